@@ -1,0 +1,85 @@
+// The libraries that third_party/ finds on this machine: do they compile together with our flags
+// (C++20, no exceptions, no RTTI), link, and run?
+
+#include <CL/cl.h>
+#include <z3++.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tg {
+namespace {
+
+absl::StatusOr<int> ParseDigit(llvm::StringRef text) {
+  int value;
+  if (text.getAsInteger(10, value)) {
+    return absl::InvalidArgumentError(absl::StrCat("not a number: ", text.str()));
+  }
+  return value;
+}
+
+TEST(Dependencies, AbslStatusCarriesValueOrError) {
+  EXPECT_EQ(ParseDigit("42").value_or(0), 42);
+  EXPECT_EQ(ParseDigit("x").status().message(), "not a number: x");
+}
+
+TEST(Dependencies, AbslContainersAndFormatLink) {
+  absl::flat_hash_map<std::string, int> map;
+  for (int i = 0; i < 100; ++i) map[absl::StrFormat("%03d", i)] = i;
+  EXPECT_EQ(map.size(), 100u);
+  EXPECT_EQ(map.at("042"), 42);
+}
+
+TEST(Dependencies, LlvmSourceManagerPrintsTheCaret) {
+  llvm::SourceMgr manager;
+  manager.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer("%0 = ad %1, %2\n", "a.uop"), {});
+  const char* start = manager.getMemoryBuffer(1)->getBufferStart();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  manager.PrintMessage(out, llvm::SMLoc::getFromPointer(start + 5), llvm::SourceMgr::DK_Error,
+                       "unknown op", {}, {}, /*ShowColors=*/false);
+  EXPECT_THAT(out.str(),
+              testing::HasSubstr("a.uop:1:6: error: unknown op\n%0 = ad %1, %2\n     ^"));
+}
+
+TEST(Dependencies, Z3ProvesThatAdditionWraps) {
+  z3::context context;
+  z3::solver solver(context);
+  z3::expr x = context.bv_const("x", 8);
+  solver.add(x + 1 < x);  // signed: true at 127 only
+  ASSERT_EQ(solver.check(), z3::sat);
+  EXPECT_EQ(solver.get_model().eval(x).get_numeral_int(), 127);
+  solver.add(x != 127);
+  EXPECT_EQ(solver.check(), z3::unsat);
+}
+
+TEST(Dependencies, OpenClLoaderFindsADeviceForTheTests) {
+  cl_uint count = 0;
+  ASSERT_EQ(clGetPlatformIDs(0, nullptr, &count), CL_SUCCESS)
+      << "no OpenCL platform: tools/setup.sh installs PoCL";
+  std::vector<cl_platform_id> platforms(count);
+  ASSERT_EQ(clGetPlatformIDs(count, platforms.data(), nullptr), CL_SUCCESS);
+  cl_uint devices = 0;
+  for (cl_platform_id platform : platforms) {
+    cl_uint here = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &here) == CL_SUCCESS) {
+      devices += here;
+    }
+  }
+  EXPECT_GT(devices, 0u);
+}
+
+}  // namespace
+}  // namespace tg

@@ -1,0 +1,56 @@
+"""All external repositories, each found on this machine; nothing is downloaded."""
+
+load("//third_party:absl.bzl", "absl_repository")
+load("//third_party:bazel_rules.bzl", "bazel_rules_repository")
+load("//third_party:llvm.bzl", "llvm_repository", "llvm_tools_repository")
+load("//third_party:system_library.bzl", "system_library_repository")
+
+def third_party_repositories():
+    # Bazel's rule sets: without these names Bazel would download its built-in defaults.
+    bazel_rules_repository(name = "rules_cc", path = "rules/cc")
+    bazel_rules_repository(name = "rules_java", path = "rules/java")
+    bazel_rules_repository(name = "rules_proto", path = "rules/proto")
+    bazel_rules_repository(name = "platforms", path = "tools/platforms")
+    bazel_rules_repository(name = "bazel_skylib", path = "tools/skylib")
+    native.local_repository(
+        name = "remote_coverage_tools",
+        path = "third_party/remote_coverage_tools",
+    )
+
+    # What tg itself links.
+    llvm_repository(name = "llvm")
+    absl_repository(name = "absl")
+    system_library_repository(
+        name = "opencl",
+        defines = ["CL_TARGET_OPENCL_VERSION=300"],
+        headers = ["CL/cl.h"],
+        package = "ocl-icd-opencl-dev",
+        targets = {"opencl": ["OpenCL"]},
+    )
+
+    # What only the tests link.
+    llvm_tools_repository(name = "llvm_tools")
+    system_library_repository(
+        name = "gtest",
+        headers = ["gtest/gtest.h", "gmock/gmock.h"],
+        package = "libgtest-dev libgmock-dev",
+        targets = {
+            "gtest": ["gmock", "gtest", "pthread"],
+            "gtest_main": ["gtest_main", "gmock", "gtest", "pthread"],
+        },
+    )
+    system_library_repository(
+        name = "benchmark",
+        headers = ["benchmark/benchmark.h"],
+        package = "libbenchmark-dev",
+        targets = {
+            "benchmark": ["benchmark", "pthread"],
+            "benchmark_main": ["benchmark_main", "benchmark", "pthread"],
+        },
+    )
+    system_library_repository(
+        name = "z3",
+        headers = ["z3++.h"],
+        package = "libz3-dev",
+        targets = {"z3": ["z3"]},
+    )

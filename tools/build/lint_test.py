@@ -1,0 +1,140 @@
+"""Checks of the source tree that need no compiler: format, length, layers, unfinished work.
+
+Bazel starts it with the WORKSPACE file and it walks the tree that file really lies in, so that no
+package has to list its files; the test is therefore never cached.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import run_lines
+
+ROOT = os.path.dirname(os.path.realpath(sys.argv[1]))
+CLANG_FORMAT = "clang-format-14"
+MAX_LINES = 500
+LONG_FILES = "tools/build/long_files.txt"
+CODE = (".h", ".cc", ".c", ".cl", ".def", ".bzl", ".py", ".sh")
+TEXT = CODE + (".md", ".uop", ".txt", "BUILD", "WORKSPACE", ".bazelrc")
+# Who may include whom: a layer sees those to its left; frontend/ sees ir/ alone.
+LAYERS = ["ir", "passes", "codegen", "runtime", "tools"]
+SEES = {layer: LAYERS[: number + 1] for number, layer in enumerate(LAYERS)}
+SEES["frontend"] = ["ir", "frontend"]
+SEES["tools"] = SEES["tools"] + ["frontend"]
+# Spelled in two parts, so that this file does not find itself.
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+
+
+def list_files():
+    """Returns the paths of the tree relative to ROOT, without hidden folders and Bazel's links."""
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = sorted(
+            f for f in folders
+            if not f.startswith((".", "bazel-")) and f != "__pycache__")
+        found += [os.path.relpath(os.path.join(folder, name), ROOT) for name in sorted(names)]
+    return found
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), errors="replace") as source:
+        return source.read()
+
+
+class LintTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = list_files()
+
+    def ending(self, *suffixes):
+        return [path for path in self.files if path.endswith(suffixes)]
+
+    def assert_none(self, problems):
+        if problems:
+            self.fail("\n" + "\n".join(problems))
+
+    def test_tree_is_found(self):
+        self.assertIn("tools/build/lint_test.py", self.files)
+
+    def test_clang_format(self):
+        try:
+            run = subprocess.run(
+                [CLANG_FORMAT, "--dry-run", "-Werror"] + self.ending(".h", ".cc"),
+                cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        except FileNotFoundError:
+            self.fail(CLANG_FORMAT + " was not found; tools/setup.sh installs it")
+        places = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", run.stderr, re.MULTILINE)))
+        self.assert_none([" ".join([CLANG_FORMAT, "-i"] + places)] if places else [])
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_whitespace(self):
+        problems = []
+        for path in self.ending(*TEXT):
+            text = read(path)
+            if text and not text.endswith("\n"):
+                problems.append("%s: no newline at its end" % path)
+            for number, line in enumerate(text.split("\n"), 1):
+                if "\t" in line:
+                    problems.append("%s:%d: a tab" % (path, number))
+                if line != line.rstrip():
+                    problems.append("%s:%d: space at the end of the line" % (path, number))
+        self.assert_none(problems)
+
+    def test_file_length(self):
+        allowed = {
+            line.split("#")[0].strip() for line in read(LONG_FILES).splitlines()
+        } - {""}
+        long_files = {path for path in self.ending(*CODE) if read(path).count("\n") > MAX_LINES}
+        self.assert_none(
+            ["%s: over %d lines (does it still do one thing?)" % (path, MAX_LINES)
+             for path in sorted(long_files - allowed)] +
+            ["%s: need not be in %s any more" % (path, LONG_FILES)
+             for path in sorted(allowed - long_files)])
+
+    def test_nothing_unfinished(self):
+        self.assert_none([
+            "%s:%d: %s" % (path, number, line.strip())
+            for path in self.ending(*TEXT)
+            for number, line in enumerate(read(path).split("\n"), 1)
+            if UNFINISHED.search(line)
+        ])
+
+    def test_header_guards(self):
+        problems = []
+        for path in self.ending(".h"):
+            guard = "TG_%s_" % re.sub(r"\W", "_", path).upper()
+            text = read(path)
+            if "#ifndef %s\n#define %s\n" % (guard, guard) not in text:
+                problems.append("%s: the header guard should be %s" % (path, guard))
+            elif not text.endswith("#endif  // %s\n" % guard):
+                problems.append("%s: should end with '#endif  // %s'" % (path, guard))
+        self.assert_none(problems)
+
+    def test_layers(self):
+        problems = []
+        for path in self.ending(".h", ".cc"):
+            layer = path.split("/")[0]
+            if layer not in SEES or path.endswith("_test.cc") or "/testing/" in path:
+                continue
+            for included in re.findall(r'^#include "(\w+)/', read(path), re.MULTILINE):
+                if included in SEES and included not in SEES[layer]:
+                    problems.append("%s: %s/ must not include %s/" % (path, layer, included))
+        self.assert_none(problems)
+
+    def test_lit_files_assert_and_are_run(self):
+        problems = []
+        for path in self.ending(".uop"):
+            text = read(path)
+            folders = path.split("/")[:-1]
+            if "Inputs" in folders or ("test" not in folders and "RUN:" not in text):
+                continue
+            problem = run_lines.problem(text)
+            if problem:
+                problems.append("%s %s" % (path, problem))
+            while folders and "/".join(folders + ["BUILD"]) not in self.files:
+                folders.pop()
+            if "lit_tests(" not in read("/".join(folders + ["BUILD"])):
+                problems.append("%s: no lit_tests() in the BUILD file of its package" % path)
+        self.assert_none(problems)
