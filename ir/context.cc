@@ -1,0 +1,183 @@
+#include "ir/context.h"
+
+#include <cstring>
+#include <utility>
+
+#include "ir/attr.h"
+#include "ir/check.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Allocator.h"
+
+namespace tg {
+namespace {
+
+inline uint64_t Mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9fb21c651e98df25ull;
+  return h ^ (h >> 32);
+}
+
+inline uint32_t HashNode(Op op, const DType& dtype, UOpSpan srcs, Attr attr) {
+  uint64_t h = Mix(static_cast<uint64_t>(op) + 0x51ed270b, dtype.Hash());
+  h = Mix(h, attr.bits);
+  for (const UOp* s : srcs) h = Mix(h, s->id);
+  return static_cast<uint32_t>(h ^ (h >> 29));
+}
+
+uint32_t HashWords(std::span<const int64_t> words) {
+  uint64_t h = words.size();
+  for (int64_t w : words) h = Mix(h, static_cast<uint64_t>(w));
+  return static_cast<uint32_t>(h ^ (h >> 29));
+}
+
+uint32_t HashString(std::string_view s) {
+  uint64_t h = s.size();
+  for (char c : s) h = Mix(h, static_cast<unsigned char>(c));
+  return static_cast<uint32_t>(h ^ (h >> 29));
+}
+
+}  // namespace
+
+class Context::Arena : public llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 1 << 16> {};
+
+Context::Context() : arena_(std::make_unique<Arena>()) {
+  table_.assign(256, Slot());
+  attr_table_.assign(64, nullptr);
+  string_table_.assign(64, 0);
+  strings_.push_back({});
+}
+Context::~Context() = default;
+
+void Context::Reserve(size_t n) {
+  nodes_.reserve(n);
+  size_t want = table_.size();
+  while (want * 2 < n * 3) want *= 2;
+  if (want == table_.size()) return;
+  const std::vector<Slot> old = std::exchange(table_, std::vector<Slot>(want));
+  for (const Slot& slot : old) {
+    if (!slot.node) continue;
+    size_t i = slot.hash & (want - 1);
+    while (table_[i].node) i = (i + 1) & (want - 1);
+    table_[i] = slot;
+  }
+}
+
+void Context::Grow() { Reserve(table_.size() * 4 / 3 + 1); }
+
+size_t Context::bytes_used() const {
+  return arena_->getTotalMemory() + table_.capacity() * sizeof(Slot) +
+         nodes_.capacity() * sizeof(void*) + attr_table_.capacity() * sizeof(void*) +
+         strings_.capacity() * sizeof(std::string_view);
+}
+
+const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
+  const uint32_t hash = HashNode(op, dtype, srcs, attr);
+  size_t mask = table_.size() - 1;
+  size_t i = hash & mask;
+  for (; table_[i].node; i = (i + 1) & mask) {
+    if (table_[i].hash != hash) continue;
+    const UOp* u = nodes_[table_[i].node - 1];
+    if (u->op == op && u->attr == attr && u->dtype == dtype && u->num_srcs == srcs.size() &&
+        std::memcmp(u->src_tail, srcs.data(), srcs.size_bytes()) == 0) {
+      return u;
+    }
+  }
+  auto* u = static_cast<UOp*>(
+      arena_->Allocate(sizeof(UOp) + srcs.size_bytes(), llvm::Align(alignof(UOp))));
+  u->op = op;
+  u->num_srcs = static_cast<uint32_t>(srcs.size());
+  u->id = static_cast<uint32_t>(nodes_.size());
+  u->hash = hash;
+  u->dtype = dtype;
+  u->attr = attr;
+  if (!srcs.empty()) std::memcpy(u->src_tail, srcs.data(), srcs.size_bytes());
+  // Ids of hand-written ranges and scratch areas stay ahead of NextId.
+  if (op == Op::kRange || op == Op::kScratch || op == Op::kGroupReduce) {
+    const int64_t id = u->word(op == Op::kGroupReduce ? 1 : 0);
+    if (id >= next_id_) next_id_ = id + 1;
+  }
+  nodes_.push_back(u);
+  table_[i] = {hash, static_cast<uint32_t>(nodes_.size())};
+  if (nodes_.size() * 4 > table_.size() * 3) Grow();
+  return u;
+}
+
+const UOp* Context::Rebuild(const UOp* u, const Context& from, UOpSpan srcs) {
+  return Make(u->op, u->dtype, srcs, &from == this ? u->attr : ImportAttr(u->op, u->attr, from));
+}
+
+Attr Context::MakeAttr(Op op, std::span<const int64_t> words) {
+  const OpInfo& info = GetOpInfo(op);
+  if (info.num_fields == 0) return {};
+  if (info.inline_attr()) {
+    TG_CHECK(words.size() == 1);
+    return {static_cast<uint64_t>(words[0])};
+  }
+  const uint32_t hash = HashWords(words);
+  size_t mask = attr_table_.size() - 1;
+  size_t i = hash & mask;
+  for (; const AttrData* a = attr_table_[i]; i = (i + 1) & mask) {
+    if (a->hash == hash && a->size == words.size() &&
+        std::memcmp(a->words, words.data(), words.size_bytes()) == 0) {
+      return {reinterpret_cast<uint64_t>(a)};
+    }
+  }
+  auto* a = static_cast<AttrData*>(
+      arena_->Allocate(sizeof(AttrData) + words.size_bytes(), llvm::Align(8)));
+  a->size = static_cast<uint32_t>(words.size());
+  a->hash = hash;
+  if (!words.empty()) std::memcpy(a->words, words.data(), words.size_bytes());
+  attr_table_[i] = a;
+  if (++num_attrs_ * 2 > attr_table_.size()) {
+    std::vector<const AttrData*> old(attr_table_.size() * 2, nullptr);
+    old.swap(attr_table_);
+    mask = attr_table_.size() - 1;
+    for (const AttrData* e : old) {
+      if (!e) continue;
+      size_t k = e->hash & mask;
+      while (attr_table_[k]) k = (k + 1) & mask;
+      attr_table_[k] = e;
+    }
+  }
+  return {reinterpret_cast<uint64_t>(a)};
+}
+
+Attr Context::ImportAttr(Op op, Attr attr, const Context& from) {
+  const OpInfo& info = GetOpInfo(op);
+  if (info.num_fields == 0) return {};
+  if (info.inline_attr()) {
+    const FieldKind kind = info.fields[0].kind;
+    if (kind != FieldKind::kStr && kind != FieldKind::kSym) return attr;
+    return {Intern(from.String(static_cast<StringId>(attr.bits)))};
+  }
+  const auto* data = reinterpret_cast<const AttrData*>(attr.bits);
+  llvm::SmallVector<int64_t, 16> words(data->words, data->words + data->size);
+  ForEachStringWord(
+      info, words, [&](int64_t& word) { word = Intern(from.String(static_cast<StringId>(word))); });
+  return MakeAttr(op, std::span<const int64_t>(words.data(), words.size()));
+}
+
+StringId Context::Intern(std::string_view s) {
+  if (s.empty()) return 0;
+  size_t mask = string_table_.size() - 1;
+  size_t i = HashString(s) & mask;
+  for (; uint32_t id = string_table_[i]; i = (i + 1) & mask) {
+    if (strings_[id] == s) return id;
+  }
+  char* copy = static_cast<char*>(arena_->Allocate(s.size(), llvm::Align(1)));
+  std::memcpy(copy, s.data(), s.size());
+  const auto id = static_cast<StringId>(strings_.size());
+  strings_.emplace_back(copy, s.size());
+  string_table_[i] = id;
+  if (strings_.size() * 2 > string_table_.size()) {
+    string_table_.assign(string_table_.size() * 2, 0);
+    mask = string_table_.size() - 1;
+    for (uint32_t k = 1; k < strings_.size(); ++k) {
+      size_t at = HashString(strings_[k]) & mask;
+      while (string_table_[at]) at = (at + 1) & mask;
+      string_table_[at] = k;
+    }
+  }
+  return id;
+}
+
+}  // namespace tg

@@ -1,0 +1,149 @@
+#include "ir/dtype.h"
+
+#include <array>
+#include <charconv>
+#include <vector>
+
+namespace tg {
+namespace {
+
+constexpr std::array<ScalarInfo, kNumScalars> kScalars = {{
+#define TG_SCALAR(name, text, bits, cls, foreign) {text, bits, ScalarClass::cls, foreign},
+#include "ir/scalars.def"
+#undef TG_SCALAR
+}};
+
+constexpr std::string_view kSpaces[] = {"global", "local", "private", "reg"};
+
+std::string_view Trim(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+std::optional<int64_t> ParseInt(std::string_view s) {
+  int64_t v = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
+  if (error != std::errc() || end != s.data() + s.size()) return std::nullopt;
+  return v;
+}
+
+constexpr int64_t kMaxLanes = 65535;
+
+// Splits "x4" off the end of `s`; 1 where there is none, nullopt where it is malformed.
+std::optional<int> TakeLanes(std::string_view suffix) {
+  if (suffix.empty()) return 1;
+  if (suffix.front() != 'x') return std::nullopt;
+  const auto n = ParseInt(suffix.substr(1));
+  if (!n || *n < 1 || *n > kMaxLanes) return std::nullopt;
+  return static_cast<int>(*n);
+}
+
+}  // namespace
+
+const ScalarInfo& GetScalarInfo(Scalar s) { return kScalars[static_cast<size_t>(s)]; }
+std::string_view AddrSpaceName(AddrSpace s) { return kSpaces[static_cast<size_t>(s)]; }
+
+bool IsFloat(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kFloat; }
+bool IsSigned(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kSigned; }
+bool IsUnsigned(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kUnsigned; }
+bool IsInt(Scalar s) { return IsSigned(s) || IsUnsigned(s); }
+int BitWidth(Scalar s) { return GetScalarInfo(s).bits; }
+int64_t ByteSize(Scalar s) { return GetScalarInfo(s).bits / 8; }
+
+size_t DType::Hash() const {
+  uint64_t h = static_cast<uint64_t>(scalar_) | static_cast<uint64_t>(kind_) << 8 |
+               static_cast<uint64_t>(space_) << 16 | static_cast<uint64_t>(lanes_) << 24;
+  h ^= static_cast<uint64_t>(size_) * 0x9e3779b97f4a7c15ull;
+  return h * 0xff51afd7ed558ccdull;
+}
+
+std::string DType::ToString() const {
+  std::string out;
+  const std::string name(GetScalarInfo(scalar_).text);
+  switch (kind_) {
+    case Kind::kValue:
+      out = name;
+      break;
+    case Kind::kPointer:
+      out = "ptr<" + name;
+      if (size_ != kUnknownSize) out += ", " + std::to_string(size_);
+      if (space_ != AddrSpace::kGlobal) out += ", " + std::string(AddrSpaceName(space_));
+      out += ">";
+      break;
+    case Kind::kImage:
+      out =
+          "image<" + name + ", " + std::to_string(height()) + ", " + std::to_string(width()) + ">";
+      break;
+  }
+  if (lanes_ != 1) out += "x" + std::to_string(lanes_);
+  return out;
+}
+
+std::optional<Scalar> ScalarFromName(std::string_view text) {
+  for (int i = 0; i < kNumScalars; ++i) {
+    if (kScalars[i].text == text) return static_cast<Scalar>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<DType> DTypeFromString(std::string_view text) {
+  text = Trim(text);
+  const size_t open = text.find('<');
+  if (open == std::string_view::npos) {
+    if (const auto s = ScalarFromName(text)) return DType(*s);
+    const size_t x = text.rfind('x');
+    if (x == std::string_view::npos) return std::nullopt;
+    const auto s = ScalarFromName(text.substr(0, x));
+    const auto lanes = TakeLanes(text.substr(x));
+    if (!s || !lanes || *s == Scalar::kVoid) return std::nullopt;
+    return DType(*s, *lanes);
+  }
+  const size_t close = text.find('>', open);
+  if (close == std::string_view::npos) return std::nullopt;
+  const auto lanes = TakeLanes(text.substr(close + 1));
+  if (!lanes) return std::nullopt;
+  std::vector<std::string_view> fields;
+  for (std::string_view rest = text.substr(open + 1, close - open - 1);;) {
+    const size_t comma = rest.find(',');
+    fields.push_back(Trim(rest.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  const auto scalar = ScalarFromName(fields[0]);
+  if (!scalar || *scalar == Scalar::kVoid) return std::nullopt;
+  const std::string_view head = text.substr(0, open);
+  if (head == "image") {
+    if (fields.size() != 3) return std::nullopt;
+    const auto h = ParseInt(fields[1]), w = ParseInt(fields[2]);
+    const bool fits = h && w && *h >= 0 && *w >= 0 && *h <= INT32_MAX && *w <= INT32_MAX;
+    if (!fits || (*scalar != Scalar::kF16 && *scalar != Scalar::kF32)) return std::nullopt;
+    return DType::Image(*scalar, static_cast<int32_t>(*h), static_cast<int32_t>(*w), *lanes);
+  }
+  if (head != "ptr" || fields.size() > 3) return std::nullopt;
+  int64_t size = DType::kUnknownSize;
+  AddrSpace space = AddrSpace::kGlobal;
+  size_t next = 1;
+  if (next < fields.size()) {
+    if (const auto n = ParseInt(fields[next])) {
+      if (*n < 0) return std::nullopt;
+      size = *n;
+      ++next;
+    }
+  }
+  if (next < fields.size()) {
+    bool found = false;
+    for (int i = 0; i < 4; ++i) {
+      if (fields[next] == kSpaces[i]) {
+        space = static_cast<AddrSpace>(i);
+        found = true;
+      }
+    }
+    if (!found) return std::nullopt;
+    ++next;
+  }
+  if (next != fields.size()) return std::nullopt;
+  return DType::Pointer(*scalar, size, space, *lanes);
+}
+
+}  // namespace tg

@@ -1,0 +1,112 @@
+#include "ir/module.h"
+
+#include "ir/walk.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+namespace {
+
+constexpr std::string_view kRoles[] = {"input", "output", "param", "state", "temp"};
+constexpr std::string_view kAxisKinds[] = {"global", "local",  "group",  "reduce",
+                                           "unroll", "upcast", "vector", "loop"};
+
+template <typename E, size_t N>
+std::optional<E> FromName(const std::string_view (&names)[N], std::string_view name) {
+  for (size_t i = 0; i < N; ++i) {
+    if (names[i] == name) return static_cast<E>(i);
+  }
+  return std::nullopt;
+}
+
+template <typename List>
+auto* Find(const List& list, std::string_view name) {
+  for (const auto& item : list) {
+    if (item->name == name) return item.get();
+  }
+  return static_cast<decltype(list[0].get())>(nullptr);
+}
+
+}  // namespace
+
+std::string_view RoleName(Role r) { return kRoles[static_cast<int>(r)]; }
+std::optional<Role> RoleFromName(std::string_view name) { return FromName<Role>(kRoles, name); }
+std::string_view AxisKindName(AxisKind k) { return kAxisKinds[static_cast<int>(k)]; }
+std::optional<AxisKind> AxisKindFromName(std::string_view name) {
+  return FromName<AxisKind>(kAxisKinds, name);
+}
+
+void Body::CarryOver(const UOp* from, const UOp* to) {
+  if (from == to) return;
+  if (!side.name(to) && side.name(from)) side.SetName(to, side.name(from));
+  if (!side.loc(to).line && side.loc(from).line) side.SetLoc(to, side.loc(from));
+}
+
+const BufferDecl* Module::FindBuffer(std::string_view name) const {
+  for (const BufferDecl& b : buffers) {
+    if (b.name == name) return &b;
+  }
+  return nullptr;
+}
+
+const VarDecl* Module::FindVar(std::string_view name) const {
+  for (const VarDecl& v : vars) {
+    if (v.name == name) return &v;
+  }
+  return nullptr;
+}
+
+Graph* Module::FindGraph(std::string_view name) const { return Find(graphs, name); }
+Kernel* Module::FindKernel(std::string_view name) const { return Find(kernels, name); }
+
+void CloneBody(const Body& from, Body& to) {
+  std::vector<const UOp*> order;
+  NodeSet seen;
+  AppendPostOrder(from.linear, seen, order);
+  if (from.root) AppendPostOrder(UOpSpan(&from.root, 1), seen, order);
+  NodeMap<const UOp*> map;
+  map.Reserve(from.context->num_nodes());
+  to.context->Reserve(order.size());
+  llvm::SmallVector<const UOp*, 8> srcs;
+  for (const UOp* u : order) {
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* copy = to.context->Rebuild(u, *from.context, UOpSpan(srcs.data(), srcs.size()));
+    map[u] = copy;
+    if (const StringId name = from.side.name(u)) {
+      to.side.SetName(copy, to.context->Intern(from.context->String(name)));
+    }
+    if (from.side.loc(u).line) to.side.SetLoc(copy, from.side.loc(u));
+  }
+  to.root = from.root ? map.Get(from.root) : nullptr;
+  to.linear.clear();
+  for (const UOp* u : from.linear) to.linear.push_back(map.Get(u));
+}
+
+std::unique_ptr<Module> Clone(const Module& module) {
+  auto copy = std::make_unique<Module>();
+  copy->name = module.name;
+  copy->target = module.target;
+  copy->flags = module.flags;
+  copy->vars = module.vars;
+  copy->buffers = module.buffers;
+  copy->path = module.path;
+  for (const auto& g : module.graphs) {
+    auto& to = copy->graphs.emplace_back(std::make_unique<Graph>());
+    to->name = g->name;
+    to->loc = g->loc;
+    CloneBody(g->body, to->body);
+  }
+  for (const auto& k : module.kernels) {
+    auto& to = copy->kernels.emplace_back(std::make_unique<Kernel>());
+    to->name = k->name;
+    to->stage = k->stage;
+    to->metadata = k->metadata;
+    to->axes = k->axes;
+    to->opts = k->opts;
+    to->loc = k->loc;
+    CloneBody(k->body, to->body);
+  }
+  return copy;
+}
+
+}  // namespace tg

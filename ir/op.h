@@ -1,0 +1,106 @@
+// Op: what a UOp does. OpInfo: everything that tg knows about an op, read off ir/ops.def.
+#ifndef TG_IR_OP_H_
+#define TG_IR_OP_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace tg {
+
+enum class Op : uint8_t {
+#define TG_OP(name, ...) name,
+#include "ir/ops.def"
+#undef TG_OP
+};
+inline constexpr int kNumOps = 0
+#define TG_OP(name, ...) +1
+#include "ir/ops.def"
+#undef TG_OP
+    ;
+
+// The levels of the IR, in the order of the pipeline.
+enum class Stage : uint8_t { kTensor, kKernel, kLowered, kExpanded, kLinear };
+inline constexpr int kNumStages = 5;
+std::string_view StageName(Stage s);  // "tensor", "kernel", "lowered", "expanded", "linear"
+std::optional<Stage> StageFromName(std::string_view name);
+
+enum class FieldKind : uint8_t {
+  kInt,
+  kBool,
+  kStr,
+  kOp,
+  kSym,
+  kValue,
+  kValues,
+  kInts,
+  kBools,
+  kDims,
+  kPairs,
+  kViews,
+  kSpecial,
+  kTargets
+};
+// Whether a field of this kind takes exactly one word of an attribute's encoding.
+constexpr bool IsOneWord(FieldKind k) { return k <= FieldKind::kValue || k == FieldKind::kSpecial; }
+
+struct AttrField {
+  std::string_view name;
+  FieldKind kind = FieldKind::kInt;
+  bool optional = false;
+};
+
+enum class TypeRule : uint8_t { kSame0, kAll, kCmp, kWhere, kVoid, kExplicit };
+
+struct OpInfo {
+  Op op = Op::kNoop;
+  std::string_view enum_name, mnemonic, sources, attributes, type_rule_text, classes, stages, flags,
+      doc;
+  int min_sources = 0;
+  int max_sources = 0;  // INT_MAX where there is no limit
+  AttrField fields[2];
+  int num_fields = 0;
+  TypeRule type_rule = TypeRule::kExplicit;
+
+  bool LegalIn(Stage s) const;
+  bool AllowsClass(char c) const { return classes.find(c) != std::string_view::npos; }
+  bool has(char flag) const { return flags.find(flag) != std::string_view::npos; }
+  // The attribute is one word, kept in the node itself.
+  bool inline_attr() const { return num_fields == 1 && IsOneWord(fields[0].kind); }
+};
+
+const OpInfo& GetOpInfo(Op op);
+std::optional<Op> OpFromMnemonic(std::string_view mnemonic);
+inline std::string_view Mnemonic(Op op) { return GetOpInfo(op).mnemonic; }
+
+// Constant-time flag queries.
+namespace op_internal {
+struct FlagTable {
+  uint16_t bits[kNumOps];
+};
+extern const FlagTable kFlags;
+constexpr uint16_t kCommutativeBit = 1, kAssociativeBit = 2, kElementwiseBit = 4, kMovementBit = 8,
+                   kZeroBit = 16, kLeafBit = 32, kTokenBit = 64;
+inline bool Has(Op op, uint16_t bit) { return kFlags.bits[static_cast<int>(op)] & bit; }
+}  // namespace op_internal
+
+inline bool IsCommutative(Op op) { return op_internal::Has(op, op_internal::kCommutativeBit); }
+inline bool IsAssociative(Op op) { return op_internal::Has(op, op_internal::kAssociativeBit); }
+inline bool IsElementwise(Op op) { return op_internal::Has(op, op_internal::kElementwiseBit); }
+inline bool IsMovement(Op op) { return op_internal::Has(op, op_internal::kMovementBit); }
+inline bool MapsZeroToZero(Op op) { return op_internal::Has(op, op_internal::kZeroBit); }
+// Differs by work-item or iteration: range, special, unroll.
+inline bool IsVaryingLeaf(Op op) { return op_internal::Has(op, op_internal::kLeafBit); }
+inline bool YieldsToken(Op op) { return op_internal::Has(op, op_internal::kTokenBit); }
+// May stand in a reduce_axis, reduce or group_reduce.
+bool IsReduceOp(Op op);
+
+// The coordinates that `special` may name, in the encoding of its attribute.
+enum class SpecialName : uint8_t { kGrid0, kGrid1, kGrid2, kLocal0, kLocal1, kLocal2 };
+std::string_view SpecialText(SpecialName s);
+std::optional<SpecialName> SpecialFromText(std::string_view text);
+
+}  // namespace tg
+
+#endif  // TG_IR_OP_H_

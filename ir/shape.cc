@@ -1,0 +1,330 @@
+#include "ir/shape.h"
+
+#include <algorithm>
+
+#include "ir/attr.h"
+#include "ir/check.h"
+
+namespace tg {
+namespace {
+
+std::string Text(const Shape& shape) {
+  std::string out = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i) out += ", ";
+    out += shape[i].is_symbolic() ? std::string("<symbolic>") : std::to_string(shape[i].value());
+  }
+  return out + "]";
+}
+
+std::nullopt_t Fail(std::string* error, std::string message) {
+  if (error) *error = std::move(message);
+  return std::nullopt;
+}
+
+// The number of symbolic entries of an attribute.
+size_t CountSymbolic(const UOp* u) {
+  const OpInfo& info = GetOpInfo(u->op);
+  if (info.num_fields == 0 || info.inline_attr()) return 0;
+  size_t n = 0;
+  ForEachField(info, u->words(), [&](const AttrField& field, auto words) {
+    const bool dims = field.kind == FieldKind::kDims || field.kind == FieldKind::kPairs ||
+                      field.kind == FieldKind::kViews;
+    if (dims) n += static_cast<size_t>(std::count(words.begin(), words.end(), kSymbolic));
+  });
+  return n;
+}
+
+const UOp* Binary(Context& ctx, Op op, const Dim& a, const Dim& b) {
+  return ctx.Make(op, kIndex, {DimNode(ctx, a), DimNode(ctx, b)});
+}
+
+// The product of the extents that differ as multisets, to compare sizes with symbolic extents:
+// equal nodes cancel.
+bool SameSize(const Shape& a, const Shape& b) {
+  int64_t na = 1, nb = 1;
+  std::vector<const UOp*> sa, sb;
+  for (const Dim& d : a) d.is_symbolic() ? sa.push_back(d.symbol()) : void(na *= d.value());
+  for (const Dim& d : b) d.is_symbolic() ? sb.push_back(d.symbol()) : void(nb *= d.value());
+  if (sa.empty() && sb.empty()) return na == nb;
+  // A symbolic product on one side may be one node on the other: only the plain case is decided.
+  if (sa.size() == sb.size()) {
+    auto by_id = [](const UOp* x, const UOp* y) { return x->id < y->id; };
+    std::sort(sa.begin(), sa.end(), by_id);
+    std::sort(sb.begin(), sb.end(), by_id);
+    if (sa == sb) return na == nb;
+  }
+  return true;
+}
+
+std::optional<Shape> Elementwise(const UOp* u, const std::vector<const Shape*>& shapes,
+                                 std::string* error) {
+  const Shape* result = nullptr;
+  for (const Shape* s : shapes) {
+    if (s->empty()) continue;
+    if (result && *result != *s) {
+      return Fail(error, std::string(Mnemonic(u->op)) + ": sources have different shapes " +
+                             Text(*result) + " and " + Text(*s));
+    }
+    result = s;
+  }
+  return result ? *result : Shape{};
+}
+
+std::optional<Shape> Expand(const Shape& from, Shape to, std::string* error) {
+  if (from.size() != to.size()) {
+    return Fail(error, "expand: cannot expand rank " + std::to_string(from.size()) + " shape " +
+                           Text(from) + " to " + Text(to) + " (reshape first)");
+  }
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != to[i] && !from[i].Is(1)) {
+      return Fail(error, "expand: axis " + std::to_string(i) + " of " + Text(from) +
+                             " is not 1 and cannot become that of " + Text(to));
+    }
+  }
+  return to;
+}
+
+}  // namespace
+
+size_t NumOperands(const UOp* u) { return u->num_srcs - CountSymbolic(u); }
+
+Shape DimsOf(const UOp* u) {
+  size_t next = NumOperands(u);
+  Shape out;
+  for (int64_t w : u->list()) out.push_back(w == kSymbolic ? Dim(u->src(next++)) : Dim(w));
+  return out;
+}
+
+std::vector<std::pair<Dim, Dim>> PairsOf(const UOp* u) {
+  size_t next = NumOperands(u);
+  const auto take = [&](int64_t w) { return w == kSymbolic ? Dim(u->src(next++)) : Dim(w); };
+  std::vector<std::pair<Dim, Dim>> out;
+  const auto words = u->words();
+  for (size_t i = 1; i + 1 < words.size(); i += 2) {
+    const Dim a = take(words[i]);
+    out.emplace_back(a, take(words[i + 1]));
+  }
+  return out;
+}
+
+const UOp* DimNode(Context& ctx, const Dim& d) {
+  if (d.is_symbolic()) return d.symbol();
+  return ctx.Make(Op::kConst, kIndex, {}, ctx.MakeAttr(Op::kConst, {d.value()}));
+}
+
+Dim AddDims(Context& ctx, const Dim& a, const Dim& b) {
+  if (!a.is_symbolic() && !b.is_symbolic()) return a.value() + b.value();
+  if (a.Is(0)) return b;
+  if (b.Is(0)) return a;
+  return Binary(ctx, Op::kAdd, a, b);
+}
+
+Dim SubDims(Context& ctx, const Dim& a, const Dim& b) {
+  if (!a.is_symbolic() && !b.is_symbolic()) return a.value() - b.value();
+  if (b.Is(0)) return a;
+  if (a == b) return 0;
+  return Binary(ctx, Op::kSub, a, b);
+}
+
+Dim MulDims(Context& ctx, const Dim& a, const Dim& b) {
+  if (!a.is_symbolic() && !b.is_symbolic()) return a.value() * b.value();
+  if (a.Is(0) || b.Is(0)) return 0;
+  if (a.Is(1)) return b;
+  if (b.Is(1)) return a;
+  return Binary(ctx, Op::kMul, a, b);
+}
+
+const Shape& ShapeMap::Of(const UOp* u) {
+  if (shapes_.Get(u)) return *shapes_[u];
+  std::vector<const UOp*> stack = {u};
+  while (!stack.empty()) {
+    const UOp* top = stack.back();
+    bool ready = true;
+    for (const UOp* s : top->srcs()) {
+      if (!shapes_.Get(s)) {
+        stack.push_back(s);
+        ready = false;
+      }
+    }
+    if (!ready) continue;
+    stack.pop_back();
+    if (shapes_.Get(top)) continue;
+    std::string error;
+    std::optional<Shape> shape = Infer(top, &error);
+    if (!shape) CheckFailed(__FILE__, __LINE__, error.c_str());
+    shapes_[top] = std::move(shape);
+  }
+  return *shapes_[u];
+}
+
+bool ShapeMap::Try(const UOp* u, std::string* error) {
+  std::optional<Shape>& slot = shapes_[u];
+  if (slot) return true;
+  std::optional<Shape> shape = Infer(u, error);
+  if (!shape) return false;
+  // Inferring may have made nodes, and room for them.
+  shapes_[u] = std::move(shape);
+  return true;
+}
+
+std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
+  const auto in = [&](size_t i) -> const Shape& { return Of(u->src(i)); };
+  if (IsElementwise(u->op)) {
+    std::vector<const Shape*> shapes;
+    for (size_t i = 0; i < u->num_srcs; ++i) shapes.push_back(&in(i));
+    return Elementwise(u, shapes, error);
+  }
+  switch (u->op) {
+    case Op::kBuffer: {
+      Shape shape;
+      // The name's string lives in the context that made the node, which is ours.
+      const BufferDecl* decl = module_.FindBuffer(ctx_.String(static_cast<StringId>(u->attr.bits)));
+      if (!decl) return Fail(error, "buffer: no such buffer is declared");
+      for (const DeclDim& d : decl->shape) {
+        if (d.var.empty()) {
+          shape.push_back(d.size);
+        } else {
+          shape.push_back(ctx_.Make(Op::kVar, kIndex, {},
+                                    ctx_.MakeAttr(Op::kVar, {int64_t{ctx_.Intern(d.var)}})));
+        }
+      }
+      return shape;
+    }
+    case Op::kDefineGlobal:
+    case Op::kScratch:
+      if (u->dtype.is_image()) return Shape{u->dtype.height(), u->dtype.width(), 4};
+      if (u->dtype.size() == DType::kUnknownSize) return Shape{};
+      return Shape{u->dtype.size()};
+    case Op::kReshape: {
+      Shape to = DimsOf(u);
+      for (const Dim& d : to) {
+        if (!d.is_symbolic() && d.value() < 0) return Fail(error, "reshape: a negative extent");
+      }
+      if (!SameSize(in(0), to)) {
+        return Fail(error, "reshape: " + Text(in(0)) + " and " + Text(to) +
+                               " have different numbers of elements");
+      }
+      return to;
+    }
+    case Op::kExpand:
+      return Expand(in(0), DimsOf(u), error);
+    case Op::kPermute: {
+      const auto order = u->list();
+      const Shape& from = in(0);
+      std::vector<bool> used(from.size());
+      Shape to;
+      for (int64_t axis : order) {
+        if (axis < 0 || axis >= static_cast<int64_t>(from.size()) ||
+            used[static_cast<size_t>(axis)]) {
+          return Fail(error, "permute: order is not a permutation of the axes of " + Text(from));
+        }
+        used[static_cast<size_t>(axis)] = true;
+        to.push_back(from[static_cast<size_t>(axis)]);
+      }
+      if (to.size() != from.size()) {
+        return Fail(error, "permute: order is not a permutation of the axes of " + Text(from));
+      }
+      return to;
+    }
+    case Op::kFlip:
+    case Op::kReduceAxis: {
+      Shape to = in(0);
+      const bool reduce = u->op == Op::kReduceAxis;
+      int64_t last = -1;
+      for (int64_t axis : u->list(reduce ? 1 : 0)) {
+        if (axis <= last || axis >= static_cast<int64_t>(to.size())) {
+          return Fail(error, std::string(Mnemonic(u->op)) + ": axes must be ascending axes of " +
+                                 Text(in(0)));
+        }
+        last = axis;
+        if (reduce) to[static_cast<size_t>(axis)] = 1;
+      }
+      if (reduce && !IsReduceOp(static_cast<Op>(u->word(0)))) {
+        return Fail(error, "reduce_axis: '" + std::string(Mnemonic(static_cast<Op>(u->word(0)))) +
+                               "' cannot reduce");
+      }
+      return to;
+    }
+    case Op::kPad:
+    case Op::kShrink: {
+      const Shape& from = in(0);
+      const auto pairs = PairsOf(u);
+      if (pairs.size() != from.size()) {
+        return Fail(error, std::string(Mnemonic(u->op)) + ": " + std::to_string(pairs.size()) +
+                               " pairs for shape " + Text(from));
+      }
+      Shape to;
+      for (size_t i = 0; i < from.size(); ++i) {
+        const auto& [a, b] = pairs[i];
+        const bool numbers = !a.is_symbolic() && !b.is_symbolic() && !from[i].is_symbolic();
+        if (u->op == Op::kPad) {
+          if ((!a.is_symbolic() && a.value() < 0) || (!b.is_symbolic() && b.value() < 0)) {
+            return Fail(error, "pad: a negative amount on axis " + std::to_string(i));
+          }
+          to.push_back(AddDims(ctx_, AddDims(ctx_, a, from[i]), b));
+        } else {
+          if (numbers && (a.value() < 0 || b.value() < a.value() || b.value() > from[i].value())) {
+            return Fail(error, "shrink: [" + std::to_string(a.value()) + ", " +
+                                   std::to_string(b.value()) + ") is not inside axis " +
+                                   std::to_string(i) + " of " + Text(from));
+          }
+          to.push_back(SubDims(ctx_, b, a));
+        }
+      }
+      return to;
+    }
+    case Op::kView: {
+      // The shape of the last view of the tracker.
+      const auto words = u->list();
+      size_t next = NumOperands(u);
+      Shape shape;
+      for (size_t at = 0; at < words.size();) {
+        const auto rank = static_cast<size_t>(words[at++]);
+        const size_t first = at;
+        const bool has_mask = words[at + 2 * rank + 1] != 0;
+        const size_t end = at + 2 * rank + 2 + (has_mask ? 2 * rank : 0);
+        shape.clear();
+        for (; at < end; ++at) {
+          const bool symbolic = words[at] == kSymbolic;
+          const Dim d = symbolic ? Dim(u->src(next++)) : Dim(words[at]);
+          if (at < first + rank) shape.push_back(d);
+        }
+      }
+      return shape;
+    }
+    case Op::kCarried: {
+      Shape shape;
+      for (int64_t d : u->list(1)) shape.push_back(d);
+      return shape;
+    }
+    case Op::kBufferView:
+      return Shape{u->word(1)};
+    case Op::kLoop:
+      return in(1 + static_cast<size_t>(u->word(1)));
+    case Op::kAssign: {
+      if (u->src(1)->op != Op::kKernel && in(0) != in(1)) {
+        return Fail(error,
+                    "assign: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
+      }
+      return in(0);
+    }
+    case Op::kStore:
+      if (u->src(0)->op != Op::kIndex && in(0) != in(1) && !in(1).empty()) {
+        return Fail(error,
+                    "store: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
+      }
+      return Shape{};
+    case Op::kContiguous:
+    case Op::kFuse:
+    case Op::kCopy:
+    case Op::kAfter:
+    case Op::kLoad:
+    case Op::kBind:
+      return in(0);
+    default:
+      return Shape{};
+  }
+}
+
+}  // namespace tg

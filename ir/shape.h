@@ -1,0 +1,55 @@
+// The shape of every node of a tensor graph or of a kernel before `lower`.
+#ifndef TG_IR_SHAPE_H_
+#define TG_IR_SHAPE_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/dim.h"
+#include "ir/module.h"
+#include "ir/uop.h"
+#include "ir/walk.h"
+
+namespace tg {
+
+// A movement op's attribute with its symbolic entries filled in. Axes are counted from the left.
+Shape DimsOf(const UOp* u);                              // reshape, expand
+std::vector<std::pair<Dim, Dim>> PairsOf(const UOp* u);  // pad: (before, after); shrink: [a, b)
+// How many of a node's sources are operands; the rest are its attribute's symbolic entries.
+size_t NumOperands(const UOp* u);
+
+// Dims arithmetic; symbolic results are UOps of `ctx` with type index.
+Dim AddDims(Context& ctx, const Dim& a, const Dim& b);
+Dim SubDims(Context& ctx, const Dim& a, const Dim& b);
+Dim MulDims(Context& ctx, const Dim& a, const Dim& b);
+// A Dim as a node of type index.
+const UOp* DimNode(Context& ctx, const Dim& d);
+
+// Shapes of a body's nodes, computed on demand and kept. Symbolic extents become nodes of the
+// body's context. A node without a shape (void, or of a later stage) has shape [].
+class ShapeMap {
+ public:
+  // `module` declares the buffers; it and the context outlive the map.
+  ShapeMap(const Module& module, Context& ctx) : module_(module), ctx_(ctx) {}
+
+  // The shape of a node that the verifier accepts.
+  const Shape& Of(const UOp* u);
+
+  // Computes and keeps the shape of a node whose sources' shapes are known; false and why where it
+  // has none. For who visits nodes sources first and cannot trust them.
+  bool Try(const UOp* u, std::string* error);
+
+  // The shape of `u` from its sources' shapes (asked for by `Of`), or why it has none.
+  std::optional<Shape> Infer(const UOp* u, std::string* error);
+
+ private:
+  const Module& module_;
+  Context& ctx_;
+  NodeMap<std::optional<Shape>> shapes_;
+};
+
+}  // namespace tg
+
+#endif  // TG_IR_SHAPE_H_

@@ -1,0 +1,78 @@
+// UOp: one immutable node of a program, `(op, dtype, attribute, sources)`.
+//
+// Nodes live in the arena of one Context and are uniqued there: within a Context, structural
+// equality is pointer equality. No reference counts, no virtual calls. Names and source locations
+// are no part of a node; the body that holds it keeps them in side tables (ir/module.h).
+//
+// Semantics, for every evaluator, rule and renderer:
+//  - i8..i64 and u8..u64 wrap modulo 2^bits, also where C would promote. `index` never overflows.
+//  - Floor and truncating division are different ops; a division by zero has a value (ops.def).
+//  - A value computed in f16, bf16, fp8 or f32 is the exact result rounded once to that type.
+//    (Transcendentals: within their stated ulp.) Comparisons with NaN: cmplt false, cmpne true.
+//  - Loads and stores happen in the order that tokens (`after`, `end`) give them, no other.
+//  - Constants are equal by their bits: 0.0 and -0.0 differ, equal NaNs are equal.
+#ifndef TG_IR_UOP_H_
+#define TG_IR_UOP_H_
+
+#include <cstdint>
+#include <span>
+
+#include "ir/dtype.h"
+#include "ir/op.h"
+
+namespace tg {
+
+// An entry of a shape (or pad, ...) that is not a number: its value is one of the node's extra
+// sources, in order.
+inline constexpr int64_t kSymbolic = INT64_MIN;
+
+// The attribute of a node. One word where the op's schema says so (OpInfo::inline_attr), else a
+// pointer to an interned array of words, so that equality is equality of `bits` in both cases.
+// Encoding of the array, field by field: one word for a one-word kind; for a list, its length and
+// its items (pairs: two words an item). Strings and symbols are StringIds of the Context.
+struct Attr {
+  uint64_t bits = 0;
+  friend constexpr bool operator==(Attr, Attr) = default;
+};
+
+struct AttrData {
+  uint32_t size;
+  uint32_t hash;
+  int64_t words[];  // NOLINT: flexible array in the arena
+};
+
+struct UOp {
+  Op op;
+  uint32_t num_srcs;
+  uint32_t id;  // dense in the Context, in order of creation: sources have smaller ids
+  uint32_t hash;
+  DType dtype;
+  Attr attr;
+  const UOp* src_tail[];  // NOLINT: flexible array in the arena
+
+  std::span<const UOp* const> srcs() const { return {src_tail, num_srcs}; }
+  const UOp* src(size_t i) const { return src_tail[i]; }
+
+  // The attribute's words: inline or interned.
+  std::span<const int64_t> words() const {
+    const OpInfo& info = GetOpInfo(op);
+    if (info.num_fields == 0) return {};
+    if (info.inline_attr()) return {reinterpret_cast<const int64_t*>(&attr.bits), 1};
+    const auto* data = reinterpret_cast<const AttrData*>(attr.bits);
+    return {data->words, data->size};
+  }
+  int64_t word(size_t i = 0) const { return words()[i]; }
+  // The list attribute that starts at word `at`.
+  std::span<const int64_t> list(size_t at = 0) const {
+    const auto w = words();
+    return w.subspan(at + 1, static_cast<size_t>(w[at]));
+  }
+};
+
+using UOpSpan = std::span<const UOp* const>;
+
+inline bool IsConst(const UOp* u) { return u->op == Op::kConst; }
+
+}  // namespace tg
+
+#endif  // TG_IR_UOP_H_

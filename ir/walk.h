@@ -1,0 +1,84 @@
+// Visiting a graph. Nothing here recurses: a chain of a million nodes is ordinary.
+#ifndef TG_IR_WALK_H_
+#define TG_IR_WALK_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "ir/uop.h"
+
+namespace tg {
+
+// A set of nodes of one Context, by id.
+class NodeSet {
+ public:
+  // True if `u` was not in the set.
+  bool Insert(const UOp* u) {
+    const size_t word = u->id >> 6;
+    if (word >= bits_.size()) bits_.resize(word + 1 + word / 2);
+    const uint64_t bit = 1ull << (u->id & 63);
+    if (bits_[word] & bit) return false;
+    bits_[word] |= bit;
+    return true;
+  }
+  bool Contains(const UOp* u) const {
+    const size_t word = u->id >> 6;
+    return word < bits_.size() && (bits_[word] >> (u->id & 63) & 1);
+  }
+
+ private:
+  std::vector<uint64_t> bits_;
+};
+
+// A map from the nodes of one Context to T, by id. T() means "absent" to whoever reads.
+template <typename T>
+class NodeMap {
+ public:
+  T& operator[](const UOp* u) {
+    if (u->id >= rows_.size()) rows_.resize(u->id + 1 + rows_.size() / 2);
+    return rows_[u->id];
+  }
+  const T& Get(const UOp* u) const {
+    static const T kAbsent{};
+    return u->id < rows_.size() ? rows_[u->id] : kAbsent;
+  }
+  void Reserve(size_t n) {
+    if (rows_.size() < n) rows_.resize(n);
+  }
+
+ private:
+  std::vector<T> rows_;
+};
+
+// Appends to `out` what the roots reach and `seen` does not hold, sources before users: the
+// post-order of a depth-first walk that takes sources from the left. This is the order in which
+// bodies print.
+inline void AppendPostOrder(UOpSpan roots, NodeSet& seen, std::vector<const UOp*>& out) {
+  std::vector<std::pair<const UOp*, uint32_t>> stack;
+  for (const UOp* root : roots) {
+    if (!seen.Insert(root)) continue;
+    stack.emplace_back(root, 0);
+    while (!stack.empty()) {
+      auto& [u, next] = stack.back();
+      if (next == u->num_srcs) {
+        out.push_back(u);
+        stack.pop_back();
+        continue;
+      }
+      const UOp* s = u->src(next++);
+      if (seen.Insert(s)) stack.emplace_back(s, 0);
+    }
+  }
+}
+
+inline std::vector<const UOp*> PostOrder(const UOp* root) {
+  NodeSet seen;
+  std::vector<const UOp*> out;
+  AppendPostOrder(UOpSpan(&root, 1), seen, out);
+  return out;
+}
+
+}  // namespace tg
+
+#endif  // TG_IR_WALK_H_
