@@ -1,0 +1,69 @@
+// Short spellings for absl::Status in the runtime.
+//
+// Debian's Abseil has a string_view of its own, which does not convert from std::string_view; Cat()
+// is the concatenation that takes the standard types, so messages are built in one way everywhere.
+#ifndef TG_RUNTIME_BASE_STATUS_H_
+#define TG_RUNTIME_BASE_STATUS_H_
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#ifndef TG_RETURN_IF_ERROR
+#define TG_RETURN_IF_ERROR(expr)                                               \
+  do {                                                                         \
+    if (absl::Status tg_status_ = (expr); !tg_status_.ok()) return tg_status_; \
+  } while (false)
+#endif
+
+#ifndef TG_ASSIGN_OR_RETURN
+#define TG_STATUS_CONCAT_INNER_(a, b) a##b
+#define TG_STATUS_CONCAT_(a, b) TG_STATUS_CONCAT_INNER_(a, b)
+#define TG_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
+  auto tmp = (expr);                              \
+  if (!tmp.ok()) return tmp.status();             \
+  lhs = std::move(tmp).value()
+// Evaluates `expr`, a StatusOr; returns its error or moves its value into `lhs` (which may
+// declare).
+#define TG_ASSIGN_OR_RETURN(lhs, expr) \
+  TG_ASSIGN_OR_RETURN_IMPL_(TG_STATUS_CONCAT_(tg_statusor_, __LINE__), lhs, expr)
+#endif
+
+namespace tg::runtime {
+
+inline void AppendPart(std::string& out, std::string_view part) { out += part; }
+inline void AppendPart(std::string& out, char part) { out += part; }
+template <std::integral T>
+requires(!std::same_as<T, char> && !std::same_as<T, bool>) void AppendPart(std::string& out,
+                                                                           T part) {
+  out += std::to_string(part);
+}
+
+// Concatenates strings, characters and integers (in decimal).
+template <typename... Parts>
+std::string Cat(const Parts&... parts) {
+  std::string out;
+  (AppendPart(out, parts), ...);
+  return out;
+}
+
+template <typename... Parts>
+absl::Status InvalidArgument(const Parts&... parts) {
+  return absl::InvalidArgumentError(Cat(parts...));
+}
+template <typename... Parts>
+absl::Status NotFound(const Parts&... parts) {
+  return absl::NotFoundError(Cat(parts...));
+}
+template <typename... Parts>
+absl::Status Unimplemented(const Parts&... parts) {
+  return absl::UnimplementedError(Cat(parts...));
+}
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_BASE_STATUS_H_

@@ -1,0 +1,29 @@
+// The header of an .npy file: a Python dict literal of three known entries.
+#ifndef TG_RUNTIME_IO_NPY_HEADER_H_
+#define TG_RUNTIME_IO_NPY_HEADER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace tg::runtime {
+
+struct NpyHeaderFields {
+  std::string descr;  // such as "<f4"
+  bool fortran_order = false;
+  std::vector<int64_t> shape;
+};
+
+// NumPy has arrays of at most 64 dimensions.
+inline constexpr size_t kNpyMaxRank = 64;
+
+// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`: each entry exactly once, in
+// any order; nothing but white space after it. `name` stands for the file in errors.
+absl::StatusOr<NpyHeaderFields> ParseNpyHeader(std::string_view text, std::string_view name);
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_IO_NPY_HEADER_H_

@@ -1,0 +1,130 @@
+#include "runtime/opencl/buffer_pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tg::runtime {
+namespace {
+
+constexpr size_t kMinBlock = 256;
+
+}  // namespace
+
+size_t SizeClass(size_t size) {
+  if (size <= kMinBlock) return kMinBlock;
+  const size_t step = std::max(kMinBlock, std::bit_floor(size) / 8);
+  const size_t rounded = (size + step - 1) & ~(step - 1);
+  return rounded < size ? 0 : rounded;
+}
+
+// What the pool and its living buffers share.
+class BufferPool::State : public Buffer::Owner {
+ public:
+  State(std::shared_ptr<Context> context, size_t limit)
+      : context_(std::move(context)), limit_(limit) {}
+
+  absl::StatusOr<ClMem> Take(size_t capacity) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& free_list = free_[capacity];
+    ClMem mem;
+    if (!free_list.empty()) {
+      mem = std::move(free_list.back());
+      free_list.pop_back();
+      stats_.cached_bytes -= capacity;
+      ++stats_.reuses;
+    } else {
+      TG_RETURN_IF_ERROR(Create(capacity, mem));
+      ++stats_.allocations;
+    }
+    stats_.in_use_bytes += capacity;
+    stats_.peak_in_use_bytes = std::max(stats_.peak_in_use_bytes, stats_.in_use_bytes);
+    stats_.peak_total_bytes =
+        std::max(stats_.peak_total_bytes, stats_.in_use_bytes + stats_.cached_bytes);
+    return mem;
+  }
+
+  void TakeBack(ClMem mem, size_t capacity) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stats_.in_use_bytes -= capacity;
+    stats_.cached_bytes += capacity;
+    free_[capacity].push_back(std::move(mem));
+  }
+
+  void Trim() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReleaseCached();
+  }
+
+  BufferPoolStats stats() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stats_;
+  }
+
+  const std::shared_ptr<Context>& context() const { return context_; }
+
+ private:
+  // A new block, after releasing what is cached if there is no room at first. With mutex_ held.
+  absl::Status Create(size_t capacity, ClMem& mem) {
+    cl_int code = TryCreate(capacity, mem);
+    if (IsOutOfMemory(code) && stats_.cached_bytes > 0) {
+      ReleaseCached();
+      ++stats_.flushes;
+      code = TryCreate(capacity, mem);
+    }
+    if (code == CL_SUCCESS) return absl::OkStatus();
+    if (!IsOutOfMemory(code) && code != CL_INVALID_BUFFER_SIZE) {
+      return ClStatus(code, "clCreateBuffer", context_->name());
+    }
+    return absl::ResourceExhaustedError(
+        Cat("no device memory for a buffer of ", capacity, " bytes on ", context_->name(), ": ",
+            stats_.in_use_bytes, " bytes are in use, one allocation may have ",
+            context_->info().max_allocation, ", the device has ", context_->info().global_memory,
+            limit_ == std::numeric_limits<size_t>::max() ? "" : Cat(", the limit is ", limit_)));
+  }
+
+  cl_int TryCreate(size_t capacity, ClMem& mem) {
+    const size_t held = stats_.in_use_bytes + stats_.cached_bytes;
+    if (held > limit_ || capacity > limit_ - held) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    cl_int code = CL_SUCCESS;
+    mem = ClMem(clCreateBuffer(context_->context(), CL_MEM_READ_WRITE, capacity, nullptr, &code));
+    return code;
+  }
+
+  void ReleaseCached() {
+    // What runs still on a cached block must be done with it.
+    if (stats_.cached_bytes > 0) context_->Finish().IgnoreError();
+    free_.clear();
+    stats_.cached_bytes = 0;
+  }
+
+  const std::shared_ptr<Context> context_;  // before free_, which is released first
+  const size_t limit_;
+  mutable std::mutex mutex_;
+  std::unordered_map<size_t, std::vector<ClMem>> free_;  // by size class
+  BufferPoolStats stats_;
+};
+
+BufferPool::BufferPool(std::shared_ptr<Context> context, size_t limit)
+    : state_(std::make_shared<State>(std::move(context), limit)) {}
+
+absl::StatusOr<BufferRef> BufferPool::Allocate(size_t size) {
+  const size_t capacity = SizeClass(size);
+  if (capacity == 0) {
+    return absl::ResourceExhaustedError(Cat("a buffer of ", size, " bytes on ", context()->name()));
+  }
+  TG_ASSIGN_OR_RETURN(ClMem mem, state_->Take(capacity));
+  return BufferRef(
+      std::make_shared<Buffer>(state_->context(), std::move(mem), size, capacity, state_));
+}
+
+void BufferPool::Trim() { state_->Trim(); }
+
+BufferPoolStats BufferPool::stats() const { return state_->stats(); }
+
+const std::shared_ptr<Context>& BufferPool::context() const { return state_->context(); }
+
+}  // namespace tg::runtime

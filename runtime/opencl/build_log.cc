@@ -1,0 +1,104 @@
+#include "runtime/opencl/build_log.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "runtime/base/status.h"
+
+namespace tg::runtime {
+namespace {
+
+constexpr size_t kMaxLog = 4000;
+constexpr size_t kMaxLine = 400;
+
+struct Place {
+  size_t line = 0, column = 0;  // from 1
+  std::string_view message;
+};
+
+// A number at the start of `text`, followed by ':'; removes both.
+std::optional<size_t> TakeNumberAndColon(std::string_view& text) {
+  size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data() + text.size() || *end != ':') return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()) + 1);
+  return value;
+}
+
+// Finds ":LINE:COLUMN: message" in one line of a log.
+std::optional<Place> FindPlace(std::string_view line) {
+  for (size_t at = line.find(':'); at != std::string_view::npos; at = line.find(':', at + 1)) {
+    std::string_view rest = line.substr(at + 1);
+    const std::optional<size_t> row = TakeNumberAndColon(rest);
+    if (!row.has_value() || *row == 0) continue;
+    const std::optional<size_t> column = TakeNumberAndColon(rest);
+    if (!column.has_value() || *column == 0) continue;
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    if (rest.substr(0, 7) == "error: ") rest.remove_prefix(7);
+    return Place{*row, *column, rest};
+  }
+  return std::nullopt;
+}
+
+std::optional<Place> FirstError(std::string_view log) {
+  while (!log.empty()) {
+    const size_t end = std::min(log.find('\n'), log.size());
+    const std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    if (line.find("error") == std::string_view::npos) continue;
+    if (const std::optional<Place> place = FindPlace(line); place.has_value()) return place;
+  }
+  return std::nullopt;
+}
+
+// The offset of line `number` (from 1) in `text`, or npos.
+size_t LineStart(std::string_view text, size_t number) {
+  size_t at = 0;
+  for (size_t i = 1; i < number; ++i) {
+    at = text.find('\n', at);
+    if (at == std::string_view::npos) return at;
+    ++at;
+  }
+  return at;
+}
+
+// The name of the last kernel that begins before `end`, or nothing.
+std::string_view KernelBefore(std::string_view source, size_t end) {
+  const size_t keyword = source.substr(0, end).rfind("__kernel");
+  if (keyword == std::string_view::npos) return {};
+  // Attributes stand before the return type, so the name is the word before the next parenthesis.
+  const size_t type = source.find("void", keyword);
+  if (type == std::string_view::npos) return {};
+  const size_t open = source.find('(', type);
+  if (open == std::string_view::npos) return {};
+  const size_t last = source.find_last_not_of(" \n\t", open - 1);
+  const size_t first = source.find_last_of(" \n\t", last);
+  if (first < type || first == std::string_view::npos) return {};
+  return source.substr(first + 1, last - first);
+}
+
+}  // namespace
+
+std::string DescribeBuildLog(std::string_view log, std::string_view source) {
+  std::string out;
+  if (const std::optional<Place> place = FirstError(log); place.has_value()) {
+    const size_t start = LineStart(source, place->line);
+    if (start != std::string_view::npos) {
+      const std::string_view line = source.substr(start, source.find('\n', start) - start);
+      const std::string_view kernel = KernelBefore(source, start + line.size());
+      if (!kernel.empty()) out += Cat("kernel @", kernel, ": ");
+      out += Cat("line ", place->line, ", column ", place->column, ": ", place->message, "\n");
+      out += Cat("    ", line.substr(0, kMaxLine), "\n");
+      if (place->column <= std::min(line.size() + 1, kMaxLine)) {
+        out += Cat(std::string(3 + place->column, ' '), "^\n");
+      }
+      out += "compiler's log:\n";
+    }
+  }
+  out += log.substr(0, kMaxLog);
+  if (log.size() > kMaxLog) out += Cat("\n... (", log.size() - kMaxLog, " more characters)");
+  return out;
+}
+
+}  // namespace tg::runtime

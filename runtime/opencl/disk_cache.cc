@@ -1,0 +1,210 @@
+#include "runtime/opencl/disk_cache.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/io/file.h"
+
+namespace tg::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Entry: magic, key length, value length, key, value, checksum of all before. Numbers are 8 bytes
+// in this machine's order (a folder on a shared disk would fail the lengths or the checksum, and
+// miss).
+constexpr std::string_view kMagic = "tgcache1";
+constexpr std::string_view kSuffix = ".tgcache";
+constexpr size_t kOverhead = 8 + 8 + 8 + 8;
+constexpr auto kStaleTemporary = std::chrono::hours(1);
+constexpr uint64_t kScanFraction = 16;  // look at the folder after storing 1/16 of the bound
+
+constexpr uint64_t kFnvBasis = 0xcbf29ce484222325u;
+
+// FNV-1a, 64 bits.
+uint64_t Hash(std::string_view bytes, uint64_t hash = kFnvBasis) {
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+std::string Number(uint64_t value) {
+  std::string out(sizeof value, '\0');
+  std::memcpy(out.data(), &value, sizeof value);
+  return out;
+}
+
+uint64_t TakeNumber(std::string_view& bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  bytes.remove_prefix(sizeof value);
+  return value;
+}
+
+enum class Found { kValue, kOtherKey, kDamaged };
+
+Found Decode(std::string_view bytes, std::string_view key, std::string_view& value) {
+  if (bytes.size() < kOverhead || bytes.substr(0, kMagic.size()) != kMagic) return Found::kDamaged;
+  std::string_view tail = bytes.substr(bytes.size() - 8);
+  if (TakeNumber(tail) != Hash(bytes.substr(0, bytes.size() - 8))) return Found::kDamaged;
+  std::string_view body = bytes.substr(kMagic.size(), bytes.size() - kMagic.size() - 8);
+  const uint64_t key_size = TakeNumber(body), value_size = TakeNumber(body);
+  if (key_size > body.size() || value_size != body.size() - key_size) return Found::kDamaged;
+  if (body.substr(0, key_size) != key) return Found::kOtherKey;
+  value = body.substr(key_size);
+  return Found::kValue;
+}
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Makes the folder and its parents; only the user may look into what is made.
+absl::Status MakeDirectories(const std::string& directory) {
+  std::error_code error;
+  if (fs::is_directory(directory, error)) return absl::OkStatus();
+  const fs::path parent = fs::path(directory).parent_path();
+  if (!parent.empty()) fs::create_directories(parent, error);
+  if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return absl::OkStatus();
+  return absl::UnavailableError(
+      Cat("cannot make the folder ", directory, ": ", std::strerror(errno)));
+}
+
+}  // namespace
+
+std::string DefaultCacheDirectory() {
+  if (std::string directory = Environment("TG_CACHE_DIR"); !directory.empty()) return directory;
+  if (std::string base = Environment("XDG_CACHE_HOME"); !base.empty()) return base + "/tg";
+  if (std::string home = Environment("HOME"); !home.empty()) return home + "/.cache/tg";
+  return "";
+}
+
+DiskCache::DiskCache(std::string directory, uint64_t bound, Warn warn)
+    : directory_(std::move(directory)),
+      bound_(bound),
+      warn_(std::move(warn)),
+      stored_since_scan_(bound) {}  // so that the first store looks at the folder
+
+std::string DiskCache::PathOf(std::string_view key) const {
+  std::array<char, 33> name;
+  // Two passes with different bases: 128 bits. Only misses depend on it.
+  std::snprintf(name.data(), name.size(), "%016llx%016llx",
+                static_cast<unsigned long long>(Hash(key)),
+                static_cast<unsigned long long>(Hash(key, ~kFnvBasis)));
+  return Cat(directory_, "/", std::string_view(name.data()), kSuffix);
+}
+
+std::optional<std::string> DiskCache::Load(std::string_view key) {
+  if (directory_.empty()) return std::nullopt;
+  const std::string path = PathOf(key);
+  absl::StatusOr<std::string> bytes = ReadFile(path);
+  std::string_view value;
+  Found found = Found::kOtherKey;
+  if (bytes.ok()) {
+    found = Decode(*bytes, key, value);
+  } else if (bytes.status().code() != absl::StatusCode::kNotFound) {
+    WarnOnce(bytes.status());
+  }
+  if (found == Found::kDamaged) ::unlink(path.c_str());
+  if (found == Found::kValue) {
+    std::error_code ignored;  // a read-only folder serves hits all the same
+    fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++(found == Found::kValue ? stats_.hits : stats_.misses);
+  if (found == Found::kDamaged) ++stats_.damaged;
+  if (found != Found::kValue) return std::nullopt;
+  return std::string(value);
+}
+
+void DiskCache::Store(std::string_view key, std::string_view value) {
+  const uint64_t size = kOverhead + key.size() + value.size();
+  if (directory_.empty() || size > bound_) return;
+  if (absl::Status made = MakeDirectories(directory_); !made.ok()) return WarnOnce(made);
+  std::string head = Cat(kMagic, Number(key.size()), Number(value.size()), key);
+  const std::string checksum = Number(Hash(value, Hash(head)));
+  const absl::Status written =
+      WriteFileAtomically(PathOf(key), std::array<std::string_view, 3>{head, value, checksum});
+  if (!written.ok()) return WarnOnce(written);
+  bool scan = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++stats_.stores;
+    stored_since_scan_ += size;
+    scan = stored_since_scan_ > bound_ / kScanFraction;
+    if (scan) stored_since_scan_ = 0;
+  }
+  if (scan) Evict();
+}
+
+void DiskCache::Remove(std::string_view key) {
+  if (!directory_.empty()) ::unlink(PathOf(key).c_str());
+}
+
+DiskCacheStats DiskCache::stats() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return stats_;
+}
+
+void DiskCache::WarnOnce(const absl::Status& status) {
+  if (warned_.exchange(true)) return;
+  const std::string text = Cat("tg: programs are not cached: ", std::string(status.message()));
+  if (warn_ != nullptr) return warn_(text);
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+// Brings the folder to at most its bound less 1/kScanFraction, the room until the next scan. Files
+// of other names are left alone; a file that another process removes meanwhile is no matter.
+void DiskCache::Evict() {
+  struct Entry {
+    fs::file_time_type time;
+    uint64_t size;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  uint64_t total = 0, evicted = 0;
+  std::error_code error;
+  const auto now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator it(directory_, error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code gone;
+    const std::string name = it->path().filename().string();
+    const fs::file_time_type time = it->last_write_time(gone);
+    if (gone) continue;
+    if (name.find(Cat(kSuffix, ".tmp.")) != std::string::npos) {
+      if (now - time > kStaleTemporary) fs::remove(it->path(), gone);  // of a process that died
+      continue;
+    }
+    if (!it->path().has_extension() || it->path().extension().string() != kSuffix) continue;
+    const uint64_t size = it->file_size(gone);
+    if (gone) continue;
+    entries.push_back({time, size, it->path()});
+    total += size;
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.time != b.time ? a.time < b.time : a.path < b.path;
+  });
+  for (const Entry& entry : entries) {
+    if (total <= bound_ - bound_ / kScanFraction) break;
+    std::error_code gone;
+    if (fs::remove(entry.path, gone)) ++evicted;
+    total -= entry.size;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stats_.evicted += evicted;
+}
+
+}  // namespace tg::runtime

@@ -1,0 +1,202 @@
+#include "runtime/opencl/launch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tg::runtime {
+namespace {
+
+std::string Sizes(const std::array<size_t, 3>& sizes) {
+  return Cat("(", sizes[0], ", ", sizes[1], ", ", sizes[2], ")");
+}
+
+template <typename T>
+absl::StatusOr<T> WorkGroupInfo(const Context& context, cl_kernel kernel,
+                                cl_kernel_work_group_info what) {
+  T value{};
+  TG_CL_CALL(context.name(), clGetKernelWorkGroupInfo, kernel, context.device().id, what,
+             sizeof value, &value, nullptr);
+  return value;
+}
+
+}  // namespace
+
+Launch::Launch(std::shared_ptr<const Program> program, std::string name, const NDRange& range,
+               ClKernel kernel)
+    : program_(std::move(program)),
+      name_(std::move(name)),
+      range_(range),
+      kernel_(std::move(kernel)) {}
+
+// Swaps, so that a replaced kernel goes together with its buffers, in the order of the destructor.
+Launch& Launch::operator=(Launch&& other) noexcept {
+  std::swap(program_, other.program_);
+  std::swap(name_, other.name_);
+  std::swap(range_, other.range_);
+  std::swap(buffers_, other.buffers_);
+  std::swap(local_bytes_, other.local_bytes_);
+  std::swap(kernel_, other.kernel_);
+  return *this;
+}
+
+absl::StatusOr<Launch> Launch::Create(std::shared_ptr<const Program> program,
+                                      const std::string& kernel, std::span<const KernelArg> args,
+                                      const NDRange& range) {
+  TG_ASSIGN_OR_RETURN(ClKernel object, program->CreateKernel(kernel));
+  Launch launch(std::move(program), kernel, range, std::move(object));
+  const std::string& device = launch.context().name();
+  cl_uint expected = 0;
+  TG_CL_CALL(device, clGetKernelInfo, launch.kernel_.get(), CL_KERNEL_NUM_ARGS, sizeof expected,
+             &expected, nullptr);
+  if (args.size() != expected) {
+    return InvalidArgument("kernel @", kernel, " takes ", expected, " arguments, but was given ",
+                           args.size());
+  }
+  TG_RETURN_IF_ERROR(launch.CheckRange());
+  launch.buffers_.resize(args.size());
+  launch.local_bytes_.resize(args.size(), 0);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (const auto* local = std::get_if<LocalArg>(&args[i])) launch.local_bytes_[i] = local->bytes;
+  }
+  TG_RETURN_IF_ERROR(launch.CheckLocalMemory());
+  for (size_t i = 0; i < args.size(); ++i) TG_RETURN_IF_ERROR(launch.SetArg(i, args[i]));
+  return launch;
+}
+
+absl::Status Launch::CheckRange() const {
+  const DeviceInfo& device = context().info();
+  size_t group = 1;
+  for (int d = 0; d < 3; ++d) {
+    const size_t global = range_.global[d], local = range_.local[d];
+    if (global == 0 || local == 0 || global % local != 0) {
+      return InvalidArgument("kernel @", name_, ": global size ", Sizes(range_.global),
+                             " is not a positive multiple of local size ", Sizes(range_.local));
+    }
+    if (local > device.max_work_item_sizes[d]) {
+      return InvalidArgument("kernel @", name_, ": local size ", Sizes(range_.local), " is above ",
+                             Sizes(device.max_work_item_sizes), ", the limit of ", device.name);
+    }
+    group *= local;  // each factor is below the device's limit: no overflow
+  }
+  TG_ASSIGN_OR_RETURN(const size_t kernel_limit,
+                      WorkGroupInfo<size_t>(context(), kernel_.get(), CL_KERNEL_WORK_GROUP_SIZE));
+  const size_t limit = std::min(kernel_limit, device.max_work_group_size);
+  if (group > limit) {
+    return InvalidArgument("kernel @", name_, ": a group of ", Sizes(range_.local), " is ", group,
+                           " work-items; this kernel can have ", limit, " on ", device.name);
+  }
+  using Fixed = std::array<size_t, 3>;
+  TG_ASSIGN_OR_RETURN(const Fixed fixed, WorkGroupInfo<Fixed>(context(), kernel_.get(),
+                                                              CL_KERNEL_COMPILE_WORK_GROUP_SIZE));
+  if (fixed != Fixed{0, 0, 0} && fixed != range_.local) {
+    return InvalidArgument("kernel @", name_, " was compiled for local size ", Sizes(fixed),
+                           ", not ", Sizes(range_.local));
+  }
+  return absl::OkStatus();
+}
+
+// PoCL does not refuse too much local memory but aborts, so it is counted here. Called before local
+// arguments are set: drivers count those in what they report.
+absl::Status Launch::CheckLocalMemory() const {
+  TG_ASSIGN_OR_RETURN(const cl_ulong own,
+                      WorkGroupInfo<cl_ulong>(context(), kernel_.get(), CL_KERNEL_LOCAL_MEM_SIZE));
+  uint64_t total = own;
+  for (const size_t bytes : local_bytes_) {
+    if (__builtin_add_overflow(total, bytes, &total)) total = ~uint64_t{0};
+    if (total > context().info().local_memory) {
+      return InvalidArgument("kernel @", name_, " needs more local memory than ", context().name(),
+                             " has: ", own, " bytes of its own and ", bytes,
+                             " in an argument, against ", context().info().local_memory);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Launch::SetArg(size_t index, const KernelArg& arg) {
+  if (index >= buffers_.size()) {
+    return InvalidArgument("kernel @", name_, " has no argument ", index, "; it takes ",
+                           buffers_.size());
+  }
+  if (const auto* buffer = std::get_if<BufferRef>(&arg)) {
+    if (*buffer == nullptr) {
+      return InvalidArgument("kernel @", name_, ": argument ", index,
+                             " is a buffer that is not allocated");
+    }
+    if ((*buffer)->context().context() != context().context()) {
+      return InvalidArgument("kernel @", name_, " runs on ", context().name(), ", but argument ",
+                             index, " is a buffer on ", (*buffer)->context().name());
+    }
+    const cl_mem mem = (*buffer)->mem();
+    TG_RETURN_IF_ERROR(SetRawArg(index, sizeof mem, &mem));
+    buffers_[index] = *buffer;  // only now may the old one go
+    return absl::OkStatus();
+  }
+  if (const auto* local = std::get_if<LocalArg>(&arg)) {
+    if (local->bytes == 0 || local->bytes > local_bytes_[index]) {
+      return InvalidArgument("kernel @", name_, ": local argument ", index, " of ", local->bytes,
+                             " bytes; it was checked for 1 to ", local_bytes_[index]);
+    }
+    return SetRawArg(index, local->bytes, nullptr);
+  }
+  const ScalarArg& scalar = std::get<ScalarArg>(arg);
+  return SetRawArg(index, scalar.size, scalar.bytes.data());
+}
+
+absl::Status Launch::SetRange(const NDRange& range) {
+  const NDRange old = std::exchange(range_, range);
+  absl::Status status = CheckRange();
+  if (!status.ok()) range_ = old;
+  return status;
+}
+
+absl::Status Launch::SetRawArg(size_t index, size_t size, const void* value) {
+  const cl_int code = clSetKernelArg(kernel_.get(), static_cast<cl_uint>(index), size, value);
+  if (code == CL_SUCCESS) return absl::OkStatus();
+  return ClStatus(
+      code, Cat("clSetKernelArg of argument ", index, " (", size, " bytes) of kernel @", name_),
+      context().name());
+}
+
+absl::Status Launch::Enqueue(ClEvent* event) const {
+  const cl_int code = clEnqueueNDRangeKernel(context().queue(), kernel_.get(), 3, nullptr,
+                                             range_.global.data(), range_.local.data(), 0, nullptr,
+                                             event == nullptr ? nullptr : event->Receive());
+  if (code == CL_SUCCESS) return absl::OkStatus();
+  return ClStatus(code,
+                  Cat("clEnqueueNDRangeKernel of kernel @", name_, ", global ",
+                      Sizes(range_.global), ", local ", Sizes(range_.local), ","),
+                  context().name());
+}
+
+absl::Status EnqueueAll(std::span<const Launch> launches, std::vector<ClEvent>* events) {
+  if (events != nullptr) {
+    events->clear();
+    events->resize(launches.size());
+  }
+  for (size_t i = 0; i < launches.size(); ++i) {
+    TG_RETURN_IF_ERROR(launches[i].Enqueue(events == nullptr ? nullptr : &(*events)[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LaunchTimes> WaitForTimes(const Context& context, const ClEvent& event) {
+  if (!context.profiling()) {
+    return absl::FailedPreconditionError(
+        Cat("the queue of ", context.name(), " was made without profiling"));
+  }
+  const cl_event handle = event.get();
+  TG_CL_CALL(context.name(), clWaitForEvents, 1, &handle);
+  LaunchTimes times;
+  for (const auto& [what, out] : {std::pair(CL_PROFILING_COMMAND_QUEUED, &times.queued),
+                                  std::pair(CL_PROFILING_COMMAND_SUBMIT, &times.submitted),
+                                  std::pair(CL_PROFILING_COMMAND_START, &times.started),
+                                  std::pair(CL_PROFILING_COMMAND_END, &times.ended)}) {
+    cl_ulong value = 0;
+    TG_CL_CALL(context.name(), clGetEventProfilingInfo, handle, what, sizeof value, &value,
+               nullptr);
+    *out = value;
+  }
+  return times;
+}
+
+}  // namespace tg::runtime

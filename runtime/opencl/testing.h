@@ -1,0 +1,31 @@
+// For tests: an opened device.
+#ifndef TG_RUNTIME_OPENCL_TESTING_H_
+#define TG_RUNTIME_OPENCL_TESTING_H_
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "runtime/opencl/context.h"
+
+namespace tg::runtime {
+
+// The device that $TG_DEVICE names (as for ChooseDevice), with profiling. Ends the process where
+// there is none: a machine without OpenCL cannot run these tests.
+inline std::shared_ptr<Context> TestContext() {
+  const char* wish = std::getenv("TG_DEVICE");
+  absl::StatusOr<Device> device = ChooseDevice(wish == nullptr ? "" : wish);
+  absl::StatusOr<std::shared_ptr<Context>> context =
+      device.ok() ? Context::Create(*device, /*profiling=*/true)
+                  : absl::StatusOr<std::shared_ptr<Context>>(device.status());
+  if (!context.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(context.status().message()).c_str());
+    std::abort();
+  }
+  return *context;
+}
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_OPENCL_TESTING_H_
