@@ -1,0 +1,201 @@
+#include "ir/interpret/error_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ir/value.h"
+
+namespace tg {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// A value and its error.
+struct Approx {
+  double v = 0;
+  double e = 0;
+};
+
+// The smallest positive number of the type: rounding below the normal numbers loses up to that.
+double Tiny(Scalar s) { return IsFloat(s) ? DoubleFromBits(s, 1) : 0; }
+
+double PowError(Approx a, Approx b, double y) {
+  if (a.e >= std::fabs(a.v)) return kInf;
+  const double t =
+      std::fabs(b.v) * a.e / (std::fabs(a.v) - a.e) + b.e * std::fabs(std::log(std::fabs(a.v)));
+  return 2 * std::fabs(y) * std::expm1(t);
+}
+
+// The error that the sources' errors cause; `y` is the result.
+double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
+  switch (op) {
+    case Op::kAdd:
+    case Op::kSub:
+      return a.e + b.e;
+    case Op::kMul:
+      return std::fabs(a.v) * b.e + std::fabs(b.v) * a.e + a.e * b.e;
+    case Op::kMulAcc:
+      return std::fabs(a.v) * b.e + std::fabs(b.v) * a.e + a.e * b.e + c.e;
+    case Op::kNeg:
+    case Op::kDetach:
+    case Op::kFuse:
+    case Op::kContiguousBackward:
+      return a.e;
+    case Op::kMax:
+    case Op::kMin:
+      return std::max(a.e, b.e);
+    case Op::kCmpLt:
+    case Op::kCmpNe:
+      return std::fabs(a.v - b.v) <= a.e + b.e ? 1 : 0;
+    case Op::kWhere:
+      return (a.e > 0 ? std::fabs(b.v - c.v) : 0) +
+             (a.e > 0 ? std::max(b.e, c.e) : (a.v != 0 ? b.e : c.e));
+    case Op::kRecip:
+      return a.e >= std::fabs(a.v) ? kInf : a.e / (std::fabs(a.v) * (std::fabs(a.v) - a.e));
+    case Op::kDiv:
+      return b.e >= std::fabs(b.v) ? kInf : (a.e + std::fabs(y) * b.e) / (std::fabs(b.v) - b.e);
+    case Op::kSqrt:
+      if (a.e == 0) return 0;
+      return a.e >= a.v ? (a.v < 0 ? kInf : std::sqrt(a.v + a.e))
+                        : a.e / (std::sqrt(a.v) + std::sqrt(a.v - a.e));
+    case Op::kExp2:
+      return std::fabs(y) * std::expm1(a.e * std::log(2.0));
+    case Op::kLog2:
+      return a.e >= a.v ? kInf : -std::log1p(-a.e / a.v) / std::log(2.0);
+    case Op::kSin:
+      return std::min(2.0, a.e);
+    case Op::kPow:
+      return PowError(a, b, y);
+    default:
+      return kInf;
+  }
+}
+
+// Cast of an uncertain value: the conversions of both ends of its interval.
+double CastError(Scalar to, Approx a, double y) {
+  if (IsFloat(to)) return a.e + 2 * UnitRoundoff(to) * std::fabs(y) + Tiny(to);
+  if (std::isinf(a.e)) return kInf;
+  const auto end = [&](double v) { return DoubleFromBits(to, BitsFromDouble(to, v)); };
+  return std::max(std::fabs(end(a.v - a.e) - y), std::fabs(end(a.v + a.e) - y));
+}
+
+// Units in the last place by which implementations of an op may differ on equal sources.
+double FreeUlps(Op op, const InterpretOptions& options) {
+  switch (op) {
+    case Op::kExp2:
+    case Op::kLog2:
+    case Op::kSin:
+      return options.transcendental_ulp;
+    case Op::kPow:
+      return options.pow_ulp;
+    case Op::kDiv:
+    case Op::kRecip:
+    case Op::kSqrt:
+      return options.div_sqrt_ulp;
+    default:
+      return 0;
+  }
+}
+
+ErrorBounds NullIfZero(std::vector<double> bounds) {
+  const bool zero = std::all_of(bounds.begin(), bounds.end(), [](double e) { return e == 0; });
+  return zero ? nullptr : std::make_shared<const std::vector<double>>(std::move(bounds));
+}
+
+}  // namespace
+
+ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const Tensor& result,
+                             const InterpretOptions& options) {
+  const Scalar s = result.scalar;
+  const bool is_float = IsFloat(s);
+  bool uncertain = false;
+  for (const Tensor& t : srcs) uncertain |= t.error != nullptr;
+  // A product that may be fused into this sum is then not rounded.
+  bool fusable = u->op == Op::kMulAcc;
+  for (const UOp* operand : u->srcs()) {
+    fusable |= (u->op == Op::kAdd || u->op == Op::kSub) && operand->op == Op::kMul;
+  }
+  fusable &= is_float && options.allow_contraction;
+  const double ulps = is_float ? FreeUlps(u->op, options) : 0;
+  if (!uncertain && !fusable && ulps == 0) return nullptr;
+
+  const double unit = UnitRoundoff(s);
+  std::vector<double> bounds(result.size());
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    Approx in[3];
+    double source_error = 0;
+    for (size_t k = 0; k < srcs.size(); ++k) {
+      const size_t at = srcs[k].size() == 1 ? 0 : i;
+      in[k] = {DoubleFromBits(srcs[k].scalar, (*srcs[k].data)[at]), srcs[k].ErrorAt(at)};
+      source_error += in[k].e;
+    }
+    const double y = DoubleFromBits(s, (*result.data)[i]);
+    // Rounding of what differs may fall to the next number.
+    const double rounding = is_float ? 2 * unit * std::fabs(y) + Tiny(s) : 0;
+    double e = 2 * unit * std::fabs(y) * ulps + (ulps > 0 ? Tiny(s) : 0);
+    if (source_error > 0) {
+      if (u->op == Op::kCast) {
+        e += CastError(s, in[0], y);
+      } else if (u->op == Op::kBitcast) {
+        e = kInf;
+      } else {
+        const double propagated = Propagated(u->op, in[0], in[1], in[2], y);
+        const bool selects = u->op == Op::kWhere || u->op == Op::kMax || u->op == Op::kMin ||
+                             u->op == Op::kNeg;
+        e += propagated + (propagated > 0 && !selects ? rounding : 0);
+      }
+      if (s == Scalar::kBool && e > 0) e = 1;
+    }
+    if (fusable) {
+      const double product = u->op == Op::kMulAcc
+                                 ? std::fabs(in[0].v * in[1].v)
+                                 : std::max(std::fabs(in[0].v), std::fabs(in[1].v));
+      e += unit * product + rounding;
+    }
+    bounds[i] = std::isnan(e) ? kInf : e;
+  }
+  return NullIfZero(std::move(bounds));
+}
+
+ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets,
+                        const Tensor& result) {
+  const Scalar s = x.scalar;
+  const bool rounds = IsFloat(s) && (op == Op::kAdd || op == Op::kMul);
+  if (!rounds && !x.error) return nullptr;
+  const size_t n = result.size();
+  std::vector<double> bounds(n), magnitude(n);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const auto at = static_cast<size_t>(targets[i]);
+    const double v = std::fabs(DoubleFromBits(s, (*x.data)[i])), e = x.ErrorAt(i);
+    switch (op) {
+      case Op::kAdd:
+        magnitude[at] += v;
+        bounds[at] += e;
+        break;
+      case Op::kMul:
+        // Relative errors add up.
+        bounds[at] += e == 0 ? 0 : (e >= v ? kInf : e / (v - e));
+        break;
+      case Op::kMax:
+      case Op::kMin:
+        bounds[at] = std::max(bounds[at], e);
+        break;
+      default:
+        if (e > 0) bounds[at] = s == Scalar::kBool ? 1 : kInf;
+    }
+  }
+  const double terms = n == 0 ? 0 : static_cast<double>(targets.size()) / static_cast<double>(n);
+  for (size_t i = 0; i < n; ++i) {
+    const double y = std::fabs(DoubleFromBits(s, (*result.data)[i]));
+    if (op == Op::kMul) bounds[i] = y * std::expm1(bounds[i]);
+    const double sum = op == Op::kAdd ? magnitude[i] : y;
+    if (rounds && terms > 1) bounds[i] += terms * UnitRoundoff(s) * sum + Tiny(s);
+    if (rounds && terms <= 1 && bounds[i] > 0) bounds[i] += 2 * UnitRoundoff(s) * y;
+    if (s == Scalar::kBool && bounds[i] > 0) bounds[i] = 1;
+    if (std::isnan(bounds[i])) bounds[i] = kInf;
+  }
+  return NullIfZero(std::move(bounds));
+}
+
+}  // namespace tg

@@ -1,0 +1,32 @@
+// Running error analysis: how far a result may be from what another correct evaluation of the same
+// graph gives, one that sums in another order, contracts a*b + c or has other transcendentals.
+//
+// Bounds are absolute, to first order in the rounding of the bounds themselves. A correctly
+// rounded op on exact sources is exact: error 0 asks for equal bits.
+// An infinite bound says that nothing can be known, as after a comparison that could go either way.
+#ifndef TG_IR_INTERPRET_ERROR_BOUND_H_
+#define TG_IR_INTERPRET_ERROR_BOUND_H_
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ir/interpret/options.h"
+#include "ir/interpret/tensor_ops.h"
+#include "ir/uop.h"
+
+namespace tg {
+
+using ErrorBounds = std::shared_ptr<const std::vector<double>>;
+
+// The bounds of `result`, elementwise op `u` on `srcs`; null where all are 0.
+ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const Tensor& result,
+                             const InterpretOptions& options);
+
+// The bounds of a reduction whose element i went to result[targets[i]].
+ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets,
+                        const Tensor& result);
+
+}  // namespace tg
+
+#endif  // TG_IR_INTERPRET_ERROR_BOUND_H_

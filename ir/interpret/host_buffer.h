@@ -1,0 +1,55 @@
+// Buffers and variables as interpreters take and give them.
+#ifndef TG_IR_INTERPRET_HOST_BUFFER_H_
+#define TG_IR_INTERPRET_HOST_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/dtype.h"
+
+namespace tg {
+
+// The contents of a buffer: one word an element (bits in the format of ir/value.h), row-major.
+struct HostBuffer {
+  DType dtype;                 // a scalar, or an image (its words are texel channels in its storage)
+  std::vector<int64_t> shape;  // what the variables make of the declared shape
+  std::vector<int64_t> data;
+  // 1 for each element that has a value; empty where all have one.
+  std::vector<uint8_t> defined;
+  // 1 for each element that a run stored; empty where nobody keeps account.
+  std::vector<uint8_t> written;
+  // How far each element may be from the value that another correct evaluation gives (see
+  // InterpretOptions::track_error); empty: not at all.
+  std::vector<double> error;
+
+  bool IsDefined(size_t i) const { return defined.empty() || defined[i]; }
+};
+
+using HostBuffers = std::map<std::string, HostBuffer, std::less<>>;
+using VarValues = std::map<std::string, int64_t, std::less<>>;
+
+// The product of extents; 1 for [].
+int64_t NumElements(std::span<const int64_t> shape);
+
+// Element `i` of packed memory of type `s`, as bits.
+int64_t LoadBits(Scalar s, const void* memory, size_t i);
+void StoreBits(Scalar s, void* memory, size_t i, int64_t bits);
+
+// From and to packed bytes in the host's (little-endian) order.
+HostBuffer BufferFromBytes(DType dtype, std::vector<int64_t> shape, const void* bytes);
+std::vector<uint8_t> BufferToBytes(const HostBuffer& buffer);
+
+// A buffer of numbers, each converted to the type. For tests.
+HostBuffer BufferOf(Scalar s, std::vector<int64_t> shape, std::span<const double> values);
+// A buffer without any value yet: reads of it are errors.
+HostBuffer UndefinedBuffer(DType dtype, std::vector<int64_t> shape);
+std::vector<double> ToDoubles(const HostBuffer& buffer);
+
+}  // namespace tg
+
+#endif  // TG_IR_INTERPRET_HOST_BUFFER_H_

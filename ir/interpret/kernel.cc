@@ -1,0 +1,57 @@
+#include "ir/interpret/kernel.h"
+
+#include "absl/strings/str_cat.h"
+#include "ir/walk.h"
+
+namespace tg {
+
+std::string NodeLabel(const Body& body, std::string_view what, const UOp* u) {
+  const Location loc = body.side.loc(u);
+  const StringId name = body.side.name(u);
+  std::string label(what);
+  if (loc.line) absl::StrAppend(&label, ", line ", loc.line);
+  const std::string_view mnemonic = Mnemonic(u->op);
+  absl::StrAppend(&label, ": ", absl::string_view(mnemonic.data(), mnemonic.size()), " %");
+  if (name) {
+    label += body.context->String(name);
+  } else {
+    absl::StrAppend(&label, "#", u->id);
+  }
+  return label + ": ";
+}
+
+namespace {
+// The memory that an address goes to: define_global or scratch; null where it is none.
+const UOp* BaseOf(const UOp* u) {
+  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch) {
+    if (u->num_srcs == 0) return nullptr;
+    u = u->src(0);
+  }
+  return u;
+}
+}  // namespace
+
+std::vector<bool> StoredSlots(const Kernel& kernel, size_t num_slots) {
+  std::vector<bool> stored(num_slots);
+  std::vector<const UOp*> nodes = kernel.body.linear;
+  if (nodes.empty() && kernel.body.root) nodes = PostOrder(kernel.body.root);
+  for (const UOp* u : nodes) {
+    if (u->op != Op::kStore) continue;
+    const UOp* base = BaseOf(u->src(0));
+    if (base && base->op == Op::kDefineGlobal && static_cast<size_t>(base->word()) < num_slots) {
+      stored[static_cast<size_t>(base->word())] = true;
+    }
+  }
+  return stored;
+}
+
+absl::Status RunKernel(const Kernel& kernel, std::span<const KernelArg> args, const VarValues& vars,
+                       const InterpretOptions& options) {
+  if (kernel.stage == Stage::kLinear ? kernel.body.linear.empty() : kernel.body.root == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("kernel @", kernel.name, " has no body"));
+  }
+  return kernel.stage == Stage::kKernel ? RunShapedKernel(kernel, args, vars, options)
+                                        : RunLoweredKernel(kernel, args, vars, options);
+}
+
+}  // namespace tg

@@ -1,0 +1,203 @@
+// Ops in which the work-items of a group or subgroup act together.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "ir/interpret/machine.h"
+#include "ir/interpret/matrix_layout.h"
+#include "ir/value.h"
+
+namespace tg {
+
+bool Machine::NeedAll(const UOp* u, int64_t together) {
+  if (all_active_) return true;
+  // Whole groups may be idle; one that is divided may not get here.
+  const auto unit = static_cast<size_t>(together);
+  for (size_t i = 0; i < items_; ++i) {
+    if (active_[i] != active_[i / unit * unit]) {
+      return Fail(u, absl::StrCat("is reached by a part of ", together, " work-items only"));
+    }
+  }
+  return true;
+}
+
+bool Machine::GroupReduce(const UOp* u) {
+  if (!NeedAll(u, group_)) return false;
+  const Op op = static_cast<Op>(u->word(0));
+  const Scalar s = u->dtype.scalar();
+  const size_t width = static_cast<size_t>(layout_[u].points * layout_[u].lanes);
+  const auto group = static_cast<size_t>(group_);
+  // leader[i]: the first work-item of the group that differs from i in the listed coordinates only.
+  std::vector<size_t> leader(group);
+  for (size_t i = 0; i < group; ++i) {
+    size_t rest = i, stride = 1;
+    for (size_t k = 3; k < 6; ++k) {
+      const auto size = static_cast<size_t>(special_size_[k]);
+      bool listed = false;
+      for (const UOp* over : u->srcs().subspan(1)) {
+        if (over->op != Op::kSpecial || over->word() < 3) {
+          return Fail(u, "combines over something that is no work-item's coordinate in its group");
+        }
+        listed |= over->word() == static_cast<int64_t>(k);
+      }
+      if (!listed) leader[i] += rest % size * stride;
+      rest /= size;
+      stride *= size;
+    }
+  }
+  const int64_t* in = In(u, 0);
+  int64_t* out = Out(u);
+  const bool sums = IsFloat(s) && (op == Op::kAdd || op == Op::kMul);
+  std::vector<long double> acc(group);
+  std::vector<int64_t> bits(group);
+  for (size_t first = 0; first < items_; first += group) {
+    if (!Active(first)) continue;
+    for (size_t k = 0; k < width; ++k) {
+      std::fill(acc.begin(), acc.end(), op == Op::kMul ? 1 : 0);
+      std::fill(bits.begin(), bits.end(), ReduceIdentity(op, s));
+      for (size_t i = 0; i < group; ++i) {
+        const int64_t v = in[(first + i) * width + k];
+        const size_t to = leader[i];
+        if (sums) {
+          const long double x = DoubleFromBits(s, v);
+          acc[to] = op == Op::kMul ? acc[to] * x : acc[to] + x;
+        } else {
+          const int64_t pair[] = {bits[to], v};
+          const auto r = EvalAlu(op, s, pair);
+          if (!r) return Fail(u, "index overflow");
+          bits[to] = *r;
+        }
+      }
+      for (size_t i = 0; i < group; ++i) {
+        const size_t from = leader[i];
+        out[(first + i) * width + k] =
+            sums ? BitsFromDouble(s, static_cast<double>(acc[from])) : bits[from];
+      }
+    }
+  }
+  return true;
+}
+
+bool Machine::Shuffle(const UOp* u) {
+  const int64_t width = u->word();
+  if (width < 1 || group_ % width != 0) {
+    return Fail(u, absl::StrCat("a group of ", group_, " has no whole subgroups of ", width));
+  }
+  if (!NeedAll(u, width)) return false;
+  const auto points = static_cast<size_t>(layout_[u].points);
+  const auto lanes = static_cast<size_t>(layout_[u].lanes);
+  const auto index_lanes = static_cast<size_t>(u->src(1)->dtype.lanes());
+  if (index_lanes != 1) return Fail(u, "takes one number a work-item");
+  const int64_t* in = In(u, 0);
+  const int64_t* index = In(u, 1);
+  int64_t* out = Out(u);
+  for (size_t r = 0; r < Rows(u); ++r) {
+    const auto item = static_cast<int64_t>(r / points);
+    if (!Active(static_cast<size_t>(item))) {
+      out = std::fill_n(out, lanes, 0);
+      continue;
+    }
+    if (index[r] < 0 || index[r] >= width) {
+      return Fail(u, absl::StrCat("asks for work-item ", index[r], " of ", width));
+    }
+    const auto from = static_cast<size_t>(item / width * width + index[r]);
+    out = std::copy_n(in + (from * points + r % points) * lanes, lanes, out);
+  }
+  return true;
+}
+
+bool Machine::Wmma(const UOp* u) {
+  const std::string name(body_.context->String(static_cast<StringId>(u->word())));
+  const std::optional<MatrixInstruction> found = FindMatrixInstruction(name);
+  if (!found) return Fail(u, "there is no matrix instruction '" + name + "'");
+  const MatrixInstruction& mi = *found;
+  const Scalar types[3] = {mi.input, mi.input, mi.accumulator};
+  const int elements[3] = {mi.m * mi.k, mi.k * mi.n, mi.m * mi.n};
+  for (size_t i = 0; i < 3; ++i) {
+    if (u->src(i)->dtype != DType(types[i], elements[i] / kSubgroup)) {
+      return Fail(u, absl::StrCat("source ", i, " is not ",
+                                  DType(types[i], elements[i] / kSubgroup).ToString()));
+    }
+  }
+  if (u->dtype != u->src(2)->dtype) return Fail(u, "has another type than its accumulator");
+  if (group_ % kSubgroup != 0) return Fail(u, "needs whole subgroups of 32");
+  if (!NeedAll(u, kSubgroup)) return false;
+  if (layout_[u].points != 1) return Fail(u, "cannot be unrolled; contract its fragments first");
+  const int64_t* in[3] = {In(u, 0), In(u, 1), In(u, 2)};
+  int64_t* out = Out(u);
+  std::vector<double> a(static_cast<size_t>(elements[0])), b(static_cast<size_t>(elements[1])),
+      c(static_cast<size_t>(elements[2]));
+  std::vector<double>* matrices[3] = {&a, &b, &c};
+  for (size_t first = 0; first < items_; first += kSubgroup) {
+    if (!Active(first)) continue;
+    for (int which = 0; which < 3; ++which) {
+      const int lanes = elements[which] / kSubgroup;
+      const int columns = which == 0 ? mi.k : mi.n;
+      for (int t = 0; t < kSubgroup; ++t) {
+        for (int e = 0; e < lanes; ++e) {
+          const auto [row, column] = FragmentElement(mi, which, t, e);
+          int64_t bits = in[which][(first + static_cast<size_t>(t)) * static_cast<size_t>(lanes) +
+                                   static_cast<size_t>(e)];
+          (*matrices[which])[static_cast<size_t>(row * columns + column)] =
+              mi.tf32 && which < 2 ? RoundToTf32(bits) : DoubleFromBits(types[which], bits);
+        }
+      }
+    }
+    const int lanes = elements[2] / kSubgroup;
+    for (int t = 0; t < kSubgroup; ++t) {
+      for (int e = 0; e < lanes; ++e) {
+        const auto [row, column] = FragmentElement(mi, 2, t, e);
+        double sum = c[static_cast<size_t>(row * mi.n + column)];
+        for (int k = 0; k < mi.k; ++k) {
+          sum += a[static_cast<size_t>(row * mi.k + k)] * b[static_cast<size_t>(k * mi.n + column)];
+        }
+        out[(first + static_cast<size_t>(t)) * static_cast<size_t>(lanes) + static_cast<size_t>(e)] =
+            BitsFromDouble(mi.accumulator, sum);
+      }
+    }
+  }
+  return true;
+}
+
+bool Machine::LdMatrix(const UOp* u) {
+  const int64_t count = u->word(0);
+  const bool transpose = u->word(1) != 0;
+  const UOp* address = u->src(0);
+  if (layout_[address].memory < 0 || !layout_[address].has_value || layout_[address].lanes != 1) {
+    return Fail(u, "source 0 is not one address a work-item");
+  }
+  if (count != 1 && count != 2 && count != 4) return Fail(u, "count must be 1, 2 or 4");
+  if (u->dtype.lanes() != 2 * count || BitWidth(u->dtype.scalar()) != 16 ||
+      address->dtype.scalar() != u->dtype.scalar()) {
+    return Fail(u, "its type must be 2 * count lanes of the memory's 16-bit type");
+  }
+  if (group_ % kSubgroup != 0) return Fail(u, "needs whole subgroups of 32");
+  if (!NeedAll(u, kSubgroup)) return false;
+  if (layout_[u].points != 1) return Fail(u, "cannot be unrolled");
+  const int64_t* at = In(u, 0);
+  int64_t* out = Out(u);
+  const auto lanes = static_cast<size_t>(2 * count);
+  for (size_t first = 0; first < items_; first += kSubgroup) {
+    if (!Active(first)) continue;
+    for (size_t t = 0; t < kSubgroup; ++t) {
+      for (size_t e = 0; e < lanes; ++e) {
+        // Work-item t holds elements 2*(t%4) and the next of row t/4 of each matrix, or of its
+        // transpose; row r of matrix i lies where work-item 8*i + r points to.
+        size_t row = t / 4, column = 2 * (t % 4) + e % 2;
+        if (transpose) std::swap(row, column);
+        const size_t owner = first + e / 2 * 8 + row;
+        const Access access = AccessOf(address, first + t);
+        int64_t bits = 0;
+        const int64_t element = at[owner] + static_cast<int64_t>(column);
+        if (access.Read(element, &bits) != AccessError::kNone) {
+          return Explain(u, access, static_cast<int64_t>(first + t), element);
+        }
+        out[(first + t) * lanes + e] = bits;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace tg

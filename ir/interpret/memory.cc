@@ -1,0 +1,60 @@
+#include "ir/interpret/memory.h"
+
+namespace tg {
+
+int64_t RaceDetector::Read(size_t at, const Who& who) {
+  Touched& t = touched_[at];
+  if (Conflict(t.writer, who)) return t.writer.item;
+  if (t.reader.item >= 0 && t.reader.group != who.group) t.other_reader_group = t.reader.group;
+  // Of several readers in one epoch a writer among them must find another: keep the first.
+  if (!(t.reader.epoch == who.epoch && t.reader.group == who.group && t.reader.item >= 0)) {
+    t.reader = who;
+  } else if (t.reader.item != who.item) {
+    t.reader.item = INT64_MAX;
+  }
+  return -1;
+}
+
+int64_t RaceDetector::Write(size_t at, const Who& who, bool changes) {
+  if (!changes) return -1;
+  Touched& t = touched_[at];
+  if (Conflict(t.writer, who)) return t.writer.item;
+  if (Conflict(t.reader, who)) return t.reader.item;
+  if (t.other_reader_group >= 0 && t.other_reader_group != who.group) return INT64_MAX;
+  t.writer = who;
+  return -1;
+}
+
+AccessError Access::Read(int64_t at, int64_t* bits) const {
+  Memory& m = *memory;
+  if (at < 0 || at >= m.size) return AccessError::kOutside;
+  const int64_t i = base + at;
+  const uint8_t* defined = m.defined();
+  if (check_undefined && defined && !defined[i]) return AccessError::kUndefined;
+  *bits = m.data()[i];
+  if (!m.races) return AccessError::kNone;
+  other = m.races->Read(static_cast<size_t>(m.offset + i), who);
+  return other >= 0 ? AccessError::kRace : AccessError::kNone;
+}
+
+AccessError Access::Write(int64_t at, int64_t bits) const {
+  Memory& m = *memory;
+  if (at < 0 || at >= m.size) return AccessError::kOutside;
+  const int64_t i = base + at;
+  uint8_t* defined = m.defined();
+  const bool changes = (defined && !defined[i]) || m.data()[i] != bits;
+  m.data()[i] = bits;
+  if (defined) defined[i] = 1;
+  if (uint8_t* written = m.written()) written[i] = 1;
+  if (!m.races) return AccessError::kNone;
+  other = m.races->Write(static_cast<size_t>(m.offset + i), who, changes);
+  return other >= 0 ? AccessError::kRace : AccessError::kNone;
+}
+
+AccessError Access::Undefine(int64_t at) const {
+  if (at < 0 || at >= memory->size) return AccessError::kOutside;
+  if (uint8_t* defined = memory->defined()) defined[base + at] = 0;
+  return AccessError::kNone;
+}
+
+}  // namespace tg

@@ -1,0 +1,88 @@
+// Memory of a kernel while it is interpreted: global (a part of a buffer), or scratch, of which each
+// work-item or each group has its own.
+#ifndef TG_IR_INTERPRET_MEMORY_H_
+#define TG_IR_INTERPRET_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "ir/interpret/host_buffer.h"
+#include "ir/uop.h"
+
+namespace tg {
+
+// Who touched each element of memory that work-items share, to find races. Two accesses of different
+// work-items conflict where one changes the value and no barrier is between them; between groups
+// there never is one. A write of what is there already is harmless.
+class RaceDetector {
+ public:
+  explicit RaceDetector(size_t size) : touched_(size) {}
+
+  struct Who {
+    int64_t item = -1;  // number of the work-item in the whole launch
+    int64_t group = -1;
+    int64_t epoch = 0;  // barriers that it has passed
+  };
+  // Each returns the other work-item of a conflict, or -1.
+  int64_t Read(size_t at, const Who& who);
+  int64_t Write(size_t at, const Who& who, bool changes);
+
+ private:
+  struct Touched {
+    Who writer, reader;
+    int64_t other_reader_group = -1;
+  };
+  static bool Conflict(const Who& a, const Who& b) {
+    return a.item >= 0 && a.item != b.item && (a.group != b.group || a.epoch == b.epoch);
+  }
+  std::vector<Touched> touched_;
+};
+
+struct Memory {
+  const UOp* node = nullptr;
+  Scalar element = Scalar::kVoid;
+  AddrSpace space = AddrSpace::kGlobal;
+  bool image = false;
+  int64_t width = 0, height = 0;  // of an image
+  int64_t size = 0;               // elements of one instance
+  bool mutated = false;           // the kernel stores to it
+  // Global: the buffer and where the argument begins in it.
+  HostBuffer* buffer = nullptr;
+  int64_t offset = 0;
+  // Scratch: all instances.
+  std::vector<int64_t> own_data;
+  std::vector<uint8_t> own_defined;
+  std::shared_ptr<RaceDetector> races;
+
+  int64_t* data() { return buffer ? buffer->data.data() + offset : own_data.data(); }
+  // Null where everything is defined.
+  uint8_t* defined() {
+    if (!buffer) return own_defined.data();
+    return buffer->defined.empty() ? nullptr : buffer->defined.data() + offset;
+  }
+  uint8_t* written() {
+    return buffer && !buffer->written.empty() ? buffer->written.data() + offset : nullptr;
+  }
+};
+
+enum class AccessError : uint8_t { kNone, kOutside, kUndefined, kRace };
+
+// The instance of a memory that one work-item sees.
+struct Access {
+  Memory* memory = nullptr;
+  int64_t base = 0;  // of the instance
+  RaceDetector::Who who;
+  bool check_undefined = true;
+  mutable int64_t other = -1;  // the other work-item of a race
+
+  AccessError Read(int64_t at, int64_t* bits) const;
+  AccessError Write(int64_t at, int64_t bits) const;
+  // Takes an element's value away.
+  AccessError Undefine(int64_t at) const;
+};
+
+}  // namespace tg
+
+#endif  // TG_IR_INTERPRET_MEMORY_H_

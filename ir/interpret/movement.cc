@@ -1,0 +1,229 @@
+// Movement ops as plain loops over coordinates.
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "ir/interpret/host_buffer.h"
+#include "ir/interpret/tensor_ops.h"
+
+namespace tg {
+namespace {
+
+absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
+
+Extents RowMajor(const Extents& shape) {
+  Extents strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+// Calls f(coordinates) for every element of `shape` in row-major order.
+template <typename F>
+void ForEachElement(const Extents& shape, F&& f) {
+  Extents at(shape.size());
+  for (int64_t n = NumElements(shape); n > 0; --n) {
+    f(at);
+    for (size_t i = shape.size(); i-- > 0;) {
+      if (++at[i] < shape[i]) break;
+      at[i] = 0;
+    }
+  }
+}
+
+// The map of an affine movement: source coordinate `a` is origin[a] + sum over result axes i that
+// read it of step[i] * at[i]. A coordinate outside the source gives -1.
+Movement Affine(const Extents& from, Extents to, const std::vector<size_t>& source_axis,
+                const Extents& step, const Extents& origin) {
+  const Extents strides = RowMajor(from);
+  Movement m{std::move(to), {}};
+  m.map.reserve(static_cast<size_t>(NumElements(m.shape)));
+  ForEachElement(m.shape, [&](const Extents& at) {
+    int64_t flat = 0;
+    bool inside = true;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const size_t a = source_axis[i];
+      const int64_t c = origin[i] + step[i] * at[i];
+      inside &= c >= 0 && c < from[a];
+      flat += c * strides[a];
+    }
+    m.map.push_back(inside ? flat : -1);
+  });
+  return m;
+}
+
+// One view of a `view` op: its words, with symbols filled in.
+struct ConcreteView {
+  Extents shape, strides, begin, end;
+  int64_t offset = 0;
+};
+
+absl::StatusOr<std::vector<ConcreteView>> DecodeViews(const UOp* u,
+                                                      std::span<const int64_t> symbols) {
+  const auto words = u->list();
+  size_t at = 0, next = 0;
+  bool short_of = false;
+  const auto raw = [&]() -> int64_t {
+    if (at >= words.size()) {
+      short_of = true;
+      return 0;
+    }
+    return words[at++];
+  };
+  const auto number = [&]() -> int64_t {
+    const int64_t w = raw();
+    if (w != kSymbolic) return w;
+    if (next < symbols.size()) return symbols[next++];
+    short_of = true;
+    return 0;
+  };
+  std::vector<ConcreteView> views;
+  while (at < words.size() && !short_of) {
+    ConcreteView& v = views.emplace_back();
+    const int64_t rank = raw();
+    if (rank < 0 || rank > static_cast<int64_t>(words.size())) return Bad("malformed view");
+    for (int64_t i = 0; i < rank; ++i) v.shape.push_back(number());
+    for (int64_t i = 0; i < rank; ++i) v.strides.push_back(number());
+    v.offset = number();
+    if (raw() != 0) {
+      for (int64_t i = 0; i < rank; ++i) {
+        v.begin.push_back(number());
+        v.end.push_back(number());
+      }
+    } else {
+      v.begin.assign(v.shape.size(), 0);
+      v.end = v.shape;
+    }
+  }
+  if (short_of || views.empty()) return Bad("malformed view");
+  return views;
+}
+
+absl::StatusOr<Movement> View(const UOp* u, const Extents& from, std::span<const int64_t> symbols) {
+  auto views = DecodeViews(u, symbols);
+  if (!views.ok()) return views.status();
+  Movement m{views->back().shape, {}};
+  absl::Status status;
+  const int64_t source_size = NumElements(from);
+  ForEachElement(m.shape, [&](const Extents& logical) {
+    Extents at = logical;
+    bool valid = true;
+    int64_t flat = 0;
+    for (size_t k = views->size(); k-- > 0;) {
+      const ConcreteView& v = (*views)[k];
+      if (k + 1 < views->size()) {
+        // What the later view addresses is this one's row-major number.
+        const int64_t n = NumElements(v.shape);
+        if (valid && (flat < 0 || flat >= n)) status = Bad("a view reads outside the one below");
+        at.assign(v.shape.size(), 0);
+        for (size_t i = v.shape.size(); i-- > 0 && n > 0;) {
+          at[i] = ((flat % v.shape[i]) + v.shape[i]) % v.shape[i];
+          flat = (flat - at[i]) / v.shape[i];
+        }
+      }
+      flat = v.offset;
+      for (size_t i = 0; i < at.size(); ++i) {
+        valid &= at[i] >= v.begin[i] && at[i] < v.end[i];
+        flat += at[i] * v.strides[i];
+      }
+    }
+    if (valid && (flat < 0 || flat >= source_size)) {
+      status = Bad(absl::StrCat("a view reads element ", flat, " of ", source_size));
+    }
+    m.map.push_back(valid ? flat : -1);
+  });
+  if (!status.ok()) return status;
+  return m;
+}
+
+}  // namespace
+
+absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
+                                    std::span<const int64_t> symbols) {
+  const size_t rank = from.size();
+  std::vector<size_t> axis(rank);
+  std::iota(axis.begin(), axis.end(), size_t{0});
+  Extents step(rank, 1), origin(rank, 0);
+  if (u->op == Op::kView) return View(u, from, symbols);
+  Extents items;  // the attribute with symbols filled in
+  size_t next = 0;
+  for (int64_t w : u->words().subspan(1)) {
+    if (w == kSymbolic) {
+      if (next == symbols.size()) return Bad("a symbolic entry without a source");
+      w = symbols[next++];
+    }
+    items.push_back(w);
+  }
+  switch (u->op) {
+    case Op::kReshape: {
+      for (int64_t d : items) {
+        if (d < 0) return Bad("reshape to a negative extent");
+      }
+      if (NumElements(items) != NumElements(from)) {
+        return Bad(absl::StrCat("cannot reshape ", ShapeText(from), " to ", ShapeText(items)));
+      }
+      Movement m{items, std::vector<int64_t>(static_cast<size_t>(NumElements(from)))};
+      std::iota(m.map.begin(), m.map.end(), 0);
+      return m;
+    }
+    case Op::kExpand:
+      if (items.size() != rank) return Bad("expand cannot change the rank");
+      for (size_t i = 0; i < rank; ++i) {
+        if (items[i] == from[i]) continue;
+        if (from[i] != 1 || items[i] < 0) {
+          return Bad(absl::StrCat("cannot expand ", ShapeText(from), " to ", ShapeText(items)));
+        }
+        step[i] = 0;
+      }
+      return Affine(from, items, axis, step, origin);
+    case Op::kPermute: {
+      std::vector<bool> used(rank);
+      if (items.size() != rank) return Bad("order is not a permutation of the axes");
+      Extents to;
+      for (size_t i = 0; i < rank; ++i) {
+        if (items[i] < 0 || items[i] >= static_cast<int64_t>(rank) ||
+            used[static_cast<size_t>(items[i])]) {
+          return Bad("order is not a permutation of the axes");
+        }
+        axis[i] = static_cast<size_t>(items[i]);
+        used[axis[i]] = true;
+        to.push_back(from[axis[i]]);
+      }
+      return Affine(from, to, axis, step, origin);
+    }
+    case Op::kFlip:
+      for (int64_t a : items) {
+        if (a < 0 || a >= static_cast<int64_t>(rank)) return Bad("flip of an axis that is not");
+        step[static_cast<size_t>(a)] = -1;
+        origin[static_cast<size_t>(a)] = from[static_cast<size_t>(a)] - 1;
+      }
+      return Affine(from, from, axis, step, origin);
+    case Op::kPad:
+    case Op::kShrink: {
+      if (items.size() != 2 * rank) return Bad("needs one pair an axis");
+      Extents to;
+      for (size_t i = 0; i < rank; ++i) {
+        const int64_t a = items[2 * i], b = items[2 * i + 1];
+        if (u->op == Op::kPad) {
+          if (a < 0 || b < 0) return Bad("pad by a negative amount");
+          origin[i] = -a;
+          to.push_back(a + from[i] + b);
+        } else {
+          if (a < 0 || b < a || b > from[i]) {
+            return Bad(absl::StrCat("[", a, ", ", b, ") is not inside axis ", i, " of ",
+                                    ShapeText(from)));
+          }
+          origin[i] = a;
+          to.push_back(b - a);
+        }
+      }
+      return Affine(from, to, axis, step, origin);
+    }
+    default:
+      return Bad("not a movement op");
+  }
+}
+
+}  // namespace tg

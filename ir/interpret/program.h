@@ -1,0 +1,50 @@
+// A kernel body as a list of steps with explicit loops: what the machine (machine.h) executes.
+//
+// A linear body already is one. A body that is still a graph gets an order from a scheduler of the
+// interpreter's own, which shares nothing with the pass `linearize` and is deliberately plain:
+//  - A node lies inside the loops over the ranges that it depends on and that no `end` or `reduce`
+//    between closes, and inside no other.
+//  - Each `end` and each `reduce` makes its loops, in the order in which it lists its ranges. Two
+//    that close the same loop around one effect share it.
+//  - Sources come before users. A load comes before every store to the same memory that it does not
+//    depend on, where dependencies allow.
+#ifndef TG_IR_INTERPRET_PROGRAM_H_
+#define TG_IR_INTERPRET_PROGRAM_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "ir/uop.h"
+
+namespace tg {
+
+enum class StepKind : uint8_t {
+  kEval,         // compute the node
+  kLoop,         // node: a range; `jump`: the step after the loop's end
+  kEndLoop,      // `jump`: the loop's first inner step
+  kIf,           // `jump`: the step after the block's end
+  kEndIf,        //
+  kReduceBegin,  // node: a reduce over ranges; sets its accumulators to the identity
+  kReduceStep,   // combines one iteration's value into them
+  kReduceEnd,    // rounds them to the result
+};
+
+struct Step {
+  StepKind kind = StepKind::kEval;
+  const UOp* node = nullptr;
+  size_t jump = 0;
+};
+
+using Steps = std::vector<Step>;
+
+absl::StatusOr<Steps> StepsOfLinear(const Body& body);
+absl::StatusOr<Steps> ScheduleGraph(const Body& body);
+
+// define_global or scratch behind an address; null where there is none.
+const UOp* MemoryOf(const UOp* address);
+
+}  // namespace tg
+
+#endif  // TG_IR_INTERPRET_PROGRAM_H_

@@ -1,0 +1,38 @@
+#include "ir/interpret/run.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "ir/interpret/graph.h"
+
+namespace tg {
+
+InterpretOptions OptionsFor(const Module& module) {
+  InterpretOptions options;
+  const auto& flags = module.flags;
+  if (std::find(flags.begin(), flags.end(), "no-contract") != flags.end()) {
+    options.mulacc = MulAcc::kTwoRoundings;
+    options.allow_contraction = false;
+  }
+  return options;
+}
+
+absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
+                                      const HostBuffers& inputs, const VarValues& vars,
+                                      const InterpretOptions& options) {
+  const Graph* g = module.FindGraph(graph);
+  if (!g) {
+    return absl::NotFoundError(
+        absl::StrCat("module @", module.name, " has no graph @", std::string(graph)));
+  }
+  auto result = InterpretGraph(module, *g, inputs, vars, options);
+  if (!result.ok()) return result.status();
+  return std::move(result->buffers);
+}
+
+absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
+                                      const HostBuffers& inputs, const VarValues& vars) {
+  return Interpret(module, graph, inputs, vars, OptionsFor(module));
+}
+
+}  // namespace tg

@@ -1,0 +1,25 @@
+// Interprets a whole module: one of its graphs, with the kernels that it runs.
+#ifndef TG_IR_INTERPRET_RUN_H_
+#define TG_IR_INTERPRET_RUN_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "ir/interpret/host_buffer.h"
+#include "ir/interpret/options.h"
+#include "ir/module.h"
+
+namespace tg {
+
+// Runs graph `graph`. `inputs` holds inputs, params and states by name (params with values in the
+// text may be left out). Returns every buffer that the graph wrote, as it is afterwards; `inputs` is
+// not changed. To step a state, merge the result into the next run's inputs.
+absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
+                                      const HostBuffers& inputs, const VarValues& vars,
+                                      const InterpretOptions& options);
+absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
+                                      const HostBuffers& inputs, const VarValues& vars = {});
+
+}  // namespace tg
+
+#endif  // TG_IR_INTERPRET_RUN_H_

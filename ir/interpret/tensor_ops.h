@@ -1,0 +1,69 @@
+// The ops that tensor graphs and kernels over shapes have in common, on whole tensors.
+#ifndef TG_IR_INTERPRET_TENSOR_OPS_H_
+#define TG_IR_INTERPRET_TENSOR_OPS_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/dtype.h"
+#include "ir/interpret/options.h"
+#include "ir/uop.h"
+
+namespace tg {
+
+using Extents = std::vector<int64_t>;
+
+// A value: elements in row-major order, shared between nodes that have the same.
+struct Tensor {
+  Scalar scalar = Scalar::kVoid;
+  Extents shape;
+  std::shared_ptr<const std::vector<int64_t>> data;
+  std::shared_ptr<const std::vector<uint8_t>> defined;  // null: every element is
+  std::shared_ptr<const std::vector<double>> error;     // null: exact
+
+  bool ok() const { return data != nullptr; }
+  size_t size() const { return data->size(); }
+  double ErrorAt(size_t i) const { return error ? (*error)[error->size() == 1 ? 0 : i] : 0; }
+};
+
+Tensor MakeTensor(Scalar s, Extents shape, std::vector<int64_t> data);
+inline Tensor ScalarTensor(Scalar s, int64_t bits) { return MakeTensor(s, {}, {bits}); }
+
+// Where the elements of a movement op's result come from: result[i] = source[map[i]], 0 where
+// map[i] < 0.
+struct Movement {
+  Extents shape;
+  std::vector<int64_t> map;
+};
+
+// The movement that `u` makes of a source of shape `from`. `symbols`: the values of the symbolic
+// entries of its attribute, in order.
+absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
+                                    std::span<const int64_t> symbols);
+
+Tensor Gather(const Tensor& from, const Movement& movement);
+
+// An elementwise op (casts included) on sources of one shape; those of rank 0 broadcast.
+absl::StatusOr<Tensor> Elementwise(const UOp* u, std::span<const Tensor> srcs,
+                                   const InterpretOptions& options);
+
+// Floats of at most 32 bits are summed and multiplied in double, f64 in long double, in row-major
+// order, and rounded to the type once: the reference for every order of evaluation.
+absl::StatusOr<Tensor> ReduceAxis(const UOp* u, const Tensor& x, const InterpretOptions& options);
+
+// For every element of the sum of `x` over `axes`: n * eps * sum|x|, by how much a sum computed in
+// x's own type, in any order, may differ from the exact one. n: elements in each sum.
+std::vector<double> SumErrorBound(const Tensor& x, std::span<const int64_t> axes);
+
+// 2^-p for a float type of p significant bits: half a unit in the last place of 1. 0 for others.
+double UnitRoundoff(Scalar s);
+
+std::string ShapeText(const Extents& shape);
+
+}  // namespace tg
+
+#endif  // TG_IR_INTERPRET_TENSOR_OPS_H_

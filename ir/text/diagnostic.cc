@@ -1,0 +1,151 @@
+#include "ir/text/diagnostic.h"
+
+#include <algorithm>
+
+#include "llvm/ADT/StringRef.h"
+
+namespace tg {
+namespace {
+
+// Longer source lines are cut around the column.
+constexpr size_t kMaxSnippetColumns = 120;
+
+// The line and a caret below `column` (from 1). Tabs stay, so that the caret lines up.
+std::string Caret(std::string_view line, uint32_t column) {
+  std::string out;
+  size_t at = column ? column - 1 : 0;
+  std::string_view prefix;
+  if (line.size() > kMaxSnippetColumns && at > kMaxSnippetColumns / 2) {
+    const size_t cut = std::min(at - kMaxSnippetColumns / 2, line.size());
+    line.remove_prefix(cut);
+    at -= cut;
+    prefix = "...";
+  }
+  out = prefix;
+  for (char c : line.substr(0, kMaxSnippetColumns)) {
+    // Other control characters would upset a terminal.
+    const bool plain = static_cast<unsigned char>(c) >= 0x20 || c == '\t';
+    out += plain && c != 0x7f ? c : '?';
+  }
+  if (line.size() > kMaxSnippetColumns) out += "...";
+  out += '\n';
+  if (column == 0) return out;
+  out.append(prefix.size(), ' ');
+  for (size_t i = 0; i < at; ++i) out += i < line.size() && line[i] == '\t' ? '\t' : ' ';
+  return out + "^\n";
+}
+
+std::string_view Trim(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
+  return s;
+}
+
+}  // namespace
+
+std::string Diagnostic::FirstLine() const {
+  std::string out = file;
+  if (loc.line) {
+    if (!out.empty()) out += ':';
+    out += std::to_string(loc.line) + ":" + std::to_string(loc.column);
+  }
+  if (!out.empty()) out += ": ";
+  return out + "error: " + message;
+}
+
+void Diagnostics::SetSource(std::string_view text, std::string_view file_name) {
+  text_ = text;
+  file_ = file_name;
+  line_starts_.clear();
+}
+
+std::string_view Diagnostics::OwnSource(std::string text, std::string_view file_name) {
+  owned_ = std::move(text);
+  SetSource(owned_, file_name);
+  return owned_;
+}
+
+std::string_view Diagnostics::SourceLine(uint32_t line) {
+  if (text_.empty() || line == 0) return {};
+  if (line_starts_.empty()) {
+    for (size_t at = 0; at != std::string_view::npos;) {
+      line_starts_.push_back(at);
+      at = text_.find('\n', at);
+      if (at != std::string_view::npos) ++at;
+    }
+  }
+  if (line > line_starts_.size()) return {};
+  std::string_view out = text_.substr(line_starts_[line - 1]);
+  out = out.substr(0, out.find('\n'));
+  if (!out.empty() && out.back() == '\r') out.remove_suffix(1);
+  return out;
+}
+
+void Diagnostics::Error(Location loc, std::string message, std::string_view context) {
+  ++num_errors_;
+  if (errors_.size() >= max_errors_) return;
+  const std::string_view line = SourceLine(loc.line);
+  Diagnostic d{file_, loc, std::move(message), {}};
+  if (!line.empty()) d.snippet = Caret(line, loc.column);
+  if (!context.empty() && Trim(context) != Trim(line)) {
+    d.snippet += "  in " + std::string(Trim(context)) + "\n";
+  }
+  errors_.push_back(std::move(d));
+}
+
+std::string Diagnostics::ToString() const {
+  std::string out;
+  for (const Diagnostic& d : errors_) out += d.FirstLine() + "\n" + d.snippet;
+  if (num_errors_ > errors_.size()) {
+    out += "and " + std::to_string(num_errors_ - errors_.size()) + " more errors\n";
+  }
+  return out;
+}
+
+absl::Status Diagnostics::ToStatus() const {
+  if (errors_.empty()) return absl::OkStatus();
+  std::string text = errors_[0].FirstLine();
+  if (num_errors_ > 1) text += " (and " + std::to_string(num_errors_ - 1) + " more)";
+  return absl::InvalidArgumentError(text);
+}
+
+void Diagnostics::Clear() {
+  num_errors_ = 0;
+  errors_.clear();
+}
+
+void Diagnostics::SortFrom(size_t first) {
+  if (first >= errors_.size()) return;
+  std::stable_sort(errors_.begin() + static_cast<std::ptrdiff_t>(first), errors_.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) {
+                     return std::pair(a.loc.line, a.loc.column) <
+                            std::pair(b.loc.line, b.loc.column);
+                   });
+}
+
+std::string_view Suggest(std::string_view word, std::span<const std::string_view> candidates) {
+  // A third of the letters may be wrong, but not all of a short word.
+  if (word.size() < 2) return {};
+  const auto limit = static_cast<unsigned>(std::max<size_t>(1, word.size() / 3));
+  unsigned best = limit + 1;
+  std::string_view result;
+  const llvm::StringRef wanted(word.data(), std::min<size_t>(word.size(), 64));
+  for (std::string_view c : candidates) {
+    if (c.empty()) continue;
+    const unsigned d = wanted.edit_distance({c.data(), c.size()}, true, best);
+    if (d < best) {
+      best = d;
+      result = c;
+    }
+  }
+  return result;
+}
+
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates,
+                       std::string_view sigil) {
+  const std::string_view best = Suggest(word, candidates);
+  if (best.empty()) return {};
+  return "; did you mean '" + std::string(sigil) + std::string(best) + "'?";
+}
+
+}  // namespace tg

@@ -1,0 +1,59 @@
+// ModuleParser: the lines outside bodies: version, module, declarations, headers.
+#ifndef TG_IR_TEXT_MODULE_PARSER_H_
+#define TG_IR_TEXT_MODULE_PARSER_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/text/body_parser.h"
+#include "ir/text/cursor.h"
+#include "ir/text/diagnostic.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace tg::text {
+
+class ModuleParser {
+ public:
+  ModuleParser(std::string_view text, std::string_view file_name, Diagnostics& diags);
+
+  // Null where there was an error.
+  std::unique_ptr<Module> Parse();
+
+ private:
+  bool ParseVersion();
+  bool ParseModuleLine();
+  bool ParseItem();
+  bool ParseVar();
+  bool ParseBuffer();
+  bool ParseBufferValue(BufferDecl& decl);
+  bool ParseDeclShape(BufferDecl& decl);
+  bool ParseGraph();
+  bool ParseKernel();
+  bool ParseKernelFields(Kernel& kernel);
+  bool ParseAxis(Kernel& kernel);
+  bool ParseOpt(Kernel& kernel);
+  bool ParseStrings(std::vector<std::string>* out);
+  void SkipBody();
+
+  // `{name = value, ...}`: value(name token) for each; `known` for messages.
+  template <typename F>
+  bool Fields(std::string_view what, std::initializer_list<std::string_view> known, F value);
+  // A symbol that is declared here; `place` is where its kind of symbol is kept.
+  bool Declare(llvm::StringMap<Location>& place, std::string* name, Location* loc);
+  void CheckSymbols();
+
+  Cursor cursor_;
+  Diagnostics& diags_;
+  std::unique_ptr<Module> module_;
+  bool has_module_line_ = false;
+  llvm::StringMap<Location> data_;    // buffers and variables
+  llvm::StringMap<Location> bodies_;  // graphs and kernels
+  std::vector<SymbolUse> uses_;
+};
+
+}  // namespace tg::text
+
+#endif  // TG_IR_TEXT_MODULE_PARSER_H_

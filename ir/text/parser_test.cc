@@ -1,0 +1,147 @@
+#include "ir/text/parser.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "ir/text/printer.h"
+
+namespace tg {
+namespace {
+
+std::string FirstError(std::string_view text) {
+  Diagnostics diags;
+  const auto module = ParseModule(text, "f.uop", diags);
+  EXPECT_EQ(module == nullptr, diags.has_errors());
+  return diags.errors().empty() ? "" : diags.errors()[0].FirstLine();
+}
+
+std::unique_ptr<Module> Parse(std::string_view text) {
+  Diagnostics diags;
+  auto module = ParseModule(text, "f.uop", diags);
+  EXPECT_TRUE(module) << diags.ToString();
+  return module;
+}
+
+// What a file cannot show that ends with a newline; the rest is in errors/.
+TEST(Parser, TornFiles) {
+  struct Case {
+    std::string_view text, error;
+  };
+  constexpr Case kCases[] = {
+      {"", "f.uop:1:1: error: expected 'tg 1' as the first line (the version of the format), found "
+           "the end of the file"},
+      {"tg", "f.uop:1:3: error: expected the number of the format's version, found the end of the "
+             "file"},
+      {"tg 1", "f.uop:1:5: error: the file ends without 'module @name'"},
+      {"tg 1\nmodule", "f.uop:2:7: error: expected a name (@name), found the end of the file"},
+      {"tg 1\nmodule @m\nbuffer @x : f32[4",
+       "f.uop:3:18: error: expected ',' or ']', found the end of the file"},
+      {"tg 1\nmodule @m\nbuffer @x : ptr<f32",
+       "f.uop:3:13: error: expected '>' to end the type 'ptr<...'"},
+      {"tg 1\nmodule @m\nbuffer @x : f32[4] state on \"gpu",
+       "f.uop:3:29: error: expected the device's name, a string, found a string that does not end "
+       "on its line"},
+      {"tg 1\nmodule @m\ngraph @g {\n  sink",
+       "f.uop:4:7: error: expected '}' to end graph @g, which begins in line 3, found the end of "
+       "the file"},
+      {"tg 1\nmodule @m\ngraph @g {\n  %0 = const nan(0x",
+       "f.uop:4:17: error: expected ':' and the type of 'const', found '('"},
+      {"tg 1\nmodule @m\ngraph @g {\n  sink\n} x",
+       "f.uop:5:3: error: expected the end of the line after '}', found 'x'"},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(FirstError(c.text), c.error) << c.text;
+}
+
+TEST(Parser, EveryPrefixOfAModuleIsRefusedOrRead) {
+  const auto text = ReadTextFile("ir/text/corpus/tensor.uop");
+  ASSERT_TRUE(text.ok());
+  size_t read = 0;
+  for (size_t n = 0; n < text->size(); ++n) {
+    Diagnostics diags;
+    const auto module = ParseModule(std::string_view(*text).substr(0, n), "f.uop", diags);
+    ASSERT_EQ(module == nullptr, diags.has_errors()) << n;
+    if (module) ++read;
+  }
+  // Complete are the module line's last bytes, and what ends between two items.
+  EXPECT_GT(read, 5u);
+  EXPECT_LT(read, 100u);
+}
+
+TEST(Parser, CaretPointsAtTheColumn) {
+  Diagnostics diags;
+  ParseModule("tg 1\nmodule @m\ngraph @g {\n\t%0 = ad %1\n  sink\n}\n", "f.uop", diags);
+  EXPECT_EQ(diags.ToString(),
+            "f.uop:4:7: error: unknown op 'ad'; did you mean 'and'?\n"
+            "\t%0 = ad %1\n"
+            "\t     ^\n");
+}
+
+TEST(Parser, ErrorsAreCountedBeyondTheLimit) {
+  std::string text = "tg 1\nmodule @m\ngraph @g {\n";
+  for (int i = 0; i < 100; ++i) text += "  nonsense\n";
+  Diagnostics diags(3);
+  ParseModule(text + "  sink\n}\n", "f.uop", diags);
+  EXPECT_EQ(diags.errors().size(), 3u);
+  EXPECT_TRUE(diags.full());
+}
+
+TEST(Parser, CommentsBlanksAndLineEnds) {
+  const auto module = Parse(
+      "// RUN: nothing\n\ntg 1 // version\r\n\n  module   @m{ }\r\n\n// x\ngraph @g{//\n\n"
+      "%a=const 1:i32//one\n  // two\n sink %a : void\n\n}//\n");
+  ASSERT_TRUE(module);
+  EXPECT_EQ(PrintModule(*module),
+            "tg 1\nmodule @m\n\ngraph @g {\n  %a = const 1 : i32\n  sink %a\n}\n");
+}
+
+TEST(Parser, UnreachableStatementsAreDropped) {
+  const auto module = Parse(
+      "tg 1\nmodule @m\ngraph @g {\n  %3 = const 1 : i32\n  %7 = const 2 : i32\n  sink %7\n}\n");
+  ASSERT_TRUE(module);
+  EXPECT_EQ(PrintGraph(*module->graphs[0]), "graph @g {\n  %0 = const 2 : i32\n  sink %0\n}\n");
+  EXPECT_NE(FirstError("tg 1\nmodule @m\ngraph @g {\n  %3 = cnst 1 : i32\n  sink\n}\n"), "");
+}
+
+TEST(Parser, EqualStatementsAreOneNodeWithTheFirstName) {
+  const auto module = Parse(
+      "tg 1\nmodule @m\ngraph @g {\n  %a = const 1 : i32\n  %b = const 1 : i32\n"
+      "  %0 = add %a, %b : i32\n  sink %0\n}\n");
+  ASSERT_TRUE(module);
+  EXPECT_EQ(PrintGraph(*module->graphs[0]),
+            "graph @g {\n  %a = const 1 : i32\n  %0 = add %a, %a : i32\n  sink %0\n}\n");
+}
+
+TEST(Parser, LocationsAreThoseOfTheOps) {
+  const auto module = Parse("tg 1\nmodule @m\ngraph @g {\n  %a = const 1 : i32\n  sink %a\n}\n");
+  ASSERT_TRUE(module);
+  const Body& body = module->graphs[0]->body;
+  const Location loc = body.side.loc(body.root->src(0));
+  EXPECT_EQ(loc.line, 4u);
+  EXPECT_EQ(loc.column, 8u);
+  EXPECT_EQ(module->graphs[0]->loc.line, 3u);
+  EXPECT_EQ(module->path, "f.uop");
+}
+
+TEST(Parser, LongNumbersAreNames) {
+  const auto module = Parse(
+      "tg 1\nmodule @m\ngraph @g {\n  %99999999999999999999999 = const 1 : i32\n"
+      "  %4000000000 = neg %99999999999999999999999 : i32\n  sink %4000000000\n}\n");
+  ASSERT_TRUE(module);
+  EXPECT_EQ(PrintGraph(*module->graphs[0]),
+            "graph @g {\n  %0 = const 1 : i32\n  %1 = neg %0 : i32\n  sink %1\n}\n");
+}
+
+TEST(Parser, ReadModuleFile) {
+  const auto module = ReadModuleFile("ir/text/corpus/linear.uop");
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  EXPECT_EQ((*module)->name, "linear");
+  const auto missing = ReadModuleFile("ir/text/no.uop");
+  EXPECT_EQ(missing.status().message(), "error: ir/text/no.uop: No such file or directory");
+  const auto folder = ReadModuleFile("ir/text/corpus");
+  EXPECT_FALSE(folder.ok());
+}
+
+}  // namespace
+}  // namespace tg

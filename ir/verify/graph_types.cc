@@ -1,0 +1,48 @@
+// V214: types of graph ops.
+#include "ir/verify/body_check.h"
+#include "ir/verify/type_rules.h"
+
+namespace tg::verify {
+
+bool CheckGraphType(BodyCheck& c, const UOp* u) {
+  const auto fail = [&](std::string message) {
+    c.Error(Rule::kTypeGraph, u, std::move(message));
+    return false;
+  };
+  switch (u->op) {
+    case Op::kAssign: {
+      const UOp* value = u->src(1);
+      if (value->op == Op::kKernel) return true;
+      if (value->dtype != u->dtype) {
+        return fail("the target has type " + u->dtype.ToString() + ", the value " +
+                    value->dtype.ToString());
+      }
+      return true;
+    }
+    case Op::kBind: {
+      if (u->src(0)->op != Op::kVar) return fail("source 0 is no variable");
+      const DType t = u->src(1)->dtype;
+      return t.is_int_or_index() || fail("the value has type " + t.ToString());
+    }
+    case Op::kLoop: {
+      if (u->src(0)->dtype != kIndex) {
+        return fail("the trip count has type " + u->src(0)->dtype.ToString() + ", not index");
+      }
+      const DType t = u->src(1 + static_cast<size_t>(u->word(1)))->dtype;
+      return u->dtype == t ||
+             fail("the type is " + u->dtype.ToString() + ", that of the carried value " +
+                  t.ToString());
+    }
+    case Op::kNoop:
+      if (u->num_srcs == 0) {
+        return u->dtype.is_void() || fail("without a source it has no value");
+      }
+      return u->dtype == u->src(0)->dtype || u->dtype.is_void() ||
+             fail("the type is " + u->dtype.ToString() + ", that of its source " +
+                  u->src(0)->dtype.ToString());
+    default:
+      return true;
+  }
+}
+
+}  // namespace tg::verify

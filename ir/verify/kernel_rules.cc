@@ -1,0 +1,201 @@
+// V501-V506, and the lanes of contract: what holds for a kernel's body as a whole.
+#include <algorithm>
+#include <tuple>
+
+#include "ir/verify/body_check.h"
+
+namespace tg::verify {
+namespace {
+
+// Memory that each address points into. Sources come first, so one pass is enough.
+MemoryRoots FindRoots(const std::vector<const UOp*>& order) {
+  MemoryRoots roots;
+  for (const UOp* u : order) {
+    if (u->op == Op::kDefineGlobal || u->op == Op::kScratch) {
+      roots[u] = u;
+    } else if (u->dtype.is_memory() && u->num_srcs) {
+      if (const UOp* root = roots.Get(u->src(0))) roots[u] = root;
+    }
+  }
+  return roots;
+}
+
+void CheckRoots(BodyCheck& c, const MemoryRoots& roots) {
+  for (const UOp* u : c.order) {
+    if (!u->dtype.is_memory() || (u->op != Op::kVectorize && u->op != Op::kCat)) continue;
+    for (const UOp* s : u->srcs()) {
+      if (roots.Get(s) == roots.Get(u)) continue;
+      c.Error(Rule::kMemoryRoot, u, "addresses in different memory: " + c.Name(roots.Get(u)) +
+                                        " and " + c.Name(roots.Get(s)));
+      return;
+    }
+  }
+}
+
+void CheckSlots(BodyCheck& c) {
+  std::vector<const UOp*> slots;
+  size_t count = 0;
+  for (const UOp* u : c.order) {
+    if (u->op != Op::kDefineGlobal) continue;
+    ++count;
+    slots.push_back(u);
+  }
+  std::sort(slots.begin(), slots.end(), [](const UOp* a, const UOp* b) {
+    return std::pair(a->word(0), a->id) < std::pair(b->word(0), b->id);
+  });
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i]->word(0) == static_cast<int64_t>(i)) continue;
+    if (i && slots[i]->word(0) == slots[i - 1]->word(0)) {
+      return c.Error(Rule::kSlots, slots[i], "slot " + std::to_string(slots[i]->word(0)) +
+                                                 " has another type elsewhere (" +
+                                                 slots[i - 1]->dtype.ToString() + ")");
+    }
+    // Once there are loads and stores, the last use of a slot may turn out to be none.
+    if (c.stage >= Stage::kLowered) continue;
+    return c.Error(Rule::kSlots, slots[i], "there is no slot " + std::to_string(i));
+  }
+}
+
+// One id, one node: ranges and scratch; one coordinate, one size: unroll axes and specials.
+void CheckIds(BodyCheck& c) {
+  std::vector<const UOp*> leaves;
+  for (const UOp* u : c.order) {
+    if (IsVaryingLeaf(u->op) || u->op == Op::kScratch) leaves.push_back(u);
+  }
+  std::sort(leaves.begin(), leaves.end(), [](const UOp* a, const UOp* b) {
+    return std::tuple(a->op, a->word(0), a->id) < std::tuple(b->op, b->word(0), b->id);
+  });
+  for (size_t i = 1; i < leaves.size(); ++i) {
+    const UOp* u = leaves[i];
+    if (leaves[i - 1]->op != u->op || leaves[i - 1]->word(0) != u->word(0)) continue;
+    const bool scratch = u->op == Op::kScratch;
+    return c.Error(scratch ? Rule::kScratch : Rule::kLeafIds, u,
+                   c.Name(leaves[i - 1]) + " is the same " +
+                       (scratch || u->op == Op::kRange ? "id" : "coordinate") +
+                       " with another size or type");
+  }
+}
+
+void CheckScratch(BodyCheck& c) {
+  for (const UOp* u : c.order) {
+    if (u->op != Op::kScratch) continue;
+    if (u->dtype.size() == DType::kUnknownSize || u->dtype.size() == 0) {
+      return c.Error(Rule::kScratch, u, "it has no size");
+    }
+    if (u->dtype.space() == AddrSpace::kGlobal) {
+      return c.Error(Rule::kScratch, u, "it is in global memory; scratch is local, private or reg");
+    }
+  }
+}
+
+// The first element past what an access through `address` touches, for each of its addresses.
+int64_t ElementsOf(const UOp* access) {
+  const DType address = access->src(0)->dtype;
+  const DType value = access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
+  return address.lanes() == 1 ? value.lanes() : 1;
+}
+
+void CheckBounds(BodyCheck& c) {
+  const auto outside = [&](const UOp* u, const UOp* index, int64_t first, int64_t count) {
+    c.Error(Rule::kBounds, u,
+            "element " + std::to_string(first + (first < 0 ? 0 : count - 1)) + " of " +
+                index->src(0)->dtype.ToString() + " (" + c.Name(index->src(0)) + ")");
+  };
+  for (const UOp* u : c.order) {
+    // Which elements: an address alone reaches one, an access from it may reach more.
+    const bool access = u->op == Op::kLoad || u->op == Op::kStore;
+    const UOp* index = access ? u->src(0) : u;
+    if (index->op != Op::kIndex || index->num_srcs > 2) continue;
+    const UOp* where = index->src(1);
+    if (where->op != Op::kConst && where->op != Op::kVConst) continue;
+    const auto at = where->op == Op::kConst ? where->words() : where->list();
+    const DType memory = index->src(0)->dtype;
+    if (memory.is_image()) {
+      for (size_t i = 0; i + 1 < at.size(); i += 2) {
+        if (at[i] < 0 || at[i] >= memory.width() || at[i + 1] < 0 || at[i + 1] >= memory.height()) {
+          c.Error(Rule::kBounds, u, "texel (" + std::to_string(at[i]) + ", " +
+                                        std::to_string(at[i + 1]) + ") of " + memory.ToString());
+          return;
+        }
+      }
+      continue;
+    }
+    if (memory.size() == DType::kUnknownSize) continue;
+    const int64_t count = access ? ElementsOf(u) : 1;
+    for (int64_t first : at) {
+      if (first < 0 || first > memory.size() - count) return outside(u, index, first, count);
+    }
+  }
+}
+
+// A contract's lanes: those of its source for each combination of its axes.
+void CheckContracts(BodyCheck& c) {
+  std::vector<const UOp*> unrolls;
+  for (const UOp* u : c.order) {
+    if (u->op == Op::kUnroll) unrolls.push_back(u);
+  }
+  for (const UOp* u : c.order) {
+    if (u->op != Op::kContract) continue;
+    int64_t lanes = u->src(0)->dtype.lanes();
+    std::vector<int64_t> axes(u->list().begin(), u->list().end());
+    for (int64_t axis : axes) {
+      const auto it = std::find_if(unrolls.begin(), unrolls.end(),
+                                   [&](const UOp* x) { return x->word(0) == axis; });
+      if (it == unrolls.end()) {
+        return c.Error(Rule::kTypeLanes, u, "there is no unroll axis " + std::to_string(axis));
+      }
+      if (__builtin_mul_overflow(lanes, (*it)->word(1), &lanes)) lanes = 0;
+    }
+    std::sort(axes.begin(), axes.end());
+    if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
+      return c.Error(Rule::kTypeLanes, u, "an axis is listed twice");
+    }
+    if (lanes != u->dtype.lanes()) {
+      return c.Error(Rule::kTypeLanes, u,
+                     std::to_string(lanes) + " lanes for the type " + u->dtype.ToString());
+    }
+  }
+}
+
+}  // namespace
+
+KernelFacts FactsOf(const Body& kernel) {
+  std::vector<const UOp*> order;
+  NodeSet seen;
+  AppendPostOrder(kernel.linear, seen, order);
+  if (kernel.root) AppendPostOrder(UOpSpan(&kernel.root, 1), seen, order);
+  const MemoryRoots roots = FindRoots(order);
+  KernelFacts facts;
+  for (const UOp* u : order) {
+    if (u->op == Op::kDefineGlobal) {
+      const auto slot = static_cast<size_t>(u->word(0));
+      if (slot >= facts.slots.size()) facts.slots.resize(slot + 1);
+      facts.slots[slot] = u;
+    }
+    if (u->op == Op::kVar) {
+      facts.vars.push_back(kernel.context->String(static_cast<StringId>(u->word(0))));
+    }
+  }
+  facts.written.resize(facts.slots.size());
+  for (const UOp* u : order) {
+    if (u->op != Op::kStore && u->op != Op::kCopyAsync) continue;
+    const UOp* root = roots.Get(u->src(0));
+    if (root && root->op == Op::kDefineGlobal) {
+      facts.written[static_cast<size_t>(root->word(0))] = true;
+    }
+  }
+  return facts;
+}
+
+void CheckKernelBody(BodyCheck& c) {
+  CheckSlots(c);
+  CheckIds(c);
+  CheckScratch(c);
+  CheckRoots(c, FindRoots(c.order));
+  if (!c.has_shapes()) {
+    CheckBounds(c);
+    CheckContracts(c);
+  }
+}
+
+}  // namespace tg::verify

@@ -1,0 +1,268 @@
+// V207, V209-V212, V505: types of leaves, conversions, lanes and reductions.
+#include <algorithm>
+
+#include "ir/verify/body_check.h"
+#include "ir/verify/extent.h"
+#include "ir/verify/type_rules.h"
+
+namespace tg::verify {
+namespace {
+
+bool CheckCast(BodyCheck& c, const UOp* u) {
+  const DType from = u->src(0)->dtype, to = u->dtype;
+  const std::string types = from.ToString() + " to " + to.ToString();
+  const auto fail = [&](std::string message) {
+    c.Error(Rule::kTypeCast, u, message + ": " + types);
+    return false;
+  };
+  if (!from.is_value() || !to.is_value()) return fail("it converts values, not addresses");
+  if (from.lanes() != to.lanes()) return fail("the number of lanes changes");
+  if (u->op == Op::kCast) return true;
+  if (from.is_index() || to.is_index()) return fail("an index has no bits");
+  if (BitWidth(from.scalar()) != BitWidth(to.scalar())) return fail("the bits of a lane change");
+  return true;
+}
+
+// An integer type that address arithmetic may have: index, and i32 or i64 once it is narrowed.
+bool IsAddressType(BodyCheck& c, const DType& t) {
+  if (!t.is_value()) return false;
+  const bool narrowed = c.stage >= Stage::kExpanded;
+  return t.is_index() || (narrowed && (t.scalar() == Scalar::kI32 || t.scalar() == Scalar::kI64));
+}
+
+bool CheckLeaf(BodyCheck& c, const UOp* u) {
+  const DType t = u->dtype;
+  const auto fail = [&](std::string message) {
+    c.Error(Rule::kTypeLeaf, u, std::move(message));
+    return false;
+  };
+  switch (u->op) {
+    case Op::kConst:
+      return (t.is_value() && t.lanes() == 1) || fail("a constant is a scalar; see vconst");
+    case Op::kVar:
+      return (IsAddressType(c, t) && t.lanes() == 1) ||
+             fail("a variable is an index, not " + t.ToString());
+    case Op::kBuffer: {
+      const std::string_view name = c.String(u->word(0));
+      const DType declared = c.symbols.buffers.lookup({name.data(), name.size()})->dtype;
+      return t == DType(declared.value_scalar()) ||
+             fail("elements of '@" + std::string(name) + "' (" + declared.ToString() +
+                  ") have type " + DType(declared.value_scalar()).ToString() + ", not " +
+                  t.ToString());
+    }
+    case Op::kCarried:
+      return (t.is_value() && t.lanes() == 1) || fail("a carried value is a tensor of scalars");
+    case Op::kDefineGlobal: {
+      const bool global = t.is_pointer() && t.space() == AddrSpace::kGlobal;
+      if (t.lanes() != 1 || (!global && !t.is_image())) {
+        return fail("an argument is a global pointer or an image, not " + t.ToString());
+      }
+      if (t.is_image() && (t.height() > kMaxImageSide || t.width() > kMaxImageSide)) {
+        c.Error(Rule::kExtent, u,
+                "an image has at most " + std::to_string(kMaxImageSide) + " texels a side");
+        return false;
+      }
+      return t.scalar() != Scalar::kIndex || fail("memory holds no index");
+    }
+    case Op::kScratch:
+      if (!t.is_pointer() || t.lanes() != 1) return fail("scratch is a pointer");
+      return t.scalar() != Scalar::kIndex || fail("memory holds no index");
+    case Op::kRange:
+    case Op::kSpecial:
+      if (!IsAddressType(c, t) || t.lanes() != 1) {
+        return fail("a coordinate is an index, not " + t.ToString());
+      }
+      return u->src(0)->dtype == t || fail("its size has type " + u->src(0)->dtype.ToString() +
+                                           ", it has " + t.ToString());
+    case Op::kUnroll:
+      return t == kIndex || fail("a coordinate is an index, not " + t.ToString());
+    default:
+      return true;
+  }
+}
+
+// How many lanes the sources of a lane op have together, or those of one of its parts.
+bool CheckLanes(BodyCheck& c, const UOp* u) {
+  const auto fail = [&](std::string message) {
+    c.Error(Rule::kTypeLanes, u, std::move(message));
+    return false;
+  };
+  const int lanes = u->dtype.lanes();
+  if (u->op == Op::kVConst) {
+    const size_t n = u->list().size();
+    return static_cast<size_t>(lanes) == n ||
+           fail(std::to_string(n) + " values for type " + u->dtype.ToString());
+  }
+  const DType one = u->src(0)->dtype.WithLanes(1);
+  for (const UOp* s : u->srcs()) {
+    if (s->dtype.WithLanes(1) != one || u->dtype.WithLanes(1) != one) {
+      return fail("the lanes of " + s->dtype.ToString() + " are not those of " +
+                  u->dtype.ToString());
+    }
+  }
+  int64_t expected = 0;
+  switch (u->op) {
+    case Op::kSplat:
+      return u->src(0)->dtype.lanes() == 1 || fail("its source is a vector");
+    case Op::kVectorize:
+      for (const UOp* s : u->srcs()) {
+        if (s->dtype.lanes() != 1) return fail("a source is a vector; see cat");
+      }
+      expected = u->num_srcs;
+      break;
+    case Op::kCat:
+      for (const UOp* s : u->srcs()) expected += s->dtype.lanes();
+      break;
+    case Op::kGep: {
+      const int from = u->src(0)->dtype.lanes();
+      for (int64_t lane : u->list()) {
+        if (lane < 0 || lane >= from) {
+          return fail("there is no lane " + std::to_string(lane) + " in " +
+                      u->src(0)->dtype.ToString());
+        }
+      }
+      expected = static_cast<int64_t>(u->list().size());
+      break;
+    }
+    default:
+      return true;  // contract: its axes' sizes are known for the body as a whole
+  }
+  return expected == lanes || fail(std::to_string(expected) + " lanes for the type " +
+                                   u->dtype.ToString());
+}
+
+// Whether `op` may combine values of type `t`.
+bool CheckReduceOp(BodyCheck& c, const UOp* u, int64_t word, const DType& t) {
+  const Op op = static_cast<Op>(word);
+  if (!IsReduceOp(op)) {
+    c.Error(Rule::kTypeReduce, u, "'" + std::string(Mnemonic(op)) +
+                                      "' does not reduce (add, mul, max, min, and, or, xor do)");
+    return false;
+  }
+  const char letter = t.is_float() ? 'f' : t.is_bool() ? 'b' : t.is_index() ? 'x' : 'i';
+  if (t.is_value() && GetOpInfo(op).AllowsClass(letter)) return true;
+  c.Error(Rule::kTypeReduce, u,
+          "'" + std::string(Mnemonic(op)) + "' is not defined for " + t.ToString());
+  return false;
+}
+
+bool CheckReduce(BodyCheck& c, const UOp* u) {
+  const DType from = u->src(0)->dtype, to = u->dtype;
+  if (!CheckReduceOp(c, u, u->word(0), from)) return false;
+  if (u->op == Op::kReduce &&
+      (to.scalar() != from.scalar() || !to.is_value() || from.lanes() % to.lanes() != 0)) {
+    c.Error(Rule::kTypeReduce, u, "source 0 has type " + from.ToString() + "; the result " +
+                                      to.ToString() + " is no equal part of its lanes");
+    return false;
+  }
+  if (u->op == Op::kReduceAxis) return true;
+  for (size_t i = 1; i < u->num_srcs; ++i) {
+    const Op op = u->src(i)->op;
+    const bool unrolled = c.stage == Stage::kLowered && op == Op::kUnroll;
+    const bool ok = u->op == Op::kReduce ? op == Op::kRange || unrolled : op == Op::kSpecial;
+    if (ok) continue;
+    c.Error(Rule::kRanges, u, "source " + std::to_string(i) + " (" + c.Name(u->src(i)) +
+                                  ") is no " +
+                                  (u->op == Op::kReduce ? "range" : "special coordinate"));
+    return false;
+  }
+  return true;
+}
+
+bool CheckEnd(BodyCheck& c, const UOp* u) {
+  if (!u->src(0)->dtype.is_void()) {
+    c.Error(Rule::kRanges, u, "source 0 (" + c.Name(u->src(0)) + ") has a value; end closes loops "
+                                  "around an effect");
+    return false;
+  }
+  for (size_t i = 1; i < u->num_srcs; ++i) {
+    const Op op = u->src(i)->op;
+    if (op == Op::kRange || (c.stage == Stage::kLowered && op == Op::kUnroll)) continue;
+    c.Error(Rule::kRanges, u,
+            "source " + std::to_string(i) + " (" + c.Name(u->src(i)) + ") is no range");
+    return false;
+  }
+  return true;
+}
+
+bool CheckGroup(BodyCheck& c, const UOp* u) {
+  const auto fail = [&](std::string message) {
+    c.Error(Rule::kTypeGroup, u, std::move(message));
+    return false;
+  };
+  if (u->op == Op::kShuffle) {
+    if (!u->dtype.is_value()) return fail("it moves values, not addresses");
+    const DType which = u->src(1)->dtype;
+    return (which.is_int_or_index() && which.lanes() == 1) ||
+           fail("source 1, a work-item's number, has type " + which.ToString());
+  }
+  if (u->op == Op::kWmma) {
+    for (const UOp* s : u->srcs()) {
+      if (!s->dtype.is_value()) return fail("fragments are values");
+    }
+    if (u->src(0)->dtype.scalar() != u->src(1)->dtype.scalar()) {
+      return fail("the fragments a and b have types " + u->src(0)->dtype.ToString() + " and " +
+                  u->src(1)->dtype.ToString());
+    }
+    return u->dtype == u->src(2)->dtype || fail("the result has not the accumulator's type " +
+                                                u->src(2)->dtype.ToString());
+  }
+  const DType from = u->src(0)->dtype;
+  if (!from.is_pointer() || from.space() != AddrSpace::kLocal || from.lanes() != 1 ||
+      BitWidth(from.scalar()) != 16) {
+    return fail("source 0 is one address of 16-bit elements in local memory, not " +
+                from.ToString());
+  }
+  // An 8x8 matrix spread over 32 work-items is two elements in each.
+  return u->dtype == DType(from.scalar(), static_cast<int>(2 * u->word(0))) ||
+         fail("the result is two elements a matrix, not " + u->dtype.ToString());
+}
+
+}  // namespace
+
+bool CheckExplicitType(BodyCheck& c, const UOp* u) {
+  switch (u->op) {
+    case Op::kConst:
+    case Op::kVar:
+    case Op::kBuffer:
+    case Op::kCarried:
+    case Op::kDefineGlobal:
+    case Op::kScratch:
+    case Op::kRange:
+    case Op::kSpecial:
+    case Op::kUnroll:
+      return CheckLeaf(c, u);
+    case Op::kCast:
+    case Op::kBitcast:
+      return CheckCast(c, u);
+    case Op::kVConst:
+    case Op::kSplat:
+    case Op::kVectorize:
+    case Op::kGep:
+    case Op::kCat:
+    case Op::kContract:
+      return CheckLanes(c, u);
+    case Op::kReduceAxis:
+    case Op::kReduce:
+    case Op::kGroupReduce:
+      return CheckReduce(c, u);
+    case Op::kEnd:
+      return CheckEnd(c, u);
+    case Op::kShuffle:
+    case Op::kWmma:
+    case Op::kLdMatrix:
+      return CheckGroup(c, u);
+    case Op::kIndex:
+    case Op::kLoad:
+    case Op::kStore:
+    case Op::kAfter:
+    case Op::kCopyAsync:
+    case Op::kIf:
+    case Op::kEndIf:
+      return CheckMemoryType(c, u);
+    default:
+      return CheckGraphType(c, u);
+  }
+}
+
+}  // namespace tg::verify

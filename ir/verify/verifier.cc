@@ -1,0 +1,152 @@
+#include "ir/verify/verifier.h"
+
+#include <algorithm>
+
+#include "ir/verify/body_check.h"
+
+namespace tg {
+namespace verify {
+namespace {
+
+constexpr VerifierRule kRules[] = {
+#define TG_RULE(name, number, text, what) {number, text, what},
+#include "ir/verify/rules.def"
+#undef TG_RULE
+};
+
+void CheckNodes(BodyCheck& c) {
+  for (const UOp* u : c.order) {
+    if (c.diags.full()) return;
+    const auto srcs = u->srcs();
+    if (std::any_of(srcs.begin(), srcs.end(), [&](const UOp* s) { return c.IsBad(s); })) {
+      // Still worth a look: this needs no sources.
+      CheckStructure(c, u);
+      c.MarkBad(u);
+      continue;
+    }
+    if (!CheckStructure(c, u) || !CheckTypes(c, u)) continue;
+    if (c.has_shapes()) CheckShape(c, u);
+  }
+}
+
+void CheckOneBody(BodyCheck& c, bool with_others) {
+  const size_t before = c.diags.num_errors();
+  if (!c.body.root || c.body.root->op != Op::kSink) {
+    return c.Error(Rule::kRoot, "the body has no sink as its root");
+  }
+  CheckNodes(c);
+  // The rules below look at several nodes at once and take for granted that each makes sense.
+  if (c.diags.num_errors() != before) return;
+  if (c.stage == Stage::kTensor) {
+    CheckSinkTargets(c);
+    CheckAssigns(c);
+    if (with_others) CheckKernelCalls(c);
+  } else {
+    CheckKernelBody(c);
+    if (c.stage == Stage::kLinear) CheckLinear(c);
+  }
+}
+
+}  // namespace
+
+std::string Tag(Rule rule) {
+  return "[V" + std::to_string(kRules[static_cast<size_t>(rule)].number) + "] ";
+}
+
+Symbols::Symbols(const Module& module) {
+  for (const VarDecl& v : module.vars) vars.try_emplace(v.name, &v);
+  for (const BufferDecl& b : module.buffers) buffers.try_emplace(b.name, &b);
+  for (const auto& g : module.graphs) graphs.try_emplace(g->name, g.get());
+  for (const auto& k : module.kernels) kernels.try_emplace(k->name, k.get());
+}
+
+BodyCheck::BodyCheck(const Module& module_in, const Symbols& symbols_in, const Body& body_in,
+                     Stage stage_in, std::string_view where_in, Diagnostics& diags_in)
+    : module(module_in),
+      symbols(symbols_in),
+      body(body_in),
+      stage(stage_in),
+      where(where_in),
+      diags(diags_in),
+      shapes(module_in, *body_in.context) {
+  NodeSet seen;
+  order.reserve(body.context->num_nodes());
+  AppendPostOrder(body.linear, seen, order);
+  if (body.root) AppendPostOrder(UOpSpan(&body.root, 1), seen, order);
+}
+
+const NodePrinter& BodyCheck::Printer() {
+  if (!printer_) printer_ = std::make_unique<NodePrinter>(body);
+  return *printer_;
+}
+
+void BodyCheck::Error(Rule rule, const UOp* u, std::string message) {
+  bad_.Insert(u);
+  if (diags.full()) return diags.Error({}, {});
+  const Location loc = body.side.loc(u);
+  std::string context = Printer().ToString(u);
+  // Without a place in the text, at least the body.
+  if (!loc.line) context = where + ": " + context;
+  diags.Error(loc, Tag(rule) + std::string(Mnemonic(u->op)) + ": " + message, context);
+}
+
+void BodyCheck::Error(Rule rule, std::string message) {
+  diags.Error({}, Tag(rule) + where + ": " + message);
+}
+
+}  // namespace verify
+
+std::span<const VerifierRule> VerifierRules() { return verify::kRules; }
+
+bool VerifyBody(const Module& module, const Body& body, Stage stage, std::string_view where,
+                Diagnostics& diags) {
+  const size_t before = diags.num_errors();
+  const verify::Symbols symbols(module);
+  verify::BodyCheck check(module, symbols, body, stage, where, diags);
+  verify::CheckOneBody(check, /*with_others=*/false);
+  return diags.num_errors() == before;
+}
+
+bool VerifyGraph(const Module& module, const Graph& graph, Diagnostics& diags) {
+  return VerifyBody(module, graph.body, Stage::kTensor, "graph @" + graph.name, diags);
+}
+
+bool VerifyKernel(const Module& module, const Kernel& kernel, Diagnostics& diags) {
+  return VerifyBody(module, kernel.body, kernel.stage, "kernel @" + kernel.name, diags);
+}
+
+bool VerifyModule(const Module& module, Diagnostics& diags) {
+  const size_t before = diags.num_errors();
+  const size_t first = diags.errors().size();
+  verify::CheckDeclarations(module, diags);
+  // Bodies are judged by what is declared.
+  if (diags.num_errors() != before) return false;
+  const verify::Symbols symbols(module);
+  // Kernels first: what graphs ask about them then makes sense.
+  for (const auto& kernel : module.kernels) {
+    verify::BodyCheck check(module, symbols, kernel->body, kernel->stage,
+                            "kernel @" + kernel->name, diags);
+    verify::CheckOneBody(check, true);
+    if (diags.full()) return false;
+  }
+  const bool kernels_ok = diags.num_errors() == before;
+  for (const auto& graph : module.graphs) {
+    verify::BodyCheck check(module, symbols, graph->body, Stage::kTensor, "graph @" + graph->name,
+                            diags);
+    verify::CheckOneBody(check, kernels_ok);
+    if (diags.full()) return false;
+  }
+  if (diags.num_errors() == before) verify::CheckLoops(module, symbols, diags);
+  diags.SortFrom(first);
+  return diags.num_errors() == before;
+}
+
+absl::Status VerifyModule(const Module& module) {
+  Diagnostics diags;
+  if (VerifyModule(module, diags)) return absl::OkStatus();
+  std::string message = diags.ToString();
+  if (!message.empty() && message.back() == '\n') message.pop_back();
+  return absl::InvalidArgumentError(message);
+}
+
+}  // namespace tg
