@@ -1,0 +1,373 @@
+// Values: elementwise ops, casts, lanes.
+#include "absl/strings/str_cat.h"
+#include "codegen/opencl/kernel_writer.h"
+#include "codegen/opencl/types.h"
+#include "ir/check.h"
+#include "ir/value.h"
+
+namespace tg::opencl {
+namespace {
+
+char ClassLetter(DType t) {
+  if (t.is_bool()) return t.lanes() > 1 ? 'B' : 'b';
+  if (t.scalar() == Scalar::kF16) return 'h';
+  if (t.is_float()) return 'f';
+  return IsUnsigned(t.scalar()) ? 'u' : 'i';
+}
+
+const Spelling* SpellingOf(const UOp* u) {
+  const DType t = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
+  const char letter = ClassLetter(t);
+  const Spelling* row = FindSpelling(u->op, letter);
+  return row || letter != 'h' ? row : FindSpelling(u->op, 'f');
+}
+
+bool IsSplatConst(const UOp* u) {
+  if (u->op != Op::kVConst) return false;
+  for (int64_t v : u->list()) {
+    if (v != u->list()[0]) return false;
+  }
+  return true;
+}
+
+bool IsNarrow(Scalar s) { return BitWidth(s) < 32; }
+
+}  // namespace
+
+std::string Parenthesized(const std::string& text, int precedence, int required) {
+  return precedence < required ? absl::StrCat("(", text, ")") : text;
+}
+
+int KernelWriter::MaskBits(const UOp* u) const {
+  if (u->op == Op::kVConst) return 32;
+  return exprs_.Get(u).mask_bits;
+}
+
+Expr KernelWriter::ConstantOf(const UOp* u, bool exact) const {
+  const Scalar s = u->dtype.scalar();
+  Expr e;
+  if (u->op == Op::kConst) {
+    e.text = Literal(s, u->word(), exact);
+    e.promoted = !exact && IsNarrow(s);
+  } else {
+    // A vector. Where all lanes are equal one is enough.
+    const bool splat = IsSplatConst(u);
+    for (int64_t v : u->list()) {
+      if (!e.text.empty()) {
+        if (splat) break;
+        e.text += ", ";
+      }
+      e.text += s == Scalar::kBool ? (v ? "-1" : "0") : Literal(s, v, false);
+    }
+    const std::string type = s == Scalar::kBool ? MaskType(32, u->dtype.lanes())
+                                                : ValueType(s, u->dtype.lanes());
+    e.text = absl::StrCat("(", type, ")(", e.text, ")");
+    e.precedence = kUnary;
+    if (s == Scalar::kBool) e.mask_bits = 32;
+    return e;
+  }
+  if (e.text[0] == '-' || e.text[0] == '(') e.precedence = kUnary;
+  return e;
+}
+
+std::string KernelWriter::Operand(const UOp* u, int precedence, bool exact) {
+  if (IsConst(u) || u->op == Op::kVConst) {
+    const Expr e = ConstantOf(u, exact);
+    return Parenthesized(e.text, e.precedence, precedence);
+  }
+  const Expr& e = exprs_.Get(u);
+  if (exact && e.promoted) {
+    return Parenthesized(absl::StrCat("(", ValueType(u->dtype.scalar(), 1), ")",
+                                      Parenthesized(e.text, e.precedence, kUnary)),
+                         kUnary, precedence);
+  }
+  return Parenthesized(e.text, e.precedence, precedence);
+}
+
+std::string KernelWriter::Mask(const UOp* u, int bits, int precedence) {
+  const int lanes = u->dtype.lanes();
+  if (u->op == Op::kVConst) {
+    std::string list;
+    for (int64_t v : u->list()) absl::StrAppend(&list, list.empty() ? "" : ", ", v ? "-1" : "0");
+    return Parenthesized(absl::StrCat("(", MaskType(bits, lanes), ")(", list, ")"), kUnary,
+                         precedence);
+  }
+  if (MaskBits(u) == bits) return Operand(u, precedence);
+  return absl::StrCat("convert_", MaskType(bits, lanes), "(", Operand(u, kTernary), ")");
+}
+
+std::string KernelWriter::Scalar1(const UOp* u) {
+  if (!u->dtype.is_bool()) return Operand(u, kTernary);
+  if (IsConst(u)) return u->word() ? "-1" : "0";
+  return absl::StrCat("-", Operand(u, kPostfix));
+}
+
+// Whether the exact result may lie outside the type.
+bool KernelWriter::Wraps(const UOp* u) {
+  if (!u->dtype.is_int()) return false;
+  using Wide = __int128;
+  auto range = [&](size_t i) { return bounds_.Of(u->src(i)); };
+  Wide lo = 0, hi = 0;
+  auto product = [](Interval a, Interval b, Wide* lo, Wide* hi) {
+    const Wide p[] = {Wide{a.lo} * b.lo, Wide{a.lo} * b.hi, Wide{a.hi} * b.lo, Wide{a.hi} * b.hi};
+    *lo = std::min(std::min(p[0], p[1]), std::min(p[2], p[3]));
+    *hi = std::max(std::max(p[0], p[1]), std::max(p[2], p[3]));
+  };
+  // u64 above 2^63 has no interval of its own; its arithmetic is unsigned anyway.
+  if (u->dtype.scalar() == Scalar::kU64 || u->dtype.scalar() == Scalar::kU32) return false;
+  switch (u->op) {
+    case Op::kNeg:
+      lo = -Wide{range(0).hi};
+      hi = -Wide{range(0).lo};
+      break;
+    case Op::kAdd:
+      lo = Wide{range(0).lo} + range(1).lo;
+      hi = Wide{range(0).hi} + range(1).hi;
+      break;
+    case Op::kSub:
+      lo = Wide{range(0).lo} - range(1).hi;
+      hi = Wide{range(0).hi} - range(1).lo;
+      break;
+    case Op::kMul:
+      product(range(0), range(1), &lo, &hi);
+      break;
+    case Op::kMulAcc:
+      product(range(0), range(1), &lo, &hi);
+      lo += range(2).lo;
+      hi += range(2).hi;
+      break;
+    case Op::kShl: {
+      const Interval n = range(1);
+      if (range(0).lo < 0 || n.lo < 0 || n.hi > 62) return true;
+      hi = Wide{range(0).hi} << n.hi;
+      break;
+    }
+    default:
+      return false;
+  }
+  return lo < MinValue(u->dtype.scalar()) || hi > MaxValue(u->dtype.scalar());
+}
+
+// Text that equals `u` modulo 2^bits and, where `cast`, has an unsigned type.
+std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast) {
+  const Scalar s = u->dtype.scalar();
+  const Expr& e = exprs_.Get(u);
+  if (!e.modular.empty()) return Parenthesized(e.modular, e.modular_precedence, precedence);
+  if (u->dtype.lanes() > 1) {
+    if (IsUnsigned(s)) return Operand(u, precedence);
+    return absl::StrCat("as_", ValueType(UnsignedOf(s), u->dtype.lanes()), "(",
+                        Operand(u, kTernary, true), ")");
+  }
+  if (!cast || (IsUnsigned(s) && !IsNarrow(s))) return Operand(u, precedence);
+  const std::string type = BitWidth(s) == 64 ? "ulong" : "uint";
+  return Parenthesized(absl::StrCat("(", type, ")", Operand(u, kUnary)), kUnary, precedence);
+}
+
+Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
+  const Scalar s = u->dtype.scalar();
+  const int lanes = u->dtype.lanes();
+  // One operand of unsigned type makes C compute in it. The amount of a shift does not.
+  size_t cast = 0;
+  while (cast + 1 < u->num_srcs && IsConst(u->src(cast))) ++cast;
+  if (u->op == Op::kShl) cast = 0;
+  Expr e;
+  e.modular = FillIn(
+      row,
+      [&](int i, int precedence) {
+        if (u->op == Op::kShl && i == 1) return Operand(u->src(1), precedence);
+        // A product's factors decide the type it is computed in before the sum is.
+        const bool as_unsigned = static_cast<size_t>(i) == cast ||
+                                 (u->op == Op::kMulAcc && i == 2 && cast == 2);
+        return ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned);
+      },
+      "", "");
+  e.modular_precedence = row.precedence;
+  if (lanes > 1) {
+    e.text = IsUnsigned(s) ? e.modular
+                           : absl::StrCat("as_", ValueType(s, lanes), "(", e.modular, ")");
+    e.precedence = IsUnsigned(s) ? row.precedence : kPostfix;
+    if (IsUnsigned(s)) e.modular.clear();
+  } else {
+    e.text = absl::StrCat("(", ValueType(s, 1), ")",
+                          Parenthesized(e.modular, e.modular_precedence, kUnary));
+    e.precedence = kUnary;
+  }
+  return e;
+}
+
+// Two roundings, or one where the module allows it and the target has the instruction.
+Expr KernelWriter::MulAcc(const UOp* u) {
+  Expr e;
+  if (!no_contract_ && target_.fast_fma && u->dtype.scalar() != Scalar::kF16) {
+    e.text = absl::StrCat("fma(", Operand(u->src(0), kTernary, true), ", ",
+                          Operand(u->src(1), kTernary, true), ", ",
+                          Operand(u->src(2), kTernary, true), ")");
+    e.precedence = kPostfix;
+  } else {
+    e.text = absl::StrCat(Operand(u->src(0), kMultiply), " * ", Operand(u->src(1), kMultiply + 1),
+                          " + ", Operand(u->src(2), kAdditive + 1));
+    e.precedence = kAdditive;
+  }
+  return e;
+}
+
+absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
+  if (u->op == Op::kCast) return Cast(u);
+  if (u->op == Op::kBitcast) return Bitcast(u);
+  if (u->op == Op::kMulAcc && u->dtype.is_float()) return MulAcc(u);
+  const Spelling* row = SpellingOf(u);
+  const bool is_max = (u->op == Op::kMax || u->op == Op::kMin) && u->dtype.is_float();
+  if (is_max && no_nan_ && u->dtype.scalar() != Scalar::kF16) row = FindSpelling(u->op, 'i');
+  if (!row) return Unsupported(u, "devectorize rewrites it");
+  const DType operand = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
+  const bool narrow = operand.is_int() && IsNarrow(operand.scalar()) && operand.lanes() == 1;
+  if (row->has('w') && Wraps(u)) return Modular(u, *row);
+
+  Expr e;
+  // The width of the mask that a result is, or that operands have in common.
+  int bits = 0;
+  if (IsMask(u)) {
+    bits = operand.is_bool() ? MaskBits(u->src(u->op == Op::kWhere ? 1 : 0))
+                             : BitWidth(operand.scalar());
+    e.mask_bits = bits;
+  }
+  // An addition of a negative number is a subtraction.
+  if (u->op == Op::kAdd && u->dtype.is_int() && IsConst(u->src(1)) && u->src(1)->word() < 0 &&
+      IsSigned(u->dtype.scalar()) && u->src(1)->word() != MinValue(u->dtype.scalar())) {
+    e.text = absl::StrCat(Operand(u->src(0), kAdditive), " - ",
+                          Literal(u->dtype.scalar(), -u->src(1)->word(), false));
+    e.precedence = kAdditive;
+    e.promoted = narrow;
+    return e;
+  }
+  if (is_max && row->text.find('_') != std::string_view::npos) {
+    prelude_->UsesFloatMax(u->dtype.scalar(), u->dtype.lanes(), u->op == Op::kMax);
+  }
+  const bool vector = operand.lanes() > 1;
+  auto text = [&](int i, int precedence) -> std::string {
+    const UOp* s = u->src(static_cast<size_t>(i));
+    if (IsMask(s)) {
+      const int width = bits ? bits : BitWidth(operand.scalar());
+      return Mask(s, width, precedence);
+    }
+    // Beside a vector a number of its element type stands for one in every lane.
+    if (vector && IsSplatConst(s) && !row->has('x') && u->op != Op::kWhere && u->num_srcs > 1 &&
+        !IsSplatConst(u->src(i == 0 ? 1 : 0))) {
+      const std::string number = Literal(s->dtype.scalar(), s->list()[0], true);
+      const bool unary = number[0] == '-' || number[0] == '(';
+      return Parenthesized(number, unary ? kUnary : kPrimary, precedence);
+    }
+    return Operand(s, precedence, row->has('x') || (vector && !IsMask(s)));
+  };
+  const std::string one = Literal(u->dtype.scalar(), BitsFromDouble(u->dtype.scalar(), 1), true);
+  e.text = FillIn(*row, text, ValueType(u->dtype.scalar(), u->dtype.lanes()), one);
+  e.precedence = row->precedence;
+  e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
+  return e;
+}
+
+absl::StatusOr<Expr> KernelWriter::Cast(const UOp* u) {
+  const UOp* x = u->src(0);
+  const DType from = x->dtype, to = u->dtype;
+  const int lanes = to.lanes();
+  Expr e;
+  if (to.is_bool()) {
+    if (from.is_bool()) {
+      e.text = Operand(x, kTernary);
+      e.mask_bits = IsMask(x) ? MaskBits(x) : 0;
+      return e;
+    }
+    e.text = absl::StrCat(Operand(x, kEqual), " != ", Literal(from.scalar(), 0, lanes > 1));
+    e.precedence = kEqual;
+    if (lanes > 1) e.mask_bits = BitWidth(from.scalar());
+    return e;
+  }
+  if (IsMask(x)) {
+    e.text = absl::StrCat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kBitAnd + 1),
+                          " & ", Literal(MaskBits(x) == 8 ? Scalar::kI8 : MaskBits(x) == 16 ? Scalar::kI16
+                                         : MaskBits(x) == 64 ? Scalar::kI64 : Scalar::kI32, 1, true),
+                          ")");
+    e.precedence = kPostfix;
+    return e;
+  }
+  const std::string type = ValueType(to.scalar(), lanes);
+  if (from.is_float() && !to.is_float()) {
+    e.text = absl::StrCat("convert_", type, "_sat(", Operand(x, kTernary, true), ")");
+    e.precedence = kPostfix;
+  } else if (lanes > 1) {
+    e.text = absl::StrCat("convert_", type, "(", Operand(x, kTernary, true), ")");
+    e.precedence = kPostfix;
+  } else {
+    e.text = absl::StrCat("(", type, ")", Operand(x, kUnary));
+    e.precedence = kUnary;
+  }
+  return e;
+}
+
+absl::StatusOr<Expr> KernelWriter::Bitcast(const UOp* u) {
+  const UOp* x = u->src(0);
+  Expr e;
+  if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u);
+  e.text = absl::StrCat("as_", ValueType(u->dtype.scalar(), u->dtype.lanes()), "(",
+                        Operand(x, kTernary, true), ")");
+  e.precedence = kPostfix;
+  return e;
+}
+
+absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
+  Expr e;
+  const int lanes = u->dtype.lanes();
+  const bool mask = IsMask(u);
+  if (u->op == Op::kGep && u->src(0)->dtype.lanes() > 1) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    if (u->src(0)->dtype.lanes() > 16) return Unsupported(u, "OpenCL's vectors have up to 16 lanes");
+    e.text = absl::StrCat(Operand(u->src(0), kPostfix, true), ".s");
+    for (int64_t lane : u->list()) e.text += kDigits[lane];
+    e.precedence = kPostfix;
+    if (mask) e.mask_bits = MaskBits(u->src(0));
+    if (u->dtype.is_bool() && lanes == 1) {
+      e.text += " != 0";
+      e.precedence = kEqual;
+    }
+    return e;
+  }
+  if (mask) {
+    e.mask_bits = 32;
+    for (const UOp* s : u->srcs()) {
+      if (IsMask(s)) e.mask_bits = MaskBits(s);
+    }
+  }
+  const std::string type = mask ? MaskType(e.mask_bits, lanes) : ValueType(u->dtype.scalar(), lanes);
+  if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary, false, "", 0, 0};
+  std::string list;
+  for (const UOp* s : u->srcs()) {
+    absl::StrAppend(&list, list.empty() ? "" : ", ",
+                    IsMask(s)                  ? Mask(s, e.mask_bits, kTernary)
+                    : s->dtype.lanes() > 1 ? Operand(s, kTernary, true)
+                                               : Scalar1(s));
+  }
+  e.text = absl::StrCat("(", type, ")(", list, ")");
+  e.precedence = kUnary;
+  return e;
+}
+
+absl::Status KernelWriter::WriteValue(const UOp* u) {
+  absl::StatusOr<Expr> e = Expr{};
+  switch (u->op) {
+    case Op::kGep:
+    case Op::kSplat:
+    case Op::kVectorize:
+    case Op::kCat:
+      e = Lanes(u);
+      break;
+    case Op::kNoop:
+      e = IsConst(u->src(0)) ? ConstantOf(u->src(0), false) : exprs_.Get(u->src(0));
+      break;
+    default:
+      e = Elementwise(u);
+  }
+  if (!e.ok()) return e.status();
+  return Keep(u, *std::move(e));
+}
+
+}  // namespace tg::opencl

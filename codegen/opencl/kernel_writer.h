@@ -1,0 +1,120 @@
+// KernelWriter: one walk over a kernel's linear list that writes the function. Internal to the
+// renderer; see renderer.h.
+#ifndef TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
+#define TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "codegen/opencl/launch.h"
+#include "codegen/opencl/plan.h"
+#include "codegen/opencl/prelude.h"
+#include "codegen/opencl/spelling.h"
+#include "ir/module.h"
+#include "passes/analysis/bounds.h"
+#include "passes/target.h"
+
+namespace tg::opencl {
+
+// A value's text: the name of a variable, or an expression that its one user takes in.
+struct Expr {
+  std::string text;
+  int precedence = kPrimary;
+  bool promoted = false;  // C may see an int of the same value
+  // Of wrapping arithmetic: the same modulo 2^bits in an unsigned type, which saves casts to and fro.
+  std::string modular;
+  int modular_precedence = kPrimary;
+  int mask_bits = 0;  // of a vector of bools
+};
+
+class KernelWriter {
+ public:
+  KernelWriter(const Module& module, const Kernel& kernel, const Target& target);
+  absl::StatusOr<RenderedKernel> Run(Prelude& prelude);
+
+ private:
+  // ---- kernel_writer.cc: the walk, declarations, control flow, names
+  absl::Status Write(const UOp* u);
+  void WriteScratch(const UOp* u);
+  absl::Status WriteSpecial(const UOp* u);
+  void WriteRange(const UOp* u);
+  absl::Status Keep(const UOp* u, Expr e);  // as text for the one user, or in a variable
+  void Name(const UOp* u, Expr e);
+  void Line(std::string_view text);
+  std::string Signature();
+  std::string Comment() const;
+  std::string BarrierFences(const UOp* u) const;
+  std::string TypeOf(const UOp* u, const Expr& e) const;
+  absl::Status Unsupported(const UOp* u, std::string_view why) const;
+  absl::Status CheckType(const UOp* u);
+
+  // ---- expressions.cc: values
+  absl::Status WriteValue(const UOp* u);
+  absl::StatusOr<Expr> Elementwise(const UOp* u);
+  Expr Modular(const UOp* u, const Spelling& row);
+  std::string ModularOperand(const UOp* u, int precedence, bool cast);
+  Expr MulAcc(const UOp* u);
+  absl::StatusOr<Expr> Cast(const UOp* u);
+  absl::StatusOr<Expr> Bitcast(const UOp* u);
+  absl::StatusOr<Expr> Lanes(const UOp* u);
+  bool Wraps(const UOp* u);
+  // An operand in a place that binds at `precedence`. `exact`: of its very type.
+  std::string Operand(const UOp* u, int precedence, bool exact = false);
+  std::string Scalar1(const UOp* u);  // as a lane of a vector literal: bools as 0 and -1
+  std::string Mask(const UOp* u, int bits, int precedence);
+  int MaskBits(const UOp* u) const;
+  Expr ConstantOf(const UOp* u, bool exact) const;
+  bool IsMask(const UOp* u) const { return u->dtype.is_bool() && u->dtype.lanes() > 1; }
+
+  // ---- memory.cc: loads and stores
+  absl::Status WriteLoad(const UOp* u);
+  absl::Status WriteStore(const UOp* u);
+  // The elements of an address as an lvalue, or the pointer to them.
+  std::string Element(const UOp* address, Scalar value, int lanes, bool write);
+  std::string Pointer(const UOp* address, int precedence);
+  absl::StatusOr<std::string> Image(const UOp* u, const UOp* memory);
+  bool Converts(const UOp* memory, Scalar value) const;
+  absl::Status CheckAccess(const UOp* u, const UOp* address, DType value) const;
+  bool InOwnIf(const UOp* store) const;
+
+  // ---- ptx.cc: what only NVIDIA's compiler takes
+  absl::Status WritePtx(const UOp* u);
+
+  const Module& module_;
+  const Kernel& kernel_;
+  const Target& target_;
+  const Context& ctx_;
+  Plan plan_;
+  Bounds bounds_;
+  Prelude* prelude_ = nullptr;
+  RenderedKernel result_;
+  NodeMap<Expr> exprs_;
+  NodeMap<std::string> memory_names_;  // of define_globals and scratch arrays
+  std::string body_;
+  int indent_ = 1;
+  std::vector<std::string> var_names_;  // of the variables among the arguments
+  int num_values_ = 0, num_ranges_ = 0, num_tiles_ = 0;
+  int position_ = 0;
+  std::vector<const UOp*> ifs_;  // the gates of the open ifs
+  bool no_contract_ = false, no_nan_ = false;
+};
+
+// The kernel's name as a function: r_4_8 as it is; what C might object to gets a prefix, and names
+// that lose a character a suffix from their hash.
+std::string FunctionName(std::string_view kernel);
+
+// By argument: whether it may share memory with another, one of them being written, in some call
+// in the module. A kernel that nobody calls in it is taken to be called with buffers of their own.
+std::vector<bool> AliasedSlots(const Module& module, const Kernel& kernel,
+                               const std::vector<KernelParam>& args);
+
+// `text`, in parentheses where it binds less tightly than `required`.
+std::string Parenthesized(const std::string& text, int precedence, int required);
+
+}  // namespace tg::opencl
+
+#endif  // TG_CODEGEN_OPENCL_KERNEL_WRITER_H_

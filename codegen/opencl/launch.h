@@ -1,0 +1,62 @@
+// What a runtime needs to know to launch a rendered kernel.
+#ifndef TG_CODEGEN_OPENCL_LAUNCH_H_
+#define TG_CODEGEN_OPENCL_LAUNCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/dtype.h"
+#include "ir/uop.h"
+#include "ir/context.h"
+
+namespace tg {
+
+// One parameter of the C function.
+struct KernelParam {
+  bool is_var = false;
+  int slot = -1;     // buffers: define_global's number, so operand number of the `kernel` op
+  std::string name;  // vars: the module's name of it; buffers: the name in the source
+  DType dtype;       // buffers: pointer or image; vars: i32 or i64, the parameter's type
+  bool reads = false, writes = false;  // buffers
+};
+
+// An integer expression over variables, kept apart from the kernel it came from. In postfix order.
+class SizeExpr {
+ public:
+  SizeExpr() : SizeExpr(1) {}
+  explicit SizeExpr(int64_t value) { steps_.push_back({Op::kConst, value, {}}); }
+  // Of constants, vars and integer arithmetic; other ops are an error.
+  static absl::StatusOr<SizeExpr> From(const UOp* u, const Context& context);
+
+  bool IsConst() const { return steps_.size() == 1 && steps_[0].op == Op::kConst; }
+  // The value where each variable is what `var` says. Division by zero as ops.def has it.
+  int64_t Evaluate(const std::function<int64_t(std::string_view)>& var) const;
+  // The names that Evaluate asks for.
+  std::vector<std::string> Vars() const;
+
+ private:
+  struct Step {
+    Op op;
+    int64_t value;
+    std::string var;
+  };
+  std::vector<Step> steps_;
+};
+
+struct RenderedKernel {
+  std::string name;    // of the function in the source
+  std::string source;  // complete by itself
+  std::string body;    // the function alone; RenderModule joins these
+  std::vector<KernelParam> params;  // in the order of the parameters
+  // Work-groups and work-items a group, by dimension: global size = groups * local.
+  SizeExpr groups[3];
+  int64_t local[3] = {1, 1, 1};
+};
+
+}  // namespace tg
+
+#endif  // TG_CODEGEN_OPENCL_LAUNCH_H_

@@ -1,0 +1,209 @@
+// Loads, stores, images.
+#include "absl/strings/str_cat.h"
+#include "codegen/opencl/kernel_writer.h"
+#include "codegen/opencl/types.h"
+#include "ir/check.h"
+
+namespace tg::opencl {
+namespace {
+
+// The type that memory of this element is declared with: half needs the extension anywhere but
+// behind a pointer argument.
+Scalar Declared(const UOp* memory, const Target& target) {
+  const Scalar s = memory->dtype.scalar();
+  const bool argument = memory->op == Op::kDefineGlobal;
+  return s == Scalar::kF16 && !argument && !target.fp16 ? Scalar::kU16 : s;
+}
+
+const UOp* GateOf(const UOp* address) {
+  return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
+}
+
+}  // namespace
+
+// Half memory whose values are computed as floats.
+bool KernelWriter::Converts(const UOp* memory, Scalar value) const {
+  return memory->dtype.scalar() == Scalar::kF16 && value == Scalar::kF32;
+}
+
+absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* address, DType value) const {
+  if (address->dtype.lanes() != 1) {
+    return Unsupported(u, "it has an address a lane; devectorize makes them one");
+  }
+  const Scalar memory = MemoryOf(address)->dtype.scalar();
+  if (!Converts(MemoryOf(address), value.scalar()) &&
+      BitWidth(memory) != BitWidth(value.scalar())) {
+    return Unsupported(u, "it converts between types that memory access cannot");
+  }
+  return absl::OkStatus();
+}
+
+std::string KernelWriter::Pointer(const UOp* address, int precedence) {
+  while (address->op == Op::kAfter || address->op == Op::kNoop) address = address->src(0);
+  if (address->op != Op::kIndex) return memory_names_.Get(address);
+  const std::string& name = memory_names_.Get(MemoryOf(address));
+  const UOp* index = address->src(1);
+  if (IsConst(index) && index->word() == 0) return name;
+  return Parenthesized(absl::StrCat(name, " + ", Operand(index, kAdditive)), kAdditive,
+                       precedence);
+}
+
+std::string KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
+  const UOp* memory = MemoryOf(address);
+  const Scalar declared = Declared(memory, target_);
+  const std::string space =
+      absl::StrCat(SpacePrefix(memory->dtype.space()), write ? "" : "const ");
+  // Without vectors and conversions: an element of the array.
+  const bool same = MemoryType(declared) == MemoryType(value);
+  if (lanes == 1 && same) {
+    const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
+    return absl::StrCat(memory_names_.Get(memory), "[", index ? Operand(index, kTernary) : "0",
+                        "]");
+  }
+  std::string type = MemoryType(value);
+  if (lanes > 1) {
+    type = target_.unaligned_access ? prelude_->UnalignedType(value, lanes)
+                                    : absl::StrCat(type, lanes);
+  }
+  return absl::StrCat("*(", space, type, "*)", Pointer(address, kUnary));
+}
+
+absl::Status KernelWriter::WriteLoad(const UOp* u) {
+  const UOp* address = u->src(0);
+  const UOp* memory = MemoryOf(address);
+  const Scalar value = u->dtype.scalar();
+  const int lanes = u->dtype.lanes();
+  if (memory->dtype.is_image()) {
+    auto text = Image(u, memory);
+    if (!text.ok()) return text.status();
+    Name(u, Expr{*text, kPostfix, false, "", 0, 0});
+    return absl::OkStatus();
+  }
+  if (absl::Status s = CheckAccess(u, address, u->dtype); !s.ok()) return s;
+  if (const Piece* piece = plan_.PieceOf(address)) {
+    Expr e{piece->name, kPrimary, false, "", 0, lanes > 1 && value == Scalar::kBool ? 32 : 0};
+    if (plan_.StaysValid(u, *piece)) {
+      exprs_[u] = std::move(e);
+    } else {
+      Name(u, std::move(e));
+    }
+    return absl::OkStatus();
+  }
+
+  Expr e;
+  e.precedence = kPostfix;
+  if (Converts(memory, value)) {
+    std::string pointer = Pointer(address, kTernary);
+    if (Declared(memory, target_) != Scalar::kF16) {
+      pointer = absl::StrCat("(", SpacePrefix(memory->dtype.space()), "const half*)",
+                             Pointer(address, kUnary));
+    }
+    e.text = absl::StrCat("vload_half", lanes > 1 ? absl::StrCat(lanes) : "", "(0, ", pointer, ")");
+  } else {
+    e.text = Element(address, value, lanes, /*write=*/false);
+    if (e.text[0] == '*') e.precedence = kUnary;
+  }
+  const UOp* gate = GateOf(address);
+  const UOp* alternative = u->num_srcs > 1 ? u->src(1) : nullptr;
+  if (value == Scalar::kBool && lanes > 1) {
+    // Bytes 0 and 1 become a mask of bytes.
+    e.text = absl::StrCat(e.text, " != (uchar)0");
+    e.precedence = kEqual;
+    e.mask_bits = 8;
+  }
+  if (gate) {
+    std::string otherwise;
+    if (!alternative) {
+      otherwise = lanes == 1 ? Literal(value, 0, false)
+                  : value == Scalar::kBool
+                      ? absl::StrCat("(", MaskType(8, lanes), ")(0)")
+                      : absl::StrCat("(", ValueType(value, lanes), ")(",
+                                     Literal(value, 0, false), ")");
+    } else if (IsMask(alternative)) {
+      otherwise = Mask(alternative, 8, kTernary);
+    } else {
+      otherwise = Operand(alternative, kTernary);
+    }
+    e.text = absl::StrCat(Operand(gate, kTernary + 1), " ? ", e.text, " : ", otherwise);
+    e.precedence = kTernary;
+  }
+  Name(u, std::move(e));
+  return absl::OkStatus();
+}
+
+// A store inside an `if` of its own gate needs no other.
+bool KernelWriter::InOwnIf(const UOp* store) const {
+  const UOp* gate = GateOf(store->src(0));
+  for (const UOp* g : ifs_) {
+    if (g == gate) return true;
+  }
+  return gate == nullptr;
+}
+
+absl::Status KernelWriter::WriteStore(const UOp* u) {
+  const UOp* address = u->src(0);
+  const UOp* memory = MemoryOf(address);
+  const UOp* value = u->src(1);
+  const DType t = value->dtype;
+  const bool guard = !InOwnIf(u);
+  if (guard) {
+    Line(absl::StrCat("if (", Operand(GateOf(address), kTernary), ") {"));
+    ++indent_;
+  }
+  if (memory->dtype.is_image()) {
+    auto text = Image(u, memory);
+    if (!text.ok()) return text.status();
+    Line(*text + ";");
+  } else if (absl::Status s = CheckAccess(u, address, t); !s.ok()) {
+    return s;
+  } else if (const Piece* piece = plan_.PieceOf(address)) {
+    const bool mask = IsMask(value);
+    const std::string type = mask ? MaskType(32, t.lanes()) : ValueType(t.scalar(), t.lanes());
+    const std::string text = mask ? Mask(value, 32, kTernary) : Operand(value, kTernary);
+    const bool declares = !piece->declare && piece->first == position_ && !guard;
+    Line(absl::StrCat(declares ? type + " " : "", piece->name, " = ", text, ";"));
+  } else if (Converts(memory, t.scalar())) {
+    std::string pointer = Pointer(address, kTernary);
+    if (Declared(memory, target_) != Scalar::kF16) {
+      pointer = absl::StrCat("(", SpacePrefix(memory->dtype.space()), "half*)",
+                             Pointer(address, kUnary));
+    }
+    Line(absl::StrCat("vstore_half", t.lanes() > 1 ? absl::StrCat(t.lanes()) : "", "_rte(",
+                      Operand(value, kTernary, true), ", 0, ", pointer, ");"));
+  } else {
+    std::string text = Operand(value, kTernary);
+    if (IsMask(value)) {
+      text = absl::StrCat("as_uchar", t.lanes(), "(", Mask(value, 8, kBitAnd), " & (char)1)");
+    }
+    Line(absl::StrCat(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";"));
+  }
+  if (guard) {
+    --indent_;
+    Line("}");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory) {
+  const UOp* address = u->src(0);
+  const DType t = u->op == Op::kLoad ? u->dtype : u->src(1)->dtype;
+  if (!target_.images) return Unsupported(u, absl::StrCat(target_.name, " has no images"));
+  if (t != DType(Scalar::kF32, 4) || address->op != Op::kIndex || address->dtype.lanes() != 1) {
+    return Unsupported(u, "an image is read and written a texel (f32x4) at a time");
+  }
+  const std::string& name = memory_names_.Get(memory);
+  const std::string at = Operand(address->src(1), kTernary, true);
+  if (u->op == Op::kStore) {
+    return absl::StrCat("write_imagef(", name, ", ", at, ", ",
+                        Operand(u->src(1), kTernary, true), ")");
+  }
+  prelude_->UsesSampler();
+  std::string text = absl::StrCat("read_imagef(", name, ", nearest, ", at, ")");
+  if (const UOp* gate = GateOf(address)) {
+    text = absl::StrCat(Operand(gate, kTernary + 1), " ? ", text, " : ",
+                        u->num_srcs > 1 ? Operand(u->src(1), kTernary) : "(float4)(0.0f)");
+  }
+  return text;
+}
+
+}  // namespace tg::opencl

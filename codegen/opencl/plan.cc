@@ -1,0 +1,196 @@
+#include "codegen/opencl/plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace tg::opencl {
+namespace {
+
+// Ops whose text may move into that of their users.
+bool MayMove(const UOp* u) {
+  return IsElementwise(u->op) || u->op == Op::kIndex || u->op == Op::kGep || u->op == Op::kSplat ||
+         u->op == Op::kVectorize || u->op == Op::kCat || u->op == Op::kNoop;
+}
+
+}  // namespace
+
+const UOp* MemoryOf(const UOp* address) {
+  while (address->op == Op::kIndex || address->op == Op::kAfter || address->op == Op::kNoop) {
+    address = address->src(0);
+  }
+  return address;
+}
+
+Plan::Plan(const Kernel& kernel, const Target& target) {
+  const auto& order = kernel.body.linear;
+  position_.Reserve(kernel.body.context->num_nodes());
+  uses_.Reserve(kernel.body.context->num_nodes());
+  std::vector<const UOp*> ifs;  // the gates of the open ones
+  for (size_t p = 0; p < order.size(); ++p) {
+    const UOp* u = order[p];
+    position_[u] = static_cast<int>(p);
+    // A gate is used where the access is; a store in an `if` of its own gate does without.
+    const UOp* gate = nullptr;
+    if (u->op == Op::kLoad || u->op == Op::kStore || u->op == Op::kCopyAsync) {
+      const UOp* address = u->src(0);
+      if (address->op == Op::kIndex && address->num_srcs == 3) gate = address->src(2);
+    }
+    if (u->op == Op::kIf) ifs.push_back(u->src(0));
+    if (u->op == Op::kEndIf && !ifs.empty()) ifs.pop_back();
+    auto use = [&](const UOp* s) {
+      if (++uses_[s] == 1) user_[s] = u;
+    };
+    for (const UOp* s : u->srcs().first(u->op == Op::kIndex ? 2 : u->num_srcs)) use(s);
+    if (gate && std::find(ifs.begin(), ifs.end(), gate) == ifs.end()) use(gate);
+  }
+  FindBlocks(order);
+  last_text_.assign(order.size(), 0);
+  for (size_t p = order.size(); p-- > 0;) {
+    const UOp* u = order[p];
+    const int mine = MayMove(u) ? std::max(last_text_[p], static_cast<int>(p))
+                                : static_cast<int>(p);
+    for (const UOp* s : u->srcs()) {
+      int& last = last_text_[position_.Get(s)];
+      last = std::max(last, mine);
+    }
+  }
+  FindPieces(order, target);
+}
+
+void Plan::FindBlocks(const std::vector<const UOp*>& order) {
+  parent_ = {-1};
+  begin_ = {-1};
+  end_ = {static_cast<int>(order.size())};
+  int block = 0, depth = 0;
+  for (size_t p = 0; p < order.size(); ++p) {
+    const UOp* u = order[p];
+    const auto at = static_cast<int>(p);
+    if (u->op == Op::kEnd || u->op == Op::kEndIf) {
+      const size_t closed = u->op == Op::kEnd ? u->num_srcs - 1 : 1;
+      for (size_t i = 0; i < closed && block > 0; ++i) {
+        end_[block] = at;
+        depth -= u->op == Op::kEnd;
+        block = parent_[block];
+      }
+    }
+    block_.push_back(block);
+    depth_.push_back(depth);
+    if (u->op == Op::kRange || u->op == Op::kIf) {
+      parent_.push_back(block);
+      begin_.push_back(at);
+      end_.push_back(static_cast<int>(order.size()));
+      block = static_cast<int>(parent_.size()) - 1;
+      depth += u->op == Op::kRange;
+    }
+  }
+}
+
+void Plan::FindPieces(const std::vector<const UOp*>& order, const Target& target) {
+  struct Found {
+    Scalar scalar;
+    int lanes;
+    std::vector<int> accesses, stores;
+  };
+  std::map<int, std::map<int64_t, Found>> all;  // by position of the scratch and first element
+  std::map<int, bool> named;
+  for (size_t p = 0; p < order.size(); ++p) {
+    const UOp* u = order[p];
+    if (u->op == Op::kScratch && u->dtype.space() == AddrSpace::kReg) {
+      const Scalar s = u->dtype.scalar();
+      named[static_cast<int>(p)] = s != Scalar::kF16 || target.fp16;
+    }
+    // Any use of an address but a plain access at a constant element makes it an array.
+    for (size_t i = 0; i < u->num_srcs; ++i) {
+      const UOp* address = u->src(i);
+      if (!address->dtype.is_pointer() || address->dtype.space() != AddrSpace::kReg) continue;
+      if (u->op == Op::kAfter || u->op == Op::kIf || (u->op == Op::kIndex && i == 0)) continue;
+      const UOp* memory = MemoryOf(address);
+      const int at = position_.Get(memory);
+      const bool plain = (u->op == Op::kLoad || u->op == Op::kStore) && i == 0 &&
+                         address->op == Op::kIndex && IsConst(address->src(1)) &&
+                         (address->num_srcs == 2 || u->op == Op::kStore);
+      const DType value = u->op == Op::kStore ? u->src(1)->dtype : u->dtype;
+      if (!plain || value.scalar() != memory->dtype.scalar()) {
+        named[at] = false;
+        continue;
+      }
+      const int64_t element = address->src(1)->word();
+      Found& f = all[at].try_emplace(element, Found{value.scalar(), value.lanes(), {}, {}})
+                     .first->second;
+      if (f.lanes != value.lanes()) named[at] = false;
+      f.accesses.push_back(static_cast<int>(p));
+      if (u->op == Op::kStore) f.stores.push_back(static_cast<int>(p));
+    }
+  }
+  int number = 0;
+  for (auto& [at, found] : all) {
+    int64_t covered = INT64_MIN;
+    for (const auto& [element, f] : found) {
+      if (element < covered) named[at] = false;
+      covered = element + f.lanes;
+    }
+    if (!named[at]) continue;
+    const UOp* scratch = order[at];
+    for (auto& [element, f] : found) {
+      Piece piece;
+      piece.name = absl::StrCat("acc", number++);
+      piece.scalar = f.scalar;
+      piece.lanes = f.lanes;
+      piece.first = f.accesses[0];
+      piece.stores = std::move(f.stores);
+      DeclareAtStore(order, piece, f.accesses);
+      index_[scratch][element] = pieces_[scratch].size();
+      pieces_[scratch].push_back(std::move(piece));
+    }
+  }
+}
+
+// A first store in the innermost block that holds every access declares the variable.
+void Plan::DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
+                          const std::vector<int>& accesses) {
+  int common = block_[accesses[0]];
+  auto level = [&](int block) {
+    int n = 0;
+    for (; block > 0; block = parent_[block]) ++n;
+    return n;
+  };
+  for (int a : accesses) {
+    int other = block_[a];
+    while (common != other) {
+      int& deeper = level(common) >= level(other) ? common : other;
+      deeper = parent_[deeper];
+    }
+  }
+  // A load's text may move on to an outer block.
+  for (int a : accesses) {
+    if (order[a]->op != Op::kLoad) continue;
+    int other = block_[last_text_[a]];
+    while (common != other) {
+      int& deeper = level(common) >= level(other) ? common : other;
+      deeper = parent_[deeper];
+    }
+  }
+  piece.declare = order[piece.first]->op != Op::kStore || block_[piece.first] != common;
+}
+
+const Piece* Plan::PieceOf(const UOp* address) const {
+  const UOp* memory = MemoryOf(address);
+  const auto& index = index_.Get(memory);
+  if (index.empty()) return nullptr;
+  return &pieces_.Get(memory)[index.at(address->src(1)->word())];
+}
+
+const std::vector<Piece>& Plan::PiecesOf(const UOp* scratch) const { return pieces_.Get(scratch); }
+
+bool Plan::StaysValid(const UOp* load, const Piece& piece) const {
+  const int from = position(load);
+  int to = last_text_[from];
+  // In a loop that begins after the load the text is read in every iteration.
+  for (int b = block_[to]; b > 0 && begin_[b] > from; b = parent_[b]) to = std::max(to, end_[b]);
+  // A store at `to` itself takes its value first, unless the text is still needed after it.
+  const auto it = std::upper_bound(piece.stores.begin(), piece.stores.end(), from);
+  return it == piece.stores.end() || *it >= to;
+}
+
+}  // namespace tg::opencl

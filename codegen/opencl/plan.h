@@ -1,0 +1,64 @@
+// Plan: what the renderer decides before it writes a line: how often each value is used and how far
+// down the source its text may end up, and which scratch becomes named variables.
+#ifndef TG_CODEGEN_OPENCL_PLAN_H_
+#define TG_CODEGEN_OPENCL_PLAN_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/walk.h"
+#include "passes/target.h"
+
+namespace tg::opencl {
+
+// The part of a register scratch that all accesses to it cover exactly: one variable.
+struct Piece {
+  std::string name;
+  Scalar scalar = Scalar::kVoid;
+  int lanes = 1;
+  int first = -1;      // position of the first access
+  bool declare = true;  // by itself; else by the store at `first`
+  std::vector<int> stores;  // positions, ascending
+};
+
+class Plan {
+ public:
+  Plan(const Kernel& kernel, const Target& target);
+
+  int position(const UOp* u) const { return position_.Get(u); }
+  int uses(const UOp* u) const { return uses_.Get(u); }
+  const UOp* user(const UOp* u) const { return user_.Get(u); }  // of what is used once
+  // Ranges around a position.
+  int depth(int position) const { return depth_[position]; }
+
+  // The piece that an address in a register scratch is, or null where the scratch is an array.
+  const Piece* PieceOf(const UOp* address) const;
+  const std::vector<Piece>& PiecesOf(const UOp* scratch) const;
+  // Whether the variable still holds what `load`, a load of a piece, read wherever its text may go.
+  bool StaysValid(const UOp* load, const Piece& piece) const;
+
+ private:
+  void FindBlocks(const std::vector<const UOp*>& order);
+  void FindPieces(const std::vector<const UOp*>& order, const Target& target);
+  void DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
+                      const std::vector<int>& accesses);
+
+  NodeMap<int> position_, uses_;
+  NodeMap<const UOp*> user_;
+  std::vector<int> depth_;
+  std::vector<int> block_;                    // by position: number of the innermost block
+  std::vector<int> parent_, begin_, end_;     // of blocks: loops and ifs
+  std::vector<int> last_text_;                // by position: where the value's text may stand at last
+  NodeMap<std::vector<Piece>> pieces_;        // by scratch
+  NodeMap<std::map<int64_t, size_t>> index_;  // by scratch: first element -> piece
+};
+
+// The define_global or scratch that an address belongs to.
+const UOp* MemoryOf(const UOp* address);
+
+}  // namespace tg::opencl
+
+#endif  // TG_CODEGEN_OPENCL_PLAN_H_

@@ -1,0 +1,35 @@
+// What a source needs before its kernels: pragmas, types, functions. Kernels ask for it piece by
+// piece; the text has each piece once, in a fixed order.
+#ifndef TG_CODEGEN_OPENCL_PRELUDE_H_
+#define TG_CODEGEN_OPENCL_PRELUDE_H_
+
+#include <set>
+#include <string>
+
+#include "ir/dtype.h"
+
+namespace tg::opencl {
+
+class Prelude {
+ public:
+  void NoContraction() { no_contraction_ = true; }
+  // Notes that values of this type are computed with.
+  void UsesScalar(Scalar s);
+  // A vector type whose values need only be aligned as their elements: "float16_u".
+  std::string UnalignedType(Scalar memory, int lanes);
+  // max and min of floats by the definition of ops.def: NaN wins.
+  void UsesFloatMax(Scalar s, int lanes, bool max);
+  // The sampler `nearest`: unnormalised coordinates, zero outside.
+  void UsesSampler() { sampler_ = true; }
+
+  void Merge(const Prelude& other);
+  std::string Text() const;
+
+ private:
+  bool no_contraction_ = false, fp16_ = false, fp64_ = false, sampler_ = false;
+  std::set<std::string> types_, functions_;
+};
+
+}  // namespace tg::opencl
+
+#endif  // TG_CODEGEN_OPENCL_PRELUDE_H_

@@ -1,0 +1,89 @@
+#include "codegen/opencl/spelling.h"
+
+#include <algorithm>
+
+#include "ir/check.h"
+
+namespace tg::opencl {
+namespace {
+
+constexpr Spelling kSpellings[] = {
+#define TG_CL(op, classes, text, precedence, flags) {Op::op, classes, text, precedence, flags},
+#include "codegen/opencl/spelling.def"
+#undef TG_CL
+};
+
+struct Operator {
+  std::string_view text;
+  int left, right;  // what its operands must bind at least as tightly as
+};
+constexpr Operator kOperators[] = {
+    {"?", kTernary + 1, kTernary},     {":", kTernary, kTernary},
+    {"|", kBitOr, kBitOr + 1},         {"^", kBitXor, kBitXor + 1},
+    {"&", kBitAnd, kBitAnd + 1},       {"!=", kEqual, kEqual + 1},
+    {"<", kCompare, kCompare + 1},     {"<<", kShift, kShift + 1},
+    {">>", kShift, kShift + 1},        {"+", kAdditive, kAdditive + 1},
+    {"-", kAdditive, kAdditive + 1},   {"*", kMultiply, kMultiply + 1},
+    {"/", kMultiply, kMultiply + 1},   {"%", kMultiply, kMultiply + 1},
+};
+
+const Operator* FindOperator(std::string_view text) {
+  const auto* it = std::find_if(std::begin(kOperators), std::end(kOperators),
+                                [&](const Operator& o) { return o.text == text; });
+  return it == std::end(kOperators) ? nullptr : it;
+}
+
+// The precedence that the placeholder in text[begin, end) needs, by what stands around it. Operators
+// of two operands have blanks around them, unary ones touch their operand.
+int Required(std::string_view text, size_t begin, size_t end) {
+  int required = kTernary;
+  if (begin > 0 && text[begin - 1] == '-') return kPostfix;  // not --x
+  if (begin > 0 && (text[begin - 1] == ')' || text[begin - 1] == '~')) return kUnary;
+  if (begin > 1 && text[begin - 1] == ' ') {
+    const size_t blank = text.rfind(' ', begin - 2);
+    const size_t from = blank == std::string_view::npos ? 0 : blank + 1;
+    if (const Operator* o = FindOperator(text.substr(from, begin - 1 - from))) {
+      required = std::max(required, o->right);
+    }
+  }
+  if (end + 1 < text.size() && text[end] == ' ') {
+    const size_t to = std::min(text.find(' ', end + 1), text.size());
+    if (const Operator* o = FindOperator(text.substr(end + 1, to - end - 1))) {
+      required = std::max(required, o->left);
+    }
+  }
+  return required;
+}
+
+}  // namespace
+
+const Spelling* FindSpelling(Op op, char cls) {
+  for (const Spelling& row : kSpellings) {
+    if (row.op == op && row.classes.find(cls) != std::string_view::npos) return &row;
+  }
+  return nullptr;
+}
+
+std::string FillIn(const Spelling& row, const std::function<std::string(int, int)>& operand,
+                   std::string_view type, std::string_view one) {
+  std::string out;
+  const std::string_view text = row.text;
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] != '$') {
+      out += text[i++];
+    } else if (text[i + 1] == '=') {
+      out += type;
+      i += 2;
+    } else if (text.substr(i, 4) == "$one") {
+      out += one;
+      i += 4;
+    } else {
+      TG_CHECK(text[i + 1] >= '0' && text[i + 1] <= '2');
+      out += operand(text[i + 1] - '0', Required(text, i, i + 2));
+      i += 2;
+    }
+  }
+  return out;
+}
+
+}  // namespace tg::opencl

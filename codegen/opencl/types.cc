@@ -1,0 +1,130 @@
+#include "codegen/opencl/types.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "ir/check.h"
+#include "ir/text/constant.h"
+#include "ir/value.h"
+
+namespace tg::opencl {
+namespace {
+
+const char* ScalarName(Scalar s) {
+  switch (s) {
+    case Scalar::kVoid:
+      return "void";
+    case Scalar::kBool:
+      return "bool";
+    case Scalar::kI8:
+      return "char";
+    case Scalar::kU8:
+    case Scalar::kFp8E4M3:
+    case Scalar::kFp8E5M2:
+      return "uchar";
+    case Scalar::kI16:
+      return "short";
+    case Scalar::kU16:
+    case Scalar::kBF16:
+      return "ushort";
+    case Scalar::kI32:
+      return "int";
+    case Scalar::kU32:
+      return "uint";
+    case Scalar::kI64:
+    case Scalar::kIndex:
+      return "long";
+    case Scalar::kU64:
+      return "ulong";
+    case Scalar::kF16:
+      return "half";
+    case Scalar::kF32:
+      return "float";
+    case Scalar::kF64:
+      return "double";
+  }
+  TG_UNREACHABLE();
+}
+
+Scalar IntOfSize(int bits, bool is_signed) {
+  switch (bits) {
+    case 8:
+      return is_signed ? Scalar::kI8 : Scalar::kU8;
+    case 16:
+      return is_signed ? Scalar::kI16 : Scalar::kU16;
+    case 32:
+      return is_signed ? Scalar::kI32 : Scalar::kU32;
+    default:
+      return is_signed ? Scalar::kI64 : Scalar::kU64;
+  }
+}
+
+std::string WithLanes(Scalar s, int lanes) {
+  return lanes == 1 ? ScalarName(s) : absl::StrCat(ScalarName(s), lanes);
+}
+
+std::string FloatLiteral(Scalar s, int64_t bits) {
+  const double value = DoubleFromBits(s, bits);
+  if (value != value) {
+    // NAN is the quiet one without a payload.
+    if (s == Scalar::kF32 && bits == 0x7fc00000) return "NAN";
+    if (s == Scalar::kF64) return absl::StrFormat("as_double(0x%xUL)", bits);
+    if (s == Scalar::kF32) return absl::StrFormat("as_float(0x%xu)", bits);
+    return absl::StrFormat("as_half((ushort)0x%x)", bits);
+  }
+  if (value - value != 0) {
+    const std::string inf = value < 0 ? "-INFINITY" : "INFINITY";
+    return s == Scalar::kF32 ? inf : absl::StrCat("(", ScalarName(s), ")", inf);
+  }
+  std::string text;
+  if (s == Scalar::kF64) {
+    AppendConstant(text, s, bits);
+    return text;
+  }
+  AppendConstant(text, Scalar::kF32, BitsFromDouble(Scalar::kF32, value));
+  return absl::StrCat(s == Scalar::kF16 ? "(half)" : "", text, "f");
+}
+
+}  // namespace
+
+std::string ValueType(Scalar s, int lanes) { return WithLanes(s, lanes); }
+
+std::string MaskType(int bits, int lanes) { return WithLanes(IntOfSize(bits, true), lanes); }
+
+std::string MemoryType(Scalar s) { return ScalarName(s == Scalar::kBool ? Scalar::kU8 : s); }
+
+Scalar UnsignedOf(Scalar s) { return IntOfSize(BitWidth(s), false); }
+
+std::string SpacePrefix(AddrSpace space) {
+  switch (space) {
+    case AddrSpace::kGlobal:
+      return "__global ";
+    case AddrSpace::kLocal:
+      return "__local ";
+    case AddrSpace::kPrivate:
+    case AddrSpace::kReg:
+      return "";
+  }
+  TG_UNREACHABLE();
+}
+
+std::string Literal(Scalar s, int64_t bits, bool exact) {
+  if (IsFloat(s)) return FloatLiteral(s, bits);
+  if (s == Scalar::kBool) return bits ? "true" : "false";
+  if (bits == MinValue(s) && s == Scalar::kI32) return "INT_MIN";
+  if (bits == MinValue(s) && (s == Scalar::kI64 || s == Scalar::kIndex)) return "LONG_MIN";
+  switch (s) {
+    case Scalar::kU32:
+      return absl::StrCat(bits, "u");
+    case Scalar::kU64:
+      return absl::StrCat(static_cast<uint64_t>(bits), "UL");
+    case Scalar::kI64:
+    case Scalar::kIndex:
+      return absl::StrCat(bits, "L");
+    case Scalar::kI32:
+      return absl::StrCat(bits);
+    default:
+      return exact ? absl::StrCat("(", ScalarName(s), ")", bits) : absl::StrCat(bits);
+  }
+}
+
+}  // namespace tg::opencl

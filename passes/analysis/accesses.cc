@@ -1,0 +1,143 @@
+#include "passes/analysis/accesses.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "passes/analysis/view_index.h"
+
+namespace tg {
+namespace {
+
+bool DependsOn(const UOp* u, const UOp* leaf) {
+  for (const UOp* v : PostOrder(u)) {
+    if (v == leaf) return true;
+  }
+  return false;
+}
+
+// The factor of `leaf` in a sum of products with constants.
+std::optional<int64_t> StrideOf(const UOp* index, const UOp* leaf) {
+  int64_t stride = 0;
+  std::vector<std::pair<const UOp*, int64_t>> terms = {{index, 1}};
+  while (!terms.empty()) {
+    const auto [u, factor] = terms.back();
+    terms.pop_back();
+    if (u == leaf) {
+      stride += factor;
+    } else if (u->op == Op::kAdd) {
+      terms.emplace_back(u->src(0), factor);
+      terms.emplace_back(u->src(1), factor);
+    } else if (u->op == Op::kSub) {
+      terms.emplace_back(u->src(0), factor);
+      terms.emplace_back(u->src(1), -factor);
+    } else if (u->op == Op::kMul && IsConst(u->src(1))) {
+      terms.emplace_back(u->src(0), factor * u->src(1)->word());
+    } else if (u->op == Op::kMul && IsConst(u->src(0))) {
+      terms.emplace_back(u->src(1), factor * u->src(0)->word());
+    } else if (DependsOn(u, leaf)) {
+      return std::nullopt;
+    }
+  }
+  return stride;
+}
+
+class Finder {
+ public:
+  Finder(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes, SimplifyFn simplify)
+      : body_(body), axes_(axes), shapes_(shapes), simplify_(simplify), b_(*body.context) {
+    for (const BaseAxis& a : axes) leaves_.push_back(b_.Range(b_.Index(a.size)));
+  }
+
+  std::vector<Access> Run() {
+    for (const UOp* store : body_.root->srcs()) {
+      const Shape& shape = shapes_.Of(store->src(0));
+      Position at;
+      at.index.assign(shape.size(), b_.Index(0));
+      for (size_t i = 0; i < axes_.size(); ++i) {
+        if (!axes_[i].reduce) at.index[axes_[i].dim] = leaves_[i];
+      }
+      Record(store, at);
+      Push(store->src(1), at);
+    }
+    while (!work_.empty()) {
+      const auto [u, at] = std::move(work_.back());
+      work_.pop_back();
+      Visit(u, at);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void Push(const UOp* u, Position at) {
+    if (shapes_.Of(u).empty()) at.index.clear();
+    std::vector<uint32_t> key = {u->id, at.valid ? at.valid->id + 1 : 0};
+    for (const UOp* i : at.index) key.push_back(i->id);
+    if (seen_.insert(std::move(key)).second) work_.emplace_back(u, std::move(at));
+  }
+
+  Position Map(const UOp* u, const Position& at) {
+    const UOp* src = u->src(0);
+    if (u->op != Op::kView) {
+      return MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at, nullptr, simplify_);
+    }
+    const ViewIndex v = IndexThroughView(b_, u, at.index);
+    return {Unflatten(b_, shapes_.Of(src), simplify_(v.offset), simplify_),
+            v.valid ? simplify_(Both(b_, at.valid, v.valid)) : at.valid};
+  }
+
+  void Visit(const UOp* u, const Position& at) {
+    if (u->op == Op::kLoad) {
+      Record(u, at);
+    } else if (IsMovement(u->op)) {
+      Push(u->src(0), Map(u, at));
+    } else if (u->op == Op::kReduceAxis) {
+      Position from = at;
+      for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
+      for (size_t i = 0; i < axes_.size(); ++i) {
+        if (axes_[i].reduce == u) from.index[axes_[i].dim] = leaves_[i];
+      }
+      Push(u->src(0), std::move(from));
+    } else {
+      for (const UOp* s : u->srcs()) Push(s, at);
+    }
+  }
+
+  void Record(const UOp* u, Position at) {
+    const UOp* ptr = u->src(0);
+    while (IsMovement(ptr->op)) {
+      at = Map(ptr, at);
+      ptr = ptr->src(0);
+    }
+    if (ptr->op != Op::kDefineGlobal) return;
+    Access a;
+    a.node = u;
+    a.slot = ptr->word();
+    a.index = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
+    a.valid = at.valid;
+    for (const UOp* leaf : leaves_) {
+      a.stride.push_back(StrideOf(a.index, leaf));
+      a.masked.push_back(a.valid && DependsOn(a.valid, leaf));
+    }
+    out_.push_back(std::move(a));
+  }
+
+  Body& body_;
+  const std::vector<BaseAxis>& axes_;
+  ShapeMap& shapes_;
+  SimplifyFn simplify_;
+  Builder b_;
+  std::vector<const UOp*> leaves_;
+  std::vector<std::pair<const UOp*, Position>> work_;
+  std::set<std::vector<uint32_t>> seen_;
+  std::vector<Access> out_;
+};
+
+}  // namespace
+
+std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
+                                 SimplifyFn simplify) {
+  return Finder(body, axes, shapes, simplify).Run();
+}
+
+}  // namespace tg

@@ -1,0 +1,211 @@
+#include "passes/analysis/bounds.h"
+
+#include <numeric>
+
+#include "ir/value.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+namespace {
+
+bool HasInterval(const UOp* u) {
+  return u->dtype.is_value() && (u->dtype.is_int_or_index() || u->dtype.is_bool());
+}
+
+// Sources 0..n-1 decide the interval of `u`.
+size_t DecidingSources(const UOp* u) {
+  if (IsElementwise(u->op) || IsMovement(u->op)) {
+    if (u->op == Op::kBitcast) return 0;
+    return IsMovement(u->op) ? 1 : u->num_srcs;
+  }
+  switch (u->op) {
+    case Op::kRange:
+    case Op::kSpecial:
+    case Op::kBind:
+    case Op::kContiguous:
+    case Op::kCopy:
+    case Op::kAfter:
+    case Op::kReduceAxis:
+    case Op::kReduce:
+    case Op::kContract:
+    case Op::kSplat:
+    case Op::kGep:
+      return 1;
+    case Op::kNoop:
+      return u->num_srcs > 0 ? 1 : 0;
+    case Op::kVectorize:
+    case Op::kCat:
+      return u->num_srcs;
+    default:
+      return 0;
+  }
+}
+
+Interval ReduceInterval(const UOp* u, Interval v) {
+  const Op op = static_cast<Op>(u->word());
+  const bool keeps = op == Op::kMax || op == Op::kMin || op == Op::kAnd || op == Op::kOr;
+  if (u->dtype.is_bool() || !keeps) return FullInterval(u->dtype.scalar());
+  if (op == Op::kMax || op == Op::kMin) {
+    // Over nothing it is the identity.
+    const Interval full = FullInterval(u->dtype.scalar());
+    if (u->op != Op::kReduce) return v;
+    return op == Op::kMax ? Interval{full.lo, v.hi} : Interval{v.lo, full.hi};
+  }
+  return FullInterval(u->dtype.scalar());
+}
+
+int64_t Gcd(int64_t a, int64_t b) { return std::gcd(a, b); }
+int64_t Abs(int64_t v) { return v == INT64_MIN ? 1 : v < 0 ? -v : v; }
+// The part of `d` that survives a wrap modulo 2^bits.
+int64_t PowerOfTwoPart(int64_t d) { return d & -d; }
+
+}  // namespace
+
+Interval Bounds::FromSources(const UOp* u) const {
+  const Scalar s = u->dtype.scalar();
+  switch (u->op) {
+    case Op::kConst:
+      return ConstInterval(s, u->word());
+    case Op::kVConst: {
+      Interval v = ConstInterval(s, u->list()[0]);
+      for (int64_t bits : u->list()) v = Union(v, ConstInterval(s, bits));
+      return v;
+    }
+    case Op::kVar: {
+      const VarDecl* var =
+          module_ ? module_->FindVar(ctx_.String(static_cast<StringId>(u->word()))) : nullptr;
+      return var ? Interval{var->min, var->max} : FullInterval(s);
+    }
+    case Op::kUnroll:
+      return {0, u->word(1) - 1};
+    case Op::kRange:
+    case Op::kSpecial: {
+      const int64_t end = Source(u, 0).hi;
+      return {0, end == INT64_MAX ? end : std::max<int64_t>(end - 1, 0)};
+    }
+    case Op::kCast:
+      return CastInterval(u->src(0)->dtype.scalar(), s, Source(u, 0));
+    case Op::kPad:
+      return Union(Source(u, 0), Interval::Point(0));
+    case Op::kReduceAxis:
+    case Op::kReduce:
+      return ReduceInterval(u, Source(u, 0));
+    default:
+      break;
+  }
+  const size_t n = DecidingSources(u);
+  if (n == 0) return FullInterval(s);
+  if (IsElementwise(u->op) && u->op != Op::kDetach && u->op != Op::kContiguousBackward &&
+      u->op != Op::kFuse) {
+    Interval args[3];
+    for (size_t i = 0; i < n; ++i) args[i] = Source(u, i);
+    const Scalar operand = u->op == Op::kWhere ? s : u->src(0)->dtype.scalar();
+    return AluInterval(u->op, operand, {args, n});
+  }
+  Interval v = Source(u, 0);
+  for (size_t i = 1; i < n; ++i) v = Union(v, Source(u, i));
+  return v;
+}
+
+Interval Bounds::Compute(const UOp* root) {
+  llvm::SmallVector<const UOp*, 32> stack = {root};
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    if (Row(u).lo <= Row(u).hi) {
+      stack.pop_back();
+      continue;
+    }
+    if (!HasInterval(u)) {
+      Row(u) = Interval{};
+      continue;
+    }
+    const size_t pending = stack.size();
+    for (size_t i = 0, n = DecidingSources(u); i < n; ++i) {
+      const Interval& row = Row(u->src(i));
+      if (row.lo > row.hi) stack.push_back(u->src(i));
+    }
+    if (stack.size() == pending) {
+      const Interval v = FromSources(u);
+      // Bounds that contradict each other belong to code that never runs.
+      Row(u) = v.lo <= v.hi ? v : FullInterval(u->dtype.scalar());
+    }
+  }
+  return rows_[root->id];
+}
+
+int64_t Bounds::KnownDivisor(const UOp* root) {
+  const auto done = [&](const UOp* u) { return u->id < divisors_.size() && divisors_[u->id] >= 0; };
+  const auto known = [&](const UOp* u) { return divisors_[u->id]; };
+  const auto from_sources = [&](const UOp* u) -> int64_t {
+    const Scalar s = u->dtype.scalar();
+    int64_t d = 1;
+    switch (u->op) {
+      case Op::kConst:
+        return IsUnsigned(s) && u->word() < 0 ? 1 : Abs(u->word());
+      case Op::kVConst:
+        d = 0;
+        for (int64_t bits : u->list()) d = Gcd(d, IsUnsigned(s) && bits < 0 ? 1 : Abs(bits));
+        return d;
+      case Op::kNeg:
+      case Op::kSplat:
+      case Op::kGep:
+        d = known(u->src(0));
+        break;
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMax:
+      case Op::kMin:
+        d = Gcd(known(u->src(0)), known(u->src(1)));
+        break;
+      case Op::kFloorMod:
+      case Op::kCMod:
+        d = Gcd(known(u->src(0)), known(u->src(1)));
+        break;
+      case Op::kWhere:
+        d = Gcd(known(u->src(1)), known(u->src(2)));
+        break;
+      case Op::kMul: {
+        if (__builtin_mul_overflow(known(u->src(0)), known(u->src(1)), &d)) {
+          d = known(u->src(0));
+        }
+        break;
+      }
+      case Op::kFloorDiv:
+      case Op::kCDiv: {
+        const Interval by = Of(u->src(1));
+        if (!by.IsPoint() || by.lo == 0) return 1;
+        d = known(u->src(0));
+        return d % Abs(by.lo) == 0 ? d / Abs(by.lo) : 1;
+      }
+      default:
+        return 1;
+    }
+    // A wrap subtracts a multiple of 2^bits.
+    const bool may_wrap = s != Scalar::kIndex && (u->op == Op::kAdd || u->op == Op::kSub ||
+                                                  u->op == Op::kMul || u->op == Op::kNeg);
+    return may_wrap && Of(u) == FullInterval(s) ? PowerOfTwoPart(d) : d;
+  };
+  llvm::SmallVector<const UOp*, 32> stack = {root};
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    if (done(u)) {
+      stack.pop_back();
+      continue;
+    }
+    const bool descend = u->dtype.is_value() && u->dtype.is_int_or_index() &&
+                         (IsElementwise(u->op) || u->op == Op::kSplat || u->op == Op::kGep) &&
+                         u->op != Op::kCast && u->op != Op::kBitcast;
+    const size_t pending = stack.size();
+    if (descend) {
+      for (const UOp* s : u->srcs()) {
+        if (!done(s)) stack.push_back(s);
+      }
+    }
+    if (stack.size() != pending) continue;
+    if (u->id >= divisors_.size()) divisors_.resize(u->id + 1 + divisors_.size() / 2, -1);
+    divisors_[u->id] = descend || IsConst(u) || u->op == Op::kVConst ? from_sources(u) : 1;
+  }
+  return divisors_[root->id];
+}
+
+}  // namespace tg

@@ -1,0 +1,56 @@
+// Bounds: for each integer, index or bool node, an interval that holds its value in every lane, and
+// the greatest number known to divide it. Computed on demand, kept by node id, without recursion.
+//
+// What is known of leaves: constants; a var's declared bounds; range, special and unroll run over
+// 0..size-1. What is read from memory may be anything of its type.
+#ifndef TG_PASSES_ANALYSIS_BOUNDS_H_
+#define TG_PASSES_ANALYSIS_BOUNDS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/context.h"
+#include "ir/module.h"
+#include "ir/uop.h"
+#include "passes/analysis/interval.h"
+
+namespace tg {
+
+class Bounds {
+ public:
+  // `module` declares the vars; null: a var may have any value. Both outlive the Bounds.
+  explicit Bounds(const Context& ctx, const Module* module = nullptr)
+      : ctx_(ctx), module_(module) {}
+
+  // Nodes that are no integers, indices or bools have the unbounded interval.
+  Interval Of(const UOp* u) {
+    if (u->id < rows_.size() && rows_[u->id].lo <= rows_[u->id].hi) return rows_[u->id];
+    return Compute(u);
+  }
+  int64_t Min(const UOp* u) { return Of(u).lo; }
+  int64_t Max(const UOp* u) { return Of(u).hi; }
+
+  // Says what is known of `u` from elsewhere, before anything that uses `u` was asked for.
+  void Declare(const UOp* u, Interval v) { Row(u) = v; }
+
+  // The greatest d >= 0 known to divide `u`; 0: `u` is 0.
+  int64_t KnownDivisor(const UOp* u);
+
+ private:
+  Interval& Row(const UOp* u) {
+    if (u->id >= rows_.size()) rows_.resize(u->id + 1 + rows_.size() / 2, {1, 0});
+    return rows_[u->id];
+  }
+  Interval Compute(const UOp* u);
+  Interval FromSources(const UOp* u) const;
+  Interval Source(const UOp* u, size_t i) const { return rows_[u->src(i)->id]; }
+
+  const Context& ctx_;
+  const Module* module_;
+  std::vector<Interval> rows_;     // lo > hi: not computed
+  std::vector<int64_t> divisors_;  // -1: not computed
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_ANALYSIS_BOUNDS_H_

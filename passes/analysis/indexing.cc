@@ -1,0 +1,170 @@
+#include "passes/analysis/indexing.h"
+
+#include "ir/check.h"
+#include "ir/shape.h"
+
+namespace tg {
+namespace {
+
+// x * d + y with the trivial cases taken out.
+const UOp* MulAdd(Builder& b, const UOp* x, const Dim& d, const UOp* y) {
+  if (x) x = d.Is(1) ? x : b.Mul(x, b.Index(d));
+  if (!x) return y;
+  return y ? b.Add(x, y) : x;
+}
+
+// Splits the element number `flat` of the axes [first, last) of `shape` into their indices.
+void SplitInto(Builder& b, const Shape& shape, size_t first, size_t last, const UOp* flat,
+               std::vector<const UOp*>& index, SimplifyFn simplify) {
+  size_t wide = 0;  // axes that are not 1
+  for (size_t k = first; k < last; ++k) wide += !shape[k].Is(1);
+  const UOp* rest = flat;
+  for (size_t k = last; k-- > first;) {
+    if (shape[k].Is(1)) {
+      index[k] = b.Index(0);
+      continue;
+    }
+    const UOp* size = b.Index(shape[k]);
+    if (wide == 1) {
+      index[k] = simplify(rest);
+    } else {
+      index[k] = simplify(b.Alu(Op::kFloorMod, {rest, size}));
+      rest = simplify(b.Alu(Op::kFloorDiv, {rest, size}));
+    }
+    --wide;
+  }
+}
+
+// Reshape: axes are taken in groups of equal size on both sides, from the left, so that an axis
+// that the reshape leaves alone keeps its index expression.
+std::vector<const UOp*> MapReshape(Builder& b, const Shape& from, const Shape& to,
+                                   const std::vector<const UOp*>& at, SimplifyFn simplify) {
+  std::vector<const UOp*> index(from.size(), nullptr);
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    size_t i_end = i, j_end = j;
+    if (i < from.size() && j < to.size() && from[i] == to[j]) {
+      index[i] = at[j];
+      ++i, ++j;
+      continue;
+    }
+    // Grow both sides until their sizes agree; a symbolic extent takes all that is left.
+    int64_t a = 1, c = 1;
+    bool symbolic = false;
+    do {
+      if ((a <= c && i_end < from.size()) || j_end == to.size()) {
+        if (i_end == from.size()) break;
+        if (from[i_end].is_symbolic())
+          symbolic = true;
+        else
+          a *= from[i_end].value();
+        ++i_end;
+      } else {
+        if (to[j_end].is_symbolic())
+          symbolic = true;
+        else
+          c *= to[j_end].value();
+        ++j_end;
+      }
+    } while (!symbolic && (a != c || a == 0));
+    if (symbolic) i_end = from.size(), j_end = to.size();
+    const UOp* flat = nullptr;
+    for (size_t k = j; k < j_end; ++k) {
+      if (!to[k].Is(1)) flat = MulAdd(b, flat, to[k], at[k]);
+    }
+    SplitInto(b, from, i, i_end, flat ? simplify(flat) : b.Index(0), index, simplify);
+    i = i_end, j = j_end;
+  }
+  return index;
+}
+
+}  // namespace
+
+const UOp* Both(Builder& b, const UOp* a, const UOp* c) {
+  if (!a || a == c) return c;
+  return c ? b.And(a, c) : a;
+}
+
+const UOp* Flatten(Builder& b, const Shape& shape, const std::vector<const UOp*>& index,
+                   SimplifyFn simplify) {
+  TG_CHECK(shape.size() == index.size());
+  const UOp* flat = nullptr;
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (!shape[k].Is(1)) flat = MulAdd(b, flat, shape[k], index[k]);
+  }
+  return flat ? simplify(flat) : b.Index(0);
+}
+
+std::vector<const UOp*> Unflatten(Builder& b, const Shape& shape, const UOp* flat,
+                                  SimplifyFn simplify) {
+  std::vector<const UOp*> index(shape.size(), nullptr);
+  SplitInto(b, shape, 0, shape.size(), flat, index, simplify);
+  return index;
+}
+
+Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to,
+                    const Position& at, const UOp** clause, SimplifyFn simplify) {
+  Position out;
+  out.valid = at.valid;
+  if (clause) *clause = nullptr;
+  switch (u->op) {
+    case Op::kReshape:
+      out.index = MapReshape(b, from, to, at.index, simplify);
+      break;
+    case Op::kExpand:
+      out.index = at.index;
+      for (size_t k = 0; k < from.size(); ++k) {
+        if (from[k].Is(1)) out.index[k] = b.Index(0);
+      }
+      break;
+    case Op::kPermute: {
+      const auto order = u->list();
+      out.index.resize(from.size());
+      for (size_t k = 0; k < order.size(); ++k) {
+        out.index[static_cast<size_t>(order[k])] = at.index[k];
+      }
+      break;
+    }
+    case Op::kFlip:
+      out.index = at.index;
+      for (int64_t axis : u->list()) {
+        const auto k = static_cast<size_t>(axis);
+        const UOp* last = b.Index(SubDims(b.context(), from[k], 1));
+        out.index[k] = simplify(b.Sub(last, at.index[k]));
+      }
+      break;
+    case Op::kShrink: {
+      const auto pairs = PairsOf(u);
+      for (size_t k = 0; k < from.size(); ++k) {
+        const Dim& start = pairs[k].first;
+        out.index.push_back(start.Is(0) ? at.index[k]
+                                        : simplify(b.Add(at.index[k], b.Index(start))));
+      }
+      break;
+    }
+    case Op::kPad: {
+      const auto pairs = PairsOf(u);
+      const UOp* own = nullptr;
+      for (size_t k = 0; k < from.size(); ++k) {
+        const auto& [before, after] = pairs[k];
+        const UOp* i = at.index[k];
+        if (!before.Is(0)) {
+          own = Both(b, own, b.Not(b.Lt(i, b.Index(before))));
+          i = simplify(b.Sub(i, b.Index(before)));
+        }
+        if (!after.Is(0)) own = Both(b, own, b.Lt(i, b.Index(from[k])));
+        out.index.push_back(i);
+      }
+      if (own) own = simplify(own);
+      if (own && IsConst(own) && own->word()) own = nullptr;
+      if (clause) *clause = own;
+      if (own) out.valid = simplify(Both(b, out.valid, own));
+      break;
+    }
+    default:
+      TG_UNREACHABLE();
+  }
+  return out;
+}
+
+}  // namespace tg

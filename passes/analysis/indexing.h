@@ -1,0 +1,47 @@
+// From the indices of a movement op's result to the indices of its source.
+//
+// Every movement op, on any shape, in any combination, maps a tuple of index expressions to one of
+// its source, and perhaps to a condition under which the source is read at all (a pad). Nothing is
+// composed or merged, so nothing can fail.
+#ifndef TG_PASSES_ANALYSIS_INDEXING_H_
+#define TG_PASSES_ANALYSIS_INDEXING_H_
+
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/dim.h"
+#include "ir/uop.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+
+// Simplifies an index or bool expression of the context that is worked in.
+using SimplifyFn = llvm::function_ref<const UOp*(const UOp*)>;
+
+// Where an element is: one `index` expression an axis, and the condition under which it exists
+// (null: always). Where the condition is false its value is 0 and the indices mean nothing.
+struct Position {
+  std::vector<const UOp*> index;
+  const UOp* valid = nullptr;
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+// The conjunction of two conditions, either of which may be null (true).
+const UOp* Both(Builder& b, const UOp* a, const UOp* c);
+
+// The row-major number of the element at `index` in `shape`.
+const UOp* Flatten(Builder& b, const Shape& shape, const std::vector<const UOp*>& index,
+                   SimplifyFn simplify);
+// The reverse: the indices in `shape` of element number `flat`.
+std::vector<const UOp*> Unflatten(Builder& b, const Shape& shape, const UOp* flat,
+                                  SimplifyFn simplify);
+
+// The position in `u`'s source (of shape `from`) of what stands at `at` in `u` (of shape `to`).
+// `symbols` gives each symbolic source of `u` as a node of the builder's context.
+// `clause`, where not null, receives the condition that this op alone adds (null: none).
+Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to,
+                    const Position& at, const UOp** clause, SimplifyFn simplify);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_ANALYSIS_INDEXING_H_

@@ -1,0 +1,50 @@
+// Interval: what is known of an integer's value, [lo, hi], and what each op makes of intervals.
+//
+// lo = INT64_MIN means "no lower bound known", hi = INT64_MAX means "no upper bound known" (a u64
+// above INT64_MAX has hi = INT64_MAX). An operation whose result may wrap in its type yields the
+// type's whole range, so an interval that is narrower than the type also says "did not wrap".
+#ifndef TG_PASSES_ANALYSIS_INTERVAL_H_
+#define TG_PASSES_ANALYSIS_INTERVAL_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "ir/dtype.h"
+#include "ir/op.h"
+
+namespace tg {
+
+struct Interval {
+  int64_t lo = INT64_MIN;
+  int64_t hi = INT64_MAX;
+
+  static constexpr Interval Point(int64_t v) { return {v, v}; }
+  // One value, known exactly.
+  constexpr bool IsPoint() const { return lo == hi && lo != INT64_MIN && lo != INT64_MAX; }
+  constexpr bool HasLo() const { return lo != INT64_MIN; }
+  constexpr bool HasHi() const { return hi != INT64_MAX; }
+  constexpr bool Contains(int64_t v) const { return lo <= v && v <= hi; }
+  friend constexpr bool operator==(const Interval&, const Interval&) = default;
+};
+
+constexpr Interval Union(Interval a, Interval b) {
+  return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
+}
+// The values in both; a.lo > a.hi where there are none.
+constexpr Interval Intersect(Interval a, Interval b) {
+  return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
+}
+
+// All values of a scalar type: what is known of a value of which nothing is known.
+Interval FullInterval(Scalar s);
+// The interval of the constant `bits` of type `s`.
+Interval ConstInterval(Scalar s, int64_t bits);
+// What an elementwise op yields on operands of type `s` (the type of sources 1 and 2 of a `where`).
+Interval AluInterval(Op op, Scalar s, std::span<const Interval> args);
+// What `cast` from integer, index or bool type `from` to `to` yields.
+Interval CastInterval(Scalar from, Scalar to, Interval v);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_ANALYSIS_INTERVAL_H_

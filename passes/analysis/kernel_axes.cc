@@ -1,0 +1,106 @@
+#include "passes/analysis/kernel_axes.h"
+
+#include "absl/strings/str_format.h"
+#include "ir/check.h"
+#include "passes/analysis/bounds.h"
+
+namespace tg {
+
+int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size) {
+  if (!size.is_symbolic()) return size.value();
+  return Bounds(ctx, &module).Max(size.symbol());
+}
+
+std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes) {
+  std::vector<BaseAxis> axes;
+  const Context& ctx = *kernel.body.context;
+  const auto add = [&](char letter, size_t number, const Dim& size, const UOp* reduce, size_t dim) {
+    BaseAxis axis;
+    axis.name = letter + std::to_string(number);
+    axis.size = size;
+    axis.max_size = MaxExtent(module, ctx, size);
+    axis.reduce = reduce;
+    axis.dim = dim;
+    axes.push_back(std::move(axis));
+  };
+  TG_CHECK(kernel.stage == Stage::kKernel && kernel.body.root->num_srcs > 0);
+  const Shape& stored = shapes.Of(kernel.body.root->src(0)->src(0));
+  size_t next = 0;
+  for (size_t k = 0; k < stored.size(); ++k) {
+    if (!stored[k].Is(1)) add('i', next++, stored[k], nullptr, k);
+  }
+  next = 0;
+  for (const UOp* u : PostOrder(kernel.body.root)) {
+    if (u->op != Op::kReduceAxis) continue;
+    const Shape& from = shapes.Of(u->src(0));
+    for (int64_t axis : u->list(1)) {
+      const Dim& size = from[static_cast<size_t>(axis)];
+      if (!size.Is(1)) add('r', next++, size, u, static_cast<size_t>(axis));
+    }
+  }
+  return axes;
+}
+
+std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base) {
+  std::vector<Axis> axes;
+  for (const BaseAxis& b : base) {
+    Axis axis;
+    axis.name = b.name;
+    axis.size = b.max_size;
+    axis.kind = b.reduce ? AxisKind::kReduce : AxisKind::kGlobal;
+    axis.symbolic = b.size.is_symbolic();
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+std::string KernelName(const std::vector<Axis>& axes) {
+  bool reduces = false;
+  std::string sizes;
+  for (const Axis& axis : axes) {
+    reduces |= axis.kind == AxisKind::kReduce || axis.kind == AxisKind::kUnroll ||
+               axis.kind == AxisKind::kGroup;
+    sizes += "_" + std::to_string(axis.size);
+  }
+  return (reduces ? "r" : "E") + (sizes.empty() ? "_1" : sizes);
+}
+
+std::string UniqueKernelName(const std::string& name, std::string_view content,
+                             const std::set<std::string>& taken) {
+  if (!taken.contains(name)) return name;
+  uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
+  for (char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  for (;; ++hash) {
+    const std::string hex = absl::StrFormat("%016x", hash);
+    for (size_t digits = 4; digits <= 16; digits += 4) {
+      std::string longer = name + "_h" + hex.substr(0, digits);
+      if (!taken.contains(longer)) return longer;
+    }
+  }
+}
+
+void RenameKernels(Module& module, const std::map<std::string, std::string>& names) {
+  for (const auto& kernel : module.kernels) {
+    if (const auto it = names.find(kernel->name); it != names.end()) kernel->name = it->second;
+  }
+  for (const auto& graph : module.graphs) {
+    Body& body = graph->body;
+    Context& ctx = *body.context;
+    NodeMap<const UOp*> map;
+    std::vector<const UOp*> srcs;
+    for (const UOp* u : PostOrder(body.root)) {
+      srcs.clear();
+      for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+      Attr attr = u->attr;
+      if (u->op == Op::kKernel) {
+        const auto it = names.find(std::string(ctx.String(static_cast<StringId>(attr.bits))));
+        if (it != names.end()) attr.bits = ctx.Intern(it->second);
+      }
+      map[u] = ctx.Make(u->op, u->dtype, srcs, attr);
+      body.CarryOver(u, map[u]);
+    }
+    body.root = map.Get(body.root);
+  }
+}
+
+}  // namespace tg

@@ -1,0 +1,46 @@
+// A kernel's axes before any opt, canonical by the structure of its body, and the kernel's name.
+#ifndef TG_PASSES_ANALYSIS_KERNEL_AXES_H_
+#define TG_PASSES_ANALYSIS_KERNEL_AXES_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/shape.h"
+
+namespace tg {
+
+// One axis of a kernel at Stage::kKernel: where its iterations come from.
+struct BaseAxis {
+  std::string name;  // i0, i1, ... for the stored shape; r0, r1, ... for reduces
+  Dim size;
+  int64_t max_size = 0;         // size, or its upper bound where it is symbolic
+  const UOp* reduce = nullptr;  // the reduce_axis that it belongs to; null: the stored shape
+  size_t dim = 0;               // axis number in that shape, or in the reduce's source
+};
+
+// The axes of `kernel` (Stage::kKernel): the stored shape's extents that are not 1, then each
+// reduce's in post-order. All stores of a kernel have the same extents.
+std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes);
+
+// The greatest value of an extent: a symbolic one is bounded by the module's variables.
+int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size);
+
+// As Axis records for the kernel's header.
+std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base);
+
+// "r_4_8": r with a reduce, else E, then the sizes of the axes in order.
+std::string KernelName(const std::vector<Axis>& axes);
+// `name`, with a suffix from the hash of `content` where `taken` holds it: the suffix does not
+// depend on how many others there are.
+std::string UniqueKernelName(const std::string& name, std::string_view content,
+                             const std::set<std::string>& taken);
+// Gives kernels new names, in their headers and in the graphs that run them.
+void RenameKernels(Module& module, const std::map<std::string, std::string>& names);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_ANALYSIS_KERNEL_AXES_H_

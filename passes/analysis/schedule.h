@@ -1,0 +1,72 @@
+// Schedule: a kernel's axes after its opts, and each original axis in terms of them.
+//
+// Opts name axes, never positions. `split(i0, 4)` replaces i0 by i0.0 (outer) and i0.1 (inner, 4);
+// an opt with an amount, such as `upcast(i0, 4)`, splits and then marks the inner axis; without one
+// it marks the whole axis, which keeps its name. `optimize` checks and chooses opts, `lower`
+// applies them; both do it through this analysis, so an opt is defined here alone (kOptKinds in
+// schedule.cc).
+#ifndef TG_PASSES_ANALYSIS_SCHEDULE_H_
+#define TG_PASSES_ANALYSIS_SCHEDULE_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "passes/analysis/kernel_axes.h"
+#include "passes/target.h"
+
+namespace tg {
+
+struct ScheduledAxis {
+  std::string name;
+  Dim size;
+  int64_t max_size = 0;
+  AxisKind kind = AxisKind::kGlobal;
+  int grid_dim = -1;  // set by opt `grid`
+  size_t base = 0;    // the axis in Schedule::base that it is a part of
+};
+
+// One term of a base axis: `axes[axis] * stride`.
+struct Digit {
+  size_t axis = 0;
+  int64_t stride = 1;
+};
+
+struct Schedule {
+  std::vector<BaseAxis> base;
+  std::vector<ScheduledAxis> axes;         // in the order of the kernel's name
+  std::vector<std::vector<Digit>> digits;  // by base axis
+  std::vector<bool> padded;                // by base axis: its digits reach beyond its size
+  bool no_locals = false;
+
+  // The axes of a base axis's reduce of one kind, as positions in `axes`.
+  std::vector<size_t> AxesOf(const UOp* reduce) const;
+  std::vector<Axis> ToAxes() const;
+  int64_t GroupSize() const;   // work-items a group: local and group axes
+  int64_t UpcastSize() const;  // upcast and vector axes
+};
+
+struct OptKind {
+  std::string_view name;
+  std::string_view usage;  // "upcast(AXIS[, N])"
+  std::string_view doc;
+};
+std::span<const OptKind> OptKinds();
+
+// Applies `kernel.opts` in order to the axes of its body (Stage::kKernel). An opt that is unknown
+// or not legal is an error that names it and says why.
+absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel,
+                                      const Target& target, ShapeMap& shapes);
+
+// Applies one more opt; on error the schedule is as it was.
+absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target);
+
+std::string OptText(const Opt& opt);  // "local(i0, 4)"
+
+}  // namespace tg
+
+#endif  // TG_PASSES_ANALYSIS_SCHEDULE_H_

@@ -1,0 +1,39 @@
+// The walk that every step of devectorize is: sources first, one new node for each old one.
+#ifndef TG_PASSES_DECOMPOSE_FORWARD_H_
+#define TG_PASSES_DECOMPOSE_FORWARD_H_
+
+#include "ir/builder.h"
+#include "ir/module.h"
+#include "ir/walk.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+
+using Nodes = llvm::SmallVector<const UOp*, 16>;
+inline UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
+
+// `u` with these sources; `u` itself where they are its own.
+inline const UOp* WithSources(Builder& b, const UOp* u, UOpSpan srcs) {
+  return b.context().Make(u->op, u->dtype, srcs, u->attr);
+}
+
+// Calls f(old node, its new sources) for every node that the root reaches and makes what it returns
+// the new node. Names and places go along.
+template <typename F>
+void ForwardRewrite(Body& body, F&& f) {
+  NodeMap<const UOp*> map;
+  map.Reserve(body.context->num_nodes());
+  Nodes srcs;
+  for (const UOp* u : PostOrder(body.root)) {
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* v = f(u, Span(srcs));
+    body.CarryOver(u, v);
+    map[u] = v;
+  }
+  body.root = map.Get(body.root);
+}
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DECOMPOSE_FORWARD_H_

@@ -1,0 +1,61 @@
+#include "passes/devectorize/devectorize.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "passes/decompose/float_types.h"
+#include "passes/decompose/index_type.h"
+#include "passes/decompose/integer.h"
+#include "passes/devectorize/alu_width.h"
+#include "passes/devectorize/horizontal.h"
+#include "passes/devectorize/memory.h"
+
+namespace tg {
+namespace {
+
+constexpr PassOption kOptions[] = {
+    {"alu-width", PassOption::Kind::kInt, "-1",
+     "bytes of a vector in arithmetic, 0 for scalars; -1: the target's"},
+    {"mem-width", PassOption::Kind::kInt, "-1", "bytes that one access moves; -1: the target's"},
+};
+
+absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& target,
+                         PassContext& context) {
+  Body& body = kernel.body;
+  const bool reassociate =
+      std::find(module.flags.begin(), module.flags.end(), "no-reassociate") == module.flags.end();
+  // While addresses are still of type index, so that consecutive ones are found.
+  const MemoryStatistics memory = CutMemory(body, module, target);
+  context.statistics["devectorize.wide-accesses"] += memory.wide_accesses;
+  context.statistics["devectorize.scalar-accesses"] += memory.scalar_accesses;
+  if (absl::Status s = ReduceLanes(body, reassociate); !s.ok()) return s;
+  // On whole vectors, however wide: there are few nodes yet.
+  SplitIntegerMulAcc(body);
+  LowerIndexType(body, module);
+  ExplainIntegers(body, module);
+  if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
+  // Last, since all that came before is arithmetic to be cut.
+  SinkLanePicks(body, target);
+  CutArithmetic(body, target);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Module& module, PassContext& context) {
+  Target target = context.target;
+  if (context.Int("alu-width") >= 0) target.alu_width = static_cast<int>(context.Int("alu-width"));
+  if (context.Int("mem-width") >= 0) target.mem_width = static_cast<int>(context.Int("mem-width"));
+  for (const auto& kernel : module.kernels) {
+    if (kernel->stage != Stage::kExpanded) continue;
+    if (absl::Status s = RunOnKernel(module, *kernel, target, context); !s.ok()) {
+      return absl::Status(s.code(), absl::StrCat("kernel @", kernel->name, ": ", s.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+constinit const Pass kDevectorizePass = {
+    "devectorize", "cuts accesses and arithmetic to the target's widths and types", kOptions, &Run};
+
+}  // namespace tg

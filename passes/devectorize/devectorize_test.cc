@@ -1,0 +1,114 @@
+// Random kernels mean the same before and after devectorize, on every target.
+#include "passes/devectorize/devectorize.h"
+
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "gtest/gtest.h"
+#include "ir/interpret/kernel.h"
+#include "ir/text/printer.h"
+#include "ir/value.h"
+#include "ir/verify/verifier.h"
+#include "ir/walk.h"
+#include "passes/devectorize/random_kernel.h"
+
+namespace tg {
+namespace {
+
+absl::Status Devectorize(Module& module, const Target& target, int alu_width, int mem_width) {
+  PassContext context{target, {}, {}, {}};
+  for (const PassOption& o : kDevectorizePass.options) {
+    context.options[std::string(o.name)] = std::string(o.default_value);
+  }
+  context.options["alu-width"] = std::to_string(alu_width);
+  context.options["mem-width"] = std::to_string(mem_width);
+  return kDevectorizePass.run(module, context);
+}
+
+std::vector<HostBuffer> BuffersAfter(const RandomKernel& k, absl::Status* status) {
+  std::vector<HostBuffer> buffers = k.buffers;
+  std::vector<KernelArg> args;
+  for (HostBuffer& b : buffers) args.push_back({&b});
+  InterpretOptions options;
+  options.mulacc = MulAcc::kTwoRoundings;
+  *status = RunKernel(*k.module->kernels[0], args, {}, options);
+  return buffers;
+}
+
+bool SameValue(Scalar s, int64_t a, int64_t b) {
+  if (a == b) return true;
+  return IsFloat(s) && std::isnan(DoubleFromBits(s, a)) && std::isnan(DoubleFromBits(s, b));
+}
+
+// What linearize and the renderer count on.
+void CheckForm(const Kernel& kernel, const Target& target) {
+  NodeSet used;
+  for (const UOp* u : PostOrder(kernel.body.root)) {
+    const int lanes = u->dtype.lanes();
+    EXPECT_FALSE(u->dtype.is_index());
+    EXPECT_TRUE(lanes <= 16 && (lanes & (lanes - 1)) == 0) << Mnemonic(u->op) << " of " << lanes;
+    EXPECT_TRUE(u->op != Op::kFloorDiv && u->op != Op::kFloorMod && u->op != Op::kThreefry &&
+                u->op != Op::kReduce)
+        << Mnemonic(u->op);
+    if (u->op == Op::kIndex) {
+      EXPECT_EQ(lanes, 1);
+    }
+    if (IsElementwise(u->op) && u->dtype.is_value() && u->op != Op::kCast &&
+        u->op != Op::kBitcast) {
+      EXPECT_TRUE(ComputesIn(target, u->dtype.scalar())) << u->dtype.ToString();
+      if (target.is_gpu) {
+        EXPECT_EQ(lanes, 1) << Mnemonic(u->op);
+      }
+    }
+  }
+}
+
+class RandomKernels : public testing::TestWithParam<std::tuple<std::string, int, int>> {};
+
+TEST_P(RandomKernels, MeanTheSame) {
+  const auto& [name, alu_width, mem_width] = GetParam();
+  const Target target = *FindTarget(name);
+  int done = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    const RandomKernel k = MakeRandomKernel(seed * 31 + static_cast<uint64_t>(mem_width),
+                                            {.f64 = target.fp64});
+    k.module->target = name;
+    const std::string text = PrintModule(*k.module);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
+    ASSERT_TRUE(VerifyModule(*k.module).ok()) << VerifyModule(*k.module);
+    absl::Status status;
+    const std::vector<HostBuffer> before = BuffersAfter(k, &status);
+    // Rare: the generator multiplies its way out of what `index` holds.
+    ASSERT_TRUE(status.ok()) << status;
+
+    status = Devectorize(*k.module, target, alu_width, mem_width);
+    ASSERT_TRUE(status.ok()) << status;
+    SCOPED_TRACE("afterwards\n" + PrintModule(*k.module));
+    ASSERT_TRUE(VerifyModule(*k.module).ok()) << VerifyModule(*k.module);
+    CheckForm(*k.module->kernels[0], target);
+    const std::vector<HostBuffer> after = BuffersAfter(k, &status);
+    ASSERT_TRUE(status.ok()) << status;
+    const HostBuffer& x = before[0];
+    for (size_t i = 0; i < x.data.size(); ++i) {
+      ASSERT_TRUE(SameValue(x.dtype.scalar(), x.data[i], after[0].data[i]))
+          << "element " << i << ": " << x.data[i] << " before, " << after[0].data[i] << " after";
+    }
+    ++done;
+  }
+  EXPECT_EQ(done, 400);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, RandomKernels,
+                         testing::Values(std::tuple("cl-cpu", 64, 64), std::tuple("cl-cpu", 16, 16),
+                                         std::tuple("cl-cpu", 32, 8), std::tuple("cl-gpu", 0, 16),
+                                         std::tuple("cl-nvidia-sm90", 0, 16)),
+                         [](const auto& info) {
+                           std::string name = std::get<0>(info.param);
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name + "_" + std::to_string(std::get<1>(info.param)) + "_" +
+                                  std::to_string(std::get<2>(info.param));
+                         });
+
+}  // namespace
+}  // namespace tg

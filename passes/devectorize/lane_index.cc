@@ -1,0 +1,192 @@
+#include "passes/devectorize/lane_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/check.h"
+#include "passes/devectorize/lanes.h"
+
+namespace tg {
+namespace {
+
+bool IsIndexOrGate(const UOp* u) { return u->dtype.is_index() || u->dtype.is_bool(); }
+
+// Ops whose lanes are made of the same lanes of their sources, or are picked from them.
+bool SeesThrough(const UOp* u) {
+  if (!IsIndexOrGate(u)) return false;
+  switch (u->op) {
+    case Op::kSplat:
+    case Op::kVectorize:
+    case Op::kGep:
+    case Op::kCat:
+      return true;
+    case Op::kCast:
+    case Op::kBitcast:
+      return false;
+    default:
+      return IsElementwise(u->op) && std::all_of(u->srcs().begin(), u->srcs().end(), IsIndexOrGate);
+  }
+}
+
+// Which lane of which source a lane of a lane op is.
+std::pair<const UOp*, int> PickedFrom(const UOp* u, int lane) {
+  switch (u->op) {
+    case Op::kSplat:
+      return {u->src(0), 0};
+    case Op::kVectorize:
+      return {u->src(static_cast<size_t>(lane)), 0};
+    case Op::kGep:
+      return {u->src(0), static_cast<int>(u->list()[static_cast<size_t>(lane)])};
+    case Op::kCat: {
+      size_t i = 0;
+      for (; lane >= u->src(i)->dtype.lanes(); ++i) lane -= u->src(i)->dtype.lanes();
+      return {u->src(i), lane};
+    }
+    default:
+      return {nullptr, 0};
+  }
+}
+
+}  // namespace
+
+LaneIndex::LaneIndex(Builder& b, const Module& module, const UOp* root) : b_(b), linear_(b, module) {
+  const std::vector<const UOp*> order = PostOrder(root);
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const UOp* u = *it;
+    if (u->op == Op::kIndex) {
+      for (size_t i = 1; i < u->num_srcs; ++i) wanted_.Insert(u->src(i));
+    } else if (wanted_.Contains(u) && SeesThrough(u)) {
+      for (const UOp* s : u->srcs()) wanted_.Insert(s);
+    }
+  }
+}
+
+bool LaneIndex::IsUniform(const UOp* u) const {
+  const Forms& f = FormsOf(u);
+  return std::max(f.index.size(), f.gate.size()) == 1;
+}
+
+const Linear& LaneIndex::At(const UOp* u, int lane) const {
+  const Forms& f = FormsOf(u);
+  return f.index.size() == 1 ? f.index[0] : f.index[static_cast<size_t>(lane)];
+}
+
+const UOp* LaneIndex::GateAt(const UOp* u, int lane) const {
+  const Forms& f = FormsOf(u);
+  return f.gate.size() == 1 ? f.gate[0] : f.gate[static_cast<size_t>(lane)];
+}
+
+const UOp* LaneIndex::ScalarAt(const UOp* u, int lane) {
+  return u->dtype.is_index() ? linear_.Build(At(u, lane)) : GateAt(u, lane);
+}
+
+const UOp* LaneIndex::OpaqueLane(const UOp* u, const UOp* now, int lane) {
+  if (!SeesThrough(u)) return Lane(b_, now, lane);
+  llvm::SmallVector<const UOp*, 4> srcs;
+  for (const UOp* s : u->srcs()) srcs.push_back(ScalarAt(s, lane));
+  return b_.Alu(u->op, UOpSpan(srcs.data(), srcs.size()));
+}
+
+Linear LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
+  if (!SeesThrough(u)) {
+    const UOp* scalar = Lane(b_, now, lane);
+    return IsConst(scalar) ? Linear::Constant(scalar->word()) : Linear::Term(scalar);
+  }
+  if (const auto [from, at] = PickedFrom(u, lane); from) return At(from, at);
+  const auto src = [&](size_t i) -> const Linear& { return At(u->src(i), lane); };
+  switch (u->op) {
+    case Op::kAdd:
+      return linear_.Add(src(0), src(1));
+    case Op::kSub:
+      return linear_.Add(src(0), src(1), -1);
+    case Op::kNeg:
+      return linear_.Scale(src(0), -1);
+    case Op::kMul:
+      if (src(1).is_constant()) return linear_.Scale(src(0), src(1).constant);
+      if (src(0).is_constant()) return linear_.Scale(src(1), src(0).constant);
+      break;
+    case Op::kMulAcc:
+      if (src(1).is_constant()) return linear_.Add(src(2), src(0), src(1).constant);
+      if (src(0).is_constant()) return linear_.Add(src(2), src(1), src(0).constant);
+      break;
+    case Op::kCDiv:
+    case Op::kCMod:
+      // Truncation is floor where nothing is negative.
+      if (linear_.BoundsOf(src(0)).lo < 0) break;
+      [[fallthrough]];
+    case Op::kFloorDiv:
+    case Op::kFloorMod:
+      if (!src(1).is_constant() || src(1).constant <= 0) break;
+      return u->op == Op::kFloorDiv || u->op == Op::kCDiv
+                 ? linear_.FloorDiv(src(0), src(1).constant)
+                 : linear_.FloorMod(src(0), src(1).constant);
+    case Op::kMax:
+    case Op::kMin: {
+      const Interval d = linear_.BoundsOf(linear_.Add(src(0), src(1), -1));
+      if (d.lo >= 0) return u->op == Op::kMax ? src(0) : src(1);
+      if (d.hi <= 0) return u->op == Op::kMax ? src(1) : src(0);
+      break;
+    }
+    case Op::kWhere: {
+      const UOp* gate = GateAt(u->src(0), lane);
+      if (IsConst(gate)) return src(gate->word() ? 1 : 2);
+      break;
+    }
+    default:
+      break;
+  }
+  return Linear::Term(OpaqueLane(u, now, lane));
+}
+
+const UOp* LaneIndex::GateLane(const UOp* u, const UOp* now, int lane) {
+  if (!SeesThrough(u)) return Lane(b_, now, lane);
+  if (const auto [from, at] = PickedFrom(u, lane); from) return GateAt(from, at);
+  const bool of_index = u->src(0)->dtype.is_index();
+  if (of_index && u->op == Op::kCmpLt) return linear_.Less(At(u->src(0), lane), At(u->src(1), lane));
+  if (of_index && u->op == Op::kCmpNe) {
+    return linear_.NotEqual(At(u->src(0), lane), At(u->src(1), lane));
+  }
+  if (u->op == Op::kWhere) {
+    const UOp* c = GateAt(u->src(0), lane);
+    if (IsConst(c)) return GateAt(u->src(c->word() ? 1 : 2), lane);
+  }
+  const bool is_and = u->op == Op::kAnd || u->op == Op::kMul;
+  const bool is_or = u->op == Op::kOr || u->op == Op::kAdd;
+  if (is_and || is_or) {
+    const UOp* x = GateAt(u->src(0), lane);
+    const UOp* y = GateAt(u->src(1), lane);
+    for (const auto& [c, other] : {std::pair(x, y), std::pair(y, x)}) {
+      // true & y = y, false & y = false; the other way round for or
+      if (IsConst(c)) return (c->word() != 0) == is_and ? other : c;
+    }
+    return x == y ? x : b_.Alu(is_and ? Op::kAnd : Op::kOr, {x, y});
+  }
+  if (u->op == Op::kCmpNe && IsConst(GateAt(u->src(0), lane)) &&
+      IsConst(GateAt(u->src(1), lane))) {
+    return b_.Bool(GateAt(u->src(0), lane) != GateAt(u->src(1), lane));
+  }
+  return OpaqueLane(u, now, lane);
+}
+
+void LaneIndex::Visit(const UOp* u, const UOp* now) {
+  if (!wanted_.Contains(u) || !IsIndexOrGate(u)) return;
+  const auto& srcs = u->srcs();
+  const bool picks = u->op == Op::kVectorize || u->op == Op::kGep || u->op == Op::kCat;
+  const bool uniform =
+      u->dtype.lanes() == 1 || u->op == Op::kSplat ||
+      (SeesThrough(u) && !picks &&
+       std::all_of(srcs.begin(), srcs.end(), [&](const UOp* s) { return IsUniform(s); }));
+  const int n = uniform ? 1 : u->dtype.lanes();
+  Forms forms;
+  for (int i = 0; i < n; ++i) {
+    if (u->dtype.is_index()) {
+      forms.index.push_back(IndexLane(u, now, i));
+    } else {
+      forms.gate.push_back(GateLane(u, now, i));
+    }
+  }
+  of_[u] = static_cast<int>(forms_.size());
+  forms_.push_back(std::move(forms));
+}
+
+}  // namespace tg

@@ -1,0 +1,52 @@
+// LaneIndex: for every lane of the indices and gates that accesses use, what that lane is: an index
+// as a linear form, a gate as a scalar node in a canonical shape.
+#ifndef TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
+#define TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
+
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/module.h"
+#include "ir/walk.h"
+#include "passes/devectorize/linear.h"
+
+namespace tg {
+
+class LaneIndex {
+ public:
+  // Considers what the `index` nodes under `root` use.
+  LaneIndex(Builder& b, const Module& module, const UOp* root);
+
+  // To be called for every node, sources first; `now` is what the node has become.
+  void Visit(const UOp* u, const UOp* now);
+
+  // Of a node that has been visited and that an `index` uses.
+  const Linear& At(const UOp* u, int lane) const;
+  const UOp* GateAt(const UOp* u, int lane) const;
+
+  LinearBuilder& linear() { return linear_; }
+
+ private:
+  // One entry a lane, or one for all of them.
+  struct Forms {
+    std::vector<Linear> index;
+    std::vector<const UOp*> gate;
+  };
+  const Forms& FormsOf(const UOp* u) const { return forms_[static_cast<size_t>(of_.Get(u))]; }
+  bool IsUniform(const UOp* u) const;
+  // The scalar node of a lane of a source, whether index, gate or neither.
+  const UOp* ScalarAt(const UOp* u, int lane);
+  Linear IndexLane(const UOp* u, const UOp* now, int lane);
+  const UOp* GateLane(const UOp* u, const UOp* now, int lane);
+  const UOp* OpaqueLane(const UOp* u, const UOp* now, int lane);
+
+  Builder& b_;
+  LinearBuilder linear_;
+  NodeSet wanted_;
+  NodeMap<int> of_;  // into forms_; 0: none
+  std::vector<Forms> forms_{1};
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DEVECTORIZE_LANE_INDEX_H_

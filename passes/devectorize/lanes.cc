@@ -1,0 +1,126 @@
+#include "passes/devectorize/lanes.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "ir/check.h"
+
+namespace tg {
+namespace {
+
+using Nodes = llvm::SmallVector<const UOp*, 16>;
+using Ints = llvm::SmallVector<int64_t, 16>;
+
+UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
+std::span<const int64_t> Span(const Ints& n) { return {n.data(), n.size()}; }
+
+const UOp* Extract(Builder& b, const LaneRef& r) {
+  if (r.node->dtype.lanes() == 1) return r.node;
+  const int64_t lane = r.lane;
+  return b.Gep(r.node, std::span(&lane, 1));
+}
+
+}  // namespace
+
+LaneRef OriginOf(Builder& b, const UOp* x, int lane) {
+  for (;;) {
+    switch (x->op) {
+      case Op::kSplat:
+        x = x->src(0);
+        lane = 0;
+        continue;
+      case Op::kVectorize:
+        x = x->src(static_cast<size_t>(lane));
+        lane = 0;
+        continue;
+      case Op::kGep:
+        lane = static_cast<int>(x->list()[static_cast<size_t>(lane)]);
+        x = x->src(0);
+        continue;
+      case Op::kCat: {
+        size_t i = 0;
+        for (; lane >= x->src(i)->dtype.lanes(); ++i) lane -= x->src(i)->dtype.lanes();
+        x = x->src(i);
+        continue;
+      }
+      case Op::kVConst:
+        return {b.ConstBits(x->dtype.WithLanes(1), x->list()[static_cast<size_t>(lane)]), 0};
+      default:
+        return {x, lane};
+    }
+  }
+}
+
+const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
+  const size_t n = lanes.size();
+  TG_CHECK(n > 0);
+  if (n == 1) return Extract(b, lanes[0]);
+  const bool one_node =
+      std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& r) { return r.node == lanes[0].node; });
+  if (std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& r) { return r == lanes[0]; })) {
+    return b.Splat(Extract(b, lanes[0]), static_cast<int>(n));
+  }
+  if (one_node) {
+    Ints picks;
+    for (const LaneRef& r : lanes) picks.push_back(r.lane);
+    return b.Gep(lanes[0].node, Span(picks));
+  }
+  if (std::all_of(lanes.begin(), lanes.end(), [](const LaneRef& r) { return IsConst(r.node); })) {
+    Ints bits;
+    for (const LaneRef& r : lanes) bits.push_back(r.node->word());
+    return b.VConst(lanes[0].node->dtype.WithLanes(static_cast<int>(n)), Span(bits));
+  }
+  // Runs of neighbouring lanes of one node, cut to powers of two.
+  Nodes parts;
+  bool all_scalar = true;
+  for (size_t i = 0; i < n;) {
+    size_t run = 1;
+    while (i + run < n && lanes[i + run].node == lanes[i].node &&
+           lanes[i + run].lane == lanes[i].lane + static_cast<int>(run)) {
+      ++run;
+    }
+    // A whole node stays whole, whatever its width.
+    if (run != static_cast<size_t>(lanes[i].node->dtype.lanes())) run = std::bit_floor(run);
+    Ints picks;
+    for (size_t k = 0; k < run; ++k) picks.push_back(lanes[i].lane + static_cast<int64_t>(k));
+    parts.push_back(run == 1 ? Extract(b, lanes[i]) : b.Gep(lanes[i].node, Span(picks)));
+    all_scalar &= run == 1;
+    i += run;
+  }
+  return all_scalar ? b.Vectorize(Span(parts)) : b.Cat(Span(parts));
+}
+
+const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
+  LaneRefs refs;
+  for (int64_t l : lanes) refs.push_back(OriginOf(b, x, static_cast<int>(l)));
+  return Assemble(b, {refs.data(), refs.size()});
+}
+
+const UOp* Slice(Builder& b, const UOp* x, int first, int n) {
+  if (n == x->dtype.lanes() && (n == 1 || IsElementwise(x->op) || x->op == Op::kLoad)) return x;
+  LaneRefs refs;
+  for (int i = 0; i < n; ++i) refs.push_back(OriginOf(b, x, first + i));
+  return Assemble(b, {refs.data(), refs.size()});
+}
+
+const UOp* Concat(Builder& b, UOpSpan parts) {
+  if (parts.size() == 1) return parts[0];
+  LaneRefs refs;
+  for (const UOp* p : parts) {
+    for (int i = 0; i < p->dtype.lanes(); ++i) refs.push_back(OriginOf(b, p, i));
+  }
+  return Assemble(b, {refs.data(), refs.size()});
+}
+
+const UOp* Uniform(Builder& b, const UOp* x) {
+  const int n = x->dtype.lanes();
+  if (n == 1) return x;
+  if (x->op == Op::kSplat) return x->src(0);
+  const LaneRef first = OriginOf(b, x, 0);
+  for (int i = 1; i < n; ++i) {
+    if (OriginOf(b, x, i) != first) return nullptr;
+  }
+  return Extract(b, first);
+}
+
+}  // namespace tg

@@ -1,0 +1,196 @@
+#include "passes/devectorize/linear.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tg {
+namespace {
+
+int64_t FloorDivInt(int64_t a, int64_t d) {
+  const int64_t q = a / d;
+  return q - (a % d != 0 && (a < 0) != (d < 0));
+}
+int64_t FloorModInt(int64_t a, int64_t d) { return a - FloorDivInt(a, d) * d; }
+
+// `index` has no overflow to speak of; wrapping keeps the compiler's own arithmetic defined.
+int64_t WrapAdd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t WrapMul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+// Outer before inner, so that the first part of a sum is what changes least.
+bool TermBefore(const UOp* a, const UOp* b) {
+  const auto rank = [](const UOp* u) {
+    return u->op == Op::kVar ? 0 : u->op == Op::kSpecial ? 1 : u->op == Op::kRange ? 2 : 3;
+  };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (a->op == Op::kRange && a->word() != b->word()) return a->word() < b->word();
+  return a->id < b->id;
+}
+
+}  // namespace
+
+Linear LinearBuilder::Add(const Linear& a, const Linear& c, int64_t scale) const {
+  Linear sum;
+  sum.constant = WrapAdd(a.constant, WrapMul(c.constant, scale));
+  auto x = a.terms.begin();
+  auto y = c.terms.begin();
+  while (x != a.terms.end() || y != c.terms.end()) {
+    if (y == c.terms.end() || (x != a.terms.end() && TermBefore(x->first, y->first))) {
+      sum.terms.push_back(*x++);
+    } else if (x == a.terms.end() || y->first != x->first) {
+      sum.terms.push_back({y->first, WrapMul(y->second, scale)});
+      ++y;
+    } else {
+      const int64_t k = WrapAdd(x->second, WrapMul(y->second, scale));
+      if (k != 0) sum.terms.push_back({x->first, k});
+      ++x, ++y;
+    }
+  }
+  return sum;
+}
+
+Linear LinearBuilder::Scale(const Linear& a, int64_t factor) const {
+  if (factor == 0) return Linear();
+  Linear out = a;
+  out.constant = WrapMul(out.constant, factor);
+  for (auto& [term, k] : out.terms) k = WrapMul(k, factor);
+  return out;
+}
+
+Interval LinearBuilder::BoundsOf(const Linear& a) {
+  Interval sum{a.constant, a.constant};
+  for (const auto& [term, k] : a.terms) {
+    const Interval t = bounds_.Of(term);
+    int64_t low = 0, high = 0;
+    if (!t.HasLo() || !t.HasHi() || __builtin_mul_overflow(k, k > 0 ? t.lo : t.hi, &low) ||
+        __builtin_mul_overflow(k, k > 0 ? t.hi : t.lo, &high) ||
+        __builtin_add_overflow(sum.lo, low, &sum.lo) ||
+        __builtin_add_overflow(sum.hi, high, &sum.hi)) {
+      return {};
+    }
+  }
+  return sum;
+}
+
+int64_t LinearBuilder::Divisor(const Linear& a) {
+  int64_t g = std::gcd(int64_t{0}, a.constant);
+  for (const auto& [term, k] : a.terms) {
+    int64_t d = 0;
+    g = std::gcd(g, __builtin_mul_overflow(k, bounds_.KnownDivisor(term), &d) ? k : d);
+  }
+  return g;
+}
+
+std::pair<Linear, Linear> LinearBuilder::SplitMultiples(const Linear& a, int64_t d) const {
+  Linear multiple, rest;
+  for (const auto& [term, k] : a.terms) {
+    // A coefficient may have both: 10*x = 8*x + 2*x. Small ones of either sign stay as they are.
+    const int64_t q = k / d, r = k % d;
+    if (q != 0) multiple.terms.push_back({term, q});
+    if (r != 0) rest.terms.push_back({term, r});
+  }
+  multiple.constant = FloorDivInt(a.constant, d);
+  rest.constant = FloorModInt(a.constant, d);
+  return {multiple, rest};
+}
+
+std::optional<int64_t> LinearBuilder::OneQuotient(const Linear& rest, int64_t d) {
+  const Interval r = BoundsOf(rest);
+  if (!r.HasLo() || !r.HasHi() || FloorDivInt(r.lo, d) != FloorDivInt(r.hi, d)) {
+    return std::nullopt;
+  }
+  return FloorDivInt(r.lo, d);
+}
+
+Linear LinearBuilder::FloorDiv(const Linear& a, int64_t d) {
+  if (d == 1) return a;
+  auto [multiple, rest] = SplitMultiples(a, d);
+  if (const auto q = OneQuotient(rest, d)) {
+    multiple.constant = WrapAdd(multiple.constant, *q);
+    return multiple;
+  }
+  // What the terms have in common divides out of the divisor: (4*x + 3) / 8 = x / 2.
+  int64_t g = d;
+  for (const auto& [term, k] : rest.terms) g = std::gcd(g, k);
+  if (g > 1) {
+    for (auto& [term, k] : rest.terms) k /= g;
+    rest.constant = FloorDivInt(rest.constant, g);
+    return Add(multiple, FloorDiv(rest, d / g));
+  }
+  const UOp* term = b_.Alu(Op::kFloorDiv, {Build(rest), b_.Index(d)});
+  return Add(multiple, Linear::Term(term));
+}
+
+Linear LinearBuilder::FloorMod(const Linear& a, int64_t d) {
+  if (d == 1) return Linear();
+  auto [multiple, rest] = SplitMultiples(a, d);
+  if (const auto q = OneQuotient(rest, d)) {
+    rest.constant = WrapAdd(rest.constant, WrapMul(*q, -d));
+    return rest;
+  }
+  // (4*x + 3) % 8 = (x % 2) * 4 + 3
+  int64_t g = d;
+  for (const auto& [term, k] : rest.terms) g = std::gcd(g, k);
+  if (g > 1) {
+    const int64_t low = FloorModInt(rest.constant, g);
+    for (auto& [term, k] : rest.terms) k /= g;
+    rest.constant = FloorDivInt(rest.constant, g);
+    return Add(Linear::Constant(low), FloorMod(rest, d / g), g);
+  }
+  return Linear::Term(b_.Alu(Op::kFloorMod, {Build(rest), b_.Index(d)}));
+}
+
+const UOp* LinearBuilder::Build(const Linear& a) {
+  const UOp* sum = nullptr;
+  for (const auto& [term, k] : a.terms) {
+    const UOp* x = k == 1 ? term : b_.Mul(term, b_.Index(k));
+    sum = sum ? b_.Add(sum, x) : x;
+  }
+  if (!sum) return b_.Index(a.constant);
+  return a.constant == 0 ? sum : b_.Add(sum, b_.Index(a.constant));
+}
+
+const UOp* LinearBuilder::Less(const Linear& a, const Linear& c) {
+  Linear d = Add(a, c, -1);  // d < 0
+  const Interval bounds = BoundsOf(d);
+  if (bounds.hi < 0) return b_.Bool(true);
+  if (bounds.lo >= 0) return b_.Bool(false);
+  // g*t + k < 0  <=>  t < ceil(-k / g) = -floor(k / g)
+  int64_t g = 0;
+  for (const auto& [term, k] : d.terms) g = std::gcd(g, k);
+  Linear left, right;
+  for (const auto& [term, k] : d.terms) {
+    if (k > 0) left.terms.push_back({term, k / g});
+    if (k < 0) right.terms.push_back({term, -k / g});
+  }
+  const int64_t floor = FloorDivInt(d.constant, g);
+  if (left.terms.empty()) {
+    left.constant = floor;
+  } else {
+    right.constant = -floor;
+  }
+  return b_.Lt(Build(left), Build(right));
+}
+
+const UOp* LinearBuilder::NotEqual(const Linear& a, const Linear& c) {
+  Linear d = Add(a, c, -1);
+  const Interval bounds = BoundsOf(d);
+  if (d.is_constant()) return b_.Bool(d.constant != 0);
+  if (bounds.hi < 0 || bounds.lo > 0) return b_.Bool(true);
+  int64_t g = 0;
+  for (const auto& [term, k] : d.terms) g = std::gcd(g, k);
+  if (d.constant % g != 0) return b_.Bool(true);
+  Linear left, right;
+  for (const auto& [term, k] : d.terms) {
+    if (k > 0) left.terms.push_back({term, k / g});
+    if (k < 0) right.terms.push_back({term, -k / g});
+  }
+  (left.terms.empty() ? left.constant : right.constant) =
+      left.terms.empty() ? d.constant / g : -d.constant / g;
+  return b_.Alu(Op::kCmpNe, {Build(left), Build(right)});
+}
+
+}  // namespace tg

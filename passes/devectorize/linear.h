@@ -1,0 +1,67 @@
+// Linear: an index as coefficients of terms plus a constant, so that addresses that differ by a
+// number are seen to. A term is a scalar index node that is no sum and no multiple of another.
+//
+// Forms are canonical: terms in one order (variables, work-item coordinates, ranges from the
+// outside in, then the rest), no zero coefficient. Equal forms are equal values; uniquing makes the
+// nodes built from them equal too. `index` does not overflow, which is what makes rearranging exact.
+#ifndef TG_PASSES_DEVECTORIZE_LINEAR_H_
+#define TG_PASSES_DEVECTORIZE_LINEAR_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "ir/builder.h"
+#include "ir/module.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/bounds.h"
+
+namespace tg {
+
+struct Linear {
+  llvm::SmallVector<std::pair<const UOp*, int64_t>, 4> terms;
+  int64_t constant = 0;
+
+  static Linear Constant(int64_t c) { return {{}, c}; }
+  static Linear Term(const UOp* u) { return {{{u, 1}}, 0}; }
+  bool is_constant() const { return terms.empty(); }
+  friend bool operator==(const Linear& a, const Linear& b) {
+    return a.constant == b.constant && a.terms == b.terms;
+  }
+};
+
+class LinearBuilder {
+ public:
+  // `module` declares the variables.
+  LinearBuilder(Builder& b, const Module& module) : b_(b), bounds_(b.context(), &module) {}
+
+  // a + scale * c
+  Linear Add(const Linear& a, const Linear& c, int64_t scale = 1) const;
+  Linear Scale(const Linear& a, int64_t factor) const;
+  // Floor division by d > 0, and its remainder; exact, as a term where nothing is known.
+  Linear FloorDiv(const Linear& a, int64_t d);
+  Linear FloorMod(const Linear& a, int64_t d);
+
+  // The node of a form; its constant is added last.
+  const UOp* Build(const Linear& a);
+  // a < c and a != c, in a form that many pairs share: (i*8 + 3 < n*8) is (i < n).
+  const UOp* Less(const Linear& a, const Linear& c);
+  const UOp* NotEqual(const Linear& a, const Linear& c);
+
+  Interval BoundsOf(const Linear& a);
+  // The greatest known number that divides the form's value; 0 for the constant 0.
+  int64_t Divisor(const Linear& a);
+
+ private:
+  // Splits a into a multiple of d (divided by d already) and the rest, whose constant is in 0..d-1.
+  std::pair<Linear, Linear> SplitMultiples(const Linear& a, int64_t d) const;
+  // The quotient by d that the whole of `rest` has, if there is one.
+  std::optional<int64_t> OneQuotient(const Linear& rest, int64_t d);
+
+  Builder& b_;
+  Bounds bounds_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DEVECTORIZE_LINEAR_H_

@@ -1,0 +1,303 @@
+#include "passes/devectorize/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+#include <vector>
+
+#include "passes/decompose/forward.h"
+#include "passes/devectorize/lane_index.h"
+#include "passes/devectorize/lanes.h"
+#include "passes/devectorize/register_scratch.h"
+#include "passes/devectorize/width.h"
+
+namespace tg {
+namespace {
+
+// One lane of an access.
+struct LaneAccess {
+  int lane = 0;
+  Linear address;
+  const UOp* gate = nullptr;         // null: always
+  const UOp* alternative = nullptr;  // of a gated load
+};
+
+// Consecutive elements that one access moves; lanes[i]: who wants element i (the last one stores).
+struct ElementRun {
+  Linear start;
+  const UOp* gate = nullptr;
+  std::vector<llvm::SmallVector<int, 2>> lanes;
+};
+
+bool SamePlace(const LaneAccess& a, const LaneAccess& b) {
+  return a.gate == b.gate && a.address.terms == b.address.terms;
+}
+
+// Orders lanes so that those which may share an access are neighbours. By ids, never by addresses
+// in memory: the result is the same in every run.
+bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
+  const uint32_t gate_a = a.gate ? a.gate->id + 1 : 0, gate_b = b.gate ? b.gate->id + 1 : 0;
+  if (gate_a != gate_b) return gate_a < gate_b;
+  const auto& s = a.address.terms;
+  const auto& t = b.address.terms;
+  for (size_t i = 0; i < std::min(s.size(), t.size()); ++i) {
+    const auto x = std::pair(s[i].first->id, s[i].second);
+    const auto y = std::pair(t[i].first->id, t[i].second);
+    if (x != y) return x < y;
+  }
+  return std::tuple(s.size(), a.address.constant, a.lane) <
+         std::tuple(t.size(), b.address.constant, b.lane);
+}
+
+std::vector<ElementRun> RunsOf(std::vector<LaneAccess> lanes) {
+  std::sort(lanes.begin(), lanes.end(), AccessBefore);
+  std::vector<ElementRun> runs;
+  std::vector<LaneAccess> rest;  // the same element with another alternative
+  while (!lanes.empty()) {
+    const LaneAccess* last = nullptr;
+    for (const LaneAccess& l : lanes) {
+      const bool joins = last && SamePlace(*last, l);
+      if (joins && l.address.constant == last->address.constant) {
+        if (l.alternative == last->alternative) {
+          runs.back().lanes.back().push_back(l.lane);
+        } else {
+          rest.push_back(l);
+        }
+        continue;
+      }
+      if (!joins || l.address.constant != last->address.constant + 1) {
+        runs.push_back({l.address, l.gate, {}});
+      }
+      runs.back().lanes.push_back({l.lane});
+      last = &l;
+    }
+    lanes = std::move(rest);
+    rest.clear();
+  }
+  return runs;
+}
+
+class Cutter {
+ public:
+  Cutter(Body& body, const Module& module, const Target& target)
+      : body_(body), target_(target), registers_(body, module, target), b_(*body.context),
+        index_(b_, module, body.root) {}
+
+  MemoryStatistics Run() {
+    ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) {
+      const UOp* v = Rewrite(u, srcs);
+      index_.Visit(u, v);
+      return v;
+    });
+    return statistics_;
+  }
+
+ private:
+  const UOp* Rewrite(const UOp* u, UOpSpan srcs);
+  const UOp* RewriteLoad(const UOp* u, UOpSpan srcs);
+  const UOp* RewriteStore(const UOp* u, UOpSpan srcs);
+  // The lanes that happen at all; a null gate where it is known to hold.
+  std::vector<LaneAccess> LanesOf(const UOp* access, const UOp* alternative);
+  // Calls f(address, first element's place in the run, width) for each piece of the run.
+  template <typename F>
+  void ForEachPiece(const UOp* pointer, const ElementRun& run, int widest, F&& f);
+  // The same for register scratch; f(address, lane of each element of the piece).
+  template <typename F>
+  void ForEachRegisterPiece(const UOp* pointer, const std::vector<LaneAccess>& lanes,
+                            const std::vector<RegisterScratch::Piece>& pieces, F&& f);
+  const UOp* Join(UOpSpan tokens) {
+    return tokens.size() == 1 ? tokens[0] : b_.context().Make(Op::kNoop, kVoid, tokens);
+  }
+  // The new state of the pointer that the access goes through: its `index` has been rebuilt.
+  static const UOp* PointerOf(const UOp* new_address) { return new_address->src(0); }
+
+  Body& body_;
+  const Target& target_;
+  RegisterScratch registers_;
+  Builder b_;
+  LaneIndex index_;
+  MemoryStatistics statistics_;
+};
+
+std::vector<LaneAccess> Cutter::LanesOf(const UOp* access, const UOp* alternative) {
+  const UOp* address = access->src(0);
+  const bool one_address = address->dtype.lanes() == 1;
+  std::vector<LaneAccess> lanes;
+  for (int i = 0; i < AccessType(access).lanes(); ++i) {
+    LaneAccess l;
+    l.lane = i;
+    l.address = index_.At(address->src(1), one_address ? 0 : i);
+    if (one_address) l.address.constant += i;
+    if (address->num_srcs > 2) {
+      l.gate = index_.GateAt(address->src(2), one_address ? 0 : i);
+      if (IsConst(l.gate)) {
+        if (!l.gate->word()) continue;
+        l.gate = nullptr;
+      }
+    }
+    if (l.gate && alternative) l.alternative = Lane(b_, alternative, i);
+    lanes.push_back(std::move(l));
+  }
+  return lanes;
+}
+
+template <typename F>
+void Cutter::ForEachPiece(const UOp* pointer, const ElementRun& run, int widest, F&& f) {
+  Linear start = run.start;
+  for (size_t at = 0; at < run.lanes.size();) {
+    auto width = std::bit_floor(std::min(run.lanes.size() - at, static_cast<size_t>(widest)));
+    if (!target_.unaligned_access) {
+      const int64_t divisor = index_.linear().Divisor(start);
+      while (divisor % static_cast<int64_t>(width) != 0) width /= 2;
+    }
+    ++(width > 1 ? statistics_.wide_accesses : statistics_.scalar_accesses);
+    f(b_.IndexPtr(pointer, index_.linear().Build(start), run.gate), at, width);
+    at += width;
+    start.constant += static_cast<int64_t>(width);
+  }
+}
+
+template <typename F>
+void Cutter::ForEachRegisterPiece(const UOp* pointer, const std::vector<LaneAccess>& lanes,
+                                  const std::vector<RegisterScratch::Piece>& pieces, F&& f) {
+  std::vector<const LaneAccess*> by_element(static_cast<size_t>(pointer->dtype.size()), nullptr);
+  for (const LaneAccess& l : lanes) by_element[static_cast<size_t>(l.address.constant)] = &l;
+  for (const RegisterScratch::Piece& piece : pieces) {
+    const LaneAccess* const* first = &by_element[static_cast<size_t>(piece.start)];
+    if (!*first) continue;
+    f(b_.IndexPtr(pointer, b_.Index(piece.start), (*first)->gate),
+      std::span<const LaneAccess* const>(first, static_cast<size_t>(piece.lanes)));
+  }
+}
+
+const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
+  const UOp* pointer = PointerOf(srcs[0]);
+  const UOp* alternative = srcs.size() > 1 ? srcs[1] : nullptr;
+  const DType scalar = u->dtype.WithLanes(1);
+  const std::vector<LaneAccess> lanes = LanesOf(u, alternative);
+
+  LaneRefs result(static_cast<size_t>(u->dtype.lanes()));
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] = alternative ? OriginOf(b_, alternative, static_cast<int>(i))
+                            : LaneRef{b_.ConstBits(scalar, 0), 0};
+  }
+  const auto load = [&](const UOp* address, UOpSpan alternatives) {
+    const bool gated = address->num_srcs > 2;
+    const UOp* alt = gated && alternative ? Concat(b_, alternatives) : nullptr;
+    const DType t = u->dtype.WithLanes(static_cast<int>(alternatives.size()));
+    const UOp* x = alt ? b_.context().Make(Op::kLoad, t, {address, alt})
+                       : b_.context().Make(Op::kLoad, t, {address});
+    body_.CarryOver(u, x);
+    return x;
+  };
+  if (const auto* pieces = registers_.PiecesOf(u->src(0)->src(0))) {
+    // Several lanes may read one element, so go by lanes, not by elements.
+    std::vector<LaneRef> element(static_cast<size_t>(pointer->dtype.size()));
+    ForEachRegisterPiece(pointer, lanes, *pieces, [&](const UOp* address, auto piece) {
+      Nodes alternatives;
+      for (const LaneAccess* l : piece) alternatives.push_back(l->alternative);
+      const UOp* x = load(address, Span(alternatives));
+      for (size_t k = 0; k < piece.size(); ++k) {
+        element[static_cast<size_t>(piece[k]->address.constant)] = {x, static_cast<int>(k)};
+      }
+    });
+    for (const LaneAccess& l : lanes) {
+      result[static_cast<size_t>(l.lane)] = element[static_cast<size_t>(l.address.constant)];
+    }
+    return Assemble(b_, {result.data(), result.size()});
+  }
+  std::vector<const UOp*> alternative_of(result.size(), nullptr);
+  for (const LaneAccess& l : lanes) alternative_of[static_cast<size_t>(l.lane)] = l.alternative;
+  const int widest = MemoryLanes(target_, pointer->dtype.scalar());
+  for (const ElementRun& run : RunsOf(lanes)) {
+    ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
+      Nodes alternatives;
+      for (size_t k = 0; k < width; ++k) {
+        alternatives.push_back(alternative_of[static_cast<size_t>(run.lanes[at + k][0])]);
+      }
+      const UOp* x = load(address, Span(alternatives));
+      for (size_t k = 0; k < width; ++k) {
+        for (int lane : run.lanes[at + k]) {
+          result[static_cast<size_t>(lane)] = {x, static_cast<int>(k)};
+        }
+      }
+    });
+  }
+  return Assemble(b_, {result.data(), result.size()});
+}
+
+const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
+  const UOp* pointer = PointerOf(srcs[0]);
+  const UOp* value = srcs[1];
+  const std::vector<LaneAccess> lanes = LanesOf(u, nullptr);
+  Nodes tokens;
+  if (const auto* pieces = registers_.PiecesOf(u->src(0)->src(0))) {
+    ForEachRegisterPiece(pointer, lanes, *pieces, [&](const UOp* address, auto piece) {
+      LaneRefs refs;
+      for (const LaneAccess* l : piece) refs.push_back(OriginOf(b_, value, l->lane));
+      tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
+    });
+    return Join(Span(tokens));
+  }
+  const int widest = MemoryLanes(target_, pointer->dtype.scalar());
+  for (const ElementRun& run : RunsOf(lanes)) {
+    ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
+      LaneRefs refs;
+      for (size_t k = 0; k < width; ++k) {
+        refs.push_back(OriginOf(b_, value, run.lanes[at + k].back()));
+      }
+      tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
+    });
+  }
+  return Join(Span(tokens));
+}
+
+const UOp* Cutter::Rewrite(const UOp* u, UOpSpan srcs) {
+  const bool is_access = (u->op == Op::kLoad || u->op == Op::kStore) &&
+                         u->src(0)->op == Op::kIndex && !u->src(0)->dtype.is_image();
+  if (is_access) {
+    // A scalar access is left alone; register scratch may have wider pieces around it.
+    const bool scalar = AccessType(u).lanes() == 1 && u->src(0)->num_srcs == 2;
+    if (!scalar || registers_.PiecesOf(u->src(0)->src(0))) {
+      return u->op == Op::kLoad ? RewriteLoad(u, srcs) : RewriteStore(u, srcs);
+    }
+  }
+  switch (u->op) {
+    case Op::kIndex:
+      return b_.context().Make(u->op, srcs[0]->dtype.WithLanes(u->dtype.lanes()), srcs);
+    case Op::kScratch:
+      if (!registers_.IsDemoted(u)) return u;
+      return b_.context().Make(
+          u->op,
+          DType::Pointer(u->dtype.scalar(), u->dtype.size(), AddrSpace::kPrivate, u->dtype.lanes()),
+          srcs, u->attr);
+    default:
+      break;
+  }
+  // Tokens: a join is taken apart where several may stand.
+  Nodes flat;
+  for (const UOp* s : srcs) {
+    if (s->op == Op::kNoop && s->dtype.is_void()) {
+      flat.append(s->srcs().begin(), s->srcs().end());
+    } else {
+      flat.push_back(s);
+    }
+  }
+  if (u->op == Op::kAfter) {
+    return b_.After(srcs[0], Span(flat).subspan(1));
+  }
+  if (u->op == Op::kEnd) {
+    // No effect is left in the loop: neither is the loop.
+    if (srcs[0]->op == Op::kNoop && srcs[0]->num_srcs == 0) return srcs[0];
+    return WithSources(b_, u, srcs);
+  }
+  return WithSources(b_, u, Span(flat));
+}
+
+}  // namespace
+
+MemoryStatistics CutMemory(Body& body, const Module& module, const Target& target) {
+  return Cutter(body, module, target).Run();
+}
+
+}  // namespace tg

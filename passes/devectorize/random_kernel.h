@@ -1,0 +1,33 @@
+// Random kernels at stage expanded, with data to run them on: what devectorize is tested with.
+#ifndef TG_PASSES_DEVECTORIZE_RANDOM_KERNEL_H_
+#define TG_PASSES_DEVECTORIZE_RANDOM_KERNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/interpret/host_buffer.h"
+#include "ir/module.h"
+
+namespace tg {
+
+struct RandomKernelOptions {
+  bool f64 = true;
+};
+
+// A module of one kernel `@k` whose slots are `buffers`, in order; slot 0 is its output. What the
+// kernel reads is defined; no element is stored by two work-items.
+//
+// The kernel has a grid, perhaps a loop with register scratch in it, gathers at affine indices in
+// random lane orders with and without gates, arithmetic in all types, and reductions of lanes.
+struct RandomKernel {
+  std::unique_ptr<Module> module;
+  std::vector<HostBuffer> buffers;
+};
+RandomKernel MakeRandomKernel(uint64_t seed, const RandomKernelOptions& options);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DEVECTORIZE_RANDOM_KERNEL_H_

@@ -1,0 +1,100 @@
+#include "passes/devectorize/register_scratch.h"
+
+#include <bit>
+
+#include "passes/devectorize/width.h"
+
+namespace tg {
+
+const UOp* BaseOf(const UOp* pointer) {
+  while (pointer->op == Op::kAfter) pointer = pointer->src(0);
+  return pointer;
+}
+
+DType AccessType(const UOp* access) {
+  return access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
+}
+
+namespace {
+
+bool IsAccess(const UOp* u) {
+  return (u->op == Op::kLoad || u->op == Op::kStore) && u->src(0)->op == Op::kIndex;
+}
+
+bool IsRegister(const UOp* base) {
+  return base->op == Op::kScratch && base->dtype.is_pointer() &&
+         base->dtype.space() == AddrSpace::kReg;
+}
+
+}  // namespace
+
+RegisterScratch::RegisterScratch(Body& body, const Module& module, const Target& target) {
+  const std::vector<const UOp*> order = PostOrder(body.root);
+  for (const UOp* u : order) {
+    if (!IsRegister(u)) continue;
+    if (u->dtype.size() == DType::kUnknownSize) {
+      demoted_.Insert(u);
+      continue;
+    }
+    Memory& m = memories_.emplace_back();
+    m.scratch = u;
+    m.cut.resize(static_cast<size_t>(u->dtype.size()) + 1);
+    of_[u] = static_cast<int>(memories_.size());
+  }
+  if (memories_.empty()) return;
+
+  Builder b(*body.context);
+  LaneIndex index(b, module, body.root);
+  for (const UOp* u : order) {
+    index.Visit(u, u);
+    if (IsAccess(u) && of_.Get(BaseOf(u->src(0)->src(0)))) NoteAccess(u, index);
+  }
+  for (Memory& m : memories_) {
+    const int64_t size = m.scratch->dtype.size();
+    const int widest = AluLanes(target, m.scratch->dtype.scalar());
+    for (int64_t at = 0; at < size;) {
+      int64_t end = at + 1;
+      while (end < size && !m.cut[static_cast<size_t>(end)]) ++end;
+      for (; at < end; at += m.pieces.back().lanes) {
+        const auto lanes = std::min<int64_t>(widest, end - at);
+        m.pieces.push_back({at, static_cast<int>(std::bit_floor(static_cast<uint64_t>(lanes)))});
+      }
+    }
+  }
+}
+
+void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
+  const UOp* address = access->src(0);
+  const UOp* scratch = BaseOf(address->src(0));
+  if (demoted_.Contains(scratch)) return;
+  Memory& m = memories_[static_cast<size_t>(of_.Get(scratch) - 1)];
+  const int64_t size = scratch->dtype.size();
+  const int lanes = AccessType(access).lanes();
+  const bool one_address = address->dtype.lanes() == 1;
+
+  // Which gate each element is accessed under, if it is.
+  static const UOp kNoGate{};
+  std::vector<const UOp*> gate(static_cast<size_t>(size) + 1, nullptr);
+  for (int i = 0; i < lanes; ++i) {
+    const Linear& at = index.At(address->src(1), one_address ? 0 : i);
+    const int64_t element = at.constant + (one_address ? i : 0);
+    if (!at.is_constant() || element < 0 || element >= size) {
+      demoted_.Insert(scratch);
+      return;
+    }
+    gate[static_cast<size_t>(element)] =
+        address->num_srcs > 2 ? index.GateAt(address->src(2), one_address ? 0 : i) : &kNoGate;
+  }
+  for (size_t i = 1; i < static_cast<size_t>(size); ++i) {
+    if (gate[i] != gate[i - 1]) m.cut[i] = true;
+  }
+}
+
+const std::vector<RegisterScratch::Piece>* RegisterScratch::PiecesOf(const UOp* pointer) const {
+  const UOp* base = BaseOf(pointer);
+  const int at = of_.Get(base);
+  if (at == 0 || demoted_.Contains(base)) return nullptr;
+  return &memories_[static_cast<size_t>(at - 1)].pieces;
+}
+
+}  // namespace tg

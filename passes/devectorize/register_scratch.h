@@ -1,0 +1,47 @@
+// Where accesses to register scratch are cut: pieces that every access covers whole or not at all.
+#ifndef TG_PASSES_DEVECTORIZE_REGISTER_SCRATCH_H_
+#define TG_PASSES_DEVECTORIZE_REGISTER_SCRATCH_H_
+
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/walk.h"
+#include "passes/devectorize/lane_index.h"
+#include "passes/target.h"
+
+namespace tg {
+
+class RegisterScratch {
+ public:
+  RegisterScratch(Body& body, const Module& module, const Target& target);
+
+  struct Piece {
+    int64_t start;
+    int lanes;
+  };
+  // Of the memory behind `pointer`; null where it is no register scratch at constant indices.
+  const std::vector<Piece>* PiecesOf(const UOp* pointer) const;
+  // Register scratch that must be private memory.
+  bool IsDemoted(const UOp* scratch) const { return demoted_.Contains(scratch); }
+
+ private:
+  struct Memory {
+    const UOp* scratch = nullptr;
+    std::vector<bool> cut;  // before element i
+    std::vector<Piece> pieces;
+  };
+  void NoteAccess(const UOp* access, const LaneIndex& index);
+
+  std::vector<Memory> memories_;
+  NodeMap<int> of_;  // scratch -> 1 + its place in memories_
+  NodeSet demoted_;
+};
+
+// The memory that a pointer is a state of.
+const UOp* BaseOf(const UOp* pointer);
+// A load's or store's value type.
+DType AccessType(const UOp* access);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DEVECTORIZE_REGISTER_SCRATCH_H_

@@ -1,0 +1,36 @@
+// How many lanes the target takes at once.
+#ifndef TG_PASSES_DEVECTORIZE_WIDTH_H_
+#define TG_PASSES_DEVECTORIZE_WIDTH_H_
+
+#include <algorithm>
+#include <bit>
+
+#include "passes/target.h"
+
+namespace tg {
+
+// OpenCL C has no wider vectors.
+inline constexpr int kMaxLanes = 16;
+
+// The scalar that values of type `s` are computed in and kept in registers as.
+inline Scalar ComputeScalar(const Target& target, Scalar s) {
+  return IsFloat(s) && s != Scalar::kF64 && !ComputesIn(target, s) ? Scalar::kF32 : s;
+}
+
+// Lanes of one vector in arithmetic on `s`; a power of two, 1 where the target has no vectors.
+inline int AluLanes(const Target& target, Scalar s) {
+  const auto size = static_cast<int>(ByteSize(ComputeScalar(target, s)));
+  const auto lanes = static_cast<unsigned>(std::clamp(target.alu_width / size, 1, kMaxLanes));
+  return static_cast<int>(std::bit_floor(lanes));
+}
+
+// Elements of type `s` that one access may move.
+inline int MemoryLanes(const Target& target, Scalar s) {
+  const auto size = static_cast<int>(ByteSize(s));
+  const auto lanes = static_cast<unsigned>(std::clamp(target.mem_width / size, 1, kMaxLanes));
+  return static_cast<int>(std::bit_floor(lanes));
+}
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DEVECTORIZE_WIDTH_H_

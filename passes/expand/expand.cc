@@ -1,0 +1,298 @@
+#include "passes/expand/expand.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ir/builder.h"
+#include "ir/check.h"
+#include "ir/walk.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/simplify/simplify.h"
+
+namespace tg {
+namespace {
+
+// An unrolled axis. Lists of them are sorted by number: the order of lanes.
+struct LaneAxis {
+  int64_t number;
+  int64_t size;
+  friend bool operator==(const LaneAxis&, const LaneAxis&) = default;
+};
+using LaneAxes = llvm::SmallVector<LaneAxis, 4>;
+
+int64_t Lanes(const LaneAxes& axes) {
+  int64_t n = 1;
+  for (const LaneAxis& a : axes) n *= a.size;
+  return n;
+}
+
+const LaneAxis* FindAxis(const LaneAxes& axes, int64_t number) {
+  for (const LaneAxis& a : axes) {
+    if (a.number == number) return &a;
+  }
+  return nullptr;
+}
+
+// A node of the old body in the new one: a vector with `own` lanes for each combination of `axes`.
+struct Expanded {
+  const UOp* node = nullptr;
+  LaneAxes axes;
+};
+
+class Expander {
+ public:
+  explicit Expander(Body& body) : body_(body), b_(*body.context) {}
+
+  absl::Status Run() {
+    const std::vector<const UOp*> order = PostOrder(body_.root);
+    for (const UOp* u : order) {
+      Expanded e = Expand(u);
+      if (!status_.ok()) return status_;
+      body_.CarryOver(u, e.node);
+      map_[u] = std::move(e);
+    }
+    body_.root = map_[body_.root].node;
+    return absl::OkStatus();
+  }
+
+ private:
+  Expanded Expand(const UOp* u) {
+    switch (u->op) {
+      case Op::kUnroll: {
+        llvm::SmallVector<int64_t, 16> values;
+        for (int64_t i = 0; i < u->word(1); ++i) values.push_back(i);
+        const DType t(Scalar::kIndex, static_cast<int>(values.size()));
+        return {b_.VConst(t, {values.data(), values.size()}), {{u->word(0), u->word(1)}}};
+      }
+      case Op::kContract:
+        return Contract(u);
+      case Op::kEnd:
+      case Op::kBarrier:
+      case Op::kSink:
+      case Op::kAfter:
+      case Op::kNoop:
+        return Order(u);
+      case Op::kRange:
+      case Op::kSpecial:
+        return Uniform(u);
+      default:
+        return Widen(u);
+    }
+  }
+
+  // Nodes that order effects: their sources' lanes are of no account to them.
+  Expanded Order(const UOp* u) {
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map_[s].node);
+    return {b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()}), {}};
+  }
+
+  // A loop's end or a grid's size cannot differ between lanes.
+  Expanded Uniform(const UOp* u) {
+    if (!map_[u->src(0)].axes.empty()) {
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat(std::string(Mnemonic(u->op)), ": its extent depends on an unrolled axis"));
+    }
+    return Order(u);
+  }
+
+  // The lanes of all sources, side by side.
+  Expanded Widen(const UOp* u) {
+    LaneAxes axes;
+    for (const UOp* s : u->srcs()) {
+      for (const LaneAxis& a : map_[s].axes) {
+        if (!FindAxis(axes, a.number)) axes.push_back(a);
+      }
+    }
+    std::sort(axes.begin(), axes.end(),
+              [](const LaneAxis& a, const LaneAxis& b) { return a.number < b.number; });
+    if (axes.empty()) return Order(u);
+    const int64_t n = Lanes(axes);
+    if (n * std::max(1, u->dtype.lanes()) > 65535) {
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat(std::string(Mnemonic(u->op)), ": ", n, " unrolled lanes are too many"));
+      return {u, {}};
+    }
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(Spread(s, axes));
+    switch (u->op) {
+      case Op::kVectorize:
+      case Op::kSplat:
+      case Op::kGep:
+      case Op::kCat:
+        return {Lanewise(u, srcs, n), axes};
+      default: {
+        const DType t = u->dtype.is_void()
+                            ? u->dtype
+                            : u->dtype.WithLanes(static_cast<int>(u->dtype.lanes() * n));
+        return {b_.context().Make(u->op, t, {srcs.data(), srcs.size()}, u->attr), axes};
+      }
+    }
+  }
+
+  // An op on lanes, repeated for each of `n` groups of its sources' lanes.
+  const UOp* Lanewise(const UOp* u, UOpSpan srcs, int64_t n) {
+    // All source lanes in one vector; then one pick of lanes.
+    llvm::SmallVector<int64_t, 16> base, width;
+    int64_t total = 0;
+    for (size_t i = 0; i < srcs.size(); ++i) {
+      base.push_back(total);
+      width.push_back(u->src(i)->dtype.lanes());
+      total += srcs[i]->dtype.lanes();
+    }
+    llvm::SmallVector<int64_t, 32> lanes;
+    for (int64_t g = 0; g < n; ++g) {
+      for (int l = 0; l < u->dtype.lanes(); ++l) {
+        size_t from = 0;
+        int64_t lane = l;
+        if (u->op == Op::kSplat) lane = 0;
+        if (u->op == Op::kGep) lane = u->list()[static_cast<size_t>(l)];
+        if (u->op == Op::kVectorize || u->op == Op::kCat) {
+          while (lane >= width[from]) lane -= width[from++];
+        }
+        lanes.push_back(base[from] + g * width[from] + lane);
+      }
+    }
+    return b_.Gep(b_.Cat(srcs), {lanes.data(), lanes.size()});
+  }
+
+  // `s` with a group of its own lanes for each combination of `axes`, of which its axes are some.
+  // Memory that all lanes share stays one pointer.
+  const UOp* Spread(const UOp* s, const LaneAxes& axes) {
+    const Expanded& e = map_[s];
+    if (e.axes == axes || (s->dtype.is_memory() && e.axes.empty() && s->op != Op::kIndex)) {
+      return e.node;
+    }
+    if (s->dtype.is_void()) return e.node;
+    const int own = s->dtype.lanes();
+    const int64_t n = Lanes(axes);
+    if (s->op == Op::kIndex && e.axes.empty()) return SpreadAddress(e.node, n);
+    if (e.axes.empty() && own == 1) return b_.Splat(e.node, static_cast<int>(n));
+    llvm::SmallVector<int64_t, 32> lanes;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t from = LaneIn(e.axes, axes, i);
+      for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
+    }
+    return b_.Gep(e.node, {lanes.data(), lanes.size()});
+  }
+
+  // A store of several lanes to one address would be a race between them; a load of one address
+  // for several lanes does not come here, since a load has its address's axes.
+  const UOp* SpreadAddress(const UOp* address, int64_t n) {
+    if (n > 1) {
+      status_ = absl::InvalidArgumentError("store: several unrolled lanes write to one address");
+    }
+    return address;
+  }
+
+  // The number among `some` axes' combinations that combination `i` of `all` has.
+  static int64_t LaneIn(const LaneAxes& some, const LaneAxes& all, int64_t i) {
+    int64_t lane = 0, stride = 1;
+    llvm::SmallVector<int64_t, 8> coordinate(all.size());
+    for (size_t k = all.size(); k-- > 0;) {
+      coordinate[k] = i % all[k].size;
+      i /= all[k].size;
+    }
+    for (size_t k = some.size(); k-- > 0;) {
+      for (size_t a = 0; a < all.size(); ++a) {
+        if (all[a].number == some[k].number) lane += coordinate[a] * stride;
+      }
+      stride *= some[k].size;
+    }
+    return lane;
+  }
+
+  // The contracted axes become own lanes, innermost; the others stay as they are.
+  Expanded Contract(const UOp* u) {
+    const Expanded& e = map_[u->src(0)];
+    const auto numbers = u->list();
+    const int own = u->src(0)->dtype.lanes();
+    const int64_t inner = u->dtype.lanes() / own;
+    LaneAxes kept, contracted;
+    for (const LaneAxis& a : e.axes) {
+      if (std::find(numbers.begin(), numbers.end(), a.number) == numbers.end()) kept.push_back(a);
+    }
+    for (int64_t number : numbers) {
+      if (const LaneAxis* a = FindAxis(e.axes, number)) contracted.push_back(*a);
+    }
+    const int64_t present = Lanes(contracted);
+    if (present != inner && !contracted.empty() && contracted.size() != numbers.size()) {
+      return ContractMissing(u, e, kept);
+    }
+    LaneAxes all = kept;
+    all.append(contracted.begin(), contracted.end());
+    llvm::SmallVector<int64_t, 32> lanes;
+    for (int64_t g = 0; g < Lanes(kept); ++g) {
+      for (int64_t c = 0; c < inner; ++c) {
+        const int64_t from = LaneIn(e.axes, all, g * present + c % present);
+        for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
+      }
+    }
+    return {Pick(e.node, {lanes.data(), lanes.size()}), kept};
+  }
+
+  // Some of the contracted axes are ones that the source does not vary over: their size is only
+  // known from the others', so they are taken from the unroll leaves of the body.
+  Expanded ContractMissing(const UOp* u, const Expanded& e, const LaneAxes& kept) {
+    LaneAxes listed;
+    for (int64_t number : u->list()) listed.push_back({number, AxisSize(number)});
+    LaneAxes all = kept;
+    all.append(listed.begin(), listed.end());
+    const int own = u->src(0)->dtype.lanes();
+    llvm::SmallVector<int64_t, 32> lanes;
+    for (int64_t i = 0; i < Lanes(all); ++i) {
+      const int64_t from = LaneIn(e.axes, all, i);
+      for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
+    }
+    return {Pick(e.node, {lanes.data(), lanes.size()}), kept};
+  }
+
+  const UOp* Pick(const UOp* x, std::span<const int64_t> lanes) {
+    if (x->dtype.lanes() == 1) return b_.Splat(x, static_cast<int>(lanes.size()));
+    return b_.Gep(x, lanes);
+  }
+
+  int64_t AxisSize(int64_t number) {
+    for (uint32_t i = 0; i < b_.context().num_nodes(); ++i) {
+      const UOp* u = b_.context().node(i);
+      if (u->op == Op::kUnroll && u->word(0) == number) return u->word(1);
+    }
+    return 1;
+  }
+
+  Body& body_;
+  Builder b_;
+  NodeMap<Expanded> map_;
+  absl::Status status_;
+};
+
+absl::Status Run(Module& module, PassContext& context) {
+  for (const auto& kernel : module.kernels) {
+    if (kernel->stage != Stage::kLowered) continue;
+    absl::Status s = ExpandKernel(*kernel);
+    if (s.ok()) s = Simplify(kernel->body, Stage::kExpanded, module);
+    if (!s.ok()) {
+      return absl::Status(s.code(),
+                          absl::StrCat("expand: kernel @", kernel->name, ": ", s.message()));
+    }
+    ++context.statistics["expand.kernels"];
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExpandKernel(Kernel& kernel) {
+  if (absl::Status s = Expander(kernel.body).Run(); !s.ok()) return s;
+  Body fresh;
+  CloneBody(kernel.body, fresh);
+  kernel.body = std::move(fresh);
+  kernel.stage = Stage::kExpanded;
+  return absl::OkStatus();
+}
+
+constinit const Pass kExpandPass = {
+    "expand", "turns unrolled axes into the lanes of vectors", {}, Run};
+
+}  // namespace tg

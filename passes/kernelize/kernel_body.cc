@@ -1,0 +1,163 @@
+#include "passes/kernelize/kernel_body.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/check.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/kernel_axes.h"
+#include "passes/kernelize/prepare.h"
+
+namespace tg {
+namespace {
+
+class Drafter {
+ public:
+  Drafter(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
+          const UOp* realized)
+      : module_(module),
+        graph_(graph),
+        shapes_(shapes),
+        plan_(plan),
+        node_(realized),
+        kernel_(std::make_unique<Kernel>()),
+        b_(*kernel_->body.context) {
+    draft_.node = realized;
+  }
+
+  KernelDraft Run() {
+    const UOp* value = ComputedValue(node_);
+    if (node_->op == Op::kAssign) draft_.target = TargetBuffer(node_->src(0));
+    const UOp* out = Pointer(node_, 0);
+    const UOp* store = b_.Store(out, Clone(value));
+    kernel_->body.root = b_.Sink(UOpSpan(&store, 1));
+    kernel_->metadata = Metadata();
+    draft_.kernel = std::move(kernel_);
+    return std::move(draft_);
+  }
+
+ private:
+  // The node of the kernel that stands for `old`.
+  const UOp* Clone(const UOp* root) {
+    std::vector<const UOp*> stack = {root};
+    while (!stack.empty()) {
+      const UOp* u = stack.back();
+      if (map_.Get(u)) {
+        stack.pop_back();
+        continue;
+      }
+      const bool leaf = IsLeaf(u);
+      const size_t before = stack.size();
+      if (!leaf) {
+        // From the right, so that the leftmost source is done first: slots follow reading order.
+        for (size_t i = u->num_srcs; i-- > 0;) {
+          if (!map_.Get(u->src(i))) stack.push_back(u->src(i));
+        }
+      }
+      if (stack.size() != before) continue;
+      stack.pop_back();
+      const UOp* copy = leaf ? Leaf(u) : Copy(u);
+      map_[u] = copy;
+      const StringId name = graph_.side.name(u);
+      if (name && !leaf) {
+        kernel_->body.side.SetName(copy, b_.context().Intern(graph_.context->String(name)));
+      }
+    }
+    return map_.Get(root);
+  }
+
+  bool IsLeaf(const UOp* u) const {
+    return IsStored(u) || u->op == Op::kBind || u->op == Op::kVar ||
+           (u != node_ && plan_.IsRealized(u));
+  }
+
+  const UOp* Copy(const UOp* u) {
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
+    return b_.context().Rebuild(u, *graph_.context, {srcs.data(), srcs.size()});
+  }
+
+  const UOp* Leaf(const UOp* u) {
+    if (u->op == Op::kBind || u->op == Op::kVar) {
+      const UOp* var = u->op == Op::kBind ? u->src(0) : u;
+      const std::string_view name = graph_.context->String(static_cast<StringId>(var->attr.bits));
+      const auto known = [&](const UOp* v) {
+        const UOp* w = v->op == Op::kBind ? v->src(0) : v;
+        return w == var;
+      };
+      if (std::none_of(draft_.vars.begin(), draft_.vars.end(), known)) draft_.vars.push_back(u);
+      return b_.Var(name);
+    }
+    return b_.Load(Pointer(u, SlotOf(u)));
+  }
+
+  int64_t SlotOf(const UOp* u) {
+    if (u == draft_.target) {
+      draft_.reads_target = true;
+      return 0;
+    }
+    const auto it = std::find(draft_.inputs.begin(), draft_.inputs.end(), u);
+    if (it != draft_.inputs.end()) return 1 + (it - draft_.inputs.begin());
+    draft_.inputs.push_back(u);
+    return static_cast<int64_t>(draft_.inputs.size());
+  }
+
+  // Argument `slot` as a pointer with the shape of stored node `u`: the whole buffer's, or what a
+  // target's movement ops make of it.
+  const UOp* Pointer(const UOp* u, int64_t slot) {
+    const UOp* shaped = u->op == Op::kAssign ? u->src(0) : u;
+    llvm::SmallVector<const UOp*, 8> movement;
+    while (IsMovement(shaped->op) && u->op == Op::kAssign) {
+      movement.push_back(shaped);
+      shaped = shaped->src(0);
+    }
+    const Shape& shape = shapes_.Of(shaped);
+    int64_t size = 1;
+    for (const Dim& d : shape) size *= MaxExtent(module_, *graph_.context, d);
+    const UOp* p =
+        b_.DefineGlobal(slot, DType::Pointer(u->dtype.scalar(), size, AddrSpace::kGlobal));
+    Shape own;
+    for (const Dim& d : shape) own.push_back(d.is_symbolic() ? Dim(Clone(d.symbol())) : d);
+    if (own != Shape{size}) p = b_.Reshape(p, own);
+    for (size_t i = movement.size(); i-- > 0;) {
+      const UOp* m = movement[i];
+      llvm::SmallVector<const UOp*, 4> srcs = {p};
+      for (size_t k = 1; k < m->num_srcs; ++k) srcs.push_back(Clone(m->src(k)));
+      p = b_.context().Make(m->op, p->dtype, {srcs.data(), srcs.size()},
+                            b_.context().ImportAttr(m->op, m->attr, *graph_.context));
+    }
+    return p;
+  }
+
+  // The arithmetic of the kernel, in order of execution, each op once.
+  std::vector<std::string> Metadata() {
+    std::vector<std::string> out;
+    for (const UOp* u : PostOrder(kernel_->body.root)) {
+      const bool reduce = u->op == Op::kReduceAxis;
+      if (!reduce && !IsElementwise(u->op)) continue;
+      std::string word(Mnemonic(reduce ? static_cast<Op>(u->word()) : u->op));
+      if (reduce) word = "reduce_" + word;
+      if (std::find(out.begin(), out.end(), word) == out.end()) out.push_back(std::move(word));
+    }
+    return out;
+  }
+
+  const Module& module_;
+  const Body& graph_;
+  ShapeMap& shapes_;
+  const RealizePlan& plan_;
+  const UOp* node_;
+  std::unique_ptr<Kernel> kernel_;
+  Builder b_;
+  KernelDraft draft_;
+  NodeMap<const UOp*> map_;
+};
+
+}  // namespace
+
+KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
+                        const RealizePlan& plan, const UOp* realized) {
+  return Drafter(module, graph, shapes, plan, realized).Run();
+}
+
+}  // namespace tg

@@ -1,0 +1,33 @@
+// One kernel's body: the expression of a realized node over its arguments.
+#ifndef TG_PASSES_KERNELIZE_KERNEL_BODY_H_
+#define TG_PASSES_KERNELIZE_KERNEL_BODY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "passes/kernelize/realize.h"
+
+namespace tg {
+
+// A kernel and what it is to be run on, as nodes of the graph's context.
+struct KernelDraft {
+  const UOp* node = nullptr;  // the realized node
+  std::unique_ptr<Kernel> kernel;
+  const UOp* target = nullptr;     // of an assign: the buffer that it writes; else null
+  std::vector<const UOp*> inputs;  // stored or realized nodes, in slot order behind the output;
+                                   // the target is not repeated where it is also read
+  std::vector<const UOp*> vars;    // var or bind nodes
+  bool reads_target = false;       // its entry contents
+};
+
+// Builds the body of `realized`. Argument 0 is the output, the inputs follow in the order in which
+// the expression reads them.
+KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
+                        const RealizePlan& plan, const UOp* realized);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_KERNEL_BODY_H_

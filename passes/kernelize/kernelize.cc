@@ -1,0 +1,261 @@
+#include "passes/kernelize/kernelize.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ir/builder.h"
+#include "ir/check.h"
+#include "passes/analysis/kernel_axes.h"
+#include "passes/analysis/structural_key.h"
+#include "passes/kernelize/hazards.h"
+#include "passes/kernelize/kernel_body.h"
+#include "passes/kernelize/prepare.h"
+#include "passes/kernelize/realize.h"
+
+namespace tg {
+namespace {
+
+// The kernels of a module, by structure.
+class KernelPool {
+ public:
+  explicit KernelPool(Module& module) : module_(module) {
+    for (const auto& k : module.kernels) {
+      names_.insert(k->name);
+      if (k->stage == Stage::kKernel && k->opts.empty()) by_key_[StructuralKey(k->body)] = k->name;
+    }
+  }
+
+  // Adds the kernel, or finds the equal one that is there. Returns its name.
+  std::string Add(std::unique_ptr<Kernel> kernel, PassContext& context) {
+    std::string key = StructuralKey(kernel->body);
+    const auto found = by_key_.find(key);
+    if (found != by_key_.end()) {
+      ++context.statistics["kernelize.equal-kernels"];
+      return found->second;
+    }
+    ShapeMap shapes(module_, *kernel->body.context);
+    kernel->axes = ToAxes(BaseAxes(module_, *kernel, shapes));
+    const std::string name = UniqueKernelName(KernelName(kernel->axes), key, names_);
+    names_.insert(name);
+    kernel->name = name;
+    by_key_[std::move(key)] = name;
+    module_.kernels.push_back(std::move(kernel));
+    ++context.statistics["kernelize.kernels"];
+    return name;
+  }
+
+ private:
+  Module& module_;
+  std::map<std::string, std::string> by_key_;
+  std::set<std::string> names_;
+};
+
+// The graph over buffers: an assign of a kernel for each draft.
+class Assembler {
+ public:
+  Assembler(Module& module, Graph& graph, ShapeMap& shapes, std::vector<KernelDraft> drafts,
+            WriteAfterRead order, KernelPool& pool, PassContext& context)
+      : module_(module),
+        graph_(graph),
+        body_(graph.body),
+        shapes_(shapes),
+        drafts_(std::move(drafts)),
+        order_(std::move(order)),
+        pool_(pool),
+        context_(context),
+        b_(*body_.context) {
+    for (size_t i = 0; i < drafts_.size(); ++i)
+      draft_of_[drafts_[i].node] = static_cast<int>(i) + 1;
+  }
+
+  void Run() {
+    std::vector<const UOp*> roots;
+    for (const UOp* r : body_.root->srcs()) {
+      Emit(r);
+      roots.push_back(map_.Get(r));
+    }
+    body_.root = b_.Sink(roots);
+    Body fresh;
+    CloneBody(body_, fresh);
+    body_ = std::move(fresh);
+  }
+
+ private:
+  // What must be emitted before `u`.
+  std::vector<const UOp*> Dependencies(const UOp* u) {
+    std::vector<const UOp*> out;
+    if (const int number = draft_of_.Get(u)) {
+      const KernelDraft& d = drafts_[static_cast<size_t>(number) - 1];
+      out = d.inputs;
+      if (d.target) out.push_back(d.target);
+      for (const UOp* t : EarlierWrites(u)) out.push_back(t);
+      for (const UOp* v : d.vars) out.push_back(v);
+      for (size_t r : order_.drafts[static_cast<size_t>(number) - 1])
+        out.push_back(drafts_[r].node);
+      return out;
+    }
+    out.assign(u->srcs().begin(), u->srcs().end());
+    for (size_t r : order_.stored.Get(u)) out.push_back(drafts_[r].node);
+    return out;
+  }
+
+  // Assigns to the same buffer that an assign's target already went through.
+  static std::vector<const UOp*> EarlierWrites(const UOp* u) {
+    std::vector<const UOp*> out;
+    if (u->op != Op::kAssign) return out;
+    for (const UOp* t = u->src(0); t->num_srcs > 0; t = t->src(0)) {
+      if (t->op == Op::kAssign || t->op == Op::kAfter) {
+        out.push_back(t);
+        break;
+      }
+    }
+    for (size_t i = 2; i < u->num_srcs; ++i) out.push_back(u->src(i));
+    return out;
+  }
+
+  void Emit(const UOp* root) {
+    std::vector<const UOp*> stack = {root};
+    while (!stack.empty()) {
+      const UOp* u = stack.back();
+      if (map_.Get(u)) {
+        stack.pop_back();
+        continue;
+      }
+      const size_t before = stack.size();
+      for (const UOp* d : Dependencies(u)) {
+        if (!map_.Get(d)) stack.push_back(d);
+      }
+      if (stack.size() != before) continue;
+      stack.pop_back();
+      const int number = draft_of_.Get(u);
+      const UOp* to = number ? EmitKernel(static_cast<size_t>(number) - 1) : EmitStored(u);
+      map_[u] = to;
+      body_.CarryOver(u, to);
+    }
+  }
+
+  const UOp* EmitStored(const UOp* u) {
+    std::vector<const UOp*> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
+    for (size_t r : order_.stored.Get(u)) srcs.push_back(map_.Get(drafts_[r].node));
+    return b_.context().Rebuild(u, b_.context(), srcs);
+  }
+
+  const UOp* EmitKernel(size_t i) {
+    KernelDraft& d = drafts_[i];
+    const UOp* out = d.target ? map_.Get(d.target) : NewBuffer(d.node);
+    std::vector<const UOp*> operands = {out};
+    for (const UOp* in : d.inputs) operands.push_back(map_.Get(in));
+    for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
+    const std::string name = pool_.Add(std::move(d.kernel), context_);
+    const UOp* k =
+        b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
+    std::vector<const UOp*> srcs = {out, k};
+    for (const UOp* w : EarlierWrites(d.node)) srcs.push_back(map_.Get(w));
+    for (size_t r : order_.drafts[i]) srcs.push_back(map_.Get(drafts_[r].node));
+    return b_.context().Make(Op::kAssign, out->dtype, srcs);
+  }
+
+  // A temp buffer of the node's shape; a symbolic shape that no declaration can state is flat.
+  const UOp* NewBuffer(const UOp* u) {
+    BufferDecl decl;
+    do {
+      decl.name = absl::StrCat("t", next_buffer_++);
+    } while (module_.FindBuffer(decl.name));
+    decl.dtype = u->dtype;
+    decl.role = Role::kTemp;
+    int64_t size = 1;
+    bool stated = true;
+    for (const Dim& d : shapes_.Of(u)) {
+      const int64_t max = MaxExtent(module_, b_.context(), d);
+      size *= max;
+      if (!d.is_symbolic()) {
+        decl.shape.push_back({d.value(), ""});
+      } else if (d.symbol()->op == Op::kVar) {
+        const auto name = static_cast<StringId>(d.symbol()->attr.bits);
+        decl.shape.push_back({0, std::string(b_.context().String(name))});
+      } else {
+        stated = false;
+      }
+    }
+    if (!stated) decl.shape = {{size, ""}};
+    const UOp* buffer = b_.Buffer(decl.name, u->dtype);
+    module_.buffers.push_back(std::move(decl));
+    return buffer;
+  }
+
+  Module& module_;
+  Graph& graph_;
+  Body& body_;
+  ShapeMap& shapes_;
+  std::vector<KernelDraft> drafts_;
+  WriteAfterRead order_;
+  KernelPool& pool_;
+  PassContext& context_;
+  Builder b_;
+  NodeMap<int> draft_of_;
+  NodeMap<const UOp*> map_;
+  int next_buffer_ = 0;
+};
+
+absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, PassContext& context) {
+  Body& body = graph.body;
+  if (absl::Status s = PrepareGraph(module, body); !s.ok()) return s;
+  // An assign that cannot be done in place is sent through a buffer; then everything is planned
+  // anew.
+  for (int round = 0; round < 8; ++round) {
+    ShapeMap shapes(module, *body.context);
+    UseTable uses(shapes);
+    NodeMap<std::vector<UseId>> read_uses;
+    const RealizePlan plan = PlanRealize(module, body, shapes, uses, context.target,
+                                         context.Int("max-inputs"), read_uses);
+    std::vector<KernelDraft> drafts;
+    for (const Realized& r : plan.realized) {
+      drafts.push_back(DraftKernel(module, body, shapes, plan, r.node));
+    }
+    WriteAfterRead order = FindHazards(body, drafts, uses, read_uses);
+    if (!order.copied.empty()) {
+      CopyThroughBuffers(body, order.copied);
+      context.statistics["kernelize.copies"] += static_cast<int64_t>(order.copied.size());
+      continue;
+    }
+    if (context.Flag("explain")) {
+      for (size_t i = 0; i < plan.realized.size(); ++i) {
+        ShapeMap kernel_shapes(module, *drafts[i].kernel->body.context);
+        absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": stored ",
+                        std::string(Mnemonic(plan.realized[i].node->op)), " by ",
+                        KernelName(ToAxes(BaseAxes(module, *drafts[i].kernel, kernel_shapes))),
+                        ": ", plan.realized[i].reason, "\n");
+      }
+    }
+    Assembler(module, graph, shapes, std::move(drafts), std::move(order), pool, context).Run();
+    return absl::OkStatus();
+  }
+  return absl::InternalError(
+      absl::StrCat("kernelize: graph @", graph.name, ": in-place writes do not settle"));
+}
+
+absl::Status Run(Module& module, PassContext& context) {
+  KernelPool pool(module);
+  for (const auto& graph : module.graphs) {
+    if (absl::Status s = KernelizeGraph(module, *graph, pool, context); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+constexpr PassOption kOptions[] = {
+    {"max-inputs", PassOption::Kind::kInt, "64",
+     "buffers that one kernel reads at most; 0: no limit"},
+    {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
+};
+
+}  // namespace
+
+constinit const Pass kKernelizePass = {
+    "kernelize", "makes kernels of a tensor graph: what is fused, stored, and in which order",
+    kOptions, Run};
+
+}  // namespace tg

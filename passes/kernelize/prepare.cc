@@ -1,0 +1,156 @@
+#include "passes/kernelize/prepare.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "ir/builder.h"
+#include "ir/check.h"
+#include "ir/interpret/scalar.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/kernelize/realize.h"
+
+namespace tg {
+namespace {
+
+bool HasNoElements(const Shape& shape) {
+  for (const Dim& d : shape) {
+    if (d.Is(0)) return true;
+  }
+  return false;
+}
+
+class Preparer {
+ public:
+  Preparer(const Module& module, Body& body)
+      : body_(body), b_(*body.context), shapes_(module, *body.context) {}
+
+  absl::Status Run() {
+    for (const UOp* u : PostOrder(body_.root)) {
+      if (u->op == Op::kLoop || u->op == Op::kCarried) {
+        return absl::UnimplementedError(
+            absl::StrCat("kernelize: ", std::string(Mnemonic(u->op)),
+                         " is interpreted only; graphs with loops are not made into kernels"));
+      }
+      const UOp* to = u->op == Op::kSink ? Sink(u) : Simplify(u);
+      map_[u] = to;
+      body_.CarryOver(u, to);
+    }
+    body_.root = map_.Get(body_.root);
+    return absl::OkStatus();
+  }
+
+ private:
+  const UOp* Simplify(const UOp* u) {
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
+    const bool shaped = !u->dtype.is_void() && !IsStored(u) && u->op != Op::kAssign;
+    if (shaped && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
+    switch (u->op) {
+      case Op::kDetach:
+      case Op::kContiguousBackward:
+      case Op::kFuse:
+        return srcs[0];
+      case Op::kContiguous:
+        // What is stored whole already needs no second buffer.
+        if (srcs[0]->op == Op::kContiguous || IsStored(srcs[0])) return srcs[0];
+        break;
+      case Op::kReduceAxis:
+        if (HasNoElements(shapes_.Of(u->src(0)))) {
+          return Filled(u, ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
+        }
+        break;
+      case Op::kBufferView: {
+        const UOp* x = srcs[0];
+        const int64_t total = NumElements(shapes_.Of(x));
+        const int64_t from = u->word(0), n = u->word(1);
+        return b_.Shrink(b_.Reshape(x, {total}), {{from, from + n}});
+      }
+      default:
+        break;
+    }
+    return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+  }
+
+  // A constant of `u`'s shape.
+  const UOp* Filled(const UOp* u, int64_t bits) {
+    const Shape shape = shapes_.Of(u);
+    const UOp* c = b_.ConstBits(u->dtype, bits);
+    if (shape.empty()) return c;
+    return b_.Expand(b_.Reshape(c, Shape(shape.size(), 1)), shape);
+  }
+
+  const UOp* Sink(const UOp* sink) {
+    const auto words = sink->words();
+    const bool targets = !words.empty() && words[0] > 0;
+    // Values that get a buffer of the user's by being a result.
+    NodeMap<const UOp*> stored;
+    std::vector<const UOp*> roots;
+    for (size_t i = 0; i < sink->num_srcs; ++i) {
+      const UOp* v = map_.Get(sink->src(i));
+      const auto name = targets ? static_cast<StringId>(words[1 + i]) : 0;
+      if (!name) {
+        roots.push_back(v);
+        continue;
+      }
+      DType t = v->dtype;
+      const UOp* y = b_.Buffer(b_.context().String(name), t);
+      if (y == v) {
+        roots.push_back(v);
+        continue;
+      }
+      const UOp* a = b_.context().Make(Op::kAssign, t, {y, v});
+      body_.CarryOver(v, a);
+      roots.push_back(a);
+      if (!IsStored(v) && v->op != Op::kAssign && !stored.Get(v)) stored[v] = a;
+    }
+    return b_.Sink(Redirect(roots, stored));
+  }
+
+  // `roots` with every use of a stored value, but the one in its own assign, reading the assign.
+  std::vector<const UOp*> Redirect(const std::vector<const UOp*>& roots,
+                                   const NodeMap<const UOp*>& stored) {
+    NodeSet seen;
+    std::vector<const UOp*> order;
+    AppendPostOrder(roots, seen, order);
+    NodeMap<const UOp*> raw, read;  // the node itself; what its users see
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* u : order) {
+      srcs.clear();
+      for (size_t i = 0; i < u->num_srcs; ++i) {
+        const UOp* s = u->src(i);
+        const bool own = u->op == Op::kAssign && i == 1 && stored.Get(s) == u;
+        srcs.push_back(own ? raw.Get(s) : read.Get(s));
+      }
+      const UOp* to = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+      body_.CarryOver(u, to);
+      raw[u] = to;
+      read[u] = to;
+      if (const UOp* a = stored.Get(u)) {
+        const UOp* assign = b_.context().Make(Op::kAssign, a->dtype, {a->src(0), to});
+        body_.CarryOver(a, assign);
+        read[u] = assign;
+      }
+    }
+    std::vector<const UOp*> out;
+    for (const UOp* r : roots) out.push_back(read.Get(r));
+    return out;
+  }
+
+  Body& body_;
+  Builder b_;
+  ShapeMap shapes_;
+  NodeMap<const UOp*> map_;
+};
+
+}  // namespace
+
+absl::Status PrepareGraph(const Module& module, Body& body) { return Preparer(module, body).Run(); }
+
+const UOp* TargetBuffer(const UOp* target) {
+  while (IsMovement(target->op) || target->op == Op::kAssign || target->op == Op::kAfter) {
+    target = target->src(0);
+  }
+  return target;
+}
+
+}  // namespace tg

@@ -1,0 +1,48 @@
+// What gets a buffer. Everything else is computed where it is used, as often as it is used.
+//
+// Nodes are visited from the results to the inputs. A node knows by then every way in which it is
+// used (ir `uses.h`): one way, as often as it has elements, and it is computed in place; in several
+// ways, or more often than it has elements, and a cost decides between repeating the work and a
+// buffer.
+#ifndef TG_PASSES_KERNELIZE_REALIZE_H_
+#define TG_PASSES_KERNELIZE_REALIZE_H_
+
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "passes/kernelize/uses.h"
+#include "passes/target.h"
+
+namespace tg {
+
+// A node whose value is stored.
+struct Realized {
+  const UOp* node = nullptr;
+  std::string reason;  // for `explain`
+};
+
+struct RealizePlan {
+  std::vector<Realized> realized;  // sources before users
+  NodeMap<int> number;             // 1 + position in `realized`; 0: computed in place
+
+  bool IsRealized(const UOp* u) const { return number.Get(u) != 0; }
+};
+
+// A node that is in memory before any kernel of this graph runs, or that an op other than a kernel
+// puts there: buffer, an assign by a kernel that exists already, after, buffer_view, copy.
+bool IsStored(const UOp* u);
+
+// What the kernel that stores realized node `u` computes.
+const UOp* ComputedValue(const UOp* u);
+
+// Plans for the graph `body`. No kernel reads more than `max_inputs` buffers where a split of its
+// expression can avoid it (0: no limit). `read_uses` receives how kernels read each stored node.
+RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
+                        const Target& target, int64_t max_inputs,
+                        NodeMap<std::vector<UseId>>& read_uses);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_REALIZE_H_

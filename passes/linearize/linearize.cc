@@ -1,0 +1,67 @@
+#include "passes/linearize/linearize.h"
+
+#include <optional>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "ir/check.h"
+#include "passes/linearize/blocks.h"
+#include "passes/linearize/memory_order.h"
+#include "passes/linearize/nest.h"
+#include "passes/linearize/schedule.h"
+
+namespace tg {
+namespace {
+
+constexpr PassOption kOptions[] = {
+    {"shuffle", PassOption::Kind::kInt, "-1",
+     "a seed: take a random one of all valid orders (-1: the usual one)"},
+};
+
+absl::Status Run(Module& module, PassContext& context) {
+  for (const auto& kernel : module.kernels) {
+    if (kernel->stage != Stage::kExpanded) continue;
+    if (absl::Status s = LinearizeKernel(*kernel, context.Int("shuffle")); !s.ok()) return s;
+    ++context.statistics["linearize.kernels"];
+    context.statistics["linearize.nodes"] += static_cast<int64_t>(kernel->body.linear.size());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle) {
+  using namespace linearize;  // NOLINT: the parts of this pass
+  if (kernel.stage != Stage::kExpanded) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("linearize: kernel @", kernel.name, " is at stage ",
+                     std::string(StageName(kernel.stage)), "; it has to be at stage expanded"));
+  }
+  std::optional<std::mt19937_64> random;
+  if (shuffle >= 0) random.emplace(static_cast<uint64_t>(shuffle));
+  std::mt19937_64* rng = random ? &*random : nullptr;
+
+  absl::StatusOr<Nest> nest = FindLoops(kernel, rng);
+  if (!nest.ok()) return nest.status();
+  if (absl::Status s = CheckBarriers(*nest); !s.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("linearize: kernel @", kernel.name, ": ", s.message()));
+  }
+  auto steps = Schedule(*nest, OrderMemory(*nest), rng);
+  if (!steps.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("linearize: kernel @", kernel.name, ": ", steps.status().message()));
+  }
+  WriteBlocks(*nest, *steps, kernel.body);
+  kernel.stage = Stage::kLinear;
+  return absl::OkStatus();
+}
+
+constinit const Pass kLinearizePass = {
+    "linearize",
+    "puts each kernel's graph into execution order: loops, blocks, instructions",
+    kOptions,
+    &Run,
+};
+
+}  // namespace tg

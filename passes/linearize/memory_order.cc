@@ -1,0 +1,191 @@
+#include "passes/linearize/memory_order.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tg::linearize {
+namespace {
+
+struct Access {
+  int position = 0;
+  const UOp* version = nullptr;  // the pointer that is indexed
+  // Elements [begin, end) where the address is constant, else begin = -1.
+  int64_t begin = -1;
+  int64_t end = -1;
+
+  bool MayTouch(const Access& other) const {
+    return begin < 0 || other.begin < 0 || (begin < other.end && other.begin < end);
+  }
+};
+
+struct Memory {
+  std::vector<Access> loads, stores;
+};
+
+class Orderer {
+ public:
+  explicit Orderer(const Nest& nest) : nest_(nest) {}
+
+  ExtraOrder Run() {
+    Collect();
+    MarkBarriers();
+    for (const UOp* base : bases_) {
+      const Memory& m = memories_.at(nest_.at(base));
+      const auto space = base->dtype.is_pointer() ? base->dtype.space() : AddrSpace::kGlobal;
+      const bool shared = space == AddrSpace::kGlobal || space == AddrSpace::kLocal;
+      for (size_t first = 0; !m.loads.empty() && first < m.stores.size(); first += 64) {
+        OrderChunk(m, first, std::min(first + 64, m.stores.size()), shared && num_barriers_ > 0);
+      }
+    }
+    OrderBatches();
+    return std::move(order_);
+  }
+
+ private:
+  void Add(std::vector<Access> Memory::*list, int position, const UOp* address, int lanes) {
+    const UOp* base = BaseOf(address);
+    const int at = nest_.at(base);
+    if (memories_.find(at) == memories_.end()) bases_.push_back(base);
+    Access access{position, address};
+    if (address->op == Op::kIndex) {
+      access.version = address->src(0);
+      if (IsConst(address->src(1)) && !base->dtype.is_image()) {
+        access.begin = address->src(1)->word();
+        access.end = access.begin + lanes;
+      }
+    }
+    (memories_[at].*list).push_back(access);
+  }
+
+  void Collect() {
+    for (size_t i = 0; i < nest_.nodes.size(); ++i) {
+      const UOp* u = nest_.nodes[i];
+      const int p = static_cast<int>(i);
+      if (u->op == Op::kLoad) {
+        Add(&Memory::loads, p, u->src(0), u->dtype.lanes());
+      } else if (u->op == Op::kStore) {
+        Add(&Memory::stores, p, u->src(0), u->src(1)->dtype.lanes());
+      } else if (u->op == Op::kCopyAsync) {
+        Add(&Memory::stores, p, u->src(0), static_cast<int>(u->word()));
+        Add(&Memory::loads, p, u->src(1), static_cast<int>(u->word()));
+      } else if (u->op == Op::kLdMatrix) {
+        // Each work-item reads what others addressed: any part.
+        Add(&Memory::loads, p, u->src(0), 1);
+        memories_[nest_.at(BaseOf(u->src(0)))].loads.back().begin = -1;
+      } else if (u->op == Op::kBarrier) {
+        barriers_.push_back(p);
+      }
+    }
+  }
+
+  // barred_: by position, a bit for each barrier that the node depends on.
+  void MarkBarriers() {
+    num_barriers_ = barriers_.size();
+    const size_t words = (num_barriers_ + 63) / 64;
+    if (words == 0) return;
+    barred_.assign(nest_.nodes.size(), std::vector<uint64_t>(words));
+    size_t next = 0;
+    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      for (const UOp* s : nest_.nodes[p]->srcs()) {
+        const auto& from = barred_[nest_.at(s)];
+        for (size_t w = 0; w < words; ++w) barred_[p][w] |= from[w];
+      }
+      if (next < num_barriers_ && barriers_[next] == static_cast<int>(p)) {
+        barred_[p][next / 64] |= uint64_t{1} << (next % 64);
+        ++next;
+      }
+    }
+  }
+
+  // The last barrier that the store waits at and the load does not, or -1.
+  int BarrierBetween(int load, int store) const {
+    for (size_t w = barred_[store].size(); w-- > 0;) {
+      const uint64_t only = barred_[store][w] & ~barred_[load][w];
+      if (only) return barriers_[w * 64 + 63 - static_cast<size_t>(__builtin_clzll(only))];
+    }
+    return -1;
+  }
+
+  void OrderChunk(const Memory& m, size_t first, size_t last, bool barriers) {
+    // behind[p]: the stores of this chunk that node p depends on.
+    behind_.assign(nest_.nodes.size(), 0);
+    for (size_t i = first; i < last; ++i) {
+      behind_[static_cast<size_t>(m.stores[i].position)] |= uint64_t{1} << (i - first);
+    }
+    const auto start = static_cast<size_t>(m.stores[first].position);
+    for (size_t p = start; p < nest_.nodes.size(); ++p) {
+      for (const UOp* s : nest_.nodes[p]->srcs()) {
+        behind_[p] |= behind_[static_cast<size_t>(nest_.at(s))];
+      }
+    }
+    // Stores of one version and block at addresses unknown: a load is before all or behind all.
+    struct Group {
+      uint64_t members = 0;
+      int join = -1;
+    };
+    std::map<std::pair<int, int>, Group> groups;
+    uint64_t grouped = 0;
+    for (size_t i = first; !barriers && i < last; ++i) {
+      const Access& s = m.stores[i];
+      if (s.begin >= 0) continue;
+      const std::pair<int, int> key(nest_.at(s.version),
+                                    nest_.block[static_cast<size_t>(s.position)]);
+      groups[key].members |= uint64_t{1} << (i - first);
+      grouped |= uint64_t{1} << (i - first);
+    }
+    for (const Access& load : m.loads) {
+      const uint64_t seen = behind_[static_cast<size_t>(load.position)];
+      uint64_t single = ~seen & (grouped ^ (last - first == 64 ? ~uint64_t{0}
+                                                                : (uint64_t{1} << (last - first)) - 1));
+      for (auto& [key, group] : groups) {
+        if ((seen & group.members) || group.members == (group.members & -group.members)) {
+          single |= group.members & ~seen;
+          continue;
+        }
+        if (group.join < 0) {
+          group.join = static_cast<int>(nest_.nodes.size() + order_.join_blocks.size());
+          order_.join_blocks.push_back(key.second);
+          for (uint64_t rest = group.members; rest; rest &= rest - 1) {
+            const auto i = first + static_cast<size_t>(__builtin_ctzll(rest));
+            order_.edges.emplace_back(group.join, m.stores[i].position);
+          }
+        }
+        order_.edges.emplace_back(load.position, group.join);
+      }
+      for (; single; single &= single - 1) {
+        const Access& store = m.stores[first + static_cast<size_t>(__builtin_ctzll(single))];
+        if (store.position == load.position || !load.MayTouch(store)) continue;
+        order_.edges.emplace_back(load.position, store.position);
+        const int barrier = barriers ? BarrierBetween(load.position, store.position) : -1;
+        if (barrier >= 0) order_.edges.emplace_back(load.position, barrier);
+      }
+    }
+  }
+
+  // commit and wait count the copies and batches so far in their block.
+  void OrderBatches() {
+    std::map<int, int> last;
+    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      const Op op = nest_.nodes[p]->op;
+      if (op != Op::kCopyAsync && op != Op::kCommit && op != Op::kWait) continue;
+      const auto [it, first] = last.try_emplace(nest_.block[p], static_cast<int>(p));
+      if (!first) order_.edges.emplace_back(it->second, static_cast<int>(p));
+      it->second = static_cast<int>(p);
+    }
+  }
+
+  const Nest& nest_;
+  ExtraOrder order_;
+  std::vector<const UOp*> bases_;  // in order of first access
+  std::map<int, Memory> memories_;
+  std::vector<int> barriers_;
+  size_t num_barriers_ = 0;
+  std::vector<std::vector<uint64_t>> barred_;
+  std::vector<uint64_t> behind_;
+};
+
+}  // namespace
+
+ExtraOrder OrderMemory(const Nest& nest) { return Orderer(nest).Run(); }
+
+}  // namespace tg::linearize

@@ -1,0 +1,351 @@
+#include "passes/linearize/nest.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "absl/strings/str_cat.h"
+#include "ir/check.h"
+
+namespace tg::linearize {
+namespace {
+
+// Sets of ranges (numbered from 0), each kept once and named by a number; 0 is the empty set. Few
+// differ in a kernel, so that unions are mostly answered from memory.
+class RangeSets {
+ public:
+  RangeSets() { Intern({}); }
+  const std::vector<int>& operator[](int set) const { return sets_[set]; }
+
+  int Union(int a, int b) {
+    if (a == b || b == 0) return a;
+    if (a == 0) return b;
+    if (a > b) std::swap(a, b);
+    const auto [it, fresh] = unions_.try_emplace(static_cast<uint64_t>(a) << 32 | b, 0);
+    if (!fresh) return it->second;
+    std::vector<int> all;
+    std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
+                   std::back_inserter(all));
+    return it->second = Intern(std::move(all));
+  }
+  int With(int set, int range) { return Union(set, Intern({range})); }
+  int Without(int set, const std::vector<int>& gone) {
+    std::vector<int> rest;
+    for (int r : sets_[set]) {
+      if (std::find(gone.begin(), gone.end(), r) == gone.end()) rest.push_back(r);
+    }
+    return Intern(std::move(rest));
+  }
+
+ private:
+  int Intern(std::vector<int> set) {
+    const auto [it, fresh] = ids_.try_emplace(set, static_cast<int>(sets_.size()));
+    if (fresh) sets_.push_back(std::move(set));
+    return it->second;
+  }
+  std::vector<std::vector<int>> sets_;
+  std::map<std::vector<int>, int> ids_;
+  std::unordered_map<uint64_t, int> unions_;
+};
+
+// A pure node may be computed earlier or more often than its users need it. A load may not where
+// its loop might not run at all: its address need not exist then.
+bool IsPinned(const UOp* u) {
+  return YieldsToken(u->op) || u->op == Op::kRange || u->dtype.is_void();
+}
+
+class Finder {
+ public:
+  Finder(const Kernel& kernel, std::mt19937_64* shuffle) : kernel_(kernel), shuffle_(shuffle) {}
+
+  absl::StatusOr<Nest> Run() {
+    nest_.nodes = PostOrder(kernel_.body.root);
+    Number();
+    FindOpenRanges();
+    const int left = open_.back();
+    if (left != 0) {
+      return Error(absl::StrCat(RangeText(sets_[left][0]), " is not closed by any end"));
+    }
+    if (absl::Status s = NestLoops(); !s.ok()) return s;
+    if (absl::Status s = Place(); !s.ok()) return s;
+    return std::move(nest_);
+  }
+
+ private:
+  absl::Status Error(const std::string& what) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat("linearize: kernel @", kernel_.name, ": ", what));
+  }
+  std::string RangeText(int r) const { return absl::StrCat("range #", ranges_[r]->word()); }
+  std::vector<int> Closed(const UOp* end) const {
+    std::vector<int> closed;
+    for (const UOp* r : end->srcs().subspan(1)) closed.push_back(range_of_.Get(r));
+    return closed;
+  }
+
+  void Number() {
+    nest_.position.Reserve(kernel_.body.context->num_nodes());
+    forced_.assign(nest_.nodes.size(), 0);
+    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      const UOp* u = nest_.nodes[p];
+      nest_.position[u] = static_cast<int>(p);
+      if (u->op == Op::kRange) {
+        range_of_[u] = static_cast<int>(ranges_.size());
+        ranges_.push_back(u);
+      }
+    }
+    // An end's effect, and those that a noop joins to one, belong inside the loop even where nothing
+    // in them depends on its counter.
+    for (size_t p = nest_.nodes.size(); p-- > 0;) {
+      const UOp* u = nest_.nodes[p];
+      if (u->op == Op::kNoop && forced_[p] != 0) {
+        for (const UOp* s : u->srcs()) {
+          int& forced = forced_[nest_.at(s)];
+          if (s->dtype.is_void()) forced = sets_.Union(forced, forced_[p]);
+        }
+      }
+      if (u->op != Op::kEnd) continue;
+      int& forced = forced_[nest_.at(u->src(0))];
+      for (int r : Closed(u)) forced = sets_.With(forced, r);
+    }
+  }
+
+  void FindOpenRanges() {
+    open_.assign(nest_.nodes.size(), 0);
+    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      const UOp* u = nest_.nodes[p];
+      int open = 0;
+      for (const UOp* s : u->srcs()) {
+        open = sets_.Union(open, open_[nest_.at(s)]);
+        if (s->op == Op::kRange) open = sets_.With(open, range_of_.Get(s));
+      }
+      if (u->op == Op::kEnd) open = sets_.Without(open, Closed(u));
+      open_[p] = sets_.Union(open, forced_[p]);
+    }
+  }
+
+  // around_[r]: the set of ranges whose loops hold the loop of r.
+  absl::Status NestLoops() {
+    const size_t n = ranges_.size();
+    around_.assign(n, 0);
+    std::vector<int> closings(n, 0);
+    std::vector<const UOp*> ends;
+    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      const UOp* u = nest_.nodes[p];
+      if (u->op == Op::kRange) {
+        int& around = around_[range_of_.Get(u)];
+        around = sets_.Union(around, open_[p]);
+      }
+      if (u->op != Op::kEnd) continue;
+      ends.push_back(u);
+      for (int r : Closed(u)) {
+        around_[r] = sets_.Union(around_[r], open_[p]);
+        ++closings[r];
+      }
+    }
+    if (!CloseAround()) return Error("two ranges lie inside each other");
+    // An end that closes several ranges leaves their order open. One that holds another already
+    // goes outside; then one that more ends share; then as they are listed, outermost first.
+    for (const UOp* end : ends) {
+      std::vector<int> closed = Closed(end);
+      if (closed.size() < 2) continue;
+      std::stable_sort(closed.begin(), closed.end(), [&](int a, int b) {
+        const size_t da = sets_[around_[a]].size(), db = sets_[around_[b]].size();
+        return da != db ? da < db : closings[a] > closings[b];
+      });
+      for (size_t i = 1; i < closed.size(); ++i) {
+        around_[closed[i]] = sets_.With(around_[closed[i]], closed[i - 1]);
+      }
+      if (!CloseAround()) return Error("two ranges lie inside each other");
+    }
+    return MakeTree();
+  }
+
+  // Transitive closure; false where a range would hold itself.
+  bool CloseAround() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t r = 0; r < around_.size(); ++r) {
+        int all = around_[r];
+        for (int a : std::vector<int>(sets_[all])) all = sets_.Union(all, around_[a]);
+        changed |= all != around_[r];
+        around_[r] = all;
+        if (std::binary_search(sets_[all].begin(), sets_[all].end(), static_cast<int>(r))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  absl::Status MakeTree() {
+    std::vector<int> order(ranges_.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+    auto depth = [&](int r) { return sets_[around_[r]].size(); };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return depth(a) < depth(b); });
+    loop_of_.assign(ranges_.size(), 0);
+    nest_.loops.emplace_back();
+    for (int r : order) {
+      Loop loop;
+      loop.range = ranges_[r];
+      loop.parent = 0;
+      loop.depth = static_cast<int>(depth(r)) + 1;
+      int last = -1;
+      for (int a : sets_[around_[r]]) {
+        if (nest_.loops[loop_of_[a]].depth != loop.depth - 1) continue;
+        last = a;
+        loop.parent = loop_of_[a];
+      }
+      if (depth(r) > 0 && (last < 0 || sets_.With(around_[last], last) != around_[r])) {
+        return Error(absl::StrCat(RangeText(r), " lies in loops that do not hold each other"));
+      }
+      const UOp* size = loop.range->src(0);
+      loop.runs = size->op == Op::kConst && size->word() > 0;
+      loop_of_[r] = static_cast<int>(nest_.loops.size());
+      nest_.loops.push_back(std::move(loop));
+    }
+    return absl::OkStatus();
+  }
+
+  // The innermost loop of a set of open ranges, or -1.
+  int LoopOf(int set) {
+    if (set == 0) return 0;
+    const auto [it, fresh] = loop_of_set_.try_emplace(set, -1);
+    if (!fresh) return it->second;
+    int inner = sets_[set][0];
+    for (int r : sets_[set]) {
+      if (nest_.loops[loop_of_[r]].depth > nest_.loops[loop_of_[inner]].depth) inner = r;
+    }
+    const int all = sets_.With(around_[inner], inner);
+    if (sets_.Union(all, set) != all) return -1;
+    return loop_of_set_[set] = loop_of_[inner];
+  }
+
+  absl::Status Place() {
+    const size_t n = nest_.nodes.size();
+    nest_.block.assign(n, 0);
+    nest_.opens.assign(n, -1);
+    std::vector<char> tainted(n, 0);  // computed from what a load read
+    for (size_t p = 0; p < n; ++p) {
+      const UOp* u = nest_.nodes[p];
+      const int loop = LoopOf(open_[p]);
+      if (loop < 0) {
+        return Error(absl::StrCat("a ", std::string(Mnemonic(u->op)), " depends on ",
+                                  RangeText(sets_[open_[p]][0]), " and ",
+                                  RangeText(sets_[open_[p]].back()),
+                                  ", of which neither loop holds the other"));
+      }
+      nest_.block[p] = loop;
+      if (u->op == Op::kRange) {
+        nest_.opens[p] = loop_of_[range_of_.Get(u)];
+        nest_.block[p] = nest_.loops[nest_.opens[p]].parent;
+      } else if (u->op == Op::kEnd && u->num_srcs > 1) {
+        if (absl::Status s = PlaceEnd(static_cast<int>(p)); !s.ok()) return s;
+      }
+      tainted[p] = u->op == Op::kLoad;
+      for (const UOp* s : u->srcs()) tainted[p] |= !s->dtype.is_void() && tainted[nest_.at(s)];
+    }
+    Hoist(tainted);
+    return absl::OkStatus();
+  }
+
+  absl::Status PlaceEnd(int p) {
+    int outer = -1;
+    const std::vector<int> closed = Closed(nest_.nodes[p]);
+    int inner_depth = 0;
+    for (int r : closed) {
+      Loop& loop = nest_.loops[loop_of_[r]];
+      loop.ends.push_back(p);
+      inner_depth = std::max(inner_depth, loop.depth);
+      if (outer < 0 || loop.depth < nest_.loops[outer].depth) outer = loop_of_[r];
+    }
+    if (inner_depth - nest_.loops[outer].depth + 1 != static_cast<int>(closed.size())) {
+      return Error("an end closes ranges with an open one between them");
+    }
+    nest_.opens[p] = outer;
+    nest_.block[p] = nest_.loops[outer].parent;
+    return absl::OkStatus();
+  }
+
+  // From the users' blocks outward: to the outermost place (where the node's own open ranges end),
+  // but what was read not out of a loop that might not run.
+  void Hoist(const std::vector<char>& tainted) {
+    FindWrites();
+    std::vector<int> users(nest_.nodes.size(), -1);  // the innermost loop that holds all users
+    for (size_t p = nest_.nodes.size(); p-- > 0;) {
+      const UOp* u = nest_.nodes[p];
+      const int outermost = nest_.block[p];
+      if (!IsPinned(u) && users[p] >= 0 && (tainted[p] || shuffle_)) {
+        int at = users[p];
+        while (at != outermost) {
+          const bool may_stay = u->op != Op::kLoad || !Writes(at, BaseOf(u->src(0)));
+          const bool must_stay = tainted[p] && !nest_.loops[at].runs;
+          if (may_stay && (must_stay || (shuffle_ && (*shuffle_)() % 2))) break;
+          at = nest_.loops[at].parent;
+        }
+        nest_.block[p] = at;
+      }
+      for (const UOp* s : u->srcs()) {
+        // A range needs its bound outside; an end is in the block of what it closes.
+        int& where = users[nest_.at(s)];
+        const int mine = u->op == Op::kEnd && s->op != Op::kRange && u->num_srcs > 1
+                             ? LoopOf(open_[nest_.at(s)])
+                             : nest_.block[p];
+        where = where < 0 ? mine : nest_.Common(where, mine);
+      }
+    }
+  }
+
+  // writes_[loop]: the memories that the loop stores to. A load that does not depend on the loop
+  // may not stay in one that overwrites what it reads.
+  void FindWrites() {
+    writes_.resize(nest_.loops.size());
+    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      const UOp* u = nest_.nodes[p];
+      if (u->op != Op::kStore && u->op != Op::kCopyAsync) continue;
+      const UOp* base = BaseOf(u->src(0));
+      for (int l = nest_.block[p]; l > 0 && !Writes(l, base); l = nest_.loops[l].parent) {
+        writes_[l].push_back(base);
+      }
+    }
+  }
+  bool Writes(int loop, const UOp* base) const {
+    const auto& all = writes_[loop];
+    return std::find(all.begin(), all.end(), base) != all.end();
+  }
+
+  const Kernel& kernel_;
+  std::mt19937_64* shuffle_;
+  Nest nest_;
+  RangeSets sets_;
+  std::vector<const UOp*> ranges_;
+  NodeMap<int> range_of_;
+  std::vector<int> forced_, open_;  // sets by position
+  std::vector<int> around_;         // sets by range
+  std::vector<int> loop_of_;        // loops by range
+  std::vector<std::vector<const UOp*>> writes_;
+  std::unordered_map<int, int> loop_of_set_;
+};
+
+}  // namespace
+
+const UOp* BaseOf(const UOp* pointer) {
+  while (pointer->op == Op::kIndex || pointer->op == Op::kAfter || pointer->op == Op::kNoop) {
+    pointer = pointer->src(0);
+  }
+  return pointer;
+}
+
+int Nest::Common(int a, int b) const {
+  while (a != b) {
+    if (loops[a].depth < loops[b].depth) std::swap(a, b);
+    a = loops[a].parent;
+  }
+  return a;
+}
+
+absl::StatusOr<Nest> FindLoops(const Kernel& kernel, std::mt19937_64* shuffle) {
+  return Finder(kernel, shuffle).Run();
+}
+
+}  // namespace tg::linearize

@@ -1,0 +1,271 @@
+#include "passes/lower/body_lowering.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "ir/check.h"
+#include "ir/interpret/scalar.h"
+#include "passes/analysis/view_index.h"
+
+namespace tg {
+
+BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& schedule,
+                           const Coordinates& where, ShapeMap& shapes, SimplifyFn simplify)
+    : module_(module),
+      body_(body),
+      schedule_(schedule),
+      where_(where),
+      shapes_(shapes),
+      simplify_(simplify),
+      b_(*body.context),
+      reduces_(b_) {
+  for (const UOp* a : where.axis) {
+    if (!a) continue;
+    for (const UOp* u : PostOrder(a)) {
+      const bool local = u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0);
+      if (local && std::find(locals_.begin(), locals_.end(), u) == locals_.end()) {
+        locals_.push_back(u);
+      }
+    }
+  }
+  std::sort(locals_.begin(), locals_.end(),
+            [](const UOp* a, const UOp* c) { return a->word() < c->word(); });
+}
+
+BodyLowering::PositionId BodyLowering::Intern(Position p) {
+  uint64_t h = p.valid ? p.valid->id + 1 : 0;
+  for (const UOp* u : p.index) h = (h ^ u->id) * 0x9fb21c651e98df25ull + 1;
+  std::vector<PositionId>& bucket = position_ids_[h];
+  for (PositionId id : bucket) {
+    if (positions_[id] == p) return id;
+  }
+  const auto id = static_cast<PositionId>(positions_.size());
+  positions_.push_back(std::move(p));
+  bucket.push_back(id);
+  return id;
+}
+
+absl::StatusOr<const UOp*> BodyLowering::Run() {
+  std::vector<const UOp*> roots;
+  const UOp* sink = body_.root;
+  for (const UOp* store : sink->srcs()) {
+    const UOp* token = LowerStore(store);
+    if (!status_.ok()) return status_;
+    roots.push_back(token);
+  }
+  if (!where_.loops.empty()) {
+    // All stores stand in the same loops; one `end` closes them.
+    const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);
+    roots = {b_.End(all, where_.loops)};
+  }
+  return b_.Sink(roots);
+}
+
+const UOp* BodyLowering::LowerStore(const UOp* store) {
+  const Shape& shape = shapes_.Of(store->src(0));
+  Position at;
+  at.valid = where_.valid;
+  at.index.assign(shape.size(), b_.Index(0));
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const BaseAxis& base = schedule_.base[i];
+    if (base.reduce) continue;
+    const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
+    at.index[base.dim] = value;
+    if (schedule_.padded[i]) {
+      at.valid = simplify_(Both(b_, at.valid, b_.Lt(value, b_.Index(base.size))));
+    }
+  }
+  const UOp* value =
+      Lower(store->src(1), Intern(shapes_.Of(store->src(1)).empty() ? Position{{}, at.valid} : at));
+  if (!status_.ok()) return nullptr;
+  // One work-item of those that share a reduce stores its result.
+  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
+    if (schedule_.axes[i].kind == AxisKind::kGroup) {
+      at.valid = Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
+    }
+  }
+  const UOp* address = Address(store->src(0), at);
+  if (!address) return nullptr;
+  const UOp* token = b_.Store(address, value);
+  body_.CarryOver(store, token);
+  return token;
+}
+
+const UOp* BodyLowering::Address(const UOp* ptr, const Position& start) {
+  Position at = start;
+  while (ptr->op != Op::kDefineGlobal) {
+    const UOp* src = ptr->src(0);
+    at = ptr->op == Op::kView
+             ? MapView(ptr, at, nullptr)
+             : MapThrough(b_, ptr, shapes_.Of(src), shapes_.Of(ptr), at, nullptr, simplify_);
+    ptr = src;
+  }
+  if (ptr->dtype.is_image()) {
+    status_ = absl::UnimplementedError(
+        "lower: an image argument is reached by shape; index it at stage lowered");
+    return nullptr;
+  }
+  return b_.IndexPtr(ptr, Flatten(b_, shapes_.Of(ptr), at.index, simplify_), at.valid);
+}
+
+const UOp* BodyLowering::Lower(const UOp* u, PositionId at) {
+  std::vector<Key> stack = {{u, at}};
+  std::vector<Key> missing;
+  while (!stack.empty() && status_.ok()) {
+    const Key key = stack.back();
+    if (values_.contains(key)) {
+      stack.pop_back();
+      continue;
+    }
+    missing.clear();
+    if (const UOp* value = Step(key, missing)) {
+      body_.CarryOver(key.node, value);
+      values_[key] = value;
+      stack.pop_back();
+    } else {
+      stack.insert(stack.end(), missing.begin(), missing.end());
+    }
+  }
+  return status_.ok() ? values_[{u, at}] : nullptr;
+}
+
+const UOp* BodyLowering::Find(const UOp* u, PositionId at, std::vector<Key>& missing) {
+  const auto it = values_.find({u, at});
+  if (it != values_.end()) return it->second;
+  missing.push_back({u, at});
+  return nullptr;
+}
+
+const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
+  const UOp* u = key.node;
+  if (IsMovement(u->op)) return StepMovement(key, missing);
+  if (IsElementwise(u->op)) {
+    std::vector<const UOp*> srcs;
+    for (const UOp* s : u->srcs()) {
+      // A scalar source is the same everywhere.
+      PositionId at = key.at;
+      if (shapes_.Of(s).empty()) at = Intern({{}, positions_[key.at].valid});
+      srcs.push_back(Find(s, at, missing));
+    }
+    if (!missing.empty()) return nullptr;
+    if (u->op == Op::kDetach || u->op == Op::kContiguousBackward || u->op == Op::kFuse) {
+      return srcs[0];
+    }
+    return b_.context().Rebuild(u, b_.context(), srcs);
+  }
+  switch (u->op) {
+    case Op::kConst:
+    case Op::kVar:
+      return u;
+    case Op::kLoad: {
+      const UOp* address = Address(u->src(0), positions_[key.at]);
+      return address ? b_.Load(address) : nullptr;
+    }
+    case Op::kReduceAxis:
+      return StepReduce(key, missing);
+    default:
+      status_ = absl::InternalError(
+          absl::StrCat("lower: unexpected op ", std::string(Mnemonic(u->op)), " in a kernel"));
+      return nullptr;
+  }
+}
+
+Position BodyLowering::MapView(const UOp* u, const Position& at, const UOp** clause) {
+  const ViewIndex found = IndexThroughView(b_, u, at.index);
+  Position out;
+  const UOp* own = found.valid ? simplify_(found.valid) : nullptr;
+  if (own && IsConst(own) && own->word()) own = nullptr;
+  if (clause) *clause = own;
+  out.valid = own ? simplify_(Both(b_, at.valid, own)) : at.valid;
+  out.index = Unflatten(b_, shapes_.Of(u->src(0)), simplify_(found.offset), simplify_);
+  return out;
+}
+
+const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing) {
+  const UOp* u = key.node;
+  const UOp* src = u->src(0);
+  const UOp* clause = nullptr;
+  const Position at = positions_[key.at];
+  Position from = u->op == Op::kView
+                      ? MapView(u, at, &clause)
+                      : MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at, &clause, simplify_);
+  const UOp* value = Find(src, Intern(std::move(from)), missing);
+  if (!value) return nullptr;
+  if (!clause || ZeroOutside(value, clause, 4)) return value;
+  return b_.Where(clause, value, b_.ConstInt(value->dtype, 0));
+}
+
+bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
+  if (IsConst(v)) return v->word() == 0;
+  if (v->op == Op::kLoad) {
+    // The gate is a conjunction that holds `valid` as one of its parts, or is it.
+    const UOp* index = v->src(0);
+    if (v->num_srcs != 1 || index->num_srcs < 3) return false;
+    std::vector<const UOp*> parts = {index->src(2)};
+    while (!parts.empty()) {
+      const UOp* p = parts.back();
+      parts.pop_back();
+      if (p == valid) return true;
+      if (p->op == Op::kAnd) parts.insert(parts.end(), p->srcs().begin(), p->srcs().end());
+    }
+    return false;
+  }
+  if (depth == 0 || !MapsZeroToZero(v->op)) return false;
+  return std::all_of(v->srcs().begin(), v->srcs().end(),
+                     [&](const UOp* s) { return ZeroOutside(s, valid, depth - 1); });
+}
+
+const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
+  const auto [it, fresh] = plans_.try_emplace(key);
+  ReduceAt& plan = it->second;
+  if (!fresh) return plan;
+  const UOp* u = key.node;
+  std::vector<const UOp*> axis = where_.axis;
+  for (size_t i : schedule_.AxesOf(u)) {
+    switch (schedule_.axes[i].kind) {
+      case AxisKind::kReduce:
+        axis[i] = b_.Range(b_.Index(schedule_.axes[i].size));
+        plan.ranges.push_back(axis[i]);
+        break;
+      case AxisKind::kUnroll:
+        plan.unrolls.push_back(axis[i]);
+        break;
+      case AxisKind::kGroup:
+        plan.specials.push_back(axis[i]);
+        break;
+      default:
+        TG_UNREACHABLE();
+    }
+  }
+  Position from = positions_[key.at];
+  for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const BaseAxis& base = schedule_.base[i];
+    if (base.reduce != u) continue;
+    const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
+    from.index[base.dim] = value;
+    if (schedule_.padded[i]) {
+      plan.valid = simplify_(Both(b_, plan.valid, b_.Lt(value, b_.Index(base.size))));
+    }
+  }
+  if (plan.valid) from.valid = simplify_(Both(b_, from.valid, plan.valid));
+  plan.source = Intern(std::move(from));
+  return plan;
+}
+
+const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
+  const ReduceAt& plan = PlanReduce(key);
+  const UOp* x = Find(key.node->src(0), plan.source, missing);
+  if (!x) return nullptr;
+  const Op op = static_cast<Op>(key.node->word());
+  if (plan.valid) {
+    const UOp* identity = b_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+    const bool zero = IsConst(identity) && identity->word() == 0;
+    if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
+  }
+  x = reduces_.Reduce(op, x, plan.unrolls, plan.ranges);
+  if (plan.specials.empty()) return x;
+  return reduces_.GroupReduce(op, x, plan.specials, locals_);
+}
+
+}  // namespace tg

@@ -1,0 +1,80 @@
+// The value of each stored element as an expression over loads: indices are mapped from the stores
+// through movement ops down to the kernel's arguments.
+#ifndef TG_PASSES_LOWER_BODY_LOWERING_H_
+#define TG_PASSES_LOWER_BODY_LOWERING_H_
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/builder.h"
+#include "ir/shape.h"
+#include "passes/analysis/indexing.h"
+#include "passes/analysis/schedule.h"
+#include "passes/lower/coordinates.h"
+#include "passes/lower/reduce_lowering.h"
+
+namespace tg {
+
+class BodyLowering {
+ public:
+  // Nodes are made in the body's own context.
+  BodyLowering(const Module& module, Body& body, const Schedule& schedule, const Coordinates& where,
+               ShapeMap& shapes, SimplifyFn simplify);
+
+  // The lowered sink.
+  absl::StatusOr<const UOp*> Run();
+
+ private:
+  using PositionId = uint32_t;
+  // A value of the old body at one position.
+  struct Key {
+    const UOp* node;
+    PositionId at;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& k) const { return k.node->id * 0x9e3779b97f4a7c15ull + k.at; }
+  };
+  // How one reduce at one position is carried out.
+  struct ReduceAt {
+    PositionId source;
+    const UOp* valid = nullptr;  // false for padding of its axes
+    std::vector<const UOp*> unrolls, ranges, specials;
+  };
+
+  PositionId Intern(Position p);
+  const UOp* Lower(const UOp* u, PositionId at);
+  // The value of `key`, or null after naming in `missing` what must be lowered first.
+  const UOp* Step(const Key& key, std::vector<Key>& missing);
+  const UOp* StepMovement(const Key& key, std::vector<Key>& missing);
+  const UOp* StepReduce(const Key& key, std::vector<Key>& missing);
+  const ReduceAt& PlanReduce(const Key& key);
+  // The address of one element behind a pointer, through the movement ops above an argument.
+  const UOp* Address(const UOp* ptr, const Position& at);
+  const UOp* LowerStore(const UOp* store);
+  const UOp* Find(const UOp* u, PositionId at, std::vector<Key>& missing);
+  Position MapView(const UOp* u, const Position& at, const UOp** clause);
+  // Whether `v` is already 0 wherever `valid` does not hold.
+  bool ZeroOutside(const UOp* v, const UOp* valid, int depth) const;
+
+  const Module& module_;
+  Body& body_;
+  const Schedule& schedule_;
+  const Coordinates& where_;
+  ShapeMap& shapes_;
+  SimplifyFn simplify_;
+  Builder b_;
+  ReduceLowering reduces_;
+  std::vector<Position> positions_;
+  std::unordered_map<uint64_t, std::vector<PositionId>> position_ids_;
+  std::unordered_map<Key, const UOp*, KeyHash> values_;
+  std::unordered_map<Key, ReduceAt, KeyHash> plans_;
+  std::vector<const UOp*> locals_;
+  absl::Status status_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_LOWER_BODY_LOWERING_H_

@@ -1,0 +1,169 @@
+#include "passes/lower/coordinates.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "ir/check.h"
+#include "ir/shape.h"
+
+namespace tg {
+namespace {
+
+// Axes that share one dimension of the grid or of a group, the outermost first.
+struct Dimension {
+  std::vector<size_t> axes;
+  int64_t max_size = 1;
+  bool fixed = false;  // keeps to itself
+};
+
+// Merges neighbours, the smallest product first, until at most `limit` dimensions are left.
+bool Merge(std::vector<Dimension>& dims, size_t limit) {
+  while (dims.size() > limit) {
+    size_t best = SIZE_MAX;
+    double best_size = 0;
+    for (size_t i = 0; i + 1 < dims.size(); ++i) {
+      if (dims[i].fixed || dims[i + 1].fixed) continue;
+      const double size =
+          static_cast<double>(dims[i].max_size) * static_cast<double>(dims[i + 1].max_size);
+      if (best == SIZE_MAX || size < best_size) best = i, best_size = size;
+    }
+    if (best == SIZE_MAX) return false;
+    Dimension& a = dims[best];
+    const Dimension& c = dims[best + 1];
+    a.axes.insert(a.axes.end(), c.axes.begin(), c.axes.end());
+    a.max_size *= c.max_size;
+    dims.erase(dims.begin() + static_cast<ptrdiff_t>(best) + 1);
+  }
+  return true;
+}
+
+class Maker {
+ public:
+  Maker(Builder& b, const Schedule& s, const Target& target, SimplifyFn simplify)
+      : b_(b), s_(s), target_(target), simplify_(simplify) {}
+
+  absl::StatusOr<Coordinates> Make() {
+    out_.axis.resize(s_.axes.size());
+    std::vector<Dimension> grid, local;
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      const ScheduledAxis& a = s_.axes[i];
+      switch (a.kind) {
+        case AxisKind::kGlobal:
+          grid.push_back({{i}, a.max_size, a.grid_dim >= 0});
+          break;
+        case AxisKind::kLocal:
+          local.push_back({{i}, a.max_size, false});
+          break;
+        case AxisKind::kGroup:
+          local.push_back({{i}, a.max_size, true});
+          break;
+        case AxisKind::kUnroll:
+        case AxisKind::kUpcast:
+        case AxisKind::kVector:
+          out_.axis[i] = b_.Unroll(static_cast<int64_t>(i), a.max_size);
+          break;
+        case AxisKind::kLoop:
+          out_.axis[i] = b_.Range(b_.Index(a.size));
+          out_.loops.push_back(out_.axis[i]);
+          break;
+        case AxisKind::kReduce:
+          break;
+      }
+    }
+    if (absl::Status s = Assign(grid, SpecialName::kGrid0, target_.max_groups); !s.ok()) return s;
+    const int64_t max_local[] = {target_.max_local[0], target_.max_local[1], target_.max_local[2]};
+    if (absl::Status s = Assign(local, SpecialName::kLocal0, max_local); !s.ok()) return s;
+    return std::move(out_);
+  }
+
+ private:
+  absl::Status Assign(std::vector<Dimension>& dims, SpecialName first, const int64_t* limits) {
+    if (!Merge(dims, 3)) {
+      return absl::InvalidArgumentError("more than three group axes or grid dimensions");
+    }
+    // Fixed dimensions first, then the rest from the last to the first.
+    std::vector<Dimension*> order(3, nullptr);
+    for (Dimension& d : dims) {
+      const int want = s_.axes[d.axes[0]].grid_dim;
+      if (want >= 0) order[static_cast<size_t>(want)] = &d;
+    }
+    size_t next = 0;
+    for (size_t i = dims.size(); i-- > 0;) {
+      if (s_.axes[dims[i].axes[0]].grid_dim >= 0) continue;
+      while (order[next]) ++next;
+      order[next] = &dims[i];
+    }
+    // A dimension number must not be skipped: the missing ones have size 1 and are left out.
+    for (size_t d = 0; d < 3; ++d) {
+      if (!order[d]) continue;
+      const auto name = static_cast<SpecialName>(static_cast<size_t>(first) + d);
+      if (absl::Status s = Place(*order[d], name, limits, d, order); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Place(const Dimension& dim, SpecialName name, const int64_t* limits, size_t d,
+                     std::vector<Dimension*>& order) {
+    Dim size = 1;
+    for (size_t i : dim.axes) size = MulDims(b_.context(), size, s_.axes[i].size);
+    const UOp* id = nullptr;
+    if (dim.max_size <= limits[d]) {
+      id = b_.Special(name, simplify_(b_.Index(size)));
+    } else {
+      // Too large for the device: carry into a dimension that is free, and guard the overhang.
+      size_t spare = 0;
+      while (spare < 3 && (order[spare] || limits[spare] < 2)) ++spare;
+      const bool grid = name <= SpecialName::kGrid2;
+      if (!grid || spare == 3 || size.is_symbolic() ||
+          (dim.max_size + limits[d] - 1) / limits[d] > limits[spare]) {
+        return absl::InvalidArgumentError(absl::StrCat("dimension of ", dim.max_size,
+                                                       " does not fit target ", target_.name,
+                                                       ", which allows ", limits[d]));
+      }
+      const int64_t high = (dim.max_size + limits[d] - 1) / limits[d];
+      const int64_t low = (dim.max_size + high - 1) / high;
+      static Dimension taken;
+      order[spare] = &taken;
+      const auto high_name =
+          static_cast<SpecialName>(static_cast<size_t>(SpecialName::kGrid0) + spare);
+      id = b_.Add(b_.Mul(b_.Special(high_name, b_.Index(high)), b_.Index(low)),
+                  b_.Special(name, b_.Index(low)));
+      if (high * low != dim.max_size) {
+        out_.valid = Both(b_, out_.valid, b_.Lt(id, b_.Index(dim.max_size)));
+      }
+      if (spare < d) return absl::InternalError("a free dimension below a used one");
+    }
+    Shape shape;
+    for (size_t i : dim.axes) shape.push_back(s_.axes[i].size);
+    const std::vector<const UOp*> parts = Unflatten(b_, shape, id, simplify_);
+    for (size_t k = 0; k < parts.size(); ++k) out_.axis[dim.axes[k]] = parts[k];
+    return absl::OkStatus();
+  }
+
+  Builder& b_;
+  const Schedule& s_;
+  const Target& target_;
+  SimplifyFn simplify_;
+  Coordinates out_;
+};
+
+}  // namespace
+
+absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const Schedule& schedule,
+                                            const Target& target, SimplifyFn simplify) {
+  return Maker(b, schedule, target, simplify).Make();
+}
+
+const UOp* BaseAxisValue(Builder& b, const Schedule& schedule, size_t base,
+                         const std::vector<const UOp*>& axis, SimplifyFn simplify) {
+  const UOp* sum = nullptr;
+  for (const Digit& digit : schedule.digits[base]) {
+    const UOp* a = axis[digit.axis];
+    TG_CHECK(a != nullptr);
+    const UOp* term = digit.stride == 1 ? a : b.Mul(a, b.Index(digit.stride));
+    sum = sum ? b.Add(sum, term) : term;
+  }
+  return simplify(sum);
+}
+
+}  // namespace tg

@@ -1,0 +1,68 @@
+#include "passes/lower/free_leaves.h"
+
+#include <algorithm>
+
+namespace tg {
+
+std::vector<const UOp*> FreeLeaves::Compute(const UOp* u) {
+  std::vector<const UOp*> out;
+  for (const UOp* s : u->srcs()) {
+    const auto& leaves = rows_.Get(s).leaves;
+    out.insert(out.end(), leaves.begin(), leaves.end());
+  }
+  if (u->op == Op::kRange || u->op == Op::kUnroll) out.push_back(u);
+  std::sort(out.begin(), out.end(), [](const UOp* a, const UOp* b) { return a->id < b->id; });
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  if (u->op == Op::kEnd || u->op == Op::kReduce) {
+    std::erase_if(out, [&](const UOp* leaf) {
+      return std::find(u->srcs().begin() + 1, u->srcs().end(), leaf) != u->srcs().end();
+    });
+  }
+  if (u->op == Op::kContract) {
+    const auto axes = u->list();
+    std::erase_if(out, [&](const UOp* leaf) {
+      return leaf->op == Op::kUnroll &&
+             std::find(axes.begin(), axes.end(), leaf->word()) != axes.end();
+    });
+  }
+  return out;
+}
+
+const std::vector<const UOp*>& FreeLeaves::Of(const UOp* u) {
+  std::vector<const UOp*> stack = {u};
+  while (!stack.empty()) {
+    const UOp* top = stack.back();
+    const size_t before = stack.size();
+    for (const UOp* s : top->srcs()) {
+      if (!rows_.Get(s).done) stack.push_back(s);
+    }
+    if (stack.size() != before) continue;
+    stack.pop_back();
+    if (rows_.Get(top).done) continue;
+    std::vector<const UOp*> leaves = Compute(top);
+    Row& row = rows_[top];
+    row.leaves = std::move(leaves);
+    row.done = true;
+  }
+  return rows_[u].leaves;
+}
+
+std::vector<const UOp*> FreeLeaves::RangesOf(const UOp* u) {
+  std::vector<const UOp*> out;
+  for (const UOp* leaf : Of(u)) {
+    if (leaf->op == Op::kRange) out.push_back(leaf);
+  }
+  return out;
+}
+
+std::vector<const UOp*> FreeLeaves::UnrollsOf(const UOp* u) {
+  std::vector<const UOp*> out;
+  for (const UOp* leaf : Of(u)) {
+    if (leaf->op == Op::kUnroll) out.push_back(leaf);
+  }
+  std::sort(out.begin(), out.end(),
+            [](const UOp* a, const UOp* b) { return a->word() < b->word(); });
+  return out;
+}
+
+}  // namespace tg

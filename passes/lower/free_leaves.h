@@ -1,0 +1,33 @@
+// Which loops and unrolled axes a node's value still varies over.
+#ifndef TG_PASSES_LOWER_FREE_LEAVES_H_
+#define TG_PASSES_LOWER_FREE_LEAVES_H_
+
+#include <vector>
+
+#include "ir/walk.h"
+
+namespace tg {
+
+// Memoised over one context, which may grow between calls.
+class FreeLeaves {
+ public:
+  // The `range` and `unroll` nodes that `u` depends on and that nothing below it has closed (`end`
+  // closes ranges, `contract` unrolled axes), in order of creation.
+  const std::vector<const UOp*>& Of(const UOp* u);
+
+  std::vector<const UOp*> RangesOf(const UOp* u);
+  std::vector<const UOp*> UnrollsOf(const UOp* u);
+
+ private:
+  std::vector<const UOp*> Compute(const UOp* u);
+
+  struct Row {
+    bool done = false;
+    std::vector<const UOp*> leaves;
+  };
+  NodeMap<Row> rows_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_LOWER_FREE_LEAVES_H_

@@ -1,0 +1,72 @@
+#include "passes/lower/lower.h"
+
+#include "absl/strings/str_cat.h"
+#include "passes/lower/body_lowering.h"
+#include "passes/lower/reduce_lowering.h"
+#include "passes/simplify/simplify.h"
+
+namespace tg {
+namespace {
+
+absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("lower: kernel @", kernel.name, ": ", status.message()));
+}
+
+// Drops what the body no longer reaches, so that later passes' tables stay small.
+void Compact(Body& body) {
+  Body fresh;
+  CloneBody(body, fresh);
+  body = std::move(fresh);
+}
+
+}  // namespace
+
+absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& target) {
+  Body& body = kernel.body;
+  if (kernel.stage == Stage::kLowered) {
+    MakeReducesExplicit(body);
+    Compact(body);
+    return absl::OkStatus();
+  }
+  if (kernel.stage != Stage::kKernel) return absl::OkStatus();
+  Simplifier simplifier(*body.context, &module);
+  const auto simplify = [&](const UOp* u) { return simplifier(u); };
+  ShapeMap shapes(module, *body.context);
+  absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  if (!schedule.ok()) return InKernel(kernel, schedule.status());
+  Builder b(*body.context);
+  absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
+  if (!where.ok()) return InKernel(kernel, where.status());
+  BodyLowering lowering(module, body, *schedule, *where, shapes, simplify);
+  absl::StatusOr<const UOp*> sink = lowering.Run();
+  if (!sink.ok()) return InKernel(kernel, sink.status());
+  body.CarryOver(body.root, *sink);
+  body.root = *sink;
+  if (absl::Status s = Simplify(body, Stage::kLowered, module); !s.ok()) return InKernel(kernel, s);
+  kernel.axes = schedule->ToAxes();
+  kernel.stage = Stage::kLowered;
+  Compact(body);
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status Run(Module& module, PassContext& context) {
+  for (const auto& kernel : module.kernels) {
+    const bool lowers = kernel->stage <= Stage::kLowered;
+    if (absl::Status s = LowerKernel(module, *kernel, context.target); !s.ok()) return s;
+    if (lowers) ++context.statistics["lower.kernels"];
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+constinit const Pass kLowerPass = {
+    "lower",
+    "gives every axis its loop, work-item id or lanes, and every access its address",
+    {},
+    Run};
+
+}  // namespace tg

@@ -1,0 +1,21 @@
+// Lower: from shapes to ranges. Applies a kernel's opts, gives every axis its coordinate (a
+// work-item id, a loop, or unrolled lanes), maps the indices of what is stored through the movement
+// ops down to the loads, and makes every reduce a loop over an accumulator. Tests:
+// passes/lower/test.
+#ifndef TG_PASSES_LOWER_LOWER_H_
+#define TG_PASSES_LOWER_LOWER_H_
+
+#include "absl/status/status.h"
+#include "passes/pass.h"
+
+namespace tg {
+
+extern const Pass kLowerPass;
+
+// Brings one kernel from Stage::kKernel to Stage::kLowered, or makes what is left of `reduce` and
+// `group_reduce` in a lowered one explicit.
+absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& target);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_LOWER_LOWER_H_

@@ -1,0 +1,127 @@
+#include "passes/lower/reduce_lowering.h"
+
+#include <algorithm>
+
+#include "ir/interpret/scalar.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+
+const UOp* ReduceLowering::LaneNumber(const std::vector<const UOp*>& unrolls, int64_t& count) {
+  const UOp* number = nullptr;
+  count = 1;
+  for (size_t i = unrolls.size(); i-- > 0;) {
+    const UOp* term = count == 1 ? unrolls[i] : b_.Mul(unrolls[i], b_.Index(count));
+    number = number ? b_.Add(term, number) : term;
+    count *= unrolls[i]->word(1);
+  }
+  return number ? number : b_.Index(0);
+}
+
+const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& unrolls,
+                                  const std::vector<const UOp*>& ranges) {
+  const DType t = x->dtype;
+  // Horizontal: the unrolled terms become lanes of one vector, which collapses. An axis that x does
+  // not vary over still counts: each lane holds the same term.
+  if (!unrolls.empty()) {
+    llvm::SmallVector<int64_t, 8> axes{static_cast<int64_t>(unrolls.size())};
+    int lanes = t.lanes();
+    for (const UOp* u : unrolls) {
+      axes.push_back(u->word(0));
+      lanes *= static_cast<int>(u->word(1));
+    }
+    Context& ctx = b_.context();
+    const std::span<const int64_t> words(axes.data(), axes.size());
+    const UOp* wide =
+        ctx.Make(Op::kContract, t.WithLanes(lanes), {x}, ctx.MakeAttr(Op::kContract, words));
+    x = ctx.Make(Op::kReduce, t, {wide}, ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
+  }
+  if (ranges.empty()) return x;
+
+  int64_t count = 1;
+  const UOp* i = LaneNumber(free_.UnrollsOf(x), count);
+  std::vector<const UOp*> outer = free_.RangesOf(x);
+  std::erase_if(outer, [&](const UOp* r) {
+    return std::find(ranges.begin(), ranges.end(), r) != ranges.end();
+  });
+  const UOp* acc = b_.Scratch(DType::Pointer(t.scalar(), count * t.lanes(), AddrSpace::kReg));
+  if (t.lanes() != 1) i = b_.Mul(i, b_.Index(t.lanes()));
+  const UOp* init = b_.Store(b_.IndexPtr(b_.After(acc, outer), i),
+                             b_.ConstBits(t, ReduceIdentity(op, t.scalar())));
+  std::vector<const UOp*> tokens = {init};
+  tokens.insert(tokens.end(), ranges.begin(), ranges.end());
+  const UOp* at = b_.IndexPtr(b_.After(acc, tokens), i);
+  const UOp* step = b_.Store(at, b_.Alu(op, {b_.Load(at, nullptr, t.lanes()), x}));
+  const UOp* done = b_.End(step, ranges);
+  return b_.Load(b_.IndexPtr(b_.After(acc, UOpSpan(&done, 1)), i), nullptr, t.lanes());
+}
+
+const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials,
+                                       const std::vector<const UOp*>& locals) {
+  const DType t = x->dtype;
+  int64_t lanes = 1;
+  const UOp* lane = LaneNumber(free_.UnrollsOf(x), lanes);
+  if (t.lanes() != 1) lane = b_.Mul(lane, b_.Index(t.lanes()));
+  lanes *= t.lanes();
+  int64_t group = 1;
+  for (const UOp* l : locals) group *= l->src(0)->word();
+  // The place of the work-item whose coordinate in `specials` is `other`.
+  const auto place = [&](const std::vector<const UOp*>& other) {
+    const UOp* sum = lane;
+    int64_t stride = lanes;
+    for (const UOp* l : locals) {
+      const auto it = std::find(specials.begin(), specials.end(), l);
+      const UOp* c = it == specials.end() ? l : other[static_cast<size_t>(it - specials.begin())];
+      sum = b_.Add(b_.Mul(c, b_.Index(stride)), sum);
+      stride *= l->src(0)->word();
+    }
+    return sum;
+  };
+  const std::vector<const UOp*> outer = free_.RangesOf(x);
+  const UOp* mem = b_.Scratch(DType::Pointer(t.scalar(), group * lanes, AddrSpace::kLocal));
+  const UOp* before = mem;
+  if (!outer.empty()) {
+    // The next iteration must not overwrite what others still read.
+    const UOp* wait = b_.context().Make(Op::kBarrier, kVoid, UOpSpan(outer.data(), outer.size()));
+    before = b_.After(mem, UOpSpan(&wait, 1));
+  }
+  const UOp* part = b_.Store(b_.IndexPtr(before, place(specials)), x);
+  const UOp* barrier = b_.context().Make(Op::kBarrier, kVoid, {part});
+  std::vector<const UOp*> ranges;
+  for (const UOp* s : specials) ranges.push_back(b_.Range(s->src(0)));
+  const UOp* all = b_.After(mem, UOpSpan(&barrier, 1));
+  return Reduce(op, b_.Load(b_.IndexPtr(all, place(ranges)), nullptr, t.lanes()), {}, ranges);
+}
+
+void MakeReducesExplicit(Body& body) {
+  Builder b(*body.context);
+  ReduceLowering reduces(b);
+  const std::vector<const UOp*> order = PostOrder(body.root);
+  std::vector<const UOp*> locals;
+  for (const UOp* u : order) {
+    const bool local = u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0);
+    if (local) locals.push_back(u);
+  }
+  std::sort(locals.begin(), locals.end(),
+            [](const UOp* a, const UOp* c) { return a->word() < c->word(); });
+  NodeMap<const UOp*> map;
+  llvm::SmallVector<const UOp*, 8> srcs;
+  for (const UOp* u : order) {
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* to = nullptr;
+    const std::vector<const UOp*> rest(srcs.begin() + !srcs.empty(), srcs.end());
+    if (u->op == Op::kReduce && !rest.empty() && u->dtype == srcs[0]->dtype) {
+      to = reduces.Reduce(static_cast<Op>(u->word()), srcs[0], {}, rest);
+    } else if (u->op == Op::kGroupReduce) {
+      to = reduces.GroupReduce(static_cast<Op>(u->word()), srcs[0], rest, locals);
+    } else {
+      to = b.context().Rebuild(u, b.context(), UOpSpan(srcs.data(), srcs.size()));
+    }
+    map[u] = to;
+    body.CarryOver(u, to);
+  }
+  body.root = map.Get(body.root);
+}
+
+}  // namespace tg

@@ -1,0 +1,111 @@
+// The heuristic for OpenCL on a CPU: one work-item a group, vectors along the axis that memory is
+// contiguous in, a register tile where operands are reused, and loops inside so that groups are
+// few.
+#include <algorithm>
+
+#include "passes/optimize/heuristic.h"
+
+namespace tg {
+namespace {
+
+int64_t PowerOfTwoDivisor(int64_t n, int64_t limit) {
+  int64_t d = 1;
+  while (d * 2 <= limit && n % (d * 2) == 0) d *= 2;
+  return d;
+}
+
+int64_t WidestLanes(const Tuner& t) {
+  int64_t bytes = 1;
+  for (const Access& a : t.accesses()) {
+    bytes = std::max(bytes, ByteSize(a.node->src(0)->dtype.scalar()));
+  }
+  return std::max<int64_t>(1, t.target().alu_width / bytes);
+}
+
+// How well vectors along this axis read and write: every access contiguous or repeated.
+int Score(const Tuner& t, size_t axis) {
+  int score = 0;
+  for (const Access& a : t.accesses()) {
+    const auto stride = t.Stride(a, axis);
+    if (stride == 1)
+      score += a.is_store() ? 3 : 2;
+    else if (stride != 0)
+      score -= a.is_store() ? 6 : 2;
+    else if (a.is_store())
+      score -= 6;
+  }
+  return score;
+}
+
+// Returns whether results stand side by side in vectors.
+bool Vectorize(Tuner& t) {
+  size_t best = SIZE_MAX;
+  int best_score = 0;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (t.IsSymbolic(i) || t.Size(i) % 2 != 0) continue;
+    const int score = Score(t, i);
+    if (score > best_score) best = i, best_score = score;
+  }
+  if (best == SIZE_MAX) return false;
+  return t.Try("vectorize", best, PowerOfTwoDivisor(t.Size(best), WidestLanes(t)));
+}
+
+// Results along another axis share what is loaded: rows of a product, channels of a convolution.
+void Tile(Tuner& t) {
+  const std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
+  if (vectors.empty() || t.Axes(AxisKind::kReduce).empty()) return;
+  size_t best = SIZE_MAX;
+  int64_t best_rows = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (t.IsSymbolic(i) || t.schedule().axes[i].base == t.schedule().axes[vectors[0]].base)
+      continue;
+    const bool reused = std::any_of(t.accesses().begin(), t.accesses().end(), [&](const Access& a) {
+      return !a.is_store() && t.Stride(a, i) == 0 && t.Stride(a, vectors[0]) != 0;
+    });
+    const int64_t rows = PowerOfTwoDivisor(t.Size(i), 8);
+    if (reused && rows > best_rows) best = i, best_rows = rows;
+  }
+  if (best != SIZE_MAX) t.Try("upcast", best, best_rows);
+}
+
+// A reduce whose results do not vectorise: its terms side by side.
+void Unroll(Tuner& t, bool vectors) {
+  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  if (reduces.empty()) return;
+  const size_t last = reduces.back();
+  if (t.IsSymbolic(last)) return;
+  if (!vectors) {
+    const int64_t n = PowerOfTwoDivisor(t.Size(last), WidestLanes(t));
+    if (n > 1) t.Try("unroll", last, n);
+  } else if (t.Size(last) <= 4 && t.schedule().UpcastSize() <= 64) {
+    t.Try("unroll", last);
+  }
+}
+
+// A group costs some nanoseconds: enough groups for every core to share evenly, the rest as loops.
+void Loops(Tuner& t) {
+  const int64_t enough = int64_t{32} * t.target().compute_units;
+  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  if (globals.empty() || t.WorkItems() <= 4 * enough) return;
+  const size_t last = globals.back();
+  if (t.IsSymbolic(last)) return;
+  const int64_t others = t.WorkItems() / t.Size(last);
+  if (others >= enough) {
+    t.Try("loop", last);
+    return;
+  }
+  const int64_t inner =
+      PowerOfTwoDivisor(t.Size(last), std::max<int64_t>(1, t.WorkItems() / enough));
+  if (inner > 1) t.Try("loop", last, inner);
+}
+
+}  // namespace
+
+void TuneForCpu(Tuner& t) {
+  const bool vectors = Vectorize(t);
+  Tile(t);
+  Unroll(t, vectors);
+  Loops(t);
+}
+
+}  // namespace tg

@@ -1,0 +1,207 @@
+// The heuristic for GPUs: tinygrad's hand-coded rules (v0.10.3) in their order, over named axes.
+#include <algorithm>
+#include <tuple>
+
+#include "passes/optimize/heuristic.h"
+
+namespace tg {
+namespace {
+
+// The greatest of `choices` (descending) that divides n; 0 if none does.
+int64_t Divisor(int64_t n, std::initializer_list<int64_t> choices, int64_t limit = INT64_MAX) {
+  for (int64_t c : choices) {
+    if (c <= limit && n % c == 0 && n >= c) return c;
+  }
+  return 0;
+}
+
+const UOp* FinalReduce(const Tuner& t) {
+  for (const BaseAxis& b : t.schedule().base) {
+    if (b.reduce) return b.reduce;
+  }
+  return nullptr;
+}
+
+// A long row times a vector: few results, each a long sum. Several work-items share a sum.
+bool Matvec(Tuner& t) {
+  const UOp* reduce = FinalReduce(t);
+  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  if (!reduce || static_cast<Op>(reduce->word()) != Op::kAdd || reduces.empty()) return false;
+  const UOp* product = reduce->src(0);
+  if (product->op != Op::kMul) return false;
+  const size_t k = reduces[0];
+  std::vector<const Access*> loads;
+  for (const Access& a : t.accesses()) {
+    if (!a.is_store()) loads.push_back(&a);
+  }
+  if (loads.size() != 2 || t.Size(k) % 8 != 0 || t.IsSymbolic(k)) return false;
+  const bool contiguous = t.Stride(*loads[0], k) == 1 || t.Stride(*loads[1], k) == 1;
+  // Both operands repeated along some axis: a matrix product, which has better ways.
+  const auto repeats = [&](const Access* a) {
+    const auto globals = t.Axes(AxisKind::kGlobal);
+    return std::any_of(globals.begin(), globals.end(),
+                       [&](size_t i) { return t.Stride(*a, i) == 0; });
+  };
+  if (!contiguous || (repeats(loads[0]) && repeats(loads[1]))) return false;
+  for (size_t g : t.Axes(AxisKind::kGlobal)) {
+    if (t.Size(g) % 16 != 0 || t.IsSymbolic(g)) continue;
+    const std::string name = t.schedule().axes[g].name;
+    if (!t.Try("group", k, 8)) return false;
+    if (t.Try("local", g, 4)) {
+      // The outer part keeps its place in front.
+      for (size_t i : t.Axes(AxisKind::kGlobal)) {
+        if (t.schedule().axes[i].name == name + ".0") t.Try("upcast", i, 4);
+      }
+    }
+    return true;
+  }
+  return false;
+}
+
+// Few results: a group of work-items for each.
+bool GroupReduce(Tuner& t) {
+  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  const int64_t items = t.WorkItems();
+  if (reduces.empty() || items > 2048 || t.Axes(AxisKind::kGlobal).size() > 2) return false;
+  bool grouped = false;
+  NodeSet seen;
+  // Once for each reduce, on its first axis.
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* reduce = t.schedule().base[n].reduce;
+    if (!reduce || !seen.Insert(reduce)) continue;
+    for (int64_t amount : {int64_t{256}, int64_t{16}}) {
+      if (amount == 256 && items > 32) continue;
+      const std::vector<size_t> axes = t.Axes(AxisKind::kReduce);
+      const auto axis = std::find_if(axes.begin(), axes.end(), [&](size_t i) {
+        return t.schedule().base[t.schedule().axes[i].base].reduce == reduce;
+      });
+      if (axis == axes.end() || t.Size(*axis) % amount != 0) continue;
+      if (t.schedule().GroupSize() * amount > t.target().max_group_size) continue;
+      if (t.Try("grouptop", *axis, amount)) {
+        grouped = true;
+        break;
+      }
+    }
+  }
+  return grouped;
+}
+
+// Small masked axes (the padding of a window) side by side: their conditions become constants.
+void UpcastMasked(Tuner& t) {
+  for (size_t n = t.schedule().base.size(); n-- > 0;) {
+    const BaseAxis& base = t.schedule().base[n];
+    if (base.reduce || base.size.is_symbolic() || base.max_size > 7) continue;
+    const bool masked = std::any_of(t.accesses().begin(), t.accesses().end(),
+                                    [&](const Access& a) { return a.masked[n]; });
+    if (!masked || t.schedule().UpcastSize() * base.max_size > 49) continue;
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      if (t.schedule().axes[i].base == n && t.Try("upcast", i)) break;
+    }
+  }
+}
+
+// Axes along which some operand stays the same, by 3 or 4: each load then serves several results.
+void UpcastBroadcast(Tuner& t) {
+  while (t.WorkItems() >= 1024) {
+    using Score = std::tuple<int64_t, int64_t, size_t, int64_t>;
+    std::vector<Score> choices;
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      if (t.HasLanes(i) || t.IsSymbolic(i)) continue;
+      for (int64_t amount : {int64_t{3}, int64_t{4}}) {
+        if (t.Size(i) % amount != 0) continue;
+        bool reused = false;
+        int64_t moving = 0, strides = 0;
+        for (const Access& a : t.accesses()) {
+          const int64_t s = t.Stride(a, i).value_or(1);
+          // Reuse that another upcast of the same operand has not used up already.
+          bool has_other = false;
+          for (AxisKind kind : {AxisKind::kUpcast, AxisKind::kUnroll}) {
+            for (size_t u : t.Axes(kind)) has_other |= t.Stride(a, u) == 0;
+          }
+          reused |= s == 0 && !has_other;
+          moving += s > 0;
+          strides += s;
+        }
+        if (reused) choices.emplace_back(moving, strides, i, amount);
+      }
+    }
+    if (choices.empty()) return;
+    const auto [moving, strides, axis, amount] = *std::min_element(choices.begin(), choices.end());
+    if (!t.Try("upcast", axis, amount)) return;
+  }
+}
+
+void UnrollReduce(Tuner& t) {
+  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  const int64_t upcast = t.schedule().UpcastSize();
+  const bool unrolled = !t.Axes(AxisKind::kUnroll).empty();
+  if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= 64) return;
+  const size_t last = reduces.back();
+  if (t.IsSymbolic(last)) return;
+  const int64_t size = t.Size(last);
+  if (size <= 32) {
+    if (!t.Try("unroll", last)) return;
+    const std::vector<size_t> rest = t.Axes(AxisKind::kReduce);
+    if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3) t.Try("unroll", rest.back());
+  } else if (size % 4 == 0) {
+    t.Try("unroll", last, 4);
+  }
+}
+
+void Locals(Tuner& t) {
+  struct Choice {
+    bool reused;
+    size_t axis;
+  };
+  std::vector<Choice> ranked;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (t.IsSymbolic(i)) continue;
+    const bool reused = std::any_of(t.accesses().begin(), t.accesses().end(),
+                                    [&](const Access& a) { return t.Stride(a, i) == 0; });
+    ranked.push_back({reused, i});
+  }
+  std::sort(ranked.begin(), ranked.end(), [](const Choice& a, const Choice& b) {
+    return std::pair(a.reused, a.axis) > std::pair(b.reused, b.axis);
+  });
+  int64_t total = t.schedule().GroupSize();
+  std::vector<std::pair<size_t, int64_t>> chosen;
+  const int64_t limit = std::min(128, t.target().max_group_size);
+  for (const Choice& c : ranked) {
+    const int64_t first = c.axis == 0 ? 32 : 16;
+    const int64_t n = Divisor(t.Size(c.axis), {first, 16, 8, 4, 3, 2}, limit / total);
+    if (n == 0 || chosen.size() == 3) continue;
+    chosen.emplace_back(c.axis, n);
+    total *= n;
+  }
+  std::sort(chosen.begin(), chosen.end());
+  // Names survive the moves that each opt makes; positions do not.
+  std::vector<std::pair<std::string, int64_t>> named;
+  for (const auto& [axis, n] : chosen) named.emplace_back(t.schedule().axes[axis].name, n);
+  for (const auto& [name, n] : named) {
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      if (t.schedule().axes[i].name != name) continue;
+      t.Try("local", i, n);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+void TuneForGpu(Tuner& t) {
+  if (Matvec(t)) return;
+  if (!GroupReduce(t)) {
+    UpcastMasked(t);
+    UpcastBroadcast(t);
+  }
+  UnrollReduce(t);
+  if (t.Axes(AxisKind::kUpcast).empty() && t.Axes(AxisKind::kUnroll).empty()) {
+    const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+    const bool fits =
+        !globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0;
+    if (fits) t.Try("upcast", globals.back(), 4);
+  }
+  Locals(t);
+}
+
+}  // namespace tg

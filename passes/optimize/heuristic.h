@@ -1,0 +1,56 @@
+// Opts by rules for the kind of target, without a search.
+#ifndef TG_PASSES_OPTIMIZE_HEURISTIC_H_
+#define TG_PASSES_OPTIMIZE_HEURISTIC_H_
+
+#include <vector>
+
+#include "ir/module.h"
+#include "passes/analysis/accesses.h"
+#include "passes/analysis/schedule.h"
+#include "passes/target.h"
+
+namespace tg {
+
+// A schedule being built up: what rules ask of it, and opts that are tried and kept if legal.
+class Tuner {
+ public:
+  Tuner(const Kernel& kernel, Schedule schedule, std::vector<Access> accesses, const Target& target)
+      : kernel_(kernel),
+        schedule_(std::move(schedule)),
+        accesses_(std::move(accesses)),
+        target_(target) {}
+
+  const Kernel& kernel() const { return kernel_; }
+  const Schedule& schedule() const { return schedule_; }
+  const std::vector<Access>& accesses() const { return accesses_; }
+  const Target& target() const { return target_; }
+  const std::vector<Opt>& opts() const { return opts_; }
+
+  // Applies `name(axis, amount)` (amount 0: the whole axis); false where it is not legal.
+  bool Try(std::string_view name, size_t axis, int64_t amount = 0);
+
+  // Positions of the axes of one kind, in order.
+  std::vector<size_t> Axes(AxisKind kind) const;
+  int64_t Size(size_t axis) const { return schedule_.axes[axis].max_size; }
+  bool IsSymbolic(size_t axis) const { return schedule_.axes[axis].size.is_symbolic(); }
+  // The stride of an access along a scheduled axis; nullopt where it is not linear.
+  std::optional<int64_t> Stride(const Access& a, size_t axis) const;
+  // Work-items so far: the product of global and local axes.
+  int64_t WorkItems() const;
+  // Whether part of this axis's base is upcast (or unrolled) already.
+  bool HasLanes(size_t axis) const;
+
+ private:
+  const Kernel& kernel_;
+  Schedule schedule_;
+  std::vector<Access> accesses_;
+  const Target& target_;
+  std::vector<Opt> opts_;
+};
+
+void TuneForGpu(Tuner& tuner);
+void TuneForCpu(Tuner& tuner);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_OPTIMIZE_HEURISTIC_H_

@@ -1,0 +1,84 @@
+#include "passes/optimize/optimize.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "passes/analysis/accesses.h"
+#include "passes/analysis/schedule.h"
+#include "passes/analysis/structural_key.h"
+#include "passes/optimize/heuristic.h"
+#include "passes/simplify/simplify.h"
+
+namespace tg {
+namespace {
+
+// Some axis has no iterations, or all have one: nothing to choose.
+bool IsTrivial(const Schedule& schedule) {
+  if (schedule.axes.empty()) return true;
+  for (const ScheduledAxis& a : schedule.axes) {
+    if (a.max_size == 0) return true;
+  }
+  return false;
+}
+
+absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic,
+                            PassContext& context) {
+  const Target& target = context.target;
+  ShapeMap shapes(module, *kernel.body.context);
+  absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  if (!schedule.ok()) {
+    return absl::Status(schedule.status().code(),
+                        absl::StrCat("optimize: ", schedule.status().message()));
+  }
+  if (heuristic && kernel.opts.empty() && !IsTrivial(*schedule)) {
+    // Accesses are looked at in a copy: the body itself stays as it is.
+    Kernel scratch;
+    scratch.name = kernel.name;
+    CloneBody(kernel.body, scratch.body);
+    ShapeMap scratch_shapes(module, *scratch.body.context);
+    Simplifier simplifier(*scratch.body.context, &module);
+    const std::vector<BaseAxis> axes = BaseAxes(module, scratch, scratch_shapes);
+    Schedule start = *MakeSchedule(module, scratch, target, scratch_shapes);
+    std::vector<Access> accesses = FindAccesses(scratch.body, axes, scratch_shapes,
+                                                [&](const UOp* u) { return simplifier(u); });
+    Tuner tuner(scratch, std::move(start), std::move(accesses), target);
+    target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);
+    kernel.opts = tuner.opts();
+    kernel.axes = tuner.schedule().ToAxes();
+    context.statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
+    return absl::OkStatus();
+  }
+  kernel.axes = schedule->ToAxes();
+  return absl::OkStatus();
+}
+
+absl::Status Run(Module& module, PassContext& context) {
+  std::map<std::string, std::string> renamed;
+  std::set<std::string> taken;
+  for (const auto& kernel : module.kernels) {
+    if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
+  }
+  for (const auto& kernel : module.kernels) {
+    if (kernel->stage != Stage::kKernel) continue;
+    absl::Status s = OptimizeKernel(module, *kernel, !context.Flag("none"), context);
+    if (!s.ok()) return s;
+    std::string content = StructuralKey(kernel->body);
+    for (const Opt& opt : kernel->opts) content += OptText(opt);
+    renamed[kernel->name] = UniqueKernelName(KernelName(kernel->axes), content, taken);
+    taken.insert(renamed[kernel->name]);
+  }
+  RenameKernels(module, renamed);
+  return absl::OkStatus();
+}
+
+constexpr PassOption kOptions[] = {
+    {"none", PassOption::Kind::kFlag, "false", "checks the opts that are there and chooses none"},
+};
+
+}  // namespace
+
+constinit const Pass kOptimizePass = {
+    "optimize", "chooses how each kernel's axes are spread over groups, lanes and loops", kOptions,
+    Run};
+
+}  // namespace tg

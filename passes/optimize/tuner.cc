@@ -1,0 +1,55 @@
+#include "passes/optimize/heuristic.h"
+
+namespace tg {
+
+bool Tuner::Try(std::string_view name, size_t axis, int64_t amount) {
+  Opt opt;
+  opt.name = std::string(name);
+  opt.args.push_back({schedule_.axes[axis].name, 0});
+  if (amount != 0 && amount != Size(axis)) opt.args.push_back({"", amount});
+  if (!ApplyOpt(schedule_, opt, target_).ok()) return false;
+  opts_.push_back(std::move(opt));
+  return true;
+}
+
+std::vector<size_t> Tuner::Axes(AxisKind kind) const {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
+    if (schedule_.axes[i].kind == kind) out.push_back(i);
+  }
+  return out;
+}
+
+std::optional<int64_t> Tuner::Stride(const Access& a, size_t axis) const {
+  const size_t base = schedule_.axes[axis].base;
+  const std::optional<int64_t> whole = a.stride[base];
+  if (!whole) return std::nullopt;
+  for (const Digit& d : schedule_.digits[base]) {
+    if (d.axis == axis) return *whole * d.stride;
+  }
+  return 0;
+}
+
+int64_t Tuner::WorkItems() const {
+  int64_t n = 1;
+  for (const ScheduledAxis& a : schedule_.axes) {
+    if (a.kind == AxisKind::kGlobal || a.kind == AxisKind::kLocal) n *= a.max_size;
+  }
+  return n;
+}
+
+bool Tuner::HasLanes(size_t axis) const {
+  for (const Digit& d : schedule_.digits[schedule_.axes[axis].base]) {
+    switch (schedule_.axes[d.axis].kind) {
+      case AxisKind::kUpcast:
+      case AxisKind::kVector:
+      case AxisKind::kUnroll:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+}  // namespace tg

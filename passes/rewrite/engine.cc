@@ -1,0 +1,176 @@
+#include "passes/rewrite/engine.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+namespace {
+
+constexpr size_t kRecent = 24;
+
+std::string NameOf(const RuleSet& rules, uint32_t rule) {
+  const RuleInfo info = rules.Describe(rule);
+  return absl::StrCat(info.name, " (", info.Location(), ")");
+}
+
+std::string NamesOf(const RuleSet& rules, std::vector<uint32_t> list) {
+  std::string s;
+  std::vector<bool> named(rules.num_rules());
+  for (uint32_t rule : list) {
+    if (named[rule]) continue;
+    named[rule] = true;
+    absl::StrAppend(&s, s.empty() ? "" : "; ", NameOf(rules, rule));
+  }
+  return s;
+}
+
+}  // namespace
+
+const UOp* Rewriter::InProgress() {
+  static const UOp kMark{};
+  return &kMark;
+}
+
+absl::Status Rewriter::Endless(size_t first_frame) const {
+  std::vector<uint32_t> list;
+  for (size_t i = first_frame; i < stack_.size(); ++i) {
+    if (stack_[i].next) list.push_back(stack_[i].rule);
+  }
+  return absl::InternalError(
+      absl::StrCat("rewriting does not end: these rules lead from an expression back to itself: ",
+                   NamesOf(rules_, list)));
+}
+
+absl::Status Rewriter::TooMany() const {
+  return absl::InternalError(absl::StrCat("rewriting does not end: given up after ",
+                                          num_applications_, " applications, the last of: ",
+                                          NamesOf(rules_, recent_)));
+}
+
+const UOp* Rewriter::WithFinalSources(const UOp* u) {
+  llvm::SmallVector<const UOp*, 8> srcs;
+  bool changed = false;
+  for (const UOp* s : u->srcs()) {
+    srcs.push_back(memo_.Get(s));
+    changed |= srcs.back() != s;
+  }
+  if (!changed) return u;
+  return rc_.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
+}
+
+void Rewriter::Finish(const UOp* v) {
+  const Frame& f = stack_.back();
+  memo_[f.key] = v;
+  memo_[f.built] = v;
+  stack_.pop_back();
+}
+
+absl::Status Rewriter::Run(const UOp* root) {
+  const uint64_t limit =
+      num_applications_ + (max_applications_ ? max_applications_ : 100000 + 20ull * rc_.ctx.num_nodes());
+  // Puts `u` on the stack, unless it is final. False: it is there already.
+  const auto push = [&](const UOp* u) {
+    const UOp*& state = memo_[u];
+    if (state == InProgress()) return false;
+    if (state) return true;
+    state = InProgress();
+    stack_.push_back({u, nullptr, nullptr, 0, 0});
+    return true;
+  };
+  // The frame that works on `u`.
+  const auto frame_of = [&](const UOp* u) {
+    size_t i = 0;
+    while (i < stack_.size() && stack_[i].key != u && stack_[i].built != u) ++i;
+    return i;
+  };
+  push(root);
+  while (!stack_.empty()) {
+    Frame& f = stack_.back();
+    if (f.next) {
+      Finish(memo_.Get(f.next));
+      continue;
+    }
+    if (f.source < f.key->num_srcs) {
+      const UOp* s = f.key->src(f.source++);
+      if (!push(s)) return Endless(frame_of(s));
+      continue;
+    }
+    f.built = WithFinalSources(f.key);
+    if (f.built != f.key) {
+      const UOp* known = memo_.Get(f.built);
+      if (known == InProgress()) return Endless(frame_of(f.built));
+      if (known) {
+        Finish(known);
+        continue;
+      }
+    }
+    const UOp* next = rules_.Apply(f.built, rc_, &f.rule);
+    if (next && fix_up_) next = fix_up_(fix_up_data_, f.built, next);
+    if (!next || next == f.built) {
+      Finish(f.built);
+      continue;
+    }
+    ++hits_[f.rule];
+    if (recent_.size() < kRecent) recent_.resize(kRecent, f.rule);
+    recent_[num_applications_++ % kRecent] = f.rule;
+    if (num_applications_ >= limit) return TooMany();
+    f.next = next;
+    if (f.built != f.key) memo_[f.built] = InProgress();
+    if (!push(next)) return Endless(frame_of(next));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const UOp*> Rewriter::Rewrite(const UOp* u) {
+  if (const UOp* known = memo_.Get(u)) return known;
+  if (absl::Status status = Run(u); !status.ok()) {
+    for (const Frame& f : stack_) {
+      memo_[f.key] = nullptr;
+      if (f.built) memo_[f.built] = nullptr;
+    }
+    stack_.clear();
+    return status;
+  }
+  return memo_.Get(u);
+}
+
+std::string Rewriter::HitReport() const {
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < hits_.size(); ++i) {
+    if (hits_[i]) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return hits_[a] > hits_[b]; });
+  std::string s;
+  for (uint32_t i : order) absl::StrAppend(&s, "  ", hits_[i], "  ", NameOf(rules_, i), "\n");
+  return s;
+}
+
+absl::Status RewriteBody(Body& body, Rewriter& rewriter) {
+  const uint32_t old_nodes = body.context->num_nodes();
+  absl::StatusOr<const UOp*> root = rewriter.Rewrite(body.root);
+  if (!root.ok()) return root.status();
+  if (*root == body.root) return absl::OkStatus();
+  for (const UOp* u : PostOrder(body.root)) {
+    const UOp* v = rewriter.Find(u);
+    // A node that stood elsewhere before keeps its own name.
+    if (v && v->id >= old_nodes) body.CarryOver(u, v);
+  }
+  body.root = *root;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RewriteResult> Rewrite(Body& body, const RuleSet& rules,
+                                      const RewriteOptions& options) {
+  if (!body.linear.empty()) return absl::InvalidArgumentError("a linear body is not rewritten");
+  Bounds bounds(*body.context, options.module);
+  StructuralOrder order(*body.context);
+  Rewriter rewriter(rules, {*body.context, bounds, order, options.flags});
+  rewriter.set_max_applications(options.max_applications);
+  if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;
+  return RewriteResult{rewriter.num_applications(), rewriter.hits(), rewriter.HitReport()};
+}
+
+}  // namespace tg

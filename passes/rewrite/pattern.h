@@ -1,0 +1,289 @@
+// Patterns: expressions over UOps as constexpr data, and the rules made of them.
+//
+//   rule(Z,     (x % c0) % c1,  x % c1,            c0 % c1 == 0)
+//   rule(Z | W, x * c0 + x,     x * (c0 + 1))
+//   rule(Z,     x / y,          0,                 x >= 0 && x < y)
+//
+// A rule is `rule(domains, left, right, guard)`: a node that looks like `left` becomes `right`,
+// where `guard` is known to hold. The same data has several readings: match.h, build.h, rule_info.h
+// (printing) and prove.h.
+//
+//   x y z w   any node of the rule's type; a name that occurs twice is one node
+//   c0..c3    a constant of that type; arithmetic on constants alone is done when the rule is applied
+//   p q r     any bool
+//   numbers   that constant, in the type that its place asks for
+//
+// Domains say which type the rule's letters have: Z is `index`, where / and % are floor and nothing
+// overflows; S and U are the signed and unsigned integers, which wrap (W: both); B bool; F floats.
+// On the right, constants of `index` that 64 bits do not hold keep the rule from being applied.
+//
+// Guards are read over the integers, never wrapped: a comparison holds where bounds prove it.
+// NoWrap(e) says that no step of `e` leaves the type. Flags (kNoNan, ...) are the module's.
+#ifndef TG_PASSES_REWRITE_PATTERN_H_
+#define TG_PASSES_REWRITE_PATTERN_H_
+
+#include <concepts>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+
+#include "ir/op.h"
+
+namespace tg {
+
+// Which types a rule holds for.
+using Domain = uint8_t;
+
+// What a module allows that is not exact (docs/ir.md, module flags).
+enum RuleFlag : uint8_t { kFlagNoNan = 1, kFlagZeroMul = 2, kFlagFastMath = 4 };
+
+namespace pattern {
+
+inline constexpr Domain Z = 1, S = 2, U = 4, W = S | U, B = 8, F = 16;
+
+// The type of a pattern's value.
+enum class Type : uint8_t { kDomain, kBool, kLiteral };
+
+struct Node {};  // "is a pattern"
+template <typename T>
+concept Pattern = std::derived_from<T, Node>;
+
+struct Var : Node {
+  static constexpr Type kType = Type::kDomain;
+  uint8_t i;
+  constexpr explicit Var(int n) : i(static_cast<uint8_t>(n)) {}
+};
+struct Gate : Node {
+  static constexpr Type kType = Type::kBool;
+  uint8_t i;
+  constexpr explicit Gate(int n) : i(static_cast<uint8_t>(n)) {}
+};
+struct Cst : Node {
+  static constexpr Type kType = Type::kDomain;
+  uint8_t i;
+  constexpr explicit Cst(int n) : i(static_cast<uint8_t>(n)) {}
+};
+struct Lit : Node {
+  static constexpr Type kType = Type::kLiteral;
+  int64_t v;
+  constexpr explicit Lit(int64_t n) : v(n) {}
+};
+// A float that is no integer, or -0.0.
+struct FloatLit : Node {
+  static constexpr Type kType = Type::kLiteral;
+  double v;
+  constexpr explicit FloatLit(double n) : v(n) {}
+};
+
+constexpr bool IsCompare(Op op) { return op == Op::kCmpLt || op == Op::kCmpNe; }
+
+// The type of an operand of `op` beside an operand of type `other`.
+constexpr Type Join(Type a, Type b) { return a == Type::kLiteral ? b : a; }
+
+// An op on patterns. kType: of its value; kOperand: of its operands (of a `where`: the last two).
+template <Op kOp_, typename... A>
+struct Alu;
+template <Op kOp_, typename A>
+struct Alu<kOp_, A> : Node {
+  static constexpr Op kOp = kOp_;
+  static constexpr Type kOperand = A::kType;
+  static constexpr Type kType = kOperand;
+  A a;
+  constexpr explicit Alu(A x) : a(x) {}
+};
+template <Op kOp_, typename A, typename B_>
+struct Alu<kOp_, A, B_> : Node {
+  static constexpr Op kOp = kOp_;
+  static constexpr Type kOperand = Join(A::kType, B_::kType);
+  static constexpr Type kType = IsCompare(kOp) ? Type::kBool : kOperand;
+  A a;
+  B_ b;
+  constexpr Alu(A x, B_ y) : a(x), b(y) {}
+};
+template <Op kOp_, typename P, typename A, typename B_>
+struct Alu<kOp_, P, A, B_> : Node {
+  static constexpr Op kOp = kOp_;
+  static constexpr Type kOperand = Join(A::kType, B_::kType);
+  static constexpr Type kType = kOperand;
+  P p;
+  A a;
+  B_ b;
+  constexpr Alu(P g, A x, B_ y) : p(g), a(x), b(y) {}
+};
+
+// Guards only.
+template <typename A, typename B_>
+struct AndAlso : Node {
+  A a;
+  B_ b;
+  constexpr AndAlso(A x, B_ y) : a(x), b(y) {}
+};
+template <typename A, typename B_>
+struct OrElse : Node {
+  A a;
+  B_ b;
+  constexpr OrElse(A x, B_ y) : a(x), b(y) {}
+};
+template <typename A>
+struct NoWrapNode : Node {
+  A a;
+  constexpr explicit NoWrapNode(A x) : a(x) {}
+};
+// A constant float that is a power of two with a reciprocal that is no subnormal.
+struct PowerOfTwoNode : Node {
+  Cst a;
+  constexpr explicit PowerOfTwoNode(Cst c) : a(c) {}
+};
+struct FlagNode : Node {
+  RuleFlag flag;
+  constexpr explicit FlagNode(RuleFlag f) : flag(f) {}
+};
+struct Always : Node {};
+
+// ---- Writing patterns ---------------------------------------------------------------------------
+template <std::integral T>
+constexpr Lit Lift(T v) {
+  return Lit(static_cast<int64_t>(v));
+}
+constexpr FloatLit Lift(double v) { return FloatLit(v); }
+template <Pattern T>
+constexpr T Lift(T t) {
+  return t;
+}
+template <typename A, typename B_>
+concept Either = Pattern<A> || Pattern<B_>;
+
+template <Op kOp, typename... A>
+constexpr auto Make(A... a) {
+  return Alu<kOp, decltype(Lift(a))...>(Lift(a)...);
+}
+
+#define TG_BINARY(name, op)                             \
+  template <typename A, typename B_>                    \
+    requires Either<A, B_>                              \
+  constexpr auto name(A a, B_ b) {                      \
+    return Make<op>(a, b);                              \
+  }
+TG_BINARY(operator+, Op::kAdd)
+TG_BINARY(operator-, Op::kSub)
+TG_BINARY(operator*, Op::kMul)
+TG_BINARY(operator/, Op::kFloorDiv)
+TG_BINARY(operator%, Op::kFloorMod)
+TG_BINARY(operator<, Op::kCmpLt)
+TG_BINARY(operator!=, Op::kCmpNe)
+TG_BINARY(operator&, Op::kAnd)
+TG_BINARY(operator|, Op::kOr)
+TG_BINARY(operator^, Op::kXor)
+TG_BINARY(operator<<, Op::kShl)
+TG_BINARY(operator>>, Op::kShr)
+TG_BINARY(CDiv, Op::kCDiv)
+TG_BINARY(CMod, Op::kCMod)
+TG_BINARY(FDiv, Op::kDiv)
+TG_BINARY(Max, Op::kMax)
+TG_BINARY(Min, Op::kMin)
+TG_BINARY(Pow, Op::kPow)
+#undef TG_BINARY
+
+#define TG_UNARY(name, op)   \
+  template <Pattern A>       \
+  constexpr auto name(A a) { \
+    return Make<op>(a);      \
+  }
+TG_UNARY(operator-, Op::kNeg)
+TG_UNARY(Recip, Op::kRecip)
+TG_UNARY(Sqrt, Op::kSqrt)
+TG_UNARY(Exp2, Op::kExp2)
+TG_UNARY(Log2, Op::kLog2)
+#undef TG_UNARY
+
+template <typename P, typename A, typename B_>
+constexpr auto Where(P p, A a, B_ b) {
+  return Make<Op::kWhere>(p, a, b);
+}
+template <typename A, typename B_, typename C>
+constexpr auto MulAdd(A a, B_ b, C c) {
+  return Make<Op::kMulAcc>(a, b, c);
+}
+
+// As the builder writes them: `!p` and `~p` are p != true, `a >= b` is !(a < b), `a == b` is !(a != b).
+template <Pattern A>
+constexpr auto operator!(A a) {
+  return a != Lit(1);
+}
+template <Pattern A>
+constexpr auto operator~(A a) {
+  return a != Lit(1);
+}
+template <typename A, typename B_>
+  requires Either<A, B_>
+constexpr auto operator>(A a, B_ b) {
+  return Lift(b) < Lift(a);
+}
+template <typename A, typename B_>
+  requires Either<A, B_>
+constexpr auto operator>=(A a, B_ b) {
+  return !(Lift(a) < Lift(b));
+}
+template <typename A, typename B_>
+  requires Either<A, B_>
+constexpr auto operator<=(A a, B_ b) {
+  return !(Lift(b) < Lift(a));
+}
+template <typename A, typename B_>
+  requires Either<A, B_>
+constexpr auto operator==(A a, B_ b) {
+  return !(Lift(a) != Lift(b));
+}
+
+template <Pattern A, Pattern B_>
+constexpr auto operator&&(A a, B_ b) {
+  return AndAlso<A, B_>(a, b);
+}
+template <Pattern A, Pattern B_>
+constexpr auto operator||(A a, B_ b) {
+  return OrElse<A, B_>(a, b);
+}
+template <Pattern A>
+constexpr auto NoWrap(A a) {
+  return NoWrapNode<A>(a);
+}
+constexpr auto PowerOfTwo(Cst c) { return PowerOfTwoNode(c); }
+// lo <= a < hi.
+template <Pattern A, typename L, typename H>
+constexpr auto Within(A a, L lo, H hi) {
+  return a >= lo && a < hi;
+}
+
+inline constexpr Var x{0}, y{1}, z{2}, w{3};
+inline constexpr Cst c0{0}, c1{1}, c2{2}, c3{3};
+inline constexpr Gate p{0}, q{1}, r{2};
+inline constexpr FlagNode kNoNan{kFlagNoNan}, kZeroMul{kFlagZeroMul}, kFastMath{kFlagFastMath};
+
+// ---- Rules --------------------------------------------------------------------------------------
+template <typename L, typename R, typename G>
+struct Rule {
+  static constexpr bool kIsCustom = false;
+  static constexpr bool HasRoot(Op op) { return op == L::kOp; }
+  L lhs;
+  R rhs;
+  G guard;
+  Domain domain;
+  const char* file;
+  int line;
+};
+
+template <Pattern L, typename R, typename G = Always>
+consteval auto rule(Domain domain, L lhs, R rhs, G guard = {}, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
+  return Rule<L, decltype(Lift(rhs)), G>{lhs, Lift(rhs), guard, domain, file, line};
+}
+
+template <typename... R>
+consteval auto rules(R... r) {
+  return std::make_tuple(r...);
+}
+
+}  // namespace pattern
+}  // namespace tg
+
+#endif  // TG_PASSES_REWRITE_PATTERN_H_

@@ -1,0 +1,60 @@
+// What a rule may ask while it is applied, and rules that are plain functions.
+#ifndef TG_PASSES_REWRITE_RULE_CONTEXT_H_
+#define TG_PASSES_REWRITE_RULE_CONTEXT_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "ir/context.h"
+#include "ir/uop.h"
+#include "passes/analysis/bounds.h"
+#include "passes/analysis/order.h"
+
+namespace tg {
+
+struct RuleContext {
+  Context& ctx;
+  Bounds& bounds;
+  StructuralOrder& order;
+  uint8_t flags = 0;  // RuleFlags of the module
+};
+
+// Returns what `u` becomes, or null where the rule does not apply.
+using RuleFn = const UOp* (*)(const UOp* u, RuleContext& rc);
+
+// The value of a constant, or of a constant vector whose lanes are equal.
+inline std::optional<int64_t> UniformBits(const UOp* u) {
+  if (u->op == Op::kConst) return u->word();
+  if (u->op != Op::kVConst) return std::nullopt;
+  const auto lanes = u->list();
+  for (int64_t v : lanes) {
+    if (v != lanes[0]) return std::nullopt;
+  }
+  return lanes[0];
+}
+
+namespace pattern {
+
+// A rule that is a function, for what has any number of operands or needs more than bounds.
+template <Op... kOps>
+struct Custom {
+  static constexpr bool kIsCustom = true;
+  static constexpr bool HasRoot(Op op) { return ((op == kOps) || ...); }
+  RuleFn fn;
+  const char* name;
+  const char* file;
+  int line;
+};
+
+// custom<Op::kGep>(&FoldGep, "FoldGep").
+template <Op... kOps>
+consteval auto custom(RuleFn fn, const char* name, const char* file = __builtin_FILE(),
+                      int line = __builtin_LINE()) {
+  return Custom<kOps...>{fn, name, file, line};
+}
+
+}  // namespace pattern
+}  // namespace tg
+
+#endif  // TG_PASSES_REWRITE_RULE_CONTEXT_H_

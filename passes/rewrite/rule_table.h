@@ -1,0 +1,139 @@
+// RuleTable: a list of rules as one function per op, made at compile time: the rules of a node's op
+// are tried in the order of the list, inlined, and a list costs a node one indirect call.
+// RuleSet: several lists, tried in order.
+//
+//   inline constexpr auto kAddMul = rules(rule(...), ...);                    // add_mul_rules.h
+//   const RuleList& AddMulRules() { return RuleTable<kAddMul>::kList; }       // a file for each list
+//   const RuleSet set({&AddMulRules(), &DivModRules()});
+#ifndef TG_PASSES_REWRITE_RULE_TABLE_H_
+#define TG_PASSES_REWRITE_RULE_TABLE_H_
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "passes/rewrite/build.h"
+#include "passes/rewrite/rule_info.h"
+
+namespace tg {
+
+// Returns what `u` becomes by the first rule that applies, whose number goes to *rule; or null.
+using RuleListFn = const UOp* (*)(const UOp* u, RuleContext& rc, uint32_t* rule);
+
+struct RuleList {
+  std::array<RuleListFn, kNumOps> by_op;  // null: no rule
+  std::span<const pattern::RuleData> rules;
+};
+
+// What the engine runs. Rules are numbered through all lists.
+class RuleSet {
+ public:
+  explicit RuleSet(std::initializer_list<const RuleList*> lists);
+
+  const UOp* Apply(const UOp* u, RuleContext& rc, uint32_t* rule) const {
+    for (const Entry& e : by_op_[static_cast<size_t>(u->op)]) {
+      if (const UOp* v = e.fn(u, rc, rule)) {
+        *rule += e.first_rule;
+        return v;
+      }
+    }
+    return nullptr;
+  }
+  uint32_t num_rules() const { return static_cast<uint32_t>(rules_.size()); }
+  RuleInfo Describe(uint32_t rule) const { return tg::Describe(*rules_[rule]); }
+
+ private:
+  struct Entry {
+    RuleListFn fn;
+    uint32_t first_rule;
+  };
+  std::array<std::vector<Entry>, kNumOps> by_op_;
+  std::vector<const pattern::RuleData*> rules_;
+};
+
+namespace pattern {
+
+template <typename R>
+const UOp* ApplyRule(const R& rule, const UOp* u, RuleContext& rc) {
+  if constexpr (R::kIsCustom) {
+    return rule.fn(u, rc);
+  } else {
+    using L = decltype(rule.lhs);
+    for (uint32_t choices = 0;;) {
+      Env e;
+      e.domain = rule.domain;
+      e.choices = choices;
+      if (Match<L::kType>(rule.lhs, u, e) && Holds(rule.guard, e, rc) == Tri::kTrue) {
+        return Build<L::kType>(rule.rhs, rc, e, u->dtype.lanes());
+      }
+      int turn = e.depth;
+      while (turn > 0 && (choices >> (turn - 1) & 1)) --turn;
+      if (turn == 0) return nullptr;
+      choices = (choices & ((1u << (turn - 1)) - 1)) | 1u << (turn - 1);
+    }
+  }
+}
+
+}  // namespace pattern
+
+template <const auto& kRules>
+class RuleTable {
+  using Rules = std::remove_cvref_t<decltype(kRules)>;
+  static constexpr size_t kSize = std::tuple_size_v<Rules>;
+  template <size_t kRule>
+  using RuleAt = std::tuple_element_t<kRule, Rules>;
+
+  template <Op kOp>
+  static constexpr auto kRulesOf = []<size_t... I>(std::index_sequence<I...>) {
+    constexpr size_t kCount = (size_t{RuleAt<I>::HasRoot(kOp)} + ... + 0);
+    std::array<size_t, kCount> list{};
+    [[maybe_unused]] size_t n = 0;
+    ((RuleAt<I>::HasRoot(kOp) ? void(list[n++] = I) : void()), ...);
+    return list;
+  }(std::make_index_sequence<kSize>());
+
+  template <size_t kRule>
+  static const UOp* Try(const UOp* u, RuleContext& rc, uint32_t* number) {
+    const UOp* v = pattern::ApplyRule(std::get<kRule>(kRules), u, rc);
+    if (v == u) return nullptr;
+    if (v) *number = kRule;
+    return v;
+  }
+  template <Op kOp>
+  static const UOp* ForOp(const UOp* u, RuleContext& rc, uint32_t* number) {
+    const UOp* v = nullptr;
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (void)((v = Try<kRulesOf<kOp>[I]>(u, rc, number)) || ...);
+    }
+    (std::make_index_sequence<kRulesOf<kOp>.size()>());
+    return v;
+  }
+  template <Op kOp>
+  static constexpr RuleListFn FnFor() {
+    if constexpr (kRulesOf<kOp>.empty()) {
+      return nullptr;
+    } else {
+      return &ForOp<kOp>;
+    }
+  }
+  static constexpr auto kFns = []<size_t... I>(std::index_sequence<I...>) {
+    return std::array<RuleListFn, kNumOps>{FnFor<static_cast<Op>(I)>()...};
+  }(std::make_index_sequence<kNumOps>());
+
+  template <size_t kRule>
+  static constexpr auto kRuleAt = std::get<kRule>(kRules);
+  static constexpr auto kData = []<size_t... I>(std::index_sequence<I...>) {
+    return std::array<pattern::RuleData, kSize>{pattern::RuleDataOf<kRuleAt<I>>::Get()...};
+  }(std::make_index_sequence<kSize>());
+
+ public:
+  static constexpr RuleList kList = {kFns, kData};
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_REWRITE_RULE_TABLE_H_

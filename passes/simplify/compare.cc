@@ -1,0 +1,111 @@
+#include "passes/simplify/compare.h"
+
+#include <numeric>
+
+#include "passes/rewrite/build.h"
+#include "passes/simplify/linear.h"
+
+namespace tg {
+namespace {
+
+int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+// `sum` < 0 or `sum` != 0 as a node, in the form that compare.h describes.
+const UOp* Build(Op op, const LinearForm& sum, DType type, RuleContext& rc) {
+  LinearForm left, right;
+  left.type = right.type = sum.type;
+  for (const auto& [node, coef] : sum.terms) {
+    if (coef == INT64_MIN) return nullptr;
+    if (coef > 0) {
+      left.terms.push_back({node, coef});
+    } else {
+      right.terms.push_back({node, -coef});
+    }
+  }
+  if (sum.constant == INT64_MIN) return nullptr;
+  if (left.terms.empty()) {
+    left.constant = sum.constant;
+    // `!=` has its constant on the right.
+    if (op == Op::kCmpNe) std::swap(left, right);
+  } else {
+    right.constant = -sum.constant;
+  }
+  return rc.ctx.Make(op, type, {BuildLinear(left, rc), BuildLinear(right, rc)});
+}
+
+// sum < 0, where part of the sum is a small remainder of the rest.
+bool DropSmallRest(LinearForm& sum, RuleContext& rc) {
+  for (size_t i = 0; i < sum.terms.size(); ++i) {
+    const int64_t d = std::abs(sum.terms[i].coef);
+    if (d == 1) continue;
+    LinearForm big, rest;
+    big.type = rest.type = sum.type;
+    for (const auto& t : sum.terms) {
+      if (t.coef % d == 0) {
+        big.terms.push_back({t.node, t.coef / d});
+      } else {
+        rest.terms.push_back(t);
+      }
+    }
+    if (rest.terms.empty()) continue;
+    const Interval r = rest.Range(rc.bounds);
+    if (!r.HasLo() || !r.HasHi()) continue;
+    // d*A + R <= n, where n = -constant - 1. With R = d*q + r, 0 <= r < d, and n = d*m + s:
+    // A + q <= m where all r <= s, and A + q <= m - 1 where all r > s.
+    const int64_t q = FloorDiv(r.lo, d);
+    if (FloorDiv(r.hi, d) != q) continue;
+    const int64_t n = -sum.constant - 1;
+    const int64_t m = FloorDiv(n, d), s = n - m * d;
+    int64_t limit;  // A <= limit
+    if (r.hi - q * d <= s) {
+      limit = m - q;
+    } else if (r.lo - q * d > s) {
+      limit = m - q - 1;
+    } else {
+      continue;
+    }
+    big.constant = -limit - 1;
+    sum = big;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
+  if (!u->src(0)->dtype.is_index()) return nullptr;
+  auto sum = ParseLinear(u->src(0));
+  if (!sum || !sum->Add(u->src(1), -1)) return nullptr;
+  constexpr int64_t kLimit = INT64_MAX / 4;
+  if (sum->constant > kLimit || sum->constant < -kLimit) return nullptr;
+  for (const auto& t : sum->terms) {
+    if (t.coef > kLimit || t.coef < -kLimit) return nullptr;
+  }
+  const bool less = u->op == Op::kCmpLt;
+  const Interval v = sum->Range(rc.bounds);
+  const auto result = [&](bool b) { return UniformConst(rc.ctx, u->dtype, b); };
+  if (less) {
+    if (v.hi < 0) return result(true);
+    if (v.lo >= 0) return result(false);
+  } else {
+    if (v.lo > 0 || v.hi < 0) return result(true);
+    if (v == Interval::Point(0)) return result(false);
+  }
+  if (less) {
+    while (DropSmallRest(*sum, rc)) {
+    }
+  }
+  int64_t g = 0;
+  for (const auto& t : sum->terms) g = std::gcd(g, t.coef);
+  if (g > 1) {
+    if (!less && sum->constant % g != 0) return result(true);
+    for (auto& t : sum->terms) t.coef /= g;
+    // A*g + k < 0 is A < -k/g, so A + (floor((k + g - 1) / g)) rounds up... k/g from below:
+    // A*g <= -k - 1, A <= floor((-k - 1) / g), A - floor((-k - 1) / g) - 1 < 0.
+    sum->constant = less ? -FloorDiv(-sum->constant - 1, g) - 1 : sum->constant / g;
+  }
+  return Build(u->op, *sum, u->dtype, rc);
+}
+
+}  // namespace tg

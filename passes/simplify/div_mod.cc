@@ -1,0 +1,223 @@
+#include "passes/simplify/div_mod.h"
+
+#include <numeric>
+
+#include "passes/rewrite/build.h"
+#include "passes/simplify/linear.h"
+
+namespace tg {
+namespace {
+
+int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t FloorMod(int64_t a, int64_t b) { return a - FloorDiv(a, b) * b; }
+
+// The one quotient that all values of `v` have, if there is one.
+std::optional<int64_t> OneQuotient(Interval v, int64_t c) {
+  if (!v.HasLo() || !v.HasHi()) return std::nullopt;
+  const int64_t q = FloorDiv(v.lo, c);
+  if (q != FloorDiv(v.hi, c)) return std::nullopt;
+  return q;
+}
+
+// One attempt at num / c or num % c. Each step returns null where it does not apply.
+class DivMod {
+ public:
+  DivMod(const UOp* u, LinearForm num, int64_t c, RuleContext& rc)
+      : rc_(rc), num_(std::move(num)), c_(c), is_div_(u->op == Op::kFloorDiv), type_(u->dtype) {}
+
+  const UOp* Run() {
+    if (const UOp* r = ByBounds(num_)) return r;
+    if (const UOp* r = Reduce()) return r;
+    if (const UOp* r = DivideCommonFactor()) return r;
+    if (const UOp* r = DropSmallRest()) return r;
+    if (const UOp* r = OtherRepresentatives()) return r;
+    return TwoValues();
+  }
+
+ private:
+  const UOp* Const(int64_t v) { return UniformConst(rc_.ctx, type_, v); }
+  const UOp* Make(Op op, LinearForm num, int64_t c) {
+    return rc_.ctx.Make(op, type_, {BuildLinear(num, rc_), Const(c)});
+  }
+  // form + node * coef.
+  const UOp* Plus(LinearForm form, const UOp* node, int64_t coef) {
+    if (!form.Add(node, coef)) return nullptr;
+    return BuildLinear(form, rc_);
+  }
+  LinearForm Empty() const {
+    LinearForm f;
+    f.type = type_;
+    return f;
+  }
+
+  // `form` is congruent to the numerator; for a quotient it is the numerator.
+  const UOp* ByBounds(const LinearForm& form) {
+    const auto q = OneQuotient(form.Range(rc_.bounds), c_);
+    int64_t subtract;
+    if (!q || __builtin_mul_overflow(-*q, c_, &subtract)) return nullptr;
+    if (is_div_) return Const(*q);
+    LinearForm rest = form;
+    if (!rest.AddConstant(subtract)) return nullptr;
+    return BuildLinear(rest, rc_);
+  }
+
+  // Coefficients of at least c lose their multiples of c, and so does the constant; a remainder
+  // forgets inner remainders that it repeats.
+  const UOp* Reduce() {
+    LinearForm whole = Empty(), rest = Empty();
+    bool changed = false;
+    for (const auto& [node, coef] : num_.terms) {
+      // Truncating keeps small negative coefficients: they are cheaper than their complements.
+      const int64_t m = coef / c_, r = coef % c_;
+      if (m != 0) changed = true;
+      if (!whole.AddTerm(node, m)) return nullptr;
+      if (r == 0) continue;
+      if (!is_div_ && node->op == Op::kFloorMod) {
+        const auto inner = UniformBits(node->src(1));
+        int64_t period;
+        if (inner && *inner > 0 && !__builtin_mul_overflow(*inner, r, &period) &&
+            period % c_ == 0) {
+          changed = true;
+          if (!rest.Add(node->src(0), r)) return nullptr;
+          continue;
+        }
+      }
+      if (!rest.AddTerm(node, r)) return nullptr;
+    }
+    // What is left of the constant is less than c, or the least that keeps the sum from going below
+    // 0 where it did not: 31 - g stays as it is.
+    int64_t k = FloorMod(num_.constant, c_);
+    if (num_.Range(rc_.bounds).lo >= 0) {
+      const int64_t low = rest.Range(rc_.bounds).lo;
+      if (low < -(INT64_MAX / 4)) return nullptr;
+      if (low + k < 0) k += (-(low + k) + c_ - 1) / c_ * c_;
+    }
+    if (k != num_.constant) changed = true;
+    if (!changed || !whole.AddConstant((num_.constant - k) / c_) || !rest.AddConstant(k)) {
+      return nullptr;
+    }
+    if (!is_div_) return Make(Op::kFloorMod, rest, c_);
+    if (rest.terms.empty()) return BuildLinear(whole, rc_);
+    return Plus(whole, Make(Op::kFloorDiv, rest, c_), 1);
+  }
+
+  const UOp* DivideCommonFactor() {
+    int64_t g = c_;
+    for (const auto& t : num_.terms) g = std::gcd(g, t.coef);
+    if (g == 1 || num_.terms.empty()) return nullptr;
+    LinearForm inner = num_;
+    for (auto& t : inner.terms) t.coef /= g;
+    inner.constant = FloorDiv(num_.constant, g);
+    if (is_div_) return Make(Op::kFloorDiv, inner, c_ / g);
+    LinearForm out = Empty();
+    if (!out.AddConstant(FloorMod(num_.constant, g))) return nullptr;
+    return Plus(out, Make(Op::kFloorMod, inner, c_ / g), g);
+  }
+
+  const UOp* DropSmallRest() {
+    for (const auto& [node, coef] : num_.terms) {
+      const int64_t d = std::gcd(coef, c_);
+      if (d == 1) continue;
+      LinearForm big = Empty(), rest = Empty();
+      for (const auto& t : num_.terms) {
+        if (t.coef % d == 0) {
+          if (!big.AddTerm(t.node, t.coef / d)) return nullptr;
+        } else if (!rest.AddTerm(t.node, t.coef)) {
+          return nullptr;
+        }
+      }
+      rest.constant = num_.constant;
+      const auto q = OneQuotient(rest.Range(rc_.bounds), d);
+      int64_t subtract;
+      if (!q || __builtin_mul_overflow(-*q, d, &subtract) || !big.AddConstant(*q) ||
+          !rest.AddConstant(subtract)) {
+        continue;
+      }
+      if (is_div_) return Make(Op::kFloorDiv, big, c_ / d);
+      return Plus(rest, Make(Op::kFloorMod, big, c_ / d), d);
+    }
+    return nullptr;
+  }
+
+  // All coefficients in 0..c-1, then all in -c/2..c/2.
+  const UOp* OtherRepresentatives() {
+    for (const bool balanced : {true, false}) {
+      LinearForm rest = Empty(), whole = Empty();
+      for (const auto& [node, coef] : num_.terms) {
+        int64_t r = FloorMod(coef, c_);
+        if (balanced && r > c_ - r) r -= c_;
+        if (!rest.AddTerm(node, r) || !whole.AddTerm(node, (coef - r) / c_)) return nullptr;
+      }
+      rest.constant = num_.constant;
+      const auto q = OneQuotient(rest.Range(rc_.bounds), c_);
+      if (!q) continue;
+      if (!is_div_) return ByBounds(rest);
+      if (whole.AddConstant(*q)) return BuildLinear(whole, rc_);
+    }
+    return nullptr;
+  }
+
+  const UOp* TwoValues() {
+    if (num_.terms.size() != 1) return nullptr;
+    const auto& [node, coef] = num_.terms[0];
+    const Interval v = rc_.bounds.Of(node);
+    if (!v.HasLo() || !v.HasHi() || v.hi - 1 != v.lo) return nullptr;
+    int64_t at[2];
+    for (int i = 0; i < 2; ++i) {
+      int64_t n;
+      if (__builtin_mul_overflow(coef, v.lo + i, &n) ||
+          __builtin_add_overflow(n, num_.constant, &n)) {
+        return nullptr;
+      }
+      at[i] = is_div_ ? FloorDiv(n, c_) : FloorMod(n, c_);
+    }
+    // at[0] + (node - lo) * slope
+    const int64_t slope = at[1] - at[0];
+    LinearForm out = Empty();
+    int64_t base;
+    if (__builtin_mul_overflow(-slope, v.lo, &base) || !out.AddConstant(base) ||
+        !out.AddConstant(at[0])) {
+      return nullptr;
+    }
+    return Plus(out, node, slope);
+  }
+
+  RuleContext& rc_;
+  const LinearForm num_;
+  const int64_t c_;
+  const bool is_div_;
+  const DType type_;
+};
+
+}  // namespace
+
+const UOp* FoldDivModOfSum(const UOp* u, RuleContext& rc) {
+  if (!u->dtype.is_index()) return nullptr;
+  const auto c = UniformBits(u->src(1));
+  // Half the range is enough for any memory, and keeps the arithmetic below from overflowing.
+  if (!c || *c <= 1 || *c > INT64_MAX / 4) return nullptr;
+  auto num = ParseLinear(u->src(0));
+  if (!num) return nullptr;
+  for (const auto& t : num->terms) {
+    if (t.coef > INT64_MAX / 4 || t.coef < -(INT64_MAX / 4)) return nullptr;
+  }
+  if (num->constant > INT64_MAX / 4 || num->constant < -(INT64_MAX / 4)) return nullptr;
+  return DivMod(u, std::move(*num), *c, rc).Run();
+}
+
+const UOp* FoldRangeAgainstEnd(const UOp* u, RuleContext& rc) {
+  const UOp *r = u->src(0), *e = u->src(1);
+  if ((r->op != Op::kRange && r->op != Op::kSpecial) || r->src(0) != e) return nullptr;
+  switch (u->op) {
+    case Op::kFloorDiv:
+      return UniformConst(rc.ctx, u->dtype, 0);
+    case Op::kFloorMod:
+      return r;
+    case Op::kCmpLt:
+      return UniformConst(rc.ctx, u->dtype, 1);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace tg

@@ -1,0 +1,172 @@
+#include "passes/simplify/fold.h"
+
+#include "ir/interpret/scalar.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/rewrite/build.h"
+
+namespace tg {
+namespace {
+
+bool IsConstant(const UOp* u) { return u->op == Op::kConst || u->op == Op::kVConst; }
+int64_t LaneBits(const UOp* u, size_t lane) {
+  return u->op == Op::kConst ? u->word() : u->list()[lane];
+}
+
+// Whether a cast from `from` to `to` keeps every value apart and exact.
+bool KeepsValues(Scalar from, Scalar to) {
+  if (from == to || from == Scalar::kBool) return true;
+  if (to == Scalar::kBool) return false;
+  // Bits of precision; a float's exponent range grows with it, but for bf16 against f16.
+  const auto precision = [](Scalar s) {
+    switch (s) {
+      case Scalar::kFp8E4M3:
+        return 4;
+      case Scalar::kFp8E5M2:
+        return 3;
+      case Scalar::kBF16:
+        return 8;
+      case Scalar::kF16:
+        return 11;
+      case Scalar::kF32:
+        return 24;
+      case Scalar::kF64:
+        return 53;
+      default:
+        return IsSigned(s) || s == Scalar::kIndex ? BitWidth(s) - 1 : BitWidth(s);
+    }
+  };
+  if (IsFloat(from)) {
+    if (!IsFloat(to)) return false;
+    if (to == Scalar::kF32) return from != Scalar::kF64;
+    return to == Scalar::kF64;
+  }
+  if (IsFloat(to)) {
+    return precision(from) <= precision(to) && (to == Scalar::kF32 || to == Scalar::kF64);
+  }
+  if (to == Scalar::kIndex) return from != Scalar::kU64;
+  if (from == Scalar::kIndex) return false;
+  if (IsSigned(from)) return IsSigned(to) && BitWidth(to) >= BitWidth(from);
+  return precision(to) >= precision(from);
+}
+
+bool IsIntLike(Scalar s) { return IsInt(s) || s == Scalar::kIndex; }
+
+// cast(cast(x: from, middle), to) == cast(x, to).
+bool SkipsMiddle(Scalar from, Scalar middle, Scalar to) {
+  if (to == Scalar::kBool) return KeepsValues(from, middle) && !IsFloat(from);
+  if (KeepsValues(from, middle)) return true;
+  // Modulo 2^bits(to), all that matters.
+  return IsIntLike(from) && IsInt(middle) && IsInt(to) && BitWidth(middle) >= BitWidth(to);
+}
+
+}  // namespace
+
+const UOp* FoldConstants(const UOp* u, RuleContext& rc) {
+  for (const UOp* s : u->srcs()) {
+    if (!IsConstant(s) || (s->dtype.lanes() != u->dtype.lanes() && s->op != Op::kConst)) {
+      return nullptr;
+    }
+  }
+  // How often it rounds is a flag of the module.
+  if (u->op == Op::kMulAcc && u->dtype.is_float()) return nullptr;
+  const auto lanes = static_cast<size_t>(u->dtype.lanes());
+  llvm::SmallVector<int64_t, 16> out = {static_cast<int64_t>(lanes)};
+  const Scalar to = u->dtype.scalar();
+  const Scalar from = u->op == Op::kWhere ? to : u->src(0)->dtype.scalar();
+  for (size_t i = 0; i < lanes; ++i) {
+    int64_t args[3] = {};
+    for (size_t k = 0; k < u->num_srcs; ++k) args[k] = LaneBits(u->src(k), i);
+    if (u->op == Op::kCast) {
+      out.push_back(CastBits(from, to, args[0]));
+    } else if (u->op == Op::kBitcast) {
+      if (BitWidth(from) != BitWidth(to)) return nullptr;
+      out.push_back(BitcastBits(from, to, args[0]));
+    } else {
+      const auto v = EvalAlu(u->op, from, {args, u->num_srcs});
+      if (!v) return nullptr;
+      out.push_back(*v);
+    }
+  }
+  if (lanes == 1) return UniformConst(rc.ctx, u->dtype, out[1]);
+  return rc.ctx.Make(Op::kVConst, u->dtype, {},
+                     rc.ctx.MakeAttr(Op::kVConst, std::span<const int64_t>(out.data(), out.size())));
+}
+
+const UOp* FoldByBounds(const UOp* u, RuleContext& rc) {
+  if (!u->dtype.is_int_or_index() && !u->dtype.is_bool()) return nullptr;
+  const Interval v = rc.bounds.Of(u);
+  return v.IsPoint() ? UniformConst(rc.ctx, u->dtype, v.lo) : nullptr;
+}
+
+const UOp* FoldIntoWhere(const UOp* u, RuleContext& rc) {
+  const UOp *a = u->src(0), *b = u->src(1);
+  const auto make = [&](const UOp* x, const UOp* y) {
+    return rc.ctx.Make(u->op, u->dtype, {x, y}, u->attr);
+  };
+  const auto where = [&](const UOp* gate, const UOp* x, const UOp* y) {
+    return rc.ctx.Make(Op::kWhere, u->dtype, {gate, x, y});
+  };
+  if (a->op == Op::kWhere && b->op == Op::kWhere && a->src(0) == b->src(0)) {
+    if ((IsConstant(a->src(1)) && IsConstant(b->src(1))) ||
+        (IsConstant(a->src(2)) && IsConstant(b->src(2)))) {
+      return where(a->src(0), make(a->src(1), b->src(1)), make(a->src(2), b->src(2)));
+    }
+    return nullptr;
+  }
+  if (a->op == Op::kWhere && IsConstant(b) && IsConstant(a->src(1)) && IsConstant(a->src(2))) {
+    return where(a->src(0), make(a->src(1), b), make(a->src(2), b));
+  }
+  if (b->op == Op::kWhere && IsConstant(a) && IsConstant(b->src(1)) && IsConstant(b->src(2))) {
+    return where(b->src(0), make(a, b->src(1)), make(a, b->src(2)));
+  }
+  return nullptr;
+}
+
+const UOp* FoldCast(const UOp* u, RuleContext& rc) {
+  const UOp* x = u->src(0);
+  if (!u->dtype.is_value() || !x->dtype.is_value()) return nullptr;
+  if (x->dtype == u->dtype) return x;
+  const auto cast = [&](const UOp* v) { return rc.ctx.Make(u->op, u->dtype, {v}); };
+  if (u->op == Op::kBitcast) {
+    if (x->op != Op::kBitcast || x->src(0)->dtype.is_bool() || x->dtype.is_bool()) return nullptr;
+    return cast(x->src(0));
+  }
+  const Scalar from = x->dtype.scalar(), to = u->dtype.scalar();
+  if (to == Scalar::kBool && IsIntLike(from) && x->op != Op::kCast) return nullptr;
+  if (x->op == Op::kCast && x->src(0)->dtype.is_value()) {
+    const UOp* y = x->src(0);
+    const Scalar origin = y->dtype.scalar();
+    if (SkipsMiddle(origin, from, to)) return cast(y);
+    // A cast that bounds show to change nothing: index to i32 and back.
+    if (IsIntLike(origin) && IsIntLike(from) && to != Scalar::kBool &&
+        rc.bounds.Of(y) == rc.bounds.Of(x) && rc.bounds.Of(y) != FullInterval(from)) {
+      return cast(y);
+    }
+    return nullptr;
+  }
+  if (x->op == Op::kWhere && (IsConstant(x->src(1)) || IsConstant(x->src(2)))) {
+    return rc.ctx.Make(Op::kWhere, u->dtype, {x->src(0), cast(x->src(1)), cast(x->src(2))});
+  }
+  return nullptr;
+}
+
+const UOp* FoldCompareOfCast(const UOp* u, RuleContext& rc) {
+  // Decides for both values of the bool.
+  const bool left = u->src(0)->op == Op::kCast;
+  const UOp* cast = u->src(left ? 0 : 1);
+  const auto bits = UniformBits(u->src(left ? 1 : 0));
+  if (!bits || cast->op != Op::kCast || !cast->src(0)->dtype.is_bool()) return nullptr;
+  const Scalar s = cast->dtype.scalar();
+  bool at[2];
+  for (int v = 0; v < 2; ++v) {
+    int64_t args[2] = {CastBits(Scalar::kBool, s, v), *bits};
+    if (!left) std::swap(args[0], args[1]);
+    at[v] = *EvalAlu(u->op, s, args) != 0;
+  }
+  const UOp* p = cast->src(0);
+  if (at[0] == at[1]) return UniformConst(rc.ctx, u->dtype, at[0]);
+  if (at[1]) return p;
+  return rc.ctx.Make(Op::kCmpNe, u->dtype, {p, UniformConst(rc.ctx, u->dtype, 1)});
+}
+
+}  // namespace tg

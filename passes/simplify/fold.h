@@ -1,0 +1,25 @@
+// Constants: what is computed at compile time, and how conversions combine.
+#ifndef TG_PASSES_SIMPLIFY_FOLD_H_
+#define TG_PASSES_SIMPLIFY_FOLD_H_
+
+#include "ir/uop.h"
+#include "passes/rewrite/rule_context.h"
+
+namespace tg {
+
+// An elementwise op of constants, lane by lane, in the arithmetic of its type.
+const UOp* FoldConstants(const UOp* u, RuleContext& rc);
+// An integer, index or bool that bounds leave one value.
+const UOp* FoldByBounds(const UOp* u, RuleContext& rc);
+// A binary op of two `where` with one gate, or of one and a constant, where branches become
+// constants: where(p, 1, x) + where(p, 2, y) -> where(p, 3, x + y).
+const UOp* FoldIntoWhere(const UOp* u, RuleContext& rc);
+// cast: to the same type; of a cast that kept all values or, among integers, all bits; of a bool
+// that was cast; into the branches of a `where` with a constant branch. bitcast of a bitcast.
+const UOp* FoldCast(const UOp* u, RuleContext& rc);
+// cmpne or cmplt of a bool cast to a number, and a constant.
+const UOp* FoldCompareOfCast(const UOp* u, RuleContext& rc);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SIMPLIFY_FOLD_H_

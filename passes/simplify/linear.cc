@@ -1,0 +1,219 @@
+#include "passes/simplify/linear.h"
+
+#include <algorithm>
+
+#include "ir/interpret/scalar.h"
+#include "passes/rewrite/build.h"
+#include "passes/rewrite/match.h"
+
+namespace tg {
+namespace {
+
+using Wide = __int128;
+
+bool Narrow(const DType& t, Wide v, int64_t* out) {
+  if (t.is_index()) {
+    if (v < INT64_MIN || v > INT64_MAX) return false;
+    *out = static_cast<int64_t>(v);
+  } else {
+    *out = WrapInt(t.scalar(), static_cast<int64_t>(static_cast<unsigned __int128>(v)));
+  }
+  return true;
+}
+
+// A quotient's dividend and its constant divisor; (u, 1) for what is no quotient.
+struct Quotient {
+  const UOp* of;
+  int64_t by;
+};
+Quotient AsQuotient(const UOp* u) {
+  if (u->op == Op::kFloorDiv) {
+    const auto by = UniformBits(u->src(1));
+    if (by && *by > 0) return {u->src(0), *by};
+  }
+  return {u, 1};
+}
+
+// Remainder terms (x % c) * k find their quotient: with (x / c) * (k * c) they make x * k, with
+// (x / c % d) * (k * c) they make (x % (c * d)) * k. Repeats until none is left.
+bool JoinDivMod(LinearForm& form, RuleContext& rc) {
+  bool joined = false;
+  for (size_t i = 0; i < form.terms.size(); ++i) {
+    const LinearForm::Term low = form.terms[i];
+    if (low.node->op != Op::kFloorMod) continue;
+    const auto c = UniformBits(low.node->src(1));
+    if (!c || *c <= 0) continue;
+    const Quotient base = AsQuotient(low.node->src(0));
+    int64_t by, high_coef;
+    if (__builtin_mul_overflow(base.by, *c, &by) ||
+        !Narrow(form.type, Wide{low.coef} * *c, &high_coef)) {
+      continue;
+    }
+    for (size_t j = 0; j < form.terms.size(); ++j) {
+      const LinearForm::Term high = form.terms[j];
+      if (j == i || high.coef != high_coef) continue;
+      const bool is_mod = high.node->op == Op::kFloorMod;
+      const Quotient q = AsQuotient(is_mod ? high.node->src(0) : high.node);
+      if (q.of != base.of || q.by != by) continue;
+      const UOp* whole = low.node->src(0);
+      if (is_mod) {
+        const auto d = UniformBits(high.node->src(1));
+        int64_t both;
+        if (!form.type.is_index() || !d || *d <= 0 || __builtin_mul_overflow(*c, *d, &both)) {
+          continue;
+        }
+        whole = rc.ctx.Make(Op::kFloorMod, form.type,
+                            {whole, UniformConst(rc.ctx, form.type, both)});
+      }
+      form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::max(i, j)));
+      form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::min(i, j)));
+      if (!form.Add(whole, low.coef)) return joined;  // no more terms than before: cannot be
+      joined = true;
+      i = static_cast<size_t>(-1);  // from the start
+      break;
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
+bool LinearForm::AddConstant(int64_t v) { return Narrow(type, Wide{constant} + v, &constant); }
+
+bool LinearForm::AddTerm(const UOp* node, int64_t coef) {
+  if (coef == 0) return true;
+  for (Term& t : terms) {
+    if (t.node != node) continue;
+    if (!Narrow(type, Wide{t.coef} + coef, &t.coef)) return false;
+    if (t.coef == 0) terms.erase(&t);
+    return true;
+  }
+  if (terms.size() == kMaxTerms) return false;
+  terms.push_back({node, coef});
+  return true;
+}
+
+bool LinearForm::Scale(int64_t factor) {
+  for (Term& t : terms) {
+    if (!Narrow(type, Wide{t.coef} * factor, &t.coef)) return false;
+  }
+  terms.erase(std::remove_if(terms.begin(), terms.end(), [](const Term& t) { return t.coef == 0; }),
+              terms.end());
+  return Narrow(type, Wide{constant} * factor, &constant);
+}
+
+bool LinearForm::Add(const UOp* root, int64_t root_coef) {
+  struct Item {
+    const UOp* node;
+    int64_t coef;
+  };
+  llvm::SmallVector<Item, 16> stack = {{root, root_coef}};
+  size_t steps = 0;
+  while (!stack.empty()) {
+    if (++steps > 4 * kMaxTerms) return false;
+    const auto [u, coef] = stack.pop_back_val();
+    int64_t product;
+    if (const auto bits = UniformBits(u)) {
+      if (!Narrow(type, Wide{*bits} * coef, &product) || !AddConstant(product)) return false;
+      continue;
+    }
+    if (u->op == Op::kAdd) {
+      stack.push_back({u->src(1), coef});
+      stack.push_back({u->src(0), coef});
+      continue;
+    }
+    if (u->op == Op::kMul) {
+      const auto factor = UniformBits(u->src(1));
+      // A sum that wraps is kept together: its factor is one multiplication.
+      if (factor && (type.is_index() || u->src(0)->op != Op::kAdd)) {
+        if (!Narrow(type, Wide{*factor} * coef, &product)) return false;
+        if (product != 0) stack.push_back({u->src(0), product});
+        continue;
+      }
+    }
+    if (!AddTerm(u, coef)) return false;
+  }
+  return true;
+}
+
+Interval LinearForm::Range(Bounds& bounds) const {
+  Interval sum = Interval::Point(constant);
+  for (const Term& t : terms) {
+    const Interval product[2] = {bounds.Of(t.node), Interval::Point(t.coef)};
+    const Interval args[2] = {sum, AluInterval(Op::kMul, Scalar::kIndex, product)};
+    sum = AluInterval(Op::kAdd, Scalar::kIndex, args);
+  }
+  return sum;
+}
+
+std::optional<LinearForm> ParseLinear(const UOp* u) {
+  if (!u->dtype.is_int_or_index()) return std::nullopt;
+  LinearForm form;
+  form.type = u->dtype;
+  if (!form.Add(u, 1)) return std::nullopt;
+  return form;
+}
+
+const UOp* BuildLinear(LinearForm& form, RuleContext& rc) {
+  const auto magnitude = [](int64_t v) {
+    return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+  };
+  std::sort(form.terms.begin(), form.terms.end(),
+            [&](const LinearForm::Term& a, const LinearForm::Term& b) {
+              // Lanes that differ but are constant stand on the right, as constants do.
+              const bool va = a.node->op == Op::kVConst, vb = b.node->op == Op::kVConst;
+              if (va != vb) return vb;
+              const auto &ka = rc.order.Of(a.node), &kb = rc.order.Of(b.node);
+              const int64_t ra = ka.rank, rb = kb.rank;
+              if (ra != rb) return ra < rb;
+              if (a.coef != b.coef) {
+                if (magnitude(a.coef) != magnitude(b.coef)) {
+                  return magnitude(a.coef) > magnitude(b.coef);
+                }
+                return a.coef > b.coef;
+              }
+              return rc.order.Compare(a.node, b.node) < 0;
+            });
+  const UOp* sum = nullptr;
+  for (const auto& [node, coef] : form.terms) {
+    const UOp* term =
+        coef == 1
+            ? node
+            : rc.ctx.Make(Op::kMul, form.type, {node, UniformConst(rc.ctx, form.type, coef)});
+    sum = sum ? rc.ctx.Make(Op::kAdd, form.type, {sum, term}) : term;
+  }
+  if (sum && form.constant == 0) return sum;
+  const UOp* constant = UniformConst(rc.ctx, form.type, form.constant);
+  return sum ? rc.ctx.Make(Op::kAdd, form.type, {sum, constant}) : constant;
+}
+
+const UOp* CanonicalSum(const UOp* u, RuleContext& rc) {
+  auto form = ParseLinear(u);
+  if (!form) return nullptr;
+  JoinDivMod(*form, rc);
+  return BuildLinear(*form, rc);
+}
+
+const UOp* DistributeProduct(const UOp* u, RuleContext& rc) {
+  if (!u->dtype.is_index() || u->src(0)->op != Op::kAdd || !UniformBits(u->src(1))) return nullptr;
+  auto form = ParseLinear(u);
+  return form ? BuildLinear(*form, rc) : nullptr;
+}
+
+const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
+  const UOp *a = u->src(0), *b = u->src(1);
+  if (!MayCommute(u) || a == b) return nullptr;
+  // In a sum of integers, lanes that differ are a term like others, and CanonicalSum places it.
+  const bool is_sum = u->op == Op::kAdd && u->dtype.is_int_or_index();
+  const auto is_const = [&](const UOp* v) {
+    return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || UniformBits(v)));
+  };
+  bool turn = is_const(a) && !is_const(b);
+  // Floats keep the author's order, and sums have CanonicalSum.
+  if (!turn && !is_const(b) && u->op != Op::kAdd && !a->dtype.is_float()) {
+    turn = rc.order.Compare(b, a) < 0;
+  }
+  return turn ? rc.ctx.Make(u->op, u->dtype, {b, a}, u->attr) : nullptr;
+}
+
+}  // namespace tg

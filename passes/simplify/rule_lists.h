@@ -1,0 +1,19 @@
+// The rule lists of this folder. Each is compiled in a file of its own.
+#ifndef TG_PASSES_SIMPLIFY_RULE_LISTS_H_
+#define TG_PASSES_SIMPLIFY_RULE_LISTS_H_
+
+#include "passes/rewrite/rule_table.h"
+
+namespace tg {
+
+const RuleList& FoldRules();       // constants, casts, the order of operands
+const RuleList& AddMulRules();     // add_mul_rules.h
+const RuleList& DivModRules();     // div_mod_rules.h
+const RuleList& CompareRules();    // compare_rules.h
+const RuleList& BoolWhereRules();  // bool_where_rules.h
+const RuleList& BitRules();        // bit_rules.h
+const RuleList& GeneralRules();    // what has any number of operands
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SIMPLIFY_RULE_LISTS_H_

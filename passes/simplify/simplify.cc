@@ -1,0 +1,113 @@
+#include "passes/simplify/simplify.h"
+
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "ir/builder.h"
+#include "ir/check.h"
+#include "ir/shape.h"
+#include "passes/simplify/rule_lists.h"
+
+namespace tg {
+namespace {
+
+// Tensor graphs and kernels over shapes: a rule may leave a constant, of shape [], for something
+// of another shape, where users are not all elementwise.
+struct ShapeKeeper {
+  Context& ctx;
+  ShapeMap shapes;
+
+  static const UOp* FixUp(void* data, const UOp* from, const UOp* to) {
+    auto& self = *static_cast<ShapeKeeper*>(data);
+    if (from->dtype.is_void() || to->dtype.is_void()) return to;
+    const Shape want = self.shapes.Of(from);
+    if (self.shapes.Of(to) == want) return to;
+    Builder b(self.ctx);
+    return b.Expand(b.Reshape(to, Shape(want.size(), 1)), want);
+  }
+};
+
+constexpr PassOption kOptions[] = {
+    {"explain", PassOption::Kind::kFlag, "false", "say how often each rule was applied"},
+};
+
+absl::Status Run(Module& module, PassContext& context) {
+  SimplifyStats stats;
+  if (absl::Status s = Simplify(module, &stats); !s.ok()) return s;
+  context.statistics["simplify.applications"] += static_cast<int64_t>(stats.applications);
+  if (context.Flag("explain")) context.remarks += stats.report;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+constinit const Pass kSimplifyPass = {"simplify", "algebra on indices, integers, bools and floats",
+                                      kOptions, &Run};
+
+const RuleSet& SimplifyRules() {
+  static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
+                               &BoolWhereRules(), &BitRules(), &GeneralRules()});
+  return kRules;
+}
+
+uint8_t SimplifyFlags(std::span<const std::string> module_flags) {
+  uint8_t flags = 0;
+  for (const std::string& f : module_flags) {
+    if (f == "no-nan") flags |= kFlagNoNan;
+    if (f == "zero-mul") flags |= kFlagZeroMul;
+    if (f == "fast-math") flags |= kFlagFastMath;
+  }
+  return flags;
+}
+
+Simplifier::Simplifier(Context& ctx, const Module* module)
+    : bounds_(ctx, module),
+      order_(ctx),
+      rewriter_(SimplifyRules(),
+                {ctx, bounds_, order_, module ? SimplifyFlags(module->flags) : uint8_t{0}}) {}
+
+const UOp* Simplifier::operator()(const UOp* u) {
+  absl::StatusOr<const UOp*> r = rewriter_.Rewrite(u);
+  if (!r.ok()) {
+    // Our own rules do not end.
+    std::fprintf(stderr, "%s\n", std::string(r.status().message()).c_str());
+    TG_UNREACHABLE();
+  }
+  return *r;
+}
+
+absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifyStats* stats) {
+  if (stage == Stage::kLinear || !body.root) return absl::OkStatus();
+  Context& ctx = *body.context;
+  Bounds bounds(ctx, &module);
+  StructuralOrder order(ctx);
+  Rewriter rewriter(SimplifyRules(), {ctx, bounds, order, SimplifyFlags(module.flags)});
+  ShapeKeeper keeper{ctx, ShapeMap(module, ctx)};
+  if (stage == Stage::kTensor || stage == Stage::kKernel) {
+    rewriter.set_fix_up(&ShapeKeeper::FixUp, &keeper);
+  }
+  if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;
+  if (stats) {
+    stats->applications += rewriter.num_applications();
+    stats->report += rewriter.HitReport();
+    stats->hits.resize(rewriter.hits().size());
+    for (size_t i = 0; i < rewriter.hits().size(); ++i) stats->hits[i] += rewriter.hits()[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Simplify(Module& module, SimplifyStats* stats) {
+  for (const auto& g : module.graphs) {
+    if (absl::Status s = Simplify(g->body, Stage::kTensor, module, stats); !s.ok()) {
+      return absl::Status(s.code(), absl::StrCat("graph @", g->name, ": ", s.message()));
+    }
+  }
+  for (const auto& k : module.kernels) {
+    if (absl::Status s = Simplify(k->body, k->stage, module, stats); !s.ok()) {
+      return absl::Status(s.code(), absl::StrCat("kernel @", k->name, ": ", s.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tg

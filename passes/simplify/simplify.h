@@ -1,0 +1,67 @@
+// Simplify: algebra on indices, integers, bools and floats, used by every pass that makes
+// expressions and as a pass of its own.
+//
+// Rules are in the *_rules.h files (fixed size, proven by rules_test.cc) and in linear, div_mod,
+// compare, fold, lanes, memory and gate (any size; tested by evaluation on random expressions).
+// Everything is exact unless a module flag says otherwise.
+#ifndef TG_PASSES_SIMPLIFY_SIMPLIFY_H_
+#define TG_PASSES_SIMPLIFY_SIMPLIFY_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ir/module.h"
+#include "passes/pass.h"
+#include "passes/rewrite/engine.h"
+
+namespace tg {
+
+extern const Pass kSimplifyPass;
+
+// All rules of this folder.
+const RuleSet& SimplifyRules();
+
+// The flags among a module's that rules ask for: no-nan, zero-mul, fast-math.
+uint8_t SimplifyFlags(std::span<const std::string> module_flags);
+
+// Simplifies expressions of one Context, keeping what it has learnt between calls: for passes that
+// build index expressions bit by bit.
+//
+//   Simplifier simplify(ctx, &module);
+//   const UOp* index = simplify(b.Add(b.Mul(row, stride), column));
+class Simplifier {
+ public:
+  // `module` declares the vars and carries the flags; may be null. Both outlive the Simplifier.
+  explicit Simplifier(Context& ctx, const Module* module = nullptr);
+  Simplifier(const Simplifier&) = delete;
+  Simplifier& operator=(const Simplifier&) = delete;
+
+  const UOp* operator()(const UOp* u);
+  Bounds& bounds() { return bounds_; }
+  Interval Range(const UOp* u) { return bounds_.Of(u); }
+  const Rewriter& rewriter() const { return rewriter_; }
+
+ private:
+  Bounds bounds_;
+  StructuralOrder order_;
+  Rewriter rewriter_;
+};
+
+struct SimplifyStats {
+  uint64_t applications = 0;
+  std::string report;  // hits by rule
+  std::vector<uint64_t> hits;  // by number of the rule in SimplifyRules()
+};
+
+// One body at `stage`. A body in linear form is left as it is.
+absl::Status Simplify(Body& body, Stage stage, const Module& module,
+                      SimplifyStats* stats = nullptr);
+// All graphs and kernels.
+absl::Status Simplify(Module& module, SimplifyStats* stats = nullptr);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SIMPLIFY_SIMPLIFY_H_

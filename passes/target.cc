@@ -1,0 +1,114 @@
+#include "passes/target.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace tg {
+namespace {
+
+std::vector<Target> MakePresets() {
+  std::vector<Target> all;
+  Target cpu;
+  cpu.name = "cl-cpu";
+  cpu.doc = "PoCL on a CPU with AVX-512 or AVX2";
+  cpu.alu_width = 64;
+  cpu.mem_width = 64;
+  cpu.unaligned_access = true;
+  // Local memory and barriers work, but a group is a loop on one core: heuristics leave them alone.
+  cpu.local_memory = 1 << 20;
+  cpu.private_memory = 6 << 20;
+  cpu.max_group_size = 4096;
+  cpu.max_groups[1] = cpu.max_groups[2] = 1LL << 31;
+  for (int& n : cpu.max_local) n = 4096;
+  cpu.compute_units = 2;
+  cpu.vector_registers = 32;
+  all.push_back(cpu);
+
+  Target gpu;
+  gpu.name = "cl-gpu";
+  gpu.doc = "any OpenCL 1.2 GPU, nothing optional";
+  gpu.is_gpu = true;
+  gpu.fp64 = false;
+  gpu.vector_registers = 64;
+  gpu.subgroup_size = 32;
+  gpu.compute_units = 16;
+  gpu.bytes_per_second = 3e11;
+  gpu.flops_per_second = 5e12;
+  all.push_back(gpu);
+
+  Target nvidia = gpu;
+  nvidia.name = "cl-nvidia-sm90";
+  nvidia.doc = "NVIDIA Hopper through its OpenCL";
+  nvidia.fp16 = nvidia.fp64 = true;
+  nvidia.local_memory = 49152;
+  nvidia.max_group_size = 1024;
+  nvidia.max_local[0] = nvidia.max_local[1] = 1024;
+  nvidia.max_local[2] = 64;
+  nvidia.vector_registers = 128;
+  nvidia.compute_units = 132;
+  nvidia.bytes_per_second = 4.3e12;
+  nvidia.flops_per_second = 6e13;
+  all.push_back(nvidia);
+
+  Target intel = gpu;
+  intel.name = "cl-intel";
+  intel.doc = "Intel GPU";
+  intel.fp16 = true;
+  intel.images = true;
+  intel.local_memory = 65536;
+  intel.subgroup_size = 16;
+  intel.max_group_size = 512;
+  for (int& n : intel.max_local) n = 512;
+  all.push_back(intel);
+
+  Target adreno = gpu;
+  adreno.name = "cl-adreno";
+  adreno.doc = "Qualcomm Adreno, with images";
+  adreno.fp16 = true;
+  adreno.images = true;
+  adreno.subgroup_size = 64;
+  adreno.max_group_size = 1024;
+  for (int& n : adreno.max_local) n = 1024;
+  adreno.bytes_per_second = 3e10;
+  adreno.flops_per_second = 1e12;
+  all.push_back(adreno);
+  return all;
+}
+
+}  // namespace
+
+std::span<const Target> TargetPresets() {
+  static const std::vector<Target>& presets = *new std::vector<Target>(MakePresets());
+  return presets;
+}
+
+absl::StatusOr<Target> FindTarget(std::string_view name) {
+  std::string names;
+  for (const Target& t : TargetPresets()) {
+    if (name.empty() || t.name == name) return t;
+    absl::StrAppend(&names, names.empty() ? "" : ", ", t.name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown target '", absl::string_view(name.data(), name.size()), "'; there are: ", names));
+}
+
+bool ComputesIn(const Target& target, Scalar s) {
+  switch (s) {
+    case Scalar::kF16:
+      return target.fp16;
+    case Scalar::kF64:
+      return target.fp64;
+    case Scalar::kI64:
+    case Scalar::kU64:
+      return target.int64;
+    case Scalar::kBF16:
+    case Scalar::kFp8E4M3:
+    case Scalar::kFp8E5M2:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace tg

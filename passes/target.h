@@ -1,0 +1,61 @@
+// Target: what passes know of a device. A plain struct of capabilities with named presets, so that
+// every pass is tested without a device. The module's text carries the name.
+#ifndef TG_PASSES_TARGET_H_
+#define TG_PASSES_TARGET_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "ir/dtype.h"
+
+namespace tg {
+
+struct Target {
+  std::string name;
+  std::string doc;
+  bool is_gpu = false;
+
+  // ---- Types that the device computes in. What is missing is rewritten by devectorize; half is
+  // stored on every device.
+  bool fp16 = false;
+  bool fp64 = true;
+  bool int64 = true;
+  bool images = false;
+
+  // ---- Vectors. Widths in bytes: of a vector in arithmetic (0: scalars) and of one access.
+  int alu_width = 0;
+  int mem_width = 16;
+  // A wide access need not be aligned to its own size, only to its element.
+  bool unaligned_access = false;
+  bool fast_fma = true;  // a*b + c in one instruction
+
+  // ---- Work-groups
+  bool has_local = true;             // local memory and barriers work
+  int64_t local_memory = 32768;      // bytes a group
+  int64_t private_memory = 1 << 16;  // bytes a work-item that kernels may use for scratch
+  int max_group_size = 256;
+  int64_t max_groups[3] = {1LL << 31, 65535, 65535};
+  int max_local[3] = {256, 256, 64};
+  int subgroup_size = 1;
+
+  // ---- For heuristics and cost models
+  int compute_units = 2;
+  int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
+  double bytes_per_second = 5e10;
+  double flops_per_second = 5e11;
+};
+
+// All presets, the default first.
+std::span<const Target> TargetPresets();
+// The preset of this name ("" gives the default); an unknown name is an error that lists them.
+absl::StatusOr<Target> FindTarget(std::string_view name);
+
+// Whether arithmetic in `s` is available on the target (storage always is).
+bool ComputesIn(const Target& target, Scalar s);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_TARGET_H_

@@ -1,0 +1,180 @@
+#include "tools/driver/opt_main.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/opencl/renderer.h"
+#include "ir/text/parser.h"
+#include "ir/text/printer.h"
+#include "ir/verify/verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/write_file.h"
+#include "passes/pipeline.h"
+#include "passes/target.h"
+#include "tools/driver/flags.h"
+#include "tools/driver/listing.h"
+#include "tools/driver/pass_flags.h"
+
+namespace tg {
+namespace {
+
+constexpr char kTool[] = "tg-opt";
+
+int Fail(ExitCode code, const absl::Status& status) {
+  llvm::errs() << kTool << ": " << std::string(status.message()) << "\n";
+  return code;
+}
+
+// Appends a row with the time from its making to its end.
+class Timed {
+ public:
+  Timed(std::vector<TimeRow>& rows, std::string what) : rows_(rows), what_(std::move(what)) {}
+  ~Timed() {
+    rows_.push_back({what_, std::chrono::duration<double>(Clock::now() - start_).count()});
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<TimeRow>& rows_;
+  const std::string what_;
+  const Clock::time_point start_ = Clock::now();
+};
+
+struct OptFlags {
+  std::string pass, output = "-", emit = "uop", input_format = "uop";
+  bool help = false, version = false, list_passes = false, list_targets = false;
+  PassFlags passes;
+
+  void AddTo(Flags& flags) {
+    flags.String(
+        "pass", "PIPELINE", &pass,
+        "the passes to run, e.g. kernelize,lower:max=8:explain; 'default' is tg's pipeline");
+    flags.String("o", "FILE", &output,
+                 "where the result goes; '-', the default, is standard output");
+    flags.Choice("emit", {"uop", "opencl"}, &emit,
+                 "what to write; opencl (the source of all kernels) first runs the passes of the "
+                 "default pipeline that follow those of --pass");
+    flags.Choice("input-format", {"uop"}, &input_format, "what to read");
+    passes.AddTo(flags);
+    flags.Group("Instead of all this, print");
+    flags.Bool("list-passes", &list_passes, "the passes with their options");
+    flags.Bool("list-targets", &list_targets, "the devices that can be compiled for");
+    flags.Bool("version", &version, "the version");
+    flags.Bool("help", &help, "this text");
+  }
+};
+
+class OptRun {
+ public:
+  OptRun(const OptFlags& flags, Pipeline pipeline)
+      : flags_(flags), pipeline_(std::move(pipeline)) {}
+
+  int Run(const std::string& path) {
+    const int code = RunTimed(path);
+    if (flags_.passes.time_passes) llvm::errs() << TimeTable(times_);
+    return code;
+  }
+
+ private:
+  int RunTimed(const std::string& path) {
+    const std::unique_ptr<Module> module = Read(path);
+    if (!module) return kExitBadInput;
+    absl::Status status = flags_.passes.Run(pipeline_, kTool, input_, *module, times_);
+    if (!status.ok()) return Fail(kExitBadInput, status);
+    std::string text;
+    {
+      const Timed timed(times_, flags_.emit == "uop" ? "print" : "render");
+      absl::StatusOr<std::string> result = Emit(*module);
+      if (!result.ok()) return Fail(kExitBadInput, result.status());
+      text = *std::move(result);
+    }
+    const Timed timed(times_, "write");
+    status = flags_.output == "-" ? WriteStdout(text) : WriteFile(flags_.output, text);
+    return status.ok() ? kExitOk : Fail(kExitBadInput, status);
+  }
+
+  absl::StatusOr<std::string> Emit(const Module& module) const {
+    if (flags_.emit == "uop") return PrintModule(module);
+    const absl::StatusOr<Target> target = FindTarget(module.target);
+    if (!target.ok()) return target.status();
+    absl::StatusOr<RenderedModule> rendered = RenderModule(module, *target);
+    if (!rendered.ok()) return rendered.status();
+    return std::move(rendered->source);
+  }
+
+  // Null, with the errors printed, where the file is no valid module.
+  std::unique_ptr<Module> Read(const std::string& path) {
+    const Timed timed(times_, "read");
+    absl::StatusOr<std::string> text = ReadTextFile(path);
+    if (!text.ok()) {
+      Fail(kExitBadInput, text.status());
+      return nullptr;
+    }
+    input_ = *std::move(text);
+    Diagnostics diagnostics;
+    std::unique_ptr<Module> module =
+        ParseModule(input_, path == "-" ? "<stdin>" : path, diagnostics);
+    if (module) VerifyModule(*module, diagnostics);
+    if (diagnostics.has_errors()) {
+      llvm::errs() << diagnostics.ToString();
+      return nullptr;
+    }
+    return module;
+  }
+
+  const OptFlags& flags_;
+  const Pipeline pipeline_;
+  std::string input_;
+  std::vector<TimeRow> times_;
+};
+
+}  // namespace
+
+int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
+  OptFlags values;
+  Flags flags(
+      kTool, "[options] [input.uop]",
+      "Runs passes on a module and prints it. Without an input, or with '-', standard input "
+      "is read.");
+  values.AddTo(flags);
+  const absl::StatusOr<std::vector<std::string>> inputs =
+      flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (!inputs.ok()) return Fail(kExitUsage, inputs.status());
+
+  const PassRegistry registry = MakeRegistry(embedder);
+  std::string listing;
+  if (values.help) listing += flags.Help();
+  if (values.version) listing += VersionText(kTool);
+  if (values.list_passes) listing += ListPasses(registry);
+  if (values.list_targets) listing += ListTargets();
+  if (!listing.empty()) {
+    const absl::Status status = WriteStdout(listing);
+    return status.ok() ? kExitOk : Fail(kExitBadInput, status);
+  }
+
+  if (const absl::Status status = values.passes.Check(registry); !status.ok()) {
+    return Fail(kExitUsage, status);
+  }
+  absl::StatusOr<Pipeline> pipeline = ParsePipeline(values.pass, registry, kPipeline);
+  if (!pipeline.ok()) {
+    return Fail(kExitUsage,
+                absl::InvalidArgumentError("--pass: " + std::string(pipeline.status().message())));
+  }
+  // OpenCL is made of linear kernels.
+  if (values.emit == "opencl") {
+    const Pipeline rest = MakePipeline(RemainingPasses(*pipeline));
+    pipeline->insert(pipeline->end(), rest.begin(), rest.end());
+  }
+  if (inputs->size() > 1) {
+    return Fail(kExitUsage, absl::InvalidArgumentError("one input, not " + (*inputs)[0] + " and " +
+                                                       (*inputs)[1]));
+  }
+  return OptRun(values, *std::move(pipeline)).Run(inputs->empty() ? "-" : (*inputs)[0]);
+}
+
+}  // namespace tg

@@ -1,0 +1,107 @@
+#include "tools/driver/pass_flags.h"
+
+#include <utility>
+
+#include "ir/text/diagnostic.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/print_passes.h"
+#include "passes/instrument/reproducer.h"
+#include "passes/pass_manager.h"
+#include "passes/target.h"
+#include "tools/driver/check_passes.h"
+
+namespace tg {
+
+void PassFlags::AddTo(Flags& flags) {
+  flags.Group("What passes see");
+  flags.String("target", "NAME", &target, "compile for this device, whatever the module says");
+  flags.Group("What a run of passes prints, on standard error");
+  flags.List("print-before", "PASS,...", &print_before, "the module before each of these passes");
+  flags.List("print-after", "PASS,...", &print_after, "the module after each of these passes");
+  flags.Bool("print-before-all", &print_before_all, "the module before every pass");
+  flags.Bool("print-after-all", &print_after_all, "the module after every pass");
+  flags.Bool("print-changed", &print_changed, "a unified diff of what each pass changed");
+  flags.Choice("color", {"auto", "always", "never"}, &color,
+               "colours in diffs; auto: where the output is a terminal");
+  flags.Bool("time-passes", &time_passes,
+             "how long reading, each pass, verifying and writing took");
+  flags.Bool("stats", &stats, "what the passes counted");
+  flags.Group("Finding out what is wrong");
+  flags.Bool("verify-each", &verify_each, "verify the module after each pass (on by default)");
+  flags.Bool("check", &check,
+             "interpret the module before and after each pass on random data, and compare");
+  flags.Int("check-seed", "N", &check_seed, "other random data for --check");
+  flags.Int("opt-bisect-limit", "N", &bisect_limit,
+            "run only the first N passes of the pipeline, and say which run; -1 runs all");
+  flags.String("dump-dir", "DIR", &dump_dir,
+               "write 00-input.uop, and NN-PASS.uop after each pass, into this folder");
+  flags.String("crash-reproducer", "FILE", &crash_reproducer,
+               "where to write the module and command that fail, when a pass fails or crashes; by "
+               "default a new file in the folder for temporary files; 'none': do not");
+}
+
+absl::Status PassFlags::Check(const PassRegistry& registry) const {
+  for (const auto* names : {&print_before, &print_after}) {
+    const char* flag = names == &print_before ? "--print-before: " : "--print-after: ";
+    for (const std::string& name : *names) {
+      const absl::StatusOr<const Pass*> pass = registry.Get(name);
+      if (pass.ok()) continue;
+      return absl::InvalidArgumentError(flag + std::string(pass.status().message()));
+    }
+  }
+  if (!target.empty()) {
+    std::vector<std::string_view> names;
+    for (const Target& preset : TargetPresets()) names.push_back(preset.name);
+    const std::string suggestion = DidYouMean(target, names);
+    const absl::StatusOr<Target> found = FindTarget(target);
+    if (!found.ok()) {
+      return absl::InvalidArgumentError(
+          "--target: " + (suggestion.empty() ? std::string(found.status().message())
+                                             : "unknown target '" + target + "'" + suggestion));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PassFlags::Run(Pipeline pipeline, const std::string& tool, std::string_view input,
+                            Module& module, std::vector<TimeRow>& times) const {
+  if (!target.empty()) module.target = target;
+
+  PassManagerOptions options;
+  options.verify_each = verify_each;
+  if (bisect_limit && *bisect_limit >= 0) options.bisect_limit = bisect_limit;
+  options.log = &llvm::errs();
+  PassManager manager(std::move(pipeline), options);
+
+  PrintPassesOptions print;
+  print.before = {print_before_all, {print_before.begin(), print_before.end()}};
+  print.after = {print_after_all, {print_after.begin(), print_after.end()}};
+  print.changed = print_changed;
+  print.color =
+      color == "always" || (color == "auto" && llvm::sys::Process::StandardErrHasColors());
+  if (!print.before.empty() || !print.after.empty() || print.changed) {
+    manager.AddObserver(PrintPasses(std::move(print), llvm::errs()));
+  }
+  if (!dump_dir.empty()) manager.AddObserver(DumpPasses(dump_dir));
+  if (crash_reproducer != "none") {
+    ReproducerOptions reproducer;
+    reproducer.path = crash_reproducer;
+    reproducer.command = tool + (target.empty() ? "" : " --target=" + target);
+    if (check) reproducer.command += " --check";
+    if (check_seed) reproducer.command += " --check-seed=" + std::to_string(*check_seed);
+    reproducer.input = input;
+    reproducer.on_signal = true;
+    manager.AddObserver(WriteReproducer(std::move(reproducer)));
+  }
+
+  if (check) manager.AddObserver(CheckPasses(static_cast<uint64_t>(check_seed.value_or(0))));
+
+  const absl::Status status = manager.Run(module);
+  const std::vector<TimeRow> rows = TimeRows(manager.report());
+  times.insert(times.end(), rows.begin(), rows.end());
+  if (stats) llvm::errs() << StatisticsTable(manager.report());
+  return status;
+}
+
+}  // namespace tg

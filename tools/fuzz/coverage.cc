@@ -1,0 +1,198 @@
+#include "tools/fuzz/coverage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "ir/walk.h"
+#include "passes/simplify/simplify.h"
+
+namespace tg::fuzz {
+namespace {
+
+std::string ScalarText(Scalar s) { return std::string(GetScalarInfo(s).text); }
+
+// The scalars that an elementwise op takes, by the table of ops.
+std::vector<Scalar> ScalarsFor(Op op) {
+  std::vector<Scalar> out;
+  for (int i = 1; i < kNumScalars; ++i) {
+    const auto s = static_cast<Scalar>(i);
+    const char cls = s == Scalar::kBool ? 'b' : s == Scalar::kIndex ? 'x' : IsInt(s) ? 'i' : 'f';
+    if (op == Op::kThreefry ? s == Scalar::kU64 : GetOpInfo(op).AllowsClass(cls)) out.push_back(s);
+  }
+  return out;
+}
+
+// Ops whose types are counted: computed values, by the type of the last operand.
+bool IsCounted(Op op) { return IsElementwise(op) && !GetOpInfo(op).classes.empty(); }
+
+constexpr Op kMovements[] = {Op::kReshape, Op::kExpand, Op::kPermute, Op::kFlip,
+                             Op::kPad,     Op::kShrink, Op::kView};
+
+std::string Key(Op op, Scalar s) {
+  return absl::StrCat("op ", std::string(Mnemonic(op)), " ", ScalarText(s));
+}
+std::string PairKey(Op below, Op above) {
+  return absl::StrCat("pair ", std::string(Mnemonic(below)), " ", std::string(Mnemonic(above)));
+}
+
+std::string RuleKey(uint32_t rule) {
+  const RuleInfo info = SimplifyRules().Describe(rule);
+  return absl::StrCat("rule ", info.Location(), " ", info.name);
+}
+
+}  // namespace
+
+void Coverage::AddGraph(const Module& module) {
+  const std::vector<const UOp*> order = PostOrder(module.graphs[0]->body.root);
+  sizes_.push_back(static_cast<uint32_t>(order.size()));
+  for (const UOp* u : order) {
+    const Scalar s = u->srcs().empty() ? u->dtype.scalar() : u->srcs().back()->dtype.scalar();
+    if (IsCounted(u->op)) {
+      Count(Key(u->op, s));
+    } else if (u->op == Op::kCast || u->op == Op::kBitcast) {
+      Count(absl::StrCat(std::string(Mnemonic(u->op)), " ", ScalarText(s), " ",
+                         ScalarText(u->dtype.scalar())));
+    } else if (u->op == Op::kReduceAxis) {
+      Count(absl::StrCat("reduce ", std::string(Mnemonic(static_cast<Op>(u->word()))), " ",
+                         ScalarText(s)));
+    } else if (IsMovement(u->op)) {
+      if (IsMovement(u->src(0)->op)) Count(PairKey(u->src(0)->op, u->op));
+    } else {
+      Count(absl::StrCat("other ", std::string(Mnemonic(u->op))));
+    }
+  }
+}
+
+void Coverage::AddKernels(const Module& module) {
+  for (const auto& k : module.kernels) {
+    Count("kernels");
+    for (const Opt& opt : k->opts) Count("opt " + opt.name);
+  }
+}
+
+void Coverage::AddExpected(const HostBuffers& results) {
+  for (const auto& [name, b] : results) {
+    for (size_t i = 0; i < b.data.size(); ++i) {
+      const double error = b.error.empty() ? 0 : b.error[i];
+      Count(error == 0              ? "compared exactly"
+            : std::isinf(error)     ? "compared not at all"
+                                    : "compared within a bound");
+    }
+  }
+}
+
+void Coverage::AddRuleHits(const std::vector<uint64_t>& hits) {
+  for (uint32_t i = 0; i < hits.size(); ++i) {
+    if (hits[i]) counts_[RuleKey(i)] += hits[i];
+  }
+}
+
+int64_t Coverage::Missing() const {
+  int64_t missing = 0;
+  for (int i = 0; i < kNumOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    if (!IsCounted(op)) continue;
+    for (Scalar s : ScalarsFor(op)) missing += !counts_.count(Key(op, s));
+  }
+  for (uint32_t i = 0; i < SimplifyRules().num_rules(); ++i) missing += !counts_.count(RuleKey(i));
+  return missing;
+}
+
+std::string Coverage::Table() const {
+  const auto count = [&](const std::string& key) -> uint64_t {
+    const auto it = counts_.find(key);
+    return it == counts_.end() ? 0 : it->second;
+  };
+  std::string out;
+  std::vector<uint32_t> sizes = sizes_;
+  std::sort(sizes.begin(), sizes.end());
+  if (!sizes.empty()) {
+    absl::StrAppend(&out, "graphs: ", sizes.size(), "; nodes: median ", sizes[sizes.size() / 2],
+                    ", least ", sizes.front(), ", most ", sizes.back(), "\n");
+  }
+  absl::StrAppend(&out, "\nelementwise ops by type (-: the op does not take it)\n",
+                  absl::StrFormat("%-12s", ""));
+  for (int i = 1; i < kNumScalars; ++i) {
+    absl::StrAppendFormat(&out, "%8s", ScalarText(static_cast<Scalar>(i)));
+  }
+  out += "\n";
+  for (int i = 0; i < kNumOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    if (!IsCounted(op)) continue;
+    absl::StrAppendFormat(&out, "%-12s", std::string(Mnemonic(op)));
+    const std::vector<Scalar> takes = ScalarsFor(op);
+    for (int k = 1; k < kNumScalars; ++k) {
+      const auto s = static_cast<Scalar>(k);
+      const bool has = std::find(takes.begin(), takes.end(), s) != takes.end();
+      absl::StrAppendFormat(&out, "%8s", has ? std::to_string(count(Key(op, s))) : "-");
+    }
+    out += "\n";
+  }
+  for (const char* conversion : {"cast", "bitcast"}) {
+    absl::StrAppend(&out, "\n", conversion, ", from (row) to (column)\n",
+                    absl::StrFormat("%-12s", ""));
+    for (int i = 1; i < kNumScalars; ++i) {
+      absl::StrAppendFormat(&out, "%8s", ScalarText(static_cast<Scalar>(i)));
+    }
+    for (int i = 1; i < kNumScalars; ++i) {
+      const std::string from = ScalarText(static_cast<Scalar>(i));
+      absl::StrAppendFormat(&out, "\n%-12s", from);
+      for (int k = 1; k < kNumScalars; ++k) {
+        absl::StrAppendFormat(&out, "%8d", count(absl::StrCat(conversion, " ", from, " ",
+                                                              ScalarText(static_cast<Scalar>(k)))));
+      }
+    }
+    out += "\n";
+  }
+  absl::StrAppend(&out, "\nmovement op (column) directly above another (row)\n",
+                  absl::StrFormat("%-12s", ""));
+  for (Op above : kMovements) absl::StrAppendFormat(&out, "%8s", std::string(Mnemonic(above)));
+  for (Op below : kMovements) {
+    absl::StrAppendFormat(&out, "\n%-12s", std::string(Mnemonic(below)));
+    for (Op above : kMovements) absl::StrAppendFormat(&out, "%8d", count(PairKey(below, above)));
+  }
+  out += "\n\nrules of simplify by hits\n";
+  uint32_t never = 0;
+  for (uint32_t i = 0; i < SimplifyRules().num_rules(); ++i) {
+    const std::string key = RuleKey(i);
+    never += count(key) == 0;
+    absl::StrAppendFormat(&out, "%10d  %s\n", count(key), key.substr(5));
+  }
+  absl::StrAppend(&out, SimplifyRules().num_rules(), " rules, ", never, " of them never applied\n",
+                  "\neverything else\n");
+  for (const auto& [key, n] : counts_) {
+    const std::string first = key.substr(0, key.find(' '));
+    if (first == "op" || first == "cast" || first == "bitcast" || first == "pair" ||
+        first == "rule") {
+      continue;
+    }
+    absl::StrAppendFormat(&out, "%10d  %s\n", n, key);
+  }
+  return out;
+}
+
+std::string Coverage::Save() const {
+  std::string out;
+  for (uint32_t n : sizes_) absl::StrAppend(&out, "size\t", n, "\n");
+  for (const auto& [key, n] : counts_) absl::StrAppend(&out, key, "\t", n, "\n");
+  return out;
+}
+
+void Coverage::Load(const std::string& text) {
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const size_t tab = line.find('\t');
+    if (tab == std::string::npos) continue;
+    const uint64_t n = std::strtoull(line.c_str() + tab + 1, nullptr, 10);
+    if (line.compare(0, tab, "size") == 0) {
+      sizes_.push_back(static_cast<uint32_t>(n));
+    } else {
+      counts_[line.substr(0, tab)] += n;
+    }
+  }
+}
+
+}  // namespace tg::fuzz

@@ -1,0 +1,42 @@
+#include "tools/fuzz/random_opts.h"
+
+#include "ir/shape.h"
+#include "passes/analysis/schedule.h"
+
+namespace tg::fuzz {
+
+void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target,
+                      testing::Rng& rng) {
+  kernel.opts.clear();
+  ShapeMap shapes(module, *kernel.body.context);
+  absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  if (!schedule.ok() || schedule->axes.empty()) return;
+  const int64_t wanted = rng.Below(7);
+  for (int64_t i = 0; i < 4 * wanted && static_cast<int64_t>(kernel.opts.size()) < wanted; ++i) {
+    const OptKind& kind = rng.Pick(OptKinds());
+    if (kind.name == "nolocals" && !rng.Percent(10)) continue;
+    const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
+    const ScheduledAxis& first = axis();
+    Opt opt{std::string(kind.name), {}};
+    if (kind.name != "nolocals") {
+      opt.args.push_back({first.name, 0});
+      if (kind.name == "swap") {
+        opt.args.push_back({axis().name, 0});
+      } else if (kind.name == "grid") {
+        opt.args.push_back({"", rng.Below(3)});
+      } else if (!rng.Percent(25)) {
+        // A number that is likely to divide the axis.
+        int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
+        if (first.max_size > 1 && rng.Percent(50)) {
+          do {
+            n = rng.In(2, first.max_size);
+          } while (first.max_size % n != 0);
+        }
+        opt.args.push_back({"", n});
+      }
+    }
+    if (ApplyOpt(*schedule, opt, target).ok()) kernel.opts.push_back(opt);
+  }
+}
+
+}  // namespace tg::fuzz

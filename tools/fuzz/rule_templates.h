@@ -1,0 +1,18 @@
+// The left sides of simplify's rules as templates for random graphs, so that graphs hold what rules
+// look for.
+#ifndef TG_TOOLS_FUZZ_RULE_TEMPLATES_H_
+#define TG_TOOLS_FUZZ_RULE_TEMPLATES_H_
+
+#include <vector>
+
+#include "ir/testing/expr_template.h"
+#include "passes/rewrite/rule_table.h"
+
+namespace tg::fuzz {
+
+// One for each rule that is a pattern.
+std::vector<testing::RootTemplate> RuleTemplates(const RuleSet& rules);
+
+}  // namespace tg::fuzz
+
+#endif  // TG_TOOLS_FUZZ_RULE_TEMPLATES_H_

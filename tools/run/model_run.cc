@@ -1,0 +1,165 @@
+#include "tools/run/model_run.h"
+
+#include <utility>
+
+#include "ir/interpret/options.h"
+#include "ir/text/diagnostic.h"
+#include "ir/text/parser.h"
+#include "ir/verify/verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "passes/pass_manager.h"
+#include "runtime/base/status.h"
+#include "runtime/io/npy.h"
+#include "runtime/session/device_target.h"
+#include "runtime/session/tensors.h"
+#include "tools/run/random_inputs.h"
+#include "tools/run/terminal.h"
+
+namespace tg {
+
+using runtime::Cat;
+using runtime::HostTensor;
+using runtime::ScopedSpan;
+
+ModelRun::ModelRun(const RunFlags& flags, Pipeline pipeline)
+    : flags_(flags), pipeline_(std::move(pipeline)), color_(UseColor(flags.color)) {}
+
+absl::Status ModelRun::Run(const std::string& path) {
+  TG_RETURN_IF_ERROR(Read(path));
+  TG_RETURN_IF_ERROR(ReadInputs());
+  TG_RETURN_IF_ERROR(Open());
+  if (!flags_.dump_kernels.empty()) TG_RETURN_IF_ERROR(DumpKernels());
+  TG_RETURN_IF_ERROR(Feed(*session_));
+  TG_RETURN_IF_ERROR(RunAll());
+  if (!flags_.profile.empty()) TG_RETURN_IF_ERROR(WriteTrace());
+  TG_RETURN_IF_ERROR(ShowResults());
+  TG_RETURN_IF_ERROR(WriteOutputs());
+  return CheckResults();
+}
+
+absl::Status ModelRun::Read(const std::string& path) {
+  const ScopedSpan span(&spans_, "read");
+  Diagnostics diagnostics;
+  module_ = ReadModuleFile(path, diagnostics);
+  if (module_) VerifyModule(*module_, diagnostics);
+  if (diagnostics.has_errors()) {
+    std::string text = diagnostics.ToString();
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return absl::InvalidArgumentError(text);
+  }
+  TG_ASSIGN_OR_RETURN(graph_, runtime::FindGraphToRun(*module_, flags_.graph));
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::ReadInputs() {
+  const ScopedSpan span(&spans_, "read inputs");
+  for (const NamedFile& input : flags_.inputs) {
+    absl::StatusOr<HostTensor> tensor = runtime::ReadNpy(input.file);
+    if (!tensor.ok()) {
+      return absl::Status(tensor.status().code(), Cat("input @", input.name, ": ",
+                                                      std::string(tensor.status().message())));
+    }
+    if (!inputs_.emplace(input.name, *std::move(tensor)).second) {
+      return runtime::InvalidArgument("input @", input.name, " is given twice");
+    }
+  }
+  if (!flags_.labels.empty()) {
+    TG_ASSIGN_OR_RETURN(labels_, runtime::ReadNpy(flags_.labels));
+  }
+  if (!flags_.random_inputs) return absl::OkStatus();
+  for (const BufferDecl* buffer : runtime::BuffersOf(*module_, *graph_)) {
+    const bool is_open = buffer->role == Role::kInput ||
+                         (buffer->role == Role::kParam && !buffer->values && buffer->file.empty());
+    if (!is_open || inputs_.count(buffer->name)) continue;
+    TG_ASSIGN_OR_RETURN(inputs_[buffer->name],
+                        RandomTensor(*module_, *buffer, flags_.vars, *flags_.random_inputs));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::Open() {
+  if (flags_.device != "reference") return OpenDevice();
+  for (const auto& [flag, given] :
+       {std::pair("--profile", !flags_.profile.empty()),
+        std::pair("--dump-kernels", !flags_.dump_kernels.empty())}) {
+    if (given) return runtime::InvalidArgument(flag, " needs a device; the interpreter is none");
+  }
+  session_ = std::make_unique<runtime::ReferenceSession>(Clone(*module_), OptionsFor(*module_));
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::OpenDevice() {
+  runtime::DeviceSessionOptions options;
+  options.spans = &spans_;
+  options.time_kernels = flags_.verbose >= 1 || !flags_.profile.empty();
+  runtime::Device device;
+  {
+    const ScopedSpan span(&spans_, "open device");
+    TG_ASSIGN_OR_RETURN(device, runtime::ChooseDevice(flags_.device));
+    TG_ASSIGN_OR_RETURN(context_, runtime::Context::Create(device, options.time_kernels));
+    options.context = context_;
+  }
+  TG_ASSIGN_OR_RETURN(options.target,
+                      runtime::ChooseTarget(flags_.target, module_->target, device.info));
+  if (flags_.verbose >= 3) {
+    llvm::outs() << "device " << device.info.name << ", target " << options.target.name << "\n";
+  }
+  if (flags_.cache && runtime::CachingPays(device.info)) {
+    cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
+    options.cache = cache_.get();
+  }
+  std::unique_ptr<Module> compiled = Clone(*module_);
+  TG_RETURN_IF_ERROR(Compile(*compiled, options.target));
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
+                      runtime::DeviceSession::Create(std::move(compiled), std::move(options)));
+  device_ = session.get();
+  session_ = std::move(session);
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::Compile(Module& module, const Target& target) {
+  const ScopedSpan span(&spans_, "passes");
+  PassManagerOptions options;
+  options.target = &target;
+  options.log = &llvm::errs();
+  return PassManager(pipeline_, options).Run(module);
+}
+
+absl::Status ModelRun::Feed(runtime::Session& session) const {
+  for (const auto& [name, value] : flags_.vars) TG_RETURN_IF_ERROR(session.SetVar(name, value));
+  for (const auto& [name, tensor] : inputs_) TG_RETURN_IF_ERROR(session.Set(name, tensor));
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::RunAll() {
+  std::vector<double> seconds;
+  for (int64_t i = 0; i < flags_.repeat; ++i) {
+    const int64_t start = runtime::HostNanos();
+    TG_RETURN_IF_ERROR(session_->Run(graph_->name));
+    const int64_t end = runtime::HostNanos();
+    const std::string name = flags_.repeat > 1 ? Cat("run ", i + 1) : "run";
+    if (device_) {
+      const runtime::RunTimes& times = device_->last_times();
+      spans_.push_back({name, times.start, times.end});
+      seconds.push_back(times.seconds());
+    } else {
+      spans_.push_back({name, start, end});
+      seconds.push_back(spans_.back().seconds());
+    }
+  }
+  if (flags_.verbose >= 1 || flags_.repeat > 1) Report(seconds);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> ModelRun::RunReference(
+    bool track_error) {
+  const ScopedSpan span(&spans_, "interpret");
+  InterpretOptions options = OptionsFor(*module_);
+  options.track_error = track_error;
+  auto reference = std::make_unique<runtime::ReferenceSession>(Clone(*module_), options);
+  TG_RETURN_IF_ERROR(Feed(*reference));
+  for (int64_t i = 0; i < flags_.repeat; ++i) TG_RETURN_IF_ERROR(reference->Run(graph_->name));
+  return reference;
+}
+
+}  // namespace tg

@@ -1,0 +1,72 @@
+// ModelRun: what tg-run does with a module, step by step.
+#ifndef TG_TOOLS_RUN_MODEL_RUN_H_
+#define TG_TOOLS_RUN_MODEL_RUN_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ir/module.h"
+#include "passes/pipeline_text.h"
+#include "runtime/base/spans.h"
+#include "runtime/io/host_tensor.h"
+#include "runtime/opencl/context.h"
+#include "runtime/opencl/disk_cache.h"
+#include "runtime/session/device_session.h"
+#include "runtime/session/reference_session.h"
+#include "tools/run/run_flags.h"
+
+namespace tg {
+
+class ModelRun {
+ public:
+  ModelRun(const RunFlags& flags, Pipeline pipeline);
+
+  // Everything; results go to standard output. The first error ends it. Checks that do not hold are
+  // errors too, but do not keep others from being made.
+  absl::Status Run(const std::string& path);
+
+ private:
+  absl::Status Read(const std::string& path);
+  absl::Status ReadInputs();
+  // Opens the device, or the interpreter.
+  absl::Status Open();
+  absl::Status OpenDevice();
+  absl::Status Compile(Module& module, const Target& target);
+  absl::Status Feed(runtime::Session& session) const;
+  absl::Status RunAll();
+  absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> RunReference(bool track_error);
+
+  // After the run.
+  absl::Status DumpKernels() const;
+  void Report(const std::vector<double>& seconds) const;
+  void ReportKernels() const;
+  absl::Status WriteTrace() const;
+  absl::Status ShowResults();
+  absl::Status CheckResults();
+  absl::Status Expect(const Expectation& expectation);
+  absl::Status CompareWithReference();
+  absl::Status ClassifyResult(const std::string& name, const runtime::HostTensor* labels);
+  absl::Status WriteOutputs();
+
+  const RunFlags& flags_;
+  const Pipeline pipeline_;
+  const bool color_;
+  std::unique_ptr<Module> module_;  // as read
+  const Graph* graph_ = nullptr;    // of module_
+  std::map<std::string, runtime::HostTensor> inputs_;
+  std::optional<runtime::HostTensor> labels_;
+
+  runtime::SpanLog spans_;
+  std::unique_ptr<runtime::DiskCache> cache_;
+  std::shared_ptr<runtime::Context> context_;  // null for the interpreter
+  std::unique_ptr<runtime::Session> session_;
+  runtime::DeviceSession* device_ = nullptr;  // session_, where it is one
+};
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_RUN_MODEL_RUN_H_

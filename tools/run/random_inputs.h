@@ -1,0 +1,24 @@
+// Inputs for measurements and for --check, where no data is at hand.
+#ifndef TG_TOOLS_RUN_RANDOM_INPUTS_H_
+#define TG_TOOLS_RUN_RANDOM_INPUTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "runtime/io/host_tensor.h"
+#include "runtime/plan/plan.h"
+
+namespace tg {
+
+// Random contents for a buffer: floats from [-1, 1), integers 0 to 9, both truth values. They
+// depend on the seed and the buffer's name alone. A symbolic extent is what `vars` says, or its
+// variable's upper bound.
+absl::StatusOr<runtime::HostTensor> RandomTensor(const Module& module, const BufferDecl& buffer,
+                                                 const runtime::VarMap& vars, int64_t seed);
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_RUN_RANDOM_INPUTS_H_

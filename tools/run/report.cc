@@ -1,0 +1,105 @@
+// What there is to say about a run: kernels, times, sources, traces.
+#include <algorithm>
+#include <numeric>
+
+#include "ir/text/printer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/write_file.h"
+#include "runtime/base/status.h"
+#include "runtime/report/kernel_table.h"
+#include "runtime/report/trace.h"
+#include "tools/run/model_run.h"
+
+namespace tg {
+
+using runtime::Cat;
+using runtime::FormatSeconds;
+
+namespace {
+
+constexpr int kTable = 2, kSchedules = 3, kSources = 4, kForms = 5;
+
+// "i0:4 global, r0:8 reduce; local(i0, 4), unroll(r0, 4)".
+std::string DescribeSchedule(const Kernel& kernel) {
+  std::string text;
+  for (const Axis& axis : kernel.axes) {
+    text += Cat(text.empty() ? "" : ", ", axis.name, ":", axis.size, axis.symbolic ? "* " : " ",
+                AxisKindName(axis.kind));
+  }
+  std::string opts;
+  for (const Opt& opt : kernel.opts) {
+    opts += Cat(opts.empty() ? "; " : ", ", opt.name, "(");
+    for (size_t i = 0; i < opt.args.size(); ++i) {
+      const OptArg& arg = opt.args[i];
+      opts += Cat(i > 0 ? ", " : "", arg.ident.empty() ? std::to_string(arg.number) : arg.ident);
+    }
+    opts += ")";
+  }
+  return text + opts;
+}
+
+}  // namespace
+
+absl::Status ModelRun::DumpKernels() const {
+  TG_RETURN_IF_ERROR(MakeFolder(flags_.dump_kernels));
+  for (const RenderedKernel& kernel : device_->rendered().kernels) {
+    TG_RETURN_IF_ERROR(WriteFile(flags_.dump_kernels + "/" + kernel.name + ".cl", kernel.source));
+  }
+  return absl::OkStatus();
+}
+
+void ModelRun::ReportKernels() const {
+  const runtime::Plan& plan = *device_->last_plan();
+  const runtime::RunTimes& times = device_->last_times();
+  if (flags_.verbose >= kSchedules) {
+    const std::vector<RenderedKernel>& rendered = device_->rendered().kernels;
+    for (size_t i = 0; i < rendered.size(); ++i) {
+      const Kernel& kernel = *device_->module().kernels[i];
+      llvm::outs() << (color_ ? runtime::ColoredName(kernel) : kernel.name) << "  "
+                   << DescribeSchedule(kernel) << "\n";
+      if (flags_.verbose >= kForms) llvm::outs() << PrintKernel(kernel);
+      if (flags_.verbose >= kSources) llvm::outs() << rendered[i].source << "\n";
+    }
+  }
+  if (flags_.verbose >= kTable) {
+    llvm::outs() << runtime::KernelTable(plan.kernels(), times.kernels, color_);
+  }
+  llvm::outs() << runtime::RunSummary(plan.kernels(), times.kernels, times.seconds()) << "\n";
+  if (flags_.verbose < kSchedules) return;
+  const runtime::MemoryPlan& memory = plan.temporaries();
+  const runtime::BufferPoolStats pool = device_->memory();
+  const auto bytes = [](size_t n) { return runtime::FormatBytes(static_cast<double>(n)); };
+  llvm::outs() << "temporaries take " << bytes(memory.planned_bytes) << "; "
+               << bytes(memory.separate_bytes) << " without sharing, " << bytes(memory.live_bytes)
+               << " at least; all buffers " << bytes(pool.peak_total_bytes) << "\n";
+  for (const runtime::Span& span : spans_) {
+    llvm::outs() << "  " << FormatSeconds(span.seconds()) << "  " << span.name
+                 << (span.name == "build" && device_->built_from_cache() ? " (cached)" : "")
+                 << "\n";
+  }
+}
+
+void ModelRun::Report(const std::vector<double>& seconds) const {
+  if (device_ && flags_.verbose >= 1) ReportKernels();
+  if (!device_ && flags_.verbose >= 1) {
+    llvm::outs() << "interpreted in " << FormatSeconds(seconds.back()) << "\n";
+  }
+  if (seconds.size() < 2) return;
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  const double mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) /
+                      static_cast<double>(sorted.size());
+  llvm::outs() << sorted.size() << " runs: least " << FormatSeconds(sorted.front()) << ", median "
+               << FormatSeconds(sorted[sorted.size() / 2]) << ", mean " << FormatSeconds(mean)
+               << ", most " << FormatSeconds(sorted.back()) << "\n";
+}
+
+absl::Status ModelRun::WriteTrace() const {
+  runtime::Trace trace;
+  trace.AddHost(spans_);
+  const runtime::RunTimes& times = device_->last_times();
+  trace.AddKernels(context_->name(), device_->last_plan()->kernels(), times.kernels, times.start);
+  return WriteFile(flags_.profile, trace.ToJson());
+}
+
+}  // namespace tg

@@ -1,0 +1,147 @@
+// What comes out of a run: shown, written, checked.
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "llvm/Support/raw_ostream.h"
+#include "runtime/base/status.h"
+#include "runtime/io/npy.h"
+#include "runtime/report/compare.h"
+#include "tools/run/model_run.h"
+#include "tools/run/show.h"
+
+namespace tg {
+
+using runtime::Cat;
+using runtime::Difference;
+using runtime::HostTensor;
+
+namespace {
+
+std::string Format(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// "largest difference 1.2e-06 (at [3, 7]: 1.5 and 1.5000012)"
+std::string DescribeDifference(const Difference& d, const HostTensor& tensor) {
+  if (d.element < 0) return "no difference";
+  return Cat("largest difference ", Format("%.3g", d.absolute), " (at ",
+             runtime::Coordinates(tensor.shape, d.element), ": ", Format("%.9g", d.a), " and ",
+             Format("%.9g", d.b), ")");
+}
+
+absl::Status CheckFailed(std::string message) {
+  return absl::FailedPreconditionError(std::move(message));
+}
+
+// Keeps the first error.
+void Collect(absl::Status& first, const absl::Status& next) {
+  if (first.ok()) {
+    first = next;
+  } else if (!next.ok()) {
+    first = absl::Status(first.code(), Cat(std::string(first.message()), "\ntg-run: ",
+                                           std::string(next.message())));
+  }
+}
+
+}  // namespace
+
+absl::Status ModelRun::ShowResults() {
+  for (const std::string& name : flags_.print) {
+    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(name));
+    llvm::outs() << PrintTensor(name, tensor, flags_.limit);
+  }
+  for (const std::string& name : flags_.show) {
+    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(name));
+    llvm::outs() << ShowTensor(name, tensor, flags_.limit);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::WriteOutputs() {
+  for (const NamedFile& output : flags_.outputs) {
+    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(output.name));
+    TG_RETURN_IF_ERROR(runtime::WriteNpy(output.file, tensor));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::CheckResults() {
+  absl::Status status;
+  for (const std::string& name : flags_.classify) {
+    Collect(status, ClassifyResult(name, labels_ ? &*labels_ : nullptr));
+  }
+  for (const Expectation& expectation : flags_.expectations) Collect(status, Expect(expectation));
+  if (flags_.check) Collect(status, CompareWithReference());
+  return status;
+}
+
+absl::Status ModelRun::ClassifyResult(const std::string& name, const HostTensor* labels) {
+  TG_ASSIGN_OR_RETURN(const HostTensor scores, session_->Get(name));
+  TG_ASSIGN_OR_RETURN(const Classification found, Classify(name, scores, labels));
+  llvm::outs() << DescribeClasses(name, scores, found, labels, flags_.class_names, flags_.limit);
+  if (labels == nullptr || found.classes.empty()) return absl::OkStatus();
+  const auto rows = static_cast<double>(found.classes.size());
+  const double accuracy = static_cast<double>(found.right) / rows;
+  llvm::outs() << "accuracy " << found.right << " of " << found.classes.size() << " = "
+               << Format("%.2f", accuracy * 100) << " %\n";
+  if (flags_.min_accuracy && accuracy < *flags_.min_accuracy) {
+    return CheckFailed(Cat("@", name, ": the accuracy of ", Format("%.4f", accuracy),
+                           " is below ", Format("%g", *flags_.min_accuracy)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::Expect(const Expectation& expectation) {
+  TG_ASSIGN_OR_RETURN(const HostTensor expected, runtime::ReadNpy(expectation.file));
+  TG_ASSIGN_OR_RETURN(const HostTensor actual, session_->Get(expectation.name));
+  const absl::StatusOr<Difference> difference = runtime::Compare(actual, expected);
+  if (!difference.ok()) {
+    return absl::Status(difference.status().code(),
+                        Cat("@", expectation.name, " and ", expectation.file, ": ",
+                            std::string(difference.status().message())));
+  }
+  constexpr double kFloatTolerance = 1e-5;
+  const bool exact = !expectation.tolerance && !IsFloat(runtime::ScalarOf(expected.type));
+  const double tolerance = exact ? 0 : expectation.tolerance.value_or(kFloatTolerance);
+  const std::string text =
+      Cat("@", expectation.name, " against ", expectation.file, ": ",
+          DescribeDifference(*difference, actual));
+  if (!(difference->absolute <= tolerance)) {
+    return CheckFailed(Cat(text, ", more than ", Format("%g", tolerance)));
+  }
+  llvm::outs() << text << ", within " << Format("%g", tolerance) << "\n";
+  return absl::OkStatus();
+}
+
+absl::Status ModelRun::CompareWithReference() {
+  TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::ReferenceSession> reference,
+                      RunReference(/*track_error=*/true));
+  absl::Status status;
+  for (const BufferDecl* buffer : runtime::BuffersOf(*module_, *graph_)) {
+    if (buffer->role != Role::kOutput && buffer->role != Role::kState) continue;
+    TG_ASSIGN_OR_RETURN(const HostTensor actual, session_->Get(buffer->name));
+    TG_ASSIGN_OR_RETURN(const HostTensor expected, reference->Get(buffer->name));
+    std::vector<double> bounds = reference->ErrorOf(buffer->name);
+    // No bounds: every correct evaluation gives the same.
+    bounds.resize(runtime::Doubles(expected).size(), 0);
+    TG_ASSIGN_OR_RETURN(const Difference difference,
+                        runtime::Compare(actual, expected, bounds));
+    const std::string text = Cat("@", buffer->name, " against the interpreter: ",
+                                 DescribeDifference(difference, actual));
+    // Bounds hold to first order in the rounding errors.
+    constexpr double kSlack = 1.01;
+    if (!(difference.of_bound <= kSlack)) {
+      Collect(status, CheckFailed(Cat(text, ", ", Format("%.3g", difference.of_bound),
+                                      " times what rounding may do")));
+      continue;
+    }
+    llvm::outs() << text << ", " << Format("%.3g", difference.of_bound)
+                 << " of what rounding may do\n";
+  }
+  return status;
+}
+
+}  // namespace tg

@@ -1,0 +1,147 @@
+#include "tools/run/run_flags.h"
+
+#include <charconv>
+#include <string_view>
+
+#include "runtime/base/status.h"
+
+namespace tg {
+namespace {
+
+using runtime::InvalidArgument;
+
+template <typename T>
+bool ParseNumber(std::string_view text, T* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+absl::StatusOr<NamedFile> ParseNamed(std::string_view option, const std::string& text,
+                                     std::string_view form) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    return InvalidArgument(option, " needs ", form, ", not '", text, "'");
+  }
+  const size_t at = text[0] == '@' ? 1 : 0;
+  return NamedFile{text.substr(at, equals - at), text.substr(equals + 1)};
+}
+
+absl::StatusOr<Expectation> ParseExpectation(const std::string& text) {
+  TG_ASSIGN_OR_RETURN(NamedFile named,
+                      ParseNamed("--expect", text, "NAME=FILE.npy[:TOLERANCE]"));
+  Expectation expectation{named.name, named.file, {}};
+  const size_t colon = named.file.rfind(':');
+  if (colon == std::string::npos) return expectation;
+  double tolerance = 0;
+  const std::string number = named.file.substr(colon + 1);
+  if (!ParseNumber(number, &tolerance) || !(tolerance >= 0)) {
+    return InvalidArgument("--expect ", text, ": the tolerance '", number,
+                           "' is not a number that is at least 0");
+  }
+  expectation.file.resize(colon);
+  expectation.tolerance = tolerance;
+  return expectation;
+}
+
+}  // namespace
+
+void RunFlags::AddTo(Flags& flags) {
+  flags.Repeated("input", "NAME=FILE.npy", &input_texts,
+                 "the contents of an input, or of a state before the first run");
+  flags.Repeated("output", "NAME=FILE.npy", &output_texts, "where an output is written");
+  flags.Repeated("var", "NAME=NUMBER", &var_texts,
+                 "the value of a variable, where no input's shape says it");
+  flags.Int("random-inputs", "SEED", &random_inputs,
+            "random numbers for every input that is not given");
+  flags.String("graph", "NAME", &graph, "what to run: by default main, or the only graph");
+  flags.String("device", "NAME", &device,
+               "cpu, gpu, a number or part of a name from --list-devices; or reference, the "
+               "interpreter; by default a GPU where there is one");
+  flags.Group("How it is compiled");
+  flags.String("pass", "PIPELINE", &pass, "the passes to run, as for tg-opt");
+  flags.String("opt", "OPTIONS", &opt,
+               "options of the pass optimize in the default pipeline, as in "
+               "--opt='opts=[local(i0, 4)]'");
+  flags.String("target", "NAME", &target,
+               "a preset of tg-opt --list-targets, or host: what the device reports; by default "
+               "what the module says, else host");
+  flags.Bool("cache", &cache, "keep compiled programs on disk (on by default)");
+  flags.Group("What to show of the results");
+  flags.List("print", "NAME,...", &print, "the numbers of a tensor");
+  flags.List("show", "NAME,...", &show, "the last two axes of a tensor as a picture of characters");
+  flags.List("classify", "NAME,...", &classify,
+             "the class with the highest score in each row of the last axis, and the scores");
+  flags.String("labels", "FILE.npy", &labels,
+               "the right classes; --classify then counts how many are found");
+  flags.List("class-names", "TEXT,...", &class_names, "what classes 0, 1, ... are called");
+  flags.Int("limit", "N", &limit_count,
+            "rows or pictures of one tensor to show at most (4); 0: all");
+  flags.Group("What to check; the exit code is 1 where it does not hold");
+  flags.Repeated("expect", "NAME=FILE.npy[:TOLERANCE]", &expect_texts,
+                 "the numbers that must come out, within an absolute tolerance (1e-5 for floats)");
+  flags.String("min-accuracy", "SHARE", &min_accuracy_text,
+               "the share of rows that --classify must get right, e.g. 0.98");
+  flags.Bool("check", &check,
+             "run the interpreter too, and compare within its bounds of rounding errors");
+  flags.Group("What to say about the run");
+  flags.Level("verbose", "LEVEL", 2, &verbose_level,
+              "1: a summary; 2: a line a kernel; 3: how each was scheduled; 4: its source; 5: its "
+              "linear form");
+  flags.Int("repeat", "N", &repeat_count, "run so many times; inputs stay, states go on");
+  flags.String("profile", "FILE.json", &profile,
+               "write a trace that ui.perfetto.dev and chrome://tracing open");
+  flags.String("dump-kernels", "DIR", &dump_kernels, "write the source of each kernel here");
+  flags.Choice("color", {"auto", "always", "never"}, &color,
+               "auto: where the output is a terminal and NO_COLOR is not set");
+  flags.Group("Instead of all this, print");
+  flags.Bool("list-devices", &list_devices, "the devices of this machine");
+  flags.Bool("version", &version, "the version");
+  flags.Bool("help", &help, "this text");
+}
+
+absl::Status RunFlags::Interpret() {
+  for (const std::string& text : input_texts) {
+    TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed("--input", text, "NAME=FILE.npy"));
+    inputs.push_back(std::move(named));
+  }
+  for (const std::string& text : output_texts) {
+    TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed("--output", text, "NAME=FILE.npy"));
+    outputs.push_back(std::move(named));
+  }
+  for (const std::string& text : expect_texts) {
+    TG_ASSIGN_OR_RETURN(Expectation expectation, ParseExpectation(text));
+    expectations.push_back(std::move(expectation));
+  }
+  for (const std::string& text : var_texts) {
+    TG_ASSIGN_OR_RETURN(const NamedFile named, ParseNamed("--var", text, "NAME=NUMBER"));
+    int64_t value = 0;
+    if (!ParseNumber(named.file, &value)) {
+      return InvalidArgument("--var ", text, ": '", named.file, "' is not an integer");
+    }
+    vars[named.name] = value;
+  }
+  if (verbose_level && (*verbose_level < 0 || *verbose_level > 5)) {
+    return InvalidArgument("--verbose must be 0 to 5, not ", *verbose_level);
+  }
+  verbose = static_cast<int>(verbose_level.value_or(0));
+  repeat = repeat_count.value_or(1);
+  if (repeat < 1) return InvalidArgument("--repeat must be at least 1, not ", repeat);
+  limit = limit_count.value_or(limit);
+  if (limit < 0) return InvalidArgument("--limit must be at least 0, not ", limit);
+  if (!min_accuracy_text.empty()) {
+    double share = 0;
+    if (!ParseNumber(min_accuracy_text, &share) || !(share >= 0 && share <= 1)) {
+      return InvalidArgument("--min-accuracy must be from 0 to 1, not '", min_accuracy_text, "'");
+    }
+    min_accuracy = share;
+  }
+  if (min_accuracy && labels.empty()) return InvalidArgument("--min-accuracy needs --labels");
+  if (!labels.empty() && classify.empty()) return InvalidArgument("--labels needs --classify");
+  if (check && device == "reference") {
+    return InvalidArgument("--check compares a device with the interpreter; --device=reference is "
+                           "the interpreter");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tg

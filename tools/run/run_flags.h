@@ -1,0 +1,52 @@
+// The command line of tg-run.
+#ifndef TG_TOOLS_RUN_RUN_FLAGS_H_
+#define TG_TOOLS_RUN_RUN_FLAGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/plan/plan.h"
+#include "tools/driver/flags.h"
+
+namespace tg {
+
+// NAME=FILE.
+struct NamedFile {
+  std::string name, file;
+};
+
+// NAME=FILE[:TOLERANCE].
+struct Expectation {
+  std::string name, file;
+  std::optional<double> tolerance;
+};
+
+struct RunFlags {
+  // As written.
+  std::vector<std::string> input_texts, output_texts, var_texts, expect_texts;
+  std::vector<std::string> print, show, classify, class_names;
+  std::string graph, device, target, pass = "default", opt, labels, dump_kernels, profile;
+  std::string color = "auto", min_accuracy_text;
+  std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
+  bool check = false, cache = true, list_devices = false, version = false, help = false;
+
+  // As understood by Interpret.
+  std::vector<NamedFile> inputs, outputs;
+  std::vector<Expectation> expectations;
+  runtime::VarMap vars;
+  int verbose = 0;
+  int64_t repeat = 1, limit = 4;
+  std::optional<double> min_accuracy;
+
+  void AddTo(Flags& flags);
+  // Fills the second half from the first. Errors name the option.
+  absl::Status Interpret();
+};
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_RUN_RUN_FLAGS_H_

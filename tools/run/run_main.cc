@@ -1,0 +1,97 @@
+#include "tools/run/run_main.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/write_file.h"
+#include "passes/pipeline.h"
+#include "passes/pipeline_text.h"
+#include "runtime/base/status.h"
+#include "runtime/opencl/device.h"
+#include "tools/driver/flags.h"
+#include "tools/driver/listing.h"
+#include "tools/run/model_run.h"
+#include "tools/run/run_flags.h"
+
+namespace tg {
+namespace {
+
+constexpr char kTool[] = "tg-run";
+constexpr int kOk = 0, kFailed = 1, kUsage = 2;
+
+int Fail(int code, const absl::Status& status) {
+  llvm::outs().flush();
+  llvm::errs() << kTool << ": " << std::string(status.message()) << "\n";
+  return code;
+}
+
+// The pipeline with --opt's options given to the pass that decides how kernels are scheduled.
+absl::StatusOr<Pipeline> PipelineOf(const RunFlags& flags, const PassRegistry& registry) {
+  absl::StatusOr<Pipeline> pipeline = ParsePipeline(flags.pass, registry, kPipeline);
+  if (!pipeline.ok()) {
+    return runtime::InvalidArgument("--pass: ", std::string(pipeline.status().message()));
+  }
+  if (flags.opt.empty()) return pipeline;
+  absl::StatusOr<Pipeline> step = ParsePipeline("optimize:" + flags.opt, registry, kPipeline);
+  if (!step.ok()) {
+    return runtime::InvalidArgument("--opt: ", std::string(step.status().message()));
+  }
+  bool found = false;
+  for (PipelineStep& s : *pipeline) {
+    if (s.pass != step->front().pass) continue;
+    s = step->front();
+    found = true;
+  }
+  if (!found) return runtime::InvalidArgument("--opt: the pipeline has no pass optimize");
+  return pipeline;
+}
+
+absl::StatusOr<std::string> Listing(const RunFlags& values, const Flags& flags) {
+  std::string text;
+  if (values.help) text += flags.Help();
+  if (values.version) text += VersionText(kTool);
+  if (values.list_devices) {
+    TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
+    text += devices.empty() ? "no OpenCL device\n" : runtime::DescribeDevices(devices);
+  }
+  return text;
+}
+
+}  // namespace
+
+int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
+  RunFlags values;
+  Flags flags(kTool, "[options] model.uop",
+              "Compiles a module for a device, runs one of its graphs, and shows, writes or checks "
+              "what comes out.");
+  values.AddTo(flags);
+  const absl::StatusOr<std::vector<std::string>> models =
+      flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (!models.ok()) return Fail(kUsage, models.status());
+
+  const absl::StatusOr<std::string> listing = Listing(values, flags);
+  if (!listing.ok()) return Fail(kFailed, listing.status());
+  if (values.help || values.version || values.list_devices) {
+    const absl::Status status = WriteStdout(*listing);
+    return status.ok() ? kOk : Fail(kFailed, status);
+  }
+  if (const absl::Status status = values.Interpret(); !status.ok()) return Fail(kUsage, status);
+  const PassRegistry registry = MakeRegistry(embedder);
+  absl::StatusOr<Pipeline> pipeline = PipelineOf(values, registry);
+  if (!pipeline.ok()) return Fail(kUsage, pipeline.status());
+  if (models->size() != 1) {
+    return Fail(kUsage, runtime::InvalidArgument(
+                            models->empty() ? "no module is given; see tg-run --help"
+                                            : "one module, not " + (*models)[0] + " and " +
+                                                  (*models)[1]));
+  }
+  const absl::Status status = ModelRun(values, *std::move(pipeline)).Run((*models)[0]);
+  if (!status.ok()) return Fail(kFailed, status);
+  llvm::outs().flush();
+  return kOk;
+}
+
+}  // namespace tg
