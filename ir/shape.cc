@@ -151,21 +151,39 @@ const Shape& ShapeMap::Of(const UOp* u) {
     stack.pop_back();
     if (shapes_.Get(top)) continue;
     std::string error;
-    std::optional<Shape> shape = Infer(top, &error);
+    const Shape* shape = Keep(top, &error);
     if (!shape) CheckFailed(__FILE__, __LINE__, error.c_str());
-    shapes_[top] = std::move(shape);
+    shapes_[top] = shape;
   }
   return *shapes_[u];
 }
 
 bool ShapeMap::Try(const UOp* u, std::string* error) {
-  std::optional<Shape>& slot = shapes_[u];
-  if (slot) return true;
-  std::optional<Shape> shape = Infer(u, error);
+  if (shapes_.Get(u)) return true;
+  const Shape* shape = Keep(u, error);
   if (!shape) return false;
-  // Inferring may have made nodes, and room for them.
-  shapes_[u] = std::move(shape);
+  shapes_[u] = shape;
   return true;
+}
+
+const Shape* ShapeMap::Keep(const UOp* u, std::string* error) {
+  // Most nodes are elementwise: their shape is a source's, and need not be copied.
+  if (IsElementwise(u->op)) {
+    const Shape* result = nullptr;
+    bool same = true;
+    for (const UOp* s : u->srcs()) {
+      const Shape* shape = &Of(s);
+      if (!result || result->empty()) {
+        result = shape;
+      } else {
+        same &= shape == result || shape->empty() || *shape == *result;
+      }
+    }
+    if (result && same) return result;
+  }
+  std::optional<Shape> shape = Infer(u, error);
+  if (!shape) return nullptr;
+  return &kept_.emplace_back(*std::move(shape));
 }
 
 std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {

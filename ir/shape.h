@@ -2,6 +2,7 @@
 #ifndef TG_IR_SHAPE_H_
 #define TG_IR_SHAPE_H_
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,7 +35,7 @@ class ShapeMap {
   // `module` declares the buffers; it and the context outlive the map.
   ShapeMap(const Module& module, Context& ctx) : module_(module), ctx_(ctx) {}
 
-  // The shape of a node that the verifier accepts.
+  // The shape of a node that the verifier accepts. The reference stays good as long as the map.
   const Shape& Of(const UOp* u);
 
   // Computes and keeps the shape of a node whose sources' shapes are known; false and why where it
@@ -47,7 +48,11 @@ class ShapeMap {
  private:
   const Module& module_;
   Context& ctx_;
-  NodeMap<std::optional<Shape>> shapes_;
+  // Keeps the shape that Infer finds, or shares that of a source.
+  const Shape* Keep(const UOp* u, std::string* error);
+
+  NodeMap<const Shape*> shapes_;
+  std::deque<Shape> kept_;
 };
 
 }  // namespace tg

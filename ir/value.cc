@@ -180,12 +180,14 @@ int64_t BitcastBits(Scalar from, Scalar to, int64_t bits) {
 }
 
 int64_t MinValue(Scalar s) {
+  if (s == Scalar::kFp8E4M3) return 0xfe;  // has no infinity: -448
   if (IsFloat(s)) return BitsFromDouble(s, -std::numeric_limits<double>::infinity());
   if (s == Scalar::kBool || IsUnsigned(s)) return 0;
   return static_cast<int64_t>(~0ull << (BitWidth(s) - 1));
 }
 
 int64_t MaxValue(Scalar s) {
+  if (s == Scalar::kFp8E4M3) return 0x7e;
   if (IsFloat(s)) return BitsFromDouble(s, std::numeric_limits<double>::infinity());
   if (s == Scalar::kBool) return 1;
   if (IsUnsigned(s)) return WrapInt(s, -1);

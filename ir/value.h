@@ -33,8 +33,8 @@ int64_t BitcastBits(Scalar from, Scalar to, int64_t bits);
 int64_t WrapInt(Scalar s, int64_t v);
 
 // The identity of a reduce op in a type: 0, 1, the smallest or greatest value, all ones.
-int64_t MinValue(Scalar s);  // -inf for floats
-int64_t MaxValue(Scalar s);  // +inf for floats
+int64_t MinValue(Scalar s);  // -inf for floats (fp8e4m3 has none: its smallest number)
+int64_t MaxValue(Scalar s);  // +inf for floats (fp8e4m3: its greatest number)
 
 }  // namespace tg
 

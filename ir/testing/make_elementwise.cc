@@ -1,0 +1,282 @@
+// Elementwise ops, casts, reductions and index arithmetic of random graphs.
+#include <algorithm>
+#include <cmath>
+
+#include "ir/testing/graph_maker.h"
+#include "ir/value.h"
+
+namespace tg::testing {
+namespace {
+
+const std::vector<Op>& ElementwiseOps() {
+  static const std::vector<Op>& ops = *[] {
+    auto* v = new std::vector<Op>;
+    for (int i = 0; i < kNumOps; ++i) {
+      const Op op = static_cast<Op>(i);
+      if (IsElementwise(op) && !GetOpInfo(op).classes.empty()) v->push_back(op);
+    }
+    return v;
+  }();
+  return ops;
+}
+
+bool IsTranscendental(Op op) {
+  return op == Op::kExp2 || op == Op::kLog2 || op == Op::kSin || op == Op::kPow;
+}
+
+// Ops on which small errors of operands stay small.
+bool IsGentle(Op op) {
+  switch (op) {
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kMulAcc:
+    case Op::kNeg:
+    case Op::kMax:
+    case Op::kMin:
+    case Op::kWhere:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsDivision(Op op) {
+  return op == Op::kFloorDiv || op == Op::kFloorMod || op == Op::kCDiv || op == Op::kCMod;
+}
+
+}  // namespace
+
+Value GraphMaker::Elementwise() {
+  const Op op = rng_.Pick(ElementwiseOps());
+  if (op == Op::kThreefry) return ElementwiseOf(op, Scalar::kU64);
+  const std::vector<Scalar> scalars = ScalarsOf(GetOpInfo(op).classes);
+  Scalar s = rng_.Pick(scalars);
+  // Often a type that is there already, so that not every second node is a cast.
+  if (rng_.Percent(45)) {
+    const Scalar recent = Recent().scalar();
+    if (std::find(scalars.begin(), scalars.end(), recent) != scalars.end()) s = recent;
+  }
+  return ElementwiseOf(op, s);
+}
+
+Value GraphMaker::ElementwiseOf(Op op, Scalar s) {
+  const OpInfo& info = GetOpInfo(op);
+  const bool is_float = IsFloat(s);
+  const bool exact = !(is_float && IsGentle(op));
+  Value base = Source(s);
+  if (exact) base = Exact(base);
+  std::vector<Value> operands;
+  for (int i = 0; i < info.min_sources; ++i) {
+    if (info.type_rule == TypeRule::kWhere && i == 0) {
+      operands.push_back(Operand(Scalar::kBool, base, true));
+    } else if (i == (info.type_rule == TypeRule::kWhere ? 1 : 0)) {
+      operands.push_back(base);
+    } else if (rng_.Percent(5)) {
+      operands.push_back(base);
+    } else if (i == 1 && IsDivision(op) && rng_.Percent(35)) {
+      operands.push_back(Constant(s, /*nonzero=*/true));
+    } else if (i == 1 && (op == Op::kShl || op == Op::kShr) && rng_.Percent(45)) {
+      const int64_t amount = rng_.In(IsSigned(s) ? -2 : 0, BitWidth(s) + 2);
+      operands.push_back(Wrap(b_.ConstInt(DType(s), amount)));
+    } else {
+      operands.push_back(Operand(s, base, exact));
+    }
+  }
+  if (operands.size() == 2 && rng_.Percent(40)) std::swap(operands[0], operands[1]);
+  // A sum whose zeros may differ in sign is no good for who looks at the bits: none here.
+  bool rough = IsTranscendental(op);
+  std::vector<const UOp*> srcs;
+  for (const Value& v : operands) {
+    srcs.push_back(v.node);
+    rough |= v.rough;
+  }
+  return Wrap(b_.Alu(op, srcs), rough && s != Scalar::kVoid, is_float);
+}
+
+Value GraphMaker::Cast() {
+  const Value v = Recent();
+  return ToScalar(v, rng_.Pick(ScalarsOf("bif")));
+}
+
+Value GraphMaker::Reduce(const Value& from) {
+  Value x = from;
+  if (x.shape.empty() || rng_.Percent(20)) x = ToShape(x, RandomShape());
+  const Scalar s = x.scalar();
+  Op op = rng_.Pick({Op::kAdd, Op::kMul, Op::kMax, Op::kMin});
+  if (!IsFloat(s) && rng_.Percent(40)) op = rng_.Pick({Op::kAnd, Op::kOr, Op::kXor});
+  std::vector<int64_t> axes;
+  const auto rank = static_cast<int64_t>(x.shape.size());
+  int64_t terms = 1;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (!rng_.Percent(axes.empty() && i + 1 == rank ? 95 : 50)) continue;
+    axes.push_back(i);
+    terms *= x.extents[static_cast<size_t>(i)];
+  }
+  if (IsFloat(s) && op == Op::kMul && terms > 8) op = Op::kAdd;
+  if (IsFloat(s) && (op == Op::kMax || op == Op::kMin)) {
+    // Which of two zeros wins depends on the order; x + 0 has no -0.
+    x = Wrap(b_.Add(x.node, b_.ConstInt(x.node->dtype, 0)), x.rough, true);
+  } else if (!IsFloat(s)) {
+    x = Exact(x);
+  }
+  const bool rough = x.rough || (IsFloat(s) && (op == Op::kAdd || op == Op::kMul));
+  Value r = Wrap(b_.ReduceAxis(x.node, op, axes), rough, IsFloat(s));
+  // As softmax has it: the result meets what it was made from.
+  if (rng_.Percent(35)) {
+    Value full = Moved(r, b_.Expand(r.node, x.shape));
+    if (IsFloat(s) && rng_.Percent(60)) {
+      Push(r);
+      const Op with = rng_.Pick({Op::kSub, Op::kAdd, Op::kMul, Op::kMax});
+      return Wrap(b_.Alu(with, {x.node, full.node}), rough, true);
+    }
+    return full;
+  }
+  if (rng_.Percent(40)) {
+    Shape kept;
+    for (int64_t i = 0; i < rank; ++i) {
+      if (std::find(axes.begin(), axes.end(), i) == axes.end()) {
+        kept.push_back(x.shape[static_cast<size_t>(i)]);
+      }
+    }
+    return Moved(r, b_.Reshape(r.node, kept));
+  }
+  return r;
+}
+
+Value GraphMaker::Wrapper() {
+  const Value v = Recent();
+  const Op op = rng_.Pick(
+      {Op::kContiguous, Op::kContiguous, Op::kDetach, Op::kContiguousBackward, Op::kFuse});
+  return Moved(v, b_.context().Make(op, v.node->dtype, {v.node}));
+}
+
+Value GraphMaker::IndexScalar() {
+  const auto pick = [&]() -> IndexValue {
+    if (rng_.Percent(30)) {
+      const int64_t c = rng_.In(-6, 12);
+      return {b_.Index(c), std::fabs(static_cast<double>(c))};
+    }
+    return rng_.Pick(index_pool_);
+  };
+  for (int64_t n = rng_.In(1, 3); n > 0; --n) {
+    const IndexValue a = pick(), b = pick(), c = pick();
+    const Op op =
+        rng_.Pick({Op::kNeg, Op::kAdd, Op::kSub, Op::kMul, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv,
+                   Op::kCMod, Op::kMax, Op::kMin, Op::kMulAcc, Op::kWhere, Op::kCmpLt, Op::kCmpNe});
+    IndexValue v{nullptr, std::max(a.magnitude, b.magnitude)};
+    switch (op) {
+      case Op::kNeg:
+        v = {b_.Alu(op, {a.node}), a.magnitude};
+        break;
+      case Op::kMul:
+        v = {b_.Mul(a.node, b.node), a.magnitude * b.magnitude};
+        break;
+      case Op::kAdd:
+      case Op::kSub:
+        v = {b_.Alu(op, {a.node, b.node}), a.magnitude + b.magnitude};
+        break;
+      case Op::kMulAcc:
+        v = {b_.Alu(op, {a.node, b.node, c.node}), a.magnitude * b.magnitude + c.magnitude};
+        break;
+      case Op::kWhere:
+        v.node = b_.Where(b_.Lt(c.node, a.node), a.node, b.node);
+        break;
+      case Op::kCmpLt:
+      case Op::kCmpNe:
+        Push(Wrap(b_.Alu(op, {a.node, b.node})));
+        continue;
+      default:
+        v.node = b_.Alu(op, {a.node, b.node});
+    }
+    // Far from an overflow, also in what rules make of it.
+    if (v.magnitude < 0x1p20) index_pool_.push_back(v);
+  }
+  const Scalar s = rng_.Pick({Scalar::kI32, Scalar::kI64, Scalar::kF32, Scalar::kI8, Scalar::kU16});
+  return Wrap(b_.Cast(rng_.Pick(index_pool_).node, DType(s)));
+}
+
+// What the names of a template stand for in one instance.
+struct TemplateNames {
+  Scalar scalar;
+  const UOp* vars[4];
+  const UOp* gates[4];
+  int64_t constants[4];
+};
+
+std::optional<Value> GraphMaker::FromTemplate(const RootTemplate& t) {
+  const bool index = t.classes.find('x') != std::string_view::npos;
+  const std::vector<Scalar> scalars = ScalarsOf(t.classes);
+  if (scalars.empty() && !index) return std::nullopt;
+  TemplateNames names;
+  const bool as_index = index && (scalars.empty() || rng_.Percent(50));
+  names.scalar = as_index ? Scalar::kIndex : rng_.Pick(scalars);
+  const Scalar s = names.scalar;
+  Value like = as_index ? Wrap(b_.Index(0)) : Exact(Source(s));
+  for (int i = 0; i < 4; ++i) {
+    if (as_index) {
+      names.vars[i] = rng_.Pick(index_pool_).node;
+      names.gates[i] = b_.Lt(rng_.Pick(index_pool_).node, rng_.Pick(index_pool_).node);
+    } else {
+      Value v = i == 0 ? like : Operand(s, like, true);
+      if (IsInt(s) && rng_.Percent(40)) {
+        // Where bounds are known, more rules apply.
+        const UOp* bound = b_.ConstInt(DType(s), rng_.Pick({1, 2, 3, 4, 7, 8, 15}));
+        v = Wrap(b_.Alu(rng_.Percent(50) ? Op::kAnd : Op::kFloorMod, {v.node, bound}));
+      }
+      names.vars[i] = v.node;
+      names.gates[i] = Operand(Scalar::kBool, like, true).node;
+    }
+  }
+  // Constants that guards compare with each other are often related.
+  int64_t last = 1;
+  for (int64_t& c : names.constants) {
+    const int64_t k = rng_.Pick({0, 1, 2, 3, 4, 5, 6, 8, 12, 16, -1, -2, -3, -4, 7, 9});
+    switch (rng_.Below(5)) {
+      case 0:
+        last *= rng_.In(1, 4);
+        break;
+      case 1:
+        last = rng_.Percent(50) ? last : -last;
+        break;
+      case 2:
+        last = last / 2 + (last == 1);
+        break;
+      default:
+        last = k;
+    }
+    c = IsFloat(s) ? BitsFromDouble(s, static_cast<double>(last) / rng_.Pick({1, 1, 2, 4}))
+                   : BitsFromInt(s, last);
+    if (!as_index && rng_.Percent(10)) c = RandomBits(rng_, s, style_);
+  }
+  const UOp* u = Instantiate(t.expr, false, names);
+  if (u->dtype.is_index()) u = b_.Cast(u, kI32);
+  return Wrap(u, IsFloat(s), true);
+}
+
+// Templates are as deep as a rule is written.
+const UOp* GraphMaker::Instantiate(const ExprTemplate& t, bool want_bool,
+                                   const TemplateNames& names) {
+  const DType type = want_bool ? kBool : DType(names.scalar);
+  switch (t.kind) {
+    case ExprTemplate::Kind::kVar:
+      return names.vars[t.value];
+    case ExprTemplate::Kind::kGate:
+      return names.gates[t.value];
+    case ExprTemplate::Kind::kConstant:
+      return b_.ConstBits(type, names.constants[t.value]);
+    case ExprTemplate::Kind::kLiteral:
+      return t.is_real ? b_.Const(type, t.real) : b_.ConstInt(type, t.value);
+    case ExprTemplate::Kind::kOp:
+      break;
+  }
+  std::vector<const UOp*> srcs;
+  for (size_t i = 0; i < t.kids.size(); ++i) {
+    const bool gate = t.op == Op::kWhere && i == 0;
+    srcs.push_back(Instantiate(t.kids[i], gate || t.bool_operands, names));
+  }
+  if (srcs.size() == 2 && IsCommutative(t.op) && rng_.Percent(30)) std::swap(srcs[0], srcs[1]);
+  return b_.Alu(t.op, srcs);
+}
+
+}  // namespace tg::testing

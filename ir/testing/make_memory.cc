@@ -1,0 +1,125 @@
+// Buffers that random graphs write in place.
+#include <algorithm>
+
+#include "ir/testing/graph_maker.h"
+
+namespace tg::testing {
+
+void GraphMaker::StartState() {
+  for (int64_t n = rng_.In(1, 2); n > 0; --n) {
+    const Scalar s = rng_.Pick(ScalarsOf("bif"));
+    Shape shape;
+    do {
+      shape = RandomShape();
+    } while (!IsStatic(shape));
+    BufferDecl decl;
+    decl.name = "s" + std::to_string(states_.size());
+    decl.dtype = DType(s);
+    decl.role = Role::kState;
+    std::vector<int64_t> extents;
+    for (const Dim& d : shape) {
+      decl.shape.push_back({d.value(), ""});
+      extents.push_back(d.value());
+    }
+    program_.inputs[decl.name] = RandomBuffer(rng_, s, extents, style_);
+    module_.buffers.push_back(decl);
+    const Value entry = Wrap(b_.Buffer(decl.name, DType(s)));
+    states_.push_back({decl.name, entry, entry, {}});
+    Push(entry);
+  }
+}
+
+Value GraphMaker::Place(Value x) {
+  for (int64_t n = rng_.Below(4); n > 0; --n) {
+    std::optional<Value> v;
+    switch (rng_.Below(4)) {
+      case 0:
+        v = IsStatic(x.shape) ? Reshape(x) : std::nullopt;
+        break;
+      case 1:
+        v = Permute(x);
+        break;
+      case 2:
+        v = Flip(x);
+        break;
+      default:
+        v = Shrink(x);
+    }
+    if (v) x = *v;
+  }
+  return x;
+}
+
+void GraphMaker::WriteState() {
+  State& state = states_[static_cast<size_t>(rng_.Below(static_cast<int64_t>(states_.size())))];
+  if (state.assigns.size() >= 4) return;
+  Context& ctx = b_.context();
+  const Scalar s = state.entry.scalar();
+  const auto assign = [&](const Value& target, const Value& value) {
+    Value v = value;
+    if (v.shape != target.shape) v = ToShape(v, target.shape);
+    const UOp* a = ctx.Make(Op::kAssign, target.node->dtype, {target.node, v.node});
+    state.assigns.push_back(a);
+    effects_.push_back(a);
+    return Wrap(a, v.rough, v.computed);
+  };
+  std::vector<const UOp*> tokens = {state.now.node};
+  const Value target = Place(state.now);
+  bool rough = state.now.rough;
+  const auto value_for = [&](const Value& place) {
+    // From its own old contents, moved or not, or from anything.
+    const int64_t roll = rng_.Below(100);
+    if (roll < 15)
+      return ToShape(Movement(rng_.Percent(50) ? state.now : state.entry), place.shape);
+    if (roll < 30) {
+      const Op op = s == Scalar::kBool ? Op::kXor : Op::kAdd;
+      const Value other = Operand(s, place, true);
+      return Wrap(b_.Alu(op, {place.node, other.node}), place.rough || other.rough, true);
+    }
+    return Operand(s, place, false);
+  };
+  const auto halves = static_cast<int64_t>(target.shape.size());
+  if (halves > 0 && target.size() > 1 && IsStatic(target.shape) && rng_.Percent(25)) {
+    // Two writes without an order: to disjoint parts.
+    const auto axis = static_cast<size_t>(rng_.Below(halves));
+    const int64_t size = target.extents[axis], cut = rng_.Below(size + 1);
+    for (int half = 0; half < 2; ++half) {
+      std::vector<std::pair<Dim, Dim>> pairs;
+      for (const Dim& d : target.shape) pairs.emplace_back(0, d);
+      pairs[axis] = half == 0 ? std::pair<Dim, Dim>(0, cut) : std::pair<Dim, Dim>(cut, size);
+      const Value part = Moved(target, b_.Shrink(target.node, pairs));
+      const Value done = assign(part, value_for(part));
+      rough |= done.rough;
+      tokens.push_back(done.node);
+    }
+  } else {
+    const Value done = assign(target, value_for(target));
+    rough |= done.rough;
+    tokens.push_back(done.node);
+    if (rng_.Percent(50)) Push(done);
+  }
+  if (tokens.size() == 2 && target.node == state.now.node && rng_.Percent(50)) {
+    // The assign itself is the whole buffer.
+    state.now = Wrap(tokens[1], rough, true);
+  } else {
+    tokens[0] = state.entry.node;
+    if (state.now.node != state.entry.node) tokens.push_back(state.now.node);
+    state.now = Wrap(ctx.Make(Op::kAfter, DType(s), tokens), rough, true);
+  }
+  if (rng_.Percent(70)) Push(state.now);
+}
+
+Value GraphMaker::BufferView() {
+  std::vector<Value> buffers;
+  for (const Value& v : pool_) {
+    if (v.node->op == Op::kBuffer && IsStatic(v.shape) && v.size() > 0) buffers.push_back(v);
+  }
+  if (buffers.empty()) return Movement(Recent());
+  const Value x = rng_.Pick(buffers);
+  const int64_t size = rng_.In(1, x.size()), offset = rng_.Below(x.size() - size + 1);
+  Context& ctx = b_.context();
+  return Moved(x, ctx.Make(Op::kBufferView, x.node->dtype, {x.node},
+                           ctx.MakeAttr(Op::kBufferView, {offset, size})));
+}
+
+}  // namespace tg::testing

@@ -1,0 +1,72 @@
+#include "ir/testing/random_graph.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "ir/interpret/run.h"
+#include "ir/text/parser.h"
+#include "ir/text/printer.h"
+#include "ir/verify/verifier.h"
+#include "ir/walk.h"
+
+namespace tg::testing {
+namespace {
+
+TEST(RandomGraph, SameSeedSameProgram) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const RandomProgram a = MakeRandomProgram(seed), b = MakeRandomProgram(seed);
+    EXPECT_EQ(PrintModule(*a.module), PrintModule(*b.module));
+    for (const auto& [name, buffer] : a.inputs) {
+      EXPECT_EQ(buffer.data, b.inputs.find(name)->second.data);
+    }
+  }
+}
+
+TEST(RandomGraph, ProgramsAreValidPrintBackAndRun) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    const RandomProgram p = MakeRandomProgram(seed);
+    const std::string text = PrintModule(*p.module);
+    Diagnostics diags;
+    ASSERT_TRUE(VerifyModule(*p.module, diags)) << diags.ToString() << text;
+    const auto back = ParseModule(text, "random", diags);
+    ASSERT_TRUE(back) << diags.ToString() << text;
+    ASSERT_EQ(PrintModule(*back), text);
+    const auto result = Interpret(*p.module, "main", p.inputs, p.vars);
+    ASSERT_TRUE(result.ok()) << seed << ": " << std::string(result.status().message()) << text;
+  }
+}
+
+TEST(RandomGraph, EveryElementwiseOpWithEveryTypeThatItTakes) {
+  std::set<std::pair<Op, Scalar>> seen;
+  std::vector<size_t> sizes;
+  for (uint64_t seed = 0; seed < 6000; ++seed) {
+    const RandomProgram p = MakeRandomProgram(seed);
+    const auto order = PostOrder(p.module->graphs[0]->body.root);
+    sizes.push_back(order.size());
+    for (const UOp* u : order) {
+      if (!u->srcs().empty()) seen.emplace(u->op, u->srcs().back()->dtype.scalar());
+    }
+  }
+  for (int i = 0; i < kNumOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    const OpInfo& info = GetOpInfo(op);
+    if (!IsElementwise(op) || info.classes.empty()) continue;
+    for (int k = 0; k < kNumScalars; ++k) {
+      const auto s = static_cast<Scalar>(k);
+      const char cls = s == Scalar::kBool    ? 'b'
+                       : s == Scalar::kIndex ? 'x'
+                       : IsInt(s)            ? 'i'
+                       : IsFloat(s)          ? 'f'
+                                             : '?';
+      if (!info.AllowsClass(cls) || (op == Op::kThreefry && s != Scalar::kU64)) continue;
+      EXPECT_TRUE(seen.count({op, s})) << Mnemonic(op) << " of " << GetScalarInfo(s).text;
+    }
+  }
+  std::nth_element(sizes.begin(), sizes.begin() + 3000, sizes.end());
+  EXPECT_GE(sizes[3000], 20u);
+}
+
+}  // namespace
+}  // namespace tg::testing

@@ -1,0 +1,47 @@
+// What the host did when: named stretches of time, for traces and summaries.
+#ifndef TG_RUNTIME_BASE_SPANS_H_
+#define TG_RUNTIME_BASE_SPANS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tg::runtime {
+
+// Nanoseconds of the host's monotonic clock.
+inline int64_t HostNanos() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+struct Span {
+  std::string name;
+  int64_t start = 0, end = 0;  // HostNanos
+  double seconds() const { return static_cast<double>(end - start) * 1e-9; }
+};
+
+using SpanLog = std::vector<Span>;
+
+// Adds a span that lasts from its making to its end. `log` may be null: then nothing is kept.
+class ScopedSpan {
+ public:
+  ScopedSpan(SpanLog* log, std::string name)
+      : log_(log), name_(std::move(name)), start_(HostNanos()) {}
+  ~ScopedSpan() {
+    if (log_ != nullptr) log_->push_back({std::move(name_), start_, HostNanos()});
+  }
+  ScopedSpan(const ScopedSpan&) = delete;
+  ScopedSpan& operator=(const ScopedSpan&) = delete;
+
+ private:
+  SpanLog* log_;
+  std::string name_;
+  int64_t start_;
+};
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_BASE_SPANS_H_

@@ -1,0 +1,98 @@
+#include "runtime/plan/kernel_stats.h"
+
+#include <charconv>
+#include <vector>
+
+#include "codegen/opencl/launch.h"
+#include "ir/walk.h"
+#include "runtime/base/status.h"
+
+namespace tg::runtime {
+namespace {
+
+// Nodes that addresses and gates are computed from.
+NodeSet AddressNodes(const Body& body) {
+  NodeSet seen;
+  std::vector<const UOp*> order;
+  for (const UOp* u : body.linear) {
+    if (u->op == Op::kIndex || u->op == Op::kIf) {
+      AppendPostOrder(u->srcs().subspan(u->op == Op::kIndex ? 1 : 0), seen, order);
+    }
+    if (u->op == Op::kRange || u->op == Op::kSpecial) AppendPostOrder(u->srcs(), seen, order);
+  }
+  return seen;
+}
+
+// 2 * M * N * K of a matrix instruction named like "m16n8k16_...", by the work-item; 0 for another.
+double MatrixOps(std::string_view name, int subgroup) {
+  double product = 2;
+  for (const char letter : {'m', 'n', 'k'}) {
+    if (name.empty() || name[0] != letter) return 0;
+    int extent = 0;
+    const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), extent);
+    if (error != std::errc()) return 0;
+    product *= extent;
+    name.remove_prefix(static_cast<size_t>(end - name.data()));
+  }
+  return product / subgroup;
+}
+
+bool IsGlobal(const UOp* address) {
+  return address->dtype.is_image() || address->dtype.space() == AddrSpace::kGlobal;
+}
+
+double AccessBytes(const UOp* address, DType value) {
+  // In memory an element has the pointer's type, even where the access converts.
+  return static_cast<double>(ByteSize(address->dtype.scalar())) * value.lanes();
+}
+
+bool CountsAsOp(const UOp* u) {
+  return IsElementwise(u->op) && u->op != Op::kCast && u->op != Op::kBitcast;
+}
+
+}  // namespace
+
+absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var) {
+  constexpr int kSubgroup = 32;
+  const Body& body = kernel.body;
+  const auto size_of = [&](const UOp* u) -> absl::StatusOr<double> {
+    TG_ASSIGN_OR_RETURN(const SizeExpr size, SizeExpr::From(u->src(0), *body.context));
+    return static_cast<double>(std::max<int64_t>(0, size.Evaluate(var)));
+  };
+  double items = 1;
+  for (const UOp* u : body.linear) {
+    if (u->op != Op::kSpecial) continue;
+    TG_ASSIGN_OR_RETURN(const double size, size_of(u));
+    items *= size;
+  }
+  const NodeSet addresses = AddressNodes(body);
+  KernelWork work;
+  double times = items;
+  std::vector<double> outer;  // `times` outside each open loop
+  for (const UOp* u : body.linear) {
+    if (u->op == Op::kRange) {
+      TG_ASSIGN_OR_RETURN(const double trips, size_of(u));
+      outer.push_back(times);
+      times *= trips;
+    } else if (u->op == Op::kEnd) {
+      for (size_t i = 1; i < u->num_srcs && !outer.empty(); ++i) {
+        times = outer.back();
+        outer.pop_back();
+      }
+    } else if (u->op == Op::kLoad && IsGlobal(u->src(0))) {
+      work.load_bytes += times * AccessBytes(u->src(0), u->dtype);
+    } else if (u->op == Op::kStore && IsGlobal(u->src(0))) {
+      work.store_bytes += times * AccessBytes(u->src(0), u->src(1)->dtype);
+    } else if (u->op == Op::kCopyAsync) {
+      const UOp* from = u->src(1);
+      work.load_bytes += times * static_cast<double>(u->word() * ByteSize(from->dtype.scalar()));
+    } else if (u->op == Op::kWmma) {
+      work.ops += times * MatrixOps(body.context->String(static_cast<StringId>(u->word())), kSubgroup);
+    } else if (CountsAsOp(u) && !addresses.Contains(u)) {
+      work.ops += times * u->dtype.lanes() * (u->op == Op::kMulAcc ? 2 : 1);
+    }
+  }
+  return work;
+}
+
+}  // namespace tg::runtime

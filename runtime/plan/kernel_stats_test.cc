@@ -1,0 +1,111 @@
+#include "runtime/plan/kernel_stats.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ir/text/parser.h"
+
+namespace tg::runtime {
+namespace {
+
+absl::StatusOr<KernelWork> Count(const std::string& kernel, int64_t n = 0) {
+  Diagnostics diagnostics;
+  const std::string text = "tg 1\nmodule @m\nvar @n : [1, 64]\n\n" + kernel;
+  const std::unique_ptr<Module> module = ParseModule(text, "test.uop", diagnostics);
+  EXPECT_NE(module, nullptr) << diagnostics.ToString();
+  if (module == nullptr) return absl::InternalError("does not parse");
+  return CountWork(*module->kernels[0], [n](std::string_view) { return n; });
+}
+
+// 16 groups of 4 items, 8 iterations each: a multiply-add of four lanes. The index arithmetic, and
+// the multiplication that only feeds it, count nothing.
+TEST(KernelWork, LoopOfMultiplyAdds) {
+  const auto work = Count(R"(
+kernel @k : linear {
+  %y = define_global {arg = 0} : ptr<f32, 2048>
+  %x = define_global {arg = 1} : ptr<f16, 2048>
+  %acc = scratch {id = 0} : ptr<f32, 4, reg>
+  %0 = const 0 : i32
+  %4 = const 4 : i32
+  %8 = const 8 : i32
+  %16 = const 16 : i32
+  %zero = vconst {values = [0.0, 0.0, 0.0, 0.0]} : f32x4
+  %g = special %16 {name = grid0} : i32
+  %l = special %4 {name = local0} : i32
+  %gl = mul %g, %4 : i32
+  %i = add %gl, %l : i32
+  %ai = index %acc, %0 : ptr<f32, 4, reg>
+  %z = store %ai, %zero
+  %r = range %8 {id = 0} : i32
+    %acc1 = after %acc, %z, %r : ptr<f32, 4, reg>
+    %i8 = mul %i, %8 : i32
+    %at = add %i8, %r : i32
+    %a = index %x, %at : ptr<f16, 2048>
+    %v = load %a : f32x4
+    %aj = index %acc1, %0 : ptr<f32, 4, reg>
+    %old = load %aj : f32x4
+    %new = mulacc %v, %v, %old : f32x4
+    %s = store %aj, %new
+  %e = end %s, %r
+  %acc2 = after %acc, %e : ptr<f32, 4, reg>
+  %ak = index %acc2, %0 : ptr<f32, 4, reg>
+  %sum = load %ak : f32x4
+  %neg = neg %sum : f32x4
+  %iy = mul %i, %4 : i32
+  %b = index %y, %iy : ptr<f32, 2048>
+  %out = store %b, %neg
+  sink %out
+}
+)");
+  ASSERT_TRUE(work.ok()) << work.status();
+  constexpr double kItems = 16 * 4;
+  EXPECT_EQ(work->ops, kItems * (8 * 4 * 2 + 4));
+  EXPECT_EQ(work->load_bytes, kItems * 8 * 4 * 2);  // half in memory
+  EXPECT_EQ(work->store_bytes, kItems * 4 * 4);
+}
+
+TEST(KernelWork, VariableTripCounts) {
+  constexpr char kText[] = R"(
+kernel @k : linear {
+  %y = define_global {arg = 0} : ptr<f32, 64>
+  %n = var @n : i32
+  %2 = const 2 : i32
+  %half = cdiv %n, %2 : i32
+  %g = special %half {name = grid0} : i32
+  %r = range %n {id = 0} : i32
+    %a = index %y, %g : ptr<f32, 64>
+    %f = cast %r : f32
+    %f2 = mul %f, %f : f32
+    %s = store %a, %f2
+  %e = end %s, %r
+  sink %e
+}
+)";
+  for (const int64_t n : {1, 10, 64}) {
+    const auto work = Count(kText, n);
+    ASSERT_TRUE(work.ok()) << work.status();
+    EXPECT_EQ(work->ops, static_cast<double>(n / 2 * n));
+    EXPECT_EQ(work->store_bytes, static_cast<double>(n / 2 * n * 4));
+    EXPECT_EQ(work->load_bytes, 0);
+  }
+}
+
+TEST(KernelWork, LocalMemoryIsNoTraffic) {
+  const auto work = Count(R"(
+kernel @k : linear {
+  %t = scratch {id = 0} : ptr<f32, 8, local>
+  %8 = const 8 : i32
+  %l = special %8 {name = local0} : i32
+  %a = index %t, %l : ptr<f32, 8, local>
+  %v = load %a : f32
+  %s = store %a, %v
+  sink %s
+}
+)");
+  ASSERT_TRUE(work.ok()) << work.status();
+  EXPECT_EQ(work->load_bytes + work->store_bytes + work->ops, 0);
+}
+
+}  // namespace
+}  // namespace tg::runtime

@@ -1,0 +1,227 @@
+#include "runtime/plan/plan.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "runtime/base/status.h"
+
+namespace tg::runtime {
+namespace {
+
+// Temporaries of a schedule: which, and when they live.
+struct Temporaries {
+  std::vector<int> buffers;
+  std::vector<Lifetime> lives;
+};
+
+absl::StatusOr<Temporaries> FindTemporaries(const Module& module,
+                                            std::span<const ScheduledKernel> schedule) {
+  std::map<int, Lifetime> lives;
+  for (size_t step = 0; step < schedule.size(); ++step) {
+    for (const BufferSlice& slice : schedule[step].buffers) {
+      const BufferDecl& decl = module.buffers[static_cast<size_t>(slice.buffer)];
+      if (decl.role != Role::kTemp) continue;
+      const auto [life, is_new] = lives.try_emplace(slice.buffer);
+      if (is_new) {
+        TG_ASSIGN_OR_RETURN(life->second.bytes, BufferBytes(module, decl));
+        life->second.first = static_cast<int>(step);
+      }
+      life->second.last = static_cast<int>(step);
+    }
+  }
+  Temporaries found;
+  for (const auto& [buffer, life] : lives) {
+    found.buffers.push_back(buffer);
+    found.lives.push_back(life);
+  }
+  return found;
+}
+
+KernelArg VarValue(int64_t value, bool wide) {
+  return wide ? ScalarArg::Of(value) : ScalarArg::Of(static_cast<int32_t>(value));
+}
+
+}  // namespace
+
+absl::StatusOr<Plan> Plan::Create(const Module& module, const Graph& graph,
+                                  const BuiltKernels& kernels, const NamedBuffers& buffers,
+                                  const VarMap& vars, BufferPool& pool) {
+  Plan plan(module);
+  TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule, MakeSchedule(module, graph));
+  TG_RETURN_IF_ERROR(plan.AllocateTemporaries(graph, schedule, buffers, pool));
+  for (const ScheduledKernel& item : schedule) TG_RETURN_IF_ERROR(plan.AddStep(item, kernels));
+  TG_RETURN_IF_ERROR(plan.SetVars(vars));
+  return plan;
+}
+
+absl::Status Plan::AllocateTemporaries(const Graph& graph,
+                                       std::span<const ScheduledKernel> schedule,
+                                       const NamedBuffers& given, BufferPool& pool) {
+  buffers_.resize(module_->buffers.size());
+  TG_ASSIGN_OR_RETURN(const Temporaries temporaries, FindTemporaries(*module_, schedule));
+  memory_ = PlanMemory(temporaries.lives);
+  std::vector<BufferRef> blocks;
+  for (const size_t bytes : memory_.block_bytes) {
+    absl::StatusOr<BufferRef> block = pool.Allocate(bytes);
+    if (!block.ok()) {
+      return absl::Status(block.status().code(),
+                          Cat("temporaries of graph @", graph.name, " (",
+                              memory_.planned_bytes, " bytes): ",
+                              std::string(block.status().message())));
+    }
+    blocks.push_back(*std::move(block));
+  }
+  for (size_t i = 0; i < temporaries.buffers.size(); ++i) {
+    buffers_[static_cast<size_t>(temporaries.buffers[i])] =
+        blocks[static_cast<size_t>(memory_.block_of[i])];
+  }
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const auto found = given.find(module_->buffers[i].name);
+    if (found != given.end()) buffers_[i] = found->second;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BufferRef> Plan::Resolve(const BufferSlice& slice) const {
+  const auto index = static_cast<size_t>(slice.buffer);
+  const BufferDecl& decl = module_->buffers[index];
+  const BufferRef& buffer = buffers_[index];
+  if (buffer == nullptr) return InvalidArgument("buffer @", decl.name, " is not allocated");
+  if (slice.offset == 0) return buffer;
+  const int64_t element = ByteSize(decl.dtype.scalar());
+  TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl));
+  const int64_t total = static_cast<int64_t>(bytes) / element;
+  const int64_t size = slice.size < 0 ? total - slice.offset : slice.size;
+  if (slice.offset < 0 || size < 0 || slice.offset + size > total) {
+    return InvalidArgument("elements ", slice.offset, " to ", slice.offset + size,
+                           " are outside of buffer @", decl.name, ", which has ", total);
+  }
+  absl::StatusOr<BufferRef> part =
+      Buffer::Part(buffer, static_cast<size_t>(slice.offset * element),
+                   static_cast<size_t>(size * element));
+  if (part.ok()) return part;
+  return absl::Status(part.status().code(),
+                      Cat("a view of buffer @", decl.name, ": ",
+                          std::string(part.status().message())));
+}
+
+absl::Status Plan::AddStep(const ScheduledKernel& item, const BuiltKernels& kernels) {
+  const std::string& name = item.kernel->name;
+  const auto built = kernels.find(name);
+  if (built == kernels.end()) {
+    return InvalidArgument("kernel @", name, " (stage ", StageName(item.kernel->stage),
+                           ") has not been compiled");
+  }
+  const RenderedKernel& rendered = *built->second.rendered;
+  PlannedKernel planned;
+  planned.kernel = item.kernel;
+  planned.num_args = rendered.params.size();
+  std::vector<KernelArg> args;
+  std::vector<VarArg> var_args;
+  std::set<const Buffer*> counted;
+  for (const KernelParam& arg : rendered.params) {
+    if (arg.is_var) {
+      const bool wide = arg.dtype == kI64;
+      var_args.push_back({args.size(), arg.name, wide});
+      args.push_back(VarValue(0, wide));
+      continue;
+    }
+    if (arg.slot < 0 || static_cast<size_t>(arg.slot) >= item.buffers.size()) {
+      return InvalidArgument("kernel @", name, " reads its argument ", arg.slot,
+                             ", but the graph gives it ", item.buffers.size(), " buffers");
+    }
+    const BufferSlice& slice = item.buffers[static_cast<size_t>(arg.slot)];
+    absl::StatusOr<BufferRef> buffer = Resolve(slice);
+    if (!buffer.ok()) {
+      return absl::Status(buffer.status().code(),
+                          Cat("kernel @", name, ": ", std::string(buffer.status().message())));
+    }
+    if (counted.insert(buffer->get()).second) {
+      const BufferDecl& decl = module_->buffers[static_cast<size_t>(slice.buffer)];
+      TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl));
+      planned.buffer_bytes +=
+          slice.size < 0 ? bytes
+                         : static_cast<size_t>(slice.size * ByteSize(decl.dtype.scalar()));
+    }
+    args.emplace_back(*std::move(buffer));
+  }
+  // The grid is set with the variables.
+  NDRange range;
+  for (size_t d = 0; d < 3; ++d) {
+    range.local[d] = range.global[d] = static_cast<size_t>(rendered.local[d]);
+  }
+  TG_ASSIGN_OR_RETURN(Launch launch,
+                      Launch::Create(built->second.program, rendered.name, args, range));
+  Step step{std::move(launch), &rendered, std::move(var_args), {}};
+  for (const VarUse& var : item.vars) {
+    if (var.bound) step.bound[var.name] = *var.bound;
+  }
+  steps_.push_back(std::move(step));
+  kernels_.push_back(std::move(planned));
+  return absl::OkStatus();
+}
+
+absl::Status Plan::SetVars(const VarMap& vars) {
+  for (const auto& [name, value] : vars) {
+    const VarDecl* decl = module_->FindVar(name);
+    if (decl == nullptr) return NotFound("there is no variable @", name);
+    if (value < decl->min || value > decl->max) {
+      return InvalidArgument("variable @", name, " is ", value, ", outside of its bounds [",
+                             decl->min, ", ", decl->max, "]");
+    }
+  }
+  for (size_t i = 0; i < steps_.size(); ++i) TG_RETURN_IF_ERROR(SetStepVars(i, vars));
+  return absl::OkStatus();
+}
+
+absl::Status Plan::SetStepVars(size_t i, const VarMap& vars) {
+  Step& step = steps_[i];
+  PlannedKernel& planned = kernels_[i];
+  std::string missing;
+  const auto lookup = [&](std::string_view name) -> int64_t {
+    if (const auto bound = step.bound.find(name); bound != step.bound.end()) return bound->second;
+    if (const auto value = vars.find(name); value != vars.end()) return value->second;
+    missing = name;
+    return 0;
+  };
+  for (const VarArg& arg : step.var_args) {
+    TG_RETURN_IF_ERROR(step.launch.SetArg(arg.index, VarValue(lookup(arg.name), arg.wide)));
+  }
+  NDRange range;
+  bool empty = false;
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t groups = step.rendered->groups[d].Evaluate(lookup);
+    const int64_t local = step.rendered->local[d];
+    int64_t global = 0;
+    if (__builtin_mul_overflow(groups, local, &global)) {
+      return InvalidArgument("kernel @", planned.kernel->name, ": ", groups, " groups of ", local,
+                             " work-items are too many");
+    }
+    empty = empty || global <= 0;
+    range.global[d] = static_cast<size_t>(std::max<int64_t>(global, 0));
+    range.local[d] = static_cast<size_t>(local);
+  }
+  TG_ASSIGN_OR_RETURN(planned.work, CountWork(*planned.kernel, lookup));
+  if (!missing.empty()) {
+    return InvalidArgument("kernel @", planned.kernel->name, ": variable @", missing,
+                           " has no value");
+  }
+  planned.range = range;
+  planned.empty = empty;
+  return empty ? absl::OkStatus() : step.launch.SetRange(range);
+}
+
+absl::Status Plan::Enqueue(std::vector<ClEvent>* events) const {
+  if (events != nullptr) {
+    events->clear();
+    events->resize(steps_.size());
+  }
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (kernels_[i].empty) continue;
+    TG_RETURN_IF_ERROR(steps_[i].launch.Enqueue(events == nullptr ? nullptr : &(*events)[i]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tg::runtime

@@ -1,0 +1,291 @@
+#include "runtime/plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "codegen/opencl/renderer.h"
+#include "ir/text/parser.h"
+#include "passes/target.h"
+#include "runtime/opencl/testing.h"
+
+namespace tg::runtime {
+namespace {
+
+// y = x * factor, as a kernel over `groups` groups of 4.
+std::string ScaleKernel(const std::string& name, const std::string& factor) {
+  return "kernel @" + name + R"( : linear {
+  %y = define_global {arg = 0} : ptr<f32, 64>
+  %x = define_global {arg = 1} : ptr<f32, 64>
+  %16 = const 16 : i32
+  %4 = const 4 : i32
+  %g = special %16 {name = grid0} : i32
+  %l = special %4 {name = local0} : i32
+  %0 = mul %g, %4 : i32
+  %i = add %0, %l : i32
+  %a = index %x, %i : ptr<f32, 64>
+  %v = load %a : f32
+  %c = const )" + factor + R"( : f32
+  %w = mul %v, %c : f32
+  %b = index %y, %i : ptr<f32, 64>
+  %s = store %b, %w
+  sink %s
+}
+)";
+}
+
+// Fills the first n elements with their number times n.
+constexpr char kCountKernel[] = R"(
+kernel @count : linear {
+  %y = define_global {arg = 0} : ptr<f32, 64>
+  %n = var @n : i32
+  %g = special %n {name = grid0} : i32
+  %b = index %y, %g : ptr<f32, 64>
+  %p = mul %g, %n : i32
+  %v = cast %p : f32
+  %s = store %b, %v
+  sink %s
+}
+)";
+
+class PlanTest : public ::testing::Test {
+ protected:
+  absl::Status Load(const std::string& text) {
+    text_ = text;
+    Diagnostics diagnostics;
+    module_ = ParseModule(text_, "test.uop", diagnostics);
+    if (module_ == nullptr) return diagnostics.ToStatus();
+    TG_ASSIGN_OR_RETURN(rendered_, RenderModule(*module_, *FindTarget("cl-cpu")));
+    TG_ASSIGN_OR_RETURN(auto program, BuildProgram(context_, rendered_.source, "", nullptr));
+    for (size_t i = 0; i < rendered_.kernels.size(); ++i) {
+      built_[module_->kernels[i]->name] = {&rendered_.kernels[i], program};
+    }
+    for (const BufferDecl& decl : module_->buffers) {
+      if (decl.role == Role::kTemp) continue;
+      TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl));
+      TG_ASSIGN_OR_RETURN(buffers_[decl.name], pool_.Allocate(bytes));
+    }
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Plan> Make(const VarMap& vars = {}) {
+    return Plan::Create(*module_, *module_->graphs[0], built_, buffers_, vars, pool_);
+  }
+  // The message of the error that making a plan gives.
+  std::string Failure(const VarMap& vars = {}) {
+    return std::string(Make(vars).status().message());
+  }
+  void Fill(const std::string& buffer, const std::vector<float>& values) {
+    ASSERT_TRUE(Write(*buffers_[buffer], 0, std::as_bytes(std::span(values))).ok());
+  }
+  std::vector<float> Contents(const std::string& buffer) {
+    std::vector<float> values(buffers_[buffer]->size() / 4);
+    EXPECT_TRUE(Read(*buffers_[buffer], 0, std::as_writable_bytes(std::span(values))).ok());
+    return values;
+  }
+  std::vector<float> RandomValues() {
+    std::vector<float> values(64);
+    for (float& v : values) v = std::uniform_real_distribution<float>(-1, 1)(random_);
+    return values;
+  }
+
+  std::shared_ptr<Context> context_ = TestContext();
+  BufferPool pool_{context_};
+  std::mt19937 random_{3};
+  std::string text_;
+  std::unique_ptr<Module> module_;
+  RenderedModule rendered_;
+  BuiltKernels built_;
+  NamedBuffers buffers_;
+};
+
+std::string Chain() {
+  return R"(tg 1
+module @chain
+buffer @x : f32[64] input
+buffer @t0 : f32[64] temp
+buffer @t1 : f32[64] temp
+buffer @t2 : f32[64] temp
+buffer @y : f32[64] output
+
+graph @main {
+  %x = buffer @x : f32
+  %t0 = buffer @t0 : f32
+  %0 = kernel @twice(%t0, %x)
+  %1 = assign %t0, %0 : f32
+  %t1 = buffer @t1 : f32
+  %2 = kernel @thrice(%t1, %1)
+  %3 = assign %t1, %2 : f32
+  %t2 = buffer @t2 : f32
+  %4 = kernel @twice(%t2, %3)
+  %5 = assign %t2, %4 : f32
+  %y = buffer @y : f32
+  %6 = kernel @thrice(%y, %5)
+  %7 = assign %y, %6 : f32
+  sink %7
+}
+
+)" + ScaleKernel("twice", "2.0") +
+         "\n" + ScaleKernel("thrice", "3.0");
+}
+
+TEST_F(PlanTest, ChainIsReplayed) {
+  ASSERT_TRUE(Load(Chain()).ok());
+  absl::StatusOr<Plan> plan = Make();
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->temporaries().separate_bytes, 3u * 256);
+  EXPECT_EQ(plan->temporaries().planned_bytes, 2u * 256);
+  for (int run = 0; run < 3; ++run) {
+    const std::vector<float> x = RandomValues();
+    Fill("x", x);
+    ASSERT_TRUE(plan->Enqueue().ok());
+    const std::vector<float> y = Contents("y");
+    for (size_t i = 0; i < 64; ++i) ASSERT_EQ(y[i], x[i] * 2 * 3 * 2 * 3) << i;
+  }
+}
+
+TEST_F(PlanTest, SaysWhatKernelsDo) {
+  ASSERT_TRUE(Load(Chain()).ok());
+  absl::StatusOr<Plan> plan = Make();
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->kernels().size(), 4u);
+  const PlannedKernel& kernel = plan->kernels()[1];
+  EXPECT_EQ(kernel.kernel->name, "thrice");
+  EXPECT_EQ(kernel.range.global[0], 64u);
+  EXPECT_EQ(kernel.range.local[0], 4u);
+  EXPECT_EQ(kernel.num_args, 2u);
+  EXPECT_EQ(kernel.buffer_bytes, 2u * 256);
+  EXPECT_EQ(kernel.work.ops, 64);
+  EXPECT_EQ(kernel.work.load_bytes, 256);
+  EXPECT_EQ(kernel.work.store_bytes, 256);
+}
+
+TEST_F(PlanTest, TimesKernels) {
+  ASSERT_TRUE(Load(Chain()).ok());
+  absl::StatusOr<Plan> plan = Make();
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  Fill("x", RandomValues());
+  std::vector<ClEvent> events;
+  ASSERT_TRUE(plan->Enqueue(&events).ok());
+  ASSERT_EQ(events.size(), 4u);
+  uint64_t last_end = 0;
+  for (const ClEvent& event : events) {
+    const auto times = WaitForTimes(*context_, event);
+    ASSERT_TRUE(times.ok()) << times.status();
+    EXPECT_LE(last_end, times->started);
+    EXPECT_LE(times->started, times->ended);
+    last_end = times->ended;
+  }
+}
+
+constexpr char kStepHead[] = R"(tg 1
+module @step
+buffer @s : f32[64] state
+buffer @t : f32[64] temp
+
+graph @main {
+  %s = buffer @s : f32
+  %t = buffer @t : f32
+  %0 = kernel @thrice(%t, %s)
+  %1 = assign %t, %0 : f32
+  %2 = kernel @twice(%s, %1)
+  %3 = assign %s, %2 : f32
+  sink %3
+}
+
+)";
+
+TEST_F(PlanTest, StatePersists) {
+  ASSERT_TRUE(
+      Load(kStepHead + ScaleKernel("twice", "2.0") + "\n" + ScaleKernel("thrice", "3.0")).ok());
+  absl::StatusOr<Plan> plan = Make();
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<float> expected = RandomValues();
+  Fill("s", expected);
+  for (int run = 0; run < 4; ++run) {
+    ASSERT_TRUE(plan->Enqueue().ok());
+    for (float& v : expected) v = v * 3 * 2;
+  }
+  EXPECT_EQ(Contents("s"), expected);
+}
+
+constexpr char kCountHead[] = R"(tg 1
+module @counting
+var @n : [0, 64]
+buffer @y : f32[64] output
+
+graph @main {
+  %y = buffer @y : f32
+  %n = var @n : index
+  %0 = kernel @count(%y, %n)
+  %1 = assign %y, %0 : f32
+  sink %1
+}
+)";
+
+TEST_F(PlanTest, GridDependsOnVariable) {
+  ASSERT_TRUE(Load(std::string(kCountHead) + kCountKernel).ok());
+  absl::StatusOr<Plan> plan = Make({{"n", 5}});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const int64_t n : {5, 64, 0, 1, 33}) {
+    SCOPED_TRACE(n);
+    ASSERT_TRUE(plan->SetVars({{"n", n}}).ok());
+    Fill("y", std::vector<float>(64, -1));
+    ASSERT_TRUE(plan->Enqueue().ok());
+    EXPECT_EQ(plan->kernels()[0].empty, n == 0);
+    const std::vector<float> y = Contents("y");
+    for (int64_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(y[static_cast<size_t>(i)], i < n ? static_cast<float>(i * n) : -1) << i;
+    }
+  }
+}
+
+TEST_F(PlanTest, BoundVariableWins) {
+  std::string text = kCountHead;
+  text.replace(text.find("%0 = kernel"), 25,
+               "%c = const 7 : index\n  %b = bind %n, %c : index\n  %0 = kernel @count(%y, %b");
+  ASSERT_TRUE(Load(text + kCountKernel).ok()) << text;
+  absl::StatusOr<Plan> plan = Make();
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  Fill("y", std::vector<float>(64, -1));
+  ASSERT_TRUE(plan->Enqueue().ok());
+  EXPECT_EQ(Contents("y")[6], 42);
+  EXPECT_EQ(Contents("y")[7], -1);
+}
+
+TEST_F(PlanTest, VariableErrors) {
+  ASSERT_TRUE(Load(std::string(kCountHead) + kCountKernel).ok());
+  EXPECT_EQ(Failure(), "kernel @count: variable @n has no value");
+  EXPECT_EQ(Failure({{"n", 65}}),
+            "variable @n is 65, outside of its bounds [0, 64]");
+  EXPECT_EQ(Failure({{"m", 1}}), "there is no variable @m");
+}
+
+TEST_F(PlanTest, MissingBufferAndKernel) {
+  ASSERT_TRUE(Load(Chain()).ok());
+  BufferRef x = buffers_["x"];
+  buffers_.erase("x");
+  EXPECT_EQ(Failure(), "kernel @twice: buffer @x is not allocated");
+  buffers_["x"] = x;
+  built_.erase("thrice");
+  EXPECT_EQ(Failure(), "kernel @thrice (stage linear) has not been compiled");
+}
+
+TEST(BufferBytes, Sizes) {
+  Module module;
+  module.vars.push_back({.name = "n", .min = 1, .max = 10});
+  const auto bytes = [&](DType type, std::vector<DeclDim> shape) {
+    return BufferBytes(module, {.name = "b", .dtype = type, .shape = std::move(shape)});
+  };
+  EXPECT_EQ(*bytes(kF32, {}), 4u);
+  EXPECT_EQ(*bytes(kF16, {{3, ""}, {5, ""}}), 30u);
+  EXPECT_EQ(*bytes(kF32, {{0, "n"}, {8, ""}}), 320u);
+  EXPECT_EQ(*bytes(kF32, {{0, ""}, {8, ""}}), 0u);
+  EXPECT_EQ(bytes(kF32, {{1LL << 40, ""}, {1LL << 40, ""}}).status().message(),
+            "buffer @b has more bytes than 64 bits count");
+  EXPECT_EQ(bytes(kF32, {{0, "m"}}).status().message(), "buffer @b: there is no variable @m");
+}
+
+}  // namespace
+}  // namespace tg::runtime

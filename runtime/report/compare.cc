@@ -1,0 +1,79 @@
+#include "runtime/report/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ir/interpret/host_buffer.h"
+#include "ir/value.h"
+#include "runtime/base/status.h"
+#include "runtime/session/tensors.h"
+
+namespace tg::runtime {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+ScalarClass ClassOf(ElementType type) {
+  const ScalarClass cls = GetScalarInfo(ScalarOf(type)).cls;
+  return cls == ScalarClass::kUnsigned ? ScalarClass::kSigned : cls;
+}
+
+double Distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double distance = std::abs(a - b);
+  return std::isnan(distance) ? kInfinity : distance;
+}
+
+}  // namespace
+
+std::vector<double> Doubles(const HostTensor& tensor) {
+  const Scalar scalar = ScalarOf(tensor.type);
+  std::vector<double> out(tensor.data.size() / ElementSize(tensor.type));
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = DoubleFromBits(scalar, LoadBits(scalar, tensor.data.data(), i));
+  }
+  return out;
+}
+
+absl::StatusOr<Difference> Compare(const HostTensor& a, const HostTensor& b,
+                                   std::span<const double> bounds) {
+  if (a.shape != b.shape || ClassOf(a.type) != ClassOf(b.type)) {
+    return InvalidArgument("cannot compare ", TypeAndShape(a.type, a.shape), " with ",
+                           TypeAndShape(b.type, b.shape));
+  }
+  const std::vector<double> xs = Doubles(a), ys = Doubles(b);
+  Difference most;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    double distance = Distance(xs[i], ys[i]);
+    // Doubles do not tell large 64-bit integers apart.
+    if (distance == 0 && a.type == b.type && ClassOf(a.type) == ScalarClass::kSigned) {
+      const Scalar s = ScalarOf(a.type);
+      if (LoadBits(s, a.data.data(), i) != LoadBits(s, b.data.data(), i)) distance = 1;
+    }
+    if (distance == 0) continue;
+    const double bound = bounds.empty() ? 0 : bounds[i];
+    const double of_bound = bounds.empty() ? 0 : bound > 0 ? distance / bound : kInfinity;
+    const bool is_most = most.element < 0 || (bounds.empty() ? distance > most.absolute
+                                                             : of_bound > most.of_bound);
+    most.absolute = std::max(most.absolute, distance);
+    if (is_most) {
+      most.of_bound = of_bound;
+      most.element = static_cast<int64_t>(i);
+      most.a = xs[i];
+      most.b = ys[i];
+    }
+  }
+  return most;
+}
+
+std::string Coordinates(std::span<const int64_t> shape, int64_t element) {
+  std::string text;
+  for (size_t d = shape.size(); d-- > 0;) {
+    text = Cat(element % shape[d], text.empty() ? "" : ", ", text);
+    element /= shape[d];
+  }
+  return "[" + text + "]";
+}
+
+}  // namespace tg::runtime

@@ -1,0 +1,47 @@
+// A trace of a run in the format that Perfetto (ui.perfetto.dev) and chrome://tracing open.
+//
+// One JSON object with "traceEvents": complete events ("ph": "X") with start and duration in
+// microseconds, and metadata events that name the rows.
+// Format: "Trace Event Format", the Catapult project.
+#ifndef TG_RUNTIME_REPORT_TRACE_H_
+#define TG_RUNTIME_REPORT_TRACE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/opencl/launch.h"
+#include "runtime/plan/plan.h"
+#include "runtime/base/spans.h"
+
+namespace tg::runtime {
+
+class Trace {
+ public:
+  // A row "host" of what the host did.
+  void AddHost(std::span<const Span> spans);
+
+  // The kernels of one run on a row of the device. The device's clock has an origin of its own; its
+  // times are moved so that the first kernel is queued when the run starts by the host's.
+  void AddKernels(const std::string& device, std::span<const PlannedKernel> kernels,
+                  std::span<const LaunchTimes> times, int64_t run_start);
+
+  std::string ToJson() const;
+
+ private:
+  struct Event {
+    std::string name;
+    int row = 0;
+    int64_t start = 0, end = 0;  // HostNanos
+    const PlannedKernel* kernel = nullptr;
+  };
+  int Row(const std::string& name);
+
+  std::vector<std::string> rows_;
+  std::vector<Event> events_;
+};
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_REPORT_TRACE_H_

@@ -1,0 +1,17 @@
+// From a module as written to one that can be rendered: runs tg's passes.
+#ifndef TG_RUNTIME_SESSION_COMPILE_H_
+#define TG_RUNTIME_SESSION_COMPILE_H_
+
+#include "absl/status/status.h"
+#include "ir/module.h"
+#include "passes/target.h"
+
+namespace tg::runtime {
+
+// Runs the default pipeline for the target and verifies after each pass. Passes leave alone what is
+// behind their stage already, so a module may be given at any stage.
+absl::Status CompileForTarget(Module& module, const Target& target);
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_SESSION_COMPILE_H_

@@ -1,0 +1,57 @@
+#include "runtime/session/device_target.h"
+
+#include <algorithm>
+#include <string>
+
+#include "ir/check.h"
+
+namespace tg::runtime {
+namespace {
+
+bool Contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string_view PresetFor(const DeviceInfo& device) {
+  if (device.kind == DeviceKind::kCpu) return "cl-cpu";
+  if (device.is_nvidia && device.compute_capability >= 90) return "cl-nvidia-sm90";
+  if (Contains(device.vendor, "Intel")) return "cl-intel";
+  if (Contains(device.vendor, "QUALCOMM") || Contains(device.name, "Adreno")) return "cl-adreno";
+  return "cl-gpu";
+}
+
+}  // namespace
+
+Target TargetForDevice(const DeviceInfo& device) {
+  const absl::StatusOr<Target> preset = FindTarget(PresetFor(device));
+  TG_CHECK(preset.ok());
+  Target target = *preset;
+  // NVIDIA computes in half without listing the extension.
+  target.fp16 = target.fp16 && (device.fp16 || device.is_nvidia);
+  target.fp64 = device.fp64;
+  target.int64 = device.int64;
+  target.images = target.images && device.image.supported;
+  if (device.local_memory > 0) {
+    target.local_memory =
+        std::min(target.local_memory, static_cast<int64_t>(device.local_memory));
+  }
+  const auto at_most = [](int preset_limit, size_t limit) {
+    return static_cast<int>(std::min<size_t>(static_cast<size_t>(preset_limit), limit));
+  };
+  target.max_group_size = at_most(target.max_group_size, device.max_work_group_size);
+  for (size_t d = 0; d < 3; ++d) {
+    target.max_local[d] = at_most(target.max_local[d], device.max_work_item_sizes[d]);
+  }
+  if (device.warp_size > 0) target.subgroup_size = static_cast<int>(device.warp_size);
+  if (device.compute_units > 0) target.compute_units = static_cast<int>(device.compute_units);
+  return target;
+}
+
+absl::StatusOr<Target> ChooseTarget(std::string_view wish, std::string_view module_target,
+                                    const DeviceInfo& device) {
+  if (wish.empty()) wish = module_target;
+  if (wish.empty() || wish == "host") return TargetForDevice(device);
+  return FindTarget(wish);
+}
+
+}  // namespace tg::runtime

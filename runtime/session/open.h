@@ -1,0 +1,22 @@
+// Opening a module on a device in one call.
+#ifndef TG_RUNTIME_SESSION_OPEN_H_
+#define TG_RUNTIME_SESSION_OPEN_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "runtime/session/session.h"
+
+namespace tg::runtime {
+
+// Reads and verifies a module, compiles it with tg's passes for the device that `device` names (as
+// for ChooseDevice; "reference": the interpreter), and builds its kernels. Compiled programs are
+// cached in the user's cache folder where that pays.
+absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
+                                                     std::string_view device = "");
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_SESSION_OPEN_H_

@@ -1,0 +1,66 @@
+#include "runtime/session/params.h"
+
+#include <utility>
+
+#include "ir/interpret/host_buffer.h"
+#include "runtime/base/status.h"
+#include "runtime/session/tensors.h"
+
+namespace tg::runtime {
+namespace {
+
+// `name` in the folder of file `beside`.
+std::string Sibling(const std::string& beside, const std::string& name) {
+  const size_t slash = beside.rfind('/');
+  if (name.starts_with('/') || slash == std::string::npos) return name;
+  return beside.substr(0, slash + 1) + name;
+}
+
+absl::Status For(const BufferDecl& buffer, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      Cat("param @", buffer.name, ": ", std::string(status.message())));
+}
+
+}  // namespace
+
+absl::StatusOr<std::span<const std::byte>> ParamReader::Read(const BufferDecl& buffer) {
+  return buffer.values ? ReadValues(buffer) : ReadFile(buffer);
+}
+
+absl::StatusOr<std::span<const std::byte>> ParamReader::ReadFile(const BufferDecl& buffer) {
+  const std::string path = Sibling(module_.path, buffer.file);
+  std::unique_ptr<SafetensorsFile>& file = files_[path];
+  if (file == nullptr) {
+    absl::StatusOr<SafetensorsFile> opened = SafetensorsFile::Open(path);
+    if (!opened.ok()) return For(buffer, opened.status());
+    file = std::make_unique<SafetensorsFile>(*std::move(opened));
+  }
+  const SafetensorsEntry* entry = file->Find(buffer.tensor);
+  if (entry == nullptr) {
+    // Its message has the names that are close.
+    return For(buffer, file->Read(buffer.tensor).status());
+  }
+  VarMap vars;
+  const absl::Status fits = CheckTensor(module_, buffer, entry->type, entry->shape, vars);
+  if (!fits.ok()) {
+    return absl::Status(fits.code(), Cat(path, ", tensor '", buffer.tensor,
+                                         "': ", std::string(fits.message())));
+  }
+  return std::span(reinterpret_cast<const std::byte*>(entry->bytes.data()), entry->bytes.size());
+}
+
+absl::StatusOr<std::span<const std::byte>> ParamReader::ReadValues(const BufferDecl& buffer) {
+  TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(module_, buffer));
+  const Scalar scalar = buffer.dtype.scalar();
+  const auto count = bytes / static_cast<size_t>(ByteSize(scalar));
+  if (count != buffer.values->size()) {
+    return InvalidArgument("param @", buffer.name, " is ", DeclaredType(buffer), ", so it has ",
+                           count, " elements, but ", buffer.values->size(), " values");
+  }
+  std::vector<std::byte>& packed = values_[buffer.name];
+  packed.resize(bytes);
+  for (size_t i = 0; i < count; ++i) StoreBits(scalar, packed.data(), i, (*buffer.values)[i]);
+  return std::span<const std::byte>(packed);
+}
+
+}  // namespace tg::runtime

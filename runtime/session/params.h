@@ -1,0 +1,44 @@
+// Where a module's parameters come from: tensors of safetensors files, or values in its text.
+#ifndef TG_RUNTIME_SESSION_PARAMS_H_
+#define TG_RUNTIME_SESSION_PARAMS_H_
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "runtime/io/safetensors.h"
+
+namespace tg::runtime {
+
+// Whether the module says where the buffer's contents are. Otherwise whoever runs it gives them.
+inline bool HasContents(const BufferDecl& buffer) {
+  return buffer.values.has_value() || !buffer.file.empty();
+}
+
+class ParamReader {
+ public:
+  // Names of files are relative to the folder of the module's own file.
+  explicit ParamReader(const Module& module) : module_(module) {}
+
+  // The contents of a parameter that HasContents: packed elements, valid as long as the reader (a
+  // file is mapped, not read). Errors name the buffer and the file: no such file or tensor, another
+  // type or shape than declared, a number of values that is not the shape's.
+  absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer);
+
+ private:
+  absl::StatusOr<std::span<const std::byte>> ReadFile(const BufferDecl& buffer);
+  absl::StatusOr<std::span<const std::byte>> ReadValues(const BufferDecl& buffer);
+
+  const Module& module_;
+  std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;
+  std::map<std::string, std::vector<std::byte>> values_;  // by buffer
+};
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_SESSION_PARAMS_H_

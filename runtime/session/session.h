@@ -1,0 +1,88 @@
+// Session: a module that is run with named tensors. The interface for who embeds tg.
+//
+//   absl::StatusOr<std::unique_ptr<Session>> session = OpenSession("model.uop", "gpu");  // open.h
+//   session->Set("x", picture);
+//   session->Run("main");
+//   absl::StatusOr<HostTensor> logits = session->Get("logits");
+//
+// Inputs keep their contents from run to run until they are set again, and so do states, which
+// begin as zeros. Params come from the files that the module names. A variable's value is given
+// (SetVar), or it follows from the shape of an input. Belongs to one thread.
+#ifndef TG_RUNTIME_SESSION_SESSION_H_
+#define TG_RUNTIME_SESSION_SESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "runtime/io/host_tensor.h"
+#include "runtime/plan/plan.h"
+
+namespace tg::runtime {
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const Module& module() const { return *module_; }
+
+  // The contents of an input or state, or of a param that the module gives none. NotFound (with
+  // the names there are) for another name, InvalidArgument for another type or shape.
+  absl::Status Set(std::string_view name, const HostTensor& tensor);
+
+  // NotFound where there is no such variable, InvalidArgument outside of its bounds.
+  absl::Status SetVar(std::string_view name, int64_t value);
+
+  // Runs a graph of the module, "" the one named main or else the only one, and waits for its end.
+  // FailedPrecondition names the inputs that were not given.
+  absl::Status Run(std::string_view graph = "");
+
+  // The contents of an output, state, input or param, in the shape that the variables of the last
+  // run make. FailedPrecondition for an output before any run.
+  absl::StatusOr<HostTensor> Get(std::string_view name);
+
+ protected:
+  explicit Session(std::unique_ptr<Module> module) : module_(std::move(module)) {}
+
+  // Gives the buffer contents of this shape.
+  virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
+                              std::span<const std::byte> bytes) = 0;
+  // Fills the tensor, whose type and shape are set and whose bytes are allocated.
+  virtual absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) = 0;
+  // Every variable that can be known is in `vars`. `buffers` are those that the graph names.
+  virtual absl::Status Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
+                               const VarMap& vars) = 0;
+
+ private:
+  absl::StatusOr<const BufferDecl*> FindStored(std::string_view name) const;
+  // Variables from what was given and from the shapes of inputs.
+  absl::StatusOr<VarMap> ResolveVars() const;
+  absl::Status LoadParams(std::span<const BufferDecl* const> buffers);
+  absl::Status ClearStates(std::span<const BufferDecl* const> buffers, const VarMap& vars);
+
+  std::unique_ptr<Module> module_;
+  VarMap given_vars_, last_vars_;
+  // By buffer with contents: their shape.
+  std::map<std::string, std::vector<int64_t>, std::less<>> shapes_;
+  bool has_run_ = false;
+};
+
+// The graph that `name` means, see Run. NotFound lists the graphs there are.
+absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name);
+
+// The buffers that a graph reads or writes by name, in the module's order.
+std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph);
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_SESSION_SESSION_H_

@@ -1,0 +1,104 @@
+#include "runtime/session/tensors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/check.h"
+#include "runtime/base/status.h"
+
+namespace tg::runtime {
+namespace {
+
+constexpr std::pair<Scalar, ElementType> kTypes[] = {
+    {Scalar::kBool, ElementType::kBool},       {Scalar::kI8, ElementType::kI8},
+    {Scalar::kI16, ElementType::kI16},         {Scalar::kI32, ElementType::kI32},
+    {Scalar::kI64, ElementType::kI64},         {Scalar::kU8, ElementType::kU8},
+    {Scalar::kU16, ElementType::kU16},         {Scalar::kU32, ElementType::kU32},
+    {Scalar::kU64, ElementType::kU64},         {Scalar::kF16, ElementType::kF16},
+    {Scalar::kBF16, ElementType::kBF16},       {Scalar::kF32, ElementType::kF32},
+    {Scalar::kF64, ElementType::kF64},         {Scalar::kFp8E4M3, ElementType::kF8E4M3},
+    {Scalar::kFp8E5M2, ElementType::kF8E5M2},
+};
+static_assert(std::size(kTypes) == kNumElementTypes);
+
+}  // namespace
+
+std::optional<ElementType> ElementTypeOf(Scalar scalar) {
+  for (const auto& [s, type] : kTypes) {
+    if (s == scalar) return type;
+  }
+  return std::nullopt;
+}
+
+Scalar ScalarOf(ElementType type) {
+  for (const auto& [scalar, t] : kTypes) {
+    if (t == type) return scalar;
+  }
+  TG_UNREACHABLE();
+}
+
+std::string DeclaredType(const BufferDecl& buffer) {
+  std::string text = buffer.dtype.ToString() + "[";
+  for (size_t i = 0; i < buffer.shape.size(); ++i) {
+    const DeclDim& dim = buffer.shape[i];
+    text += Cat(i > 0 ? ", " : "", dim.var.empty() ? std::to_string(dim.size) : "@" + dim.var);
+  }
+  return text + "]";
+}
+
+absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, ElementType type,
+                         std::span<const int64_t> shape, VarMap& vars) {
+  const auto mismatch = [&] {
+    return InvalidArgument("buffer @", buffer.name, " is ", DeclaredType(buffer), ", not ",
+                           TypeAndShape(type, shape));
+  };
+  if (!buffer.dtype.is_value() || ElementTypeOf(buffer.dtype.scalar()) != type ||
+      buffer.shape.size() != shape.size()) {
+    return mismatch();
+  }
+  VarMap learnt = vars;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const DeclDim& dim = buffer.shape[i];
+    if (dim.var.empty()) {
+      if (dim.size != shape[i]) return mismatch();
+      continue;
+    }
+    const VarDecl* var = module.FindVar(dim.var);
+    if (var == nullptr) {
+      return InvalidArgument("buffer @", buffer.name, ": there is no variable @", dim.var);
+    }
+    if (shape[i] < var->min || shape[i] > var->max) {
+      return InvalidArgument("buffer @", buffer.name, " is ", DeclaredType(buffer), " with @",
+                             dim.var, " in [", var->min, ", ", var->max, "], not ",
+                             TypeAndShape(type, shape));
+    }
+    const auto [value, is_new] = learnt.try_emplace(dim.var, shape[i]);
+    if (!is_new && value->second != shape[i]) {
+      return InvalidArgument("buffer @", buffer.name, " is ", DeclaredType(buffer), " and @",
+                             dim.var, " is ", value->second, ", so it cannot be ",
+                             TypeAndShape(type, shape));
+    }
+  }
+  vars = std::move(learnt);
+  return absl::OkStatus();
+}
+
+HostBuffer ToHostBuffer(const BufferDecl& buffer, const HostTensor& tensor) {
+  return BufferFromBytes(buffer.dtype, tensor.shape, tensor.data.data());
+}
+
+absl::StatusOr<HostTensor> ToHostTensor(const HostBuffer& buffer) {
+  const std::optional<ElementType> type =
+      buffer.dtype.is_value() ? ElementTypeOf(buffer.dtype.scalar()) : std::nullopt;
+  if (!type) {
+    return InvalidArgument("a buffer of type ", buffer.dtype.ToString(), " is not a tensor");
+  }
+  TG_ASSIGN_OR_RETURN(HostTensor tensor, MakeHostTensor(*type, buffer.shape));
+  const std::vector<uint8_t> bytes = BufferToBytes(buffer);
+  TG_CHECK(bytes.size() == tensor.data.size());
+  std::transform(bytes.begin(), bytes.end(), tensor.data.begin(),
+                 [](uint8_t b) { return static_cast<std::byte>(b); });
+  return tensor;
+}
+
+}  // namespace tg::runtime
