@@ -120,10 +120,23 @@ Dim AddDims(Context& ctx, const Dim& a, const Dim& b) {
   return Binary(ctx, Op::kAdd, a, b);
 }
 
+// `d` as a node (null for a number) plus a number.
+static std::pair<const UOp*, int64_t> SplitOffset(const Dim& d) {
+  if (!d.is_symbolic()) return {nullptr, d.value()};
+  const UOp* u = d.symbol();
+  if (u->op == Op::kAdd && IsConst(u->src(1))) return {u->src(0), u->src(1)->word()};
+  if (u->op == Op::kAdd && IsConst(u->src(0))) return {u->src(1), u->src(0)->word()};
+  return {u, 0};
+}
+
 Dim SubDims(Context& ctx, const Dim& a, const Dim& b) {
   if (!a.is_symbolic() && !b.is_symbolic()) return a.value() - b.value();
   if (b.Is(0)) return a;
   if (a == b) return 0;
+  // (v + 5) - (v + 2): a slice at a symbolic place has an extent that is a number.
+  const auto [a_base, a_offset] = SplitOffset(a);
+  const auto [b_base, b_offset] = SplitOffset(b);
+  if (a_base == b_base) return a_offset - b_offset;
   return Binary(ctx, Op::kSub, a, b);
 }
 

@@ -56,11 +56,13 @@ class Grower {
       case 6:
         return Add(b_.Where(Any(bools), x, y));
       case 7:
+        if (x == y) return;  // compilers warn of that
         return Add(b_.Alu(Draw(2) ? Op::kCmpLt : Op::kCmpNe, {x, y}));
       case 8:
         return Add(b_.Alu(Draw(2) ? Op::kMax : Op::kMin, {x, y}));
       case 9: {
         const UOp *p = Any(bools), *q = Any(bools);
+        if (p == q) return;
         static constexpr Op kBoolOps[] = {Op::kAnd, Op::kOr, Op::kXor, Op::kCmpNe, Op::kCmpLt};
         return Add(b_.Alu(kBoolOps[Draw(5)], {p, q}));
       }

@@ -11,15 +11,10 @@ namespace {
 char ClassLetter(DType t) {
   if (t.is_bool()) return t.lanes() > 1 ? 'B' : 'b';
   if (t.scalar() == Scalar::kF16) return 'h';
+  if (t.scalar() == Scalar::kF32 && t.lanes() >= 4) return 'v';
+  if (t.scalar() == Scalar::kF64 && t.lanes() >= 8) return 'd';
   if (t.is_float()) return 'f';
   return IsUnsigned(t.scalar()) ? 'u' : 'i';
-}
-
-const Spelling* SpellingOf(const UOp* u) {
-  const DType t = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
-  const char letter = ClassLetter(t);
-  const Spelling* row = FindSpelling(u->op, letter);
-  return row || letter != 'h' ? row : FindSpelling(u->op, 'f');
 }
 
 bool IsSplatConst(const UOp* u) {
@@ -88,7 +83,10 @@ std::string KernelWriter::Mask(const UOp* u, int bits, int precedence) {
   const int lanes = u->dtype.lanes();
   if (u->op == Op::kVConst) {
     std::string list;
-    for (int64_t v : u->list()) absl::StrAppend(&list, list.empty() ? "" : ", ", v ? "-1" : "0");
+    for (int64_t v : u->list()) {
+      absl::StrAppend(&list, list.empty() ? "" : ", ", v ? "-1" : "0");
+      if (IsSplatConst(u)) break;
+    }
     return Parenthesized(absl::StrCat("(", MaskType(bits, lanes), ")(", list, ")"), kUnary,
                          precedence);
   }
@@ -100,6 +98,17 @@ std::string KernelWriter::Scalar1(const UOp* u) {
   if (!u->dtype.is_bool()) return Operand(u, kTernary);
   if (IsConst(u)) return u->word() ? "-1" : "0";
   return absl::StrCat("-", Operand(u, kPostfix));
+}
+
+const Spelling* KernelWriter::SpellingOf(const UOp* u) {
+  const DType t = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
+  const char letter = ClassLetter(t);
+  if (letter == 'i' && u->num_srcs == 2 && bounds_.Min(u->src(0)) >= 0 &&
+      bounds_.Min(u->src(1)) >= 0) {
+    if (const Spelling* row = FindSpelling(u->op, 'n')) return row;
+  }
+  const Spelling* row = FindSpelling(u->op, letter);
+  return row || !t.is_float() ? row : FindSpelling(u->op, 'f');
 }
 
 // Whether the exact result may lie outside the type.
@@ -154,6 +163,21 @@ std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast
   const Expr& e = exprs_.Get(u);
   if (!e.modular.empty()) return Parenthesized(e.modular, e.modular_precedence, precedence);
   if (u->dtype.lanes() > 1) {
+    if (u->op == Op::kVConst) {
+      // Beside a vector one lane is enough where all are equal.
+      const Scalar to = UnsignedOf(s);
+      std::string list;
+      for (int64_t v : u->list()) {
+        absl::StrAppend(&list, list.empty() ? "" : ", ",
+                        Literal(to, WrapInt(to, v), /*exact=*/!cast && IsSplatConst(u)));
+        if (IsSplatConst(u)) break;
+      }
+      if (!cast && IsSplatConst(u)) {
+        return Parenthesized(list, list[0] == '(' ? kUnary : kPrimary, precedence);
+      }
+      return Parenthesized(absl::StrCat("(", ValueType(to, u->dtype.lanes()), ")(", list, ")"),
+                           kUnary, precedence);
+    }
     if (IsUnsigned(s)) return Operand(u, precedence);
     return absl::StrCat("as_", ValueType(UnsignedOf(s), u->dtype.lanes()), "(",
                         Operand(u, kTernary, true), ")");
@@ -168,7 +192,10 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
   const int lanes = u->dtype.lanes();
   // One operand of unsigned type makes C compute in it. The amount of a shift does not.
   size_t cast = 0;
-  while (cast + 1 < u->num_srcs && IsConst(u->src(cast))) ++cast;
+  while (cast + 1 < u->num_srcs &&
+         (IsConst(u->src(cast)) || u->src(cast)->op == Op::kVConst)) {
+    ++cast;
+  }
   if (u->op == Op::kShl) cast = 0;
   Expr e;
   e.modular = FillIn(
@@ -231,6 +258,15 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
                              : BitWidth(operand.scalar());
     e.mask_bits = bits;
   }
+  // x != true is not x.
+  if ((u->op == Op::kXor || u->op == Op::kCmpNe) && operand.is_bool()) {
+    const UOp* c = u->src(1);
+    if ((IsConst(c) && c->word() == 1) || (IsSplatConst(c) && c->list()[0] == 1)) {
+      e.text = absl::StrCat(IsMask(u) ? "~" : "!", Operand(u->src(0), kUnary));
+      e.precedence = kUnary;
+      return e;
+    }
+  }
   // An addition of a negative number is a subtraction.
   if (u->op == Op::kAdd && u->dtype.is_int() && IsConst(u->src(1)) && u->src(1)->word() < 0 &&
       IsSigned(u->dtype.scalar()) && u->src(1)->word() != MinValue(u->dtype.scalar())) {
@@ -240,12 +276,19 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
     e.promoted = narrow;
     return e;
   }
-  if (is_max && row->text.find('_') != std::string_view::npos) {
-    prelude_->UsesFloatMax(u->dtype.scalar(), u->dtype.lanes(), u->op == Op::kMax);
-  }
+  if (row->has('d')) prelude_->Define(u->op, u->dtype.scalar(), u->dtype.lanes());
   const bool vector = operand.lanes() > 1;
   auto text = [&](int i, int precedence) -> std::string {
     const UOp* s = u->src(static_cast<size_t>(i));
+    // Where compilers warn: comparisons among bools, one bit operator among another's. A chain of one
+    // operator needs nothing.
+    const bool chain = i == 0 && exprs_.Get(s).precedence == row->precedence &&
+                       row->precedence != kEqual;
+    const bool bits_op = row->precedence >= kBitOr && row->precedence <= kBitAnd;
+    if (bits_op && !chain) precedence = std::max<int>(precedence, kAdditive);
+    if (s->dtype.is_bool() && row->precedence >= kEqual) {
+      precedence = std::max<int>(precedence, kShift);
+    }
     if (IsMask(s)) {
       const int width = bits ? bits : BitWidth(operand.scalar());
       return Mask(s, width, precedence);
@@ -283,7 +326,7 @@ absl::StatusOr<Expr> KernelWriter::Cast(const UOp* u) {
     return e;
   }
   if (IsMask(x)) {
-    e.text = absl::StrCat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kBitAnd + 1),
+    e.text = absl::StrCat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kShift),
                           " & ", Literal(MaskBits(x) == 8 ? Scalar::kI8 : MaskBits(x) == 16 ? Scalar::kI16
                                          : MaskBits(x) == 64 ? Scalar::kI64 : Scalar::kI32, 1, true),
                           ")");
@@ -340,11 +383,25 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
   const std::string type = mask ? MaskType(e.mask_bits, lanes) : ValueType(u->dtype.scalar(), lanes);
   if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary, false, "", 0, 0};
   std::string list;
-  for (const UOp* s : u->srcs()) {
-    absl::StrAppend(&list, list.empty() ? "" : ", ",
-                    IsMask(s)                  ? Mask(s, e.mask_bits, kTernary)
-                    : s->dtype.lanes() > 1 ? Operand(s, kTernary, true)
-                                               : Scalar1(s));
+  for (size_t i = 0; i < u->num_srcs;) {
+    const UOp* s = u->src(i);
+    std::string part = IsMask(s)                  ? Mask(s, e.mask_bits, kTernary)
+                       : s->dtype.lanes() > 1 ? Operand(s, kTernary, true)
+                                              : Scalar1(s);
+    // Four and more of one scalar are written as a vector of it.
+    size_t run = 1;
+    while (s->dtype.lanes() == 1 && i + run < u->num_srcs && u->src(i + run) == s) ++run;
+    size_t taken = 1;
+    if (run == u->num_srcs) {
+      taken = run;
+    } else if (run >= 4) {
+      while (taken * 2 <= run) taken *= 2;
+      const int n = static_cast<int>(taken);
+      part = absl::StrCat("(", mask ? MaskType(e.mask_bits, n) : ValueType(u->dtype.scalar(), n),
+                          ")(", part, ")");
+    }
+    absl::StrAppend(&list, list.empty() ? "" : ", ", part);
+    i += taken;
   }
   e.text = absl::StrCat("(", type, ")(", list, ")");
   e.precedence = kUnary;

@@ -308,7 +308,22 @@ absl::Status KernelWriter::Keep(const UOp* u, Expr e) {
 }
 
 void KernelWriter::Line(std::string_view text) {
-  body_.append(static_cast<size_t>(indent_) * 2, ' ');
+  size_t indent = static_cast<size_t>(indent_) * 2;
+  // Too long a line is broken at a blank that is not in a string, which is as good as any to C.
+  while (indent + text.size() > kMaxLine) {
+    size_t at = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < text.size() && (i <= kMaxLine - indent || at == 0); ++i) {
+      if (text[i] == '"') quoted = !quoted;
+      if (text[i] == ' ' && !quoted && i > 20) at = i;
+    }
+    if (at == 0 || text.substr(0, at).find("//") != std::string_view::npos) break;
+    body_.append(indent, ' ');
+    absl::StrAppend(&body_, absl::string_view(text.data(), at), "\n");
+    text.remove_prefix(at + 1);
+    indent = static_cast<size_t>(indent_) * 2 + 4;
+  }
+  body_.append(indent, ' ');
   body_ += text;
   body_ += '\n';
 }
@@ -318,12 +333,17 @@ std::string KernelWriter::Comment() const {
   if (!kernel_.metadata.empty()) {
     absl::StrAppend(&out, "// ", absl::StrJoin(kernel_.metadata, ", "), "\n");
   }
-  std::string axes;
+  size_t line = out.size();
   for (const Axis& a : kernel_.axes) {
-    absl::StrAppend(&axes, axes.empty() ? "" : ", ", a.name, ":", a.size, a.symbolic ? "*" : "",
-                    " ", std::string(AxisKindName(a.kind)));
+    const std::string axis = absl::StrCat(a.name, ":", a.size, a.symbolic ? "*" : "", " ",
+                                          std::string(AxisKindName(a.kind)));
+    if (out.size() > line && out.size() - line + axis.size() + 2 > kMaxLine) {
+      out += ",\n";
+      line = out.size();
+    }
+    absl::StrAppend(&out, out.size() == line ? "// " : ", ", axis);
   }
-  if (!axes.empty()) absl::StrAppend(&out, "// ", axes, "\n");
+  if (!kernel_.axes.empty()) out += "\n";
   // One line must stay one comment.
   for (char& c : out) {
     if (c == '\\' || c == '\r') c = ' ';

@@ -55,6 +55,7 @@ class KernelWriter {
   // ---- expressions.cc: values
   absl::Status WriteValue(const UOp* u);
   absl::StatusOr<Expr> Elementwise(const UOp* u);
+  const Spelling* SpellingOf(const UOp* u);
   Expr Modular(const UOp* u, const Spelling& row);
   std::string ModularOperand(const UOp* u, int precedence, bool cast);
   Expr MulAcc(const UOp* u);

@@ -173,7 +173,7 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
   } else {
     std::string text = Operand(value, kTernary);
     if (IsMask(value)) {
-      text = absl::StrCat("as_uchar", t.lanes(), "(", Mask(value, 8, kBitAnd), " & (char)1)");
+      text = absl::StrCat("as_uchar", t.lanes(), "(", Mask(value, 8, kShift), " & (char)1)");
     }
     Line(absl::StrCat(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";"));
   }

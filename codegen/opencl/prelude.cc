@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/types.h"
+#include "ir/check.h"
 
 namespace tg::opencl {
 
@@ -18,11 +19,43 @@ std::string Prelude::UnalignedType(Scalar memory, int lanes) {
   return name;
 }
 
-void Prelude::UsesFloatMax(Scalar s, int lanes, bool max) {
+void Prelude::Define(Op op, Scalar s, int lanes) {
   const std::string t = ValueType(s, lanes);
-  functions_.insert(absl::StrCat("static inline ", t, max ? " max_" : " min_", t, "(", t, " a, ", t,
-                                 " b) {  // NaN wins\n  return ((", max ? "a < b" : "b < a",
-                                 ") | (b != b)) ? b : a;\n}\n"));
+  std::string text;
+  switch (op) {
+    case Op::kMax:
+    case Op::kMin:
+      text = absl::StrCat("(", t, " a, ", t, " b) {  // NaN wins\n  return ((",
+                          op == Op::kMax ? "a < b" : "b < a", ") | (b != b)) ? b : a;\n}\n");
+      break;
+    case Op::kFloorDiv:
+    case Op::kFloorMod: {
+      const bool div = op == Op::kFloorDiv;
+      text = absl::StrCat("(", t, " a, ", t, " b) {\n  const ", t, " r = a % b;\n  return ((r != (", t,
+                          ")0) & ((r ^ b) < (", t, ")0)) ? ", div ? "a / b - (" : "r + ",
+                          div ? t + ")1 : a / b" : "b : r", ";\n}\n");
+      break;
+    }
+    case Op::kSin:
+      // PoCL 3.1 is off by 2^-7 on denormals in vectors. The sine of a small number is that number.
+      text = absl::StrCat("(", t, " a) {\n  return fabs(a) < 1e-30f ? a : sin(a);\n}\n");
+      break;
+    case Op::kPow: {
+      // PoCL 3.1 gives infinity in all eight lanes where one of them overflows.
+      static constexpr const char* kQuarters[] = {".lo", ".hi", ".lo.lo", ".lo.hi", ".hi.lo", ".hi.hi"};
+      std::string parts;
+      for (int i = lanes == 8 ? 0 : 2; i < (lanes == 8 ? 2 : 6); ++i) {
+        absl::StrAppend(&parts, parts.empty() ? "" : ", ", "pow(a", kQuarters[i], ", b",
+                        kQuarters[i], ")");
+      }
+      text = absl::StrCat("(", t, " a, ", t, " b) {\n  return (", t, ")(", parts, ");\n}\n");
+      break;
+    }
+    default:
+      TG_UNREACHABLE();
+  }
+  functions_.insert(
+      absl::StrCat("static inline ", t, " ", std::string(Mnemonic(op)), "_", t, text));
 }
 
 void Prelude::Merge(const Prelude& other) {

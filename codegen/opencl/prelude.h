@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ir/dtype.h"
+#include "ir/op.h"
 
 namespace tg::opencl {
 
@@ -17,8 +18,8 @@ class Prelude {
   void UsesScalar(Scalar s);
   // A vector type whose values need only be aligned as their elements: "float16_u".
   std::string UnalignedType(Scalar memory, int lanes);
-  // max and min of floats by the definition of ops.def: NaN wins.
-  void UsesFloatMax(Scalar s, int lanes, bool max);
+  // The function that the spelling table calls for an op with its flag d.
+  void Define(Op op, Scalar s, int lanes);
   // The sampler `nearest`: unnormalised coordinates, zero outside.
   void UsesSampler() { sampler_ = true; }
 

@@ -19,10 +19,12 @@ struct Operator {
 };
 constexpr Operator kOperators[] = {
     {"?", kTernary + 1, kTernary},     {":", kTernary, kTernary},
+    {"||", kLogicalAnd + 1, kLogicalAnd + 1},
+    {"&&", kLogicalAnd, kLogicalAnd + 1},
     {"|", kBitOr, kBitOr + 1},         {"^", kBitXor, kBitXor + 1},
     {"&", kBitAnd, kBitAnd + 1},       {"!=", kEqual, kEqual + 1},
-    {"<", kCompare, kCompare + 1},     {"<<", kShift, kShift + 1},
-    {">>", kShift, kShift + 1},        {"+", kAdditive, kAdditive + 1},
+    {"<", kCompare, kCompare + 1},     {"<<", kMultiply, kMultiply},
+    {">>", kMultiply, kMultiply},        {"+", kAdditive, kAdditive + 1},
     {"-", kAdditive, kAdditive + 1},   {"*", kMultiply, kMultiply + 1},
     {"/", kMultiply, kMultiply + 1},   {"%", kMultiply, kMultiply + 1},
 };
@@ -38,7 +40,8 @@ const Operator* FindOperator(std::string_view text) {
 int Required(std::string_view text, size_t begin, size_t end) {
   int required = kTernary;
   if (begin > 0 && text[begin - 1] == '-') return kPostfix;  // not --x
-  if (begin > 0 && (text[begin - 1] == ')' || text[begin - 1] == '~')) return kUnary;
+  if (begin > 0 && (text[begin - 1] == ')' || text[begin - 1] == '~' ||
+                    text[begin - 1] == '!')) return kUnary;
   if (begin > 1 && text[begin - 1] == ' ') {
     const size_t blank = text.rfind(' ', begin - 2);
     const size_t from = blank == std::string_view::npos ? 0 : blank + 1;

@@ -103,9 +103,8 @@ std::optional<std::string> Difference(const HostBuffer& expected, const HostBuff
     if (!expected.IsDefined(i)) continue;  // any value will do
     const double bound =
         t.use_error_bounds && !expected.error.empty() ? t.scale_bounds * expected.error[i] : 0;
-    const double excess = actual.IsDefined(i)
-                              ? Excess(s, expected.data[i], actual.data[i], bound, t)
-                              : HUGE_VAL;
+    const double excess =
+        actual.IsDefined(i) ? Excess(s, expected.data[i], actual.data[i], bound, t) : HUGE_VAL;
     if (excess == 0) continue;
     if (count++ == 0) first = i;
     if (excess > worst_excess) {
@@ -134,7 +133,8 @@ std::optional<std::string> Difference(const HostBuffers& expected, const HostBuf
   for (const auto& [name, buffer] : expected) {
     const auto it = actual.find(name);
     if (it == actual.end()) return "buffer @" + name + " is missing";
-    if (const auto d = Difference(buffer, it->second, tolerance)) return "buffer @" + name + ", " + *d;
+    if (const auto d = Difference(buffer, it->second, tolerance))
+      return "buffer @" + name + ", " + *d;
   }
   return std::nullopt;
 }

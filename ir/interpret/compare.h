@@ -10,8 +10,8 @@
 
 namespace tg {
 
-// How far a float may be from the expected value: the largest of these. All 0: equal bits, save that
-// every NaN equals every other.
+// How far a float may be from the expected value: the largest of these. All 0: equal bits, save
+// that every NaN equals every other.
 struct Tolerance {
   double absolute = 0;
   double relative = 0;  // of the expected value

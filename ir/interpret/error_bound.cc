@@ -141,8 +141,8 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
         e = kInf;
       } else {
         const double propagated = Propagated(u->op, in[0], in[1], in[2], y);
-        const bool selects = u->op == Op::kWhere || u->op == Op::kMax || u->op == Op::kMin ||
-                             u->op == Op::kNeg;
+        const bool selects =
+            u->op == Op::kWhere || u->op == Op::kMax || u->op == Op::kMin || u->op == Op::kNeg;
         e += propagated + (propagated > 0 && !selects ? rounding : 0);
       }
       if (s == Scalar::kBool && e > 0) e = 1;

@@ -16,7 +16,8 @@ void ApplyTo(HostBuffer& b, const WriteRecord& w) {
 }
 
 bool Holds(const Writes& writes, int order) {
-  return std::any_of(writes.begin(), writes.end(), [&](const auto& w) { return w->order == order; });
+  return std::any_of(writes.begin(), writes.end(),
+                     [&](const auto& w) { return w->order == order; });
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ VersionPtr Join(const std::vector<VersionPtr>& versions, const VersionPtr& entry
       if (!Holds(all, w->order)) all.push_back(w);
     }
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->order < b->order; });
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a->order < b->order; });
   for (const VersionPtr& v : versions) {
     if (v->writes == all) return v;
   }

@@ -13,8 +13,8 @@
 
 namespace tg {
 
-// One write of a graph: buffer elements indices[i] become values[i]. Writes are numbered in an order
-// in which they may happen.
+// One write of a graph: buffer elements indices[i] become values[i]. Writes are numbered in an
+// order in which they may happen.
 struct WriteRecord {
   int order = 0;
   std::vector<int64_t> indices;

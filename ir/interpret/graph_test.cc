@@ -66,16 +66,17 @@ TEST(Graph, Reduce) {
 TEST(Graph, SumsAreRoundedOnce) {
   // 2048 + 1 is not a half: a half accumulator would never leave 2048.
   Numbers ones(4096, 1);
-  EXPECT_EQ(RunY(Graph("f16[4096]", "f16[1]", "  %r = reduce_axis %x {op = add, axes = [0]} : f16\n"),
-                 {{"x", BufferOf(Scalar::kF16, {4096}, ones)}}),
-            (Numbers{4096}));
+  EXPECT_EQ(
+      RunY(Graph("f16[4096]", "f16[1]", "  %r = reduce_axis %x {op = add, axes = [0]} : f16\n"),
+           {{"x", BufferOf(Scalar::kF16, {4096}, ones)}}),
+      (Numbers{4096}));
 }
 
 TEST(Graph, EmptyReduceGivesTheIdentity) {
-  EXPECT_EQ(RunY(Graph("f32[2, 0]", "f32[2, 1]",
-                       "  %r = reduce_axis %x {op = max, axes = [1]} : f32\n"),
-                 {{"x", F32({2, 0}, {})}}),
-            (Numbers{-INFINITY, -INFINITY}));
+  EXPECT_EQ(
+      RunY(Graph("f32[2, 0]", "f32[2, 1]", "  %r = reduce_axis %x {op = max, axes = [1]} : f32\n"),
+           {{"x", F32({2, 0}, {})}}),
+      (Numbers{-INFINITY, -INFINITY}));
 }
 
 TEST(Graph, ScalarsBroadcast) {
@@ -146,8 +147,7 @@ graph @main {
   sink %y -> @y, %z -> @z, %a
 }
 )";
-  const HostBuffers out =
-      RunText(text, {{"s", F32({4}, {1, 2, 3, 4})}, {"x", F32({2}, {10, 20})}});
+  const HostBuffers out = RunText(text, {{"s", F32({4}, {1, 2, 3, 4})}, {"x", F32({2}, {10, 20})}});
   EXPECT_EQ(ToDoubles(out.at("y")), (Numbers{-1, -10, -20, -4}));
   EXPECT_EQ(ToDoubles(out.at("z")), (Numbers{-1, -2, -3, -4}));
   EXPECT_EQ(ToDoubles(out.at("s")), (Numbers{1, 10, 20, 4}));
@@ -210,8 +210,9 @@ graph @main {
 
 TEST(Graph, Errors) {
   const std::string text = Graph("f32[3]", "f32[3]", "  %r = neg %x : f32\n");
-  EXPECT_EQ(RunError(text, {}),
-            "graph @main, line 7: neg %r: element 0 of source 0 was never given a value (buffer @x)");
+  EXPECT_EQ(
+      RunError(text, {}),
+      "graph @main, line 7: neg %r: element 0 of source 0 was never given a value (buffer @x)");
   EXPECT_EQ(RunError(text, {{"x", F32({4}, {1, 2, 3, 4})}}),
             "graph @main, line 6: buffer %x: buffer @x was given f32[4] (4 elements), is declared "
             "f32[3]");
@@ -250,8 +251,8 @@ TEST(Graph, ErrorBoundsHold) {
     InterpretOptions options;
     options.track_error = true;
     const auto y = Interpret(*narrow, "main", {{"x", x}}, {}, options);
-    const auto z = Interpret(*wide, "main",
-                             {{"x", BufferOf(Scalar::kF64, {8, 16}, ToDoubles(x))}}, {});
+    const auto z =
+        Interpret(*wide, "main", {{"x", BufferOf(Scalar::kF64, {8, 16}, ToDoubles(x))}}, {});
     ASSERT_TRUE(y.ok() && z.ok());
     const HostBuffer& half = y->at("y");
     ASSERT_EQ(half.error.size(), 64u);
@@ -265,8 +266,8 @@ TEST(Graph, ErrorBoundsHold) {
 }
 
 TEST(TensorOps, SumErrorBound) {
-  const Tensor x = MakeTensor(Scalar::kF32, {2, 2},
-                              BufferOf(Scalar::kF32, {4}, Numbers{1, -2, 3, 4}).data);
+  const Tensor x =
+      MakeTensor(Scalar::kF32, {2, 2}, BufferOf(Scalar::kF32, {4}, Numbers{1, -2, 3, 4}).data);
   const int64_t axes[] = {1};
   EXPECT_EQ(SumErrorBound(x, axes), (Numbers{2 * 3 * 0x1p-24, 2 * 7 * 0x1p-24}));
 }

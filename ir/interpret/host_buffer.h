@@ -16,7 +16,7 @@ namespace tg {
 
 // The contents of a buffer: one word an element (bits in the format of ir/value.h), row-major.
 struct HostBuffer {
-  DType dtype;                 // a scalar, or an image (its words are texel channels in its storage)
+  DType dtype;  // a scalar, or an image (its words are texel channels in its storage)
   std::vector<int64_t> shape;  // what the variables make of the declared shape
   std::vector<int64_t> data;
   // 1 for each element that has a value; empty where all have one.

@@ -65,8 +65,8 @@ bool Machine::MeasureGrid() {
     if (!HostValue(u->src(0), &size)) return false;
     if (size < 0) return Fail(u, "negative size");
     if (special_used_[which] && special_size_[which] != size) {
-      return Fail(u, absl::StrCat("has size ", size, " here and ", special_size_[which],
-                                  " elsewhere"));
+      return Fail(
+          u, absl::StrCat("has size ", size, " here and ", special_size_[which], " elsewhere"));
     }
     special_used_[which] = true;
     special_size_[which] = size;
@@ -139,7 +139,8 @@ bool Machine::LayOutNode(const UOp* u) {
   }
   if (!drops_axes) {
     // What a pointer comes `after`, and the ranges of a reduce, give their users no axes.
-    const bool first_only = u->op == Op::kAfter || u->op == Op::kReduce || u->op == Op::kGroupReduce;
+    const bool first_only =
+        u->op == Op::kAfter || u->op == Op::kReduce || u->op == Op::kGroupReduce;
     const size_t n = first_only ? std::min<size_t>(1, u->num_srcs) : u->num_srcs;
     for (size_t i = 0; i < n; ++i) {
       if (u->src(i)->dtype.is_void()) continue;
@@ -240,8 +241,8 @@ bool Machine::Prepare() {
   const bool linear = kernel_.stage == Stage::kLinear;
   auto steps = linear ? StepsOfLinear(body_) : ScheduleGraph(body_);
   if (!steps.ok()) {
-    status_ = absl::Status(steps.status().code(), absl::StrCat("kernel @", kernel_.name, ", ",
-                                                               steps.status().message()));
+    status_ = absl::Status(steps.status().code(),
+                           absl::StrCat("kernel @", kernel_.name, ", ", steps.status().message()));
     return false;
   }
   steps_ = *std::move(steps);

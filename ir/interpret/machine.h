@@ -130,11 +130,11 @@ class Machine {
 
   int64_t special_size_[6] = {1, 1, 1, 1, 1, 1};
   bool special_used_[6] = {};
-  int64_t group_ = 1;     // work-items a group
-  size_t capacity_ = 1;   // work-items that the slab has room for
-  size_t items_ = 1;      // work-items of this batch
+  int64_t group_ = 1;    // work-items a group
+  size_t capacity_ = 1;  // work-items that the slab has room for
+  size_t items_ = 1;     // work-items of this batch
   int64_t first_group_ = 0;
-  int64_t epoch_ = 0;     // barriers so far
+  int64_t epoch_ = 0;  // barriers so far
   int64_t steps_done_ = 0;
 
   std::vector<int64_t> slab_;

@@ -152,8 +152,8 @@ bool Machine::Wmma(const UOp* u) {
         for (int k = 0; k < mi.k; ++k) {
           sum += a[static_cast<size_t>(row * mi.k + k)] * b[static_cast<size_t>(k * mi.n + column)];
         }
-        out[(first + static_cast<size_t>(t)) * static_cast<size_t>(lanes) + static_cast<size_t>(e)] =
-            BitsFromDouble(mi.accumulator, sum);
+        out[(first + static_cast<size_t>(t)) * static_cast<size_t>(lanes) +
+            static_cast<size_t>(e)] = BitsFromDouble(mi.accumulator, sum);
       }
     }
   }

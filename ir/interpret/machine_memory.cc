@@ -23,7 +23,7 @@ Access Machine::AccessOf(const UOp* address, size_t item) const {
   a.check_undefined = options_.check_undefined;
   const auto i = static_cast<int64_t>(item);
   if (!m->buffer) a.base = m->size * (m->space == AddrSpace::kLocal ? i / group_ : i);
-  a.who = {first_group_ * group_ + i, GroupOf(item), epoch_};
+  if (m->races) a.who = {first_group_ * group_ + i, GroupOf(item), epoch_};
   return a;
 }
 
@@ -39,9 +39,11 @@ bool Machine::Explain(const UOp* u, const Access& access, int64_t item, int64_t 
   if (at < 0 || at >= m.size) {
     problem = absl::StrCat("element ", at, " is outside ", where, " of ", m.size);
   } else if (access.other >= 0) {
-    problem = absl::StrCat("race on element ", at, " of ", where, " with ",
-                           access.other == INT64_MAX ? std::string("several work-items")
-                                                     : absl::StrCat("work-item ", access.other));
+    problem =
+        absl::StrCat("race on element ", at, " of ", where, " with ",
+                     access.other == INT64_MAX ? std::string("several work-items")
+                                               : absl::StrCat("work-item ", access.other % group_,
+                                                              " of group ", access.other / group_));
   } else if (again.Read(at, &ignored) == AccessError::kUndefined) {
     problem = absl::StrCat("element ", at, " of ", where, " was never written");
   } else {
@@ -55,8 +57,10 @@ bool Machine::Index(const UOp* u) {
   const Layout& own = layout_[u];
   const Memory& m = *memories_[static_cast<size_t>(own.memory)];
   const auto lanes = static_cast<size_t>(own.lanes);
-  const size_t wants = m.image ? 2 * lanes : lanes;
-  if (static_cast<size_t>(u->src(1)->dtype.lanes()) != wants) {
+  const auto given = static_cast<size_t>(u->src(1)->dtype.lanes());
+  // An image is addressed by (x, y); before devectorize also by the number of an element.
+  const bool by_place = m.image && given == 2 * lanes;
+  if (given != lanes && !by_place) {
     return Fail(u, "its index has another number of lanes than it has addresses");
   }
   const UOp* pointer = u->src(0);
@@ -74,7 +78,7 @@ bool Machine::Index(const UOp* u) {
     for (size_t k = 0; k < lanes; ++k, ++out) {
       if (gate && !gate[r * gates + (gates == 1 ? 0 : k)]) {
         *out = kGatedOff;
-      } else if (m.image) {
+      } else if (by_place) {
         const int64_t x = index[(r * lanes + k) * 2], y = index[(r * lanes + k) * 2 + 1];
         const bool inside = x >= 0 && x < m.width && y >= 0 && y < m.height;
         *out = inside ? (y * m.width + x) * kTexel : kBorder;
@@ -100,10 +104,13 @@ bool Machine::Load(const UOp* u) {
   const auto addresses = static_cast<size_t>(from.lanes);
   if (lanes % addresses != 0) return Fail(u, "its lanes are no multiple of its addresses");
   const size_t run = lanes / addresses;
-  if (m.image && run != static_cast<size_t>(kTexel)) return Fail(u, "an image is read by texels");
+  if (m.image && run != static_cast<size_t>(kTexel) && run != 1) {
+    return Fail(u, "an image is read by texels");
+  }
   if (!CanConvertAccess(m.element, to)) return Fail(u, "cannot load this type from that memory");
   const int64_t* at = from.has_value ? In(u, 0) : nullptr;
   const int64_t* alt = u->num_srcs > 1 ? In(u, 1) : nullptr;
+  const bool converts = m.element != to;
   const size_t points = static_cast<size_t>(layout_[u].points);
   int64_t* out = Out(u);
   for (size_t r = 0; r < Rows(u); ++r) {
@@ -113,18 +120,19 @@ bool Machine::Load(const UOp* u) {
       continue;
     }
     const Access access = AccessOf(address, item);
-    for (size_t k = 0; k < lanes; ++k, ++out) {
-      const int64_t first = at ? at[r * addresses + k / run] : 0;
-      *out = 0;
-      if (first == kGatedOff) {
-        if (alt) *out = alt[r * lanes + k];
-      } else if (first != kBorder) {
-        const int64_t element = first + static_cast<int64_t>(k % run);
-        int64_t bits = 0;
-        if (access.Read(element, &bits) != AccessError::kNone) {
+    for (size_t a = 0; a < addresses; ++a, out += run) {
+      const int64_t first = at ? at[r * addresses + a] : 0;
+      if (first == kGatedOff || first == kBorder) {
+        const bool instead = first == kGatedOff && alt;
+        for (size_t k = 0; k < run; ++k) out[k] = instead ? alt[r * lanes + a * run + k] : 0;
+        continue;
+      }
+      for (size_t k = 0; k < run; ++k) {
+        const int64_t element = first + static_cast<int64_t>(k);
+        if (access.Read(element, &out[k]) != AccessError::kNone) {
           return Explain(u, access, static_cast<int64_t>(item), element);
         }
-        *out = ConvertAccess(m.element, to, bits);
+        if (converts) out[k] = ConvertAccess(m.element, to, out[k]);
       }
     }
   }
@@ -141,23 +149,29 @@ bool Machine::Store(const UOp* u) {
   const auto addresses = static_cast<size_t>(to.lanes);
   if (lanes % addresses != 0) return Fail(u, "its lanes are no multiple of its addresses");
   const size_t run = lanes / addresses;
-  if (m.image && run != static_cast<size_t>(kTexel)) return Fail(u, "an image is written by texels");
+  if (m.image && run != static_cast<size_t>(kTexel) && run != 1) {
+    return Fail(u, "an image is written by texels");
+  }
   if (!CanConvertAccess(from, m.element)) return Fail(u, "cannot store this type there");
   const int64_t* at = to.has_value ? In(u, 0) : nullptr;
   const int64_t* value = In(u, 1);
+  const bool converts = m.element != from;
   const size_t points = static_cast<size_t>(layout_[u].points);
   for (size_t r = 0; r < Rows(u); ++r) {
     const size_t item = r / points;
     if (!Active(item)) continue;
     const Access access = AccessOf(address, item);
-    for (size_t k = 0; k < lanes; ++k) {
-      const int64_t first = at ? at[r * addresses + k / run] : 0;
+    for (size_t a = 0; a < addresses; ++a) {
+      const int64_t first = at ? at[r * addresses + a] : 0;
       if (first == kGatedOff) continue;
       if (first == kBorder) return Fail(u, "writes outside the image");
-      const int64_t element = first + static_cast<int64_t>(k % run);
-      const int64_t bits = ConvertAccess(from, m.element, value[r * lanes + k]);
-      if (access.Write(element, bits) != AccessError::kNone) {
-        return Explain(u, access, static_cast<int64_t>(item), element);
+      const int64_t* in = value + r * lanes + a * run;
+      for (size_t k = 0; k < run; ++k) {
+        const int64_t element = first + static_cast<int64_t>(k);
+        const int64_t bits = converts ? ConvertAccess(from, m.element, in[k]) : in[k];
+        if (access.Write(element, bits) != AccessError::kNone) {
+          return Explain(u, access, static_cast<int64_t>(item), element);
+        }
       }
     }
   }

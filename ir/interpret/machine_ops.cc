@@ -60,10 +60,17 @@ bool Machine::Contract(const UOp* u) {
   const Layout& from = layout_[u->src(0)];
   // The lanes: the listed axes, then the lanes that the source has itself.
   int64_t lanes = from.lanes;
+  std::vector<int64_t> sizes;
   for (int64_t axis : u->list()) {
     const auto it = axis_size_.find(axis);
-    if (it == axis_size_.end()) return Fail(u, absl::StrCat("there is no unroll axis ", axis));
-    lanes *= it->second;
+    sizes.push_back(it == axis_size_.end() ? 0 : it->second);
+    lanes *= std::max<int64_t>(sizes.back(), 1);
+  }
+  // The first axis without a leaf has the size that the type leaves for it, others have 1.
+  for (int64_t& size : sizes) {
+    if (size != 0) continue;
+    size = lanes > 0 ? own.lanes / lanes : 1;
+    lanes *= size;
   }
   if (lanes != own.lanes) {
     return Fail(u, absl::StrCat("has ", lanes, " lanes, not ", own.lanes));
@@ -82,8 +89,8 @@ bool Machine::Contract(const UOp* u) {
         rest = lane;
         for (size_t k = u->list().size(); k-- > 0;) {
           const int64_t axis = u->list()[k];
-          at[axis] = rest % axis_size_[axis];
-          rest /= axis_size_[axis];
+          at[axis] = rest % sizes[k];
+          rest /= sizes[k];
         }
         int64_t point = 0;
         for (const UnrollAxis& a : from.axes) point = point * a.size + at[a.axis];
@@ -188,8 +195,7 @@ void Machine::ReduceEnd(const UOp* u) {
     if (!IsFloat(s) || (op != Op::kAdd && op != Op::kMul)) {
       out[i] = acc.bits[i];
     } else {
-      out[i] = BitsFromDouble(
-          s, s == Scalar::kF64 ? static_cast<double>(acc.wide[i]) : acc.f[i]);
+      out[i] = BitsFromDouble(s, s == Scalar::kF64 ? static_cast<double>(acc.wide[i]) : acc.f[i]);
     }
   }
 }

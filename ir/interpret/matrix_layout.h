@@ -24,8 +24,8 @@ struct MatrixInstruction {
 
 std::optional<MatrixInstruction> FindMatrixInstruction(std::string_view name);
 
-// (row, column) of element `e` of work-item `t`'s fragment; which: 0 for A (m x k), 1 for B (k x n),
-// 2 for C and D (m x n).
+// (row, column) of element `e` of work-item `t`'s fragment; which: 0 for A (m x k), 1 for B (k x
+// n), 2 for C and D (m x n).
 std::pair<int, int> FragmentElement(const MatrixInstruction& mi, int which, int t, int e);
 
 // The value of an f32 rounded to tf32 (nearest, ties away from zero).

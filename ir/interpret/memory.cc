@@ -25,29 +25,13 @@ int64_t RaceDetector::Write(size_t at, const Who& who, bool changes) {
   return -1;
 }
 
-AccessError Access::Read(int64_t at, int64_t* bits) const {
-  Memory& m = *memory;
-  if (at < 0 || at >= m.size) return AccessError::kOutside;
-  const int64_t i = base + at;
-  const uint8_t* defined = m.defined();
-  if (check_undefined && defined && !defined[i]) return AccessError::kUndefined;
-  *bits = m.data()[i];
-  if (!m.races) return AccessError::kNone;
-  other = m.races->Read(static_cast<size_t>(m.offset + i), who);
+AccessError Access::CheckRead(int64_t i) const {
+  other = memory->races->Read(static_cast<size_t>(memory->offset + i), who);
   return other >= 0 ? AccessError::kRace : AccessError::kNone;
 }
 
-AccessError Access::Write(int64_t at, int64_t bits) const {
-  Memory& m = *memory;
-  if (at < 0 || at >= m.size) return AccessError::kOutside;
-  const int64_t i = base + at;
-  uint8_t* defined = m.defined();
-  const bool changes = (defined && !defined[i]) || m.data()[i] != bits;
-  m.data()[i] = bits;
-  if (defined) defined[i] = 1;
-  if (uint8_t* written = m.written()) written[i] = 1;
-  if (!m.races) return AccessError::kNone;
-  other = m.races->Write(static_cast<size_t>(m.offset + i), who, changes);
+AccessError Access::CheckWrite(int64_t i, bool changes) const {
+  other = memory->races->Write(static_cast<size_t>(memory->offset + i), who, changes);
   return other >= 0 ? AccessError::kRace : AccessError::kNone;
 }
 

@@ -1,5 +1,5 @@
-// Memory of a kernel while it is interpreted: global (a part of a buffer), or scratch, of which each
-// work-item or each group has its own.
+// Memory of a kernel while it is interpreted: global (a part of a buffer), or scratch, of which
+// each work-item or each group has its own.
 #ifndef TG_IR_INTERPRET_MEMORY_H_
 #define TG_IR_INTERPRET_MEMORY_H_
 
@@ -13,9 +13,9 @@
 
 namespace tg {
 
-// Who touched each element of memory that work-items share, to find races. Two accesses of different
-// work-items conflict where one changes the value and no barrier is between them; between groups
-// there never is one. A write of what is there already is harmless.
+// Who touched each element of memory that work-items share, to find races. Two accesses of
+// different work-items conflict where one changes the value and no barrier is between them; between
+// groups there never is one. A write of what is there already is harmless.
 class RaceDetector {
  public:
   explicit RaceDetector(size_t size) : touched_(size) {}
@@ -77,10 +77,32 @@ struct Access {
   bool check_undefined = true;
   mutable int64_t other = -1;  // the other work-item of a race
 
-  AccessError Read(int64_t at, int64_t* bits) const;
-  AccessError Write(int64_t at, int64_t bits) const;
+  AccessError Read(int64_t at, int64_t* bits) const {
+    Memory& m = *memory;
+    if (at < 0 || at >= m.size) return AccessError::kOutside;
+    const int64_t i = base + at;
+    const uint8_t* defined = m.defined();
+    if (check_undefined && defined && !defined[i]) return AccessError::kUndefined;
+    *bits = m.data()[i];
+    return m.races ? CheckRead(i) : AccessError::kNone;
+  }
+  AccessError Write(int64_t at, int64_t bits) const {
+    Memory& m = *memory;
+    if (at < 0 || at >= m.size) return AccessError::kOutside;
+    const int64_t i = base + at;
+    uint8_t* defined = m.defined();
+    const bool changes = (defined && !defined[i]) || m.data()[i] != bits;
+    m.data()[i] = bits;
+    if (defined) defined[i] = 1;
+    if (uint8_t* written = m.written()) written[i] = 1;
+    return m.races ? CheckWrite(i, changes) : AccessError::kNone;
+  }
   // Takes an element's value away.
   AccessError Undefine(int64_t at) const;
+
+ private:
+  AccessError CheckRead(int64_t i) const;
+  AccessError CheckWrite(int64_t i, bool changes) const;
 };
 
 }  // namespace tg

@@ -212,8 +212,8 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
           to.push_back(a + from[i] + b);
         } else {
           if (a < 0 || b < a || b > from[i]) {
-            return Bad(absl::StrCat("[", a, ", ", b, ") is not inside axis ", i, " of ",
-                                    ShapeText(from)));
+            return Bad(
+                absl::StrCat("[", a, ", ", b, ") is not inside axis ", i, " of ", ShapeText(from)));
           }
           origin[i] = a;
           to.push_back(b - a);

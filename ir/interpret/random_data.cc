@@ -71,8 +71,8 @@ HostBuffer RandomBuffer(DType dtype, std::vector<int64_t> shape, const RandomDat
   b.data.resize(static_cast<size_t>(NumElements(b.shape)));
   for (int64_t& bits : b.data) {
     const bool special = options.special_values && draws.Below(8) == 0;
-    bits = special ? SpecialBits(dtype.scalar(), draws)
-                   : OrdinaryBits(dtype.scalar(), options, draws);
+    bits =
+        special ? SpecialBits(dtype.scalar(), draws) : OrdinaryBits(dtype.scalar(), options, draws);
   }
   return b;
 }

@@ -12,8 +12,8 @@
 namespace tg {
 
 // Runs graph `graph`. `inputs` holds inputs, params and states by name (params with values in the
-// text may be left out). Returns every buffer that the graph wrote, as it is afterwards; `inputs` is
-// not changed. To step a state, merge the result into the next run's inputs.
+// text may be left out). Returns every buffer that the graph wrote, as it is afterwards; `inputs`
+// is not changed. To step a state, merge the result into the next run's inputs.
 absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
                                       const HostBuffers& inputs, const VarValues& vars,
                                       const InterpretOptions& options);

@@ -58,14 +58,22 @@ TG_INLINE T FloatAlu(Op op, T a, T b) {
 }
 
 TG_INLINE int64_t FloatLane(Op op, Scalar s, int64_t a, int64_t b, int64_t c, MulAcc mulacc) {
+  if (op == Op::kMulAcc && s == Scalar::kF32) {
+    const auto widen = [](int64_t v) { return std::bit_cast<float>(static_cast<uint32_t>(v)); };
+    const float x = widen(a), y = widen(b), z = widen(c);
+    const float product = x * y;
+    const float twice = product + z;
+    return std::bit_cast<uint32_t>(
+        mulacc == MulAcc::kFused ? static_cast<float>(MulAddToOdd(x, y, z)) : twice);
+  }
   if (op == Op::kMulAcc) {
     if (mulacc == MulAcc::kTwoRoundings) {
       const int64_t product = BitsFromDouble(s, DoubleFromBits(s, a) * DoubleFromBits(s, b));
       return BitsFromDouble(s, DoubleFromBits(s, product) + DoubleFromBits(s, c));
     }
     if (s == Scalar::kF64) {
-      return std::bit_cast<int64_t>(std::fma(std::bit_cast<double>(a), std::bit_cast<double>(b),
-                                             std::bit_cast<double>(c)));
+      return std::bit_cast<int64_t>(
+          std::fma(std::bit_cast<double>(a), std::bit_cast<double>(b), std::bit_cast<double>(c)));
     }
     return BitsFromDouble(
         s, MulAddToOdd(DoubleFromBits(s, a), DoubleFromBits(s, b), DoubleFromBits(s, c)));

@@ -2,8 +2,8 @@
 // share.
 //
 // Values are bits in the format of ir/value.h. Arithmetic of f16, bf16, fp8 and f32 is the exact
-// result rounded once to the type; exp2, log2, sin and pow are computed in f64 and rounded, which is
-// within one unit in the last place. Nothing here allocates or fails, except that arithmetic on
+// result rounded once to the type; exp2, log2, sin and pow are computed in f64 and rounded, which
+// is within one unit in the last place. Nothing here allocates or fails, except that arithmetic on
 // `index`, which has no overflow by definition, gives nullopt where 64 bits do not hold it.
 #ifndef TG_IR_INTERPRET_SCALAR_H_
 #define TG_IR_INTERPRET_SCALAR_H_
@@ -27,8 +27,8 @@ enum class MulAcc : uint8_t { kFused, kTwoRoundings };
 std::optional<int64_t> EvalAlu(Op op, Scalar s, std::span<const int64_t> srcs,
                                MulAcc mulacc = MulAcc::kFused);
 
-// `n` lanes at once: out[i] = op(a[i], b[i], c[i]); sources that the op lacks may be null. `out` may
-// be one of the sources. Returns `n`, or the first lane that overflowed (index only); the lanes
+// `n` lanes at once: out[i] = op(a[i], b[i], c[i]); sources that the op lacks may be null. `out`
+// may be one of the sources. Returns `n`, or the first lane that overflowed (index only); the lanes
 // after it are not computed.
 size_t EvalAluLanes(Op op, Scalar s, size_t n, const int64_t* a, const int64_t* b, const int64_t* c,
                     int64_t* out, MulAcc mulacc = MulAcc::kFused);

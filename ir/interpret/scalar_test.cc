@@ -57,8 +57,9 @@ int EightBits(Op op, int a, int b, int bits_mask) {
 }
 
 TEST(Scalar, EightBitIntegersExhaustively) {
-  const Op ops[] = {Op::kAdd, Op::kSub,  Op::kMul,      Op::kAnd,      Op::kOr,  Op::kXor, Op::kMax,
-                    Op::kMin, Op::kCDiv, Op::kFloorDiv, Op::kFloorMod, Op::kCMod, Op::kShl, Op::kShr};
+  const Op ops[] = {Op::kAdd,      Op::kSub,  Op::kMul, Op::kAnd,  Op::kOr,
+                    Op::kXor,      Op::kMax,  Op::kMin, Op::kCDiv, Op::kFloorDiv,
+                    Op::kFloorMod, Op::kCMod, Op::kShl, Op::kShr};
   for (Scalar s : {Scalar::kI8, Scalar::kU8}) {
     const int low = s == Scalar::kI8 ? -128 : 0;
     for (Op op : ops) {
@@ -141,18 +142,21 @@ TEST(Scalar, SingleArithmetic) {
   std::mt19937 rng(8);
   for (int i = 0; i < 200000; ++i) {
     const uint32_t a = rng(), b = rng(), c = i % 2 ? rng() : a ^ (rng() & 0xffff);
-    const auto x = std::bit_cast<float>(a), y = std::bit_cast<float>(b), z = std::bit_cast<float>(c);
+    const auto x = std::bit_cast<float>(a), y = std::bit_cast<float>(b),
+               z = std::bit_cast<float>(c);
     const auto check = [&](Op op, float expected, int64_t actual) {
       if (std::isnan(expected)) {
         ASSERT_TRUE(std::isnan(std::bit_cast<float>(static_cast<uint32_t>(actual))));
       } else {
-        ASSERT_EQ(actual, std::bit_cast<uint32_t>(expected)) << Mnemonic(op) << " " << a << " " << b;
+        ASSERT_EQ(actual, std::bit_cast<uint32_t>(expected))
+            << Mnemonic(op) << " " << a << " " << b;
       }
     };
     check(Op::kAdd, x + y, Eval(Op::kAdd, Scalar::kF32, {a, b}));
     check(Op::kRecip, 1.0f / x, Eval(Op::kRecip, Scalar::kF32, {a}));
     check(Op::kMulAcc, std::fma(x, y, z), Eval(Op::kMulAcc, Scalar::kF32, {a, b, c}));
-    check(Op::kMulAcc, x * y + z,
+    const float product = x * y;
+    check(Op::kMulAcc, product + z,
           Eval(Op::kMulAcc, Scalar::kF32, {a, b, c}, MulAcc::kTwoRoundings));
     check(Op::kNeg, -x, Eval(Op::kNeg, Scalar::kF32, {a}));
   }

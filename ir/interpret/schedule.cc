@@ -182,9 +182,8 @@ absl::StatusOr<std::vector<Scheduler::Item>> Scheduler::Items(const Nodes& nodes
           if (mine.Contains(s) && !is_here(s) && seen.Insert(s)) stack.push_back(s);
         }
       }
-      std::sort(item.inner.begin(), item.inner.end(), [&](const UOp* a, const UOp* b) {
-        return position_.Get(a) < position_.Get(b);
-      });
+      std::sort(item.inner.begin(), item.inner.end(),
+                [&](const UOp* a, const UOp* b) { return position_.Get(a) < position_.Get(b); });
     }
     items.push_back(std::move(item));
   }

@@ -63,8 +63,9 @@ inline std::string KernelText(const std::string& y, const std::string& x, const 
                               const std::string& body) {
   const auto element = [](const std::string& type) { return type.substr(0, type.find('[')); };
   return "tg 1\nmodule @test\nbuffer @y : " + y + " output\nbuffer @x : " + x +
-         " input\ngraph @main {\n  %y = buffer @y : " + element(y) + "\n  %x = buffer @x : " +
-         element(x) + "\n  %k = kernel @k(%y, %x)\n  %a = assign %y, %k : " + element(y) +
+         " input\ngraph @main {\n  %y = buffer @y : " + element(y) +
+         "\n  %x = buffer @x : " + element(x) +
+         "\n  %k = kernel @k(%y, %x)\n  %a = assign %y, %k : " + element(y) +
          "\n  sink %a\n}\nkernel @k : " + stage + " {\n" + body + "}\n";
 }
 

@@ -24,6 +24,9 @@ struct SymbolUse {
   Location loc;
 };
 
+// For suggestions.
+std::vector<std::string_view> AllMnemonics();
+
 class BodyParser {
  public:
   // `where` is how messages call the body: "graph @main".

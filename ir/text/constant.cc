@@ -10,9 +10,7 @@
 namespace tg {
 namespace {
 
-int64_t DefaultNan(Scalar s) {
-  return BitsFromDouble(s, std::numeric_limits<double>::quiet_NaN());
-}
+int64_t DefaultNan(Scalar s) { return BitsFromDouble(s, std::numeric_limits<double>::quiet_NaN()); }
 
 void AppendHex(std::string& out, uint64_t v) {
   char buffer[16];

@@ -50,13 +50,20 @@ TEST(Constant, Spelling) {
     const char* text;
   };
   const Case cases[] = {
-      {Scalar::kF32, 1.0, "1.0"},        {Scalar::kF32, -0.0, "-0.0"},
-      {Scalar::kF32, 0.1, "0.1"},        {Scalar::kF32, 1e-5, "1e-05"},
-      {Scalar::kF32, 1e20, "1e+20"},     {Scalar::kF64, 0.1, "0.1"},
-      {Scalar::kF16, 0.1, "0.1"},        {Scalar::kF16, 65504, "65504.0"},
-      {Scalar::kBF16, 0.1, "0.1"},       {Scalar::kFp8E4M3, 448, "448.0"},
-      {Scalar::kF32, INFINITY, "inf"},   {Scalar::kF16, -INFINITY, "-inf"},
-      {Scalar::kF32, NAN, "nan"},        {Scalar::kFp8E4M3, NAN, "nan"},
+      {Scalar::kF32, 1.0, "1.0"},
+      {Scalar::kF32, -0.0, "-0.0"},
+      {Scalar::kF32, 0.1, "0.1"},
+      {Scalar::kF32, 1e-5, "1e-05"},
+      {Scalar::kF32, 1e20, "1e+20"},
+      {Scalar::kF64, 0.1, "0.1"},
+      {Scalar::kF16, 0.1, "0.1"},
+      {Scalar::kF16, 65504, "65504.0"},
+      {Scalar::kBF16, 0.1, "0.1"},
+      {Scalar::kFp8E4M3, 448, "448.0"},
+      {Scalar::kF32, INFINITY, "inf"},
+      {Scalar::kF16, -INFINITY, "-inf"},
+      {Scalar::kF32, NAN, "nan"},
+      {Scalar::kFp8E4M3, NAN, "nan"},
       {Scalar::kF32, 16777216, "16777216.0"},
   };
   for (const Case& c : cases) EXPECT_EQ(Print(c.type, BitsFromDouble(c.type, c.value)), c.text);

@@ -22,7 +22,8 @@ constexpr int kRulesOfBuiltModules[] = {101, 103, 105, 106, 109, 601, 602};
 std::vector<std::string> Files() {
   std::vector<std::string> out;
   std::error_code error;
-  for (std::filesystem::directory_iterator it(kFolder, error), end; it != end; it.increment(error)) {
+  for (std::filesystem::directory_iterator it(kFolder, error), end; it != end;
+       it.increment(error)) {
     out.push_back(it->path().string());
   }
   std::sort(out.begin(), out.end());

@@ -151,6 +151,14 @@ void Lexer::SkipLine() {
   Next();
 }
 
+bool Lexer::LineEndsWith(char c) const {
+  std::string_view line(at_, static_cast<size_t>(end_ - at_));
+  line = line.substr(0, line.find('\n'));
+  line = line.substr(0, line.find("//"));
+  const size_t last = line.find_last_not_of(" \t\r");
+  return last != std::string_view::npos && line[last] == c;
+}
+
 size_t Lexer::CountBodyLines() const {
   size_t lines = 0;
   for (const char* p = at_; p != end_; ++lines) {

@@ -14,16 +14,16 @@
 namespace tg::text {
 
 enum class TokenKind : uint8_t {
-  kEnd,      // of the file
+  kEnd,  // of the file
   kNewline,
-  kWord,     // add, f32x4, i0.1
-  kName,     // %x; the text without the '%'
-  kSymbol,   // @x; the text without the '@'
-  kNumber,   // 12, -3, 1.5, -1e-05, -inf, 0x7f
-  kString,   // "..." with its quotes and escapes
-  kArrow,    // ->
-  kPunct,    // one of ( ) [ ] { } < > , : = *
-  kBad,      // anything else; `Describe` says what is wrong with it
+  kWord,    // add, f32x4, i0.1
+  kName,    // %x; the text without the '%'
+  kSymbol,  // @x; the text without the '@'
+  kNumber,  // 12, -3, 1.5, -1e-05, -inf, 0x7f
+  kString,  // "..." with its quotes and escapes
+  kArrow,   // ->
+  kPunct,   // one of ( ) [ ] { } < > , : = *
+  kBad,     // anything else; `Describe` says what is wrong with it
 };
 
 struct Token {
@@ -59,6 +59,8 @@ class Lexer {
   // own. `size` bytes, on this line.
   void Extend(size_t size);
 
+  // Whether `c` is the last character of this line, but for blanks and a comment.
+  bool LineEndsWith(char c) const;
   // How many lines follow before one that begins with '}'.
   size_t CountBodyLines() const;
 

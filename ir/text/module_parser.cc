@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "ir/text/constant.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace tg::text {
 namespace {
@@ -58,8 +57,8 @@ bool ModuleParser::ParseVersion() {
     return cursor_.FailAt(loc, "the file has format version " + std::to_string(version) +
                                    ", this tg reads " + ours + ": a newer tg is needed");
   }
-  return cursor_.FailAt(loc, "there is no format version " + std::to_string(version) +
-                                 "; this tg reads " + ours);
+  return cursor_.FailAt(
+      loc, "there is no format version " + std::to_string(version) + "; this tg reads " + ours);
 }
 
 bool ModuleParser::ParseItem() {
@@ -84,35 +83,28 @@ bool ModuleParser::Declare(llvm::StringMap<Location>& place, std::string* name, 
   *name = cursor_.Take().text;
   const auto [it, is_new] = place.try_emplace(*name, *loc);
   if (is_new) return true;
-  cursor_.FailAt(*loc, "'@" + *name + "' is already declared in line " +
-                           std::to_string(it->second.line));
+  cursor_.FailAt(*loc,
+                 "'@" + *name + "' is already declared in line " + std::to_string(it->second.line));
   return true;  // the rest of the line makes sense
 }
 
-template <typename F>
-bool ModuleParser::Fields(std::string_view what, std::initializer_list<std::string_view> known,
-                          F value) {
-  llvm::StringSet<> seen;
-  return cursor_.List('}', [&] {
-    const Token t = cursor_.token();
-    if (t.kind != TokenKind::kWord) return cursor_.Expected("a field's name");
-    bool found = false;
-    std::string names;
-    for (std::string_view k : known) {
-      found |= k == t.text;
-      names += (names.empty() ? "" : ", ") + std::string(k);
+bool ModuleParser::ParseFieldName(std::string_view what, std::span<const std::string_view> known,
+                                  llvm::StringSet<>& seen, std::string_view* name) {
+  const Token t = cursor_.token();
+  if (t.kind != TokenKind::kWord) return cursor_.Expected("a field's name");
+  if (std::find(known.begin(), known.end(), t.text) == known.end()) {
+    std::string hint = DidYouMean(t.text, known);
+    if (hint.empty()) {
+      for (std::string_view k : known) hint += (hint.empty() ? "; it has " : ", ") + std::string(k);
     }
-    if (!found) {
-      std::string hint = DidYouMean(t.text, std::span(known.begin(), known.size()));
-      if (hint.empty()) hint = "; it has " + names;
-      return cursor_.Fail(std::string(what) + " has no field " + Quote(t.text) + hint);
-    }
-    if (!seen.insert(Ref(t.text)).second) {
-      return cursor_.Fail("field " + Quote(t.text) + " is given twice");
-    }
-    cursor_.Next();
-    return cursor_.Expect('=', "after the field's name") && value(t.text);
-  });
+    return cursor_.Fail(std::string(what) + " has no field " + Quote(t.text) + hint);
+  }
+  if (!seen.insert(Ref(t.text)).second) {
+    return cursor_.Fail("field " + Quote(t.text) + " is given twice");
+  }
+  *name = t.text;
+  cursor_.Next();
+  return cursor_.Expect('=', "after the field's name");
 }
 
 bool ModuleParser::ParseStrings(std::vector<std::string>* out) {
@@ -194,8 +186,8 @@ bool ModuleParser::ParseBuffer() {
   if (!cursor_.Type(&decl.dtype)) return false;
   if (decl.dtype.is_pointer() || decl.dtype.is_void() || decl.dtype.lanes() != 1 ||
       decl.dtype.is_index()) {
-    return cursor_.FailAt(type_loc, "a buffer holds scalars of a size, or is an image; not " +
-                                        decl.dtype.ToString());
+    return cursor_.FailAt(
+        type_loc, "a buffer holds scalars of a size, or is an image; not " + decl.dtype.ToString());
   }
   if (!ParseDeclShape(decl)) return false;
   const Token& t = cursor_.token();
@@ -219,127 +211,6 @@ bool ModuleParser::ParseBuffer() {
   return cursor_.ExpectLineEnd("the buffer");
 }
 
-bool ModuleParser::ParseGraph() {
-  cursor_.Next();
-  auto graph = std::make_unique<Graph>();
-  if (!Declare(bodies_, &graph->name, &graph->loc) || !cursor_.Expect('{', "before the body") ||
-      !cursor_.ExpectLineEnd("'{'")) {
-    SkipBody();
-    return true;
-  }
-  BodyParser(cursor_, graph->body, Stage::kTensor, "graph @" + graph->name, graph->loc, uses_)
-      .Parse();
-  module_->graphs.push_back(std::move(graph));
-  return cursor_.token().kind == TokenKind::kEnd || cursor_.token().EndsLine() ||
-         cursor_.token().IsWord("graph") || cursor_.token().IsWord("kernel") ||
-         cursor_.ExpectLineEnd("'}'");
-}
-
-bool ModuleParser::ParseKernel() {
-  cursor_.Next();
-  auto kernel = std::make_unique<Kernel>();
-  const auto header = [&] {
-    if (!Declare(bodies_, &kernel->name, &kernel->loc) ||
-        !cursor_.Expect(':', "and the kernel's stage")) {
-      return false;
-    }
-    const Token& t = cursor_.token();
-    const auto stage = t.kind == TokenKind::kWord ? StageFromName(t.text) : std::nullopt;
-    if (!stage || *stage == Stage::kTensor) {
-      std::vector<std::string_view> stages;
-      for (int i = 1; i < kNumStages; ++i) stages.push_back(StageName(static_cast<Stage>(i)));
-      return cursor_.Fail("expected kernel, lowered, expanded or linear, found " + Describe(t) +
-                          (t.kind == TokenKind::kWord ? DidYouMean(t.text, stages) : ""));
-    }
-    kernel->stage = *stage;
-    cursor_.Next();
-    if (!cursor_.Expect('{', "before the fields or the body")) return false;
-    if (cursor_.token().kind != TokenKind::kNewline) {
-      if (!ParseKernelFields(*kernel)) return false;
-      if (!cursor_.Expect('{', "before the body")) return false;
-    }
-    return cursor_.ExpectLineEnd("'{'");
-  };
-  if (!header()) {
-    SkipBody();
-    return true;
-  }
-  BodyParser(cursor_, kernel->body, kernel->stage, "kernel @" + kernel->name, kernel->loc, uses_)
-      .Parse();
-  module_->kernels.push_back(std::move(kernel));
-  return cursor_.token().EndsLine() || cursor_.token().IsWord("graph") ||
-         cursor_.token().IsWord("kernel") || cursor_.ExpectLineEnd("'}'");
-}
-
-bool ModuleParser::ParseKernelFields(Kernel& kernel) {
-  return Fields("a kernel", {"metadata", "axes", "opts"}, [&](std::string_view field) {
-    if (field == "metadata") return ParseStrings(&kernel.metadata);
-    if (!cursor_.Expect('[', "to begin a list")) return false;
-    if (field == "axes") return cursor_.List(']', [&] { return ParseAxis(kernel); });
-    return cursor_.List(']', [&] { return ParseOpt(kernel); });
-  });
-}
-
-// name:size kind, or name:size* kind where the size is symbolic.
-bool ModuleParser::ParseAxis(Kernel& kernel) {
-  Axis& axis = kernel.axes.emplace_back();
-  if (cursor_.token().kind != TokenKind::kWord) return cursor_.Expected("an axis (name:size kind)");
-  const Location loc = cursor_.Loc();
-  axis.name = cursor_.Take().text;
-  for (size_t i = 0; i + 1 < kernel.axes.size(); ++i) {
-    if (kernel.axes[i].name == axis.name) {
-      return cursor_.FailAt(loc, "a second axis " + Quote(axis.name));
-    }
-  }
-  if (!cursor_.Expect(':', "after the axis's name") || !cursor_.Int(&axis.size, "the axis's size")) {
-    return false;
-  }
-  axis.symbolic = cursor_.Accept('*');
-  const Token& t = cursor_.token();
-  const auto kind = t.kind == TokenKind::kWord ? AxisKindFromName(t.text) : std::nullopt;
-  if (!kind) {
-    std::vector<std::string_view> kinds;
-    for (int i = 0; i <= static_cast<int>(AxisKind::kLoop); ++i) {
-      kinds.push_back(AxisKindName(static_cast<AxisKind>(i)));
-    }
-    return cursor_.Fail(
-        "expected global, local, group, reduce, unroll, upcast, vector or loop, found " +
-        Describe(t) + (t.kind == TokenKind::kWord ? DidYouMean(t.text, kinds) : ""));
-  }
-  axis.kind = *kind;
-  cursor_.Next();
-  return true;
-}
-
-bool ModuleParser::ParseOpt(Kernel& kernel) {
-  Opt& opt = kernel.opts.emplace_back();
-  if (cursor_.token().kind != TokenKind::kWord) return cursor_.Expected("an opt (name(args))");
-  opt.name = cursor_.Take().text;
-  if (!cursor_.Expect('(', "after the opt's name")) return false;
-  return cursor_.List(')', [&] {
-    OptArg& arg = opt.args.emplace_back();
-    if (cursor_.token().kind == TokenKind::kWord) {
-      arg.ident = cursor_.Take().text;
-      return true;
-    }
-    return cursor_.Int(&arg.number, "a name or a number");
-  });
-}
-
-// After a header that makes no sense: on to the line that begins with '}'.
-void ModuleParser::SkipBody() {
-  for (;;) {
-    cursor_.lexer().SkipLine();
-    cursor_.SkipBlankLines();
-    const Token& t = cursor_.token();
-    if (t.kind == TokenKind::kEnd || t.IsWord("graph")) return;
-    if (t.Is('}')) {
-      cursor_.lexer().SkipLine();
-      return;
-    }
-  }
-}
-
 void ModuleParser::CheckSymbols() {
   llvm::StringMap<int> vars, buffers, graphs, kernels;
   for (const VarDecl& v : module_->vars) vars[v.name];
@@ -348,15 +219,22 @@ void ModuleParser::CheckSymbols() {
   for (const auto& k : module_->kernels) kernels[k->name];
   for (const SymbolUse& use : uses_) {
     const bool buffer = use.op == Op::kBuffer, var = use.op == Op::kVar;
-    const auto& declared =
-        buffer ? buffers : var ? vars : use.op == Op::kKernel ? kernels : graphs;
+    const auto& declared = buffer ? buffers : var ? vars : use.op == Op::kKernel ? kernels : graphs;
     if (declared.count(use.name)) continue;
+    // What is wrong with its declaration has been said.
+    const bool is_data = buffer || var;
+    const bool is_whole = is_data ? buffers.count(use.name) || vars.count(use.name)
+                                  : graphs.count(use.name) || kernels.count(use.name);
+    if ((is_data ? data_ : bodies_).count(use.name) && !is_whole) continue;
     if (diags_.full()) return;
     std::vector<std::string_view> names;
-    for (const auto& entry : declared) names.emplace_back(entry.first().data(), entry.first().size());
+    for (const auto& entry : declared)
+      names.emplace_back(entry.first().data(), entry.first().size());
     std::sort(names.begin(), names.end());
-    const std::string_view kind =
-        buffer ? "buffer" : var ? "variable" : use.op == Op::kKernel ? "kernel" : "graph";
+    const std::string_view kind = buffer                  ? "buffer"
+                                  : var                   ? "variable"
+                                  : use.op == Op::kKernel ? "kernel"
+                                                          : "graph";
     cursor_.FailAt(use.loc, "no " + std::string(kind) + " '@" + use.name + "' is declared" +
                                 DidYouMean(use.name, names, "@"));
   }

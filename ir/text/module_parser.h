@@ -2,7 +2,9 @@
 #ifndef TG_IR_TEXT_MODULE_PARSER_H_
 #define TG_IR_TEXT_MODULE_PARSER_H_
 
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "ir/text/cursor.h"
 #include "ir/text/diagnostic.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tg::text {
 
@@ -40,7 +43,15 @@ class ModuleParser {
 
   // `{name = value, ...}`: value(name token) for each; `known` for messages.
   template <typename F>
-  bool Fields(std::string_view what, std::initializer_list<std::string_view> known, F value);
+  bool Fields(std::string_view what, std::initializer_list<std::string_view> known, F value) {
+    llvm::StringSet<> seen;
+    return cursor_.List('}', [&] {
+      std::string_view name;
+      return ParseFieldName(what, {known.begin(), known.size()}, seen, &name) && value(name);
+    });
+  }
+  bool ParseFieldName(std::string_view what, std::span<const std::string_view> known,
+                      llvm::StringSet<>& seen, std::string_view* name);
   // A symbol that is declared here; `place` is where its kind of symbol is kept.
   bool Declare(llvm::StringMap<Location>& place, std::string* name, Location* loc);
   void CheckSymbols();

@@ -79,8 +79,8 @@ void Names::Finish(Cursor& cursor) {
         if (!in_cycle_.insert(m.definition).second) continue;
         cursor.FailAt(m.loc, "cycle: " + cycle + "; a value cannot depend on itself");
       } else {
-        cursor.FailAt(m.loc, use + " is used before its definition in line " +
-                                 std::to_string(slot.line));
+        cursor.FailAt(m.loc,
+                      use + " is used before its definition in line " + std::to_string(slot.line));
       }
       continue;
     }

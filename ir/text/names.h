@@ -47,10 +47,10 @@ class Names {
   Context& ctx_;
   size_t max_number_;
   std::vector<Slot> numbered_;
-  std::vector<Slot> named_;            // by StringId
-  std::vector<Missing> missing_;       // used, no definition above
+  std::vector<Slot> named_;                        // by StringId
+  std::vector<Missing> missing_;                   // used, no definition above
   std::unordered_set<std::string_view> in_cycle_;  // names of cycles that were reported
-  std::vector<Missing> broken_;        // every use without a node: `definition` depends on `use`
+  std::vector<Missing> broken_;  // every use without a node: `definition` depends on `use`
 };
 
 }  // namespace tg::text

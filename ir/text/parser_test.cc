@@ -30,10 +30,12 @@ TEST(Parser, TornFiles) {
     std::string_view text, error;
   };
   constexpr Case kCases[] = {
-      {"", "f.uop:1:1: error: expected 'tg 1' as the first line (the version of the format), found "
-           "the end of the file"},
-      {"tg", "f.uop:1:3: error: expected the number of the format's version, found the end of the "
-             "file"},
+      {"",
+       "f.uop:1:1: error: expected 'tg 1' as the first line (the version of the format), found "
+       "the end of the file"},
+      {"tg",
+       "f.uop:1:3: error: expected the number of the format's version, found the end of the "
+       "file"},
       {"tg 1", "f.uop:1:5: error: the file ends without 'module @name'"},
       {"tg 1\nmodule", "f.uop:2:7: error: expected a name (@name), found the end of the file"},
       {"tg 1\nmodule @m\nbuffer @x : f32[4",
@@ -73,7 +75,7 @@ TEST(Parser, CaretPointsAtTheColumn) {
   Diagnostics diags;
   ParseModule("tg 1\nmodule @m\ngraph @g {\n\t%0 = ad %1\n  sink\n}\n", "f.uop", diags);
   EXPECT_EQ(diags.ToString(),
-            "f.uop:4:7: error: unknown op 'ad'; did you mean 'and'?\n"
+            "f.uop:4:7: error: unknown op 'ad'; did you mean 'add'?\n"
             "\t%0 = ad %1\n"
             "\t     ^\n");
 }

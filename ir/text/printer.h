@@ -51,8 +51,8 @@ class NodePrinter {
   std::vector<std::string> made_up_;  // owns the names that had to change
 };
 
-// One node of a body, named as in the body's printed form. Linear in the body: use a NodePrinter for
-// several.
+// One node of a body, named as in the body's printed form. Linear in the body: use a NodePrinter
+// for several.
 std::string PrintNode(const Body& body, const UOp* u);
 
 // The text of a string literal.

@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view kNames[] = {"x", "y", "x.1", "_", "acc0", "i.0.1", "x"};
 // Names that no text can hold, which passes and importers may still make.
 constexpr std::string_view kBadNames[] = {"1x", "a b", "conv/weight:0", "\xc3\xa4", "%"};
-constexpr std::string_view kStrings[] = {"", "gpu", "a \"b\" \\ c", "line\nend\t\r", "\x01\x7f\xc3\xa4"};
+constexpr std::string_view kStrings[] = {"", "gpu", "a \"b\" \\ c", "line\nend\t\r",
+                                         "\x01\x7f\xc3\xa4"};
 constexpr std::string_view kSymbols[] = {"a", "b.c", "d-e$f"};
 
 class Generator {
@@ -111,8 +112,8 @@ class Generator {
     kernel.stage = static_cast<Stage>(1 + Below(kNumStages - 1));
     for (size_t i = Below(3); i > 0; --i) kernel.metadata.emplace_back(Pick(kStrings));
     for (size_t i = Below(3); i > 0; --i) {
-      kernel.axes.push_back({"axis." + std::to_string(i), Int(), static_cast<AxisKind>(Below(8)),
-                             Chance(2)});
+      kernel.axes.push_back(
+          {"axis." + std::to_string(i), Int(), static_cast<AxisKind>(Below(8)), Chance(2)});
     }
     for (size_t i = Below(3); i > 0; --i) {
       Opt& opt = kernel.opts.emplace_back();
@@ -213,14 +214,15 @@ class Generator {
     for (int i = 0; i < 60; ++i) {
       const Op op = static_cast<Op>(Below(kNumOps));
       const OpInfo& info = GetOpInfo(op);
-      if (op == Op::kSink || (info.min_sources > 0 && nodes.empty())) continue;
+      if (op == Op::kSink || (info.max_sources > 0 && nodes.empty())) continue;
       DType type = RandomType();
       if (info.type_rule == TypeRule::kVoid && !Chance(8)) type = kVoid;
       if ((op == Op::kConst || op == Op::kVConst) && !type.is_value()) type = kI32;
       const int most = std::min(info.max_sources, info.min_sources + 3);
       std::vector<const UOp*> srcs;
-      for (int k = info.min_sources + static_cast<int>(Below(
-               static_cast<size_t>(most - info.min_sources) + 1)); k > 0; --k) {
+      for (int k = info.min_sources +
+                   static_cast<int>(Below(static_cast<size_t>(most - info.min_sources) + 1));
+           k > 0; --k) {
         srcs.push_back(RandomSource(nodes));
       }
       std::vector<int64_t> words;
@@ -235,7 +237,7 @@ class Generator {
       if (in_list.Insert(u)) listed.push_back(u);
     }
     std::vector<const UOp*> roots;
-    for (size_t i = Below(6); i > 0; --i) roots.push_back(RandomSource(nodes));
+    for (size_t i = nodes.empty() ? 0 : Below(6); i > 0; --i) roots.push_back(RandomSource(nodes));
     std::vector<int64_t> words{0};
     if (Chance(2)) {
       bool any = false;

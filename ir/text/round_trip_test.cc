@@ -21,7 +21,8 @@ constexpr char kCorpus[] = "ir/text/corpus";
 std::vector<std::string> CorpusFiles() {
   std::vector<std::string> out;
   std::error_code error;
-  for (std::filesystem::directory_iterator it(kCorpus, error), end; it != end; it.increment(error)) {
+  for (std::filesystem::directory_iterator it(kCorpus, error), end; it != end;
+       it.increment(error)) {
     out.push_back(it->path().string());
   }
   std::sort(out.begin(), out.end());

@@ -43,6 +43,8 @@ class BodyCheck {
 
   // Reports, and marks the node as bad.
   void Error(Rule rule, const UOp* u, std::string message);
+  // The same about a node whose attribute cannot be printed.
+  void ErrorUnprintable(Rule rule, const UOp* u, std::string message);
   // About the body as a whole.
   void Error(Rule rule, std::string message);
 

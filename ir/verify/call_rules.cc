@@ -13,6 +13,13 @@ const UOp* BufferOf(const UOp* u) {
   return u->op == Op::kBuffer ? u : nullptr;
 }
 
+// The buffer that an assign writes, or a part of it.
+const UOp* WrittenBuffer(const UOp* assign) {
+  const UOp* target = assign->src(0);
+  while (IsMovement(target->op)) target = target->src(0);
+  return BufferOf(target);
+}
+
 class CallCheck {
  public:
   explicit CallCheck(BodyCheck& c) : c_(c) {
@@ -27,21 +34,21 @@ class CallCheck {
     auto [it, is_new] = facts_.try_emplace(name);
     if (is_new) {
       const Kernel& kernel = *c_.symbols.kernels.lookup(name);
-      it->second = {FactsOf(kernel.body), kernel.body.context.get()};
+      it->second = {FactsOf(kernel.body), kernel.stage};
     }
     const KernelFacts& facts = it->second.facts;
     if (!CheckCount(call, facts)) return;
     for (size_t i = 0; i < facts.slots.size(); ++i) {
-      if (!CheckSlot(call, i, facts)) return;
+      if (facts.slots[i] && !CheckSlot(call, i, facts)) return;
     }
-    if (!CheckVars(call, facts)) return;
+    if (!CheckVars(call, it->second)) return;
     CheckAssigns(call, facts);
   }
 
  private:
   struct Known {
     KernelFacts facts;
-    const Context* context = nullptr;
+    Stage stage = Stage::kKernel;
   };
 
   bool Fail(const UOp* u, std::string message, Rule rule = Rule::kKernelOperands) {
@@ -57,10 +64,10 @@ class CallCheck {
   }
 
   bool CheckSlot(const UOp* call, size_t i, const KernelFacts& facts) {
+    if (!facts.slots[i]) return true;  // nothing uses it any more
     const UOp* operand = call->src(i);
     const DType slot = facts.slots[i]->dtype;
-    const std::string what =
-        "operand " + std::to_string(i) + " (" + c_.Name(operand) + ") ";
+    const std::string what = "operand " + std::to_string(i) + " (" + c_.Name(operand) + ") ";
     const UOp* buffer = BufferOf(operand);
     if (!buffer) {
       return Fail(call, what + "is not a buffer (buffer, buffer_view, assign or after)");
@@ -75,8 +82,7 @@ class CallCheck {
                             std::to_string(i) + " of the kernel is " + slot.ToString());
     }
     const Shape& shape = c_.shapes.Of(operand);
-    if (slot.size() != DType::kUnknownSize && IsStatic(shape) &&
-        slot.size() > NumElements(shape)) {
+    if (slot.size() != DType::kUnknownSize && IsStatic(shape) && slot.size() > NumElements(shape)) {
       return Fail(call, what + "has " + std::to_string(NumElements(shape)) + " elements, slot " +
                             std::to_string(i) + " of the kernel is " + slot.ToString());
     }
@@ -89,11 +95,14 @@ class CallCheck {
     return true;
   }
 
-  bool CheckVars(const UOp* call, const KernelFacts& facts) {
+  bool CheckVars(const UOp* call, const Known& kernel) {
+    const KernelFacts& facts = kernel.facts;
     std::vector<std::string_view> given;
     for (size_t i = facts.slots.size(); i < call->num_srcs; ++i) {
       const UOp* operand = call->src(i);
       const UOp* var = operand->op == Op::kBind ? operand->src(0) : operand;
+      // The last slots may be gone for want of a use.
+      if (given.empty() && BufferOf(operand)) continue;
       if (var->op != Op::kVar) {
         return Fail(call, "operand " + std::to_string(i) + " (" + c_.Name(operand) +
                               ") comes after the kernel's " + std::to_string(facts.slots.size()) +
@@ -103,8 +112,8 @@ class CallCheck {
     }
     for (std::string_view name : facts.vars) {
       if (std::find(given.begin(), given.end(), name) == given.end()) {
-        return Fail(call, "the kernel uses the variable '@" + std::string(name) +
-                              "', which is no operand");
+        return Fail(
+            call, "the kernel uses the variable '@" + std::string(name) + "', which is no operand");
       }
     }
     return true;
@@ -115,21 +124,25 @@ class CallCheck {
     for (size_t i = 0; i < facts.slots.size(); ++i) {
       if (!facts.written[i]) continue;
       const auto is_it = [&](const UOp* a) {
-        return a->src(0) == call->src(i) || BufferOf(a->src(0)) == BufferOf(call->src(i));
+        return a->src(0) == call->src(i) || WrittenBuffer(a) == BufferOf(call->src(i));
       };
       if (std::any_of(assigns.begin(), assigns.end(), is_it)) continue;
-      Fail(call, "it writes operand " + std::to_string(i) + " (" + c_.Name(call->src(i)) +
-                     "), and no assign says so", Rule::kKernelResult);
+      Fail(call,
+           "it writes operand " + std::to_string(i) + " (" + c_.Name(call->src(i)) +
+               "), and no assign says so",
+           Rule::kKernelResult);
       return;
     }
     for (const UOp* a : assigns) {
       bool written = false;
       for (size_t i = 0; i < facts.slots.size(); ++i) {
-        written |= facts.written[i] && BufferOf(a->src(0)) == BufferOf(call->src(i));
+        written |= facts.written[i] && WrittenBuffer(a) == BufferOf(call->src(i));
       }
       if (written) continue;
-      Fail(a, "kernel '@" + std::string(c_.String(call->word(0))) + "' does not write " +
-                  c_.Name(a->src(0)), Rule::kKernelResult);
+      Fail(a,
+           "kernel '@" + std::string(c_.String(call->word(0))) + "' does not write " +
+               c_.Name(a->src(0)),
+           Rule::kKernelResult);
       return;
     }
   }
@@ -141,7 +154,9 @@ class CallCheck {
 
 // A loop against the graph that it runs.
 void CheckLoop(BodyCheck& c, BodyCheck& body, const UOp* loop) {
-  const auto fail = [&](std::string message) { c.Error(Rule::kLoopBody, loop, std::move(message)); };
+  const auto fail = [&](std::string message) {
+    c.Error(Rule::kLoopBody, loop, std::move(message));
+  };
   const size_t carried = loop->num_srcs - 1;
   const UOp* sink = body.body.root;
   if (sink->num_srcs != carried) {

@@ -49,8 +49,7 @@ class DeclarationCheck {
  private:
   void Fail(Location loc, Rule rule, std::string_view kind, std::string_view name,
             std::string message) {
-    diags_.Error(loc,
-                 Tag(rule) + std::string(kind) + " @" + std::string(name) + ": " + message);
+    diags_.Error(loc, Tag(rule) + std::string(kind) + " @" + std::string(name) + ": " + message);
   }
 
   void Name(llvm::StringMap<int>& names, std::string_view kind, const std::string& name,

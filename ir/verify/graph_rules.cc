@@ -66,9 +66,8 @@ void CheckOrder(BodyCheck& c, const std::vector<Write>& writes) {
         const Write& b = writes[k];
         if (a.buffer != b.buffer || (above.Get(b.assign) >> i & 1) || !Overlap(a, b)) continue;
         c.Error(Rule::kWriteOrder, b.assign,
-                "it writes a part of '@" + std::string(c.String(a.buffer->word(0))) +
-                    "' that " + c.Name(a.assign) +
-                    " writes too, and neither comes after the other");
+                "it writes a part of '@" + std::string(c.String(a.buffer->word(0))) + "' that " +
+                    c.Name(a.assign) + " writes too, and neither comes after the other");
         return;
       }
     }
@@ -105,9 +104,9 @@ void CheckAssigns(BodyCheck& c) {
       return;
     }
     if (IsReadOnly(*DeclOf(c, buffer))) {
-      c.Error(Rule::kReadOnly, u, "it writes '@" + std::string(c.String(buffer->word(0))) +
-                                      "', whose role is " +
-                                      std::string(RoleName(DeclOf(c, buffer)->role)));
+      c.Error(Rule::kReadOnly, u,
+              "it writes '@" + std::string(c.String(buffer->word(0))) + "', whose role is " +
+                  std::string(RoleName(DeclOf(c, buffer)->role)));
       return;
     }
     writes.push_back({u, buffer, std::nullopt});
@@ -133,8 +132,9 @@ void CheckAssigns(BodyCheck& c) {
     if (!w.view) continue;
     for (size_t i = 0; i < w.view->shape.size(); ++i) {
       if (w.view->shape[i] > 1 && w.view->strides[i] == 0) {
-        c.Error(Rule::kAssignTarget, w.assign,
-                "axis " + std::to_string(i) + " of the target is the same elements again and again");
+        c.Error(
+            Rule::kAssignTarget, w.assign,
+            "axis " + std::to_string(i) + " of the target is the same elements again and again");
         return;
       }
     }
@@ -157,7 +157,8 @@ void CheckSinkTargets(BodyCheck& c) {
     };
     if (!seen.try_emplace(name, 1).second) return fail(Rule::kSinkTarget, "is a target twice");
     if (IsReadOnly(decl)) {
-      return fail(Rule::kReadOnly, "is written, and its role is " + std::string(RoleName(decl.role)));
+      return fail(Rule::kReadOnly,
+                  "is written, and its role is " + std::string(RoleName(decl.role)));
     }
     if (s->dtype != DType(decl.dtype.value_scalar())) {
       return fail(Rule::kSinkTarget, "holds " + DType(decl.dtype.value_scalar()).ToString() + ", " +

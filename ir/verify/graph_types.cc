@@ -29,9 +29,8 @@ bool CheckGraphType(BodyCheck& c, const UOp* u) {
         return fail("the trip count has type " + u->src(0)->dtype.ToString() + ", not index");
       }
       const DType t = u->src(1 + static_cast<size_t>(u->word(1)))->dtype;
-      return u->dtype == t ||
-             fail("the type is " + u->dtype.ToString() + ", that of the carried value " +
-                  t.ToString());
+      return u->dtype == t || fail("the type is " + u->dtype.ToString() +
+                                   ", that of the carried value " + t.ToString());
     }
     case Op::kNoop:
       if (u->num_srcs == 0) {

@@ -25,8 +25,9 @@ void CheckRoots(BodyCheck& c, const MemoryRoots& roots) {
     if (!u->dtype.is_memory() || (u->op != Op::kVectorize && u->op != Op::kCat)) continue;
     for (const UOp* s : u->srcs()) {
       if (roots.Get(s) == roots.Get(u)) continue;
-      c.Error(Rule::kMemoryRoot, u, "addresses in different memory: " + c.Name(roots.Get(u)) +
-                                        " and " + c.Name(roots.Get(s)));
+      c.Error(Rule::kMemoryRoot, u,
+              "addresses in different memory: " + c.Name(roots.Get(u)) + " and " +
+                  c.Name(roots.Get(s)));
       return;
     }
   }
@@ -34,25 +35,18 @@ void CheckRoots(BodyCheck& c, const MemoryRoots& roots) {
 
 void CheckSlots(BodyCheck& c) {
   std::vector<const UOp*> slots;
-  size_t count = 0;
   for (const UOp* u : c.order) {
-    if (u->op != Op::kDefineGlobal) continue;
-    ++count;
-    slots.push_back(u);
+    if (u->op == Op::kDefineGlobal) slots.push_back(u);
   }
   std::sort(slots.begin(), slots.end(), [](const UOp* a, const UOp* b) {
     return std::pair(a->word(0), a->id) < std::pair(b->word(0), b->id);
   });
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i]->word(0) == static_cast<int64_t>(i)) continue;
-    if (i && slots[i]->word(0) == slots[i - 1]->word(0)) {
-      return c.Error(Rule::kSlots, slots[i], "slot " + std::to_string(slots[i]->word(0)) +
-                                                 " has another type elsewhere (" +
-                                                 slots[i - 1]->dtype.ToString() + ")");
-    }
-    // Once there are loads and stores, the last use of a slot may turn out to be none.
-    if (c.stage >= Stage::kLowered) continue;
-    return c.Error(Rule::kSlots, slots[i], "there is no slot " + std::to_string(i));
+  // There may be gaps: a pass may find that a load is not needed.
+  for (size_t i = 1; i < slots.size(); ++i) {
+    if (slots[i]->word(0) != slots[i - 1]->word(0)) continue;
+    return c.Error(Rule::kSlots, slots[i],
+                   "slot " + std::to_string(slots[i]->word(0)) + " has another type elsewhere (" +
+                       slots[i - 1]->dtype.ToString() + ")");
   }
 }
 
@@ -113,8 +107,9 @@ void CheckBounds(BodyCheck& c) {
     if (memory.is_image()) {
       for (size_t i = 0; i + 1 < at.size(); i += 2) {
         if (at[i] < 0 || at[i] >= memory.width() || at[i + 1] < 0 || at[i + 1] >= memory.height()) {
-          c.Error(Rule::kBounds, u, "texel (" + std::to_string(at[i]) + ", " +
-                                        std::to_string(at[i + 1]) + ") of " + memory.ToString());
+          c.Error(Rule::kBounds, u,
+                  "texel (" + std::to_string(at[i]) + ", " + std::to_string(at[i + 1]) + ") of " +
+                      memory.ToString());
           return;
         }
       }
@@ -137,20 +132,21 @@ void CheckContracts(BodyCheck& c) {
   for (const UOp* u : c.order) {
     if (u->op != Op::kContract) continue;
     int64_t lanes = u->src(0)->dtype.lanes();
+    bool varies = true;  // over all axes
     std::vector<int64_t> axes(u->list().begin(), u->list().end());
     for (int64_t axis : axes) {
       const auto it = std::find_if(unrolls.begin(), unrolls.end(),
                                    [&](const UOp* x) { return x->word(0) == axis; });
-      if (it == unrolls.end()) {
-        return c.Error(Rule::kTypeLanes, u, "there is no unroll axis " + std::to_string(axis));
-      }
+      // Nothing varies over an axis without a leaf; its size is what the type leaves for it.
+      varies &= it != unrolls.end();
+      if (it == unrolls.end()) continue;
       if (__builtin_mul_overflow(lanes, (*it)->word(1), &lanes)) lanes = 0;
     }
     std::sort(axes.begin(), axes.end());
     if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
       return c.Error(Rule::kTypeLanes, u, "an axis is listed twice");
     }
-    if (lanes != u->dtype.lanes()) {
+    if (varies ? lanes != u->dtype.lanes() : lanes == 0 || u->dtype.lanes() % lanes != 0) {
       return c.Error(Rule::kTypeLanes, u,
                      std::to_string(lanes) + " lanes for the type " + u->dtype.ToString());
     }

@@ -46,8 +46,8 @@ class LinearCheck {
     for (const UOp* s : u->srcs()) {
       size_t scope = scope_of_.Get(s);
       if (scope == 0) {
-        c_.Error(Rule::kDominance, u, c_.Name(s) + " (" + std::string(Mnemonic(s->op)) +
-                                          ") does not stand above it");
+        c_.Error(Rule::kDominance, u,
+                 c_.Name(s) + " (" + std::string(Mnemonic(s->op)) + ") does not stand above it");
         return false;
       }
       --scope;
@@ -73,9 +73,9 @@ class LinearCheck {
       Scope& scope = scopes_[current_];
       if (!scope.opener || !named.Contains(scope.opener)) {
         c_.Error(Rule::kLoopNesting, u,
-                 scope.opener ? "it does not name " + c_.Name(scope.opener) +
-                                    ", the innermost that is open"
-                              : "it names a loop twice");
+                 scope.opener
+                     ? "it does not name " + c_.Name(scope.opener) + ", the innermost that is open"
+                     : "it names a loop twice");
         return false;
       }
       scope.open = false;
@@ -87,8 +87,7 @@ class LinearCheck {
   bool CloseBlock(const UOp* u) {
     Scope& scope = scopes_[current_];
     if (scope.opener != u->src(0)) {
-      c_.Error(Rule::kLoopNesting, u,
-               "the innermost that is open is " + c_.Name(scope.opener));
+      c_.Error(Rule::kLoopNesting, u, "the innermost that is open is " + c_.Name(scope.opener));
       return false;
     }
     scope.open = false;
@@ -97,7 +96,7 @@ class LinearCheck {
   }
 
   BodyCheck& c_;
-  std::vector<Scope> scopes_;   // the first is the whole list
+  std::vector<Scope> scopes_;  // the first is the whole list
   size_t current_ = 0;
   NodeMap<uint32_t> scope_of_;  // by node: scope + 1; 0: not seen yet
 };

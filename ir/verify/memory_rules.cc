@@ -12,6 +12,12 @@ bool Fail(BodyCheck& c, const UOp* u, std::string message, Rule rule = Rule::kTy
   return false;
 }
 
+// Until devectorize makes texels of them, an image's elements may be addressed one by one, by their
+// number in the shape [height, width, 4].
+bool MayAddressElements(const BodyCheck& c) {
+  return c.stage == Stage::kLowered || c.stage == Stage::kExpanded;
+}
+
 bool CheckIndex(BodyCheck& c, const UOp* u) {
   const DType memory = u->src(0)->dtype, index = u->src(1)->dtype;
   if (!memory.is_memory() || memory.lanes() != 1) {
@@ -20,20 +26,24 @@ bool CheckIndex(BodyCheck& c, const UOp* u) {
   if (!index.is_int_or_index()) {
     return Fail(c, u, "source 1 is an index, not " + index.ToString());
   }
-  if (memory.is_image() && index.lanes() % 2 != 0) {
-    return Fail(c, u, "a place in an image is (x, y), so two lanes an address, not " +
-                          index.ToString(), Rule::kImage);
+  const bool elements =
+      memory.is_image() && MayAddressElements(c) && u->dtype.lanes() == index.lanes();
+  if (memory.is_image() && !elements && index.lanes() % 2 != 0) {
+    return Fail(c, u,
+                "a place in an image is (x, y), so two lanes an address, not " + index.ToString(),
+                Rule::kImage);
   }
-  const int addresses = memory.is_image() ? index.lanes() / 2 : index.lanes();
+  const int addresses = memory.is_image() && !elements ? index.lanes() / 2 : index.lanes();
   if (u->dtype != memory.WithLanes(addresses)) {
-    return Fail(c, u, "the type is " + u->dtype.ToString() + ", not " +
-                          memory.WithLanes(addresses).ToString());
+    return Fail(
+        c, u,
+        "the type is " + u->dtype.ToString() + ", not " + memory.WithLanes(addresses).ToString());
   }
   if (u->num_srcs < 3) return true;
   const DType gate = u->src(2)->dtype;
   return (gate.is_bool() && (gate.lanes() == 1 || gate.lanes() == addresses)) ||
-         Fail(c, u, "the gate is a bool, one for all addresses or one each, not " +
-                        gate.ToString());
+         Fail(c, u,
+              "the gate is a bool, one for all addresses or one each, not " + gate.ToString());
 }
 
 // Late, memory of a type that the target does not compute in is accessed as f32 (f16: the access
@@ -59,12 +69,13 @@ bool CheckAccess(BodyCheck& c, const UOp* u, const DType& address, const DType& 
   if (!address.is_memory()) return Fail(c, u, "source 0 is an address, not " + address.ToString());
   if (!value.is_value() || (value.scalar() != address.value_scalar() &&
                             !Converts(c.stage, address.value_scalar(), value.scalar()))) {
-    return Fail(c, u, "the value has type " + value.ToString() + ", the memory " +
-                          address.ToString());
+    return Fail(c, u,
+                "the value has type " + value.ToString() + ", the memory " + address.ToString());
   }
   if (address.is_image()) {
     // Before lower, an image is the shape [height, width, 4] of scalars.
     const int lanes = c.has_shapes() ? 1 : kTexelChannels * address.lanes();
+    if (MayAddressElements(c) && value.lanes() == address.lanes()) return true;
     return value.lanes() == lanes ||
            Fail(c, u, "an access to an image moves f32x4 an address, not " + value.ToString(),
                 Rule::kImage);
@@ -76,12 +87,14 @@ bool CheckAccess(BodyCheck& c, const UOp* u, const DType& address, const DType& 
 bool CheckCopyAsync(BodyCheck& c, const UOp* u) {
   const DType to = u->src(0)->dtype, from = u->src(1)->dtype;
   if (!to.is_pointer() || !from.is_pointer() || to.lanes() != 1 || from.lanes() != 1) {
-    return Fail(c, u, "sources 0 and 1 are one address each, not " + to.ToString() + " and " +
-                          from.ToString());
+    return Fail(
+        c, u,
+        "sources 0 and 1 are one address each, not " + to.ToString() + " and " + from.ToString());
   }
   if (to.space() != AddrSpace::kLocal) {
-    return Fail(c, u, "the target is in " + std::string(AddrSpaceName(to.space())) +
-                          " memory, not in local");
+    return Fail(
+        c, u,
+        "the target is in " + std::string(AddrSpaceName(to.space())) + " memory, not in local");
   }
   return to.scalar() == from.scalar() ||
          Fail(c, u, "from " + from.ToString() + " to " + to.ToString());
@@ -96,8 +109,9 @@ bool CheckMemoryType(BodyCheck& c, const UOp* u) {
     case Op::kLoad:
       if (!CheckAccess(c, u, u->src(0)->dtype, u->dtype)) return false;
       return u->num_srcs < 2 || u->src(1)->dtype == u->dtype ||
-             Fail(c, u, "the alternative has type " + u->src(1)->dtype.ToString() +
-                            ", the load " + u->dtype.ToString());
+             Fail(c, u,
+                  "the alternative has type " + u->src(1)->dtype.ToString() + ", the load " +
+                      u->dtype.ToString());
     case Op::kStore:
       return CheckAccess(c, u, u->src(0)->dtype, u->src(1)->dtype);
     case Op::kCopyAsync:
@@ -110,8 +124,9 @@ bool CheckMemoryType(BodyCheck& c, const UOp* u) {
       for (size_t i = 1; i < u->num_srcs; ++i) {
         const UOp* s = u->src(i);
         if (s->dtype.is_void() || IsVaryingLeaf(s->op)) continue;
-        return Fail(c, u, "source " + std::to_string(i) + " (" + c.Name(s) +
-                              ") is neither an effect nor a range");
+        return Fail(c, u,
+                    "source " + std::to_string(i) + " (" + c.Name(s) +
+                        ") is neither an effect nor a range");
       }
       return true;
     }

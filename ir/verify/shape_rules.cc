@@ -40,9 +40,9 @@ bool CheckMask(BodyCheck& c, const UOp* u, const View& v) {
   for (size_t i = 0; i < v.mask.size(); ++i) {
     const auto [begin, end] = v.mask[i];
     if (0 <= begin && begin <= end && end <= v.shape[i]) continue;
-    c.Error(Rule::kViewBounds, u, "the mask (" + std::to_string(begin) + ", " +
-                                      std::to_string(end) + ") of axis " + std::to_string(i) +
-                                      " is not inside its extent " + std::to_string(v.shape[i]));
+    c.Error(Rule::kViewBounds, u,
+            "the mask (" + std::to_string(begin) + ", " + std::to_string(end) + ") of axis " +
+                std::to_string(i) + " is not inside its extent " + std::to_string(v.shape[i]));
     return false;
   }
   return true;
@@ -79,9 +79,9 @@ bool CheckBufferView(BodyCheck& c, const UOp* u) {
   if (!IsStatic(source)) return true;
   const int64_t size = NumElements(source);
   if (u->word(0) + u->word(1) <= size) return true;
-  c.Error(Rule::kViewBounds, u, "elements " + std::to_string(u->word(0)) + " to " +
-                                    std::to_string(u->word(0) + u->word(1) - 1) + " of " +
-                                    std::to_string(size));
+  c.Error(Rule::kViewBounds, u,
+          "elements " + std::to_string(u->word(0)) + " to " +
+              std::to_string(u->word(0) + u->word(1) - 1) + " of " + std::to_string(size));
   return false;
 }
 

@@ -59,6 +59,8 @@ bool ViewsAreWellFormed(std::span<const int64_t> words) {
   return at == words.size() && words.size() > 1;
 }
 
+constexpr int64_t kMaxArg = 65535;
+
 bool IsPowerOfTwo(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
 
 // The range of one-word fields and the like; null where all is well.
@@ -67,7 +69,7 @@ const char* AttributeProblem(const UOp* u) {
   switch (u->op) {
     case Op::kDefineGlobal:
     case Op::kCarried:
-      return word(0) < 0 ? "arg is negative" : nullptr;
+      return word(0) < 0 || word(0) > kMaxArg ? "arg is not from 0 to 65535" : nullptr;
     case Op::kScratch:
       if (word(0) < 0) return "id is negative";
       return word(1) != 0 && !IsPowerOfTwo(word(1)) ? "align is not a power of two" : nullptr;
@@ -105,13 +107,13 @@ const char* AttributeProblem(const UOp* u) {
 bool CheckAttribute(BodyCheck& c, const UOp* u, const OpInfo& info) {
   const auto words = u->words();
   if (!info.inline_attr() && !IsWellFormed(info, words)) {
-    c.Error(Rule::kAttribute, u, "its attribute is not encoded as the op table says");
+    c.ErrorUnprintable(Rule::kAttribute, u, "its attribute is not encoded as the op table says");
     return false;
   }
   bool ok = true;
   ForEachField(info, words, [&](const AttrField& field, auto w) {
     const auto bad = [&](std::string message) {
-      if (ok) c.Error(Rule::kAttribute, u, std::move(message));
+      if (ok) c.ErrorUnprintable(Rule::kAttribute, u, std::move(message));
       ok = false;
     };
     switch (field.kind) {
@@ -174,8 +176,7 @@ bool CheckConstant(BodyCheck& c, const UOp* u) {
   const auto bits = u->op == Op::kConst ? u->words() : u->list();
   for (int64_t b : bits) {
     if (u->dtype.is_value() && IsCanonical(u->dtype.scalar(), b)) continue;
-    c.Error(Rule::kConstant, u,
-            std::to_string(b) + " is not the bits of a " + u->dtype.ToString());
+    c.Error(Rule::kConstant, u, std::to_string(b) + " is not the bits of a " + u->dtype.ToString());
     return false;
   }
   return true;
@@ -205,22 +206,25 @@ bool CheckStructure(BodyCheck& c, const UOp* u) {
   if (operands < static_cast<size_t>(info.min_sources) || operands > u->num_srcs ||
       operands > static_cast<size_t>(info.max_sources)) {
     const std::string wanted(info.sources);
-    c.Error(Rule::kArity, u, "it takes " + wanted + " operands, not " +
-                                 (operands > u->num_srcs ? "fewer than none (symbolic entries "
-                                                           "without a source)"
-                                                         : std::to_string(operands)));
+    c.Error(Rule::kArity, u,
+            "it takes " + wanted + " operands, not " +
+                (operands > u->num_srcs ? "fewer than none (symbolic entries "
+                                          "without a source)"
+                                        : std::to_string(operands)));
     return false;
   }
   for (size_t i = 0; i < u->num_srcs; ++i) {
     const UOp* s = u->src(i);
     if (s->dtype.is_void() && !MayBeToken(u->op, i)) {
-      c.Error(Rule::kToken, u, "source " + std::to_string(i) + " (" + c.Name(s) + ", " +
-                                   std::string(Mnemonic(s->op)) + ") has no value");
+      c.Error(Rule::kToken, u,
+              "source " + std::to_string(i) + " (" + c.Name(s) + ", " +
+                  std::string(Mnemonic(s->op)) + ") has no value");
       return false;
     }
     if (i >= operands && s->dtype != kIndex) {
-      c.Error(Rule::kSymbolicDim, u, "the symbolic entry " + c.Name(s) + " has type " +
-                                         s->dtype.ToString() + ", not index");
+      c.Error(
+          Rule::kSymbolicDim, u,
+          "the symbolic entry " + c.Name(s) + " has type " + s->dtype.ToString() + ", not index");
       return false;
     }
   }

@@ -1,5 +1,5 @@
-// V201-V206, V213: the types that the op table's rules give. Ops with rule `explicit` have functions
-// of their own in type_rules_explicit.cc.
+// V201-V206, V213: the types that the op table's rules give. Ops with rule `explicit` have
+// functions of their own in type_rules_explicit.cc.
 #include "ir/verify/type_rules.h"
 
 #include "ir/verify/body_check.h"
@@ -44,7 +44,10 @@ bool CheckClass(BodyCheck& c, const UOp* u, const DType& t) {
   std::string classes;
   for (char letter : info.classes) {
     classes += classes.empty() ? "" : ", ";
-    classes += letter == 'b' ? "bool" : letter == 'i' ? "integer" : letter == 'x' ? "index" : "float";
+    classes += letter == 'b'   ? "bool"
+               : letter == 'i' ? "integer"
+               : letter == 'x' ? "index"
+                               : "float";
   }
   c.Error(Rule::kTypeClass, u, "it is not defined for " + t.ToString() + " (only " + classes + ")");
   return false;
@@ -76,9 +79,9 @@ bool CheckCompare(BodyCheck& c, const UOp* u) {
     return false;
   }
   if (u->dtype != DType(Scalar::kBool, t.lanes())) {
-    c.Error(Rule::kTypeCompare, u,
-            "the type is " + u->dtype.ToString() + ", not bool with as many lanes as " +
-                t.ToString());
+    c.Error(
+        Rule::kTypeCompare, u,
+        "the type is " + u->dtype.ToString() + ", not bool with as many lanes as " + t.ToString());
     return false;
   }
   return CheckClass(c, u, t);
@@ -109,8 +112,9 @@ bool CheckTypes(BodyCheck& c, const UOp* u) {
   const TypeRule rule = GetOpInfo(u->op).type_rule;
   // Before lower, lanes do not exist: an element is a scalar.
   if (c.has_shapes() && u->dtype.lanes() != 1) {
-    c.Error(Rule::kTypeScalar, u, "a type with lanes (" + u->dtype.ToString() + ") in stage " +
-                                      std::string(StageName(c.stage)));
+    c.Error(Rule::kTypeScalar, u,
+            "a type with lanes (" + u->dtype.ToString() + ") in stage " +
+                std::string(StageName(c.stage)));
     return false;
   }
   if (u->dtype.is_void() != (rule == TypeRule::kVoid) && u->op != Op::kNoop) {

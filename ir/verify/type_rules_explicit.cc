@@ -72,8 +72,8 @@ bool CheckLeaf(BodyCheck& c, const UOp* u) {
       if (!IsAddressType(c, t) || t.lanes() != 1) {
         return fail("a coordinate is an index, not " + t.ToString());
       }
-      return u->src(0)->dtype == t || fail("its size has type " + u->src(0)->dtype.ToString() +
-                                           ", it has " + t.ToString());
+      return u->src(0)->dtype == t ||
+             fail("its size has type " + u->src(0)->dtype.ToString() + ", it has " + t.ToString());
     case Op::kUnroll:
       return t == kIndex || fail("a coordinate is an index, not " + t.ToString());
     default:
@@ -127,16 +127,17 @@ bool CheckLanes(BodyCheck& c, const UOp* u) {
     default:
       return true;  // contract: its axes' sizes are known for the body as a whole
   }
-  return expected == lanes || fail(std::to_string(expected) + " lanes for the type " +
-                                   u->dtype.ToString());
+  return expected == lanes ||
+         fail(std::to_string(expected) + " lanes for the type " + u->dtype.ToString());
 }
 
 // Whether `op` may combine values of type `t`.
 bool CheckReduceOp(BodyCheck& c, const UOp* u, int64_t word, const DType& t) {
   const Op op = static_cast<Op>(word);
   if (!IsReduceOp(op)) {
-    c.Error(Rule::kTypeReduce, u, "'" + std::string(Mnemonic(op)) +
-                                      "' does not reduce (add, mul, max, min, and, or, xor do)");
+    c.Error(Rule::kTypeReduce, u,
+            "'" + std::string(Mnemonic(op)) +
+                "' does not reduce (add, mul, max, min, and, or, xor do)");
     return false;
   }
   const char letter = t.is_float() ? 'f' : t.is_bool() ? 'b' : t.is_index() ? 'x' : 'i';
@@ -151,8 +152,9 @@ bool CheckReduce(BodyCheck& c, const UOp* u) {
   if (!CheckReduceOp(c, u, u->word(0), from)) return false;
   if (u->op == Op::kReduce &&
       (to.scalar() != from.scalar() || !to.is_value() || from.lanes() % to.lanes() != 0)) {
-    c.Error(Rule::kTypeReduce, u, "source 0 has type " + from.ToString() + "; the result " +
-                                      to.ToString() + " is no equal part of its lanes");
+    c.Error(Rule::kTypeReduce, u,
+            "source 0 has type " + from.ToString() + "; the result " + to.ToString() +
+                " is no equal part of its lanes");
     return false;
   }
   if (u->op == Op::kReduceAxis) return true;
@@ -161,9 +163,9 @@ bool CheckReduce(BodyCheck& c, const UOp* u) {
     const bool unrolled = c.stage == Stage::kLowered && op == Op::kUnroll;
     const bool ok = u->op == Op::kReduce ? op == Op::kRange || unrolled : op == Op::kSpecial;
     if (ok) continue;
-    c.Error(Rule::kRanges, u, "source " + std::to_string(i) + " (" + c.Name(u->src(i)) +
-                                  ") is no " +
-                                  (u->op == Op::kReduce ? "range" : "special coordinate"));
+    c.Error(Rule::kRanges, u,
+            "source " + std::to_string(i) + " (" + c.Name(u->src(i)) + ") is no " +
+                (u->op == Op::kReduce ? "range" : "special coordinate"));
     return false;
   }
   return true;
@@ -171,8 +173,10 @@ bool CheckReduce(BodyCheck& c, const UOp* u) {
 
 bool CheckEnd(BodyCheck& c, const UOp* u) {
   if (!u->src(0)->dtype.is_void()) {
-    c.Error(Rule::kRanges, u, "source 0 (" + c.Name(u->src(0)) + ") has a value; end closes loops "
-                                  "around an effect");
+    c.Error(Rule::kRanges, u,
+            "source 0 (" + c.Name(u->src(0)) +
+                ") has a value; end closes loops "
+                "around an effect");
     return false;
   }
   for (size_t i = 1; i < u->num_srcs; ++i) {
@@ -204,8 +208,8 @@ bool CheckGroup(BodyCheck& c, const UOp* u) {
       return fail("the fragments a and b have types " + u->src(0)->dtype.ToString() + " and " +
                   u->src(1)->dtype.ToString());
     }
-    return u->dtype == u->src(2)->dtype || fail("the result has not the accumulator's type " +
-                                                u->src(2)->dtype.ToString());
+    return u->dtype == u->src(2)->dtype ||
+           fail("the result has not the accumulator's type " + u->src(2)->dtype.ToString());
   }
   const DType from = u->src(0)->dtype;
   if (!from.is_pointer() || from.space() != AddrSpace::kLocal || from.lanes() != 1 ||

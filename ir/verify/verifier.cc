@@ -90,6 +90,11 @@ void BodyCheck::Error(Rule rule, const UOp* u, std::string message) {
   diags.Error(loc, Tag(rule) + std::string(Mnemonic(u->op)) + ": " + message, context);
 }
 
+void BodyCheck::ErrorUnprintable(Rule rule, const UOp* u, std::string message) {
+  bad_.Insert(u);
+  diags.Error(body.side.loc(u), Tag(rule) + std::string(Mnemonic(u->op)) + ": " + message, where);
+}
+
 void BodyCheck::Error(Rule rule, std::string message) {
   diags.Error({}, Tag(rule) + where + ": " + message);
 }
@@ -124,8 +129,8 @@ bool VerifyModule(const Module& module, Diagnostics& diags) {
   const verify::Symbols symbols(module);
   // Kernels first: what graphs ask about them then makes sense.
   for (const auto& kernel : module.kernels) {
-    verify::BodyCheck check(module, symbols, kernel->body, kernel->stage,
-                            "kernel @" + kernel->name, diags);
+    verify::BodyCheck check(module, symbols, kernel->body, kernel->stage, "kernel @" + kernel->name,
+                            diags);
     verify::CheckOneBody(check, true);
     if (diags.full()) return false;
   }

@@ -86,6 +86,7 @@ Interval Bounds::FromSources(const UOp* u) const {
     case Op::kCast:
       return CastInterval(u->src(0)->dtype.scalar(), s, Source(u, 0));
     case Op::kPad:
+    case Op::kView:
       return Union(Source(u, 0), Interval::Point(0));
     case Op::kReduceAxis:
     case Op::kReduce:

@@ -66,7 +66,7 @@ StructuralOrder::Key StructuralOrder::FromSources(const UOp* u) const {
   return key;
 }
 
-const StructuralOrder::Key& StructuralOrder::Compute(const UOp* root) {
+StructuralOrder::Key StructuralOrder::Compute(const UOp* root) {
   const auto done = [&](const UOp* u) { return u->id < keys_.size() && keys_[u->id].hash; };
   llvm::SmallVector<const UOp*, 32> stack = {root};
   while (!stack.empty()) {

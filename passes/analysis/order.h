@@ -26,7 +26,7 @@ class StructuralOrder {
 
   explicit StructuralOrder(const Context& ctx) : ctx_(ctx) {}
 
-  const Key& Of(const UOp* u) {
+  Key Of(const UOp* u) {
     if (u->id < keys_.size() && keys_[u->id].hash) return keys_[u->id];
     return Compute(u);
   }
@@ -41,7 +41,7 @@ class StructuralOrder {
   }
 
  private:
-  const Key& Compute(const UOp* u);
+  Key Compute(const UOp* u);
   Key FromSources(const UOp* u) const;
 
   const Context& ctx_;

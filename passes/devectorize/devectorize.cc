@@ -25,9 +25,10 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& tar
   const bool reassociate =
       std::find(module.flags.begin(), module.flags.end(), "no-reassociate") == module.flags.end();
   // While addresses are still of type index, so that consecutive ones are found.
-  const MemoryStatistics memory = CutMemory(body, module, target);
-  context.statistics["devectorize.wide-accesses"] += memory.wide_accesses;
-  context.statistics["devectorize.scalar-accesses"] += memory.scalar_accesses;
+  const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target);
+  if (!memory.ok()) return memory.status();
+  context.statistics["devectorize.wide-accesses"] += memory->wide_accesses;
+  context.statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
   if (absl::Status s = ReduceLanes(body, reassociate); !s.ok()) return s;
   // On whole vectors, however wide: there are few nodes yet.
   SplitIntegerMulAcc(body);

@@ -161,9 +161,18 @@ const UOp* LaneIndex::GateLane(const UOp* u, const UOp* now, int lane) {
     }
     return x == y ? x : b_.Alu(is_and ? Op::kAnd : Op::kOr, {x, y});
   }
-  if (u->op == Op::kCmpNe && IsConst(GateAt(u->src(0), lane)) &&
-      IsConst(GateAt(u->src(1), lane))) {
-    return b_.Bool(GateAt(u->src(0), lane) != GateAt(u->src(1), lane));
+  if (u->op == Op::kCmpNe) {
+    const UOp* x = GateAt(u->src(0), lane);
+    const UOp* y = GateAt(u->src(1), lane);
+    if (IsConst(x)) std::swap(x, y);
+    if (IsConst(x)) return b_.Bool(x != y);
+    if (IsConst(y)) {
+      if (!y->word()) return x;
+      // not (d < 0)  <=>  -d - 1 < 0
+      if (const Linear* d = linear_.ClauseOf(x)) {
+        return linear_.Less(linear_.Scale(*d, -1), Linear::Constant(1));
+      }
+    }
   }
   return OpaqueLane(u, now, lane);
 }

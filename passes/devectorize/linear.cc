@@ -60,7 +60,34 @@ Linear LinearBuilder::Scale(const Linear& a, int64_t factor) const {
   return out;
 }
 
+std::pair<int64_t, Linear> LinearBuilder::Eliminate(const Linear& a, const Linear& c) const {
+  if (c.terms.empty()) return {0, a};
+  const auto [term, by] = c.terms[0];
+  for (const auto& [t, k] : a.terms) {
+    if (t == term && k % by == 0) return {k / by, Add(a, c, -(k / by))};
+  }
+  return {0, a};
+}
+
 Interval LinearBuilder::BoundsOf(const Linear& a) {
+  Interval v = BoundsWithoutAssumptions(a);
+  for (const Linear& clause : assumed_) {
+    // clause <= -1
+    const auto [scale, rest] = Eliminate(a, clause);
+    if (scale == 0) continue;
+    const Interval r = BoundsWithoutAssumptions(rest);
+    if (scale > 0 && r.HasHi()) v.hi = std::min(v.hi, r.hi - scale);
+    if (scale < 0 && r.HasLo()) v.lo = std::max(v.lo, r.lo - scale);
+  }
+  return v;
+}
+
+const Linear* LinearBuilder::ClauseOf(const UOp* gate) const {
+  const int at = clause_of_.Get(gate);
+  return at ? &clauses_[static_cast<size_t>(at - 1)] : nullptr;
+}
+
+Interval LinearBuilder::BoundsWithoutAssumptions(const Linear& a) {
   Interval sum{a.constant, a.constant};
   for (const auto& [term, k] : a.terms) {
     const Interval t = bounds_.Of(term);
@@ -172,7 +199,12 @@ const UOp* LinearBuilder::Less(const Linear& a, const Linear& c) {
   } else {
     right.constant = -floor;
   }
-  return b_.Lt(Build(left), Build(right));
+  const UOp* less = b_.Lt(Build(left), Build(right));
+  if (!clause_of_.Get(less)) {
+    clauses_.push_back(d);
+    clause_of_[less] = static_cast<int>(clauses_.size());
+  }
+  return less;
 }
 
 const UOp* LinearBuilder::NotEqual(const Linear& a, const Linear& c) {

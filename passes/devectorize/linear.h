@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "ir/builder.h"
 #include "ir/module.h"
+#include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/bounds.h"
 
@@ -49,17 +51,28 @@ class LinearBuilder {
   const UOp* NotEqual(const Linear& a, const Linear& c);
 
   Interval BoundsOf(const Linear& a);
+  // What Less made `gate` of: a form that is negative exactly where the gate holds; null where it was
+  // not made so.
+  const Linear* ClauseOf(const UOp* gate) const;
+  // From now on forms are only looked at where all of these are negative.
+  void Assume(std::vector<Linear> clauses) { assumed_ = std::move(clauses); }
+  // a = scale * c + rest, for the scale at which c's first term goes away; 0 where there is none.
+  std::pair<int64_t, Linear> Eliminate(const Linear& a, const Linear& c) const;
   // The greatest known number that divides the form's value; 0 for the constant 0.
   int64_t Divisor(const Linear& a);
 
  private:
   // Splits a into a multiple of d (divided by d already) and the rest, whose constant is in 0..d-1.
   std::pair<Linear, Linear> SplitMultiples(const Linear& a, int64_t d) const;
+  Interval BoundsWithoutAssumptions(const Linear& a);
   // The quotient by d that the whole of `rest` has, if there is one.
   std::optional<int64_t> OneQuotient(const Linear& rest, int64_t d);
 
   Builder& b_;
   Bounds bounds_;
+  std::vector<Linear> assumed_;
+  NodeMap<int> clause_of_;  // 1 + its place in clauses_
+  std::vector<Linear> clauses_;
 };
 
 }  // namespace tg

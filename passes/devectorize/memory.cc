@@ -5,7 +5,9 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "passes/decompose/forward.h"
+#include "passes/devectorize/image_access.h"
 #include "passes/devectorize/lane_index.h"
 #include "passes/devectorize/lanes.h"
 #include "passes/devectorize/register_scratch.h"
@@ -83,12 +85,13 @@ class Cutter {
       : body_(body), target_(target), registers_(body, module, target), b_(*body.context),
         index_(b_, module, body.root) {}
 
-  MemoryStatistics Run() {
+  absl::StatusOr<MemoryStatistics> Run() {
     ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) {
       const UOp* v = Rewrite(u, srcs);
       index_.Visit(u, v);
       return v;
     });
+    if (!status_.ok()) return status_;
     return statistics_;
   }
 
@@ -96,6 +99,8 @@ class Cutter {
   const UOp* Rewrite(const UOp* u, UOpSpan srcs);
   const UOp* RewriteLoad(const UOp* u, UOpSpan srcs);
   const UOp* RewriteStore(const UOp* u, UOpSpan srcs);
+  const UOp* LoadImage(const UOp* u, UOpSpan srcs);
+  const UOp* StoreImage(const UOp* u, UOpSpan srcs);
   // The lanes that happen at all; a null gate where it is known to hold.
   std::vector<LaneAccess> LanesOf(const UOp* access, const UOp* alternative);
   // Calls f(address, first element's place in the run, width) for each piece of the run.
@@ -117,6 +122,7 @@ class Cutter {
   Builder b_;
   LaneIndex index_;
   MemoryStatistics statistics_;
+  absl::Status status_;
 };
 
 std::vector<LaneAccess> Cutter::LanesOf(const UOp* access, const UOp* alternative) {
@@ -252,9 +258,56 @@ const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   return Join(Span(tokens));
 }
 
+const UOp* Cutter::LoadImage(const UOp* u, UOpSpan srcs) {
+  const UOp* alternative = srcs.size() > 1 ? srcs[1] : nullptr;
+  LaneRefs result(static_cast<size_t>(u->dtype.lanes()));
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] = alternative ? OriginOf(b_, alternative, static_cast<int>(i))
+                            : LaneRef{b_.Const(kF32, 0), 0};
+  }
+  for (const LaneAccess& l : LanesOf(u, alternative)) {
+    LaneRef x = LoadImageElement(b_, index_.linear(), PointerOf(srcs[0]), l.address, l.gate);
+    body_.CarryOver(u, x.node);
+    // A gated texel reads 0, which is another alternative's place.
+    const bool is_zero = !l.alternative || l.alternative == b_.Const(kF32, 0);
+    if (l.gate && !is_zero) {
+      x = {b_.Where(l.gate, Assemble(b_, {&x, 1}), l.alternative), 0};
+    }
+    result[static_cast<size_t>(l.lane)] = x;
+    ++statistics_.wide_accesses;
+  }
+  return Assemble(b_, {result.data(), result.size()});
+}
+
+const UOp* Cutter::StoreImage(const UOp* u, UOpSpan srcs) {
+  Nodes tokens;
+  for (const ElementRun& run : RunsOf(LanesOf(u, nullptr))) {
+    Linear start = run.start;
+    if (run.lanes.size() % 4 != 0 || index_.linear().Divisor(start) % 4 != 0) {
+      const Location at = body_.side.loc(u);
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat("store at line ", at.line, ", column ", at.column,
+                       ": an image is written by whole texels, four channels in one work-item"));
+      return u;
+    }
+    for (size_t at = 0; at < run.lanes.size(); at += 4, start.constant += 4) {
+      LaneRefs refs;
+      for (size_t k = 0; k < 4; ++k) refs.push_back(OriginOf(b_, srcs[1], run.lanes[at + k].back()));
+      tokens.push_back(
+          b_.Store(TexelAddress(b_, index_.linear(), PointerOf(srcs[0]), start, run.gate),
+                   Assemble(b_, {refs.data(), refs.size()})));
+      ++statistics_.wide_accesses;
+    }
+  }
+  return Join(Span(tokens));
+}
+
 const UOp* Cutter::Rewrite(const UOp* u, UOpSpan srcs) {
   const bool is_access = (u->op == Op::kLoad || u->op == Op::kStore) &&
                          u->src(0)->op == Op::kIndex && !u->src(0)->dtype.is_image();
+  if ((u->op == Op::kLoad || u->op == Op::kStore) && AddressesImageElements(u->src(0))) {
+    return u->op == Op::kLoad ? LoadImage(u, srcs) : StoreImage(u, srcs);
+  }
   if (is_access) {
     // A scalar access is left alone; register scratch may have wider pieces around it.
     const bool scalar = AccessType(u).lanes() == 1 && u->src(0)->num_srcs == 2;
@@ -296,7 +349,7 @@ const UOp* Cutter::Rewrite(const UOp* u, UOpSpan srcs) {
 
 }  // namespace
 
-MemoryStatistics CutMemory(Body& body, const Module& module, const Target& target) {
+absl::StatusOr<MemoryStatistics> CutMemory(Body& body, const Module& module, const Target& target) {
   return Cutter(body, module, target).Run();
 }
 

@@ -13,7 +13,7 @@
 #ifndef TG_PASSES_DEVECTORIZE_MEMORY_H_
 #define TG_PASSES_DEVECTORIZE_MEMORY_H_
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "passes/target.h"
 
@@ -24,7 +24,8 @@ struct MemoryStatistics {
   int64_t scalar_accesses = 0;  // made from lanes that fit nowhere else
 };
 
-MemoryStatistics CutMemory(Body& body, const Module& module, const Target& target);
+// An error where an image is not stored to by texels.
+absl::StatusOr<MemoryStatistics> CutMemory(Body& body, const Module& module, const Target& target);
 
 }  // namespace tg
 

@@ -48,6 +48,7 @@ class Generator {
   int64_t RandomBits(Scalar s);
 
   const UOp* NewBuffer(Scalar s, int64_t size);
+  const UOp* NewImage(DType t);
   // Lane constants in some order: consecutive, strided, repeated, permuted.
   Ints LanePattern(int n);
   const UOp* VectorOf(const Ints& v) {
@@ -91,8 +92,9 @@ int64_t Generator::RandomBits(Scalar s) {
     const double v = DoubleFromBits(s, bits);
     return BitsFromDouble(s, v != v ? std::numeric_limits<double>::quiet_NaN() : v);
   }
+  if (Chance(10)) return Chance(50) ? MinValue(s) : WrapInt(s, -1);
   if (Chance(60)) return WrapInt(s, Below(41) - 20);
-  return WrapInt(s, Chance(20) ? MinValue(s) : static_cast<int64_t>(random_()));
+  return WrapInt(s, static_cast<int64_t>(random_()));
 }
 
 const UOp* Generator::NewBuffer(Scalar s, int64_t size) {
@@ -103,6 +105,15 @@ const UOp* Generator::NewBuffer(Scalar s, int64_t size) {
   result_.buffers.push_back(std::move(buffer));
   const auto slot = static_cast<int64_t>(result_.buffers.size()) - 1;
   return b_->DefineGlobal(slot, DType::Pointer(s, size, AddrSpace::kGlobal));
+}
+
+const UOp* Generator::NewImage(DType t) {
+  HostBuffer buffer;
+  buffer.dtype = t;
+  buffer.shape = {t.height(), t.width(), 4};
+  for (int64_t i = 0; i < t.size(); ++i) buffer.data.push_back(RandomBits(t.scalar()));
+  result_.buffers.push_back(std::move(buffer));
+  return b_->DefineGlobal(static_cast<int64_t>(result_.buffers.size()) - 1, t);
 }
 
 Ints Generator::LanePattern(int n) {
@@ -153,8 +164,17 @@ const UOp* Generator::RandomLoad(Scalar s, int n) {
   int64_t limit = 0;
   const UOp* index = RandomIndex(n, &limit);
   const UOp* gate = Chance(40) ? RandomGate(index, limit) : nullptr;
-  const UOp* memory = NewBuffer(s, limit);
   const UOp* alternative = gate && Chance(50) ? RandomConst(s, n) : nullptr;
+  if (s == Scalar::kF32 && Chance(15)) {
+    const int64_t width = 1 + Below(4), height = (limit + width * 4 - 1) / (width * 4);
+    const DType t = DType::Image(Chance(50) ? Scalar::kF32 : Scalar::kF16,
+                                 static_cast<int32_t>(height), static_cast<int32_t>(width));
+    const UOp* image = NewImage(t);
+    const UOp* address = gate ? b_->context().Make(Op::kIndex, t.WithLanes(n), {image, index, gate})
+                              : b_->context().Make(Op::kIndex, t.WithLanes(n), {image, index});
+    return b_->Load(address, alternative);
+  }
+  const UOp* memory = NewBuffer(s, limit);
   return b_->Load(b_->IndexPtr(memory, index, gate), alternative);
 }
 

@@ -1,6 +1,7 @@
 #include "passes/expand/expand.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -213,52 +214,30 @@ class Expander {
     for (const LaneAxis& a : e.axes) {
       if (std::find(numbers.begin(), numbers.end(), a.number) == numbers.end()) kept.push_back(a);
     }
+    // Axes that the source does not vary over repeat it; together they have what is left of the
+    // lanes.
+    int64_t rest = inner;
     for (int64_t number : numbers) {
-      if (const LaneAxis* a = FindAxis(e.axes, number)) contracted.push_back(*a);
+      const LaneAxis* a = FindAxis(e.axes, number);
+      contracted.push_back({number, a ? a->size : 1});
+      rest /= contracted.back().size;
     }
-    const int64_t present = Lanes(contracted);
-    if (present != inner && !contracted.empty() && contracted.size() != numbers.size()) {
-      return ContractMissing(u, e, kept);
+    for (size_t i = 0; i < contracted.size() && rest > 1; ++i) {
+      if (FindAxis(e.axes, contracted[i].number)) continue;
+      contracted[i].size = rest;
+      rest = 1;
     }
     LaneAxes all = kept;
     all.append(contracted.begin(), contracted.end());
-    llvm::SmallVector<int64_t, 32> lanes;
-    for (int64_t g = 0; g < Lanes(kept); ++g) {
-      for (int64_t c = 0; c < inner; ++c) {
-        const int64_t from = LaneIn(e.axes, all, g * present + c % present);
-        for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
-      }
-    }
-    return {Pick(e.node, {lanes.data(), lanes.size()}), kept};
-  }
-
-  // Some of the contracted axes are ones that the source does not vary over: their size is only
-  // known from the others', so they are taken from the unroll leaves of the body.
-  Expanded ContractMissing(const UOp* u, const Expanded& e, const LaneAxes& kept) {
-    LaneAxes listed;
-    for (int64_t number : u->list()) listed.push_back({number, AxisSize(number)});
-    LaneAxes all = kept;
-    all.append(listed.begin(), listed.end());
-    const int own = u->src(0)->dtype.lanes();
     llvm::SmallVector<int64_t, 32> lanes;
     for (int64_t i = 0; i < Lanes(all); ++i) {
       const int64_t from = LaneIn(e.axes, all, i);
       for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
     }
-    return {Pick(e.node, {lanes.data(), lanes.size()}), kept};
-  }
-
-  const UOp* Pick(const UOp* x, std::span<const int64_t> lanes) {
-    if (x->dtype.lanes() == 1) return b_.Splat(x, static_cast<int>(lanes.size()));
-    return b_.Gep(x, lanes);
-  }
-
-  int64_t AxisSize(int64_t number) {
-    for (uint32_t i = 0; i < b_.context().num_nodes(); ++i) {
-      const UOp* u = b_.context().node(i);
-      if (u->op == Op::kUnroll && u->word(0) == number) return u->word(1);
+    if (e.node->dtype.lanes() == 1) {
+      return {b_.Splat(e.node, static_cast<int>(lanes.size())), kept};
     }
-    return 1;
+    return {b_.Gep(e.node, {lanes.data(), lanes.size()}), kept};
   }
 
   Body& body_;

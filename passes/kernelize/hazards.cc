@@ -9,14 +9,14 @@
 namespace tg {
 namespace {
 
-// The use of its target's buffer by which an assign's kernel writes.
+// The use of its target's version by which an assign's kernel writes.
 UseId TargetUse(UseTable& uses, const UOp* assign) {
   UseId use = uses.Root(assign);
   for (const UOp* t = assign->src(0); IsMovement(t->op); t = t->src(0)) use = uses.Through(use, t);
   return use;
 }
 
-// Everything that a node's value depends on, kernels' inputs included.
+// Everything that a node's value depends on, itself included.
 NodeSet Ancestors(const UOp* u) {
   NodeSet seen;
   std::vector<const UOp*> order;
@@ -30,88 +30,129 @@ struct Writer {
   size_t draft;  // SIZE_MAX: an assign that was there already
 };
 
+class Finder {
+ public:
+  Finder(const Body& graph, const std::vector<KernelDraft>& drafts, UseTable& uses,
+         const NodeMap<std::vector<UseId>>& read_uses)
+      : drafts_(drafts), uses_(uses), read_uses_(read_uses) {
+    out_.drafts.resize(drafts.size());
+    for (size_t i = 0; i < drafts.size(); ++i) {
+      const KernelDraft& d = drafts[i];
+      if (d.target) writers_.push_back({d.node, BufferOf(d.target), i});
+    }
+    for (const UOp* u : PostOrder(graph.root)) {
+      const bool stored = u->op == Op::kAssign && IsStored(u);
+      if (stored) writers_.push_back({u, BufferOf(u->src(0)), SIZE_MAX});
+    }
+  }
+
+  WriteAfterRead Run() {
+    for (const Writer& w : writers_) {
+      for (size_t r = 0; r < drafts_.size(); ++r) {
+        const KernelDraft& reader = drafts_[r];
+        for (const UOp* version : reader.inputs) Order(w, r, version);
+        if (reader.reads_target) Order(w, r, reader.target);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Draft `r` reads `version`.
+  void Order(const Writer& w, size_t r, const UOp* version) {
+    if (!IsVersion(version) || BufferOf(version) != w.buffer) return;
+    if (r == w.draft) {
+      if (!ReadsWhereItWrites(drafts_[r], version)) Copy(w, version);
+      return;
+    }
+    if (Ancestors(version).Contains(w.assign)) return;
+    if (Ancestors(drafts_[r].node).Contains(w.assign)) {
+      // The reader wants both the old contents and something made from the new ones.
+      Copy(w, version);
+    } else if (w.draft == SIZE_MAX) {
+      Add(out_.stored[w.assign], r);
+    } else {
+      Add(out_.drafts[w.draft], r);
+    }
+  }
+
+  bool ReadsWhereItWrites(const KernelDraft& d, const UOp* version) {
+    if (version != d.target) return false;
+    const UseId target = TargetUse(uses_, d.node);
+    for (UseId use : read_uses_.Get(version)) {
+      if (uses_.KernelOf(use) == d.node && use != target) return false;
+    }
+    return true;
+  }
+
+  void Copy(const Writer& w, const UOp* version) {
+    const bool can = w.draft != SIZE_MAX && w.assign->src(1)->op != Op::kContiguous;
+    std::vector<const UOp*>& list = can ? out_.copied : out_.snapshots;
+    const UOp* u = can ? w.assign : version;
+    if (std::find(list.begin(), list.end(), u) == list.end()) list.push_back(u);
+  }
+
+  static void Add(std::vector<size_t>& list, size_t r) {
+    if (std::find(list.begin(), list.end(), r) == list.end()) list.push_back(r);
+  }
+
+  const std::vector<KernelDraft>& drafts_;
+  UseTable& uses_;
+  const NodeMap<std::vector<UseId>>& read_uses_;
+  std::vector<Writer> writers_;
+  WriteAfterRead out_;
+};
+
 }  // namespace
 
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
                            UseTable& uses, const NodeMap<std::vector<UseId>>& read_uses) {
-  WriteAfterRead out;
-  out.drafts.resize(drafts.size());
-  std::vector<Writer> writers;
-  for (size_t i = 0; i < drafts.size(); ++i) {
-    const KernelDraft& d = drafts[i];
-    if (!d.target) continue;
-    writers.push_back({d.node, d.target, i});
-    if (!d.reads_target) continue;
-    const UseId target = TargetUse(uses, d.node);
-    for (UseId use : read_uses.Get(d.target)) {
-      if (uses.KernelOf(use) == d.node && use != target) {
-        out.copied.push_back(d.node);
-        break;
-      }
-    }
-  }
-  for (const UOp* u : PostOrder(graph.root)) {
-    const bool stored = u->op == Op::kAssign && IsStored(u);
-    if (stored) writers.push_back({u, TargetBuffer(u->src(0)), SIZE_MAX});
-  }
-  for (const Writer& w : writers) {
-    for (size_t r = 0; r < drafts.size(); ++r) {
-      const KernelDraft& reader = drafts[r];
-      if (r == w.draft) continue;
-      const bool reads =
-          (reader.target == w.buffer && reader.reads_target) ||
-          std::find(reader.inputs.begin(), reader.inputs.end(), w.buffer) != reader.inputs.end();
-      if (!reads) continue;
-      if (Ancestors(reader.node).Contains(w.assign)) {
-        // The reader wants both the old contents and something made from the new ones.
-        if (w.draft != SIZE_MAX) out.copied.push_back(w.assign);
-      } else if (w.draft == SIZE_MAX) {
-        out.stored[w.assign].push_back(r);
-      } else {
-        out.drafts[w.draft].push_back(r);
-      }
-    }
-  }
-  return out;
+  return Finder(graph, drafts, uses, read_uses).Run();
 }
 
-void CopyThroughBuffers(Body& graph, const std::vector<const UOp*>& assigns) {
+void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards) {
   Builder b(*graph.context);
-  NodeSet copied;
-  for (const UOp* a : assigns) copied.Insert(a);
-  NodeMap<const UOp*> read, write;  // what users see; the assign itself
-  std::vector<const UOp*> kept;     // assigns that only the sink holds on to now
+  NodeSet copied, snapshots;
+  for (const UOp* a : hazards.copied) copied.Insert(a);
+  for (const UOp* v : hazards.snapshots) snapshots.Insert(v);
+  // What users of a node's value see, and the node itself as a version of its buffer.
+  NodeMap<const UOp*> read, version;
+  std::vector<const UOp*> kept;  // assigns that only the sink holds on to now
   llvm::SmallVector<const UOp*, 8> srcs;
-  for (const UOp* u : PostOrder(graph.root)) {
+  const auto rebuild = [&](const UOp* u, bool as_version) {
     srcs.clear();
-    const bool ends = u->op == Op::kSink || u->op == Op::kAfter;
     for (size_t i = 0; i < u->num_srcs; ++i) {
-      srcs.push_back(ends && i + 1 > (u->op == Op::kAfter) ? write.Get(u->src(i))
-                                                           : read.Get(u->src(i)));
+      // Targets, what an `after` waits for and what a kernel is run on are versions; values are
+      // read.
+      const bool named = as_version || u->op == Op::kAfter || u->op == Op::kSink ||
+                         u->op == Op::kKernel || (u->op == Op::kAssign && i != 1);
+      srcs.push_back((named ? version : read).Get(u->src(i)));
     }
+    return b.context().Rebuild(u, b.context(), {srcs.data(), srcs.size()});
+  };
+  for (const UOp* u : PostOrder(graph.root)) {
+    const UOp* to = rebuild(u, false);
     if (u->op == Op::kSink) {
+      srcs.assign(to->srcs().begin(), to->srcs().end());
       for (const UOp* a : kept) {
         if (std::find(srcs.begin(), srcs.end(), a) == srcs.end()) srcs.push_back(a);
       }
       graph.root = b.Sink({srcs.data(), srcs.size()});
       return;
     }
-    if (copied.Contains(u)) {
-      const UOp* value = srcs[1]->op == Op::kContiguous
-                             ? srcs[1]
-                             : b.context().Make(Op::kContiguous, srcs[1]->dtype, {srcs[1]});
-      srcs[1] = value;
-      const UOp* a = b.context().Make(Op::kAssign, u->dtype, {srcs.data(), srcs.size()});
-      graph.CarryOver(u, a);
-      read[u] = value;
-      write[u] = a;
-      kept.push_back(a);
-      continue;
-    }
-    const UOp* to = b.context().Rebuild(u, b.context(), {srcs.data(), srcs.size()});
-    graph.CarryOver(u, to);
     read[u] = to;
-    write[u] = to;
+    version[u] = IsMovement(u->op) ? rebuild(u, true) : to;
+    if (copied.Contains(u)) {
+      srcs.assign(to->srcs().begin(), to->srcs().end());
+      srcs[1] = b.context().Make(Op::kContiguous, srcs[1]->dtype, {srcs[1]});
+      read[u] = srcs[1];
+      version[u] = b.context().Make(Op::kAssign, u->dtype, {srcs.data(), srcs.size()});
+      kept.push_back(version[u]);
+    }
+    if (snapshots.Contains(u)) {
+      read[u] = b.context().Make(Op::kContiguous, u->dtype, {version[u]});
+    }
+    graph.CarryOver(u, version[u]);
   }
 }
 

@@ -1,4 +1,8 @@
-// In-place writes and who still needs what they overwrite.
+// In-place writes, and who still needs what they overwrite.
+//
+// A version of a buffer is its contents on entry (`buffer`) or after some writes (`assign`,
+// `after`). A kernel that reads a version must run before every write that the version does not
+// include.
 #ifndef TG_PASSES_KERNELIZE_HAZARDS_H_
 #define TG_PASSES_KERNELIZE_HAZARDS_H_
 
@@ -12,22 +16,24 @@
 
 namespace tg {
 
-// For each draft, by position: the drafts that must run before it because they read what it
-// overwrites. For assigns that were in the graph already: `stored`, likewise.
 struct WriteAfterRead {
+  // For each draft, by position: the drafts that must run before it because they read what it
+  // overwrites. For assigns that were in the graph already: `stored`, likewise.
   std::vector<std::vector<size_t>> drafts;
   NodeMap<std::vector<size_t>> stored;
-  // Assigns that cannot write in place: they read their target elsewhere than where they write, or
+  // Assigns that cannot write in place: they read their buffer elsewhere than where they write, or
   // a reader of the old contents needs their result.
   std::vector<const UOp*> copied;
+  // Versions whose readers need a later one too, where that did not help: they are copied before.
+  std::vector<const UOp*> snapshots;
 };
 
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
                            UseTable& uses, const NodeMap<std::vector<UseId>>& read_uses);
 
-// Rewrites the graph so that each of `assigns` first stores its value in a buffer of its own, which
-// the assign's users read, and then copies.
-void CopyThroughBuffers(Body& graph, const std::vector<const UOp*>& assigns);
+// Rewrites the graph so that each of `copied` first stores its value in a buffer of its own, which
+// the assign's users read, and then copies; and so that readers of `snapshots` read copies.
+void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards);
 
 }  // namespace tg
 

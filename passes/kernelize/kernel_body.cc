@@ -27,7 +27,7 @@ class Drafter {
 
   KernelDraft Run() {
     const UOp* value = ComputedValue(node_);
-    if (node_->op == Op::kAssign) draft_.target = TargetBuffer(node_->src(0));
+    if (node_->op == Op::kAssign) draft_.target = TargetVersion(node_->src(0));
     const UOp* out = Pointer(node_, 0);
     const UOp* store = b_.Store(out, Clone(value));
     kernel_->body.root = b_.Sink(UOpSpan(&store, 1));
@@ -117,7 +117,13 @@ class Drafter {
     const UOp* p =
         b_.DefineGlobal(slot, DType::Pointer(u->dtype.scalar(), size, AddrSpace::kGlobal));
     Shape own;
-    for (const Dim& d : shape) own.push_back(d.is_symbolic() ? Dim(Clone(d.symbol())) : d);
+    Dim count = 1;
+    for (const Dim& d : shape) {
+      own.push_back(d.is_symbolic() ? Dim(Clone(d.symbol())) : d);
+      count = MulDims(b_.context(), count, own.back());
+    }
+    // A buffer of symbolic extents is allocated for the greatest; its elements come first in it.
+    if (count.is_symbolic()) p = b_.Shrink(p, {{0, count}});
     if (own != Shape{size}) p = b_.Reshape(p, own);
     for (size_t i = movement.size(); i-- > 0;) {
       const UOp* m = movement[i];

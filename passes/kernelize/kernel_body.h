@@ -16,11 +16,11 @@ namespace tg {
 struct KernelDraft {
   const UOp* node = nullptr;  // the realized node
   std::unique_ptr<Kernel> kernel;
-  const UOp* target = nullptr;     // of an assign: the buffer that it writes; else null
+  const UOp* target = nullptr;     // of an assign: the version it writes to; else null
   std::vector<const UOp*> inputs;  // stored or realized nodes, in slot order behind the output;
                                    // the target is not repeated where it is also read
   std::vector<const UOp*> vars;    // var or bind nodes
-  bool reads_target = false;       // its entry contents
+  bool reads_target = false;       // that version's contents
 };
 
 // Builds the body of `realized`. Argument 0 is the output, the inputs follow in the order in which

@@ -91,7 +91,7 @@ class Assembler {
       const KernelDraft& d = drafts_[static_cast<size_t>(number) - 1];
       out = d.inputs;
       if (d.target) out.push_back(d.target);
-      for (const UOp* t : EarlierWrites(u)) out.push_back(t);
+      AppendOrdering(u, out);
       for (const UOp* v : d.vars) out.push_back(v);
       for (size_t r : order_.drafts[static_cast<size_t>(number) - 1])
         out.push_back(drafts_[r].node);
@@ -102,18 +102,9 @@ class Assembler {
     return out;
   }
 
-  // Assigns to the same buffer that an assign's target already went through.
-  static std::vector<const UOp*> EarlierWrites(const UOp* u) {
-    std::vector<const UOp*> out;
-    if (u->op != Op::kAssign) return out;
-    for (const UOp* t = u->src(0); t->num_srcs > 0; t = t->src(0)) {
-      if (t->op == Op::kAssign || t->op == Op::kAfter) {
-        out.push_back(t);
-        break;
-      }
-    }
-    for (size_t i = 2; i < u->num_srcs; ++i) out.push_back(u->src(i));
-    return out;
+  // What an assign in the graph already waits for.
+  static void AppendOrdering(const UOp* u, std::vector<const UOp*>& out) {
+    if (u->op == Op::kAssign) out.insert(out.end(), u->srcs().begin() + 2, u->srcs().end());
   }
 
   void Emit(const UOp* root) {
@@ -146,17 +137,38 @@ class Assembler {
 
   const UOp* EmitKernel(size_t i) {
     KernelDraft& d = drafts_[i];
-    const UOp* out = d.target ? map_.Get(d.target) : NewBuffer(d.node);
+    const UOp* out = d.target ? WholeBuffer(map_.Get(d.target)) : NewBuffer(d.node);
     std::vector<const UOp*> operands = {out};
-    for (const UOp* in : d.inputs) operands.push_back(map_.Get(in));
+    for (const UOp* in : d.inputs) operands.push_back(WholeBuffer(map_.Get(in)));
     for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
     const std::string name = pool_.Add(std::move(d.kernel), context_);
     const UOp* k =
         b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
-    std::vector<const UOp*> srcs = {out, k};
-    for (const UOp* w : EarlierWrites(d.node)) srcs.push_back(map_.Get(w));
+    std::vector<const UOp*> srcs = {d.target ? EmitTarget(d.node->src(0), out) : out, k};
+    std::vector<const UOp*> before;
+    AppendOrdering(d.node, before);
+    for (const UOp* w : before) srcs.push_back(map_.Get(w));
     for (size_t r : order_.drafts[i]) srcs.push_back(map_.Get(drafts_[r].node));
     return b_.context().Make(Op::kAssign, out->dtype, srcs);
+  }
+
+  // A kernel is run on whole buffers: after an assign to a view, the buffer that it is a view of.
+  const UOp* WholeBuffer(const UOp* version) {
+    if (version->op != Op::kAssign || !IsMovement(version->src(0)->op)) return version;
+    return b_.After(WholeBuffer(TargetVersion(version->src(0))), UOpSpan(&version, 1));
+  }
+
+  // An assign's target over `version`: the movement ops that make a view of it.
+  const UOp* EmitTarget(const UOp* target, const UOp* version) {
+    std::vector<const UOp*> movement;
+    for (; IsMovement(target->op); target = target->src(0)) movement.push_back(target);
+    const UOp* to = version;
+    for (size_t i = movement.size(); i-- > 0;) {
+      std::vector<const UOp*> srcs(movement[i]->srcs().begin(), movement[i]->srcs().end());
+      srcs[0] = to;
+      to = b_.context().Rebuild(movement[i], b_.context(), srcs);
+    }
+    return to;
   }
 
   // A temp buffer of the node's shape; a symbolic shape that no declaration can state is flat.
@@ -217,9 +229,10 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, Pass
       drafts.push_back(DraftKernel(module, body, shapes, plan, r.node));
     }
     WriteAfterRead order = FindHazards(body, drafts, uses, read_uses);
-    if (!order.copied.empty()) {
-      CopyThroughBuffers(body, order.copied);
-      context.statistics["kernelize.copies"] += static_cast<int64_t>(order.copied.size());
+    if (!order.copied.empty() || !order.snapshots.empty()) {
+      CopyThroughBuffers(body, order);
+      context.statistics["kernelize.copies"] +=
+          static_cast<int64_t>(order.copied.size() + order.snapshots.size());
       continue;
     }
     if (context.Flag("explain")) {

@@ -6,6 +6,7 @@
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "ir/interpret/scalar.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/realize.h"
 
@@ -54,6 +55,14 @@ class Preparer {
         // What is stored whole already needs no second buffer.
         if (srcs[0]->op == Op::kContiguous || IsStored(srcs[0])) return srcs[0];
         break;
+      case Op::kAssign:
+        // Nothing is written: there is no value, and nothing to wait for.
+        if (!IsStored(u) && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
+        break;
+      case Op::kAfter:
+        llvm::erase_if(srcs, [](const UOp* s) { return !IsVersion(s) && !s->dtype.is_void(); });
+        if (srcs.size() == 1) return srcs[0];
+        break;
       case Op::kReduceAxis:
         if (HasNoElements(shapes_.Of(u->src(0)))) {
           return Filled(u, ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
@@ -87,6 +96,7 @@ class Preparer {
     std::vector<const UOp*> roots;
     for (size_t i = 0; i < sink->num_srcs; ++i) {
       const UOp* v = map_.Get(sink->src(i));
+      if (!v->dtype.is_void() && HasNoElements(shapes_.Of(v))) continue;
       const auto name = targets ? static_cast<StringId>(words[1 + i]) : 0;
       if (!name) {
         roots.push_back(v);
@@ -146,11 +156,18 @@ class Preparer {
 
 absl::Status PrepareGraph(const Module& module, Body& body) { return Preparer(module, body).Run(); }
 
-const UOp* TargetBuffer(const UOp* target) {
-  while (IsMovement(target->op) || target->op == Op::kAssign || target->op == Op::kAfter) {
-    target = target->src(0);
-  }
+bool IsVersion(const UOp* u) {
+  return u->op == Op::kBuffer || u->op == Op::kAfter || u->op == Op::kAssign;
+}
+
+const UOp* TargetVersion(const UOp* target) {
+  while (IsMovement(target->op)) target = target->src(0);
   return target;
+}
+
+const UOp* BufferOf(const UOp* version) {
+  while (version->num_srcs > 0) version = version->src(0);
+  return version;
 }
 
 }  // namespace tg

@@ -17,8 +17,13 @@ namespace tg {
 //  - buffer_view becomes a reshape and a shrink.
 absl::Status PrepareGraph(const Module& module, Body& body);
 
-// The buffer that an assign's target names, through movement ops.
-const UOp* TargetBuffer(const UOp* target);
+// Whether `u` is a buffer's contents: on entry, or after some writes (assign, after).
+bool IsVersion(const UOp* u);
+// What an assign's target is a view of: a buffer, or what earlier writes left of one (assign,
+// after).
+const UOp* TargetVersion(const UOp* target);
+// The buffer that a target, or a version of a buffer, belongs to.
+const UOp* BufferOf(const UOp* version);
 
 }  // namespace tg
 

@@ -115,7 +115,10 @@ class Planner {
     if (u->op == Op::kContiguous) reasons_[u] = "contiguous";
     if (u->op == Op::kAssign) reasons_[u] = "assign";
     if (reasons_[u].empty()) reasons_[u] = Decide(u);
-    if (!reasons_[u].empty()) node_uses_[u] = {{uses_.Root(u), Size(u)}};
+    if (!reasons_[u].empty()) {
+      for (const NodeUse& use : node_uses_[u]) read_uses_[u].push_back(use.id);
+      node_uses_[u] = {{uses_.Root(u), Size(u)}};
+    }
     Propagate(u);
   }
 

@@ -30,7 +30,11 @@ class Orderer {
     Collect();
     MarkBarriers();
     for (const UOp* base : bases_) {
-      const Memory& m = memories_.at(nest_.at(base));
+      Memory& m = memories_.at(nest_.at(base));
+      // Neighbours in memory share a chunk, so that most loads have nothing to do with most chunks.
+      std::stable_sort(m.stores.begin(), m.stores.end(), [](const Access& a, const Access& b) {
+        return static_cast<uint64_t>(a.begin) < static_cast<uint64_t>(b.begin);
+      });
       const auto space = base->dtype.is_pointer() ? base->dtype.space() : AddrSpace::kGlobal;
       const bool shared = space == AddrSpace::kGlobal || space == AddrSpace::kLocal;
       for (size_t first = 0; !m.loads.empty() && first < m.stores.size(); first += 64) {
@@ -112,7 +116,14 @@ class Orderer {
     for (size_t i = first; i < last; ++i) {
       behind_[static_cast<size_t>(m.stores[i].position)] |= uint64_t{1} << (i - first);
     }
-    const auto start = static_cast<size_t>(m.stores[first].position);
+    Access whole = m.stores[first];  // all that the chunk may touch
+    size_t start = nest_.nodes.size();
+    for (size_t i = first; i < last; ++i) {
+      const Access& s = m.stores[i];
+      start = std::min(start, static_cast<size_t>(s.position));
+      whole.begin = std::min(whole.begin, s.begin);
+      whole.end = std::max(whole.end, s.end);
+    }
     for (size_t p = start; p < nest_.nodes.size(); ++p) {
       for (const UOp* s : nest_.nodes[p]->srcs()) {
         behind_[p] |= behind_[static_cast<size_t>(nest_.at(s))];
@@ -134,6 +145,7 @@ class Orderer {
       grouped |= uint64_t{1} << (i - first);
     }
     for (const Access& load : m.loads) {
+      if (!load.MayTouch(whole)) continue;
       const uint64_t seen = behind_[static_cast<size_t>(load.position)];
       uint64_t single = ~seen & (grouped ^ (last - first == 64 ? ~uint64_t{0}
                                                                 : (uint64_t{1} << (last - first)) - 1));

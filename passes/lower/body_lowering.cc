@@ -101,9 +101,10 @@ const UOp* BodyLowering::Address(const UOp* ptr, const Position& start) {
     ptr = src;
   }
   if (ptr->dtype.is_image()) {
-    status_ = absl::UnimplementedError(
-        "lower: an image argument is reached by shape; index it at stage lowered");
-    return nullptr;
+    // By the number of the element; devectorize makes texels of these.
+    const UOp* element = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
+    return at.valid ? b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element, at.valid})
+                    : b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element});
   }
   return b_.IndexPtr(ptr, Flatten(b_, shapes_.Of(ptr), at.index, simplify_), at.valid);
 }
@@ -211,6 +212,7 @@ bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const 
     return false;
   }
   if (depth == 0 || !MapsZeroToZero(v->op)) return false;
+  if (v->op == Op::kNeg && v->dtype.is_float()) return false;  // -0.0
   return std::all_of(v->srcs().begin(), v->srcs().end(),
                      [&](const UOp* s) { return ZeroOutside(s, valid, depth - 1); });
 }
@@ -224,7 +226,7 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
   for (size_t i : schedule_.AxesOf(u)) {
     switch (schedule_.axes[i].kind) {
       case AxisKind::kReduce:
-        axis[i] = b_.Range(b_.Index(schedule_.axes[i].size));
+        axis[i] = b_.Range(simplify_(b_.Index(schedule_.axes[i].size)));
         plan.ranges.push_back(axis[i]);
         break;
       case AxisKind::kUnroll:

@@ -63,7 +63,7 @@ class Maker {
           out_.axis[i] = b_.Unroll(static_cast<int64_t>(i), a.max_size);
           break;
         case AxisKind::kLoop:
-          out_.axis[i] = b_.Range(b_.Index(a.size));
+          out_.axis[i] = b_.Range(simplify_(b_.Index(a.size)));
           out_.loops.push_back(out_.axis[i]);
           break;
         case AxisKind::kReduce:

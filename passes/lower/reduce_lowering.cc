@@ -21,20 +21,32 @@ const UOp* ReduceLowering::LaneNumber(const std::vector<const UOp*>& unrolls, in
 const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& unrolls,
                                   const std::vector<const UOp*>& ranges) {
   const DType t = x->dtype;
-  // Horizontal: the unrolled terms become lanes of one vector, which collapses. An axis that x does
-  // not vary over still counts: each lane holds the same term.
+  // Horizontal: the unrolled terms become lanes of one vector, which collapses. Along an axis that x
+  // does not vary over, every term is the same one.
   if (!unrolls.empty()) {
-    llvm::SmallVector<int64_t, 8> axes{static_cast<int64_t>(unrolls.size())};
-    int lanes = t.lanes();
+    const std::vector<const UOp*> varying = free_.UnrollsOf(x);
+    llvm::SmallVector<int64_t, 8> axes = {0};
+    int lanes = t.lanes(), copies = 1;
     for (const UOp* u : unrolls) {
+      const int size = static_cast<int>(u->word(1));
+      if (std::find(varying.begin(), varying.end(), u) == varying.end()) {
+        copies *= size;
+        continue;
+      }
       axes.push_back(u->word(0));
-      lanes *= static_cast<int>(u->word(1));
+      ++axes[0];
+      lanes *= size;
     }
     Context& ctx = b_.context();
-    const std::span<const int64_t> words(axes.data(), axes.size());
-    const UOp* wide =
-        ctx.Make(Op::kContract, t.WithLanes(lanes), {x}, ctx.MakeAttr(Op::kContract, words));
-    x = ctx.Make(Op::kReduce, t, {wide}, ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
+    if (axes[0] > 0) {
+      x = ctx.Make(Op::kContract, t.WithLanes(lanes), {x},
+                   ctx.MakeAttr(Op::kContract, {axes.data(), axes.size()}));
+    }
+    llvm::SmallVector<const UOp*, 8> repeated(static_cast<size_t>(copies), x);
+    if (copies > 1) x = b_.Cat({repeated.data(), repeated.size()});
+    if (x->dtype != t) {
+      x = ctx.Make(Op::kReduce, t, {x}, ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
+    }
   }
   if (ranges.empty()) return x;
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "ir/value.h"
 #include "passes/rewrite/pattern.h"
@@ -126,8 +127,9 @@ template <Type kAs>
 inline bool Match(const FloatLit& l, const UOp* u, Env& e) {
   if (u->op != Op::kConst && u->op != Op::kVConst) return false;
   const auto bits = UniformBits(u);
-  return bits && u->dtype.is_float() && *bits == BitsFromDouble(u->dtype.scalar(), l.v) &&
-         e.Admit(u->dtype);
+  if (!bits || !u->dtype.is_float()) return false;
+  const double v = DoubleFromBits(u->dtype.scalar(), *bits);
+  return v == l.v && std::signbit(v) == std::signbit(l.v) && e.Admit(u->dtype);
 }
 template <Type kAs, Op kOp, typename... A>
 bool Match(const Alu<kOp, A...>& t, const UOp* u, Env& e) {

@@ -25,8 +25,6 @@ const UOp* Build(Op op, const LinearForm& sum, DType type, RuleContext& rc) {
   if (sum.constant == INT64_MIN) return nullptr;
   if (left.terms.empty()) {
     left.constant = sum.constant;
-    // `!=` has its constant on the right.
-    if (op == Op::kCmpNe) std::swap(left, right);
   } else {
     right.constant = -sum.constant;
   }
@@ -101,10 +99,12 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
   if (g > 1) {
     if (!less && sum->constant % g != 0) return result(true);
     for (auto& t : sum->terms) t.coef /= g;
-    // A*g + k < 0 is A < -k/g, so A + (floor((k + g - 1) / g)) rounds up... k/g from below:
-    // A*g <= -k - 1, A <= floor((-k - 1) / g), A - floor((-k - 1) / g) - 1 < 0.
+    // A*g + k < 0 is A*g <= -k - 1, A <= floor((-k - 1) / g), A - floor((-k - 1) / g) - 1 < 0.
     sum->constant = less ? -FloorDiv(-sum->constant - 1, g) - 1 : sum->constant / g;
   }
+  // Which side of a `!=` is the left one: the first term's.
+  SortTerms(*sum, rc);
+  if (!less && sum->terms[0].coef < 0 && !sum->Scale(-1)) return nullptr;
   return Build(u->op, *sum, u->dtype, rc);
 }
 

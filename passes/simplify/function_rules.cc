@@ -2,7 +2,10 @@
 #include "passes/simplify/compare.h"
 #include "passes/simplify/div_mod.h"
 #include "passes/simplify/fold.h"
+#include "passes/simplify/gate.h"
+#include "passes/simplify/lanes.h"
 #include "passes/simplify/linear.h"
+#include "passes/simplify/memory.h"
 #include "passes/simplify/rule_lists.h"
 
 namespace tg {
@@ -36,11 +39,34 @@ constexpr auto kGeneral = rules(
     custom<Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod,
            Op::kMax, Op::kMin, Op::kAnd, Op::kOr, Op::kXor, Op::kShl, Op::kShr, Op::kCmpLt,
            Op::kCmpNe>(&FoldIntoWhere, "FoldIntoWhere"));
+// Vectors.
+constexpr auto kLanes = rules(
+    custom<Op::kGep>(&FoldGep, "FoldGep"),
+    custom<Op::kVectorize>(&FoldVectorize, "FoldVectorize"),
+    custom<Op::kCat>(&FoldCat, "FoldCat"),
+    custom<Op::kSplat>(&FoldSplat, "FoldSplat"),
+    custom<Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod,
+           Op::kMax, Op::kMin, Op::kPow, Op::kAnd, Op::kOr, Op::kXor, Op::kShl, Op::kShr,
+           Op::kThreefry, Op::kCmpLt, Op::kCmpNe, Op::kWhere, Op::kMulAcc, Op::kNeg, Op::kExp2,
+           Op::kLog2, Op::kSin, Op::kSqrt, Op::kRecip, Op::kCast, Op::kBitcast>(
+        &FoldOpOfSplats, "FoldOpOfSplats"));
+
+constexpr auto kMemory = rules(
+    custom<Op::kIndex>(&FoldAddress, "FoldAddress"),
+    custom<Op::kLoad>(&FoldLoad, "FoldLoad"),
+    custom<Op::kStore>(&FoldStore, "FoldStore"),
+    custom<Op::kEnd, Op::kAfter, Op::kBarrier, Op::kSink, Op::kNoop>(&DropNoops, "DropNoops"),
+    custom<Op::kWhere>(&FoldWhereOfLoad, "FoldWhereOfLoad"),
+    custom<Op::kAnd>(&CanonicalAnd, "CanonicalAnd"),
+    custom<Op::kIndex>(&FoldGatedIndex, "FoldGatedIndex"),
+    custom<Op::kWhere>(&FoldGatedWhere, "FoldGatedWhere"));
 // clang-format on
 
 }  // namespace
 
 const RuleList& FoldRules() { return RuleTable<kFold>::kList; }
 const RuleList& GeneralRules() { return RuleTable<kGeneral>::kList; }
+const RuleList& LaneRules() { return RuleTable<kLanes>::kList; }
+const RuleList& MemoryRules() { return RuleTable<kMemory>::kList; }
 
 }  // namespace tg

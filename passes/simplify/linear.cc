@@ -154,26 +154,23 @@ std::optional<LinearForm> ParseLinear(const UOp* u) {
   return form;
 }
 
-const UOp* BuildLinear(LinearForm& form, RuleContext& rc) {
+void SortTerms(LinearForm& form, RuleContext& rc) {
   const auto magnitude = [](int64_t v) {
     return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
   };
   std::sort(form.terms.begin(), form.terms.end(),
             [&](const LinearForm::Term& a, const LinearForm::Term& b) {
-              // Lanes that differ but are constant stand on the right, as constants do.
-              const bool va = a.node->op == Op::kVConst, vb = b.node->op == Op::kVConst;
-              if (va != vb) return vb;
-              const auto &ka = rc.order.Of(a.node), &kb = rc.order.Of(b.node);
-              const int64_t ra = ka.rank, rb = kb.rank;
-              if (ra != rb) return ra < rb;
-              if (a.coef != b.coef) {
-                if (magnitude(a.coef) != magnitude(b.coef)) {
-                  return magnitude(a.coef) > magnitude(b.coef);
-                }
-                return a.coef > b.coef;
+              const StructuralOrder::Key ka = rc.order.Of(a.node), kb = rc.order.Of(b.node);
+              if (ka.rank != kb.rank) return ka.rank < kb.rank;
+              if (magnitude(a.coef) != magnitude(b.coef)) {
+                return magnitude(a.coef) > magnitude(b.coef);
               }
-              return rc.order.Compare(a.node, b.node) < 0;
+              return ka.hash < kb.hash;
             });
+}
+
+const UOp* BuildLinear(LinearForm& form, RuleContext& rc) {
+  SortTerms(form, rc);
   const UOp* sum = nullptr;
   for (const auto& [node, coef] : form.terms) {
     const UOp* term =
@@ -209,8 +206,9 @@ const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
     return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || UniformBits(v)));
   };
   bool turn = is_const(a) && !is_const(b);
-  // Floats keep the author's order, and sums have CanonicalSum.
-  if (!turn && !is_const(b) && u->op != Op::kAdd && !a->dtype.is_float()) {
+  // Floats keep the author's order; sums have CanonicalSum, indices FoldCompareOfSums.
+  if (!turn && !is_const(b) && u->op != Op::kAdd && !a->dtype.is_float() &&
+      !(u->op == Op::kCmpNe && a->dtype.is_index())) {
     turn = rc.order.Compare(b, a) < 0;
   }
   return turn ? rc.ctx.Make(u->op, u->dtype, {b, a}, u->attr) : nullptr;

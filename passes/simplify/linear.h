@@ -38,6 +38,7 @@ struct LinearForm {
 
 // nullopt where `u` is no integer or index, or too long.
 std::optional<LinearForm> ParseLinear(const UOp* u);
+void SortTerms(LinearForm& form, RuleContext& rc);
 // The node of the canonical form. Sorts the terms.
 const UOp* BuildLinear(LinearForm& form, RuleContext& rc);
 

@@ -12,7 +12,10 @@ const RuleList& DivModRules();     // div_mod_rules.h
 const RuleList& CompareRules();    // compare_rules.h
 const RuleList& BoolWhereRules();  // bool_where_rules.h
 const RuleList& BitRules();        // bit_rules.h
+const RuleList& FloatRules();      // float_rules.h
 const RuleList& GeneralRules();    // what has any number of operands
+const RuleList& LaneRules();       // vectors
+const RuleList& MemoryRules();     // gates, loads, stores
 
 }  // namespace tg
 

@@ -46,7 +46,8 @@ constinit const Pass kSimplifyPass = {"simplify", "algebra on indices, integers,
 
 const RuleSet& SimplifyRules() {
   static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
-                               &BoolWhereRules(), &BitRules(), &GeneralRules()});
+                               &BoolWhereRules(), &BitRules(), &FloatRules(), &GeneralRules(),
+                               &LaneRules(), &MemoryRules()});
   return kRules;
 }
 

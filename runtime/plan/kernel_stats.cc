@@ -87,7 +87,8 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
       const UOp* from = u->src(1);
       work.load_bytes += times * static_cast<double>(u->word() * ByteSize(from->dtype.scalar()));
     } else if (u->op == Op::kWmma) {
-      work.ops += times * MatrixOps(body.context->String(static_cast<StringId>(u->word())), kSubgroup);
+      work.ops +=
+          times * MatrixOps(body.context->String(static_cast<StringId>(u->word())), kSubgroup);
     } else if (CountsAsOp(u) && !addresses.Contains(u)) {
       work.ops += times * u->dtype.lanes() * (u->op == Op::kMulAcc ? 2 : 1);
     }

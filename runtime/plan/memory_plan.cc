@@ -43,9 +43,8 @@ MemoryPlan PlanMemory(std::span<const Lifetime> lifetimes) {
   plan.live_bytes = MostLive(lifetimes);
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return lifetimes[a].bytes > lifetimes[b].bytes;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
   std::vector<Block> blocks;
   for (const size_t i : order) {
     const Lifetime& life = lifetimes[i];

@@ -20,7 +20,7 @@ struct Lifetime {
 };
 
 struct MemoryPlan {
-  std::vector<int> block_of;       // of each lifetime, in the order given
+  std::vector<int> block_of;  // of each lifetime, in the order given
   std::vector<size_t> block_bytes;
 
   size_t separate_bytes = 0;  // if every buffer had its own

@@ -27,8 +27,7 @@ TEST(MemoryPlan, ChainAlternates) {
 }
 
 TEST(MemoryPlan, SmallBufferTakesSmallestFreeBlock) {
-  const MemoryPlan plan = PlanMemory(std::vector<Lifetime>{
-      {800, 0, 1}, {100, 0, 1}, {90, 2, 3}});
+  const MemoryPlan plan = PlanMemory(std::vector<Lifetime>{{800, 0, 1}, {100, 0, 1}, {90, 2, 3}});
   EXPECT_EQ(plan.block_bytes, (std::vector<size_t>{800, 100}));
   EXPECT_EQ(plan.block_of, (std::vector<int>{0, 1, 1}));
 }

@@ -66,9 +66,8 @@ absl::Status Plan::AllocateTemporaries(const Graph& graph,
     absl::StatusOr<BufferRef> block = pool.Allocate(bytes);
     if (!block.ok()) {
       return absl::Status(block.status().code(),
-                          Cat("temporaries of graph @", graph.name, " (",
-                              memory_.planned_bytes, " bytes): ",
-                              std::string(block.status().message())));
+                          Cat("temporaries of graph @", graph.name, " (", memory_.planned_bytes,
+                              " bytes): ", std::string(block.status().message())));
     }
     blocks.push_back(*std::move(block));
   }
@@ -97,13 +96,11 @@ absl::StatusOr<BufferRef> Plan::Resolve(const BufferSlice& slice) const {
     return InvalidArgument("elements ", slice.offset, " to ", slice.offset + size,
                            " are outside of buffer @", decl.name, ", which has ", total);
   }
-  absl::StatusOr<BufferRef> part =
-      Buffer::Part(buffer, static_cast<size_t>(slice.offset * element),
-                   static_cast<size_t>(size * element));
+  absl::StatusOr<BufferRef> part = Buffer::Part(buffer, static_cast<size_t>(slice.offset * element),
+                                                static_cast<size_t>(size * element));
   if (part.ok()) return part;
-  return absl::Status(part.status().code(),
-                      Cat("a view of buffer @", decl.name, ": ",
-                          std::string(part.status().message())));
+  return absl::Status(part.status().code(), Cat("a view of buffer @", decl.name, ": ",
+                                                std::string(part.status().message())));
 }
 
 absl::Status Plan::AddStep(const ScheduledKernel& item, const BuiltKernels& kernels) {
@@ -141,8 +138,7 @@ absl::Status Plan::AddStep(const ScheduledKernel& item, const BuiltKernels& kern
       const BufferDecl& decl = module_->buffers[static_cast<size_t>(slice.buffer)];
       TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl));
       planned.buffer_bytes +=
-          slice.size < 0 ? bytes
-                         : static_cast<size_t>(slice.size * ByteSize(decl.dtype.scalar()));
+          slice.size < 0 ? bytes : static_cast<size_t>(slice.size * ByteSize(decl.dtype.scalar()));
     }
     args.emplace_back(*std::move(buffer));
   }

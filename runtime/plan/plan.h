@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const Var
 struct PlannedKernel {
   const Kernel* kernel = nullptr;  // of the module that the plan was made from
   NDRange range;
-  bool empty = false;       // no work-items with the present variables: is not launched
+  bool empty = false;  // no work-items with the present variables: is not launched
   size_t num_args = 0;
   size_t buffer_bytes = 0;  // of its distinct buffers, as far as the kernel is given them
   KernelWork work;

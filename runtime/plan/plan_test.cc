@@ -27,7 +27,8 @@ std::string ScaleKernel(const std::string& name, const std::string& factor) {
   %i = add %0, %l : i32
   %a = index %x, %i : ptr<f32, 64>
   %v = load %a : f32
-  %c = const )" + factor + R"( : f32
+  %c = const )" +
+         factor + R"( : f32
   %w = mul %v, %c : f32
   %b = index %y, %i : ptr<f32, 64>
   %s = store %b, %w
@@ -257,8 +258,7 @@ TEST_F(PlanTest, BoundVariableWins) {
 TEST_F(PlanTest, VariableErrors) {
   ASSERT_TRUE(Load(std::string(kCountHead) + kCountKernel).ok());
   EXPECT_EQ(Failure(), "kernel @count: variable @n has no value");
-  EXPECT_EQ(Failure({{"n", 65}}),
-            "variable @n is 65, outside of its bounds [0, 64]");
+  EXPECT_EQ(Failure({{"n", 65}}), "variable @n is 65, outside of its bounds [0, 64]");
   EXPECT_EQ(Failure({{"m", 1}}), "there is no variable @m");
 }
 

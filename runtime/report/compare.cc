@@ -54,8 +54,8 @@ absl::StatusOr<Difference> Compare(const HostTensor& a, const HostTensor& b,
     if (distance == 0) continue;
     const double bound = bounds.empty() ? 0 : bounds[i];
     const double of_bound = bounds.empty() ? 0 : bound > 0 ? distance / bound : kInfinity;
-    const bool is_most = most.element < 0 || (bounds.empty() ? distance > most.absolute
-                                                             : of_bound > most.of_bound);
+    const bool is_most =
+        most.element < 0 || (bounds.empty() ? distance > most.absolute : of_bound > most.of_bound);
     most.absolute = std::max(most.absolute, distance);
     if (is_most) {
       most.of_bound = of_bound;

@@ -16,10 +16,10 @@ namespace tg::runtime {
 // two infinities of one sign, do not differ; any other pair with a NaN or an infinity differs
 // infinitely. A difference of a bounded element whose bound is 0 counts as infinitely many bounds.
 struct Difference {
-  double absolute = 0;  // the largest |a - b|
-  double of_bound = 0;  // the largest |a - b| / bound; 0 without bounds
+  double absolute = 0;   // the largest |a - b|
+  double of_bound = 0;   // the largest |a - b| / bound; 0 without bounds
   int64_t element = -1;  // where, as a flat index; -1 where nothing differs
-  double a = 0, b = 0;  // there
+  double a = 0, b = 0;   // there
 };
 
 // InvalidArgument where the shapes differ, or the types are not both floats, both integers or both

@@ -4,33 +4,11 @@
 #include <array>
 #include <cstdio>
 
+#include "codegen/names.h"
 #include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {
-
-constexpr std::string_view kReset = "\x1b[0m";
-
-std::string_view ColorOf(AxisKind kind) {
-  switch (kind) {
-    case AxisKind::kGlobal:
-      return "\x1b[34m";
-    case AxisKind::kLocal:
-      return "\x1b[36m";
-    case AxisKind::kGroup:
-      return "\x1b[32m";
-    case AxisKind::kReduce:
-      return "\x1b[31m";
-    case AxisKind::kUnroll:
-      return "\x1b[35m";
-    case AxisKind::kUpcast:
-    case AxisKind::kVector:
-      return "\x1b[33m";
-    case AxisKind::kLoop:
-      return "\x1b[37m";
-  }
-  return "";
-}
 
 std::string Format(const char* format, double value) {
   char text[64];
@@ -45,8 +23,11 @@ std::string Scaled(double value, std::span<const std::string_view> units, double
     value /= step;
     ++unit;
   }
-  return Cat(Format(value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value), " ",
-             units[unit]);
+  return Cat(Format(value >= 99.95   ? "%.0f"
+                    : value >= 9.995 ? "%.1f"
+                                     : "%.2f",
+                    value),
+             " ", units[unit]);
 }
 
 std::string Sizes(const std::array<size_t, 3>& sizes) {
@@ -81,8 +62,7 @@ using Row = std::array<Cell, kLastColumn + 1>;
 
 Row Headings() {
   constexpr std::array<std::string_view, kLastColumn + 1> kTitles = {
-      "",     "kernel",  "global", "local", "args", "memory",
-      "time", "GFLOP/s", "GB/s",   "ld/st", ""};
+      "", "kernel", "global", "local", "args", "memory", "time", "GFLOP/s", "GB/s", "ld/st", ""};
   Row row;
   for (size_t c = 0; c < row.size(); ++c) row[c] = Plain(std::string(kTitles[c]));
   return row;
@@ -126,25 +106,6 @@ std::string FormatBytes(double bytes) {
   return Scaled(bytes, kUnits, 1000);
 }
 
-std::string ColoredName(const Kernel& kernel) {
-  std::string out;
-  size_t axis = 0;
-  std::string_view rest = kernel.name;
-  for (bool first = true; !rest.empty(); first = false) {
-    const std::string_view word = rest.substr(0, rest.find('_'));
-    const bool is_size = !first && axis < kernel.axes.size() &&
-                         word == std::to_string(kernel.axes[axis].size);
-    if (!first) out += '_';
-    if (is_size) {
-      out += Cat(ColorOf(kernel.axes[axis++].kind), word, kReset);
-    } else {
-      out += word;
-    }
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-  }
-  return axis == kernel.axes.size() ? out : kernel.name;
-}
-
 std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                         bool color) {
   std::vector<Row> rows = {Headings()};
@@ -176,8 +137,9 @@ std::string RunSummary(std::span<const PlannedKernel> kernels, std::span<const L
     if (!kernels[i].empty) ops += kernels[i].work.ops;
     seconds += Seconds(times, i);
   }
+  constexpr std::array<std::string_view, 5> kUnits = {"OPS", "kOPS", "MOPS", "GOPS", "TOPS"};
   std::string text = Cat(kernels.size(), kernels.size() == 1 ? " kernel, " : " kernels, ",
-                         Format("%.4f", ops * 1e-9), " GOPS, ");
+                         ops < 1000 ? Format("%.0f OPS", ops) : Scaled(ops, kUnits, 1000), ", ");
   if (!times.empty()) text += Cat(FormatSeconds(seconds), " on the device, ");
   text += Cat(FormatSeconds(wall_seconds), " in all");
   const double basis = times.empty() ? wall_seconds : seconds;

@@ -12,13 +12,6 @@
 
 namespace tg::runtime {
 
-// Colours of kernel names' sizes, by how the axis is spread.
-//   blue global, cyan local, green group-reduce, red reduce, magenta unrolled reduce, yellow upcast
-
-// The kernel's name, each size in the colour of its axis; as it is where the name does not list the
-// sizes of the axes.
-std::string ColoredName(const Kernel& kernel);
-
 // A line a kernel, in the order of launch: number, name, global and local size, arguments, memory
 // of its buffers, time (where `times` is not empty), GFLOP/s, and two rates in GB/s: of its buffers
 // (or of its accesses, if these are fewer bytes), and of its accesses. What the kernel computes
@@ -26,7 +19,7 @@ std::string ColoredName(const Kernel& kernel);
 std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                         bool color);
 
-// "12 kernels, 0.0035 GOPS, 1.25 ms on the device, 1.80 ms in all (2.80 GFLOP/s)". Without times
+// "12 kernels, 3.50 MOPS, 1.25 ms on the device, 1.80 ms in all (2.80 GFLOP/s)". Without times
 // there is nothing about the device.
 std::string RunSummary(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                        double wall_seconds);

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/spans.h"
 #include "runtime/opencl/launch.h"
 #include "runtime/plan/plan.h"
-#include "runtime/base/spans.h"
 
 namespace tg::runtime {
 

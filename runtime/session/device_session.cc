@@ -1,35 +1,74 @@
 #include "runtime/session/device_session.h"
 
+#include <algorithm>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 #include "runtime/base/status.h"
 
 namespace tg::runtime {
+namespace {
+
+// PoCL compiles one program at a time, whatever the number of threads; other drivers several.
+size_t KernelsAProgram(size_t kernels, const DeviceInfo& device) {
+  constexpr size_t kMostPrograms = 8, kFewestKernels = 4;
+  if (device.is_pocl) return kernels;
+  return std::max(kFewestKernels, (kernels + kMostPrograms - 1) / kMostPrograms);
+}
+
+}  // namespace
 
 DeviceSession::DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options)
     : Session(std::move(module)), options_(std::move(options)), pool_(options_.context) {}
 
-absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(
-    std::unique_ptr<Module> module, DeviceSessionOptions options) {
-  std::unique_ptr<DeviceSession> session(
-      new DeviceSession(std::move(module), std::move(options)));
+absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(std::unique_ptr<Module> module,
+                                                                     DeviceSessionOptions options) {
+  std::unique_ptr<DeviceSession> session(new DeviceSession(std::move(module), std::move(options)));
   TG_RETURN_IF_ERROR(session->Build());
   return session;
 }
 
 absl::Status DeviceSession::Build() {
+  const std::vector<std::unique_ptr<Kernel>>& kernels = module().kernels;
+  if (kernels.empty()) return absl::OkStatus();
+  const size_t each = KernelsAProgram(kernels.size(), options_.context->info());
+  std::vector<std::string> sources;
   {
     const ScopedSpan span(options_.spans, "render");
-    TG_ASSIGN_OR_RETURN(rendered_, RenderModule(module(), options_.target));
+    for (size_t begin = 0; begin < kernels.size(); begin += each) {
+      std::vector<const Kernel*> part;
+      for (size_t i = begin; i < std::min(begin + each, kernels.size()); ++i) {
+        part.push_back(kernels[i].get());
+      }
+      TG_ASSIGN_OR_RETURN(RenderedModule rendered, RenderModule(module(), part, options_.target));
+      sources.push_back(std::move(rendered.source));
+      std::move(rendered.kernels.begin(), rendered.kernels.end(), std::back_inserter(rendered_));
+    }
   }
-  if (rendered_.kernels.empty()) return absl::OkStatus();
   const ScopedSpan span(options_.spans, "build");
-  TG_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                      BuildProgram(options_.context, rendered_.source, options_.build_options,
-                                   options_.cache));
-  from_cache_ = program->from_cache();
-  for (size_t i = 0; i < rendered_.kernels.size(); ++i) {
-    built_[module().kernels[i]->name] = {&rendered_.kernels[i], program};
+  return BuildPrograms(sources, each);
+}
+
+absl::Status DeviceSession::BuildPrograms(std::span<const std::string> sources,
+                                          size_t kernels_each) {
+  using Built = absl::StatusOr<std::shared_ptr<const Program>>;
+  std::vector<Built> programs(sources.size());
+  const auto build = [&](size_t i) {
+    programs[i] =
+        BuildProgram(options_.context, sources[i], options_.build_options, options_.cache);
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < sources.size(); ++i) threads.emplace_back(build, i);
+  build(0);
+  for (std::thread& thread : threads) thread.join();
+  from_cache_ = true;
+  for (const Built& program : programs) {
+    if (!program.ok()) return program.status();
+    from_cache_ = from_cache_ && (*program)->from_cache();
+  }
+  for (size_t i = 0; i < rendered_.size(); ++i) {
+    built_[module().kernels[i]->name] = {&rendered_[i], *programs[i / kernels_each]};
   }
   return absl::OkStatus();
 }
@@ -40,22 +79,21 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer) {
   TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(module(), buffer));
   absl::StatusOr<BufferRef> made = pool_.Allocate(bytes);
   if (!made.ok()) {
-    return absl::Status(made.status().code(),
-                        Cat(RoleName(buffer.role), " @", buffer.name, ": ",
-                            std::string(made.status().message())));
+    return absl::Status(made.status().code(), Cat(RoleName(buffer.role), " @", buffer.name, ": ",
+                                                  std::string(made.status().message())));
   }
   return ref = *std::move(made);
 }
 
 absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int64_t>,
                                    std::span<const std::byte> bytes) {
-  const ScopedSpan span(options_.spans, Cat("upload @", buffer.name));
+  const ScopedSpan span(options_.spans, "upload");
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer));
   return bytes.empty() ? absl::OkStatus() : Write(*ref, 0, bytes);
 }
 
 absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tensor) {
-  const ScopedSpan span(options_.spans, Cat("download @", buffer.name));
+  const ScopedSpan span(options_.spans, "download");
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer));
   if (!tensor.data.empty()) TG_RETURN_IF_ERROR(Read(*ref, 0, tensor.data));
   if (tensor.type == ElementType::kBool) NormalizeBools(tensor.data);

@@ -9,9 +9,9 @@
 
 #include "codegen/opencl/renderer.h"
 #include "passes/target.h"
+#include "runtime/base/spans.h"
 #include "runtime/opencl/disk_cache.h"
 #include "runtime/plan/plan.h"
-#include "runtime/base/spans.h"
 #include "runtime/session/session.h"
 
 namespace tg::runtime {
@@ -19,7 +19,7 @@ namespace tg::runtime {
 struct DeviceSessionOptions {
   std::shared_ptr<Context> context;
   Target target;                     // what the module was compiled for
-  std::string build_options;         // for the OpenCL compiler
+  std::string build_options = "-w";  // for the OpenCL compiler: no warnings
   DiskCache* cache = nullptr;        // of compiled programs; null: none
   bool time_kernels = false;         // needs a context with profiling
   SpanLog* spans = nullptr;          // what took how long
@@ -34,11 +34,13 @@ struct RunTimes {
 
 class DeviceSession : public Session {
  public:
-  // Renders and builds all kernels of the module, which must be linear (compile.h).
+  // Renders and builds all kernels of the module, which must be linear (compile.h). They are built
+  // in one program, or in a few at the same time where the driver compiles on several threads.
   static absl::StatusOr<std::unique_ptr<DeviceSession>> Create(std::unique_ptr<Module> module,
                                                                DeviceSessionOptions options);
 
-  const RenderedModule& rendered() const { return rendered_; }
+  // In the order of the module's kernels.
+  std::span<const RenderedKernel> rendered() const { return rendered_; }
   bool built_from_cache() const { return from_cache_; }
   BufferPoolStats memory() const { return pool_.stats(); }
 
@@ -56,6 +58,7 @@ class DeviceSession : public Session {
  private:
   DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options);
   absl::Status Build();
+  absl::Status BuildPrograms(std::span<const std::string> sources, size_t kernels_each);
   // The plan of the graph with these variables.
   absl::StatusOr<const Plan*> PlanFor(const Graph& graph,
                                       std::span<const BufferDecl* const> buffers,
@@ -70,7 +73,7 @@ class DeviceSession : public Session {
 
   DeviceSessionOptions options_;
   BufferPool pool_;
-  RenderedModule rendered_;
+  std::vector<RenderedKernel> rendered_;
   BuiltKernels built_;
   bool from_cache_ = false;
   NamedBuffers buffers_;

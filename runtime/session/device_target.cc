@@ -32,8 +32,7 @@ Target TargetForDevice(const DeviceInfo& device) {
   target.int64 = device.int64;
   target.images = target.images && device.image.supported;
   if (device.local_memory > 0) {
-    target.local_memory =
-        std::min(target.local_memory, static_cast<int64_t>(device.local_memory));
+    target.local_memory = std::min(target.local_memory, static_cast<int64_t>(device.local_memory));
   }
   const auto at_most = [](int preset_limit, size_t limit) {
     return static_cast<int>(std::min<size_t>(static_cast<size_t>(preset_limit), limit));

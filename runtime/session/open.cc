@@ -32,7 +32,9 @@ absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
     const InterpretOptions options = OptionsFor(*module);
     return std::make_unique<ReferenceSession>(std::move(module), options);
   }
-  TG_ASSIGN_OR_RETURN(const Device device, ChooseDevice(device_wish));
+  TG_ASSIGN_OR_RETURN(const std::string own_wish, DeviceOf(*module));
+  TG_ASSIGN_OR_RETURN(const Device device,
+                      ChooseDevice(device_wish.empty() ? own_wish : device_wish));
   DeviceSessionOptions options;
   TG_ASSIGN_OR_RETURN(options.context, Context::Create(device, /*profiling=*/false));
   TG_ASSIGN_OR_RETURN(options.target, ChooseTarget("", module->target, device.info));

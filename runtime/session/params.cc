@@ -43,8 +43,8 @@ absl::StatusOr<std::span<const std::byte>> ParamReader::ReadFile(const BufferDec
   VarMap vars;
   const absl::Status fits = CheckTensor(module_, buffer, entry->type, entry->shape, vars);
   if (!fits.ok()) {
-    return absl::Status(fits.code(), Cat(path, ", tensor '", buffer.tensor,
-                                         "': ", std::string(fits.message())));
+    return absl::Status(fits.code(),
+                        Cat(path, ", tensor '", buffer.tensor, "': ", std::string(fits.message())));
   }
   return std::span(reinterpret_cast<const std::byte*>(entry->bytes.data()), entry->bytes.size());
 }

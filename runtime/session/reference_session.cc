@@ -7,11 +7,31 @@
 #include "runtime/session/tensors.h"
 
 namespace tg::runtime {
+namespace {
+
+// The first elements of a buffer, as many as the shape has. A buffer with a symbolic extent is kept
+// at its greatest size.
+HostBuffer Prefix(const HostBuffer& buffer, std::vector<int64_t> shape) {
+  const auto n = static_cast<size_t>(tg::NumElements(shape));
+  HostBuffer part;
+  part.dtype = buffer.dtype;
+  part.shape = std::move(shape);
+  part.data.assign(buffer.data.begin(), buffer.data.begin() + static_cast<std::ptrdiff_t>(n));
+  if (!buffer.defined.empty()) {
+    part.defined.assign(buffer.defined.begin(),
+                        buffer.defined.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  if (buffer.error.size() >= n) {
+    part.error.assign(buffer.error.begin(), buffer.error.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  return part;
+}
+
+}  // namespace
 
 absl::Status ReferenceSession::Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                                       std::span<const std::byte> bytes) {
-  buffers_[buffer.name] =
-      BufferFromBytes(buffer.dtype, {shape.begin(), shape.end()}, bytes.data());
+  buffers_[buffer.name] = BufferFromBytes(buffer.dtype, {shape.begin(), shape.end()}, bytes.data());
   return absl::OkStatus();
 }
 
@@ -29,12 +49,29 @@ absl::Status ReferenceSession::Download(const BufferDecl& buffer, HostTensor& te
   return absl::OkStatus();
 }
 
-absl::Status ReferenceSession::Execute(const Graph& graph, std::span<const BufferDecl* const>,
+absl::Status ReferenceSession::Execute(const Graph& graph,
+                                       std::span<const BufferDecl* const> buffers,
                                        const VarMap& vars) {
+  HostBuffers inputs;
+  for (const BufferDecl* buffer : buffers) {
+    const auto found = buffers_.find(buffer->name);
+    if (found == buffers_.end() || buffer->role == Role::kOutput) continue;
+    TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, vars));
+    inputs[buffer->name] = Prefix(found->second, std::move(shape));
+  }
   const VarValues values(vars.begin(), vars.end());
   TG_ASSIGN_OR_RETURN(HostBuffers written,
-                      Interpret(module(), graph.name, buffers_, values, options_));
-  for (auto& [name, buffer] : written) buffers_[name] = std::move(buffer);
+                      Interpret(module(), graph.name, inputs, values, options_));
+  for (auto& [name, buffer] : written) {
+    const BufferDecl* decl = module().FindBuffer(name);
+    HostBuffer& kept = buffers_[name];
+    if (decl->role == Role::kState && kept.data.size() > buffer.data.size()) {
+      std::copy(buffer.data.begin(), buffer.data.end(), kept.data.begin());
+      kept.error = std::move(buffer.error);
+    } else {
+      kept = std::move(buffer);
+    }
+  }
   return absl::OkStatus();
 }
 

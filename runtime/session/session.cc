@@ -23,7 +23,8 @@ std::string Names(std::string_view wrong, std::span<const std::string_view> name
   const std::string guess = DidYouMean(wrong, {names.begin(), names.end()});
   if (!guess.empty()) return guess;
   std::string list;
-  for (const std::string_view name : names) list += Cat(list.empty() ? "; there are @" : ", @", name);
+  for (const std::string_view name : names)
+    list += Cat(list.empty() ? "; there are @" : ", @", name);
   return list;
 }
 
@@ -60,9 +61,9 @@ std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& grap
   return out;
 }
 
-absl::StatusOr<const BufferDecl*> Session::FindStored(std::string_view name) const {
+absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_view name) {
   std::vector<std::string_view> names;
-  for (const BufferDecl& buffer : module_->buffers) {
+  for (const BufferDecl& buffer : module.buffers) {
     if (buffer.role == Role::kTemp) continue;
     if (buffer.name == name) return &buffer;
     names.push_back(buffer.name);
@@ -70,11 +71,23 @@ absl::StatusOr<const BufferDecl*> Session::FindStored(std::string_view name) con
   return NotFound("there is no buffer @", name, Names(name, names));
 }
 
-absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
-  const BufferDecl* buffer = module_->FindBuffer(name);
+absl::StatusOr<std::string> DeviceOf(const Module& module) {
+  const BufferDecl* first = nullptr;
+  for (const BufferDecl& buffer : module.buffers) {
+    if (buffer.device.empty()) continue;
+    if (first == nullptr) first = &buffer;
+    if (buffer.device == first->device) continue;
+    return Unimplemented("buffer @", first->name, " is on '", first->device, "' and @", buffer.name,
+                         " on '", buffer.device, "': a session has one device");
+  }
+  return first == nullptr ? std::string() : first->device;
+}
+
+absl::Status CheckInput(const Module& module, std::string_view name, const HostTensor& tensor) {
+  const BufferDecl* buffer = module.FindBuffer(name);
   if (buffer == nullptr || !IsSettable(*buffer)) {
     std::vector<std::string_view> names;
-    for (const BufferDecl& b : module_->buffers) {
+    for (const BufferDecl& b : module.buffers) {
       if (IsSettable(b)) names.push_back(b.name);
     }
     if (buffer == nullptr) return NotFound("there is no input @", name, Names(name, names));
@@ -82,9 +95,14 @@ absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
                            buffer->role == Role::kParam ? " with contents of its own" : "");
   }
   VarMap vars;
-  TG_RETURN_IF_ERROR(CheckTensor(*module_, *buffer, tensor.type, tensor.shape, vars));
-  TG_RETURN_IF_ERROR(Upload(*buffer, tensor.shape, tensor.data));
-  shapes_[buffer->name] = tensor.shape;
+  return CheckTensor(module, *buffer, tensor.type, tensor.shape, vars);
+}
+
+absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
+  TG_RETURN_IF_ERROR(CheckInput(*module_, name, tensor));
+  const BufferDecl& buffer = *module_->FindBuffer(name);
+  TG_RETURN_IF_ERROR(Upload(buffer, tensor.shape, tensor.data));
+  shapes_[buffer.name] = tensor.shape;
   return absl::OkStatus();
 }
 
@@ -96,8 +114,8 @@ absl::Status Session::SetVar(std::string_view name, int64_t value) {
     return NotFound("there is no variable @", name, Names(name, names));
   }
   if (value < var->min || value > var->max) {
-    return InvalidArgument("variable @", name, " cannot be ", value, ": its bounds are [",
-                           var->min, ", ", var->max, "]");
+    return InvalidArgument("variable @", name, " cannot be ", value, ": its bounds are [", var->min,
+                           ", ", var->max, "]");
   }
   given_vars_[var->name] = value;
   return absl::OkStatus();
@@ -152,7 +170,9 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers, co
 
 absl::Status Session::Run(std::string_view graph_name) {
   TG_ASSIGN_OR_RETURN(const Graph* graph, FindGraphToRun(*module_, graph_name));
-  const std::vector<const BufferDecl*> buffers = BuffersOf(*module_, *graph);
+  const auto [cached, is_new] = buffers_of_.try_emplace(graph->name);
+  if (is_new) cached->second = BuffersOf(*module_, *graph);
+  const std::vector<const BufferDecl*>& buffers = cached->second;
   std::string missing;
   for (const BufferDecl* buffer : buffers) {
     if (!IsSettable(*buffer) || buffer->role == Role::kState) continue;
@@ -174,7 +194,7 @@ absl::Status Session::Run(std::string_view graph_name) {
 }
 
 absl::StatusOr<HostTensor> Session::Get(std::string_view name) {
-  TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindStored(name));
+  TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, FindStored(*module_, name));
   if (!shapes_.contains(name) && (!has_run_ || buffer->role != Role::kOutput)) {
     return absl::FailedPreconditionError(Cat("@", name, " has no contents yet"));
   }

@@ -64,7 +64,6 @@ class Session {
                                const VarMap& vars) = 0;
 
  private:
-  absl::StatusOr<const BufferDecl*> FindStored(std::string_view name) const;
   // Variables from what was given and from the shapes of inputs.
   absl::StatusOr<VarMap> ResolveVars() const;
   absl::Status LoadParams(std::span<const BufferDecl* const> buffers);
@@ -72,6 +71,8 @@ class Session {
 
   std::unique_ptr<Module> module_;
   VarMap given_vars_, last_vars_;
+  // By graph: the buffers that it names.
+  std::map<std::string, std::vector<const BufferDecl*>, std::less<>> buffers_of_;
   // By buffer with contents: their shape.
   std::map<std::string, std::vector<int64_t>, std::less<>> shapes_;
   bool has_run_ = false;
@@ -79,6 +80,16 @@ class Session {
 
 // The graph that `name` means, see Run. NotFound lists the graphs there are.
 absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name);
+
+// Whether `tensor` may be given for `name`, as Session::Set checks before anything else.
+absl::Status CheckInput(const Module& module, std::string_view name, const HostTensor& tensor);
+
+// The declaration of a buffer that Session::Get may be asked for. NotFound lists them.
+absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_view name);
+
+// The device that the module asks for: the one that all its buffers with a device name, "" where
+// none has. Unimplemented where two differ.
+absl::StatusOr<std::string> DeviceOf(const Module& module);
 
 // The buffers that a graph reads or writes by name, in the module's order.
 std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph);

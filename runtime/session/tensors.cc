@@ -10,13 +10,13 @@ namespace tg::runtime {
 namespace {
 
 constexpr std::pair<Scalar, ElementType> kTypes[] = {
-    {Scalar::kBool, ElementType::kBool},       {Scalar::kI8, ElementType::kI8},
-    {Scalar::kI16, ElementType::kI16},         {Scalar::kI32, ElementType::kI32},
-    {Scalar::kI64, ElementType::kI64},         {Scalar::kU8, ElementType::kU8},
-    {Scalar::kU16, ElementType::kU16},         {Scalar::kU32, ElementType::kU32},
-    {Scalar::kU64, ElementType::kU64},         {Scalar::kF16, ElementType::kF16},
-    {Scalar::kBF16, ElementType::kBF16},       {Scalar::kF32, ElementType::kF32},
-    {Scalar::kF64, ElementType::kF64},         {Scalar::kFp8E4M3, ElementType::kF8E4M3},
+    {Scalar::kBool, ElementType::kBool},      {Scalar::kI8, ElementType::kI8},
+    {Scalar::kI16, ElementType::kI16},        {Scalar::kI32, ElementType::kI32},
+    {Scalar::kI64, ElementType::kI64},        {Scalar::kU8, ElementType::kU8},
+    {Scalar::kU16, ElementType::kU16},        {Scalar::kU32, ElementType::kU32},
+    {Scalar::kU64, ElementType::kU64},        {Scalar::kF16, ElementType::kF16},
+    {Scalar::kBF16, ElementType::kBF16},      {Scalar::kF32, ElementType::kF32},
+    {Scalar::kF64, ElementType::kF64},        {Scalar::kFp8E4M3, ElementType::kF8E4M3},
     {Scalar::kFp8E5M2, ElementType::kF8E5M2},
 };
 static_assert(std::size(kTypes) == kNumElementTypes);

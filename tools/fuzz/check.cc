@@ -95,6 +95,8 @@ class Checker {
     auto expected = Interpret(*module_, "main", program_.inputs, program_.vars, interpret);
     if (!expected.ok()) return Fail("interpret", Text(expected.status().message()));
     outcome_.expected = *std::move(expected);
+    // Nobody need write a buffer without elements.
+    std::erase_if(outcome_.expected, [](const auto& b) { return b.second.data.empty(); });
     if (coverage_) coverage_->AddExpected(outcome_.expected);
     return true;
   }
@@ -116,6 +118,7 @@ class Checker {
   }
 
   bool AfterStep(const std::string& name) {
+    if (options_.observe) options_.observe(name, *module_);
     Begin("verify after " + name);
     if (!Valid(name)) return false;
     if (coverage_) coverage_->Count("pass " + name);
@@ -159,7 +162,8 @@ class Checker {
     }
     if (!RunPass(kDevectorizePass, widths) || !SimplifyNow("devectorize")) return false;
     PassOptions order;
-    if (options_.shuffle && rng_.Percent(50)) order["shuffle"] = std::to_string(rng_.Below(1 << 30));
+    if (options_.shuffle && rng_.Percent(50))
+      order["shuffle"] = std::to_string(rng_.Below(1 << 30));
     if (!RunPass(kLinearizePass, order)) return false;
     Begin("render");
     const auto source = RenderModule(*module_, outcome_.target);

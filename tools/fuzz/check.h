@@ -17,16 +17,18 @@
 namespace tg::fuzz {
 
 struct CheckOptions {
-  uint64_t seed = 0;    // of what is decided at random: target, opts, order
-  std::string target;   // a preset; empty: any
-  bool text = true;     // print, parse, print
+  uint64_t seed = 0;        // of what is decided at random: target, opts, order
+  std::string target;       // a preset; empty: any
+  bool text = true;         // print, parse, print
   bool random_opts = true;  // in half of the programs any legal opts, not the heuristic's
-  bool shuffle = true;  // in half of them linearize takes any valid order
-  bool simplify = true;  // between passes, now and then
+  bool shuffle = true;      // in half of them linearize takes any valid order
+  bool simplify = true;     // between passes, now and then
   // What the last step interprets is compared after these passes only; empty: after each.
   std::vector<std::string> passes;
   // Is told each step before it begins: what a process was doing when it died.
   std::function<void(std::string_view)> progress;
+  // Is shown the module after each step.
+  std::function<void(std::string_view, const Module&)> observe;
 };
 
 struct Failure {

@@ -77,9 +77,9 @@ void Coverage::AddExpected(const HostBuffers& results) {
   for (const auto& [name, b] : results) {
     for (size_t i = 0; i < b.data.size(); ++i) {
       const double error = b.error.empty() ? 0 : b.error[i];
-      Count(error == 0              ? "compared exactly"
-            : std::isinf(error)     ? "compared not at all"
-                                    : "compared within a bound");
+      Count(error == 0          ? "compared exactly"
+            : std::isinf(error) ? "compared not at all"
+                                : "compared within a bound");
     }
   }
 }
@@ -141,8 +141,9 @@ std::string Coverage::Table() const {
       const std::string from = ScalarText(static_cast<Scalar>(i));
       absl::StrAppendFormat(&out, "\n%-12s", from);
       for (int k = 1; k < kNumScalars; ++k) {
-        absl::StrAppendFormat(&out, "%8d", count(absl::StrCat(conversion, " ", from, " ",
-                                                              ScalarText(static_cast<Scalar>(k)))));
+        absl::StrAppendFormat(
+            &out, "%8d",
+            count(absl::StrCat(conversion, " ", from, " ", ScalarText(static_cast<Scalar>(k)))));
       }
     }
     out += "\n";

@@ -15,7 +15,7 @@ namespace tg::fuzz {
 class Coverage {
  public:
   void AddGraph(const Module& module);
-  void AddKernels(const Module& module);      // opts and kinds of axes
+  void AddKernels(const Module& module);         // opts and kinds of axes
   void AddExpected(const HostBuffers& results);  // how sharp the comparison is
   void AddRuleHits(const std::vector<uint64_t>& hits);
   void Count(const std::string& what) { ++counts_[what]; }

@@ -42,11 +42,11 @@ ExprTemplate Convert(const PatternTree& tree) {
 
 std::string_view Classes(Domain d) {
   using namespace pattern;  // NOLINT: the domains' letters
-  static constexpr std::string_view kNames[] = {"", "s", "u", "su", "b", "sb", "ub", "sub",
+  static constexpr std::string_view kNames[] = {"",  "s",  "u",  "su",  "b",  "sb",  "ub",  "sub",
                                                 "f", "sf", "uf", "suf", "bf", "sbf", "ubf", "subf"};
-  static constexpr std::string_view kWithIndex[] = {
-      "x",  "xs",  "xu",  "xsu",  "xb",  "xsb",  "xub",  "xsub",
-      "xf", "xsf", "xuf", "xsuf", "xbf", "xsbf", "xubf", "xsubf"};
+  static constexpr std::string_view kWithIndex[] = {"x",   "xs",   "xu",   "xsu",  "xb",  "xsb",
+                                                    "xub", "xsub", "xf",   "xsf",  "xuf", "xsuf",
+                                                    "xbf", "xsbf", "xubf", "xsubf"};
   const int i = (d & S ? 1 : 0) + (d & U ? 2 : 0) + (d & B ? 4 : 0) + (d & F ? 8 : 0);
   return d & Z ? kWithIndex[i] : kNames[i];
 }

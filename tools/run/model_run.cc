@@ -11,6 +11,7 @@
 #include "runtime/base/status.h"
 #include "runtime/io/npy.h"
 #include "runtime/session/device_target.h"
+#include "runtime/session/session.h"
 #include "runtime/session/tensors.h"
 #include "tools/run/random_inputs.h"
 #include "tools/run/terminal.h"
@@ -27,6 +28,7 @@ ModelRun::ModelRun(const RunFlags& flags, Pipeline pipeline)
 absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(Read(path));
   TG_RETURN_IF_ERROR(ReadInputs());
+  TG_RETURN_IF_ERROR(CheckNames());
   TG_RETURN_IF_ERROR(Open());
   if (!flags_.dump_kernels.empty()) TG_RETURN_IF_ERROR(DumpKernels());
   TG_RETURN_IF_ERROR(Feed(*session_));
@@ -39,13 +41,13 @@ absl::Status ModelRun::Run(const std::string& path) {
 
 absl::Status ModelRun::Read(const std::string& path) {
   const ScopedSpan span(&spans_, "read");
+  TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
   Diagnostics diagnostics;
-  module_ = ReadModuleFile(path, diagnostics);
+  module_ = ParseModule(text_, path == "-" ? "<stdin>" : path, diagnostics);
   if (module_) VerifyModule(*module_, diagnostics);
   if (diagnostics.has_errors()) {
-    std::string text = diagnostics.ToString();
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    return absl::InvalidArgumentError(text);
+    llvm::errs() << diagnostics.ToString();
+    return absl::InvalidArgumentError("");
   }
   TG_ASSIGN_OR_RETURN(graph_, runtime::FindGraphToRun(*module_, flags_.graph));
   return absl::OkStatus();
@@ -56,9 +58,10 @@ absl::Status ModelRun::ReadInputs() {
   for (const NamedFile& input : flags_.inputs) {
     absl::StatusOr<HostTensor> tensor = runtime::ReadNpy(input.file);
     if (!tensor.ok()) {
-      return absl::Status(tensor.status().code(), Cat("input @", input.name, ": ",
-                                                      std::string(tensor.status().message())));
+      return absl::Status(tensor.status().code(),
+                          Cat("input @", input.name, ": ", std::string(tensor.status().message())));
     }
+    TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, input.name, *tensor));
     if (!inputs_.emplace(input.name, *std::move(tensor)).second) {
       return runtime::InvalidArgument("input @", input.name, " is given twice");
     }
@@ -77,11 +80,25 @@ absl::Status ModelRun::ReadInputs() {
   return absl::OkStatus();
 }
 
+// A misspelt name should not cost a run.
+absl::Status ModelRun::CheckNames() const {
+  std::vector<std::string> names;
+  for (const auto* list : {&flags_.print, &flags_.show, &flags_.classify}) {
+    names.insert(names.end(), list->begin(), list->end());
+  }
+  for (const NamedFile& output : flags_.outputs) names.push_back(output.name);
+  for (const Expectation& expectation : flags_.expectations) names.push_back(expectation.name);
+  for (const std::string& name : names) {
+    const absl::StatusOr<const BufferDecl*> buffer = runtime::FindStored(*module_, name);
+    if (!buffer.ok()) return buffer.status();
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ModelRun::Open() {
   if (flags_.device != "reference") return OpenDevice();
-  for (const auto& [flag, given] :
-       {std::pair("--profile", !flags_.profile.empty()),
-        std::pair("--dump-kernels", !flags_.dump_kernels.empty())}) {
+  for (const auto& [flag, given] : {std::pair("--profile", !flags_.profile.empty()),
+                                    std::pair("--dump-kernels", !flags_.dump_kernels.empty())}) {
     if (given) return runtime::InvalidArgument(flag, " needs a device; the interpreter is none");
   }
   session_ = std::make_unique<runtime::ReferenceSession>(Clone(*module_), OptionsFor(*module_));
@@ -95,7 +112,11 @@ absl::Status ModelRun::OpenDevice() {
   runtime::Device device;
   {
     const ScopedSpan span(&spans_, "open device");
-    TG_ASSIGN_OR_RETURN(device, runtime::ChooseDevice(flags_.device));
+    std::string wish = flags_.device;
+    if (wish.empty()) {
+      TG_ASSIGN_OR_RETURN(wish, runtime::DeviceOf(*module_));
+    }
+    TG_ASSIGN_OR_RETURN(device, runtime::ChooseDevice(wish));
     TG_ASSIGN_OR_RETURN(context_, runtime::Context::Create(device, options.time_kernels));
     options.context = context_;
   }
@@ -137,13 +158,12 @@ absl::Status ModelRun::RunAll() {
     const int64_t start = runtime::HostNanos();
     TG_RETURN_IF_ERROR(session_->Run(graph_->name));
     const int64_t end = runtime::HostNanos();
-    const std::string name = flags_.repeat > 1 ? Cat("run ", i + 1) : "run";
     if (device_) {
       const runtime::RunTimes& times = device_->last_times();
-      spans_.push_back({name, times.start, times.end});
+      spans_.push_back({"run", times.start, times.end});
       seconds.push_back(times.seconds());
     } else {
-      spans_.push_back({name, start, end});
+      spans_.push_back({"run", start, end});
       seconds.push_back(spans_.back().seconds());
     }
   }

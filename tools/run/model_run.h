@@ -25,13 +25,15 @@ class ModelRun {
  public:
   ModelRun(const RunFlags& flags, Pipeline pipeline);
 
-  // Everything; results go to standard output. The first error ends it. Checks that do not hold are
-  // errors too, but do not keep others from being made.
+  // Everything; results go to standard output. The first error ends it; its message is empty where
+  // diagnostics with places in the text have been printed. Checks that do not hold are errors too,
+  // but do not keep others from being made.
   absl::Status Run(const std::string& path);
 
  private:
   absl::Status Read(const std::string& path);
   absl::Status ReadInputs();
+  absl::Status CheckNames() const;
   // Opens the device, or the interpreter.
   absl::Status Open();
   absl::Status OpenDevice();
@@ -55,6 +57,7 @@ class ModelRun {
   const RunFlags& flags_;
   const Pipeline pipeline_;
   const bool color_;
+  std::string text_;                // of the module's file
   std::unique_ptr<Module> module_;  // as read
   const Graph* graph_ = nullptr;    // of module_
   std::map<std::string, runtime::HostTensor> inputs_;

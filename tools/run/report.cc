@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/names.h"
 #include "ir/text/printer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/write_file.h"
@@ -42,7 +43,7 @@ std::string DescribeSchedule(const Kernel& kernel) {
 
 absl::Status ModelRun::DumpKernels() const {
   TG_RETURN_IF_ERROR(MakeFolder(flags_.dump_kernels));
-  for (const RenderedKernel& kernel : device_->rendered().kernels) {
+  for (const RenderedKernel& kernel : device_->rendered()) {
     TG_RETURN_IF_ERROR(WriteFile(flags_.dump_kernels + "/" + kernel.name + ".cl", kernel.source));
   }
   return absl::OkStatus();
@@ -52,10 +53,10 @@ void ModelRun::ReportKernels() const {
   const runtime::Plan& plan = *device_->last_plan();
   const runtime::RunTimes& times = device_->last_times();
   if (flags_.verbose >= kSchedules) {
-    const std::vector<RenderedKernel>& rendered = device_->rendered().kernels;
+    const std::span<const RenderedKernel> rendered = device_->rendered();
     for (size_t i = 0; i < rendered.size(); ++i) {
       const Kernel& kernel = *device_->module().kernels[i];
-      llvm::outs() << (color_ ? runtime::ColoredName(kernel) : kernel.name) << "  "
+      llvm::outs() << (color_ ? ColoredName(kernel) : kernel.name) << "  "
                    << DescribeSchedule(kernel) << "\n";
       if (flags_.verbose >= kForms) llvm::outs() << PrintKernel(kernel);
       if (flags_.verbose >= kSources) llvm::outs() << rendered[i].source << "\n";
@@ -72,10 +73,20 @@ void ModelRun::ReportKernels() const {
   llvm::outs() << "temporaries take " << bytes(memory.planned_bytes) << "; "
                << bytes(memory.separate_bytes) << " without sharing, " << bytes(memory.live_bytes)
                << " at least; all buffers " << bytes(pool.peak_total_bytes) << "\n";
+  // What happened several times is added up.
+  std::vector<std::pair<std::string, double>> sums;
   for (const runtime::Span& span : spans_) {
-    llvm::outs() << "  " << FormatSeconds(span.seconds()) << "  " << span.name
-                 << (span.name == "build" && device_->built_from_cache() ? " (cached)" : "")
-                 << "\n";
+    const auto same = [&](const auto& sum) { return sum.first == span.name; };
+    const auto found = std::find_if(sums.begin(), sums.end(), same);
+    if (found == sums.end()) {
+      sums.emplace_back(span.name, span.seconds());
+    } else {
+      found->second += span.seconds();
+    }
+  }
+  for (const auto& [name, seconds] : sums) {
+    llvm::outs() << "  " << FormatSeconds(seconds) << "  " << name
+                 << (name == "build" && device_->built_from_cache() ? " (cached)" : "") << "\n";
   }
 }
 
@@ -87,8 +98,8 @@ void ModelRun::Report(const std::vector<double>& seconds) const {
   if (seconds.size() < 2) return;
   std::vector<double> sorted = seconds;
   std::sort(sorted.begin(), sorted.end());
-  const double mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) /
-                      static_cast<double>(sorted.size());
+  const double mean =
+      std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
   llvm::outs() << sorted.size() << " runs: least " << FormatSeconds(sorted.front()) << ", median "
                << FormatSeconds(sorted[sorted.size() / 2]) << ", mean " << FormatSeconds(mean)
                << ", most " << FormatSeconds(sorted.back()) << "\n";

@@ -7,6 +7,7 @@
 #include "runtime/base/status.h"
 #include "runtime/io/npy.h"
 #include "runtime/report/compare.h"
+#include "runtime/session/tensors.h"
 #include "tools/run/model_run.h"
 #include "tools/run/show.h"
 
@@ -41,8 +42,8 @@ void Collect(absl::Status& first, const absl::Status& next) {
   if (first.ok()) {
     first = next;
   } else if (!next.ok()) {
-    first = absl::Status(first.code(), Cat(std::string(first.message()), "\ntg-run: ",
-                                           std::string(next.message())));
+    first = absl::Status(
+        first.code(), Cat(std::string(first.message()), "\ntg-run: ", std::string(next.message())));
   }
 }
 
@@ -88,8 +89,8 @@ absl::Status ModelRun::ClassifyResult(const std::string& name, const HostTensor*
   llvm::outs() << "accuracy " << found.right << " of " << found.classes.size() << " = "
                << Format("%.2f", accuracy * 100) << " %\n";
   if (flags_.min_accuracy && accuracy < *flags_.min_accuracy) {
-    return CheckFailed(Cat("@", name, ": the accuracy of ", Format("%.4f", accuracy),
-                           " is below ", Format("%g", *flags_.min_accuracy)));
+    return CheckFailed(Cat("@", name, ": the accuracy of ", Format("%.4f", accuracy), " is below ",
+                           Format("%g", *flags_.min_accuracy)));
   }
   return absl::OkStatus();
 }
@@ -106,9 +107,8 @@ absl::Status ModelRun::Expect(const Expectation& expectation) {
   constexpr double kFloatTolerance = 1e-5;
   const bool exact = !expectation.tolerance && !IsFloat(runtime::ScalarOf(expected.type));
   const double tolerance = exact ? 0 : expectation.tolerance.value_or(kFloatTolerance);
-  const std::string text =
-      Cat("@", expectation.name, " against ", expectation.file, ": ",
-          DescribeDifference(*difference, actual));
+  const std::string text = Cat("@", expectation.name, " against ", expectation.file, ": ",
+                               DescribeDifference(*difference, actual));
   if (!(difference->absolute <= tolerance)) {
     return CheckFailed(Cat(text, ", more than ", Format("%g", tolerance)));
   }
@@ -127,10 +127,9 @@ absl::Status ModelRun::CompareWithReference() {
     std::vector<double> bounds = reference->ErrorOf(buffer->name);
     // No bounds: every correct evaluation gives the same.
     bounds.resize(runtime::Doubles(expected).size(), 0);
-    TG_ASSIGN_OR_RETURN(const Difference difference,
-                        runtime::Compare(actual, expected, bounds));
-    const std::string text = Cat("@", buffer->name, " against the interpreter: ",
-                                 DescribeDifference(difference, actual));
+    TG_ASSIGN_OR_RETURN(const Difference difference, runtime::Compare(actual, expected, bounds));
+    const std::string text = Cat(
+        "@", buffer->name, " against the interpreter: ", DescribeDifference(difference, actual));
     // Bounds hold to first order in the rounding errors.
     constexpr double kSlack = 1.01;
     if (!(difference.of_bound <= kSlack)) {

@@ -27,8 +27,7 @@ absl::StatusOr<NamedFile> ParseNamed(std::string_view option, const std::string&
 }
 
 absl::StatusOr<Expectation> ParseExpectation(const std::string& text) {
-  TG_ASSIGN_OR_RETURN(NamedFile named,
-                      ParseNamed("--expect", text, "NAME=FILE.npy[:TOLERANCE]"));
+  TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed("--expect", text, "NAME=FILE.npy[:TOLERANCE]"));
   Expectation expectation{named.name, named.file, {}};
   const size_t colon = named.file.rfind(':');
   if (colon == std::string::npos) return expectation;
@@ -60,8 +59,7 @@ void RunFlags::AddTo(Flags& flags) {
   flags.Group("How it is compiled");
   flags.String("pass", "PIPELINE", &pass, "the passes to run, as for tg-opt");
   flags.String("opt", "OPTIONS", &opt,
-               "options of the pass optimize in the default pipeline, as in "
-               "--opt='opts=[local(i0, 4)]'");
+               "options of the pass optimize in the pipeline, as in --opt=none");
   flags.String("target", "NAME", &target,
                "a preset of tg-opt --list-targets, or host: what the device reports; by default "
                "what the module says, else host");
@@ -138,8 +136,9 @@ absl::Status RunFlags::Interpret() {
   if (min_accuracy && labels.empty()) return InvalidArgument("--min-accuracy needs --labels");
   if (!labels.empty() && classify.empty()) return InvalidArgument("--labels needs --classify");
   if (check && device == "reference") {
-    return InvalidArgument("--check compares a device with the interpreter; --device=reference is "
-                           "the interpreter");
+    return InvalidArgument(
+        "--check compares a device with the interpreter; --device=reference is "
+        "the interpreter");
   }
   return absl::OkStatus();
 }

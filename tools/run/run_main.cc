@@ -24,7 +24,9 @@ constexpr int kOk = 0, kFailed = 1, kUsage = 2;
 
 int Fail(int code, const absl::Status& status) {
   llvm::outs().flush();
-  llvm::errs() << kTool << ": " << std::string(status.message()) << "\n";
+  if (!status.message().empty()) {
+    llvm::errs() << kTool << ": " << std::string(status.message()) << "\n";
+  }
   return code;
 }
 
@@ -83,10 +85,10 @@ int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embe
   absl::StatusOr<Pipeline> pipeline = PipelineOf(values, registry);
   if (!pipeline.ok()) return Fail(kUsage, pipeline.status());
   if (models->size() != 1) {
-    return Fail(kUsage, runtime::InvalidArgument(
-                            models->empty() ? "no module is given; see tg-run --help"
-                                            : "one module, not " + (*models)[0] + " and " +
-                                                  (*models)[1]));
+    return Fail(kUsage,
+                runtime::InvalidArgument(models->empty() ? "no module is given; see tg-run --help"
+                                                         : "one module, not " + (*models)[0] +
+                                                               " and " + (*models)[1]));
   }
   const absl::Status status = ModelRun(values, *std::move(pipeline)).Run((*models)[0]);
   if (!status.ok()) return Fail(kFailed, status);

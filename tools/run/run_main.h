@@ -8,8 +8,8 @@
 
 namespace tg {
 
-// Reads a module, compiles it, runs it, shows and checks results. Returns what tg-run returns to the
-// shell: 0; 1 where the input is wrong, something failed or a check did not hold; 2 where the
+// Reads a module, compiles it, runs it, shows and checks results. Returns what tg-run returns to
+// the shell: 0; 1 where the input is wrong, something failed or a check did not hold; 2 where the
 // command line is wrong. `embedder` are passes besides tg's own.
 int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embedder = {});
 

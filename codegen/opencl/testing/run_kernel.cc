@@ -2,6 +2,7 @@
 
 #include <CL/cl.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -73,12 +74,13 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
   cl_int error = CL_SUCCESS;
   cl_program program = clCreateProgramWithSource(d.context, 1, &text, nullptr, &error);
   if (error == CL_SUCCESS) error = clBuildProgram(program, 1, &d.id, "", nullptr, nullptr);
-  if (error != CL_SUCCESS) {
-    std::string log(1 << 16, '\0');
-    size_t size = 0;
-    clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &size);
-    log.resize(size);
-    return absl::InternalError(absl::StrCat("build failed with ", error, ":\n", log, "\n", source));
+  std::string log(1 << 16, '\0');
+  size_t size = 0;
+  clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &size);
+  log.resize(std::min(size, log.size()));
+  // What a compiler warns of, a person will stumble over too.
+  if (error != CL_SUCCESS || log.find("warning:") != std::string::npos) {
+    return absl::InternalError(absl::StrCat("build gave ", error, ":\n", log, "\n", source));
   }
   cl_kernel function = clCreateKernel(program, kernel.name.c_str(), &error);
   absl::Status status = Check(error, "clCreateKernel");

@@ -1,0 +1,82 @@
+// View: how a shape's coordinates map to elements of flat memory, affinely and behind a mask:
+//
+//   element(c) = offset + sum_i c[i] * strides[i],  valid where mask[i].first <= c[i] <
+//   mask[i].second
+//
+// Where it is not valid the value is 0. Extents, strides, the offset and mask bounds are Dims:
+// where they are symbolic, arithmetic on them makes nodes of a Context.
+//
+// Views are normalized, so that equal maps mostly are equal views: an axis of size 1 has stride 0,
+// as has one with a single valid coordinate (its part is in the offset); a mask that excludes
+// nothing is absent; a view without any valid coordinate has strides and offset 0 and mask (0, 0)
+// on every axis; one without elements is contiguous.
+#ifndef TG_IR_VIEW_VIEW_H_
+#define TG_IR_VIEW_VIEW_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ir/context.h"
+#include "ir/dim.h"
+
+namespace tg {
+
+using DimPairs = std::vector<std::pair<Dim, Dim>>;
+
+class View {
+ public:
+  // Row-major over `shape`.
+  static View Contiguous(Context& ctx, Shape shape);
+  // `mask` empty: none (a view of rank 0 has no mask).
+  static View Make(Context& ctx, Shape shape, std::vector<Dim> strides, Dim offset, DimPairs mask);
+
+  const Shape& shape() const { return shape_; }
+  const std::vector<Dim>& strides() const { return strides_; }
+  const Dim& offset() const { return offset_; }
+  const DimPairs& mask() const { return mask_; }
+  bool has_mask() const { return !mask_.empty(); }
+  bool is_contiguous(Context& ctx) const;
+  // Everything is a number.
+  bool is_static() const;
+  // The mask leaves nothing.
+  bool is_void() const;
+
+  // Movement ops. Arguments are as the ops' attributes (ir/ops.def) and must fit.
+  View Permute(Context& ctx, std::span<const int64_t> order) const;
+  View Flip(Context& ctx, std::span<const int64_t> axes) const;
+  View Shrink(Context& ctx, const DimPairs& bounds) const;
+  View Pad(Context& ctx, const DimPairs& amounts) const;
+  View Expand(Context& ctx, const Shape& shape) const;
+  // Nullopt where the result is no single view.
+  std::optional<View> Reshape(Context& ctx, const Shape& shape) const;
+  // The same elements on as few axes as a reshape can make of it.
+  View Minified(Context& ctx) const;
+
+  friend bool operator==(const View&, const View&) = default;
+
+ private:
+  View() = default;
+  View Resize(Context& ctx, const DimPairs& bounds, const DimPairs& valid) const;
+
+  Shape shape_;
+  std::vector<Dim> strides_;
+  Dim offset_ = 0;
+  DimPairs mask_;
+};
+
+// The view that reads `inner` through `outer`: outer's elements are inner's in row-major order.
+// Nullopt where that is no single view (or is not found to be one, as with symbolic extents).
+std::optional<View> Compose(Context& ctx, const View& inner, const View& outer);
+
+// max and min of Dims.
+Dim MaxDims(Context& ctx, const Dim& a, const Dim& b);
+Dim MinDims(Context& ctx, const Dim& a, const Dim& b);
+// Row-major strides; 0 for axes of size 1.
+std::vector<Dim> RowMajorStrides(Context& ctx, const Shape& shape);
+
+}  // namespace tg
+
+#endif  // TG_IR_VIEW_VIEW_H_

@@ -1,0 +1,60 @@
+// Random expressions over leaves with known bounds, for testing rewriting by evaluation.
+#ifndef TG_PASSES_REWRITE_TESTING_RANDOM_EXPR_H_
+#define TG_PASSES_REWRITE_TESTING_RANDOM_EXPR_H_
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/module.h"
+#include "passes/rewrite/testing/eval.h"
+
+namespace tg::testing {
+
+class RandomExpr {
+ public:
+  RandomExpr(uint64_t seed, Context& ctx, Module& module);
+
+  // An expression of about `size` ops. Lanes as `type` says.
+  const UOp* Make(DType type, int size);
+  // Values of all leaves made so far, within their bounds; `corner`: at an end of their bounds.
+  Values RandomLeaves(bool corner);
+  // Every assignment of the leaves that `u` reaches, where there are at most `limit`; else none.
+  std::vector<Values> AllLeaves(const UOp* u, size_t limit);
+
+  int64_t Int(int64_t lo, int64_t hi) { return std::uniform_int_distribution(lo, hi)(rng_); }
+  bool OneIn(int n) { return Int(1, n) == 1; }
+
+ private:
+  struct LeafInfo {
+    const UOp* node;
+    int64_t lo, hi;     // of an index
+    const UOp* end;     // a range that ends at this var; may be null
+  };
+  const UOp* Leaf(DType type);
+  const UOp* IndexLeaf();
+  const UOp* Constant(DType type);
+  const UOp* SmallIndex();
+  const UOp* MakeIndex(int size);
+  const UOp* MakeInt(DType type, int size);
+  const UOp* MakeBool(DType type, int size);
+  const UOp* MakeFloat(DType type, int size);
+  const UOp* MakeLanes(DType type, int size);
+  int64_t RandomBits(Scalar s);
+
+  std::mt19937_64 rng_;
+  Context& ctx_;
+  Module& module_;
+  Builder b_;
+  std::vector<LeafInfo> index_leaves_;
+  std::vector<const UOp*> loads_;
+};
+
+// The expression as text: for messages.
+std::string ToText(const Context& ctx, const UOp* u);
+
+}  // namespace tg::testing
+
+#endif  // TG_PASSES_REWRITE_TESTING_RANDOM_EXPR_H_

@@ -1,0 +1,90 @@
+// Floats. What stands under a flag is not exact and needs the module's permission; the rest gives the
+// same bits (a NaN for a NaN), which rules_test.cc checks by evaluation. Maxima are not commuted:
+// max(-0.0, 0.0) is -0.0.
+#ifndef TG_PASSES_SIMPLIFY_FLOAT_RULES_H_
+#define TG_PASSES_SIMPLIFY_FLOAT_RULES_H_
+
+#include <limits>
+
+#include "passes/rewrite/pattern.h"
+
+namespace tg::rule_lists {
+using namespace pattern;  // NOLINT: rules are to read like algebra
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// clang-format off
+inline constexpr auto kFloat = rules(
+    // ---- Exact
+    rule(F,     x * 1,                          x),
+    rule(F,     x * -1,                         -x),
+    rule(F,     x + -0.0,                       x),
+    rule(F,     x - 0,                          x),
+    rule(F,     FDiv(x, 1),                     x),
+    rule(F,     FDiv(x, -1),                    -x),
+    rule(F,     FDiv(1, x),                     Recip(x)),
+    rule(F,     FDiv(x, c0),                    x * FDiv(1, c0),        PowerOfTwo(c0)),
+    rule(F,     -(-x),                          x),
+    rule(F,     x + -y,                         x - y),
+    rule(F,     x - -y,                         x + y),
+    rule(F,     -x + y,                         y - x),
+    rule(F,     -x * c0,                        x * -c0),
+    rule(F,     -x * -y,                        x * y),
+    rule(F,     FDiv(-x, -y),                   FDiv(x, y)),
+    rule(F,     Recip(-x),                      -Recip(x)),
+    rule(F,     x + x,                          x * 2),
+    rule(F,     Max(x, -kInfinity),             x),
+    rule(F,     Max(-kInfinity, x),             x),
+    rule(F,     Min(x, kInfinity),              x),
+    rule(F,     Min(kInfinity, x),              x),
+    rule(F,     Max(Max(x, y), y),              Max(x, y)),
+    rule(F,     Min(Min(x, y), y),              Min(x, y)),
+    rule(F,     Max(Max(x, c0), c1),            Max(x, c1),             c0 <= c1),
+    rule(F,     -x < -y,                        y < x),
+    rule(F,     -x != -y,                       x != y),
+    rule(F,     x < -kInfinity,                 0),
+    rule(F,     Pow(x, 0),                      1),
+    rule(F,     Pow(x, 1),                      x),
+    rule(F,     Pow(1, x),                      1),
+
+    // ---- Within the accuracy that pow has
+    rule(F,     Pow(x, 2),                      x * x),
+    rule(F,     Pow(x, 3),                      x * x * x),
+    rule(F,     Pow(x, 4),                      (x * x) * (x * x)),
+    rule(F,     Pow(x, -1),                     Recip(x)),
+
+    // ---- Where no NaN is to be expected
+    rule(F,     x - x,                          0,                      kNoNan),
+    rule(F,     FDiv(x, x),                     1,                      kNoNan),
+    rule(F,     x * Recip(x),                   1,                      kNoNan && kFastMath),
+    rule(F,     x != x,                         0,                      kNoNan),
+
+    // ---- Where 0 times anything is 0
+    rule(F,     x * 0,                          0,                      kZeroMul),
+    rule(F,     x * -0.0,                       0,                      kZeroMul),
+
+    // ---- Real numbers
+    rule(F,     x + 0,                          x,                      kFastMath),
+    rule(F,     (x + c0) + c1,                  x + (c0 + c1),          kFastMath),
+    rule(F,     (x * c0) * c1,                  x * (c0 * c1),          kFastMath),
+    rule(F,     (x + c0) + y,                   (x + y) + c0,           kFastMath),
+    rule(F,     (x * c0) * y,                   (x * y) * c0,           kFastMath),
+    rule(F,     x * c0 + x,                     x * (c0 + 1),           kFastMath),
+    rule(F,     x * c0 + x * c1,                x * (c0 + c1),          kFastMath),
+    rule(F,     FDiv(x, c0),                    x * FDiv(1, c0),        kFastMath),
+    rule(F,     FDiv(x * y, y),                 x,                      kFastMath),
+    rule(F,     (x * Recip(y)) * y,             x,                      kFastMath),
+    rule(F,     x * Recip(x + 1),               1 - Recip(x + 1),       kFastMath),
+    rule(F,     FDiv(x, x + 1),                 1 - Recip(x + 1),       kFastMath),
+    rule(F,     Recip(x * x),                   Recip(x) * Recip(x),    kFastMath),
+    rule(F,     Recip(Recip(x)),                x,                      kFastMath),
+    rule(F,     Pow(x, 0.5),                    Sqrt(x),                kFastMath),
+    rule(F,     Pow(x, -0.5),                   Recip(Sqrt(x)),         kFastMath),
+    rule(F,     Pow(x, 1.5),                    x * Sqrt(x),            kFastMath),
+    rule(F,     Exp2(Log2(x)),                  x,                      kFastMath),
+    rule(F,     Log2(Exp2(x)),                  x,                      kFastMath));
+// clang-format on
+
+}  // namespace tg::rule_lists
+
+#endif  // TG_PASSES_SIMPLIFY_FLOAT_RULES_H_

@@ -1,0 +1,295 @@
+#include "passes/simplify/gate.h"
+
+#include <algorithm>
+#include <string>
+
+#include "ir/walk.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/rewrite/build.h"
+#include "passes/rewrite/engine.h"
+#include "passes/simplify/linear.h"
+#include "passes/simplify/rule_lists.h"
+
+namespace tg {
+namespace {
+
+constexpr size_t kMaxClauses = 16;
+constexpr size_t kMaxValueNodes = 512;
+using Clauses = llvm::SmallVector<const UOp*, 8>;
+
+// The operands of a tree of `and`s; false: too many.
+bool SplitAnd(const UOp* gate, Clauses& out) {
+  Clauses stack = {gate};
+  while (!stack.empty()) {
+    const UOp* u = stack.pop_back_val();
+    if (u->op == Op::kAnd && u->dtype.is_bool()) {
+      if (stack.size() + out.size() > kMaxClauses) return false;
+      stack.push_back(u->src(1));
+      stack.push_back(u->src(0));
+    } else if (std::find(out.begin(), out.end(), u) == out.end()) {
+      out.push_back(u);
+    }
+  }
+  return true;
+}
+
+// What is negated, or null.
+const UOp* Negated(const UOp* u) {
+  return u->op == Op::kCmpNe && u->dtype.is_bool() && u->src(0)->dtype.is_bool() &&
+                 UniformBits(u->src(1)) == 1
+             ? u->src(0)
+             : nullptr;
+}
+
+// A clause as a bound: `of` lies within `range` where it holds.
+struct Bound {
+  const UOp* of = nullptr;
+  Interval range;
+};
+
+Bound AsBound(const UOp* clause) {
+  const UOp* positive = Negated(clause);
+  const UOp* u = positive ? positive : clause;
+  if (u->op != Op::kCmpLt && !(positive && u->op == Op::kCmpNe)) return {};
+  const UOp *a = u->src(0), *b = u->src(1);
+  if (!a->dtype.is_int_or_index()) return {};
+  const auto constant = [](const UOp* v) -> std::optional<int64_t> {
+    const auto bits = UniformBits(v);
+    if (!bits || (v->dtype.scalar() == Scalar::kU64 && *bits < 0)) return std::nullopt;
+    if (*bits == INT64_MIN || *bits == INT64_MAX) return std::nullopt;
+    return bits;
+  };
+  const auto ca = constant(a), cb = constant(b);
+  if (u->op == Op::kCmpNe) {  // a == c
+    if (cb && !ca) return {a, Interval::Point(*cb)};
+    return {};
+  }
+  if (cb && !ca) return {a, positive ? Interval{*cb, INT64_MAX} : Interval{INT64_MIN, *cb - 1}};
+  if (ca && !cb) return {b, positive ? Interval{INT64_MIN, *ca} : Interval{*ca + 1, INT64_MAX}};
+  return {};
+}
+
+// The nodes of a value, sources first, not looking behind memory. Empty: too many.
+std::vector<const UOp*> NodesOf(const UOp* value) {
+  std::vector<const UOp*> out;
+  NodeSet seen;
+  llvm::SmallVector<std::pair<const UOp*, uint32_t>, 32> stack = {{value, 0}};
+  seen.Insert(value);
+  while (!stack.empty()) {
+    auto& [u, next] = stack.back();
+    const bool inside = IsElementwise(u->op) || u->op == Op::kSplat || u->op == Op::kGep ||
+                        u->op == Op::kVectorize || u->op == Op::kCat;
+    if (!inside || next == u->num_srcs) {
+      out.push_back(u);
+      if (out.size() > kMaxValueNodes) return {};
+      stack.pop_back();
+      continue;
+    }
+    const UOp* s = u->src(next++);
+    if (seen.Insert(s)) stack.push_back({s, 0});
+  }
+  return out;
+}
+
+// Operations, with divisions dear.
+int Cost(const std::vector<const UOp*>& nodes) {
+  int cost = 0;
+  for (const UOp* u : nodes) {
+    switch (u->op) {
+      case Op::kConst:
+      case Op::kVConst:
+        break;
+      case Op::kFloorDiv:
+      case Op::kFloorMod:
+      case Op::kCDiv:
+      case Op::kCMod:
+        cost += 16;
+        break;
+      default:
+        cost += 2;
+    }
+  }
+  return cost;
+}
+
+const UOp* Replace(RuleContext& rc, const std::vector<const UOp*>& nodes, const UOp* from,
+                   const UOp* to) {
+  NodeMap<const UOp*> map;
+  llvm::SmallVector<const UOp*, 4> srcs;
+  for (const UOp* u : nodes) {
+    const UOp* v = u;
+    if (u == from) {
+      v = to;
+    } else {
+      srcs.clear();
+      bool changed = false;
+      for (const UOp* s : u->srcs()) {
+        const UOp* n = map.Get(s);
+        srcs.push_back(n ? n : s);
+        changed |= n && n != s;
+      }
+      if (changed) v = rc.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
+    }
+    map[u] = v;
+  }
+  return map.Get(nodes.back());
+}
+
+// The algebra alone, without the rules of this file.
+const UOp* Algebra(const UOp* u, RuleContext& rc) {
+  static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
+                               &BoolWhereRules(), &BitRules(), &GeneralRules(), &LaneRules()});
+  Rewriter rewriter(kRules, rc);
+  const auto r = rewriter.Rewrite(u);
+  return r.ok() ? *r : u;
+}
+
+// `value` for an `x` within `range`, with x itself in it again.
+const UOp* Assume(const UOp* x, Interval range, const UOp* value, RuleContext& rc) {
+  const std::vector<const UOp*> nodes = NodesOf(value);
+  if (std::find(nodes.begin(), nodes.end(), x) == nodes.end()) return value;
+  const UOp* stand_in;
+  if (range.IsPoint()) {
+    stand_in = UniformConst(rc.ctx, x->dtype, range.lo);
+  } else {
+    const std::string name = "$" + std::to_string(x->id) + "$" + std::to_string(range.lo) + "$" +
+                             std::to_string(range.hi);
+    stand_in = rc.ctx.Make(Op::kVar, x->dtype, {}, Attr{rc.ctx.Intern(name)});
+    rc.bounds.Declare(stand_in, range);
+  }
+  const UOp* simple = Algebra(Replace(rc, nodes, x, stand_in), rc);
+  if (IsConst(stand_in) || stand_in->op == Op::kVConst) return simple;
+  const std::vector<const UOp*> new_nodes = NodesOf(simple);
+  return new_nodes.empty() ? value : Replace(rc, new_nodes, stand_in, x);
+}
+
+// The terms of a sum of at least two terms >= 0 with coefficient 1, at least 1 in total.
+Clauses TermsOfPositiveSum(const Bound& bound, RuleContext& rc) {
+  Clauses terms;
+  if (bound.range.lo != 1 || bound.of->op != Op::kAdd) return terms;
+  const auto form = ParseLinear(bound.of);
+  if (!form || form->constant != 0 || form->terms.size() < 2) return terms;
+  for (const auto& t : form->terms) {
+    if (t.coef != 1 || rc.bounds.Of(t.node).lo < 0) return {};
+    terms.push_back(t.node);
+  }
+  return terms;
+}
+
+// The least costly of `value` and `other`.
+const UOp* Cheaper(const UOp* value, const UOp* other, RuleContext& rc) {
+  if (other == value) return value;
+  const UOp* simple = Algebra(other, rc);
+  if (simple == value) return value;
+  const auto a = NodesOf(value), b = NodesOf(simple);
+  return !b.empty() && Cost(b) < Cost(a) ? simple : value;
+}
+
+const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleContext& rc) {
+  if (IsConst(value) || value->op == Op::kVConst || NodesOf(value).empty()) return value;
+  llvm::SmallVector<Bound, 8> bounds;
+  for (const UOp* clause : clauses) {
+    const Bound b = AsBound(clause);
+    if (!b.of) {
+      // Under a bool, it is true.
+      const UOp* positive = Negated(clause);
+      value = Cheaper(value,
+                      Replace(rc, NodesOf(value), positive ? positive : clause,
+                              UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)),
+                      rc);
+      continue;
+    }
+    auto same = std::find_if(bounds.begin(), bounds.end(),
+                             [&](const Bound& o) { return o.of == b.of; });
+    if (same == bounds.end()) {
+      bounds.push_back({b.of, Intersect(rc.bounds.Of(b.of), b.range)});
+    } else {
+      same->range = Intersect(same->range, b.range);
+    }
+  }
+  for (const Bound& b : bounds) {
+    if (b.range.lo > b.range.hi) return nullptr;
+    if (b.range == rc.bounds.Of(b.of)) continue;
+    value = Cheaper(value, Assume(b.of, b.range, value, rc), rc);
+    const Clauses terms = TermsOfPositiveSum(b, rc);
+    const UOp* agreed = nullptr;
+    for (const UOp* t : terms) {
+      const Interval v = rc.bounds.Of(t);
+      const UOp* one = v.hi < 1 ? agreed : Algebra(Assume(t, {1, v.hi}, value, rc), rc);
+      if (agreed && one != agreed) {
+        agreed = nullptr;
+        break;
+      }
+      agreed = one;
+    }
+    if (agreed) value = Cheaper(value, agreed, rc);
+  }
+  return value;
+}
+
+}  // namespace
+
+const UOp* SimplifyUnder(const UOp* gate, const UOp* value, RuleContext& rc) {
+  Clauses clauses;
+  return SplitAnd(gate, clauses) ? SimplifyUnderClauses(clauses, value, rc) : value;
+}
+
+const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
+  if (!u->dtype.is_bool()) return nullptr;
+  Clauses clauses;
+  if (!SplitAnd(u, clauses)) return nullptr;
+  const auto zero = [&] { return UniformConst(rc.ctx, u->dtype, 0); };
+  for (size_t i = 0; i < clauses.size(); ++i) {
+    Clauses others = clauses;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+    const UOp* simple = SimplifyUnderClauses(others, clauses[i], rc);
+    if (!simple || UniformBits(simple) == 0) return zero();
+    if (UniformBits(simple) == 1) {
+      clauses = others;
+      --i;
+      continue;
+    }
+    clauses[i] = simple;
+  }
+  std::sort(clauses.begin(), clauses.end(),
+            [&](const UOp* a, const UOp* b) { return rc.order.Compare(a, b) < 0; });
+  if (clauses.empty()) return UniformConst(rc.ctx, u->dtype, 1);
+  const UOp* all = clauses[0];
+  for (size_t i = 1; i < clauses.size(); ++i) {
+    if (clauses[i] != clauses[i - 1]) all = rc.ctx.Make(Op::kAnd, u->dtype, {all, clauses[i]});
+  }
+  return all;
+}
+
+const UOp* FoldGatedIndex(const UOp* u, RuleContext& rc) {
+  if (u->num_srcs < 3) return nullptr;
+  const UOp* position = SimplifyUnder(u->src(2), u->src(1), rc);
+  if (position == u->src(1)) return nullptr;
+  if (!position) {
+    const UOp* never = UniformConst(rc.ctx, u->src(2)->dtype, 0);
+    return never == u->src(2) ? nullptr
+                              : rc.ctx.Make(Op::kIndex, u->dtype, {u->src(0), u->src(1), never});
+  }
+  return rc.ctx.Make(Op::kIndex, u->dtype, {u->src(0), position, u->src(2)});
+}
+
+const UOp* FoldGatedWhere(const UOp* u, RuleContext& rc) {
+  if (!u->dtype.is_int_or_index() && !u->dtype.is_bool()) return nullptr;
+  const UOp* gate = u->src(0);
+  const UOp* yes = SimplifyUnder(gate, u->src(1), rc);
+  if (!yes) return u->src(2);
+  const UOp* not_gate = Negated(gate);
+  if (!not_gate && gate->op == Op::kAnd) not_gate = nullptr;
+  const UOp* no = u->src(2);
+  if (gate->op != Op::kAnd) {
+    if (!not_gate) {
+      not_gate = rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, UniformConst(rc.ctx, gate->dtype, 1)});
+    }
+    no = SimplifyUnder(not_gate, no, rc);
+    if (!no) return yes;
+  }
+  if (yes == u->src(1) && no == u->src(2)) return nullptr;
+  return rc.ctx.Make(Op::kWhere, u->dtype, {gate, yes, no});
+}
+
+}  // namespace tg

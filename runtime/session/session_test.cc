@@ -1,0 +1,347 @@
+// Sessions on the device and on the interpreter: the same behaviour from outside.
+#include "runtime/session/session.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "ir/text/diagnostic.h"
+#include "ir/text/parser.h"
+#include "runtime/io/safetensors.h"
+#include "runtime/opencl/testing.h"
+#include "runtime/session/compile.h"
+#include "runtime/session/device_session.h"
+#include "runtime/session/device_target.h"
+#include "runtime/session/open.h"
+#include "runtime/session/reference_session.h"
+
+namespace tg::runtime {
+namespace {
+
+HostTensor Floats(std::vector<int64_t> shape, const std::vector<float>& values) {
+  HostTensor tensor{ElementType::kF32, std::move(shape), {}};
+  tensor.data.resize(values.size() * 4);
+  std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+  return tensor;
+}
+
+std::vector<float> Values(const HostTensor& tensor) {
+  std::vector<float> values(tensor.data.size() / 4);
+  std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+  return values;
+}
+
+std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+#define ASSERT_OK(expr) \
+  if (const absl::Status s = (expr); !s.ok()) FAIL() << s
+
+// Param: whether on the interpreter.
+class SessionTest : public ::testing::TestWithParam<bool> {
+ protected:
+  absl::Status Open(const std::string& text, const std::string& path = "") {
+    text_ = text;
+    Diagnostics diagnostics;
+    std::unique_ptr<Module> module = ParseModule(text_, "test.uop", diagnostics);
+    if (module == nullptr) return diagnostics.ToStatus();
+    module->path = path;
+    if (GetParam()) {
+      const InterpretOptions options = OptionsFor(*module);
+      session_ = std::make_unique<ReferenceSession>(std::move(module), options);
+      return absl::OkStatus();
+    }
+    DeviceSessionOptions options;
+    options.context = TestContext();
+    options.target = TargetForDevice(options.context->info());
+    TG_RETURN_IF_ERROR(CompileForTarget(*module, options.target));
+    TG_ASSIGN_OR_RETURN(session_, DeviceSession::Create(std::move(module), std::move(options)));
+    return absl::OkStatus();
+  }
+  std::vector<float> Get(const std::string& name) {
+    const absl::StatusOr<HostTensor> tensor = session_->Get(name);
+    EXPECT_TRUE(tensor.ok()) << tensor.status();
+    return tensor.ok() ? Values(*tensor) : std::vector<float>();
+  }
+
+  std::string text_;
+  std::unique_ptr<Session> session_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, SessionTest, ::testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "Reference" : "Device");
+});
+
+constexpr char kAffine[] = R"(tg 1
+module @affine
+buffer @x : f32[2, 3] input
+buffer @w : f32[3] param = [0.5, -1.0, 2.0]
+buffer @y : f32[2, 3] output
+
+graph @main {
+  %x = buffer @x : f32
+  %w = buffer @w : f32
+  %0 = reshape %w {shape = [1, 3]} : f32
+  %1 = expand %0 {shape = [2, 3]} : f32
+  %2 = mul %x, %1 : f32
+  sink %2 -> @y
+}
+)";
+
+TEST_P(SessionTest, InputsParamsOutputs) {
+  ASSERT_OK(Open(kAffine));
+  ASSERT_TRUE(session_->Set("x", Floats({2, 3}, {1, 2, 3, 4, 5, 6})).ok());
+  ASSERT_TRUE(session_->Run().ok());
+  EXPECT_EQ(Get("y"), (std::vector<float>{0.5, -2, 6, 2, -5, 12}));
+  ASSERT_TRUE(session_->Set("x", Floats({2, 3}, {0, 1, 0, -1, 0, 0.25})).ok());
+  ASSERT_TRUE(session_->Run("main").ok());
+  EXPECT_EQ(Get("y"), (std::vector<float>{0, -1, 0, -0.5, 0, 0.5}));
+  EXPECT_EQ(Get("w"), (std::vector<float>{0.5, -1, 2}));
+}
+
+TEST_P(SessionTest, WhatIsMissingIsNamed) {
+  ASSERT_OK(Open(kAffine));
+  EXPECT_EQ(Message(session_->Run()), "graph @main needs what is not given: input @x (f32[2, 3])");
+  EXPECT_EQ(Message(session_->Run("mian")), "there is no graph @mian; there are @main");
+  EXPECT_EQ(Message(session_->Get("y").status()), "@y has no contents yet");
+  EXPECT_EQ(Message(session_->Get("z").status()).substr(0, 21), "there is no buffer @z");
+}
+
+TEST_P(SessionTest, WrongInputsAreRefused) {
+  ASSERT_OK(Open(kAffine));
+  EXPECT_EQ(Message(session_->Set("x", Floats({3, 2}, {1, 2, 3, 4, 5, 6}))),
+            "buffer @x is f32[2, 3], not f32[3, 2]");
+  HostTensor ints = Floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  ints.type = ElementType::kI32;
+  EXPECT_EQ(Message(session_->Set("x", ints)), "buffer @x is f32[2, 3], not i32[2, 3]");
+  EXPECT_EQ(Message(session_->Set("y", Floats({2, 3}, {1, 2, 3, 4, 5, 6}))),
+            "@y is no input but output");
+  EXPECT_EQ(Message(session_->Set("w", Floats({3}, {1, 2, 3}))),
+            "@w is no input but param with contents of its own");
+  EXPECT_EQ(Message(session_->Set("img", Floats({1}, {1}))),
+            "there is no input @img; there are @x");
+}
+
+TEST_P(SessionTest, StatesBeginAsZerosAndPersist) {
+  ASSERT_OK(Open(R"(tg 1
+module @m
+buffer @x : f32[4] input
+buffer @sum : f32[4] state
+
+graph @main {
+  %x = buffer @x : f32
+  %sum = buffer @sum : f32
+  %0 = add %sum, %x : f32
+  %1 = assign %sum, %0 : f32
+  sink %1
+}
+)"));
+  ASSERT_TRUE(session_->Set("x", Floats({4}, {1, 2, 3, 4})).ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(session_->Run().ok());
+  EXPECT_EQ(Get("sum"), (std::vector<float>{3, 6, 9, 12}));
+  ASSERT_TRUE(session_->Set("sum", Floats({4}, {100, 0, 0, 0})).ok());
+  ASSERT_TRUE(session_->Run().ok());
+  EXPECT_EQ(Get("sum"), (std::vector<float>{101, 2, 3, 4}));
+}
+
+constexpr char kSymbolic[] = R"(tg 1
+module @m
+var @n : [1, 6]
+buffer @x : f32[@n, 2] input
+buffer @z : f32[@n, 2] input
+buffer @y : f32[@n, 2] output
+
+graph @main {
+  %x = buffer @x : f32
+  %z = buffer @z : f32
+  %0 = add %x, %z : f32
+  sink %0 -> @y
+}
+)";
+
+TEST_P(SessionTest, VariablesFollowFromShapes) {
+  ASSERT_OK(Open(kSymbolic));
+  for (const int64_t n : {3, 6, 1}) {
+    std::vector<float> x, z, expected;
+    for (int64_t i = 0; i < 2 * n; ++i) {
+      x.push_back(static_cast<float>(i * i));
+      z.push_back(static_cast<float>(7 - i));
+      expected.push_back(x.back() + z.back());
+    }
+    ASSERT_TRUE(session_->Set("x", Floats({n, 2}, x)).ok());
+    ASSERT_TRUE(session_->Set("z", Floats({n, 2}, z)).ok());
+    const absl::Status run = session_->Run();
+    ASSERT_TRUE(run.ok()) << run;
+    EXPECT_EQ(session_->Get("y")->shape, (std::vector<int64_t>{n, 2}));
+    EXPECT_EQ(Get("y"), expected);
+  }
+}
+
+TEST_P(SessionTest, VariablesAreChecked) {
+  ASSERT_OK(Open(kSymbolic));
+  EXPECT_EQ(Message(session_->Set("x", Floats({7, 2}, std::vector<float>(14)))),
+            "buffer @x is f32[@n, 2] with @n in [1, 6], not f32[7, 2]");
+  EXPECT_EQ(Message(session_->SetVar("n", 9)), "variable @n cannot be 9: its bounds are [1, 6]");
+  EXPECT_EQ(Message(session_->SetVar("k", 1)), "there is no variable @k; there are @n");
+  ASSERT_TRUE(session_->Set("x", Floats({2, 2}, {1, 2, 3, 4})).ok());
+  ASSERT_TRUE(session_->Set("z", Floats({1, 2}, {1, 2})).ok());
+  EXPECT_EQ(Message(session_->Run()),
+            "buffer @z is f32[@n, 2] and @n is 2, so it cannot be f32[1, 2]");
+  ASSERT_TRUE(session_->Set("z", Floats({2, 2}, {1, 2, 3, 4})).ok());
+  ASSERT_TRUE(session_->SetVar("n", 3).ok());
+  EXPECT_EQ(Message(session_->Run()),
+            "buffer @x is f32[@n, 2] and @n is 3, so it cannot be f32[2, 2]");
+}
+
+// Two graphs over one state, as prompt and next token of a language model.
+TEST_P(SessionTest, GraphsShareStates) {
+  ASSERT_OK(Open(R"(tg 1
+module @m
+buffer @x : f32[3] input
+buffer @s : f32[3] state
+buffer @y : f32[3] output
+
+graph @fill {
+  %x = buffer @x : f32
+  %s = buffer @s : f32
+  %0 = assign %s, %x : f32
+  sink %0
+}
+
+graph @double {
+  %s = buffer @s : f32
+  %0 = add %s, %s : f32
+  sink %0 -> @y
+}
+)"));
+  EXPECT_EQ(Message(session_->Run()), "there is no graph @main; there are @fill, @double");
+  ASSERT_TRUE(session_->Set("x", Floats({3}, {1, 2, 3})).ok());
+  ASSERT_TRUE(session_->Run("fill").ok());
+  ASSERT_TRUE(session_->Run("double").ok());
+  EXPECT_EQ(Get("y"), (std::vector<float>{2, 4, 6}));
+}
+
+TEST_P(SessionTest, EmptyTensors) {
+  ASSERT_OK(Open(R"(tg 1
+module @m
+buffer @x : f32[0, 4] input
+buffer @y : f32[4] output
+buffer @z : f32[0, 4] output
+
+graph @main {
+  %x = buffer @x : f32
+  %0 = reduce_axis %x {op = add, axes = [0]} : f32
+  %1 = reshape %0 {shape = [4]} : f32
+  %2 = neg %x : f32
+  sink %1 -> @y, %2 -> @z
+}
+)"));
+  ASSERT_TRUE(session_->Set("x", Floats({0, 4}, {})).ok());
+  const absl::Status run = session_->Run();
+  ASSERT_TRUE(run.ok()) << run;
+  EXPECT_EQ(Get("y"), (std::vector<float>{0, 0, 0, 0}));
+  EXPECT_EQ(Get("z"), std::vector<float>());
+}
+
+class ParamsTest : public SessionTest {
+ protected:
+  ParamsTest() : folder_(std::string(std::getenv("TEST_TMPDIR")) + "/") {
+    const std::vector<float> w = {1, 2, 3, 4};
+    EXPECT_TRUE(WriteSafetensors(folder_ + "m.safetensors",
+                                 {{"w", ElementType::kF32, {4}, std::as_bytes(std::span(w))}})
+                    .ok());
+  }
+  absl::Status OpenWith(const std::string& param) {
+    const std::string type = param.substr(0, param.find(' '));
+    TG_RETURN_IF_ERROR(Open("tg 1\nmodule @m\nbuffer @w : " + param + "\nbuffer @y : " + type +
+                                R"( output
+
+graph @main {
+  %w = buffer @w : f32
+  %0 = add %w, %w : f32
+  sink %0 -> @y
+}
+)",
+                            folder_ + "m.uop"));
+    return session_->Run();
+  }
+  const std::string folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, ParamsTest, ::testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "Reference" : "Device");
+});
+
+TEST_P(ParamsTest, FileBesideTheModule) {
+  const absl::Status status = OpenWith("f32[4] param = file(\"m.safetensors\", \"w\")");
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Get("y"), (std::vector<float>{2, 4, 6, 8}));
+}
+
+TEST_P(ParamsTest, Errors) {
+  std::string message = Message(OpenWith("f32[4] param = file(\"n.safetensors\", \"w\")"));
+  EXPECT_NE(message.find("param @w: cannot open " + folder_ + "n.safetensors"), std::string::npos)
+      << message;
+  message = Message(OpenWith("f32[4] param = file(\"m.safetensors\", \"v\")"));
+  EXPECT_NE(message.find("param @w: "), std::string::npos) << message;
+  EXPECT_NE(message.find("no tensor \"v\""), std::string::npos) << message;
+  message = Message(OpenWith("f32[2,2] param = file(\"m.safetensors\", \"w\")"));
+  EXPECT_EQ(message, folder_ + "m.safetensors, tensor 'w': buffer @w is f32[2, 2], not f32[4]");
+}
+
+TEST_P(ParamsTest, GivenByTheUser) {
+  EXPECT_EQ(Message(OpenWith("f32[4] param")),
+            "graph @main needs what is not given: param @w (f32[4])");
+  ASSERT_TRUE(session_->Set("w", Floats({4}, {5, 6, 7, 8})).ok());
+  ASSERT_TRUE(session_->Run().ok());
+  EXPECT_EQ(Get("y"), (std::vector<float>{10, 12, 14, 16}));
+}
+
+TEST(OpenSession, ReadsCompilesRuns) {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/affine.uop";
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  std::fputs(kAffine, file);
+  std::fclose(file);
+  for (const char* device : {"reference", ""}) {
+    absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(path, device);
+    ASSERT_TRUE(session.ok()) << session.status();
+    ASSERT_TRUE((*session)->Set("x", Floats({2, 3}, {2, 2, 2, 2, 2, 2})).ok());
+    ASSERT_TRUE((*session)->Run().ok());
+    EXPECT_EQ(Values(*(*session)->Get("y")), (std::vector<float>{1, -2, 4, 1, -2, 4}));
+  }
+  EXPECT_NE(Message(OpenSession(path, "nonsense").status()).find("nonsense"), std::string::npos);
+  EXPECT_NE(Message(OpenSession(path + "x").status()).find("affine.uopx"), std::string::npos);
+}
+
+TEST(DeviceTarget, DeviceLimitsThePreset) {
+  DeviceInfo device;
+  device.kind = DeviceKind::kGpu;
+  device.is_nvidia = true;
+  device.compute_capability = 90;
+  device.fp64 = device.int64 = true;
+  device.local_memory = 16384;
+  device.max_work_group_size = 512;
+  device.max_work_item_sizes = {512, 512, 64};
+  device.warp_size = 32;
+  device.compute_units = 4;
+  const Target target = TargetForDevice(device);
+  EXPECT_EQ(target.name, "cl-nvidia-sm90");
+  EXPECT_EQ(target.local_memory, 16384);
+  EXPECT_EQ(target.max_group_size, 512);
+  EXPECT_EQ(target.max_local[2], 64);
+  EXPECT_EQ(target.compute_units, 4);
+  EXPECT_TRUE(target.fp16);
+  device.fp64 = false;
+  EXPECT_FALSE(TargetForDevice(device).fp64);
+  EXPECT_EQ(ChooseTarget("cl-cpu", "cl-intel", device)->name, "cl-cpu");
+  EXPECT_EQ(ChooseTarget("", "cl-intel", device)->name, "cl-intel");
+  EXPECT_EQ(ChooseTarget("host", "cl-intel", device)->name, "cl-nvidia-sm90");
+  EXPECT_FALSE(ChooseTarget("cl-none", "", device).ok());
+}
+
+}  // namespace
+}  // namespace tg::runtime

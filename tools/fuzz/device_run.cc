@@ -1,0 +1,42 @@
+#include "tools/fuzz/device_run.h"
+
+#include <cstring>
+
+#include "runtime/base/status.h"
+#include "runtime/session/device_session.h"
+#include "runtime/session/tensors.h"
+
+namespace tg::fuzz {
+
+absl::StatusOr<DeviceRunner> DeviceRunner::Open(std::string_view device) {
+  TG_ASSIGN_OR_RETURN(const runtime::Device chosen, runtime::ChooseDevice(device));
+  TG_ASSIGN_OR_RETURN(auto context, runtime::Context::Create(chosen, /*profiling=*/false));
+  return DeviceRunner(std::move(context));
+}
+
+absl::StatusOr<HostBuffers> DeviceRunner::Run(std::unique_ptr<Module> compiled,
+                                              const Target& target,
+                                              const testing::RandomProgram& program,
+                                              const HostBuffers& expected) const {
+  runtime::DeviceSessionOptions options;
+  options.context = context_;
+  options.target = target;
+  TG_ASSIGN_OR_RETURN(auto session, runtime::DeviceSession::Create(std::move(compiled), options));
+  for (const auto& [name, value] : program.vars) {
+    if (absl::Status s = session->SetVar(name, value); !s.ok()) return s;
+  }
+  for (const auto& [name, buffer] : program.inputs) {
+    if (!session->module().FindBuffer(name)) continue;
+    TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, runtime::ToHostTensor(buffer));
+    if (absl::Status s = session->Set(name, tensor); !s.ok()) return s;
+  }
+  if (absl::Status s = session->Run("main"); !s.ok()) return s;
+  HostBuffers results;
+  for (const auto& [name, buffer] : expected) {
+    TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, session->Get(name));
+    results[name] = BufferFromBytes(buffer.dtype, tensor.shape, tensor.data.data());
+  }
+  return results;
+}
+
+}  // namespace tg::fuzz

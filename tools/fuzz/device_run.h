@@ -1,0 +1,33 @@
+// Runs compiled programs on an OpenCL device.
+#ifndef TG_TOOLS_FUZZ_DEVICE_RUN_H_
+#define TG_TOOLS_FUZZ_DEVICE_RUN_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "ir/testing/random_graph.h"
+#include "passes/target.h"
+#include "runtime/opencl/context.h"
+
+namespace tg::fuzz {
+
+class DeviceRunner {
+ public:
+  // `device` as for runtime::ChooseDevice. To be called in the process that runs.
+  static absl::StatusOr<DeviceRunner> Open(std::string_view device);
+
+  // `compiled`: the program's module with linear kernels. Returns the buffers of `expected`, as
+  // they are afterwards.
+  absl::StatusOr<HostBuffers> Run(std::unique_ptr<Module> compiled, const Target& target,
+                                  const testing::RandomProgram& program,
+                                  const HostBuffers& expected) const;
+
+ private:
+  explicit DeviceRunner(std::shared_ptr<runtime::Context> context) : context_(std::move(context)) {}
+  std::shared_ptr<runtime::Context> context_;
+};
+
+}  // namespace tg::fuzz
+
+#endif  // TG_TOOLS_FUZZ_DEVICE_RUN_H_

@@ -1,0 +1,21 @@
+// A program from a file: a module of one graph, with inputs made up where the text has none.
+#ifndef TG_TOOLS_FUZZ_PROGRAM_FILE_H_
+#define TG_TOOLS_FUZZ_PROGRAM_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/testing/random_graph.h"
+
+namespace tg::fuzz {
+
+// `vars`: "name=5" each; a variable without one has its greatest value.
+absl::StatusOr<testing::RandomProgram> ReadProgram(const std::string& path,
+                                                   const std::vector<std::string>& vars,
+                                                   uint64_t seed);
+
+}  // namespace tg::fuzz
+
+#endif  // TG_TOOLS_FUZZ_PROGRAM_FILE_H_

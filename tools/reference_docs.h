@@ -1,0 +1,14 @@
+// Reference pages made from the tables that the code reads: docs/ops.md, docs/verifier.md.
+#ifndef TG_TOOLS_REFERENCE_DOCS_H_
+#define TG_TOOLS_REFERENCE_DOCS_H_
+
+#include <string>
+
+namespace tg {
+
+std::string OpsPage();       // ir/ops.def, ir/scalars.def
+std::string VerifierPage();  // ir/verify/rules.def
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_REFERENCE_DOCS_H_

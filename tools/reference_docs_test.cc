@@ -1,0 +1,23 @@
+// The pages in docs/ are those that the tables give.
+#include "tools/reference_docs.h"
+
+#include "gtest/gtest.h"
+#include "ir/text/parser.h"
+
+namespace tg {
+namespace {
+
+TEST(ReferenceDocs, Ops) {
+  const auto page = ReadTextFile("docs/ops.md");
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(*page, OpsPage()) << "run: tg-docs ops > docs/ops.md";
+}
+
+TEST(ReferenceDocs, Verifier) {
+  const auto page = ReadTextFile("docs/verifier.md");
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(*page, VerifierPage()) << "run: tg-docs verifier > docs/verifier.md";
+}
+
+}  // namespace
+}  // namespace tg
