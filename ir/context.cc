@@ -1,5 +1,6 @@
 #include "ir/context.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -77,7 +78,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
     if (table_[i].hash != hash) continue;
     const UOp* u = nodes_[table_[i].node - 1];
     if (u->op == op && u->attr == attr && u->dtype == dtype && u->num_srcs == srcs.size() &&
-        std::memcmp(u->src_tail, srcs.data(), srcs.size_bytes()) == 0) {
+        std::equal(srcs.begin(), srcs.end(), u->src_tail)) {
       return u;
     }
   }
@@ -117,7 +118,7 @@ Attr Context::MakeAttr(Op op, std::span<const int64_t> words) {
   size_t i = hash & mask;
   for (; const AttrData* a = attr_table_[i]; i = (i + 1) & mask) {
     if (a->hash == hash && a->size == words.size() &&
-        std::memcmp(a->words, words.data(), words.size_bytes()) == 0) {
+        std::equal(words.begin(), words.end(), a->words)) {
       return {reinterpret_cast<uint64_t>(a)};
     }
   }

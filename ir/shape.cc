@@ -57,12 +57,20 @@ bool SameSize(const Shape& a, const Shape& b) {
   return true;
 }
 
+// Whether the extents may be equal: of two different expressions nobody knows before the run.
+bool MayEqual(const Dim& a, const Dim& b) { return a == b || a.is_symbolic() || b.is_symbolic(); }
+
+bool MayEqual(const Shape& a, const Shape& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Dim& x, const Dim& y) { return MayEqual(x, y); });
+}
+
 std::optional<Shape> Elementwise(const UOp* u, const std::vector<const Shape*>& shapes,
                                  std::string* error) {
   const Shape* result = nullptr;
   for (const Shape* s : shapes) {
     if (s->empty()) continue;
-    if (result && *result != *s) {
+    if (result && !MayEqual(*result, *s)) {
       return Fail(error, std::string(Mnemonic(u->op)) + ": sources have different shapes " +
                              Text(*result) + " and " + Text(*s));
     }
@@ -77,7 +85,7 @@ std::optional<Shape> Expand(const Shape& from, Shape to, std::string* error) {
                            Text(from) + " to " + Text(to) + " (reshape first)");
   }
   for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i] != to[i] && !from[i].Is(1)) {
+    if (!MayEqual(from[i], to[i]) && !from[i].Is(1)) {
       return Fail(error, "expand: axis " + std::to_string(i) + " of " + Text(from) +
                              " is not 1 and cannot become that of " + Text(to));
     }
@@ -334,14 +342,14 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
     case Op::kLoop:
       return in(1 + static_cast<size_t>(u->word(1)));
     case Op::kAssign: {
-      if (u->src(1)->op != Op::kKernel && in(0) != in(1)) {
+      if (u->src(1)->op != Op::kKernel && !MayEqual(in(0), in(1))) {
         return Fail(error,
                     "assign: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
       }
       return in(0);
     }
     case Op::kStore:
-      if (u->src(0)->op != Op::kIndex && in(0) != in(1) && !in(1).empty()) {
+      if (u->src(0)->op != Op::kIndex && !MayEqual(in(0), in(1)) && !in(1).empty()) {
         return Fail(error,
                     "store: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
       }

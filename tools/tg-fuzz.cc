@@ -135,11 +135,9 @@ int Main(std::vector<std::string> arguments) {
     if (device.empty() || !outcome.compiled) return;
     worker.Step("device");
     if (!runner) runner = fuzz::DeviceRunner::Open(device);
-    absl::StatusOr<HostBuffers> actual = runner->status();
-    if (runner->ok()) {
-      actual =
-          (*runner)->Run(std::move(outcome.compiled), outcome.target, program, outcome.expected);
-    }
+    if (!runner->ok()) return worker.Fail("device", std::string(runner->status().message()));
+    const absl::StatusOr<HostBuffers> actual =
+        (*runner)->Run(std::move(outcome.compiled), outcome.target, program, outcome.expected);
     worker.coverage().Count("run on the device");
     if (!actual.ok()) {
       worker.Fail("device", std::string(actual.status().message()));

@@ -202,9 +202,10 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
       row,
       [&](int i, int precedence) {
         if (u->op == Op::kShl && i == 1) return Operand(u->src(1), precedence);
-        // A product's factors decide the type it is computed in before the sum is.
-        const bool as_unsigned = static_cast<size_t>(i) == cast ||
-                                 (u->op == Op::kMulAcc && i == 2 && cast == 2);
+        // A product's factors decide the type it is computed in before the sum is; two constants
+        // beside each other must be vectors.
+        const bool as_unsigned =
+            static_cast<size_t>(i) == cast || (u->op == Op::kMulAcc && (lanes > 1 || cast == 2));
         return ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned);
       },
       "", "");

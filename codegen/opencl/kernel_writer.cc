@@ -136,7 +136,9 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
   if (n != 1 && n != 2 && n != 4 && n != 8 && n != 16) {
     return Unsupported(u, "OpenCL's vectors have 2, 4, 8 or 16 lanes");
   }
-  if (!ComputesIn(target_, s)) {
+  // What is only stored is moved as bits.
+  const bool bits = s == Scalar::kBF16 || s == Scalar::kFp8E4M3 || s == Scalar::kFp8E5M2;
+  if (bits ? IsElementwise(u->op) || IsConst(u) : !ComputesIn(target_, s)) {
     return Unsupported(u, absl::StrCat(target_.name, " does not compute in ",
                                        std::string(GetScalarInfo(s).text)));
   }
@@ -194,7 +196,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
     case Op::kShuffle:
     case Op::kWmma:
     case Op::kLdMatrix:
-      return WritePtx(u);
+      return WriteCooperation(u);
     default:
       if (IsElementwise(u->op) || u->op == Op::kGep || u->op == Op::kSplat ||
           u->op == Op::kVectorize || u->op == Op::kCat) {

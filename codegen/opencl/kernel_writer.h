@@ -13,6 +13,7 @@
 #include "codegen/opencl/launch.h"
 #include "codegen/opencl/plan.h"
 #include "codegen/opencl/prelude.h"
+#include "codegen/opencl/ptx.h"
 #include "codegen/opencl/spelling.h"
 #include "ir/module.h"
 #include "passes/analysis/bounds.h"
@@ -82,8 +83,11 @@ class KernelWriter {
   absl::Status CheckAccess(const UOp* u, const UOp* address, DType value) const;
   bool InOwnIf(const UOp* store) const;
 
-  // ---- ptx.cc: what only NVIDIA's compiler takes
-  absl::Status WritePtx(const UOp* u);
+  // ---- cooperation.cc: what only NVIDIA's compiler takes
+  absl::Status WriteCooperation(const UOp* u);
+  absl::Status WriteCopyAsync(const UOp* u);
+  absl::Status WriteShuffle(const UOp* u);
+  std::string Call(const PtxFunction& f);
 
   const Module& module_;
   const Kernel& kernel_;

@@ -20,6 +20,7 @@ class Prelude {
   std::string UnalignedType(Scalar memory, int lanes);
   // The function that the spelling table calls for an op with its flag d.
   void Define(Op op, Scalar s, int lanes);
+  void Define(const std::string& function) { functions_.insert(function); }
   // The sampler `nearest`: unnormalised coordinates, zero outside.
   void UsesSampler() { sampler_ = true; }
 

@@ -192,6 +192,8 @@ ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets
     const double sum = op == Op::kAdd ? magnitude[i] : y;
     if (rounds && terms > 1) bounds[i] += terms * UnitRoundoff(s) * sum + Tiny(s);
     if (rounds && terms <= 1 && bounds[i] > 0) bounds[i] += 2 * UnitRoundoff(s) * y;
+    // 0 + -0 is 0, yet a sum of one term may be that term.
+    if (rounds && terms == 1 && y == 0) bounds[i] += Tiny(s);
     if (s == Scalar::kBool && bounds[i] > 0) bounds[i] = 1;
     if (std::isnan(bounds[i])) bounds[i] = kInf;
   }

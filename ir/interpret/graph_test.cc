@@ -9,8 +9,6 @@
 namespace tg {
 namespace {
 
-using Numbers = std::vector<double>;
-
 // A module with input @x and output @y, whose graph computes %r.
 std::string Graph(const std::string& x, const std::string& y, const std::string& nodes) {
   const auto element = [](const std::string& type) { return type.substr(0, type.find('[')); };

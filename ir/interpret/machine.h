@@ -62,13 +62,15 @@ class Machine {
     std::vector<int64_t> bits;
   };
 
-  // ---- Set-up (machine.cc)
+  // ---- Set-up (machine_layout.cc)
   bool Prepare();
   bool MeasureGrid();
   bool LayOut();
   bool LayOutNode(const UOp* u);
   bool AddMemory(const UOp* u);
   bool HostValue(const UOp* u, int64_t* value);
+
+  // ---- Running (machine.cc)
   void StartBatch(int64_t first_group, int64_t groups);
   bool RunSteps();
   bool BeginLoop(const Step& step, size_t* pc);

@@ -20,6 +20,18 @@ Extents RowMajor(const Extents& shape) {
   return strides;
 }
 
+// Larger tensors are refused: 2^40 elements take 8 TiB here.
+absl::Status CheckSize(const Extents& shape) {
+  int64_t n = 1;
+  for (int64_t d : shape) {
+    if (__builtin_mul_overflow(n, d, &n)) n = INT64_MAX;
+    if (d == 0) return absl::OkStatus();
+  }
+  if (n <= int64_t{1} << 40) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a tensor of shape ", ShapeText(shape), " is too large to be interpreted"));
+}
+
 // Calls f(coordinates) for every element of `shape` in row-major order.
 template <typename F>
 void ForEachElement(const Extents& shape, F&& f) {
@@ -35,8 +47,10 @@ void ForEachElement(const Extents& shape, F&& f) {
 
 // The map of an affine movement: source coordinate `a` is origin[a] + sum over result axes i that
 // read it of step[i] * at[i]. A coordinate outside the source gives -1.
-Movement Affine(const Extents& from, Extents to, const std::vector<size_t>& source_axis,
-                const Extents& step, const Extents& origin) {
+absl::StatusOr<Movement> Affine(const Extents& from, Extents to,
+                                const std::vector<size_t>& source_axis, const Extents& step,
+                                const Extents& origin) {
+  if (absl::Status s = CheckSize(to); !s.ok()) return s;
   const Extents strides = RowMajor(from);
   Movement m{std::move(to), {}};
   m.map.reserve(static_cast<size_t>(NumElements(m.shape)));
@@ -105,7 +119,8 @@ absl::StatusOr<Movement> View(const UOp* u, const Extents& from, std::span<const
   auto views = DecodeViews(u, symbols);
   if (!views.ok()) return views.status();
   Movement m{views->back().shape, {}};
-  absl::Status status;
+  absl::Status status = CheckSize(m.shape);
+  if (!status.ok()) return status;
   const int64_t source_size = NumElements(from);
   ForEachElement(m.shape, [&](const Extents& logical) {
     Extents at = logical;

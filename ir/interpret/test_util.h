@@ -69,6 +69,31 @@ inline std::string KernelText(const std::string& y, const std::string& x, const 
          "\n  sink %a\n}\nkernel @k : " + stage + " {\n" + body + "}\n";
 }
 
+using Numbers = std::vector<double>;
+
+// What is common to the lowered kernels below: y and x of 8 elements, one work-item each.
+inline const char* const kHead = R"(  %y = define_global {arg = 0} : ptr<f32, 8>
+  %x = define_global {arg = 1} : ptr<f32, 8>
+  %c0 = const 0 : index
+  %c1 = const 1 : index
+  %c2 = const 2 : index
+  %c4 = const 4 : index
+  %c7 = const 7 : index
+  %c8 = const 8 : index
+  %zero = const 0.0 : f32
+)";
+inline const HostBuffers kX8 = {{"x", F32({8}, {1, 2, 3, 4, 5, 6, 7, 8})}};
+
+inline std::string KernelOfX(const std::string& stage, const std::string& nodes) {
+  return KernelText("f32[8]", "f32[8]", stage, kHead + nodes);
+}
+inline Numbers YOf(const std::string& nodes) { return RunY(KernelOfX("lowered", nodes), kX8); }
+inline std::string Error(const std::string& nodes) {
+  const std::string message = RunError(KernelOfX("lowered", nodes), kX8);
+  const size_t at = message.find("kernel @k, line ");
+  return at == std::string::npos ? message : message.substr(message.find(": ", at) + 2);
+}
+
 }  // namespace tg
 
 #endif  // TG_IR_INTERPRET_TEST_UTIL_H_

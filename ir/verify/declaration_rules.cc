@@ -86,7 +86,8 @@ class DeclarationCheck {
       extents.push_back(it->second->max);
     }
     const auto count = CountElements(extents);
-    if (!count) return fail("it has too many elements");
+    // Its bytes, too, must fit in 62 bits.
+    if (!count || *count > (int64_t{1} << 59)) return fail("it has too many elements");
     if (t.is_image()) {
       const bool small = t.height() <= kMaxImageSide && t.width() <= kMaxImageSide;
       const std::vector<int64_t> shape = {t.height(), t.width(), 4};

@@ -104,7 +104,8 @@ void CheckBounds(BodyCheck& c) {
     if (where->op != Op::kConst && where->op != Op::kVConst) continue;
     const auto at = where->op == Op::kConst ? where->words() : where->list();
     const DType memory = index->src(0)->dtype;
-    if (memory.is_image()) {
+    const bool elements = where->dtype.lanes() == index->dtype.lanes();
+    if (memory.is_image() && !elements) {
       for (size_t i = 0; i + 1 < at.size(); i += 2) {
         if (at[i] < 0 || at[i] >= memory.width() || at[i + 1] < 0 || at[i + 1] >= memory.height()) {
           c.Error(Rule::kBounds, u,

@@ -54,6 +54,7 @@ class Finder {
         if (reader.reads_target) Order(w, r, reader.target);
       }
     }
+    if (out_.copied.empty() && out_.snapshots.empty()) BreakCycle();
     return std::move(out_);
   }
 
@@ -73,6 +74,40 @@ class Finder {
       Add(out_.stored[w.assign], r);
     } else {
       Add(out_.drafts[w.draft], r);
+    }
+  }
+
+  // Two kernels that each overwrite what the other reads: one of them writes through a buffer. The
+  // kernels' order is that of their values and of the edges found here.
+  void BreakCycle() {
+    NodeMap<size_t> number;  // 1 + position among the drafts
+    for (size_t i = 0; i < drafts_.size(); ++i) number[drafts_[i].node] = i + 1;
+    const auto before = [&](size_t i) {
+      std::vector<size_t> list = out_.drafts[i];
+      for (const UOp* in : drafts_[i].inputs) {
+        if (const size_t n = number.Get(in)) list.push_back(n - 1);
+      }
+      if (const size_t n = drafts_[i].target ? number.Get(drafts_[i].target) : 0) {
+        list.push_back(n - 1);
+      }
+      return list;
+    };
+    for (size_t w = 0; w < drafts_.size(); ++w) {
+      for (size_t r : out_.drafts[w]) {
+        // Does the reader wait for the writer?
+        std::vector<bool> seen(drafts_.size());
+        std::vector<size_t> stack = {r};
+        while (!stack.empty()) {
+          const size_t i = stack.back();
+          stack.pop_back();
+          if (i == w) {
+            return Copy({drafts_[w].node, BufferOf(drafts_[w].target), w}, drafts_[w].target);
+          }
+          if (seen[i]) continue;
+          seen[i] = true;
+          for (size_t k : before(i)) stack.push_back(k);
+        }
+      }
     }
   }
 

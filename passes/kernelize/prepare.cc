@@ -1,5 +1,6 @@
 #include "passes/kernelize/prepare.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,22 +9,16 @@
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/realize.h"
 
 namespace tg {
 namespace {
 
-bool HasNoElements(const Shape& shape) {
-  for (const Dim& d : shape) {
-    if (d.Is(0)) return true;
-  }
-  return false;
-}
-
 class Preparer {
  public:
   Preparer(const Module& module, Body& body)
-      : body_(body), b_(*body.context), shapes_(module, *body.context) {}
+      : module_(module), body_(body), b_(*body.context), shapes_(module, *body.context) {}
 
   absl::Status Run() {
     for (const UOp* u : PostOrder(body_.root)) {
@@ -41,6 +36,12 @@ class Preparer {
   }
 
  private:
+  // Also where a symbolic extent cannot be but 0.
+  bool HasNoElements(const Shape& shape) {
+    return std::any_of(shape.begin(), shape.end(),
+                       [&](const Dim& d) { return MaxExtent(module_, b_.context(), d) <= 0; });
+  }
+
   const UOp* Simplify(const UOp* u) {
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
@@ -146,6 +147,7 @@ class Preparer {
     return out;
   }
 
+  const Module& module_;
   Body& body_;
   Builder b_;
   ShapeMap shapes_;

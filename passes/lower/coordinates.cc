@@ -16,23 +16,29 @@ struct Dimension {
   bool fixed = false;  // keeps to itself
 };
 
-// Merges neighbours, the smallest product first, until at most `limit` dimensions are left.
+// Merges dimensions that are free and next to each other, the smallest product first, until at most
+// `limit` are left.
 bool Merge(std::vector<Dimension>& dims, size_t limit) {
   while (dims.size() > limit) {
-    size_t best = SIZE_MAX;
+    size_t outer = SIZE_MAX, best_outer = SIZE_MAX, best_inner = SIZE_MAX;
     double best_size = 0;
-    for (size_t i = 0; i + 1 < dims.size(); ++i) {
-      if (dims[i].fixed || dims[i + 1].fixed) continue;
-      const double size =
-          static_cast<double>(dims[i].max_size) * static_cast<double>(dims[i + 1].max_size);
-      if (best == SIZE_MAX || size < best_size) best = i, best_size = size;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i].fixed) continue;
+      if (outer != SIZE_MAX) {
+        const double size =
+            static_cast<double>(dims[outer].max_size) * static_cast<double>(dims[i].max_size);
+        if (best_outer == SIZE_MAX || size < best_size) {
+          best_outer = outer, best_inner = i, best_size = size;
+        }
+      }
+      outer = i;
     }
-    if (best == SIZE_MAX) return false;
-    Dimension& a = dims[best];
-    const Dimension& c = dims[best + 1];
+    if (best_outer == SIZE_MAX) return false;
+    Dimension& a = dims[best_outer];
+    const Dimension& c = dims[best_inner];
     a.axes.insert(a.axes.end(), c.axes.begin(), c.axes.end());
     a.max_size *= c.max_size;
-    dims.erase(dims.begin() + static_cast<ptrdiff_t>(best) + 1);
+    dims.erase(dims.begin() + static_cast<ptrdiff_t>(best_inner));
   }
   return true;
 }

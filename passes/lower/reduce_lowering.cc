@@ -21,8 +21,8 @@ const UOp* ReduceLowering::LaneNumber(const std::vector<const UOp*>& unrolls, in
 const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& unrolls,
                                   const std::vector<const UOp*>& ranges) {
   const DType t = x->dtype;
-  // Horizontal: the unrolled terms become lanes of one vector, which collapses. Along an axis that x
-  // does not vary over, every term is the same one.
+  // Horizontal: the unrolled terms become lanes of one vector, which collapses. Along an axis that
+  // x does not vary over, every term is the same one.
   if (!unrolls.empty()) {
     const std::vector<const UOp*> varying = free_.UnrollsOf(x);
     llvm::SmallVector<int64_t, 8> axes = {0};

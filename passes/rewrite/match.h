@@ -166,7 +166,8 @@ inline Interval RangeOf(const Var& v, const Env& e, RuleContext& rc) {
   return rc.bounds.Of(e.var[v.i]);
 }
 inline Interval RangeOf(const Cst& c, const Env& e, RuleContext&) {
-  return ConstInterval(e.type.scalar(), e.cst[c.i]);
+  const Scalar s = e.type.scalar();
+  return IsFloat(s) ? Interval{} : ConstInterval(s, e.cst[c.i]);
 }
 inline Interval RangeOf(const Lit& l, const Env&, RuleContext&) { return Interval::Point(l.v); }
 template <Op kOp, typename A>

@@ -69,7 +69,11 @@ Bound AsBound(const UOp* clause) {
   return {};
 }
 
-// The nodes of a value, sources first, not looking behind memory. Empty: too many.
+// What a value is computed by, lane by lane: a clause speaks of each lane for itself. Memory, loops
+// and what moves lanes are leaves.
+bool IsArithmetic(const UOp* u) { return IsElementwise(u->op); }
+
+// The nodes of a value, sources first, leaves included. Empty: too many.
 std::vector<const UOp*> NodesOf(const UOp* value) {
   std::vector<const UOp*> out;
   NodeSet seen;
@@ -77,9 +81,7 @@ std::vector<const UOp*> NodesOf(const UOp* value) {
   seen.Insert(value);
   while (!stack.empty()) {
     auto& [u, next] = stack.back();
-    const bool inside = IsElementwise(u->op) || u->op == Op::kSplat || u->op == Op::kGep ||
-                        u->op == Op::kVectorize || u->op == Op::kCat;
-    if (!inside || next == u->num_srcs) {
+    if (!IsArithmetic(u) || next == u->num_srcs) {
       out.push_back(u);
       if (out.size() > kMaxValueNodes) return {};
       stack.pop_back();
@@ -120,13 +122,12 @@ const UOp* Replace(RuleContext& rc, const std::vector<const UOp*>& nodes, const 
     const UOp* v = u;
     if (u == from) {
       v = to;
-    } else {
+    } else if (IsArithmetic(u)) {
       srcs.clear();
       bool changed = false;
       for (const UOp* s : u->srcs()) {
-        const UOp* n = map.Get(s);
-        srcs.push_back(n ? n : s);
-        changed |= n && n != s;
+        srcs.push_back(map.Get(s));
+        changed |= srcs.back() != s;
       }
       if (changed) v = rc.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
     }
@@ -199,8 +200,8 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
                       rc);
       continue;
     }
-    auto same = std::find_if(bounds.begin(), bounds.end(),
-                             [&](const Bound& o) { return o.of == b.of; });
+    auto same =
+        std::find_if(bounds.begin(), bounds.end(), [&](const Bound& o) { return o.of == b.of; });
     if (same == bounds.end()) {
       bounds.push_back({b.of, Intersect(rc.bounds.Of(b.of), b.range)});
     } else {
@@ -251,8 +252,11 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
     }
     clauses[i] = simple;
   }
-  std::sort(clauses.begin(), clauses.end(),
-            [&](const UOp* a, const UOp* b) { return rc.order.Compare(a, b) < 0; });
+  std::sort(clauses.begin(), clauses.end(), [&](const UOp* a, const UOp* b) {
+    // Lanes that differ but are constant stand on the right, as constants do.
+    const bool va = a->op == Op::kVConst, vb = b->op == Op::kVConst;
+    return va != vb ? vb : rc.order.Compare(a, b) < 0;
+  });
   if (clauses.empty()) return UniformConst(rc.ctx, u->dtype, 1);
   const UOp* all = clauses[0];
   for (size_t i = 1; i < clauses.size(); ++i) {

@@ -206,9 +206,11 @@ const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
     return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || UniformBits(v)));
   };
   bool turn = is_const(a) && !is_const(b);
-  // Floats keep the author's order; sums have CanonicalSum, indices FoldCompareOfSums.
+  // Floats keep the author's order; sums have CanonicalSum, indices FoldCompareOfSums,
+  // clauses CanonicalAnd.
   if (!turn && !is_const(b) && u->op != Op::kAdd && !a->dtype.is_float() &&
-      !(u->op == Op::kCmpNe && a->dtype.is_index())) {
+      !(u->op == Op::kCmpNe && a->dtype.is_index()) &&
+      !(u->op == Op::kAnd && a->dtype.is_bool())) {
     turn = rc.order.Compare(b, a) < 0;
   }
   return turn ? rc.ctx.Make(u->op, u->dtype, {b, a}, u->attr) : nullptr;

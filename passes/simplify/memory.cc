@@ -11,7 +11,20 @@ const UOp* GateOf(const UOp* address) {
 }
 
 bool IsNoop(const UOp* u) { return u->op == Op::kNoop && u->num_srcs == 0 && u->dtype.is_void(); }
-const UOp* Noop(RuleContext& rc) { return rc.ctx.Make(Op::kNoop, kVoid, {}); }
+
+// What is left of a store to `address` that changes nothing: the effects that it came after. Null
+// for an argument of the kernel: whoever runs it counts on the write.
+const UOp* WithoutStore(const UOp* address, RuleContext& rc) {
+  llvm::SmallVector<const UOp*, 8> tokens;
+  const UOp* memory = address->src(0);
+  for (; memory->op == Op::kAfter; memory = memory->src(0)) {
+    for (const UOp* s : memory->srcs().subspan(1)) {
+      if (s->dtype.is_void()) tokens.push_back(s);
+    }
+  }
+  if (memory->op == Op::kDefineGlobal) return nullptr;
+  return rc.ctx.Make(Op::kNoop, kVoid, UOpSpan(tokens.data(), tokens.size()));
+}
 
 // Whether the address is under a gate that is never true.
 bool NeverAccessed(const UOp* address) {
@@ -40,9 +53,9 @@ const UOp* FoldLoad(const UOp* u, RuleContext& rc) {
 const UOp* FoldStore(const UOp* u, RuleContext& rc) {
   const UOp *address = u->src(0), *value = u->src(1);
   if (address->op != Op::kIndex) return nullptr;
-  if (NeverAccessed(address)) return Noop(rc);
+  if (NeverAccessed(address)) return WithoutStore(address, rc);
   const auto is_old = [&](const UOp* v) { return v->op == Op::kLoad && v->src(0) == address; };
-  if (is_old(value)) return Noop(rc);
+  if (is_old(value)) return WithoutStore(address, rc);
   // A store of consecutive elements has one gate for all.
   if (value->op != Op::kWhere || value->src(0)->dtype.lanes() != address->dtype.lanes()) {
     return nullptr;
@@ -54,7 +67,8 @@ const UOp* FoldStore(const UOp* u, RuleContext& rc) {
     gate = rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, UniformConst(rc.ctx, gate->dtype, 1)});
   }
   if (const UOp* outer = GateOf(address)) gate = rc.ctx.Make(Op::kAnd, gate->dtype, {outer, gate});
-  const UOp* gated = rc.ctx.Make(Op::kIndex, address->dtype, {address->src(0), address->src(1), gate});
+  const UOp* gated =
+      rc.ctx.Make(Op::kIndex, address->dtype, {address->src(0), address->src(1), gate});
   return rc.ctx.Make(Op::kStore, kVoid, {gated, value->src(keeps_else ? 1 : 2)});
 }
 

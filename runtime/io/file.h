@@ -18,7 +18,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // Writes the pieces one after the other to a new file beside `path` and renames it over `path`, so
 // that a reader sees the old file or the whole new one, never a part; with several writers the last
-// one wins. The new file's name is `path`.tmp.<process>.<number>.
+// one wins. The new file's name is `path`.tmp.<process>.<number>. What is no regular file
+// (/dev/null, a pipe) is written to directly, and a link stays a link.
 absl::Status WriteFileAtomically(const std::string& path, std::span<const std::string_view> pieces);
 
 // A read-only private mapping of a whole file. An empty file maps to empty bytes. The file must not

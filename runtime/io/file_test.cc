@@ -75,5 +75,23 @@ TEST_F(FileTest, ErrorsNamePathAndReason) {
   EXPECT_TRUE(fs::is_directory(folder_));
 }
 
+TEST_F(FileTest, WritesThroughWhatIsNoRegularFile) {
+  const std::string path = folder_ + "/a", link = folder_ + "/link";
+  ASSERT_TRUE(WriteOne(path, "old").ok());
+  fs::create_symlink(path, link);
+  ASSERT_TRUE(WriteOne(link, "new").ok());
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(*ReadFile(path), "new");
+  EXPECT_TRUE(WriteOne("/dev/null", "x").ok());
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_EQ(WriteOne("/dev/full", "x"),
+            absl::ResourceExhaustedError("cannot write /dev/full: No space left on device"));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+  if (::geteuid() != 0) {  // root may write everything
+    fs::permissions(path, fs::perms::owner_read);
+    EXPECT_EQ(WriteOne(path, "x").code(), absl::StatusCode::kPermissionDenied);
+  }
+}
+
 }  // namespace
 }  // namespace tg::runtime

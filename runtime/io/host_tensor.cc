@@ -1,5 +1,7 @@
 #include "runtime/io/host_tensor.h"
 
+#include <sys/mman.h>
+
 #include <array>
 #include <limits>
 #include <utility>
@@ -31,6 +33,16 @@ constexpr std::array<TypeRow, kNumElementTypes> kTypes = {{
     {"f8e4m3", 1},
     {"f8e5m2", 1},
 }};
+
+// Whether the system would give so much. What is small is not worth asking for.
+bool MemoryHas(size_t bytes) {
+  constexpr size_t kSmall = size_t{1} << 28;
+  if (bytes <= kSmall) return true;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  ::munmap(memory, bytes);
+  return true;
+}
 
 }  // namespace
 
@@ -74,6 +86,10 @@ absl::StatusOr<HostTensor> MakeHostTensor(ElementType type, std::vector<int64_t>
   const std::optional<size_t> bytes = NumBytes(type, shape);
   if (!bytes.has_value()) {
     return InvalidArgument("the shape of ", TypeAndShape(type, shape), " has no size in 64 bits");
+  }
+  if (!MemoryHas(*bytes)) {
+    return absl::ResourceExhaustedError(
+        Cat("no memory for ", TypeAndShape(type, shape), ", ", *bytes, " bytes"));
   }
   HostTensor tensor{type, std::move(shape), {}};
   tensor.data.resize(*bytes);

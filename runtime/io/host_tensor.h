@@ -63,7 +63,8 @@ std::optional<int64_t> NumElements(std::span<const int64_t> shape);
 // Bytes of a dense tensor, or nothing where NumElements fails or the bytes overflow int64.
 std::optional<size_t> NumBytes(ElementType type, std::span<const int64_t> shape);
 
-// A zero-filled tensor. InvalidArgument for a shape without a size.
+// A zero-filled tensor. InvalidArgument for a shape without a size, ResourceExhausted where the
+// system has no memory for it.
 absl::StatusOr<HostTensor> MakeHostTensor(ElementType type, std::vector<int64_t> shape);
 
 // Makes every non-zero byte 1, so that a bool of a file is a bool of C++.

@@ -38,6 +38,24 @@ absl::StatusOr<Temporaries> FindTemporaries(const Module& module,
   return found;
 }
 
+// Drivers count local memory in 32 bits (PoCL's count wraps), so it is counted here as well.
+absl::Status CheckLocalMemory(const Kernel& kernel, const DeviceInfo& device) {
+  uint64_t total = 0;
+  for (const UOp* u : kernel.body.linear) {
+    if (u->op != Op::kScratch || u->dtype.space() != AddrSpace::kLocal) continue;
+    uint64_t bytes = 0;
+    if (__builtin_mul_overflow(u->dtype.size(), ByteSize(u->dtype.scalar()), &bytes) ||
+        __builtin_add_overflow(total, bytes, &total)) {
+      total = UINT64_MAX;
+    }
+    if (total > device.local_memory) {
+      return InvalidArgument("kernel @", kernel.name, " needs ", total, " bytes of local memory; ",
+                             device.name, " has ", device.local_memory);
+    }
+  }
+  return absl::OkStatus();
+}
+
 KernelArg VarValue(int64_t value, bool wide) {
   return wide ? ScalarArg::Of(value) : ScalarArg::Of(static_cast<int32_t>(value));
 }
@@ -147,6 +165,7 @@ absl::Status Plan::AddStep(const ScheduledKernel& item, const BuiltKernels& kern
   for (size_t d = 0; d < 3; ++d) {
     range.local[d] = range.global[d] = static_cast<size_t>(rendered.local[d]);
   }
+  TG_RETURN_IF_ERROR(CheckLocalMemory(*item.kernel, built->second.program->context()->info()));
   TG_ASSIGN_OR_RETURN(Launch launch,
                       Launch::Create(built->second.program, rendered.name, args, range));
   Step step{std::move(launch), &rendered, std::move(var_args), {}};

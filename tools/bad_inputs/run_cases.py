@@ -81,15 +81,15 @@ graph @main {
 
 kernel @k : linear {
   %y = define_global {arg = 0} : ptr<f32, 4>
-  %s = scratch {id = 0} : ptr<f32, 1073741824, local>
+  %s = scratch {id = 0} : ptr<f32, 16777216, local>
   %n = const 4 : i32
   %v = const 1.5 : f32
   %l = special %n {name = local0} : i32
-  %0 = index %s, %l : ptr<f32, 1073741824, local>
+  %0 = index %s, %l : ptr<f32, 16777216, local>
   %1 = store %0, %v
   %2 = barrier %1
-  %3 = after %s, %2 : ptr<f32, 1073741824, local>
-  %4 = index %3, %l : ptr<f32, 1073741824, local>
+  %3 = after %s, %2 : ptr<f32, 16777216, local>
+  %4 = index %3, %l : ptr<f32, 16777216, local>
   %5 = load %4 : f32
   %6 = index %y, %l : ptr<f32, 4>
   %7 = store %6, %5

@@ -16,6 +16,7 @@
 #include "passes/target.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/listing.h"
+#include "tools/driver/out_of_memory.h"
 #include "tools/driver/pass_flags.h"
 
 namespace tg {
@@ -136,6 +137,7 @@ class OptRun {
 }  // namespace
 
 int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
+  ExitWhenOutOfMemory(kTool);
   OptFlags values;
   Flags flags(
       kTool, "[options] [input.uop]",

@@ -16,6 +16,13 @@ bool ParseNumber(std::string_view text, T* out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// An integer, but none of 64 bits.
+bool IsTooLarge(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc::result_out_of_range && end == text.data() + text.size();
+}
+
 absl::StatusOr<NamedFile> ParseNamed(std::string_view option, const std::string& text,
                                      std::string_view form) {
   const size_t equals = text.find('=');
@@ -113,6 +120,9 @@ absl::Status RunFlags::Interpret() {
   for (const std::string& text : var_texts) {
     TG_ASSIGN_OR_RETURN(const NamedFile named, ParseNamed("--var", text, "NAME=NUMBER"));
     int64_t value = 0;
+    if (IsTooLarge(named.file)) {
+      return InvalidArgument("--var ", text, ": the value does not fit in 64 bits");
+    }
     if (!ParseNumber(named.file, &value)) {
       return InvalidArgument("--var ", text, ": '", named.file, "' is not an integer");
     }

@@ -13,6 +13,7 @@
 #include "runtime/opencl/device.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/listing.h"
+#include "tools/driver/out_of_memory.h"
 #include "tools/run/model_run.h"
 #include "tools/run/run_flags.h"
 
@@ -65,6 +66,7 @@ absl::StatusOr<std::string> Listing(const RunFlags& values, const Flags& flags) 
 }  // namespace
 
 int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
+  ExitWhenOutOfMemory(kTool);
   RunFlags values;
   Flags flags(kTool, "[options] model.uop",
               "Compiles a module for a device, runs one of its graphs, and shows, writes or checks "

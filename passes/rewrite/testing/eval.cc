@@ -1,6 +1,8 @@
 #include "passes/rewrite/testing/eval.h"
 
 #include <cmath>
+#include <cstdio>
+#include <string>
 
 #include "ir/check.h"
 #include "ir/interpret/scalar.h"
@@ -33,6 +35,7 @@ bool EvaluateNode(const UOp* u, const Values& values, Lanes& out) {
     default:
       break;
   }
+  if (!IsElementwise(u->op)) std::fprintf(stderr, "no value: %s\n", std::string(Mnemonic(u->op)).c_str());
   TG_CHECK(IsElementwise(u->op));
   const Scalar to = u->dtype.scalar();
   const Scalar from = u->op == Op::kWhere ? to : u->src(0)->dtype.scalar();

@@ -1,0 +1,122 @@
+// Ops in which work-items act together: they exist on NVIDIA's targets only, as inline PTX.
+#include "absl/strings/str_cat.h"
+#include "codegen/opencl/kernel_writer.h"
+#include "codegen/opencl/ptx.h"
+#include "codegen/opencl/types.h"
+
+namespace tg::opencl {
+namespace {
+
+std::string Vector(const char* scalar, int n) { return n == 1 ? scalar : absl::StrCat(scalar, n); }
+
+}  // namespace
+
+std::string KernelWriter::Call(const PtxFunction& f) {
+  prelude_->Define(f.text);
+  return f.name;
+}
+
+absl::Status KernelWriter::WriteCooperation(const UOp* u) {
+  if (!std::string_view(target_.name).starts_with("cl-nvidia")) {
+    return Unsupported(u, absl::StrCat(target_.name, " has no instruction for it"));
+  }
+  switch (u->op) {
+    case Op::kCommit:
+      Line(Call(CommitFunction()) + "();");
+      return absl::OkStatus();
+    case Op::kWait:
+      Line(Call(WaitFunction(static_cast<int>(u->word()))) + "();");
+      return absl::OkStatus();
+    case Op::kCopyAsync:
+      return WriteCopyAsync(u);
+    case Op::kShuffle:
+      return WriteShuffle(u);
+    case Op::kWmma: {
+      const std::string name(ctx_.String(static_cast<StringId>(u->word())));
+      const PtxFunction f = MatrixFunction(name);
+      if (f.name.empty()) {
+        return Unsupported(u, absl::StrCat("there is no matrix instruction '", name, "'"));
+      }
+      Expr e;
+      e.text = absl::StrCat(Call(f), "(", Operand(u->src(0), kTernary, true), ", ",
+                            Operand(u->src(1), kTernary, true), ", ",
+                            Operand(u->src(2), kTernary, true), ")");
+      Name(u, std::move(e));
+      return absl::OkStatus();
+    }
+    default: {  // ldmatrix
+      const auto count = static_cast<int>(u->word(0));
+      if (count != 1 && count != 2 && count != 4) return Unsupported(u, "count is 1, 2 or 4");
+      const PtxFunction f = LdMatrixFunction(count, u->words().size() > 1 && u->word(1));
+      Expr e;
+      e.text = absl::StrCat("as_", ValueType(u->dtype.scalar(), u->dtype.lanes()), "(", Call(f),
+                            "(", Pointer(u->src(0), kTernary), "))");
+      Name(u, std::move(e));
+      return absl::OkStatus();
+    }
+  }
+}
+
+absl::Status KernelWriter::WriteCopyAsync(const UOp* u) {
+  const UOp *to = u->src(0), *from = u->src(1);
+  const int64_t bytes = u->word() * ByteSize(MemoryOf(to)->dtype.scalar());
+  const bool legal = bytes == 4 || bytes == 8 || bytes == 16;
+  if (!legal || to->dtype.space() != AddrSpace::kLocal ||
+      from->dtype.space() != AddrSpace::kGlobal) {
+    return Unsupported(u, "4, 8 or 16 bytes go from global to local memory");
+  }
+  const UOp* gate = from->op == Op::kIndex && from->num_srcs == 3 ? from->src(2) : nullptr;
+  std::string line =
+      absl::StrCat(Call(CopyAsyncFunction(static_cast<int>(bytes), gate != nullptr)), "(",
+                   Pointer(to, kTernary), ", ", Pointer(from, kTernary));
+  if (gate) absl::StrAppend(&line, ", ", Operand(gate, kTernary));
+  line += ");";
+  const bool guard = !InOwnIf(u);
+  if (guard) line = absl::StrCat("if (", Operand(to->src(2), kTernary), ") ", line);
+  Line(line);
+  return absl::OkStatus();
+}
+
+// 32 bits at a time.
+absl::Status KernelWriter::WriteShuffle(const UOp* u) {
+  const UOp* x = u->src(0);
+  const DType t = u->dtype;
+  if (IsMask(u)) return Unsupported(u, "vectors of bools are not shuffled");
+  const int bits = BitWidth(t.scalar()) * t.lanes();
+  const std::string f = Call(ShuffleFunction(static_cast<int>(u->word())));
+  const std::string from = Operand(u->src(1), kTernary);
+  const std::string type = ValueType(t.scalar(), t.lanes());
+  Expr e;
+  if (bits < 32) {
+    const std::string raw = t.is_bool() ? Operand(x, kUnary)
+                                        : absl::StrCat("as_", ValueType(UnsignedOf(t.scalar()), 1),
+                                                       "(", Operand(x, kTernary, true), ")");
+    e.text = absl::StrCat(f, "((uint)", raw, ", ", from, ")");
+    if (t.lanes() > 1) return Unsupported(u, "vectors of less than 32 bits are not shuffled");
+    e.text = t.is_bool() ? e.text
+                         : absl::StrCat("as_", type, "((", ValueType(UnsignedOf(t.scalar()), 1),
+                                        ")", e.text, ")");
+  } else {
+    const int words = bits / 32;
+    if (words > 16) return Unsupported(u, "up to 64 bytes are shuffled");
+    // The value is named, as each of its words is read.
+    Expr raw;
+    raw.text = absl::StrCat("as_", Vector("uint", words), "(", Operand(x, kTernary, true), ")");
+    if (words == 1) {
+      e.text = absl::StrCat("as_", type, "(", f, "(", raw.text, ", ", from, "))");
+    } else {
+      const std::string name = absl::StrCat("v", num_values_++);
+      Line(absl::StrCat("const ", Vector("uint", words), " ", name, " = ", raw.text, ";"));
+      std::string list;
+      for (int i = 0; i < words; ++i) {
+        absl::StrAppend(&list, i ? ", " : "", f, "(", name, ".s", i < 10 ? absl::StrCat(i) : std::string(1, static_cast<char>('a' + i - 10)),
+                        ", ", from, ")");
+      }
+      e.text = absl::StrCat("as_", type, "((", Vector("uint", words), ")(", list, "))");
+    }
+  }
+  Name(u, std::move(e));
+  return absl::OkStatus();
+}
+
+}  // namespace tg::opencl
