@@ -9,8 +9,7 @@ namespace {
 
 bool Reduces(std::span<const Axis> axes) {
   return std::any_of(axes.begin(), axes.end(), [](const Axis& a) {
-    return a.kind == AxisKind::kReduce || a.kind == AxisKind::kGroup ||
-           a.kind == AxisKind::kUnroll;
+    return a.kind == AxisKind::kReduce || a.kind == AxisKind::kGroup || a.kind == AxisKind::kUnroll;
   });
 }
 
@@ -48,8 +47,8 @@ std::string ColoredName(const Kernel& kernel) {
   const std::string plain = KernelName(kernel.axes);
   const std::string& name = kernel.name;
   const bool made_of_sizes =
-      name.starts_with(plain) && (name.size() == plain.size() || name[plain.size()] < '0' ||
-                                  name[plain.size()] > '9');
+      name.starts_with(plain) &&
+      (name.size() == plain.size() || name[plain.size()] < '0' || name[plain.size()] > '9');
   if (!made_of_sizes || kernel.axes.empty()) return name;
   std::string out = name.substr(0, 1);
   for (const Axis& a : kernel.axes) {

@@ -1,9 +1,9 @@
 // Names and colours of kernels: what a kernel's loops look like at a glance.
 //
-// `r_` for a kernel with a reduce, `E_` for one without, then the sizes of its axes: r_4_8. In colour
-// each size says how its axis is spread: blue over the grid, cyan over a work-group, green over a
-// group that reduces together, red in a reduce loop, magenta unrolled in a reduce, yellow upcast or
-// vector, white in a plain loop.
+// `r_` for a kernel with a reduce, `E_` for one without, then the sizes of its axes: r_4_8. In
+// colour each size says how its axis is spread: blue over the grid, cyan over a work-group, green
+// over a group that reduces together, red in a reduce loop, magenta unrolled in a reduce, yellow
+// upcast or vector, white in a plain loop.
 #ifndef TG_CODEGEN_NAMES_H_
 #define TG_CODEGEN_NAMES_H_
 

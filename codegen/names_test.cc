@@ -40,9 +40,10 @@ TEST(Names, ColoursEachSizeByItsKind) {
                          {"e", 5, AxisKind::kUnroll},
                          {"f", 6, AxisKind::kUpcast},
                          {"g", 7, AxisKind::kVector}});
-  EXPECT_EQ(ColoredName(k),
-            "r_\x1b[94m1\x1b[0m_\x1b[96m2\x1b[0m_\x1b[92m3\x1b[0m_\x1b[91m4\x1b[0m_\x1b[95m5\x1b[0m_"
-            "\x1b[93m6\x1b[0m_\x1b[93m7\x1b[0m");
+  EXPECT_EQ(
+      ColoredName(k),
+      "r_\x1b[94m1\x1b[0m_\x1b[96m2\x1b[0m_\x1b[92m3\x1b[0m_\x1b[91m4\x1b[0m_\x1b[95m5\x1b[0m_"
+      "\x1b[93m6\x1b[0m_\x1b[93m7\x1b[0m");
 }
 
 TEST(Names, KeepsSuffixesAndOtherNames) {

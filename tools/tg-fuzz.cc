@@ -108,6 +108,7 @@ int Main(std::vector<std::string> arguments) {
     };
     const fuzz::Outcome outcome = fuzz::Check(program, check, nullptr);
     if (!outcome.skipped.empty()) std::printf("// skipped: %s\n", outcome.skipped.c_str());
+    std::printf("\n// ---- rendered\n%s", outcome.source.c_str());
     if (!outcome.failure) return 0;
     std::printf("// FAILED in %s: %s\n", outcome.failure->pass.c_str(),
                 outcome.failure->message.c_str());

@@ -33,7 +33,7 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       return WriteShuffle(u);
     case Op::kWmma: {
       const std::string name(ctx_.String(static_cast<StringId>(u->word())));
-      const PtxFunction f = MatrixFunction(name);
+      const PtxFunction f = MatrixFunction(name, *prelude_);
       if (f.name.empty()) {
         return Unsupported(u, absl::StrCat("there is no matrix instruction '", name, "'"));
       }
@@ -49,8 +49,9 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       if (count != 1 && count != 2 && count != 4) return Unsupported(u, "count is 1, 2 or 4");
       const PtxFunction f = LdMatrixFunction(count, u->words().size() > 1 && u->word(1));
       Expr e;
-      e.text = absl::StrCat("as_", ValueType(u->dtype.scalar(), u->dtype.lanes()), "(", Call(f),
-                            "(", Pointer(u->src(0), kTernary), "))");
+      e.text = absl::StrCat(
+          prelude_->BitCast(Vector("uint", count), ValueType(u->dtype.scalar(), u->dtype.lanes())),
+          "(", Call(f), "(", Pointer(u->src(0), kTernary), "))");
       Name(u, std::move(e));
       return absl::OkStatus();
     }
@@ -66,9 +67,8 @@ absl::Status KernelWriter::WriteCopyAsync(const UOp* u) {
     return Unsupported(u, "4, 8 or 16 bytes go from global to local memory");
   }
   const UOp* gate = from->op == Op::kIndex && from->num_srcs == 3 ? from->src(2) : nullptr;
-  std::string line =
-      absl::StrCat(Call(CopyAsyncFunction(static_cast<int>(bytes), gate != nullptr)), "(",
-                   Pointer(to, kTernary), ", ", Pointer(from, kTernary));
+  std::string line = absl::StrCat(Call(CopyAsyncFunction(static_cast<int>(bytes), gate != nullptr)),
+                                  "(", Pointer(to, kTernary), ", ", Pointer(from, kTernary));
   if (gate) absl::StrAppend(&line, ", ", Operand(gate, kTernary));
   line += ");";
   const bool guard = !InOwnIf(u);
@@ -86,34 +86,33 @@ absl::Status KernelWriter::WriteShuffle(const UOp* u) {
   const std::string f = Call(ShuffleFunction(static_cast<int>(u->word())));
   const std::string from = Operand(u->src(1), kTernary);
   const std::string type = ValueType(t.scalar(), t.lanes());
+  auto cast = [&](const std::string& a, const std::string& b) {
+    return a == b ? std::string() : prelude_->BitCast(a, b);
+  };
   Expr e;
-  if (bits < 32) {
-    const std::string raw = t.is_bool() ? Operand(x, kUnary)
-                                        : absl::StrCat("as_", ValueType(UnsignedOf(t.scalar()), 1),
-                                                       "(", Operand(x, kTernary, true), ")");
-    e.text = absl::StrCat(f, "((uint)", raw, ", ", from, ")");
+  if (t.is_bool()) {
+    e.text = absl::StrCat(f, "(", Operand(x, kTernary), ", ", from, ")");
+  } else if (bits < 32) {
     if (t.lanes() > 1) return Unsupported(u, "vectors of less than 32 bits are not shuffled");
-    e.text = t.is_bool() ? e.text
-                         : absl::StrCat("as_", type, "((", ValueType(UnsignedOf(t.scalar()), 1),
-                                        ")", e.text, ")");
-  } else {
-    const int words = bits / 32;
-    if (words > 16) return Unsupported(u, "up to 64 bytes are shuffled");
-    // The value is named, as each of its words is read.
-    Expr raw;
-    raw.text = absl::StrCat("as_", Vector("uint", words), "(", Operand(x, kTernary, true), ")");
-    if (words == 1) {
-      e.text = absl::StrCat("as_", type, "(", f, "(", raw.text, ", ", from, "))");
-    } else {
-      const std::string name = absl::StrCat("v", num_values_++);
-      Line(absl::StrCat("const ", Vector("uint", words), " ", name, " = ", raw.text, ";"));
-      std::string list;
-      for (int i = 0; i < words; ++i) {
-        absl::StrAppend(&list, i ? ", " : "", f, "(", name, ".s", i < 10 ? absl::StrCat(i) : std::string(1, static_cast<char>('a' + i - 10)),
-                        ", ", from, ")");
-      }
-      e.text = absl::StrCat("as_", type, "((", Vector("uint", words), ")(", list, "))");
+    const std::string raw = ValueType(UnsignedOf(t.scalar()), 1);
+    e.text = absl::StrCat(cast(raw, type), "((", raw, ")", f, "(", cast(type, raw), "(",
+                          Operand(x, kTernary, true), "), ", from, "))");
+  } else if (bits == 32) {
+    e.text = absl::StrCat(cast("uint", type), "(", f, "(", cast(type, "uint"), "(",
+                          Operand(x, kTernary, true), "), ", from, "))");
+  } else if (bits <= 512) {
+    // Named, as each of its words is read.
+    const std::string words = Vector("uint", bits / 32);
+    const std::string name = absl::StrCat("v", num_values_++);
+    Line(absl::StrCat("const ", words, " ", name, " = ", cast(type, words), "(",
+                      Operand(x, kTernary, true), ");"));
+    std::string list;
+    for (int i = 0; i < bits / 32; ++i) {
+      absl::StrAppend(&list, i ? ", " : "", f, "(", name, ".s", absl::Hex(i), ", ", from, ")");
     }
+    e.text = absl::StrCat(cast(words, type), "((", words, ")(", list, "))");
+  } else {
+    return Unsupported(u, "up to 64 bytes are shuffled");
   }
   Name(u, std::move(e));
   return absl::OkStatus();

@@ -35,10 +35,9 @@ class Grower {
   }
 
   void Step() {
-    static constexpr Scalar kTypes[] = {Scalar::kI8,  Scalar::kU8,  Scalar::kI16,
-                                        Scalar::kU16, Scalar::kI32, Scalar::kI32,
-                                        Scalar::kI32, Scalar::kU32, Scalar::kI64,
-                                        Scalar::kU64, Scalar::kF32, Scalar::kF32};
+    static constexpr Scalar kTypes[] = {Scalar::kI8,  Scalar::kU8,  Scalar::kI16, Scalar::kU16,
+                                        Scalar::kI32, Scalar::kI32, Scalar::kI32, Scalar::kU32,
+                                        Scalar::kI64, Scalar::kU64, Scalar::kF32, Scalar::kF32};
     const Scalar s = kTypes[Draw(std::size(kTypes))];
     const DType t(s, lanes_), bools(Scalar::kBool, lanes_);
     const UOp *x = Any(t), *y = Any(t);
@@ -73,9 +72,9 @@ class Grower {
         return Add(b_.Alu(Draw(2) ? Op::kAnd : Draw(2) ? Op::kOr : Op::kXor, {x, y}));
       case 12:
         if (IsFloat(s)) return Add(b_.Alu(Op::kSqrt, {x}));
-        return Add(b_.Alu(Draw(2) ? Op::kShl : Op::kShr,
-                          {x, b_.ConstInt(t, static_cast<int64_t>(
-                                                 Draw(static_cast<uint64_t>(BitWidth(s)))))}));
+        return Add(b_.Alu(
+            Draw(2) ? Op::kShl : Op::kShr,
+            {x, b_.ConstInt(t, static_cast<int64_t>(Draw(static_cast<uint64_t>(BitWidth(s)))))}));
       default:
         if (IsFloat(s)) return Add(b_.Mul(x, x));
         return Add(b_.Alu(Op::kMulAcc, {x, y, Any(t)}));

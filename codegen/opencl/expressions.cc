@@ -1,4 +1,4 @@
-// Values: elementwise ops, casts, lanes.
+// Values: elementwise ops.
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
@@ -54,8 +54,8 @@ Expr KernelWriter::ConstantOf(const UOp* u, bool exact) const {
       }
       e.text += s == Scalar::kBool ? (v ? "-1" : "0") : Literal(s, v, false);
     }
-    const std::string type = s == Scalar::kBool ? MaskType(32, u->dtype.lanes())
-                                                : ValueType(s, u->dtype.lanes());
+    const std::string type =
+        s == Scalar::kBool ? MaskType(32, u->dtype.lanes()) : ValueType(s, u->dtype.lanes());
     e.text = absl::StrCat("(", type, ")(", e.text, ")");
     e.precedence = kUnary;
     if (s == Scalar::kBool) e.mask_bits = 32;
@@ -192,8 +192,7 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
   const int lanes = u->dtype.lanes();
   // One operand of unsigned type makes C compute in it. The amount of a shift does not.
   size_t cast = 0;
-  while (cast + 1 < u->num_srcs &&
-         (IsConst(u->src(cast)) || u->src(cast)->op == Op::kVConst)) {
+  while (cast + 1 < u->num_srcs && (IsConst(u->src(cast)) || u->src(cast)->op == Op::kVConst)) {
     ++cast;
   }
   if (u->op == Op::kShl) cast = 0;
@@ -211,8 +210,8 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
       "", "");
   e.modular_precedence = row.precedence;
   if (lanes > 1) {
-    e.text = IsUnsigned(s) ? e.modular
-                           : absl::StrCat("as_", ValueType(s, lanes), "(", e.modular, ")");
+    e.text =
+        IsUnsigned(s) ? e.modular : absl::StrCat("as_", ValueType(s, lanes), "(", e.modular, ")");
     e.precedence = IsUnsigned(s) ? row.precedence : kPostfix;
     if (IsUnsigned(s)) e.modular.clear();
   } else {
@@ -281,10 +280,10 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   const bool vector = operand.lanes() > 1;
   auto text = [&](int i, int precedence) -> std::string {
     const UOp* s = u->src(static_cast<size_t>(i));
-    // Where compilers warn: comparisons among bools, one bit operator among another's. A chain of one
-    // operator needs nothing.
-    const bool chain = i == 0 && exprs_.Get(s).precedence == row->precedence &&
-                       row->precedence != kEqual;
+    // Where compilers warn: comparisons among bools, one bit operator among another's. A chain of
+    // one operator needs nothing.
+    const bool chain =
+        i == 0 && exprs_.Get(s).precedence == row->precedence && row->precedence != kEqual;
     const bool bits_op = row->precedence >= kBitOr && row->precedence <= kBitAnd;
     if (bits_op && !chain) precedence = std::max<int>(precedence, kAdditive);
     if (s->dtype.is_bool() && row->precedence >= kEqual) {
@@ -294,9 +293,11 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
       const int width = bits ? bits : BitWidth(operand.scalar());
       return Mask(s, width, precedence);
     }
-    // Beside a vector a number of its element type stands for one in every lane.
-    if (vector && IsSplatConst(s) && !row->has('x') && u->op != Op::kWhere && u->num_srcs > 1 &&
-        !IsSplatConst(u->src(i == 0 ? 1 : 0))) {
+    // Beside a vector a number of its element type stands for one in every lane; but what is
+    // shifted by a vector must be one.
+    const bool shifted = i == 0 && (u->op == Op::kShl || u->op == Op::kShr);
+    if (vector && !shifted && IsSplatConst(s) && !row->has('x') && u->op != Op::kWhere &&
+        u->num_srcs > 1 && !IsSplatConst(u->src(i == 0 ? 1 : 0))) {
       const std::string number = Literal(s->dtype.scalar(), s->list()[0], true);
       const bool unary = number[0] == '-' || number[0] == '(';
       return Parenthesized(number, unary ? kUnary : kPrimary, precedence);
@@ -307,105 +308,6 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   e.text = FillIn(*row, text, ValueType(u->dtype.scalar(), u->dtype.lanes()), one);
   e.precedence = row->precedence;
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
-  return e;
-}
-
-absl::StatusOr<Expr> KernelWriter::Cast(const UOp* u) {
-  const UOp* x = u->src(0);
-  const DType from = x->dtype, to = u->dtype;
-  const int lanes = to.lanes();
-  Expr e;
-  if (to.is_bool()) {
-    if (from.is_bool()) {
-      e.text = Operand(x, kTernary);
-      e.mask_bits = IsMask(x) ? MaskBits(x) : 0;
-      return e;
-    }
-    e.text = absl::StrCat(Operand(x, kEqual), " != ", Literal(from.scalar(), 0, lanes > 1));
-    e.precedence = kEqual;
-    if (lanes > 1) e.mask_bits = BitWidth(from.scalar());
-    return e;
-  }
-  if (IsMask(x)) {
-    e.text = absl::StrCat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kShift),
-                          " & ", Literal(MaskBits(x) == 8 ? Scalar::kI8 : MaskBits(x) == 16 ? Scalar::kI16
-                                         : MaskBits(x) == 64 ? Scalar::kI64 : Scalar::kI32, 1, true),
-                          ")");
-    e.precedence = kPostfix;
-    return e;
-  }
-  const std::string type = ValueType(to.scalar(), lanes);
-  if (from.is_float() && !to.is_float()) {
-    e.text = absl::StrCat("convert_", type, "_sat(", Operand(x, kTernary, true), ")");
-    e.precedence = kPostfix;
-  } else if (lanes > 1) {
-    e.text = absl::StrCat("convert_", type, "(", Operand(x, kTernary, true), ")");
-    e.precedence = kPostfix;
-  } else {
-    e.text = absl::StrCat("(", type, ")", Operand(x, kUnary));
-    e.precedence = kUnary;
-  }
-  return e;
-}
-
-absl::StatusOr<Expr> KernelWriter::Bitcast(const UOp* u) {
-  const UOp* x = u->src(0);
-  Expr e;
-  if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u);
-  e.text = absl::StrCat("as_", ValueType(u->dtype.scalar(), u->dtype.lanes()), "(",
-                        Operand(x, kTernary, true), ")");
-  e.precedence = kPostfix;
-  return e;
-}
-
-absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
-  Expr e;
-  const int lanes = u->dtype.lanes();
-  const bool mask = IsMask(u);
-  if (u->op == Op::kGep && u->src(0)->dtype.lanes() > 1) {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    if (u->src(0)->dtype.lanes() > 16) return Unsupported(u, "OpenCL's vectors have up to 16 lanes");
-    e.text = absl::StrCat(Operand(u->src(0), kPostfix, true), ".s");
-    for (int64_t lane : u->list()) e.text += kDigits[lane];
-    e.precedence = kPostfix;
-    if (mask) e.mask_bits = MaskBits(u->src(0));
-    if (u->dtype.is_bool() && lanes == 1) {
-      e.text += " != 0";
-      e.precedence = kEqual;
-    }
-    return e;
-  }
-  if (mask) {
-    e.mask_bits = 32;
-    for (const UOp* s : u->srcs()) {
-      if (IsMask(s)) e.mask_bits = MaskBits(s);
-    }
-  }
-  const std::string type = mask ? MaskType(e.mask_bits, lanes) : ValueType(u->dtype.scalar(), lanes);
-  if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary, false, "", 0, 0};
-  std::string list;
-  for (size_t i = 0; i < u->num_srcs;) {
-    const UOp* s = u->src(i);
-    std::string part = IsMask(s)                  ? Mask(s, e.mask_bits, kTernary)
-                       : s->dtype.lanes() > 1 ? Operand(s, kTernary, true)
-                                              : Scalar1(s);
-    // Four and more of one scalar are written as a vector of it.
-    size_t run = 1;
-    while (s->dtype.lanes() == 1 && i + run < u->num_srcs && u->src(i + run) == s) ++run;
-    size_t taken = 1;
-    if (run == u->num_srcs) {
-      taken = run;
-    } else if (run >= 4) {
-      while (taken * 2 <= run) taken *= 2;
-      const int n = static_cast<int>(taken);
-      part = absl::StrCat("(", mask ? MaskType(e.mask_bits, n) : ValueType(u->dtype.scalar(), n),
-                          ")(", part, ")");
-    }
-    absl::StrAppend(&list, list.empty() ? "" : ", ", part);
-    i += taken;
-  }
-  e.text = absl::StrCat("(", type, ")(", list, ")");
-  e.precedence = kUnary;
   return e;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
 
@@ -12,47 +11,9 @@ namespace {
 
 // Expressions longer than this get a name even where they are used once.
 constexpr size_t kMaxInline = 56;
-constexpr size_t kMaxLine = 100;
 
 bool HasFlag(const Module& m, std::string_view flag) {
   return std::find(m.flags.begin(), m.flags.end(), flag) != m.flags.end();
-}
-
-// Names that a variable of the module may not have in the source: OpenCL C's words, the functions that
-// the renderer calls, and what it calls things itself.
-bool IsTaken(std::string_view name) {
-  static constexpr std::string_view kWords[] = {
-      "auto",     "bool",     "break",    "case",     "char",    "const",    "continue", "default",
-      "do",       "double",   "else",     "enum",     "event_t", "exp2",     "extern",   "float",
-      "fma",      "for",      "global",   "goto",     "half",    "if",       "inline",   "int",
-      "kernel",   "local",    "log2",     "long",     "max",     "min",      "nearest",  "pow",
-      "private",  "quad",     "register", "restrict", "return",  "select",   "short",    "signed",
-      "sin",      "size_t",   "sizeof",   "sqrt",     "static",  "struct",   "switch",   "typedef",
-      "uchar",    "uint",     "ulong",    "union",    "unsigned", "ushort",  "void",     "volatile",
-      "while",    "constant", "image2d_t", "sampler_t", "barrier"};
-  if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
-  if (name.starts_with("__") || name.starts_with("as_") || name.starts_with("convert_") ||
-      name.starts_with("get_") || name.starts_with("vload") || name.starts_with("vstore")) {
-    return true;
-  }
-  size_t letters = name.find_first_of("0123456789");
-  if (letters == std::string_view::npos) return false;
-  const std::string_view stem = name.substr(0, letters);
-  for (std::string_view mine : {"v", "i", "acc", "data", "gid", "lid", "tile", "char", "uchar",
-                                "short", "ushort", "int", "uint", "long", "ulong", "float",
-                                "double", "half", "quad"}) {
-    if (stem == mine) return true;
-  }
-  return false;
-}
-
-std::string Identifier(std::string_view name) {
-  std::string out;
-  for (char c : name) {
-    const bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    out += ok ? c : '_';
-  }
-  return out;
 }
 
 }  // namespace
@@ -77,48 +38,7 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
   prelude_ = &prelude;
   if (no_contract_) prelude.NoContraction();
   result_.name = FunctionName(kernel_.name);
-  // What a buffer is used for decides how it is declared.
-  NodeMap<int> uses;  // 1 read, 2 written
-  for (const UOp* u : kernel_.body.linear) {
-    if (u->op == Op::kLoad || u->op == Op::kLdMatrix) uses[MemoryOf(u->src(0))] |= 1;
-    if (u->op == Op::kStore || u->op == Op::kCopyAsync) uses[MemoryOf(u->src(0))] |= 2;
-    if (u->op == Op::kCopyAsync) uses[MemoryOf(u->src(1))] |= 1;
-  }
-  std::vector<const UOp*> buffers, vars;
-  for (const UOp* u : kernel_.body.linear) {
-    if (u->op == Op::kDefineGlobal) buffers.push_back(u);
-    if (u->op == Op::kVar) vars.push_back(u);
-  }
-  std::stable_sort(buffers.begin(), buffers.end(),
-                   [](const UOp* a, const UOp* b) { return a->word() < b->word(); });
-  std::stable_sort(vars.begin(), vars.end(), [&](const UOp* a, const UOp* b) {
-    return ctx_.String(static_cast<StringId>(a->word())) <
-           ctx_.String(static_cast<StringId>(b->word()));
-  });
-  for (const UOp* u : buffers) {
-    KernelParam arg;
-    arg.slot = static_cast<int>(u->word());
-    arg.name = absl::StrCat("data", arg.slot);
-    arg.dtype = u->dtype;
-    arg.reads = uses[u] & 1;
-    arg.writes = uses[u] & 2;
-    if (u->dtype.is_image() && arg.reads && arg.writes) {
-      return Unsupported(u, "a kernel cannot both read and write an image");
-    }
-    memory_names_[u] = arg.name;
-    result_.params.push_back(std::move(arg));
-  }
-  for (const UOp* u : vars) {
-    KernelParam arg;
-    arg.is_var = true;
-    arg.name = ctx_.String(static_cast<StringId>(u->word()));
-    arg.dtype = u->dtype.is_index() ? kI64 : u->dtype;
-    std::string name = Identifier(arg.name);
-    if (IsTaken(name)) name += "_";
-    exprs_[u].text = name;
-    var_names_.push_back(std::move(name));
-    result_.params.push_back(std::move(arg));
-  }
+  if (absl::Status s = CollectParams(); !s.ok()) return s;
   for (const UOp* u : kernel_.body.linear) {
     position_ = plan_.position(u);
     if (absl::Status s = Write(u); !s.ok()) return s;
@@ -139,8 +59,8 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
   // What is only stored is moved as bits.
   const bool bits = s == Scalar::kBF16 || s == Scalar::kFp8E4M3 || s == Scalar::kFp8E5M2;
   if (bits ? IsElementwise(u->op) || IsConst(u) : !ComputesIn(target_, s)) {
-    return Unsupported(u, absl::StrCat(target_.name, " does not compute in ",
-                                       std::string(GetScalarInfo(s).text)));
+    return Unsupported(
+        u, absl::StrCat(target_.name, " does not compute in ", std::string(GetScalarInfo(s).text)));
   }
   prelude_->UsesScalar(s);
   return absl::OkStatus();
@@ -291,8 +211,8 @@ void KernelWriter::Name(const UOp* u, Expr e) {
 
 absl::Status KernelWriter::Keep(const UOp* u, Expr e) {
   // A lane of a name, or another name for it, is no work.
-  const bool free = (u->op == Op::kGep && u->dtype.lanes() == 1 && e.text.size() < 8) ||
-                    u->op == Op::kNoop;
+  const bool free =
+      (u->op == Op::kGep && u->dtype.lanes() == 1 && e.text.size() < 8) || u->op == Op::kNoop;
   const int uses = plan_.uses(u);
   if (uses == 0) return absl::OkStatus();
   bool keep = free;
@@ -328,68 +248,6 @@ void KernelWriter::Line(std::string_view text) {
   body_.append(indent, ' ');
   body_ += text;
   body_ += '\n';
-}
-
-std::string KernelWriter::Comment() const {
-  std::string out;
-  if (!kernel_.metadata.empty()) {
-    absl::StrAppend(&out, "// ", absl::StrJoin(kernel_.metadata, ", "), "\n");
-  }
-  size_t line = out.size();
-  for (const Axis& a : kernel_.axes) {
-    const std::string axis = absl::StrCat(a.name, ":", a.size, a.symbolic ? "*" : "", " ",
-                                          std::string(AxisKindName(a.kind)));
-    if (out.size() > line && out.size() - line + axis.size() + 2 > kMaxLine) {
-      out += ",\n";
-      line = out.size();
-    }
-    absl::StrAppend(&out, out.size() == line ? "// " : ", ", axis);
-  }
-  if (!kernel_.axes.empty()) out += "\n";
-  // One line must stay one comment.
-  for (char& c : out) {
-    if (c == '\\' || c == '\r') c = ' ';
-  }
-  return out;
-}
-
-std::string KernelWriter::Signature() {
-  std::vector<std::string> params;
-  size_t var = 0;
-  const std::vector<bool> aliased = AliasedSlots(module_, kernel_, result_.params);
-  for (size_t i = 0; i < result_.params.size(); ++i) {
-    const KernelParam& arg = result_.params[i];
-    if (arg.is_var) {
-      params.push_back(
-          absl::StrCat("const ", ValueType(arg.dtype.scalar(), 1), " ", var_names_[var++]));
-    } else if (arg.dtype.is_image()) {
-      params.push_back(
-          absl::StrCat(arg.writes ? "write_only" : "read_only", " image2d_t ", arg.name));
-    } else {
-      params.push_back(absl::StrCat("__global ", arg.writes ? "" : "const ",
-                                    MemoryType(arg.dtype.scalar()), "* ",
-                                    aliased[i] ? "" : "restrict ", arg.name));
-    }
-  }
-  std::string head = "__kernel";
-  absl::StrAppend(&head, " __attribute__((reqd_work_group_size(", result_.local[0], ", ",
-                  result_.local[1], ", ", result_.local[2], ")))\nvoid ", result_.name, "(");
-  const std::string pad(result_.name.size() + 6, ' ');
-  size_t column = pad.size();
-  std::string out = head;
-  for (size_t i = 0; i < params.size(); ++i) {
-    if (i > 0 && column + params[i].size() + 4 > kMaxLine) {
-      absl::StrAppend(&out, ",\n", pad);
-      column = pad.size();
-    } else if (i > 0) {
-      out += ", ";
-      column += 2;
-    }
-    out += params[i];
-    column += params[i].size();
-  }
-  out += ") {\n";
-  return out;
 }
 
 }  // namespace tg::opencl

@@ -21,12 +21,16 @@
 
 namespace tg::opencl {
 
+// Of the source, in characters.
+inline constexpr size_t kMaxLine = 100;
+
 // A value's text: the name of a variable, or an expression that its one user takes in.
 struct Expr {
   std::string text;
   int precedence = kPrimary;
   bool promoted = false;  // C may see an int of the same value
-  // Of wrapping arithmetic: the same modulo 2^bits in an unsigned type, which saves casts to and fro.
+  // Of wrapping arithmetic: the same modulo 2^bits in an unsigned type, which saves casts to and
+  // fro.
   std::string modular;
   int modular_precedence = kPrimary;
   int mask_bits = 0;  // of a vector of bools
@@ -46,12 +50,15 @@ class KernelWriter {
   absl::Status Keep(const UOp* u, Expr e);  // as text for the one user, or in a variable
   void Name(const UOp* u, Expr e);
   void Line(std::string_view text);
-  std::string Signature();
-  std::string Comment() const;
   std::string BarrierFences(const UOp* u) const;
   std::string TypeOf(const UOp* u, const Expr& e) const;
   absl::Status Unsupported(const UOp* u, std::string_view why) const;
   absl::Status CheckType(const UOp* u);
+
+  // ---- arguments.cc: the function's head
+  absl::Status CollectParams();
+  std::string Signature();
+  std::string Comment() const;
 
   // ---- expressions.cc: values
   absl::Status WriteValue(const UOp* u);
@@ -60,9 +67,6 @@ class KernelWriter {
   Expr Modular(const UOp* u, const Spelling& row);
   std::string ModularOperand(const UOp* u, int precedence, bool cast);
   Expr MulAcc(const UOp* u);
-  absl::StatusOr<Expr> Cast(const UOp* u);
-  absl::StatusOr<Expr> Bitcast(const UOp* u);
-  absl::StatusOr<Expr> Lanes(const UOp* u);
   bool Wraps(const UOp* u);
   // An operand in a place that binds at `precedence`. `exact`: of its very type.
   std::string Operand(const UOp* u, int precedence, bool exact = false);
@@ -71,6 +75,11 @@ class KernelWriter {
   int MaskBits(const UOp* u) const;
   Expr ConstantOf(const UOp* u, bool exact) const;
   bool IsMask(const UOp* u) const { return u->dtype.is_bool() && u->dtype.lanes() > 1; }
+
+  // ---- conversions.cc: values of other types, lanes
+  absl::StatusOr<Expr> Cast(const UOp* u);
+  absl::StatusOr<Expr> Bitcast(const UOp* u);
+  absl::StatusOr<Expr> Lanes(const UOp* u);
 
   // ---- memory.cc: loads and stores
   absl::Status WriteLoad(const UOp* u);

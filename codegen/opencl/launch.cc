@@ -101,9 +101,9 @@ absl::StatusOr<SizeExpr> SizeExpr::From(const UOp* u, const Context& context) {
     stack.pop_back();
     const int n = NumOperands(v->op);
     if (n < 0 || v->dtype.lanes() != 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the size of a grid depends on a ", std::string(Mnemonic(v->op)),
-          "; it can only depend on constants and variables"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the size of a grid depends on a ", std::string(Mnemonic(v->op)),
+                       "; it can only depend on constants and variables"));
     }
     if (done || n == 0) {
       Step step{v->op, v->op == Op::kConst ? v->word() : 0, {}};

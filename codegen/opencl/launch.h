@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ir/context.h"
 #include "ir/dtype.h"
 #include "ir/uop.h"
-#include "ir/context.h"
 
 namespace tg {
 
@@ -48,9 +48,9 @@ class SizeExpr {
 };
 
 struct RenderedKernel {
-  std::string name;    // of the function in the source
-  std::string source;  // complete by itself
-  std::string body;    // the function alone; RenderModule joins these
+  std::string name;                 // of the function in the source
+  std::string source;               // complete by itself
+  std::string body;                 // the function alone; RenderModule joins these
   std::vector<KernelParam> params;  // in the order of the parameters
   // Work-groups and work-items a group, by dimension: global size = groups * local.
   SizeExpr groups[3];

@@ -15,6 +15,11 @@ Scalar Declared(const UOp* memory, const Target& target) {
   return s == Scalar::kF16 && !argument && !target.fp16 ? Scalar::kU16 : s;
 }
 
+// NVIDIA's compiler fails on accesses of eight halves ("do not know how to split the result"): they
+// go as words.
+bool AsWords(DType t) { return t.scalar() == Scalar::kF16 && t.lanes() >= 8; }
+std::string WordsOf(int lanes) { return absl::StrCat("uint", lanes / 2); }
+
 const UOp* GateOf(const UOp* address) {
   return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
 }
@@ -44,15 +49,13 @@ std::string KernelWriter::Pointer(const UOp* address, int precedence) {
   const std::string& name = memory_names_.Get(MemoryOf(address));
   const UOp* index = address->src(1);
   if (IsConst(index) && index->word() == 0) return name;
-  return Parenthesized(absl::StrCat(name, " + ", Operand(index, kAdditive)), kAdditive,
-                       precedence);
+  return Parenthesized(absl::StrCat(name, " + ", Operand(index, kAdditive)), kAdditive, precedence);
 }
 
 std::string KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
   const UOp* memory = MemoryOf(address);
   const Scalar declared = Declared(memory, target_);
-  const std::string space =
-      absl::StrCat(SpacePrefix(memory->dtype.space()), write ? "" : "const ");
+  const std::string space = absl::StrCat(SpacePrefix(memory->dtype.space()), write ? "" : "const ");
   // Without vectors and conversions: an element of the array.
   const bool same = MemoryType(declared) == MemoryType(value);
   if (lanes == 1 && same) {
@@ -99,6 +102,10 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
                              Pointer(address, kUnary));
     }
     e.text = absl::StrCat("vload_half", lanes > 1 ? absl::StrCat(lanes) : "", "(0, ", pointer, ")");
+  } else if (AsWords(u->dtype)) {
+    const std::string words = WordsOf(lanes);
+    e.text = absl::StrCat(prelude_->BitCast(words, ValueType(value, lanes)), "(",
+                          Element(address, Scalar::kU32, lanes / 2, /*write=*/false), ")");
   } else {
     e.text = Element(address, value, lanes, /*write=*/false);
     if (e.text[0] == '*') e.precedence = kUnary;
@@ -114,11 +121,10 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   if (gate) {
     std::string otherwise;
     if (!alternative) {
-      otherwise = lanes == 1 ? Literal(value, 0, false)
-                  : value == Scalar::kBool
-                      ? absl::StrCat("(", MaskType(8, lanes), ")(0)")
-                      : absl::StrCat("(", ValueType(value, lanes), ")(",
-                                     Literal(value, 0, false), ")");
+      otherwise = lanes == 1               ? Literal(value, 0, false)
+                  : value == Scalar::kBool ? absl::StrCat("(", MaskType(8, lanes), ")(0)")
+                                           : absl::StrCat("(", ValueType(value, lanes), ")(",
+                                                          Literal(value, 0, false), ")");
     } else if (IsMask(alternative)) {
       otherwise = Mask(alternative, 8, kTernary);
     } else {
@@ -165,17 +171,24 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
   } else if (Converts(memory, t.scalar())) {
     std::string pointer = Pointer(address, kTernary);
     if (Declared(memory, target_) != Scalar::kF16) {
-      pointer = absl::StrCat("(", SpacePrefix(memory->dtype.space()), "half*)",
-                             Pointer(address, kUnary));
+      pointer =
+          absl::StrCat("(", SpacePrefix(memory->dtype.space()), "half*)", Pointer(address, kUnary));
     }
     Line(absl::StrCat("vstore_half", t.lanes() > 1 ? absl::StrCat(t.lanes()) : "", "_rte(",
                       Operand(value, kTernary, true), ", 0, ", pointer, ");"));
   } else {
     std::string text = Operand(value, kTernary);
-    if (IsMask(value)) {
+    if (AsWords(t)) {
+      Line(absl::StrCat(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
+                        prelude_->BitCast(ValueType(t.scalar(), t.lanes()), WordsOf(t.lanes())),
+                        "(", text, ");"));
+      text.clear();
+    } else if (IsMask(value)) {
       text = absl::StrCat("as_uchar", t.lanes(), "(", Mask(value, 8, kShift), " & (char)1)");
     }
-    Line(absl::StrCat(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";"));
+    if (!text.empty()) {
+      Line(absl::StrCat(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";"));
+    }
   }
   if (guard) {
     --indent_;
@@ -194,8 +207,8 @@ absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory)
   const std::string& name = memory_names_.Get(memory);
   const std::string at = Operand(address->src(1), kTernary, true);
   if (u->op == Op::kStore) {
-    return absl::StrCat("write_imagef(", name, ", ", at, ", ",
-                        Operand(u->src(1), kTernary, true), ")");
+    return absl::StrCat("write_imagef(", name, ", ", at, ", ", Operand(u->src(1), kTernary, true),
+                        ")");
   }
   prelude_->UsesSampler();
   std::string text = absl::StrCat("read_imagef(", name, ", nearest, ", at, ")");

@@ -1,5 +1,5 @@
-// Every op of the spelling table, on every type it takes and every width of vector, compiled for the
-// device and compared with the interpreter on random and special values.
+// Every op of the spelling table, on every type it takes and every width of vector, compiled for
+// the device and compared with the interpreter on random and special values.
 
 #include "codegen/opencl/testing/check.h"
 #include "codegen/opencl/testing/run_kernel.h"
@@ -20,8 +20,8 @@ class OpKernel {
     module_.name = "ops";
     module_.flags = std::move(flags);
     const UOp* size = b_.ConstInt(kI32, kGroups);
-    const UOp* group = b_.context().Make(
-        Op::kSpecial, kI32, {size}, b_.context().MakeAttr(Op::kSpecial, {0}));
+    const UOp* group =
+        b_.context().Make(Op::kSpecial, kI32, {size}, b_.context().MakeAttr(Op::kSpecial, {0}));
     base_ = b_.Mul(group, b_.ConstInt(kI32, lanes));
   }
   Builder& b() { return b_; }
@@ -42,8 +42,8 @@ class OpKernel {
     outputs_.push_back({static_cast<int>(buffers_.size()), std::move(what), tolerance});
     buffers_.push_back(UndefinedBuffer(DType(t.scalar()), {n}));
     // A scalar result of vector operands has a place of its own.
-    const UOp* at = t.lanes() == lanes_ ? base_
-                                        : b_.Alu(Op::kCDiv, {base_, b_.ConstInt(kI32, lanes_)});
+    const UOp* at =
+        t.lanes() == lanes_ ? base_ : b_.Alu(Op::kCDiv, {base_, b_.ConstInt(kI32, lanes_)});
     stores_.push_back(b_.Store(b_.IndexPtr(p, at), value));
   }
   void Check() {
@@ -114,7 +114,8 @@ TEST_P(Ops, Elementwise) {
   const bool is_float = IsFloat(scalar()), is_bool = scalar() == Scalar::kBool;
   for (const bool contract : {true, false}) {
     if (contract && !is_float) continue;
-    OpKernel k(lanes(), contract ? std::vector<std::string>{} : std::vector<std::string>{"no-contract"});
+    OpKernel k(lanes(),
+               contract ? std::vector<std::string>{} : std::vector<std::string>{"no-contract"});
     Builder& b = k.b();
     const UOp* x = k.Input(Random(scalar(), lanes(), 2));
     const UOp* y = k.Input(Random(scalar(), lanes(), 3));
@@ -132,8 +133,8 @@ TEST_P(Ops, Elementwise) {
           op == Op::kFuse || op == Op::kThreefry) {
         continue;  // devectorize rewrites the last
       }
-      const bool divides = op == Op::kCDiv || op == Op::kCMod || op == Op::kFloorDiv ||
-                           op == Op::kFloorMod;
+      const bool divides =
+          op == Op::kCDiv || op == Op::kCMod || op == Op::kFloorDiv || op == Op::kFloorMod;
       const UOp* second = divides ? divisor : op == Op::kShl || op == Op::kShr ? amount : y;
       const std::string what = std::string(info.mnemonic) + " " + type().ToString();
       if (op == Op::kWhere) {

@@ -30,26 +30,26 @@ Plan::Plan(const Kernel& kernel, const Target& target) {
   for (size_t p = 0; p < order.size(); ++p) {
     const UOp* u = order[p];
     position_[u] = static_cast<int>(p);
-    // A gate is used where the access is; a store in an `if` of its own gate does without.
-    const UOp* gate = nullptr;
-    if (u->op == Op::kLoad || u->op == Op::kStore || u->op == Op::kCopyAsync) {
-      const UOp* address = u->src(0);
-      if (address->op == Op::kIndex && address->num_srcs == 3) gate = address->src(2);
-    }
     if (u->op == Op::kIf) ifs.push_back(u->src(0));
     if (u->op == Op::kEndIf && !ifs.empty()) ifs.pop_back();
     auto use = [&](const UOp* s) {
       if (++uses_[s] == 1) user_[s] = u;
     };
     for (const UOp* s : u->srcs().first(u->op == Op::kIndex ? 2 : u->num_srcs)) use(s);
-    if (gate && std::find(ifs.begin(), ifs.end(), gate) == ifs.end()) use(gate);
+    // A gate is used where the access is; a store in an `if` of its own gate does without.
+    if (u->op != Op::kLoad && u->op != Op::kStore && u->op != Op::kCopyAsync) continue;
+    for (const UOp* address : u->srcs().first(u->op == Op::kCopyAsync ? 2 : 1)) {
+      if (address->op != Op::kIndex || address->num_srcs < 3) continue;
+      const UOp* gate = address->src(2);
+      if (std::find(ifs.begin(), ifs.end(), gate) == ifs.end()) use(gate);
+    }
   }
   FindBlocks(order);
   last_text_.assign(order.size(), 0);
   for (size_t p = order.size(); p-- > 0;) {
     const UOp* u = order[p];
-    const int mine = MayMove(u) ? std::max(last_text_[p], static_cast<int>(p))
-                                : static_cast<int>(p);
+    const int mine =
+        MayMove(u) ? std::max(last_text_[p], static_cast<int>(p)) : static_cast<int>(p);
     for (const UOp* s : u->srcs()) {
       int& last = last_text_[position_.Get(s)];
       last = std::max(last, mine);
@@ -116,8 +116,8 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, const Target& target
         continue;
       }
       const int64_t element = address->src(1)->word();
-      Found& f = all[at].try_emplace(element, Found{value.scalar(), value.lanes(), {}, {}})
-                     .first->second;
+      Found& f =
+          all[at].try_emplace(element, Found{value.scalar(), value.lanes(), {}, {}}).first->second;
       if (f.lanes != value.lanes()) named[at] = false;
       f.accesses.push_back(static_cast<int>(p));
       if (u->op == Op::kStore) f.stores.push_back(static_cast<int>(p));

@@ -19,8 +19,8 @@ struct Piece {
   std::string name;
   Scalar scalar = Scalar::kVoid;
   int lanes = 1;
-  int first = -1;      // position of the first access
-  bool declare = true;  // by itself; else by the store at `first`
+  int first = -1;           // position of the first access
+  bool declare = true;      // by itself; else by the store at `first`
   std::vector<int> stores;  // positions, ascending
 };
 
@@ -49,10 +49,10 @@ class Plan {
   NodeMap<int> position_, uses_;
   NodeMap<const UOp*> user_;
   std::vector<int> depth_;
-  std::vector<int> block_;                    // by position: number of the innermost block
-  std::vector<int> parent_, begin_, end_;     // of blocks: loops and ifs
-  std::vector<int> last_text_;                // by position: where the value's text may stand at last
-  NodeMap<std::vector<Piece>> pieces_;        // by scratch
+  std::vector<int> block_;                 // by position: number of the innermost block
+  std::vector<int> parent_, begin_, end_;  // of blocks: loops and ifs
+  std::vector<int> last_text_;             // by position: where the value's text may stand at last
+  NodeMap<std::vector<Piece>> pieces_;     // by scratch
   NodeMap<std::map<int64_t, size_t>> index_;  // by scratch: first element -> piece
 };
 

@@ -31,8 +31,8 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
     case Op::kFloorDiv:
     case Op::kFloorMod: {
       const bool div = op == Op::kFloorDiv;
-      text = absl::StrCat("(", t, " a, ", t, " b) {\n  const ", t, " r = a % b;\n  return ((r != (", t,
-                          ")0) & ((r ^ b) < (", t, ")0)) ? ", div ? "a / b - (" : "r + ",
+      text = absl::StrCat("(", t, " a, ", t, " b) {\n  const ", t, " r = a % b;\n  return ((r != (",
+                          t, ")0) & ((r ^ b) < (", t, ")0)) ? ", div ? "a / b - (" : "r + ",
                           div ? t + ")1 : a / b" : "b : r", ";\n}\n");
       break;
     }
@@ -42,7 +42,8 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
       break;
     case Op::kPow: {
       // PoCL 3.1 gives infinity in all eight lanes where one of them overflows.
-      static constexpr const char* kQuarters[] = {".lo", ".hi", ".lo.lo", ".lo.hi", ".hi.lo", ".hi.hi"};
+      static constexpr const char* kQuarters[] = {".lo",    ".hi",    ".lo.lo",
+                                                  ".lo.hi", ".hi.lo", ".hi.hi"};
       std::string parts;
       for (int i = lanes == 8 ? 0 : 2; i < (lanes == 8 ? 2 : 6); ++i) {
         absl::StrAppend(&parts, parts.empty() ? "" : ", ", "pow(a", kQuarters[i], ", b",
@@ -58,12 +59,33 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
       absl::StrCat("static inline ", t, " ", std::string(Mnemonic(op)), "_", t, text));
 }
 
+std::string Prelude::BitCast(const std::string& from, const std::string& to) {
+  if (!from.starts_with("half") && !to.starts_with("half")) return "as_" + to;
+  std::string name = absl::StrCat(to, "_of_", from);
+  casts_.insert(absl::StrCat("static inline ", to, " ", name, "(", from, " x) {\n  union { ", from,
+                             " from; ", to, " to; } bits;\n  bits.from = x;\n",
+                             "  return bits.to;\n}\n"));
+  return name;
+}
+
+std::string Prelude::FloatToInt(Scalar from, Scalar to, int lanes) {
+  const std::string f = ValueType(from, lanes), t = ValueType(to, lanes);
+  const std::string builtin = absl::StrCat("convert_", t, "_sat");
+  // NVIDIA's gives something else than 0 for a NaN where 64 bits are involved.
+  if (BitWidth(from) <= 32 && BitWidth(to) <= 32) return builtin;
+  std::string name = absl::StrCat(t, "_from_", f);
+  functions_.insert(absl::StrCat("static inline ", t, " ", name, "(", f, " x) {  // NaN gives 0\n",
+                                 "  return ", builtin, "(x != x ? (", f, ")0 : x);\n}\n"));
+  return name;
+}
+
 void Prelude::Merge(const Prelude& other) {
   no_contraction_ |= other.no_contraction_;
   fp16_ |= other.fp16_;
   fp64_ |= other.fp64_;
   sampler_ |= other.sampler_;
   types_.insert(other.types_.begin(), other.types_.end());
+  casts_.insert(other.casts_.begin(), other.casts_.end());
   functions_.insert(other.functions_.begin(), other.functions_.end());
 }
 
@@ -78,6 +100,7 @@ std::string Prelude::Text() const {
         "    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n";
   }
   for (const std::string& t : types_) out += t;
+  for (const std::string& f : casts_) out += f;
   for (const std::string& f : functions_) out += f;
   if (!out.empty()) out += "\n";
   return out;

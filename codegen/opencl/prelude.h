@@ -21,6 +21,11 @@ class Prelude {
   // The function that the spelling table calls for an op with its flag d.
   void Define(Op op, Scalar s, int lanes);
   void Define(const std::string& function) { functions_.insert(function); }
+  // The function that takes a value's bits as those of another type: as_uint4, or one of the
+  // source's own where half is involved, since NVIDIA has half without as_half.
+  std::string BitCast(const std::string& from, const std::string& to);
+  // The function that converts a float to an integer type, saturating and with 0 for NaN.
+  std::string FloatToInt(Scalar from, Scalar to, int lanes);
   // The sampler `nearest`: unnormalised coordinates, zero outside.
   void UsesSampler() { sampler_ = true; }
 
@@ -29,7 +34,7 @@ class Prelude {
 
  private:
   bool no_contraction_ = false, fp16_ = false, fp64_ = false, sampler_ = false;
-  std::set<std::string> types_, functions_;
+  std::set<std::string> types_, casts_, functions_;
 };
 
 }  // namespace tg::opencl

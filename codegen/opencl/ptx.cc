@@ -13,8 +13,8 @@ struct Instruction {
 };
 constexpr Instruction kInstructions[] = {
     {"m16n8k16.f32.f16", "m16n8k16.row.col.f32.f16.f16.f32", "half8", "half4", "float4", 4, 2, 4},
-    {"m16n8k16.f32.bf16", "m16n8k16.row.col.f32.bf16.bf16.f32", "ushort8", "ushort4", "float4", 4, 2,
-     4},
+    {"m16n8k16.f32.bf16", "m16n8k16.row.col.f32.bf16.bf16.f32", "ushort8", "ushort4", "float4", 4,
+     2, 4},
     {"m16n8k16.f16.f16", "m16n8k16.row.col.f16.f16.f16.f16", "half8", "half4", "half4", 4, 2, 2},
     {"m16n8k8.f32.f16", "m16n8k8.row.col.f32.f16.f16.f32", "half4", "half2", "float4", 2, 1, 4},
     {"m16n8k8.f32.bf16", "m16n8k8.row.col.f32.bf16.bf16.f32", "ushort4", "ushort2", "float4", 2, 1,
@@ -38,7 +38,7 @@ std::string Registers(int first, int n) {
 
 }  // namespace
 
-PtxFunction MatrixFunction(std::string_view name) {
+PtxFunction MatrixFunction(std::string_view name, Prelude& prelude) {
   const Instruction* found = nullptr;
   for (const Instruction& i : kInstructions) {
     if (i.name == name) found = &i;
@@ -50,20 +50,24 @@ PtxFunction MatrixFunction(std::string_view name) {
   for (char& c : f.name) c = c == '.' ? '_' : c;
   const bool float_sum = m.c == "float4";
   const bool tf32 = m.a == "float4";
-  std::string text = absl::StrCat("static inline ", std::string(m.c), " ", f.name, "(",
-                                  std::string(m.a), " a, ", std::string(m.b), " b, ",
-                                  std::string(m.c), " c) {\n");
-  absl::StrAppend(&text, "  ", tf32 ? "" : "const ", Uint(m.a_registers), " x = as_",
-                  Uint(m.a_registers), "(a);\n", "  ", tf32 ? "" : "const ", Uint(m.b_registers),
-                  " y = as_", Uint(m.b_registers), "(b);\n");
+  std::string text =
+      absl::StrCat("static inline ", std::string(m.c), " ", f.name, "(", std::string(m.a), " a, ",
+                   std::string(m.b), " b, ", std::string(m.c), " c) {\n");
+  absl::StrAppend(&text, "  ", tf32 ? "" : "const ", Uint(m.a_registers),
+                  " x = ", prelude.BitCast(std::string(m.a), Uint(m.a_registers)), "(a);\n", "  ",
+                  tf32 ? "" : "const ", Uint(m.b_registers),
+                  " y = ", prelude.BitCast(std::string(m.b), Uint(m.b_registers)), "(b);\n");
+  // Sums in half are two to a register.
+  const std::string pack = float_sum ? "" : prelude.BitCast("half2", "uint");
+  const std::string unpack = float_sum ? "" : prelude.BitCast("uint", "half2");
   std::string sums, outputs, inputs, parts;
   for (int i = 0; i < m.c_registers; ++i) {
     absl::StrAppend(&sums, i ? ", " : "", "d", i, " = ",
                     float_sum ? Part("c", m.c_registers, i)
-                              : absl::StrCat("as_uint(c.s", 2 * i, 2 * i + 1, ")"));
+                              : absl::StrCat(pack, "(c.s", 2 * i, 2 * i + 1, ")"));
     absl::StrAppend(&outputs, i ? ", " : "", float_sum ? "\"+f\"" : "\"+r\"", "(d", i, ")");
     absl::StrAppend(&parts, i ? ", " : "",
-                    float_sum ? absl::StrCat("d", i) : absl::StrCat("as_half2(d", i, ")"));
+                    float_sum ? absl::StrCat("d", i) : absl::StrCat(unpack, "(d", i, ")"));
   }
   for (int i = 0; i < m.a_registers; ++i) {
     absl::StrAppend(&inputs, i ? ", " : "", "\"r\"(", Part("x", m.a_registers, i), ")");
@@ -73,16 +77,17 @@ PtxFunction MatrixFunction(std::string_view name) {
   }
   if (tf32) {
     // To the nearest number of ten bits of mantissa, ties away from zero, as cvt.rna.tf32 does.
-    text += "  x = (x & 0x7f800000u) == 0x7f800000u ? x : (x + 0x1000u) & 0xffffe000u;\n"
-            "  y = (y & 0x7f800000u) == 0x7f800000u ? y : (y + 0x1000u) & 0xffffe000u;\n";
+    text +=
+        "  x = (x & 0x7f800000u) == 0x7f800000u ? x : (x + 0x1000u) & 0xffffe000u;\n"
+        "  y = (y & 0x7f800000u) == 0x7f800000u ? y : (y + 0x1000u) & 0xffffe000u;\n";
   }
   const int a = m.c_registers, b = a + m.a_registers;
   absl::StrAppend(&text, "  ", float_sum ? "float " : "uint ", sums, ";\n",
                   "  asm volatile(\"mma.sync.aligned.", std::string(m.ptx), " \"\n      \"",
                   Registers(0, m.c_registers), ", ", Registers(a, m.a_registers), ", ",
-                  Registers(b, m.b_registers), ", ", Registers(0, m.c_registers), ";\"\n      : ",
-                  outputs, "\n      : ", inputs, ");\n  return (", std::string(m.c), ")(", parts,
-                  ");\n}\n");
+                  Registers(b, m.b_registers), ", ", Registers(0, m.c_registers),
+                  ";\"\n      : ", outputs, "\n      : ", inputs, ");\n  return (",
+                  std::string(m.c), ")(", parts, ");\n}\n");
   f.text = std::move(text);
   return f;
 }
@@ -139,9 +144,9 @@ PtxFunction CommitFunction() {
 PtxFunction WaitFunction(int pending) {
   PtxFunction f;
   f.name = absl::StrCat("copy_async_wait_", pending);
-  f.text = absl::StrCat("static inline void ", f.name,
-                        "(void) {\n  asm volatile(\"cp.async.wait_group ", pending,
-                        ";\" ::: \"memory\");\n}\n");
+  f.text =
+      absl::StrCat("static inline void ", f.name, "(void) {\n  asm volatile(\"cp.async.wait_group ",
+                   pending, ";\" ::: \"memory\");\n}\n");
   return f;
 }
 

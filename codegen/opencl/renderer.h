@@ -1,16 +1,17 @@
 // The OpenCL renderer: a kernel at stage linear becomes a function that a person can read.
 //
-// It is a walk over Body::linear. Every op that the target has is spelled by the table spelling.def;
-// what a target lacks was rewritten by devectorize, and what is left over is an error that names it.
-// Loads and everything used more than once get names (v0, v1, ...); short expressions used once are
-// written where they are used, never past a store that could change them. Register scratch whose
-// pieces are always accessed whole becomes variables (acc0, ...), other scratch arrays (tile0, ...).
+// It is a walk over Body::linear. Every op that the target has is spelled by the table
+// spelling.def; what a target lacks was rewritten by devectorize, and what is left over is an error
+// that names it. Loads and everything used more than once get names (v0, v1, ...); short
+// expressions used once are written where they are used, never past a store that could change them.
+// Register scratch whose pieces are always accessed whole becomes variables (acc0, ...), other
+// scratch arrays (tile0, ...).
 //
 // Integers wrap: signed arithmetic whose bounds do not rule out an overflow is done in the unsigned
 // type. Floats are contracted unless the module says no-contract.
 //
-// An argument is `restrict` unless some call in the module gives two arguments one buffer and writes
-// it, and `const` where it is only read.
+// An argument is `restrict` unless some call in the module gives two arguments one buffer and
+// writes it, and `const` where it is only read.
 #ifndef TG_CODEGEN_OPENCL_RENDERER_H_
 #define TG_CODEGEN_OPENCL_RENDERER_H_
 
@@ -30,7 +31,7 @@ absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& 
                                             const Target& target);
 
 struct RenderedModule {
-  std::string source;                  // all functions, for one build
+  std::string source;                   // all functions, for one build
   std::vector<RenderedKernel> kernels;  // in the order given
 };
 // The kernels given, or all of the module.

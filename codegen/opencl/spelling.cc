@@ -18,15 +18,22 @@ struct Operator {
   int left, right;  // what its operands must bind at least as tightly as
 };
 constexpr Operator kOperators[] = {
-    {"?", kTernary + 1, kTernary},     {":", kTernary, kTernary},
+    {"?", kTernary + 1, kTernary},
+    {":", kTernary, kTernary},
     {"||", kLogicalAnd + 1, kLogicalAnd + 1},
     {"&&", kLogicalAnd, kLogicalAnd + 1},
-    {"|", kBitOr, kBitOr + 1},         {"^", kBitXor, kBitXor + 1},
-    {"&", kBitAnd, kBitAnd + 1},       {"!=", kEqual, kEqual + 1},
-    {"<", kCompare, kCompare + 1},     {"<<", kMultiply, kMultiply},
-    {">>", kMultiply, kMultiply},        {"+", kAdditive, kAdditive + 1},
-    {"-", kAdditive, kAdditive + 1},   {"*", kMultiply, kMultiply + 1},
-    {"/", kMultiply, kMultiply + 1},   {"%", kMultiply, kMultiply + 1},
+    {"|", kBitOr, kBitOr + 1},
+    {"^", kBitXor, kBitXor + 1},
+    {"&", kBitAnd, kBitAnd + 1},
+    {"!=", kEqual, kEqual + 1},
+    {"<", kCompare, kCompare + 1},
+    {"<<", kMultiply, kMultiply},
+    {">>", kMultiply, kMultiply},
+    {"+", kAdditive, kAdditive + 1},
+    {"-", kAdditive, kAdditive + 1},
+    {"*", kMultiply, kMultiply + 1},
+    {"/", kMultiply, kMultiply + 1},
+    {"%", kMultiply, kMultiply + 1},
 };
 
 const Operator* FindOperator(std::string_view text) {
@@ -35,13 +42,13 @@ const Operator* FindOperator(std::string_view text) {
   return it == std::end(kOperators) ? nullptr : it;
 }
 
-// The precedence that the placeholder in text[begin, end) needs, by what stands around it. Operators
-// of two operands have blanks around them, unary ones touch their operand.
+// The precedence that the placeholder in text[begin, end) needs, by what stands around it.
+// Operators of two operands have blanks around them, unary ones touch their operand.
 int Required(std::string_view text, size_t begin, size_t end) {
   int required = kTernary;
   if (begin > 0 && text[begin - 1] == '-') return kPostfix;  // not --x
-  if (begin > 0 && (text[begin - 1] == ')' || text[begin - 1] == '~' ||
-                    text[begin - 1] == '!')) return kUnary;
+  if (begin > 0 && (text[begin - 1] == ')' || text[begin - 1] == '~' || text[begin - 1] == '!'))
+    return kUnary;
   if (begin > 1 && text[begin - 1] == ' ') {
     const size_t blank = text.rfind(' ', begin - 2);
     const size_t from = blank == std::string_view::npos ? 0 : blank + 1;

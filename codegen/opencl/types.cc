@@ -69,7 +69,9 @@ std::string FloatLiteral(Scalar s, int64_t bits) {
     if (s == Scalar::kF32 && bits == 0x7fc00000) return "NAN";
     if (s == Scalar::kF64) return absl::StrFormat("as_double(0x%xUL)", bits);
     if (s == Scalar::kF32) return absl::StrFormat("as_float(0x%xu)", bits);
-    return absl::StrFormat("as_half((ushort)0x%x)", bits);
+    // Not every compiler with half has as_half.
+    if (bits == 0x7e00) return "(half)NAN";
+    return absl::StrFormat("(half)as_float(0x%xu)", BitsFromDouble(Scalar::kF32, value));
   }
   if (value - value != 0) {
     const std::string inf = value < 0 ? "-INFINITY" : "INFINITY";

@@ -1,8 +1,8 @@
 // OpenCL C's names for types.
 //
 // Values: a bool is `bool`; a vector of bools is a mask, a signed integer vector of 0 and -1 whose
-// elements are as wide as those of what was compared, as OpenCL's comparisons yield and its ?: takes.
-// Memory: a bool is a uchar, bf16 and fp8 are their bits.
+// elements are as wide as those of what was compared, as OpenCL's comparisons yield and its ?:
+// takes. Memory: a bool is a uchar, bf16 and fp8 are their bits.
 #ifndef TG_CODEGEN_OPENCL_TYPES_H_
 #define TG_CODEGEN_OPENCL_TYPES_H_
 

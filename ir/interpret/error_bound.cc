@@ -20,6 +20,9 @@ struct Approx {
 // The smallest positive number of the type: rounding below the normal numbers loses up to that.
 double Tiny(Scalar s) { return IsFloat(s) ? DoubleFromBits(s, 1) : 0; }
 
+double LeastNormal(Scalar s) { return Tiny(s) / (2 * UnitRoundoff(s)); }
+double Greatest(Scalar s) { return DoubleFromBits(s, BitsFromDouble(s, kInf) - 1); }
+
 double PowError(Approx a, Approx b, double y) {
   if (a.e >= std::fabs(a.v)) return kInf;
   const double t =
@@ -165,6 +168,8 @@ ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets
   if (!rounds && !x.error) return nullptr;
   const size_t n = result.size();
   std::vector<double> bounds(n), magnitude(n);
+  // The least and the greatest of partial products, in the worst orders.
+  std::vector<double> least(n, 1), greatest(n, 1);
   for (size_t i = 0; i < targets.size(); ++i) {
     const auto at = static_cast<size_t>(targets[i]);
     const double v = std::fabs(DoubleFromBits(s, (*x.data)[i])), e = x.ErrorAt(i);
@@ -176,6 +181,8 @@ ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets
       case Op::kMul:
         // Relative errors add up.
         bounds[at] += e == 0 ? 0 : (e >= v ? kInf : e / (v - e));
+        least[at] *= std::min(v, 1.0);
+        greatest[at] *= std::max(v, 1.0);
         break;
       case Op::kMax:
       case Op::kMin:
@@ -192,6 +199,10 @@ ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets
     const double sum = op == Op::kAdd ? magnitude[i] : y;
     if (rounds && terms > 1) bounds[i] += terms * UnitRoundoff(s) * sum + Tiny(s);
     if (rounds && terms <= 1 && bounds[i] > 0) bounds[i] += 2 * UnitRoundoff(s) * y;
+    if (rounds && terms > 1) {
+      if (op == Op::kMul && least[i] < LeastNormal(s)) bounds[i] += terms * Tiny(s) * greatest[i];
+      if (std::max(op == Op::kAdd ? sum : greatest[i], y) > Greatest(s)) bounds[i] = kInf;
+    }
     // 0 + -0 is 0, yet a sum of one term may be that term.
     if (rounds && terms == 1 && y == 0) bounds[i] += Tiny(s);
     if (s == Scalar::kBool && bounds[i] > 0) bounds[i] = 1;

@@ -34,6 +34,9 @@ absl::StatusOr<VersionPtr> GraphRun::Entry(std::string_view name) {
   auto shape = ConcreteShape(*decl, p_.vars);
   if (!shape.ok())
     return absl::InvalidArgumentError(absl::StrCat(label, ": ", shape.status().message()));
+  if (absl::Status status = CheckExtents(*shape); !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(label, ": ", status.message()));
+  }
   auto contents = std::make_shared<HostBuffer>();
   if (const auto given = p_.inputs.find(name); given != p_.inputs.end()) {
     const HostBuffer& b = given->second;

@@ -216,6 +216,15 @@ TEST(Graph, Errors) {
             "f32[3]");
 }
 
+TEST(Graph, TooLargeToBeHeld) {
+  EXPECT_EQ(RunError(Graph("f32[1, 1]", "f32[1, 1]",
+                           "  %e = expand %x {shape = [4294967296, 4294967296]} : f32\n"
+                           "  %r = shrink %e {arg = [(0, 1), (0, 1)]} : f32\n"),
+                     {{"x", F32({1, 1}, {1})}}),
+            "graph @main, line 7: expand %e: [4294967296, 4294967296] has too many elements to be "
+            "interpreted");
+}
+
 // Random graphs of floats: the value in f64 lies within the bounds that are computed for f32.
 TEST(Graph, ErrorBoundsHold) {
   const std::string nodes = R"(  %a = reshape %x {shape = [8, 1, 16]} : T

@@ -258,6 +258,17 @@ TEST(Lowered, Errors) {
             "barrier %b: is reached by a part of 2 work-items only");
 }
 
+TEST(Lowered, SourcesMustFit) {
+  EXPECT_EQ(Error(R"(  %p = index %x, %c0 : ptr<f32, 8>
+  %v = load %p : f32x4
+  %w = splat %v : f32x8
+  %q = index %y, %c0 : ptr<f32, 8>
+  %s = store %q, %w
+  sink %s
+)"),
+            "splat %w: source 0 has 4 lanes, not 1");
+}
+
 TEST(Lowered, ConvertingAccess) {
   EXPECT_EQ(RunY(KernelText("f16[4]", "bf16[4]", "expanded",
                             R"(  %y = define_global {arg = 0} : ptr<f16, 4>

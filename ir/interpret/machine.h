@@ -67,6 +67,7 @@ class Machine {
   bool MeasureGrid();
   bool LayOut();
   bool LayOutNode(const UOp* u);
+  bool CheckSources(const UOp* u);
   bool AddMemory(const UOp* u);
   bool HostValue(const UOp* u, int64_t* value);
 

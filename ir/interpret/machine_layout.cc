@@ -109,7 +109,66 @@ bool Machine::AddMemory(const UOp* u) {
   return true;
 }
 
+// What the ops rely on and the verifier has checked in a program that went through it: sources that
+// are values, with as many lanes as the op takes.
+bool Machine::CheckSources(const UOp* u) {
+  const auto value = [&](size_t i, int lanes) {
+    const UOp* s = u->src(i);
+    if (!layout_[s].has_value || s->dtype.is_memory()) {
+      return Fail(u, absl::StrCat("source ", i, " has no value"));
+    }
+    if (lanes != 0 && s->dtype.lanes() != lanes) {
+      return Fail(u, absl::StrCat("source ", i, " has ", s->dtype.lanes(), " lanes, not ", lanes));
+    }
+    return true;
+  };
+  const int own = u->dtype.lanes();
+  if (IsElementwise(u->op)) {
+    if (u->num_srcs > 3) return Fail(u, "has too many sources");
+    for (size_t i = 0; i < u->num_srcs; ++i) {
+      if (!value(i, own)) return false;
+    }
+    return true;
+  }
+  switch (u->op) {
+    case Op::kVConst:
+      return static_cast<int>(u->list().size()) == own || Fail(u, "has another number of lanes");
+    case Op::kRange:
+    case Op::kSpecial:
+    case Op::kIf:
+    case Op::kSplat:
+      return value(0, 1);
+    case Op::kIndex:
+      return value(1, 0) && (u->num_srcs < 3 || value(2, 0));
+    case Op::kLoad:
+      return u->num_srcs < 2 || value(1, own);
+    case Op::kStore:
+      return value(1, 0);
+    case Op::kShuffle:
+      return value(0, own) && value(1, 1);
+    case Op::kGroupReduce:
+      return value(0, own);
+    case Op::kReduce:
+    case Op::kContract:
+    case Op::kGep:
+      return value(0, 0);
+    case Op::kVectorize:
+    case Op::kCat:
+    case Op::kWmma:
+      for (size_t i = 0; i < u->num_srcs; ++i) {
+        if (!value(i, 0)) return false;
+      }
+      return true;
+    case Op::kNoop:
+      // Joins tokens, or is its source.
+      return u->dtype.is_void() || (u->num_srcs > 0 && value(0, own));
+    default:
+      return true;
+  }
+}
+
 bool Machine::LayOutNode(const UOp* u) {
+  if (!CheckSources(u)) return false;
   Layout& l = layout_[u];
   l.lanes = u->dtype.lanes();
   const bool drops_axes = u->op == Op::kBarrier || u->op == Op::kEnd || u->op == Op::kSink ||

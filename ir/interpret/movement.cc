@@ -10,6 +10,15 @@ namespace {
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 
+// The interpreter holds every element: beyond this many there is no point in trying.
+constexpr int64_t kMaxElements = int64_t{1} << 32;
+
+// a + b * c modulo 2^64: addresses are judged when they are used.
+int64_t WrappingMulAdd(int64_t a, int64_t b, int64_t c) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(b) * static_cast<uint64_t>(c));
+}
+
 Extents RowMajor(const Extents& shape) {
   Extents strides(shape.size());
   int64_t stride = 1;
@@ -18,18 +27,6 @@ Extents RowMajor(const Extents& shape) {
     stride *= shape[i];
   }
   return strides;
-}
-
-// Larger tensors are refused: 2^40 elements take 8 TiB here.
-absl::Status CheckSize(const Extents& shape) {
-  int64_t n = 1;
-  for (int64_t d : shape) {
-    if (__builtin_mul_overflow(n, d, &n)) n = INT64_MAX;
-    if (d == 0) return absl::OkStatus();
-  }
-  if (n <= int64_t{1} << 40) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("a tensor of shape ", ShapeText(shape), " is too large to be interpreted"));
 }
 
 // Calls f(coordinates) for every element of `shape` in row-major order.
@@ -50,7 +47,7 @@ void ForEachElement(const Extents& shape, F&& f) {
 absl::StatusOr<Movement> Affine(const Extents& from, Extents to,
                                 const std::vector<size_t>& source_axis, const Extents& step,
                                 const Extents& origin) {
-  if (absl::Status s = CheckSize(to); !s.ok()) return s;
+  if (absl::Status s = CheckExtents(to); !s.ok()) return s;
   const Extents strides = RowMajor(from);
   Movement m{std::move(to), {}};
   m.map.reserve(static_cast<size_t>(NumElements(m.shape)));
@@ -118,8 +115,11 @@ absl::StatusOr<std::vector<ConcreteView>> DecodeViews(const UOp* u,
 absl::StatusOr<Movement> View(const UOp* u, const Extents& from, std::span<const int64_t> symbols) {
   auto views = DecodeViews(u, symbols);
   if (!views.ok()) return views.status();
+  for (const ConcreteView& v : *views) {
+    if (absl::Status s = CheckExtents(v.shape); !s.ok()) return s;
+  }
   Movement m{views->back().shape, {}};
-  absl::Status status = CheckSize(m.shape);
+  absl::Status status = CheckExtents(m.shape);
   if (!status.ok()) return status;
   const int64_t source_size = NumElements(from);
   ForEachElement(m.shape, [&](const Extents& logical) {
@@ -141,7 +141,7 @@ absl::StatusOr<Movement> View(const UOp* u, const Extents& from, std::span<const
       flat = v.offset;
       for (size_t i = 0; i < at.size(); ++i) {
         valid &= at[i] >= v.begin[i] && at[i] < v.end[i];
-        flat += at[i] * v.strides[i];
+        flat = WrappingMulAdd(flat, at[i], v.strides[i]);
       }
     }
     if (valid && (flat < 0 || flat >= source_size)) {
@@ -154,6 +154,17 @@ absl::StatusOr<Movement> View(const UOp* u, const Extents& from, std::span<const
 }
 
 }  // namespace
+
+absl::Status CheckExtents(const Extents& shape) {
+  int64_t n = 1;
+  for (int64_t d : shape) {
+    if (d < 0) return Bad(absl::StrCat("negative extent in ", ShapeText(shape)));
+    if (__builtin_mul_overflow(n, d, &n) || n > kMaxElements) {
+      return Bad(absl::StrCat(ShapeText(shape), " has too many elements to be interpreted"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
                                     std::span<const int64_t> symbols) {
@@ -176,6 +187,7 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
       for (int64_t d : items) {
         if (d < 0) return Bad("reshape to a negative extent");
       }
+      if (absl::Status s = CheckExtents(items); !s.ok()) return s;
       if (NumElements(items) != NumElements(from)) {
         return Bad(absl::StrCat("cannot reshape ", ShapeText(from), " to ", ShapeText(items)));
       }
@@ -192,6 +204,7 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
         }
         step[i] = 0;
       }
+      if (absl::Status s = CheckExtents(items); !s.ok()) return s;
       return Affine(from, items, axis, step, origin);
     case Op::kPermute: {
       std::vector<bool> used(rank);
@@ -223,6 +236,7 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
         const int64_t a = items[2 * i], b = items[2 * i + 1];
         if (u->op == Op::kPad) {
           if (a < 0 || b < 0) return Bad("pad by a negative amount");
+          if (a > kMaxElements || b > kMaxElements) return Bad("pads too much to be interpreted");
           origin[i] = -a;
           to.push_back(a + from[i] + b);
         } else {
@@ -234,6 +248,7 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
           to.push_back(b - a);
         }
       }
+      if (absl::Status s = CheckExtents(to); !s.ok()) return s;
       return Affine(from, to, axis, step, origin);
     }
     default:

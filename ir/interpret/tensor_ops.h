@@ -33,6 +33,9 @@ struct Tensor {
 Tensor MakeTensor(Scalar s, Extents shape, std::vector<int64_t> data);
 inline Tensor ScalarTensor(Scalar s, int64_t bits) { return MakeTensor(s, {}, {bits}); }
 
+// Whether a tensor of this shape can be held: no negative extent, not too many elements.
+absl::Status CheckExtents(const Extents& shape);
+
 // Where the elements of a movement op's result come from: result[i] = source[map[i]], 0 where
 // map[i] < 0.
 struct Movement {

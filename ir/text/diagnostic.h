@@ -33,6 +33,10 @@ class Diagnostics {
   // After `max_errors` further ones are only counted.
   explicit Diagnostics(size_t max_errors = kDefaultMaxErrors) : max_errors_(max_errors) {}
 
+  // A source that is kept here is looked at from here.
+  Diagnostics(const Diagnostics&) = delete;
+  Diagnostics& operator=(const Diagnostics&) = delete;
+
   // The text that locations refer to from here on. It is not copied and must outlive all calls of
   // Error; an empty text gives messages without source lines.
   void SetSource(std::string_view text, std::string_view file_name);

@@ -20,16 +20,17 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
   std::FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rb");
   if (!file) return absl::NotFoundError(path + ": " + std::strerror(errno));
   std::string text;
+  // What is asked for at least, also where the file should be at its end.
+  constexpr size_t kChunk = 1 << 20, kLeast = 4096;
   if (!standard_input && std::fseek(file, 0, SEEK_END) == 0) {
     const long size = std::ftell(file);  // NOLINT: what ftell returns
     // A folder opens and seeks, to a size that means nothing.
-    if (size > 0 && size < (1l << 40)) text.reserve(static_cast<size_t>(size) + 1);
+    if (size > 0 && size < (1l << 40)) text.reserve(static_cast<size_t>(size) + kLeast);
     std::rewind(file);
   }
   for (;;) {
-    constexpr size_t kChunk = 1 << 20;
     const size_t old = text.size();
-    text.resize(old + std::max<size_t>(std::min<size_t>(kChunk, text.capacity() - old), 4096));
+    text.resize(old + std::max<size_t>(std::min<size_t>(kChunk, text.capacity() - old), kLeast));
     const size_t got = std::fread(text.data() + old, 1, text.size() - old, file);
     text.resize(old + got);
     if (got == 0) break;

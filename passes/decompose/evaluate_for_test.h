@@ -13,8 +13,8 @@
 
 namespace tg {
 
-// An expression on scalars as a function of some of its nodes. Those may be constants that stand for
-// any value, but then of a value that the expression has no use for otherwise.
+// An expression on scalars as a function of some of its nodes. Those may be constants that stand
+// for any value, but then of a value that the expression has no use for otherwise.
 class Expression {
  public:
   Expression(const UOp* root, std::initializer_list<const UOp*> arguments)

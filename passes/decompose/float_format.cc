@@ -82,8 +82,7 @@ const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to) {
   const UOp* magnitude = w.And(bits, Ones(wide.bits() - 1));
   // Half a unit, less one if the last kept bit is even: a carry runs on into the exponent.
   const UOp* odd = w.And(w.Shr(magnitude, dropped), 1);
-  const UOp* rounded =
-      w.And(b.Add(w.Add(magnitude, (1ull << (dropped - 1)) - 1), odd), kept_bits);
+  const UOp* rounded = w.And(b.Add(w.Add(magnitude, (1ull << (dropped - 1)) - 1), odd), kept_bits);
 
   if (format.min_exponent() > wide.min_exponent()) {
     // Below the format's normal numbers the unit in the last place stays what it is. Adding the
@@ -92,16 +91,15 @@ const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to) {
     const double anchor = std::ldexp(1.0, wide.mantissa_bits + unit);
     const UOp* sum = b.Add(b.Bitcast(magnitude, x->dtype), b.Const(x->dtype, anchor));
     const UOp* count = w.Sub(b.Bitcast(sum, w.t), bits_of(anchor));
-    const UOp* subnormal =
-        b.Mul(b.Cast(count, x->dtype), b.Const(x->dtype, std::ldexp(1.0, unit)));
+    const UOp* subnormal = b.Mul(b.Cast(count, x->dtype), b.Const(x->dtype, std::ldexp(1.0, unit)));
     rounded = b.Where(w.Below(magnitude, bits_of(std::ldexp(1.0, format.min_exponent()))),
                       b.Bitcast(subnormal, w.t), rounded);
   }
   if (format.exponent_bits < wide.exponent_bits || !format.has_inf) {
     // All ones but the lowest mantissa bit is the largest number where there is no infinity.
     const int top = format.has_inf ? format.bias() : format.bias() + 1;
-    const double largest = std::ldexp(
-        2.0 - std::ldexp(format.has_inf ? 1.0 : 2.0, -format.mantissa_bits), top);
+    const double largest =
+        std::ldexp(2.0 - std::ldexp(format.has_inf ? 1.0 : 2.0, -format.mantissa_bits), top);
     const uint64_t beyond = format.has_inf ? infinity : infinity | (kept_bits & ~infinity);
     rounded = b.Where(w.Above(rounded, bits_of(largest)), w.Int(beyond), rounded);
   }
@@ -125,14 +123,16 @@ const UOp* EncodeFloat(Builder& b, const UOp* x, Scalar to) {
   const UOp* code = w.Sub(w.Shr(magnitude, dropped), rebias);
 
   const int unit = format.min_exponent() - format.mantissa_bits;
-  const UOp* units = b.Mul(b.Bitcast(magnitude, x->dtype), b.Const(x->dtype, std::ldexp(1.0, -unit)));
+  const UOp* units =
+      b.Mul(b.Bitcast(magnitude, x->dtype), b.Const(x->dtype, std::ldexp(1.0, -unit)));
   // Only where it is small: a conversion of something large means nothing.
   const UOp* small = w.Below(magnitude, static_cast<uint64_t>(127 + format.min_exponent()) << 23);
   units = b.Where(small, units, b.Const(x->dtype, 0));
   code = b.Where(small, b.Cast(units, w.t), code);
 
   // Infinity, and NaN with what is left of its payload.
-  const UOp* special = w.Or(w.And(w.Shr(magnitude, dropped), Ones(format.mantissa_bits)), w.Int(ones));
+  const UOp* special =
+      w.Or(w.And(w.Shr(magnitude, dropped), Ones(format.mantissa_bits)), w.Int(ones));
   code = b.Where(w.Above(magnitude, (0xffull << 23) - 1), special, code);
   return w.Or(sign, code);
 }
@@ -152,15 +152,15 @@ const UOp* DecodeFloat(Builder& b, const UOp* bits, Scalar from) {
 
   const int unit = format.min_exponent() - format.mantissa_bits;
   const UOp* subnormal = b.Mul(b.Cast(code, f32), b.Const(f32, std::ldexp(1.0, unit)));
-  magnitude = b.Where(w.Below(code, 1ull << format.mantissa_bits), b.Bitcast(subnormal, w.t),
-                      magnitude);
+  magnitude =
+      b.Where(w.Below(code, 1ull << format.mantissa_bits), b.Bitcast(subnormal, w.t), magnitude);
 
   // Where there is an infinity, all patterns from it on are special; else the last one is.
   const uint64_t first_special = format.has_inf ? ones : Ones(format.bits() - 1);
   const UOp* payload = w.Shl(w.And(code, Ones(format.mantissa_bits)), dropped);
   const UOp* nan = w.Or(payload, w.Int(0x7fc00000));
-  const UOp* special = format.has_inf ? b.Where(w.Above(code, first_special), nan, w.Int(0x7f800000))
-                                      : nan;
+  const UOp* special =
+      format.has_inf ? b.Where(w.Above(code, first_special), nan, w.Int(0x7f800000)) : nan;
   magnitude = b.Where(w.Above(code, first_special - 1), special, magnitude);
   return b.Bitcast(w.Or(sign, magnitude), f32);
 }
@@ -173,8 +173,7 @@ const UOp* IntToStickyF32(Builder& b, const UOp* x) {
   const int bits = BitWidth(t.scalar());
   const Word w{b, DType(bits == 32 ? Scalar::kU32 : Scalar::kU64, t.lanes())};
   const UOp* negative = is_signed ? b.Lt(x, b.ConstInt(t, 0)) : nullptr;
-  const UOp* magnitude =
-      is_signed ? b.Bitcast(b.Where(negative, b.Alu(Op::kNeg, {x}), x), w.t) : x;
+  const UOp* magnitude = is_signed ? b.Bitcast(b.Where(negative, b.Alu(Op::kNeg, {x}), x), w.t) : x;
   // With the highest bit at t, f32 holds the bits from t-23 up and bf16 rounds at bit t-8: the
   // sticky bit may be any between.
   const UOp* low = w.Int(0);

@@ -30,7 +30,8 @@ TEST_P(Formats, DecodeIsTheExactValueAndEncodeItsInverse) {
       ASSERT_EQ(DoubleFromBits(Scalar::kF32, wide), DoubleFromBits(s, bits)) << bits;
     }
     ASSERT_EQ(IsNan(Scalar::kF32, wide), IsNan(s, bits)) << bits;
-    ASSERT_EQ(std::signbit(DoubleFromBits(Scalar::kF32, wide)), std::signbit(DoubleFromBits(s, bits)));
+    ASSERT_EQ(std::signbit(DoubleFromBits(Scalar::kF32, wide)),
+              std::signbit(DoubleFromBits(s, bits)));
     const int64_t again = encode({wide});
     // A signalling NaN becomes quiet, nothing else changes.
     if (IsNan(s, bits)) {
@@ -45,7 +46,8 @@ TEST_P(Formats, DecodeIsTheExactValueAndEncodeItsInverse) {
 std::vector<double> Boundaries(Scalar s) {
   std::vector<double> all = {0.0, 1e300, 1e-300, INFINITY, NAN};
   std::mt19937_64 random(7);
-  for (int64_t bits = 0; bits < int64_t{1} << (BitWidth(s) - 1); bits += BitWidth(s) == 8 ? 1 : 13) {
+  for (int64_t bits = 0; bits < int64_t{1} << (BitWidth(s) - 1);
+       bits += BitWidth(s) == 8 ? 1 : 13) {
     const double v = DoubleFromBits(s, bits), next = DoubleFromBits(s, bits + 1);
     if (!std::isfinite(v)) continue;
     const double middle = std::isfinite(next) ? v + (next - v) / 2 : v * (1 + std::ldexp(1, -12));
@@ -102,8 +104,8 @@ TEST(IntToBf16, RoundsOnce) {
     Expression round(RoundToFormat(b, IntToStickyF32(b, x), Scalar::kBF16), {x});
     const auto check = [&](uint64_t v) {
       const int64_t bits = WrapInt(s, static_cast<int64_t>(v));
-      ASSERT_EQ(round({bits}), CastBits(Scalar::kBF16, Scalar::kF32,
-                                             CastBits(s, Scalar::kBF16, bits)))
+      ASSERT_EQ(round({bits}),
+                CastBits(Scalar::kBF16, Scalar::kF32, CastBits(s, Scalar::kBF16, bits)))
           << bits << " of " << GetScalarInfo(s).text;
     };
     for (int top = 0; top < 64; ++top) {

@@ -12,8 +12,7 @@ namespace {
 
 class FloatTypes {
  public:
-  FloatTypes(Body& body, const Target& target)
-      : body_(body), target_(target), b_(*body.context) {}
+  FloatTypes(Body& body, const Target& target) : body_(body), target_(target), b_(*body.context) {}
 
   absl::Status Run() {
     ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) { return Rewrite(u, srcs); });

@@ -2,9 +2,10 @@
 // on many) to f32 with one rounding an op.
 //
 // A value of such a type becomes an f32 that the type can hold. f32 has more than twice the bits of
-// each of these types, so the f32 result of + - * / sqrt, rounded again, is the exact result rounded
-// once. In memory the type stays what it is: f16 is read and written by converting accesses (a load
-// of f32 from ptr<f16> widens, a store rounds), the others as raw bits. Register scratch holds f32.
+// each of these types, so the f32 result of + - * / sqrt, rounded again, is the exact result
+// rounded once. In memory the type stays what it is: f16 is read and written by converting accesses
+// (a load of f32 from ptr<f16> widens, a store rounds), the others as raw bits. Register scratch
+// holds f32.
 //
 // What else needs care: transcendentals of f16 are computed in f32 on every target.
 #ifndef TG_PASSES_DECOMPOSE_FLOAT_TYPES_H_

@@ -2,7 +2,8 @@
 // every device and in every vector:
 //  - no division has a zero divisor, nor the least number and -1; there is no floor division;
 //  - shift amounts are in range;
-//  - what is known to be non-negative is divided by a constant with a shift or with a multiplication
+//  - what is known to be non-negative is divided by a constant with a shift or with a
+//  multiplication
 //    and a shift, where the product fits;
 //  - casts from bool are selects, casts to bool comparisons; bool arithmetic is and, or, xor;
 //  - mulacc on integers is a product and a sum; threefry is arithmetic on u32.

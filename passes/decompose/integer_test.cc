@@ -58,15 +58,14 @@ TEST_P(ByteOps, ByConstants) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Integer, ByteOps,
-    testing::Combine(testing::Values(Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod, Op::kShl,
-                                     Op::kShr),
-                     testing::Values(Scalar::kI8, Scalar::kU8)),
-    [](const auto& info) {
-      return std::string(Mnemonic(std::get<0>(info.param))) + "_" +
-             std::string(GetScalarInfo(std::get<1>(info.param)).text);
-    });
+INSTANTIATE_TEST_SUITE_P(Integer, ByteOps,
+                         testing::Combine(testing::Values(Op::kFloorDiv, Op::kFloorMod, Op::kCDiv,
+                                                          Op::kCMod, Op::kShl, Op::kShr),
+                                          testing::Values(Scalar::kI8, Scalar::kU8)),
+                         [](const auto& info) {
+                           return std::string(Mnemonic(std::get<0>(info.param))) + "_" +
+                                  std::string(GetScalarInfo(std::get<1>(info.param)).text);
+                         });
 
 TEST(Magic, DividesEverythingUpToItsLimit) {
   for (int64_t d = 2; d < 200; ++d) {

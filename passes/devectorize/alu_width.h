@@ -8,8 +8,8 @@
 namespace tg {
 
 // Computes in the order of lanes that is asked for: where every use of an elementwise node picks
-// other lanes of it, at least a vector of them, each use gets a node of its own over picked sources,
-// and nothing is shuffled afterwards. No lane is computed twice.
+// other lanes of it, at least a vector of them, each use gets a node of its own over picked
+// sources, and nothing is shuffled afterwards. No lane is computed twice.
 void SinkLanePicks(Body& body, const Target& target);
 
 // Cuts elementwise ops to the target's width (to scalars where it has no vectors), computes what is

@@ -2,11 +2,13 @@
 #include "passes/devectorize/devectorize.h"
 
 #include <cmath>
+#include <random>
 #include <string>
 #include <tuple>
 
 #include "gtest/gtest.h"
 #include "ir/interpret/kernel.h"
+#include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "ir/value.h"
 #include "ir/verify/verifier.h"
@@ -71,8 +73,8 @@ TEST_P(RandomKernels, MeanTheSame) {
   const Target target = *FindTarget(name);
   int done = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
-    const RandomKernel k = MakeRandomKernel(seed * 31 + static_cast<uint64_t>(mem_width),
-                                            {.f64 = target.fp64});
+    const RandomKernel k =
+        MakeRandomKernel(seed * 31 + static_cast<uint64_t>(mem_width), {.f64 = target.fp64});
     k.module->target = name;
     const std::string text = PrintModule(*k.module);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
@@ -98,6 +100,63 @@ TEST_P(RandomKernels, MeanTheSame) {
   }
   EXPECT_EQ(done, 400);
 }
+
+// The kernels of the lit tests, which show one decision each: they mean the same, too.
+class Examples : public testing::TestWithParam<std::string> {};
+
+TEST_P(Examples, MeanTheSame) {
+  auto module = ReadModuleFile("passes/devectorize/test/" + GetParam() + ".uop");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Target target = *FindTarget((*module)->target);
+  const auto run = [&](const Kernel& kernel) {
+    std::mt19937_64 random(5);
+    std::vector<HostBuffer> buffers;
+    for (const UOp* u : PostOrder(kernel.body.root)) {
+      if (u->op != Op::kDefineGlobal) continue;
+      if (u->dtype.size() > 100000) return std::vector<HostBuffer>{};
+      const auto slot = static_cast<size_t>(u->word());
+      if (slot >= buffers.size()) buffers.resize(slot + 1);
+      HostBuffer& b = buffers[slot];
+      b.dtype = u->dtype.is_image() ? u->dtype : DType(u->dtype.scalar());
+      b.shape = {u->dtype.size()};
+      if (u->dtype.is_image()) b.shape = {u->dtype.height(), u->dtype.width(), 4};
+    }
+    for (HostBuffer& b : buffers) {
+      const int64_t size = b.dtype.is_image() ? b.dtype.size() : b.shape.empty() ? 0 : b.shape[0];
+      // Eighths: sums of them are exact in any order.
+      for (int64_t i = 0; i < size; ++i) {
+        const double v = static_cast<double>(random() % 65) / 8 - 4;
+        b.data.push_back(BitsFromDouble(b.dtype.scalar(), IsFloat(b.dtype.scalar()) ? v : v * 8));
+      }
+    }
+    std::vector<KernelArg> args;
+    for (HostBuffer& b : buffers) args.push_back({&b});
+    const absl::Status status = RunKernel(kernel, args, {{"n", 7}}, {});
+    EXPECT_TRUE(status.ok()) << status;
+    return buffers;
+  };
+  std::vector<std::vector<HostBuffer>> before;
+  for (const auto& k : (*module)->kernels) before.push_back(run(*k));
+  const absl::Status status = Devectorize(**module, target, target.alu_width, target.mem_width);
+  ASSERT_TRUE(status.ok()) << status;
+  int compared = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Kernel& kernel = *(*module)->kernels[i];
+    const std::vector<HostBuffer> after = run(kernel);
+    // Dead slots at the end may be gone.
+    for (size_t slot = 0; slot < after.size(); ++slot) {
+      if (after[slot].data.empty()) continue;
+      EXPECT_EQ(before[i][slot].data, after[slot].data) << kernel.name << " slot " << slot;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lit, Examples,
+                         testing::Values("arithmetic", "float_types", "gpu", "images", "in_order",
+                                         "integers", "memory", "registers"),
+                         [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(Targets, RandomKernels,
                          testing::Values(std::tuple("cl-cpu", 64, 64), std::tuple("cl-cpu", 16, 16),

@@ -49,7 +49,8 @@ std::pair<const UOp*, int> PickedFrom(const UOp* u, int lane) {
 
 }  // namespace
 
-LaneIndex::LaneIndex(Builder& b, const Module& module, const UOp* root) : b_(b), linear_(b, module) {
+LaneIndex::LaneIndex(Builder& b, const Module& module, const UOp* root)
+    : b_(b), linear_(b, module) {
   const std::vector<const UOp*> order = PostOrder(root);
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOp* u = *it;
@@ -142,7 +143,8 @@ const UOp* LaneIndex::GateLane(const UOp* u, const UOp* now, int lane) {
   if (!SeesThrough(u)) return Lane(b_, now, lane);
   if (const auto [from, at] = PickedFrom(u, lane); from) return GateAt(from, at);
   const bool of_index = u->src(0)->dtype.is_index();
-  if (of_index && u->op == Op::kCmpLt) return linear_.Less(At(u->src(0), lane), At(u->src(1), lane));
+  if (of_index && u->op == Op::kCmpLt)
+    return linear_.Less(At(u->src(0), lane), At(u->src(1), lane));
   if (of_index && u->op == Op::kCmpNe) {
     return linear_.NotEqual(At(u->src(0), lane), At(u->src(1), lane));
   }

@@ -55,8 +55,8 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
   const size_t n = lanes.size();
   TG_CHECK(n > 0);
   if (n == 1) return Extract(b, lanes[0]);
-  const bool one_node =
-      std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& r) { return r.node == lanes[0].node; });
+  const bool one_node = std::all_of(lanes.begin(), lanes.end(),
+                                    [&](const LaneRef& r) { return r.node == lanes[0].node; });
   if (std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& r) { return r == lanes[0]; })) {
     return b.Splat(Extract(b, lanes[0]), static_cast<int>(n));
   }

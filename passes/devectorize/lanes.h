@@ -1,8 +1,8 @@
 // Lanes: where each lane of a vector comes from, and vectors put together from such lanes.
 //
-// A lane's origin is a lane of a node that computes something: gep, cat, vectorize, splat and vconst
-// are looked through. Whatever is assembled here refers to origins only, so shuffles of shuffles do
-// not build up, and a gep of a cat of what it wants is just that.
+// A lane's origin is a lane of a node that computes something: gep, cat, vectorize, splat and
+// vconst are looked through. Whatever is assembled here refers to origins only, so shuffles of
+// shuffles do not build up, and a gep of a cat of what it wants is just that.
 #ifndef TG_PASSES_DEVECTORIZE_LANES_H_
 #define TG_PASSES_DEVECTORIZE_LANES_H_
 

@@ -3,7 +3,8 @@
 //
 // Forms are canonical: terms in one order (variables, work-item coordinates, ranges from the
 // outside in, then the rest), no zero coefficient. Equal forms are equal values; uniquing makes the
-// nodes built from them equal too. `index` does not overflow, which is what makes rearranging exact.
+// nodes built from them equal too. `index` does not overflow, which is what makes rearranging
+// exact.
 #ifndef TG_PASSES_DEVECTORIZE_LINEAR_H_
 #define TG_PASSES_DEVECTORIZE_LINEAR_H_
 
@@ -51,8 +52,8 @@ class LinearBuilder {
   const UOp* NotEqual(const Linear& a, const Linear& c);
 
   Interval BoundsOf(const Linear& a);
-  // What Less made `gate` of: a form that is negative exactly where the gate holds; null where it was
-  // not made so.
+  // What Less made `gate` of: a form that is negative exactly where the gate holds; null where it
+  // was not made so.
   const Linear* ClauseOf(const UOp* gate) const;
   // From now on forms are only looked at where all of these are negative.
   void Assume(std::vector<Linear> clauses) { assumed_ = std::move(clauses); }

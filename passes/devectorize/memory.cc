@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "passes/decompose/forward.h"
+#include "passes/devectorize/element_runs.h"
 #include "passes/devectorize/image_access.h"
 #include "passes/devectorize/lane_index.h"
 #include "passes/devectorize/lanes.h"
@@ -16,73 +16,13 @@
 namespace tg {
 namespace {
 
-// One lane of an access.
-struct LaneAccess {
-  int lane = 0;
-  Linear address;
-  const UOp* gate = nullptr;         // null: always
-  const UOp* alternative = nullptr;  // of a gated load
-};
-
-// Consecutive elements that one access moves; lanes[i]: who wants element i (the last one stores).
-struct ElementRun {
-  Linear start;
-  const UOp* gate = nullptr;
-  std::vector<llvm::SmallVector<int, 2>> lanes;
-};
-
-bool SamePlace(const LaneAccess& a, const LaneAccess& b) {
-  return a.gate == b.gate && a.address.terms == b.address.terms;
-}
-
-// Orders lanes so that those which may share an access are neighbours. By ids, never by addresses
-// in memory: the result is the same in every run.
-bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
-  const uint32_t gate_a = a.gate ? a.gate->id + 1 : 0, gate_b = b.gate ? b.gate->id + 1 : 0;
-  if (gate_a != gate_b) return gate_a < gate_b;
-  const auto& s = a.address.terms;
-  const auto& t = b.address.terms;
-  for (size_t i = 0; i < std::min(s.size(), t.size()); ++i) {
-    const auto x = std::pair(s[i].first->id, s[i].second);
-    const auto y = std::pair(t[i].first->id, t[i].second);
-    if (x != y) return x < y;
-  }
-  return std::tuple(s.size(), a.address.constant, a.lane) <
-         std::tuple(t.size(), b.address.constant, b.lane);
-}
-
-std::vector<ElementRun> RunsOf(std::vector<LaneAccess> lanes) {
-  std::sort(lanes.begin(), lanes.end(), AccessBefore);
-  std::vector<ElementRun> runs;
-  std::vector<LaneAccess> rest;  // the same element with another alternative
-  while (!lanes.empty()) {
-    const LaneAccess* last = nullptr;
-    for (const LaneAccess& l : lanes) {
-      const bool joins = last && SamePlace(*last, l);
-      if (joins && l.address.constant == last->address.constant) {
-        if (l.alternative == last->alternative) {
-          runs.back().lanes.back().push_back(l.lane);
-        } else {
-          rest.push_back(l);
-        }
-        continue;
-      }
-      if (!joins || l.address.constant != last->address.constant + 1) {
-        runs.push_back({l.address, l.gate, {}});
-      }
-      runs.back().lanes.push_back({l.lane});
-      last = &l;
-    }
-    lanes = std::move(rest);
-    rest.clear();
-  }
-  return runs;
-}
-
 class Cutter {
  public:
   Cutter(Body& body, const Module& module, const Target& target)
-      : body_(body), target_(target), registers_(body, module, target), b_(*body.context),
+      : body_(body),
+        target_(target),
+        registers_(body, module, target),
+        b_(*body.context),
         index_(b_, module, body.root) {}
 
   absl::StatusOr<MemoryStatistics> Run() {
@@ -292,7 +232,8 @@ const UOp* Cutter::StoreImage(const UOp* u, UOpSpan srcs) {
     }
     for (size_t at = 0; at < run.lanes.size(); at += 4, start.constant += 4) {
       LaneRefs refs;
-      for (size_t k = 0; k < 4; ++k) refs.push_back(OriginOf(b_, srcs[1], run.lanes[at + k].back()));
+      for (size_t k = 0; k < 4; ++k)
+        refs.push_back(OriginOf(b_, srcs[1], run.lanes[at + k].back()));
       tokens.push_back(
           b_.Store(TexelAddress(b_, index_.linear(), PointerOf(srcs[0]), start, run.gate),
                    Assemble(b_, {refs.data(), refs.size()})));

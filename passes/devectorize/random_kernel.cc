@@ -14,7 +14,10 @@ using Nodes = std::vector<const UOp*>;
 class Generator {
  public:
   Generator(uint64_t seed, const RandomKernelOptions& options)
-      : options_(options), reassociates_(seed % 2 == 0), random_(seed), module_(std::make_unique<Module>()) {
+      : options_(options),
+        reassociates_(seed % 2 == 0),
+        random_(seed),
+        module_(std::make_unique<Module>()) {
     module_->name = "random";
     // Which of two zeros a max is depends on the order.
     if (!reassociates_) module_->flags = {"no-reassociate"};
@@ -28,9 +31,7 @@ class Generator {
   RandomKernel Make();
 
  private:
-  int64_t Below(int64_t n) {
-    return std::uniform_int_distribution<int64_t>(0, n - 1)(random_);
-  }
+  int64_t Below(int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(random_); }
   bool Chance(int percent) { return Below(100) < percent; }
   template <typename T>
   T Pick(std::initializer_list<T> all) {
@@ -206,10 +207,10 @@ const UOp* Generator::Apply(Scalar s, const UOp* x, const UOp* y) {
     return b_->Alu(Pick({Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod, Op::kShl, Op::kShr}),
                    {x, d});
   }
-  return b_->Alu(Pick({Op::kAdd, Op::kSub, Op::kMul, Op::kMax, Op::kMin, Op::kAnd, Op::kOr,
-                       Op::kXor, Op::kShl, Op::kShr, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv,
-                       Op::kCMod}),
-                 {x, y});
+  return b_->Alu(
+      Pick({Op::kAdd, Op::kSub, Op::kMul, Op::kMax, Op::kMin, Op::kAnd, Op::kOr, Op::kXor, Op::kShl,
+            Op::kShr, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod}),
+      {x, y});
 }
 
 const UOp* Generator::RandomValue(Scalar s, int n, int depth) {

@@ -215,7 +215,7 @@ class Assembler {
 
 absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, PassContext& context) {
   Body& body = graph.body;
-  if (absl::Status s = PrepareGraph(module, body); !s.ok()) return s;
+  if (absl::Status s = PrepareGraph(module, body, context.target); !s.ok()) return s;
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
   for (int round = 0; round < 8; ++round) {

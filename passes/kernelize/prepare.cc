@@ -17,8 +17,12 @@ namespace {
 
 class Preparer {
  public:
-  Preparer(const Module& module, Body& body)
-      : module_(module), body_(body), b_(*body.context), shapes_(module, *body.context) {}
+  Preparer(const Module& module, Body& body, const Target& target)
+      : module_(module),
+        target_(target),
+        body_(body),
+        b_(*body.context),
+        shapes_(module, *body.context) {}
 
   absl::Status Run() {
     for (const UOp* u : PostOrder(body_.root)) {
@@ -68,6 +72,7 @@ class Preparer {
         if (HasNoElements(shapes_.Of(u->src(0)))) {
           return Filled(u, ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
         }
+        if (const UOp* split = SplitReduce(u, srcs[0])) return split;
         break;
       case Op::kBufferView: {
         const UOp* x = srcs[0];
@@ -79,6 +84,37 @@ class Preparer {
         break;
     }
     return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+  }
+
+  // Reduce `u` of `x` in two steps, the first of which has up to 256 times as many results; null
+  // where it has enough of them, few terms, or no axis that divides well.
+  const UOp* SplitReduce(const UOp* u, const UOp* x) {
+    const Shape from = shapes_.Of(u->src(0)), to = shapes_.Of(u);
+    const bool exact = std::find(module_.flags.begin(), module_.flags.end(), "no-reassociate") !=
+                       module_.flags.end();
+    if (!IsStatic(from) || (exact && u->dtype.is_float())) return nullptr;
+    const int64_t results = NumElements(to);
+    if (results >= WantedParallelism(target_) || NumElements(from) / results < 32768)
+      return nullptr;
+    std::vector<int64_t> axes(u->list(1).begin(), u->list(1).end());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const auto axis = static_cast<size_t>(axes[i]);
+      const int64_t size = from[axis].value();
+      int64_t parts = std::min<int64_t>(256, size / 2);
+      while (parts >= 8 && size % parts != 0) --parts;
+      if (parts < 8) continue;
+      // [.., size, ..] as [.., parts, size / parts, ..]: all but the parts first, then the parts.
+      Shape wide = from;
+      wide[axis] = parts;
+      wide.insert(wide.begin() + static_cast<ptrdiff_t>(axis) + 1, size / parts);
+      std::vector<int64_t> first;
+      for (int64_t a : axes) first.push_back(a >= axes[i] ? a + 1 : a);
+      const Op op = static_cast<Op>(u->word());
+      const int64_t second[] = {axes[i]};
+      const UOp* partial = b_.ReduceAxis(b_.Reshape(x, wide), op, first);
+      return b_.Reshape(b_.ReduceAxis(partial, op, second), to);
+    }
+    return nullptr;
   }
 
   // A constant of `u`'s shape.
@@ -98,6 +134,7 @@ class Preparer {
     for (size_t i = 0; i < sink->num_srcs; ++i) {
       const UOp* v = map_.Get(sink->src(i));
       if (!v->dtype.is_void() && HasNoElements(shapes_.Of(v))) continue;
+      if (v->op == Op::kNoop && v->num_srcs == 0) continue;
       const auto name = targets ? static_cast<StringId>(words[1 + i]) : 0;
       if (!name) {
         roots.push_back(v);
@@ -148,6 +185,7 @@ class Preparer {
   }
 
   const Module& module_;
+  const Target& target_;
   Body& body_;
   Builder b_;
   ShapeMap shapes_;
@@ -156,7 +194,9 @@ class Preparer {
 
 }  // namespace
 
-absl::Status PrepareGraph(const Module& module, Body& body) { return Preparer(module, body).Run(); }
+absl::Status PrepareGraph(const Module& module, Body& body, const Target& target) {
+  return Preparer(module, body, target).Run();
+}
 
 bool IsVersion(const UOp* u) {
   return u->op == Op::kBuffer || u->op == Op::kAfter || u->op == Op::kAssign;

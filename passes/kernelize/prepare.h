@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "passes/target.h"
 
 namespace tg {
 
@@ -14,8 +15,9 @@ namespace tg {
 //  - detach, contiguous_backward and fuse give way to their sources, contiguous(contiguous(x)) to
 //  one;
 //  - a value without elements becomes a constant, a reduce over none its identity;
-//  - buffer_view becomes a reshape and a shrink.
-absl::Status PrepareGraph(const Module& module, Body& body);
+//  - buffer_view becomes a reshape and a shrink;
+//  - a long reduce with few results becomes two, unless the module forbids reassociation.
+absl::Status PrepareGraph(const Module& module, Body& body, const Target& target);
 
 // Whether `u` is a buffer's contents: on entry, or after some writes (assign, after).
 bool IsVersion(const UOp* u);

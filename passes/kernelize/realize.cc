@@ -95,8 +95,9 @@ class Planner {
         cone.reduces = true;
         cone.weight = std::min((cone.weight + 1) * Size(u->src(0)) / std::max(1.0, Size(u)), 1e12);
       }
-      // Beneath an expand that repeats, reduces are stored.
-      if (u->op == Op::kExpand && Size(u) > Size(u->src(0))) cone.reduces = false;
+      // Beneath an expand that repeats, reduces are stored: above it, they are read.
+      const bool repeats = u->op == Op::kExpand && Size(u) > Size(u->src(0));
+      if (repeats && cone.reduces) cone = {};
     }
   }
 
@@ -152,7 +153,7 @@ class Planner {
     // A reduce inside another one runs only as often in parallel as the outer kernel's results.
     if (reduce && uses.size() == 1) {
       const double parallel = Size(uses_.KernelOf(uses[0].id));
-      const double want = static_cast<double>(target_.compute_units) * (target_.is_gpu ? 256 : 4);
+      const double want = static_cast<double>(WantedParallelism(target_));
       if (parallel < want && size >= 4 * parallel && size * cone.weight > 1 << 16) {
         return absl::StrCat("computed with ", static_cast<int64_t>(parallel),
                             " work-items otherwise");
@@ -240,6 +241,10 @@ bool LimitInputs(const Body& body, const RealizePlan& plan, size_t limit,
 }
 
 }  // namespace
+
+int64_t WantedParallelism(const Target& target) {
+  return int64_t{target.compute_units} * (target.is_gpu ? 256 : 4);
+}
 
 bool IsStored(const UOp* u) {
   switch (u->op) {

@@ -183,8 +183,8 @@ absl::Status CheckBarriers(const Nest& nest) {
       varies[p] = u->word() >= static_cast<int64_t>(SpecialName::kLocal0);
     } else if (u->op == Op::kLoad) {
       const DType t = BaseOf(u->src(0))->dtype;
-      varies[p] = t.is_pointer() &&
-                  (t.space() == AddrSpace::kPrivate || t.space() == AddrSpace::kReg);
+      varies[p] =
+          t.is_pointer() && (t.space() == AddrSpace::kPrivate || t.space() == AddrSpace::kReg);
     }
     for (const UOp* s : u->srcs()) varies[p] |= !s->dtype.is_void() && varies[nest.at(s)];
   }

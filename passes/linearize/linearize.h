@@ -6,8 +6,8 @@
 //   blocks        ranges and ends, if and endif                linearize.cc
 //
 // In Body::linear a loop is the nodes between a `range` and the `end` that names it, and stores
-// whose address has a gate stand between an `if` of that gate and its `endif`; the gate stays in the
-// address as well. Every node appears once, after its sources; the sink is last.
+// whose address has a gate stand between an `if` of that gate and its `endif`; the gate stays in
+// the address as well. Every node appears once, after its sources; the sink is last.
 #ifndef TG_PASSES_LINEARIZE_LINEARIZE_H_
 #define TG_PASSES_LINEARIZE_LINEARIZE_H_
 

@@ -16,8 +16,8 @@
 namespace tg {
 namespace {
 
-// A random kernel of stage expanded: nested loops that reduce into register scratch, arrays that one
-// loop fills and another reads, stores with gates, elementwise work between.
+// A random kernel of stage expanded: nested loops that reduce into register scratch, arrays that
+// one loop fills and another reads, stores with gates, elementwise work between.
 class RandomKernel {
  public:
   explicit RandomKernel(uint64_t seed) : random_(seed) {
@@ -137,8 +137,7 @@ class RandomKernel {
     const UOp* updated = b_->After(memory, {&updated_token, 1});
     // Read before the update, which does not need it, and used after it.
     const UOp* kept = b_->Load(b_->IndexPtr(filled, b_->Index(static_cast<int64_t>(Draw(3)))));
-    return b_->Add(kept, b_->Load(b_->IndexPtr(
-                             updated, b_->Index(static_cast<int64_t>(Draw(3))))));
+    return b_->Add(kept, b_->Load(b_->IndexPtr(updated, b_->Index(static_cast<int64_t>(Draw(3))))));
   }
 
   std::mt19937_64 random_;
@@ -232,19 +231,17 @@ TEST(Linearize, NamesWhatCannotBeOrdered) {
   const std::string head =
       "%p = define_global {arg = 0} : ptr<f32, 64>\n%c = const 4 : i32\n%v = const 1.0 : f32\n"
       "%r = range %c {id = 7} : i32\n%a = index %p, %r : ptr<f32, 64>\n%s = store %a, %v\n";
-  EXPECT_EQ(ErrorOf(head + "sink %s"),
-            "linearize: kernel @k: range #7 is not closed by any end");
+  EXPECT_EQ(ErrorOf(head + "sink %s"), "linearize: kernel @k: range #7 is not closed by any end");
   // The first loop is over before the second begins, yet they are one range.
-  EXPECT_EQ(ErrorOf(head +
-                    "%e = end %s, %r\n%q = after %p, %e : ptr<f32, 64>\n"
-                    "%b = index %q, %r : ptr<f32, 64>\n%l = load %b : f32\n%t = store %a, %l\n"
-                    "%f = end %t, %r\nsink %f"),
-            "linearize: kernel @k: loops of the kernel wait for each other's effects");
-  EXPECT_EQ(ErrorOf(head +
-                    "%d = range %c {id = 8} : i32\n%x = add %r, %d : i32\n"
-                    "%b = index %p, %d : ptr<f32, 64>\n%t = store %b, %v\n"
-                    "%e = end %s, %r\n%f = end %t, %d\n%z = index %p, %x : ptr<f32, 64>\n"
-                    "%u = store %z, %v\n%g = end %u, %d\nsink %e, %f, %g"),
+  EXPECT_EQ(
+      ErrorOf(head + "%e = end %s, %r\n%q = after %p, %e : ptr<f32, 64>\n"
+                     "%b = index %q, %r : ptr<f32, 64>\n%l = load %b : f32\n%t = store %a, %l\n"
+                     "%f = end %t, %r\nsink %f"),
+      "linearize: kernel @k: loops of the kernel wait for each other's effects");
+  EXPECT_EQ(ErrorOf(head + "%d = range %c {id = 8} : i32\n%x = add %r, %d : i32\n"
+                           "%b = index %p, %d : ptr<f32, 64>\n%t = store %b, %v\n"
+                           "%e = end %s, %r\n%f = end %t, %d\n%z = index %p, %x : ptr<f32, 64>\n"
+                           "%u = store %z, %v\n%g = end %u, %d\nsink %e, %f, %g"),
             "linearize: kernel @k: range #7 is not closed by any end");
   EXPECT_EQ(ErrorOf("%p = define_global {arg = 0} : ptr<f32, 64>\n%c = const 4 : i32\n"
                     "%l = special %c {name = local0} : i32\n%v = const 1.0 : f32\n"
@@ -277,13 +274,11 @@ TEST(Linearize, IsNearLinear) {
       const UOp* x = b.Load(b.IndexPtr(in, b.Add(k, b.Index(i))));
       stores.push_back(b.Store(at, b.Add(b.Load(at), x)));
     }
-    const UOp* end =
-        b.End(b.context().Make(Op::kNoop, kVoid, UOpSpan(stores)), {&k, 1});
+    const UOp* end = b.End(b.context().Make(Op::kNoop, kVoid, UOpSpan(stores)), {&k, 1});
     const UOp* d = b.After(acc, {&end, 1});
     std::vector<const UOp*> roots;
     for (int i = 0; i < n; ++i) {
-      roots.push_back(
-          b.Store(b.IndexPtr(out, b.Index(i)), b.Load(b.IndexPtr(d, b.Index(i)))));
+      roots.push_back(b.Store(b.IndexPtr(out, b.Index(i)), b.Load(b.IndexPtr(d, b.Index(i)))));
     }
     kernel.body.root = b.Sink(roots);
     const auto start = std::chrono::steady_clock::now();
@@ -292,8 +287,8 @@ TEST(Linearize, IsNearLinear) {
   };
   const double small = std::max(time(250), 1e-3);
   const double large = time(4000);
-  EXPECT_LT(large, 16 * 12 * small) << "sixteen times the nodes took " << large / small
-                                    << " times as long";
+  EXPECT_LT(large, 16 * 12 * small)
+      << "sixteen times the nodes took " << large / small << " times as long";
 }
 
 }  // namespace

@@ -147,8 +147,9 @@ class Orderer {
     for (const Access& load : m.loads) {
       if (!load.MayTouch(whole)) continue;
       const uint64_t seen = behind_[static_cast<size_t>(load.position)];
-      uint64_t single = ~seen & (grouped ^ (last - first == 64 ? ~uint64_t{0}
-                                                                : (uint64_t{1} << (last - first)) - 1));
+      uint64_t single =
+          ~seen &
+          (grouped ^ (last - first == 64 ? ~uint64_t{0} : (uint64_t{1} << (last - first)) - 1));
       for (auto& [key, group] : groups) {
         if ((seen & group.members) || group.members == (group.members & -group.members)) {
           single |= group.members & ~seen;

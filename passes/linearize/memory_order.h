@@ -2,8 +2,8 @@
 // that makes a later version.
 //
 // Tokens order a load behind the stores whose effect it sees. Nothing in the graph holds it before
-// the next store to that memory, so an edge load -> store is added for each pair where the load does
-// not depend on the store and the two may touch the same elements. Where work-items share the
+// the next store to that memory, so an edge load -> store is added for each pair where the load
+// does not depend on the store and the two may touch the same elements. Where work-items share the
 // memory and the store waits at a barrier that the load does not, the load has to precede that
 // barrier: another work-item may be the one that stores. Asynchronous copies count as stores to
 // where they write and loads from where they read; batches stay in the order in which they stand.

@@ -1,52 +1,14 @@
 #include "passes/linearize/nest.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
+#include "passes/linearize/range_sets.h"
 
 namespace tg::linearize {
 namespace {
-
-// Sets of ranges (numbered from 0), each kept once and named by a number; 0 is the empty set. Few
-// differ in a kernel, so that unions are mostly answered from memory.
-class RangeSets {
- public:
-  RangeSets() { Intern({}); }
-  const std::vector<int>& operator[](int set) const { return sets_[set]; }
-
-  int Union(int a, int b) {
-    if (a == b || b == 0) return a;
-    if (a == 0) return b;
-    if (a > b) std::swap(a, b);
-    const auto [it, fresh] = unions_.try_emplace(static_cast<uint64_t>(a) << 32 | b, 0);
-    if (!fresh) return it->second;
-    std::vector<int> all;
-    std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
-                   std::back_inserter(all));
-    return it->second = Intern(std::move(all));
-  }
-  int With(int set, int range) { return Union(set, Intern({range})); }
-  int Without(int set, const std::vector<int>& gone) {
-    std::vector<int> rest;
-    for (int r : sets_[set]) {
-      if (std::find(gone.begin(), gone.end(), r) == gone.end()) rest.push_back(r);
-    }
-    return Intern(std::move(rest));
-  }
-
- private:
-  int Intern(std::vector<int> set) {
-    const auto [it, fresh] = ids_.try_emplace(set, static_cast<int>(sets_.size()));
-    if (fresh) sets_.push_back(std::move(set));
-    return it->second;
-  }
-  std::vector<std::vector<int>> sets_;
-  std::map<std::vector<int>, int> ids_;
-  std::unordered_map<uint64_t, int> unions_;
-};
 
 // A pure node may be computed earlier or more often than its users need it. A load may not where
 // its loop might not run at all: its address need not exist then.
@@ -94,8 +56,8 @@ class Finder {
         ranges_.push_back(u);
       }
     }
-    // An end's effect, and those that a noop joins to one, belong inside the loop even where nothing
-    // in them depends on its counter.
+    // An end's effect, and those that a noop joins to one, belong inside the loop even where
+    // nothing in them depends on its counter.
     for (size_t p = nest_.nodes.size(); p-- > 0;) {
       const UOp* u = nest_.nodes[p];
       if (u->op == Op::kNoop && forced_[p] != 0) {
@@ -230,10 +192,9 @@ class Finder {
       const UOp* u = nest_.nodes[p];
       const int loop = LoopOf(open_[p]);
       if (loop < 0) {
-        return Error(absl::StrCat("a ", std::string(Mnemonic(u->op)), " depends on ",
-                                  RangeText(sets_[open_[p]][0]), " and ",
-                                  RangeText(sets_[open_[p]].back()),
-                                  ", of which neither loop holds the other"));
+        return Error(absl::StrCat(
+            "a ", std::string(Mnemonic(u->op)), " depends on ", RangeText(sets_[open_[p]][0]),
+            " and ", RangeText(sets_[open_[p]].back()), ", of which neither loop holds the other"));
       }
       nest_.block[p] = loop;
       if (u->op == Op::kRange) {

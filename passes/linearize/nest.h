@@ -1,8 +1,8 @@
 // Nest: a kernel's graph with its loops found, each node in the loop that it is to run in.
 //
 // Idea: a node runs inside every range that it depends on and that no `end` on the way has closed.
-// Those sets lie on paths of a tree of loops, or the kernel is refused. From there a node without an
-// effect is hoisted outward as far as what it depends on allows.
+// Those sets lie on paths of a tree of loops, or the kernel is refused. From there a node without
+// an effect is hoisted outward as far as what it depends on allows.
 //
 // Invariants: a node's sources sit in its own block or in one that holds it. Positions are those of
 // the post-order from the sink, so everything here follows from structure alone.
@@ -24,7 +24,7 @@ struct Loop {
   const UOp* range = nullptr;  // null for loop 0, the kernel itself
   int parent = -1;
   int depth = 0;
-  bool runs = true;               // at least once, whatever the variables
+  bool runs = true;                // at least once, whatever the variables
   llvm::SmallVector<int, 1> ends;  // positions of the ends that close it
 };
 

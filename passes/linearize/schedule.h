@@ -13,8 +13,8 @@ namespace tg::linearize {
 
 // A step of the kernel: a node, or the end of a loop.
 struct Step {
-  int position = -1;   // of the node
-  int closes = -1;     // of the loop, where position is -1
+  int position = -1;  // of the node
+  int closes = -1;    // of the loop, where position is -1
 };
 
 // Blocks are lists of nodes and of loops, each loop one item. An item follows what it needs, depth

@@ -22,15 +22,17 @@ int64_t WidestLanes(const Tuner& t) {
   return std::max<int64_t>(1, t.target().alu_width / bytes);
 }
 
-// How well vectors along this axis read and write: every access contiguous or repeated.
+// How well vectors along this axis read and write: every access contiguous or repeated. Loads of a
+// reduce are made for each of its terms.
 int Score(const Tuner& t, size_t axis) {
   int score = 0;
+  const int scattered = t.Axes(AxisKind::kReduce).empty() ? 2 : 4;
   for (const Access& a : t.accesses()) {
     const auto stride = t.Stride(a, axis);
     if (stride == 1)
       score += a.is_store() ? 3 : 2;
     else if (stride != 0)
-      score -= a.is_store() ? 6 : 2;
+      score -= a.is_store() ? 6 : scattered;
     else if (a.is_store())
       score -= 6;
   }

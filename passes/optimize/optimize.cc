@@ -26,10 +26,7 @@ absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic
   const Target& target = context.target;
   ShapeMap shapes(module, *kernel.body.context);
   absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
-  if (!schedule.ok()) {
-    return absl::Status(schedule.status().code(),
-                        absl::StrCat("optimize: ", schedule.status().message()));
-  }
+  if (!schedule.ok()) return schedule.status();
   if (heuristic && kernel.opts.empty() && !IsTrivial(*schedule)) {
     // Accesses are looked at in a copy: the body itself stays as it is.
     Kernel scratch;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "ir/shape.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {
@@ -49,12 +50,17 @@ absl::Status Rewriter::TooMany() const {
                                           NamesOf(rules_, recent_)));
 }
 
+size_t Rewriter::NumRewritten(const UOp* u) const {
+  return keep_extents_ && IsMovement(u->op) ? NumOperands(u) : u->num_srcs;
+}
+
 const UOp* Rewriter::WithFinalSources(const UOp* u) {
   llvm::SmallVector<const UOp*, 8> srcs;
   bool changed = false;
-  for (const UOp* s : u->srcs()) {
-    srcs.push_back(memo_.Get(s));
-    changed |= srcs.back() != s;
+  const size_t n = NumRewritten(u);
+  for (size_t i = 0; i < u->num_srcs; ++i) {
+    srcs.push_back(i < n ? memo_.Get(u->src(i)) : u->src(i));
+    changed |= srcs.back() != u->src(i);
   }
   if (!changed) return u;
   return rc_.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
@@ -92,7 +98,7 @@ absl::Status Rewriter::Run(const UOp* root) {
       Finish(memo_.Get(f.next));
       continue;
     }
-    if (f.source < f.key->num_srcs) {
+    if (f.source < NumRewritten(f.key)) {
       const UOp* s = f.key->src(f.source++);
       if (!push(s)) return Endless(frame_of(s));
       continue;

@@ -39,6 +39,8 @@ class Rewriter {
   }
 
   void set_fix_up(FixUp f, void* data) { fix_up_ = f, fix_up_data_ = data; }
+  // Leaves the symbolic entries of movement ops as they are: shapes are compared by their nodes.
+  void set_keep_extents(bool keep) { keep_extents_ = keep; }
   // Greatest number of applications in one call of Rewrite; 0: in proportion to the graph.
   void set_max_applications(uint64_t n) { max_applications_ = n; }
 
@@ -61,6 +63,8 @@ class Rewriter {
   // The top frame's node is final: `v`.
   void Finish(const UOp* v);
   const UOp* WithFinalSources(const UOp* u);
+  // How many of a node's sources are rewritten.
+  size_t NumRewritten(const UOp* u) const;
   absl::Status Endless(size_t first_frame) const;
   absl::Status TooMany() const;
 
@@ -72,6 +76,7 @@ class Rewriter {
   std::vector<uint32_t> recent_;  // the last applications, a ring
   uint64_t num_applications_ = 0;
   uint64_t max_applications_ = 0;
+  bool keep_extents_ = false;
   FixUp fix_up_ = nullptr;
   void* fix_up_data_ = nullptr;
 };

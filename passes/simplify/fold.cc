@@ -54,6 +54,8 @@ bool IsIntLike(Scalar s) { return IsInt(s) || s == Scalar::kIndex; }
 // cast(cast(x: from, middle), to) == cast(x, to).
 bool SkipsMiddle(Scalar from, Scalar middle, Scalar to) {
   if (to == Scalar::kBool) return KeepsValues(from, middle) && !IsFloat(from);
+  // A float becomes an integer by saturation, an integer by wrapping.
+  if (IsFloat(middle) && !IsFloat(from) && IsIntLike(to) && !KeepsValues(from, to)) return false;
   if (KeepsValues(from, middle)) return true;
   // Modulo 2^bits(to), all that matters.
   return IsIntLike(from) && IsInt(middle) && IsInt(to) && BitWidth(middle) >= BitWidth(to);

@@ -21,7 +21,8 @@ struct ShapeKeeper {
     auto& self = *static_cast<ShapeKeeper*>(data);
     if (from->dtype.is_void() || to->dtype.is_void()) return to;
     const Shape want = self.shapes.Of(from);
-    if (self.shapes.Of(to) == want) return to;
+    // A result is a scalar, or has the shape (whose symbolic extents may be other expressions).
+    if (want.empty() || !self.shapes.Of(to).empty()) return to;
     Builder b(self.ctx);
     return b.Expand(b.Reshape(to, Shape(want.size(), 1)), want);
   }
@@ -86,6 +87,7 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifySta
   ShapeKeeper keeper{ctx, ShapeMap(module, ctx)};
   if (stage == Stage::kTensor || stage == Stage::kKernel) {
     rewriter.set_fix_up(&ShapeKeeper::FixUp, &keeper);
+    rewriter.set_keep_extents(true);
   }
   if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;
   if (stats) {

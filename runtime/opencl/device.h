@@ -43,6 +43,7 @@ struct DeviceInfo {
   // fp16 is the extension cl_khr_fp16 (arithmetic); storage through vload_half needs nothing.
   // NVIDIA does not list it, yet compiles half arithmetic without the mathematical functions.
   bool fp16 = false, fp64 = false, int64 = false, subgroups = false;
+  bool exact_divide = false;  // f32 division and square root correctly rounded, if asked to
 
   uint64_t global_memory = 0, max_allocation = 0, local_memory = 0, global_cache = 0;
   bool local_memory_is_real = false;  // a memory of its own, and not a part of global memory

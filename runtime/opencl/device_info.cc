@@ -138,6 +138,9 @@ absl::StatusOr<DeviceInfo> QueryDevice(cl_platform_id platform, cl_device_id dev
   for (std::string word; extensions >> word;) info.extensions.push_back(word);
   std::sort(info.extensions.begin(), info.extensions.end());
   info.fp16 = info.HasExtension("cl_khr_fp16");
+  cl_device_fp_config fp32 = 0;
+  query.Optional(CL_DEVICE_SINGLE_FP_CONFIG, fp32);
+  info.exact_divide = fp32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
   cl_device_fp_config fp64 = 0;
   query.Optional(CL_DEVICE_DOUBLE_FP_CONFIG, fp64);
   info.fp64 = fp64 != 0 || info.HasExtension("cl_khr_fp64");

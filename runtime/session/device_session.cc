@@ -54,9 +54,10 @@ absl::Status DeviceSession::BuildPrograms(std::span<const std::string> sources,
                                           size_t kernels_each) {
   using Built = absl::StatusOr<std::shared_ptr<const Program>>;
   std::vector<Built> programs(sources.size());
+  std::string flags = options_.build_options;
+  if (options_.context->info().exact_divide) flags += " -cl-fp32-correctly-rounded-divide-sqrt";
   const auto build = [&](size_t i) {
-    programs[i] =
-        BuildProgram(options_.context, sources[i], options_.build_options, options_.cache);
+    programs[i] = BuildProgram(options_.context, sources[i], flags, options_.cache);
   };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < sources.size(); ++i) threads.emplace_back(build, i);

@@ -18,11 +18,13 @@ namespace tg::runtime {
 
 struct DeviceSessionOptions {
   std::shared_ptr<Context> context;
-  Target target;                     // what the module was compiled for
-  std::string build_options = "-w";  // for the OpenCL compiler: no warnings
-  DiskCache* cache = nullptr;        // of compiled programs; null: none
-  bool time_kernels = false;         // needs a context with profiling
-  SpanLog* spans = nullptr;          // what took how long
+  Target target;  // what the module was compiled for
+  // For the OpenCL compiler: no warnings. Division and square root are asked to be correctly
+  // rounded where the device can do that.
+  std::string build_options = "-w";
+  DiskCache* cache = nullptr;  // of compiled programs; null: none
+  bool time_kernels = false;   // needs a context with profiling
+  SpanLog* spans = nullptr;    // what took how long
 };
 
 // When a run happened and what its kernels took.

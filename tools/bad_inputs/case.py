@@ -1,4 +1,4 @@
-"""What a row of the table of bad inputs is."""
+"""What a row of the table of bad inputs is, and how files with mistakes are made."""
 
 import dataclasses
 import struct
@@ -8,19 +8,17 @@ import struct
 class Case:
     """One mistake, and what the user is told.
 
-    A case runs in a folder of its own that holds `files`. Unless `command` says more, the tool is told to
-    write its result over a file that is already there.
+    The command runs in a folder that holds `files` and nothing else, but for old files in the places
+    that it names as its outputs.
     """
 
     group: str
     what: str  # the mistake, for docs/errors.md
     command: str
-    error: str  # the first line on standard error; {hint} parts of other lines are not in it
-    code: int = 1
+    error: str  # the error's line; `...` stands for what depends on the machine
+    code: int = 1  # 1: something is wrong with the input, 2: with the command line
     files: dict = dataclasses.field(default_factory=dict)  # name: text, bytes, or None for a folder
-    env: dict = dataclasses.field(default_factory=dict)
-    file_limit: int = None  # RLIMIT_FSIZE in bytes: a disk that is full
-    any_error: bool = False  # the rest of the line is the operating system's or the device's
+    file_limit: int = None  # files cannot grow beyond so many bytes, as on a full disk
 
 
 def changed(text, old, new):
@@ -29,15 +27,15 @@ def changed(text, old, new):
     return text.replace(old, new)
 
 
-def npy(descr, shape, data, fortran_order=False):
+def npy(descr, shape, data):
     """The bytes of an npy file, whatever they claim."""
-    header = f"{{'descr': '{descr}', 'fortran_order': {fortran_order}, 'shape': {shape}, }}"
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
 
 
 def floats(count):
-    """Bytes of `count` different f32."""
+    """The bytes of `count` different f32."""
     return struct.pack(f"<{count}f", *range(1, count + 1))
 
 

@@ -37,7 +37,9 @@ void Flags::Int(std::string name, std::string value_name, std::optional<int64_t>
   const auto set = [value](std::string_view text) -> std::string {
     int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return "must be an integer";
+    if (end != text.data() + text.size()) return "must be an integer";
+    if (error == std::errc::result_out_of_range) return "does not fit in 64 bits";
+    if (error != std::errc()) return "must be an integer";
     *value = number;
     return "";
   };

@@ -168,8 +168,10 @@ class Checker {
       order["shuffle"] = std::to_string(rng_.Below(1 << 30));
     if (!RunPass(kLinearizePass, order)) return false;
     Begin("render");
-    const auto source = RenderModule(*module_, outcome_.target);
-    return source.ok() || Fail("render", Text(source.status().message()));
+    const auto rendered = RenderModule(*module_, outcome_.target);
+    if (!rendered.ok()) return Fail("render", Text(rendered.status().message()));
+    outcome_.source = rendered->source;
+    return true;
   }
 
   const RandomProgram& program_;

@@ -42,6 +42,7 @@ struct Outcome {
   Target target;
   HostBuffers expected;              // with bounds of errors
   std::unique_ptr<Module> compiled;  // linear kernels; null after a failure or where skipped
+  std::string source;                // of its kernels, in OpenCL C
 };
 
 // The program's own module is not changed. `coverage` may be null.

@@ -183,7 +183,7 @@ class Parent {
     return text.substr(text.rfind('\n') + 1);
   }
 
-  const WorkOptions& options_;
+  const WorkOptions options_;
   const std::function<void(uint64_t, Worker&)>& run_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Shared* shared_;

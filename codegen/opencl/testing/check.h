@@ -14,8 +14,9 @@ namespace tg {
 
 // Linearizes the module's only kernel (stage expanded) with `shuffle`, renders it for its target,
 // and runs it both ways on copies of `buffers` (by slot; an element that is not defined starts as
-// rubbish). What differs, or an error, with the source; "" where all is well. `tolerance` counts for
-// every buffer that is written; `written`, if given, gets the buffers as the interpreter left them.
+// rubbish). What differs, or an error, with the source; "" where all is well. `tolerance` counts
+// for every buffer that is written; `written`, if given, gets the buffers as the interpreter left
+// them.
 std::string CheckOnDevice(Module& module, const std::vector<HostBuffer>& buffers,
                           const VarValues& vars = {}, const Tolerance& tolerance = {},
                           int64_t shuffle = -1);

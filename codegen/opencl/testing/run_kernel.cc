@@ -48,8 +48,8 @@ cl_mem MakeMemory(const Device& d, const HostBuffer& buffer, std::vector<uint8_t
                           bytes.empty() ? 1 : bytes.size(), bytes.data(), &error);
   }
   const cl_image_format format = {
-      CL_RGBA, static_cast<cl_channel_type>(
-                   buffer.dtype.scalar() == Scalar::kF16 ? CL_HALF_FLOAT : CL_FLOAT)};
+      CL_RGBA, static_cast<cl_channel_type>(buffer.dtype.scalar() == Scalar::kF16 ? CL_HALF_FLOAT
+                                                                                  : CL_FLOAT)};
   cl_image_desc desc = {};
   desc.image_type = CL_MEM_OBJECT_IMAGE2D;
   desc.image_width = static_cast<size_t>(buffer.dtype.width());
@@ -73,7 +73,12 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
   const char* text = source.c_str();
   cl_int error = CL_SUCCESS;
   cl_program program = clCreateProgramWithSource(d.context, 1, &text, nullptr, &error);
-  if (error == CL_SUCCESS) error = clBuildProgram(program, 1, &d.id, "", nullptr, nullptr);
+  // Division and square root are rounded correctly where the device can.
+  cl_device_fp_config config = 0;
+  clGetDeviceInfo(d.id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, nullptr);
+  const char* options =
+      config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
+  if (error == CL_SUCCESS) error = clBuildProgram(program, 1, &d.id, options, nullptr, nullptr);
   std::string log(1 << 16, '\0');
   size_t size = 0;
   clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &size);
@@ -111,9 +116,9 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
     global[i] = local[i] * static_cast<size_t>(kernel.groups[i].Evaluate(value));
   }
   if (status.ok()) {
-    status = Check(clEnqueueNDRangeKernel(d.queue, function, 3, nullptr, global, local, 0, nullptr,
-                                          nullptr),
-                   "clEnqueueNDRangeKernel");
+    status = Check(
+        clEnqueueNDRangeKernel(d.queue, function, 3, nullptr, global, local, 0, nullptr, nullptr),
+        "clEnqueueNDRangeKernel");
   }
   if (status.ok()) status = Check(clFinish(d.queue), "clFinish");
   for (const KernelParam& p : kernel.params) {

@@ -1,4 +1,5 @@
-// For tests: builds a rendered kernel on this machine's OpenCL and runs it, apart from tg's runtime.
+// For tests: builds a rendered kernel on this machine's OpenCL and runs it, apart from tg's
+// runtime.
 #ifndef TG_CODEGEN_OPENCL_TESTING_RUN_KERNEL_H_
 #define TG_CODEGEN_OPENCL_TESTING_RUN_KERNEL_H_
 
@@ -12,7 +13,8 @@
 
 namespace tg {
 
-// Whether there is a device: a CPU, unless the environment names another kind by TG_TEST_DEVICE=gpu.
+// Whether there is a device: a CPU, unless the environment names another kind by
+// TG_TEST_DEVICE=gpu.
 bool HaveDevice();
 
 // Runs `kernel`, whose function is in `source`, on buffers by slot and puts back what it wrote.

@@ -1,0 +1,115 @@
+// Values: conversions between types, and lanes.
+#include "absl/strings/str_cat.h"
+#include "codegen/opencl/kernel_writer.h"
+#include "codegen/opencl/types.h"
+
+namespace tg::opencl {
+
+absl::StatusOr<Expr> KernelWriter::Cast(const UOp* u) {
+  const UOp* x = u->src(0);
+  const DType from = x->dtype, to = u->dtype;
+  const int lanes = to.lanes();
+  Expr e;
+  if (to.is_bool()) {
+    if (from.is_bool()) {
+      e.text = Operand(x, kTernary);
+      e.mask_bits = IsMask(x) ? MaskBits(x) : 0;
+      return e;
+    }
+    e.text = absl::StrCat(Operand(x, kEqual), " != ", Literal(from.scalar(), 0, lanes > 1));
+    e.precedence = kEqual;
+    if (lanes > 1) e.mask_bits = BitWidth(from.scalar());
+    return e;
+  }
+  if (IsMask(x)) {
+    e.text = absl::StrCat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kShift), " & ",
+                          Literal(MaskBits(x) == 8    ? Scalar::kI8
+                                  : MaskBits(x) == 16 ? Scalar::kI16
+                                  : MaskBits(x) == 64 ? Scalar::kI64
+                                                      : Scalar::kI32,
+                                  1, true),
+                          ")");
+    e.precedence = kPostfix;
+    return e;
+  }
+  const std::string type = ValueType(to.scalar(), lanes);
+  if (from.is_float() && !to.is_float()) {
+    e.text = absl::StrCat(prelude_->FloatToInt(from.scalar(), to.scalar(), lanes), "(",
+                          Operand(x, kTernary, true), ")");
+    e.precedence = kPostfix;
+  } else if (lanes > 1) {
+    e.text = absl::StrCat("convert_", type, "(", Operand(x, kTernary, true), ")");
+    e.precedence = kPostfix;
+  } else {
+    e.text = absl::StrCat("(", type, ")", Operand(x, kUnary));
+    e.precedence = kUnary;
+  }
+  return e;
+}
+
+absl::StatusOr<Expr> KernelWriter::Bitcast(const UOp* u) {
+  const UOp* x = u->src(0);
+  Expr e;
+  if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u);
+  const int lanes = u->dtype.lanes();
+  e.text = absl::StrCat(
+      prelude_->BitCast(ValueType(x->dtype.scalar(), lanes), ValueType(u->dtype.scalar(), lanes)),
+      "(", Operand(x, kTernary, true), ")");
+  e.precedence = kPostfix;
+  return e;
+}
+
+absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
+  Expr e;
+  const int lanes = u->dtype.lanes();
+  const bool mask = IsMask(u);
+  if (u->op == Op::kGep && u->src(0)->dtype.lanes() > 1) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    if (u->src(0)->dtype.lanes() > 16)
+      return Unsupported(u, "OpenCL's vectors have up to 16 lanes");
+    e.text = absl::StrCat(Operand(u->src(0), kPostfix, true), ".s");
+    for (int64_t lane : u->list()) e.text += kDigits[lane];
+    e.precedence = kPostfix;
+    if (mask) e.mask_bits = MaskBits(u->src(0));
+    if (u->dtype.is_bool() && lanes == 1) {
+      e.text += " != 0";
+      e.precedence = kEqual;
+    }
+    return e;
+  }
+  if (mask) {
+    e.mask_bits = 32;
+    for (const UOp* s : u->srcs()) {
+      if (IsMask(s)) e.mask_bits = MaskBits(s);
+    }
+  }
+  const std::string type =
+      mask ? MaskType(e.mask_bits, lanes) : ValueType(u->dtype.scalar(), lanes);
+  if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary, false, "", 0, 0};
+  std::string list;
+  for (size_t i = 0; i < u->num_srcs;) {
+    const UOp* s = u->src(i);
+    std::string part = IsMask(s)              ? Mask(s, e.mask_bits, kTernary)
+                       : s->dtype.lanes() > 1 ? Operand(s, kTernary, true)
+                                              : Scalar1(s);
+    // Four and more of one scalar are written as a vector of it.
+    size_t run = 1;
+    while (s->dtype.lanes() == 1 && i + run < u->num_srcs && u->src(i + run) == s) ++run;
+    size_t taken = 1;
+    if (run == u->num_srcs) {
+      taken = run;
+    } else if (run >= 4) {
+      while (taken * 2 <= run) taken *= 2;
+      const int n = static_cast<int>(taken);
+      part = absl::StrCat("(", mask ? MaskType(e.mask_bits, n) : ValueType(u->dtype.scalar(), n),
+                          ")(", part, ")");
+    }
+    absl::StrAppend(&list, list.empty() ? "" : ", ", part);
+    i += taken;
+  }
+  e.text = absl::StrCat("(", type, ")(", list, ")");
+  e.precedence = kUnary;
+  return e;
+}
+
+}  // namespace tg::opencl

@@ -1,0 +1,60 @@
+#include "passes/devectorize/element_runs.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace tg {
+namespace {
+
+bool SamePlace(const LaneAccess& a, const LaneAccess& b) {
+  return a.gate == b.gate && a.address.terms == b.address.terms;
+}
+
+// Orders lanes so that those which may share an access are neighbours. By ids, never by addresses
+// in memory: the result is the same in every run.
+bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
+  const uint32_t gate_a = a.gate ? a.gate->id + 1 : 0, gate_b = b.gate ? b.gate->id + 1 : 0;
+  if (gate_a != gate_b) return gate_a < gate_b;
+  const auto& s = a.address.terms;
+  const auto& t = b.address.terms;
+  for (size_t i = 0; i < std::min(s.size(), t.size()); ++i) {
+    const auto x = std::pair(s[i].first->id, s[i].second);
+    const auto y = std::pair(t[i].first->id, t[i].second);
+    if (x != y) return x < y;
+  }
+  return std::tuple(s.size(), a.address.constant, a.lane) <
+         std::tuple(t.size(), b.address.constant, b.lane);
+}
+
+}  // namespace
+
+std::vector<ElementRun> RunsOf(std::vector<LaneAccess> lanes) {
+  std::sort(lanes.begin(), lanes.end(), AccessBefore);
+  std::vector<ElementRun> runs;
+  std::vector<LaneAccess> rest;  // the same element with another alternative
+  while (!lanes.empty()) {
+    const LaneAccess* last = nullptr;
+    for (const LaneAccess& l : lanes) {
+      const bool joins = last && SamePlace(*last, l);
+      if (joins && l.address.constant == last->address.constant) {
+        if (l.alternative == last->alternative) {
+          runs.back().lanes.back().push_back(l.lane);
+        } else {
+          rest.push_back(l);
+        }
+        continue;
+      }
+      if (!joins || l.address.constant != last->address.constant + 1) {
+        runs.push_back({l.address, l.gate, {}});
+      }
+      runs.back().lanes.push_back({l.lane});
+      last = &l;
+    }
+    lanes = std::move(rest);
+    rest.clear();
+  }
+  return runs;
+}
+
+}  // namespace tg

@@ -1,0 +1,56 @@
+// RangeSets: sets of ranges, each kept once and named by a number, so that the sets of all nodes of
+// a kernel cost a word each.
+#ifndef TG_PASSES_LINEARIZE_RANGE_SETS_H_
+#define TG_PASSES_LINEARIZE_RANGE_SETS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tg::linearize {
+
+// Ranges are numbers from 0; set 0 is the empty one. Few sets differ in a kernel, so that unions
+// are mostly answered from memory.
+class RangeSets {
+ public:
+  RangeSets() { Intern({}); }
+  const std::vector<int>& operator[](int set) const { return sets_[set]; }
+
+  int Union(int a, int b) {
+    if (a == b || b == 0) return a;
+    if (a == 0) return b;
+    if (a > b) std::swap(a, b);
+    const auto [it, fresh] = unions_.try_emplace(static_cast<uint64_t>(a) << 32 | b, 0);
+    if (!fresh) return it->second;
+    std::vector<int> all;
+    std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
+                   std::back_inserter(all));
+    return it->second = Intern(std::move(all));
+  }
+  int With(int set, int range) { return Union(set, Intern({range})); }
+  int Without(int set, const std::vector<int>& gone) {
+    std::vector<int> rest;
+    for (int r : sets_[set]) {
+      if (std::find(gone.begin(), gone.end(), r) == gone.end()) rest.push_back(r);
+    }
+    return Intern(std::move(rest));
+  }
+
+ private:
+  int Intern(std::vector<int> set) {
+    const auto [it, fresh] = ids_.try_emplace(set, static_cast<int>(sets_.size()));
+    if (fresh) sets_.push_back(std::move(set));
+    return it->second;
+  }
+  std::vector<std::vector<int>> sets_;
+  std::map<std::vector<int>, int> ids_;
+  std::unordered_map<uint64_t, int> unions_;
+};
+
+}  // namespace tg::linearize
+
+#endif  // TG_PASSES_LINEARIZE_RANGE_SETS_H_

@@ -1,0 +1,146 @@
+#include "passes/rewrite/prove.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "passes/rewrite/prove_small.h"
+#include "passes/rewrite/prove_z3.h"
+
+namespace tg::prove {
+namespace {
+
+using pattern::B;
+using pattern::S;
+using pattern::U;
+using pattern::Z;
+
+void Count(const PatternTree& t, NameCounts& counts) {
+  using Kind = PatternTree::Kind;
+  const auto n = static_cast<size_t>(t.value) + 1;
+  if (t.kind == Kind::kVar) counts.vars = std::max(counts.vars, n);
+  if (t.kind == Kind::kGate) counts.gates = std::max(counts.gates, n);
+  if (t.kind == Kind::kConstant) counts.constants = std::max(counts.constants, n);
+  for (const PatternTree& kid : t.kids) Count(kid, counts);
+}
+
+// The vars by which something is divided or multiplied, other than by a constant.
+void CollectFactors(const PatternTree& t, std::vector<bool>& is_factor) {
+  const bool division = t.op == Op::kFloorDiv || t.op == Op::kFloorMod || t.op == Op::kCDiv ||
+                        t.op == Op::kCMod || t.op == Op::kMul;
+  if (t.kind == PatternTree::Kind::kAlu && division &&
+      t.kids[1].kind == PatternTree::Kind::kVar) {
+    is_factor[static_cast<size_t>(t.kids[1].value)] = true;
+  }
+  for (const PatternTree& kid : t.kids) CollectFactors(kid, is_factor);
+}
+
+Proof ProveBits(const RuleInfo& rule, Domain domain, const Options& options) {
+  Proof proof;
+  const NameCounts counts = CountNames(rule);
+  const int small_bits = counts.vars + counts.constants <= 4 ? 6 : 4;
+  proof.failure = FindCounterexample(rule, domain, small_bits);
+  if (!proof.failure.empty()) return proof;
+  proof.kinds.push_back(absl::StrCat(small_bits, " bits"));
+  for (const int bits : {8, 32, 64}) {
+    const unsigned timeout = bits == 8 ? options.timeout_ms_8_bits : options.timeout_ms;
+    const Answer answer = AskBits(rule, domain, bits, timeout, &proof.failure);
+    if (answer == Answer::kRefuted) return proof;
+    if (answer == Answer::kProven) proof.kinds.push_back(absl::StrCat("Z3 ", bits, " bits"));
+    // What is too much at 32 bits is not tried at 64.
+    if (answer == Answer::kUndecided && bits == 32) break;
+  }
+  proof.proven = true;
+  return proof;
+}
+
+// For each value of some names in -2..64, as far as the guard lets through: all must be proven.
+Proof ProveEach(const RuleInfo& rule, const Options& options) {
+  const NameCounts counts = CountNames(rule);
+  std::vector<bool> is_factor(counts.vars, false);
+  CollectFactors(rule.lhs, is_factor);
+  CollectFactors(rule.rhs, is_factor);
+  std::vector<size_t> factors;
+  for (size_t i = 0; i < counts.vars; ++i) {
+    if (is_factor[i]) factors.push_back(i);
+  }
+  const size_t n = counts.constants + factors.size();
+  // Three names: up to 16, so that it ends within minutes.
+  const int64_t top = n <= 2 ? 64 : 16;
+  Proof proof;
+  std::vector<int64_t> values(n, -2);
+  size_t cases = 0;
+  for (bool more = n > 0; more;) {
+    Fixed fixed;
+    std::vector<int64_t> constants(values.begin(),
+                                   values.begin() + static_cast<ptrdiff_t>(counts.constants));
+    for (int64_t v : constants) fixed.constants.push_back(v);
+    fixed.vars.resize(counts.vars);
+    for (size_t i = 0; i < factors.size(); ++i) {
+      fixed.vars[factors[i]] = values[counts.constants + i];
+    }
+    if (GuardMayHold(rule, constants)) {
+      ++cases;
+      const Answer answer = AskIntegers(rule, fixed, options.timeout_ms, &proof.failure);
+      if (answer != Answer::kProven) {
+        std::string at;
+        for (int64_t v : values) absl::StrAppend(&at, v, " ");
+        proof.failure = absl::StrCat(answer == Answer::kRefuted ? "refuted" : "undecided",
+                                     " for constants ", at, proof.failure);
+        return proof;
+      }
+    }
+    more = false;
+    for (int64_t& v : values) {
+      if (v < top) {
+        ++v;
+        more = true;
+        break;
+      }
+      v = -2;
+    }
+  }
+  if (cases == 0) {
+    proof.failure = "undecided over the integers";
+    return proof;
+  }
+  proof.kinds.push_back(absl::StrCat("Z3 integers, each constant to ", top));
+  proof.proven = true;
+  return proof;
+}
+
+Proof ProveIntegers(const RuleInfo& rule, const Options& options) {
+  Proof proof;
+  const NameCounts counts = CountNames(rule);
+  const size_t names = counts.vars + counts.constants;
+  const int64_t reach = names <= 2 ? 40 : names == 3 ? 12 : names == 4 ? 6 : 3;
+  proof.failure = FindSmallIntegerCounterexample(rule, -reach, reach);
+  if (!proof.failure.empty()) return proof;
+  const Answer answer = AskIntegers(rule, {}, options.timeout_ms, &proof.failure);
+  if (answer == Answer::kRefuted) return proof;
+  if (answer == Answer::kUndecided) return ProveEach(rule, options);
+  proof.kinds.push_back("Z3 integers");
+  proof.proven = true;
+  return proof;
+}
+
+}  // namespace
+
+NameCounts CountNames(const RuleInfo& rule) {
+  NameCounts counts;
+  Count(rule.lhs, counts);
+  Count(rule.rhs, counts);
+  Count(rule.guard, counts);
+  return counts;
+}
+
+Proof ProveRule(const RuleInfo& rule, Domain domain, const Options& options) {
+  if (domain == Z) return ProveIntegers(rule, options);
+  if (domain == S || domain == U) return ProveBits(rule, domain, options);
+  Proof proof;
+  proof.failure = FindCounterexample(rule, B, 1);
+  proof.proven = proof.failure.empty();
+  proof.kinds.push_back("all cases");
+  return proof;
+}
+
+}  // namespace tg::prove

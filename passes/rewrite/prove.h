@@ -1,0 +1,39 @@
+// Proofs of rules: guard holds => left side equals right side.
+//
+// On integers that wrap: exhaustively at 6 bits, by Z3 at 8 bits, and at 32 and 64 bits where it
+// decides in time. On indices: by Z3 over the unbounded integers; where it does not decide, for each
+// constant in -2..64 (and, where a variable divides, for each of its values there). On bools: all
+// cases. Testonly.
+#ifndef TG_PASSES_REWRITE_PROVE_H_
+#define TG_PASSES_REWRITE_PROVE_H_
+
+#include <string>
+#include <vector>
+
+#include "passes/rewrite/rule_info.h"
+
+namespace tg::prove {
+
+struct Options {
+  unsigned timeout_ms = 1000;       // a query at 32 or 64 bits, or over the integers
+  unsigned timeout_ms_8_bits = 5000;
+};
+
+struct Proof {
+  bool proven = false;
+  std::vector<std::string> kinds;  // "6 bits", "8 bits", "integers", ...
+  std::string failure;             // a counterexample, or what was not decided
+};
+
+// One of the domains of a rule: Z, S, U or B.
+Proof ProveRule(const RuleInfo& rule, Domain domain, const Options& options);
+
+// How many vars, constants and gates a rule has: one more than the greatest number used.
+struct NameCounts {
+  size_t vars = 0, constants = 0, gates = 0;
+};
+NameCounts CountNames(const RuleInfo& rule);
+
+}  // namespace tg::prove
+
+#endif  // TG_PASSES_REWRITE_PROVE_H_

@@ -1,0 +1,79 @@
+// What each op of a pattern means, over any domain of values: numbers, bit-vectors of a solver, the
+// integers of a solver. One switch, so that a proof and an exhaustive check speak of the same thing.
+// (Independent of ir/interpret, which folds constants: the two must agree.)
+//
+// A domain D has: Value, Bool, Lit(int64_t), Add, Sub, Mul, FloorDiv and TruncDiv (divisor not 0),
+// Lt, Eq, Ite(Bool, Value, Value), And, Or, Xor, Shl, Shr (any amount), Not, Both, Either, Truth.
+#ifndef TG_PASSES_REWRITE_PROVE_SEMANTICS_H_
+#define TG_PASSES_REWRITE_PROVE_SEMANTICS_H_
+
+#include "ir/check.h"
+#include "ir/op.h"
+
+namespace tg::prove {
+
+// An op whose operands are numbers and whose result is one.
+template <typename D>
+typename D::Value Arithmetic(D& d, Op op, const typename D::Value& a, const typename D::Value& b) {
+  const auto zero = d.Lit(0);
+  switch (op) {
+    case Op::kAdd:
+      return d.Add(a, b);
+    case Op::kSub:
+      return d.Sub(a, b);
+    case Op::kMul:
+      return d.Mul(a, b);
+    case Op::kNeg:
+      return d.Sub(zero, a);
+    case Op::kFloorDiv:
+      return d.Ite(d.Eq(b, zero), zero, d.FloorDiv(a, b));
+    case Op::kFloorMod:
+      return d.Sub(a, d.Mul(Arithmetic(d, Op::kFloorDiv, a, b), b));
+    case Op::kCDiv:
+      return d.Ite(d.Eq(b, zero), zero, d.TruncDiv(a, b));
+    case Op::kCMod:
+      return d.Sub(a, d.Mul(Arithmetic(d, Op::kCDiv, a, b), b));
+    case Op::kMax:
+      return d.Ite(d.Lt(a, b), b, a);
+    case Op::kMin:
+      return d.Ite(d.Lt(b, a), b, a);
+    case Op::kAnd:
+      return d.And(a, b);
+    case Op::kOr:
+      return d.Or(a, b);
+    case Op::kXor:
+      return d.Xor(a, b);
+    case Op::kShl:
+      return d.Shl(a, b);
+    case Op::kShr:
+      return d.Shr(a, b);
+    default:
+      TG_UNREACHABLE();
+  }
+}
+
+// The same on bools.
+template <typename D>
+typename D::Bool Logic(D& d, Op op, const typename D::Bool& a, const typename D::Bool& b) {
+  switch (op) {
+    case Op::kAdd:
+    case Op::kMax:
+    case Op::kOr:
+      return d.Either(a, b);
+    case Op::kMul:
+    case Op::kMin:
+    case Op::kAnd:
+      return d.Both(a, b);
+    case Op::kXor:
+    case Op::kCmpNe:
+      return d.Either(d.Both(a, d.Not(b)), d.Both(d.Not(a), b));
+    case Op::kCmpLt:
+      return d.Both(d.Not(a), b);
+    default:
+      TG_UNREACHABLE();
+  }
+}
+
+}  // namespace tg::prove
+
+#endif  // TG_PASSES_REWRITE_PROVE_SEMANTICS_H_

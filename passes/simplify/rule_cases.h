@@ -1,0 +1,31 @@
+// Every rule of this folder that is no function, with the means to try it alone. Testonly.
+#ifndef TG_PASSES_SIMPLIFY_RULE_CASES_H_
+#define TG_PASSES_SIMPLIFY_RULE_CASES_H_
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "passes/rewrite/rule_info.h"
+
+namespace tg {
+
+struct RuleCase {
+  RuleInfo info;
+  RuleFn apply;
+
+  // "div_mod_rules_h_32", for test names.
+  std::string Id() const;
+};
+
+void PrintTo(const RuleCase& c, std::ostream* out);  // its name, for messages
+
+const std::vector<RuleCase>& AllRuleCases();
+
+// What has to be so for `info` to hold.
+enum class Exactness { kExact, kAccuracyOfPow, kByPermission };
+Exactness ExactnessOf(const RuleInfo& info);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SIMPLIFY_RULE_CASES_H_
