@@ -94,7 +94,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   // Ids of hand-written ranges and scratch areas stay ahead of NextId.
   if (op == Op::kRange || op == Op::kScratch || op == Op::kGroupReduce) {
     const int64_t id = u->word(op == Op::kGroupReduce ? 1 : 0);
-    if (id >= next_id_) next_id_ = id + 1;
+    if (id >= next_id_ && id < INT64_MAX) next_id_ = id + 1;
   }
   nodes_.push_back(u);
   table_[i] = {hash, static_cast<uint32_t>(nodes_.size())};

@@ -23,11 +23,13 @@ bool IsTaken(std::string_view name) {
       "uchar",   "uint",     "ulong",     "union",     "unsigned", "ushort", "void",     "volatile",
       "while",   "constant", "image2d_t", "sampler_t", "barrier"};
   if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
-  if (name.starts_with("__") || name.starts_with("as_") || name.starts_with("convert_") ||
-      name.starts_with("get_") || name.starts_with("vload") || name.starts_with("vstore")) {
-    return true;
+  for (std::string_view prefix :
+       {"__", "as_", "convert_", "get_", "vload", "vstore", "max_", "min_", "pow_", "sin_",
+        "floordiv_", "floormod_", "mma_", "ldmatrix_", "shuffle_", "copy_async_"}) {
+    // The renderer's functions end in a type, a variable with an underscore in none of them.
+    if (name.starts_with(prefix) && !name.ends_with("_")) return true;
   }
-  size_t letters = name.find_first_of("0123456789");
+  const size_t letters = name.find_first_of("0123456789");
   if (letters == std::string_view::npos) return false;
   const std::string_view stem = name.substr(0, letters);
   for (std::string_view mine :
@@ -131,7 +133,10 @@ absl::Status KernelWriter::CollectParams() {
     arg.name = ctx_.String(static_cast<StringId>(u->word()));
     arg.dtype = u->dtype.is_index() ? kI64 : u->dtype;
     std::string name = Identifier(arg.name);
-    if (IsTaken(name)) name += "_";
+    while (IsTaken(name) ||
+           std::find(var_names_.begin(), var_names_.end(), name) != var_names_.end()) {
+      name += "_";
+    }
     exprs_[u].text = name;
     var_names_.push_back(std::move(name));
     result_.params.push_back(std::move(arg));

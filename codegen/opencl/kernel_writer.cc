@@ -10,7 +10,7 @@ namespace tg::opencl {
 namespace {
 
 // Expressions longer than this get a name even where they are used once.
-constexpr size_t kMaxInline = 56;
+constexpr size_t kMaxInline = 56, kMaxStored = 80;
 
 bool HasFlag(const Module& m, std::string_view flag) {
   return std::find(m.flags.begin(), m.flags.end(), flag) != m.flags.end();
@@ -39,7 +39,15 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
   if (no_contract_) prelude.NoContraction();
   result_.name = FunctionName(kernel_.name);
   if (absl::Status s = CollectParams(); !s.ok()) return s;
+  // OpenCL C declares local memory in the outermost scope only.
+  const auto is_local = [](const UOp* u) {
+    return u->op == Op::kScratch && u->dtype.space() == AddrSpace::kLocal;
+  };
   for (const UOp* u : kernel_.body.linear) {
+    if (is_local(u)) WriteScratch(u);
+  }
+  for (const UOp* u : kernel_.body.linear) {
+    if (is_local(u)) continue;
     position_ = plan_.position(u);
     if (absl::Status s = Write(u); !s.ok()) return s;
   }
@@ -216,7 +224,9 @@ absl::Status KernelWriter::Keep(const UOp* u, Expr e) {
   const int uses = plan_.uses(u);
   if (uses == 0) return absl::OkStatus();
   bool keep = free;
-  if (uses == 1 && e.text.size() <= kMaxInline) {
+  // What is stored has a line to itself.
+  const bool stored = uses == 1 && plan_.user(u)->op == Op::kStore;
+  if (uses == 1 && e.text.size() <= (stored ? kMaxStored : kMaxInline)) {
     // Into a deeper loop only what a compiler surely takes out again: arithmetic of addresses.
     const int user_depth = plan_.depth(plan_.position(plan_.user(u)));
     keep |= user_depth <= plan_.depth(position_) || (!u->dtype.is_float() && e.text.size() < 32);

@@ -217,6 +217,24 @@ TEST_F(Memory, AccumulatorsThatReadEachOther) {
       {Output(Scalar::kF32, 2), Exact(Scalar::kF32, 8)}, {}, 5);
 }
 
+// The bound is what the register held before the loop, which changes it.
+TEST_F(Memory, ALoopsBoundIsReadOnce) {
+  Check(
+      "tg 1\nmodule @m\nkernel @r_n : expanded {\n"
+      "%o = define_global {arg = 0} : ptr<i32, 1>\n%x = define_global {arg = 1} : ptr<i32, 1>\n"
+      "%acc = scratch {id = 0} : ptr<i32, 1, reg>\n%c0 = const 0 : i32\n%c3 = const 3 : i32\n"
+      "%px = index %x, %c0 : ptr<i32, 1>\n%v = load %px : i32\n%abs = and %v, %c3 : i32\n"
+      "%p0 = index %acc, %c0 : ptr<i32, 1, reg>\n%z = store %p0, %abs\n"
+      "%b = after %acc, %z : ptr<i32, 1, reg>\n%pb = index %b, %c0 : ptr<i32, 1, reg>\n"
+      "%n = load %pb : i32\n%size = add %n, %c3 : i32\n%k = range %size {id = 0} : i32\n"
+      "%a = after %acc, %z, %k : ptr<i32, 1, reg>\n%pa = index %a, %c0 : ptr<i32, 1, reg>\n"
+      "%old = load %pa : i32\n%sum = add %old, %c3 : i32\n%s = store %pa, %sum\n"
+      "%e = end %s, %k\n%d = after %acc, %e : ptr<i32, 1, reg>\n"
+      "%pd = index %d, %c0 : ptr<i32, 1, reg>\n%r = load %pd : i32\n"
+      "%po = index %o, %c0 : ptr<i32, 1>\n%so = store %po, %r\nsink %so\n}\n",
+      {Output(Scalar::kI32, 1), Random(Scalar::kI32, 1, 3)});
+}
+
 TEST_F(Memory, GatesAndAlternatives) {
   for (Scalar s : {Scalar::kF32, Scalar::kU8, Scalar::kBool, Scalar::kI64}) {
     const std::string t(GetScalarInfo(s).text);
@@ -268,10 +286,12 @@ TEST_F(Memory, GatesAndAlternatives) {
 // Variables as arguments: in the size of the grid, in loops and in addresses.
 TEST_F(Memory, Variables) {
   const std::string text =
-      "tg 1\nmodule @m\nvar @n : [1, 6]\nvar @max : [1, 9]\nkernel @r_n : expanded {\n"
+      "tg 1\nmodule @m\nvar @n : [1, 6]\nvar @max : [1, 9]\nvar @max_ : [1, 9]\nkernel @r_n : "
+      "expanded {\n"
       "%o = define_global {arg = 0} : ptr<i32, 6>\n%x = define_global {arg = 1} : ptr<i32, 64>\n"
       "%acc = scratch {id = 0} : ptr<i32, 1, reg>\n%c0 = const 0 : i32\n%c2 = const 2 : i32\n"
-      "%n = var @n : i32\n%m = var @max : i32\n"
+      "%n = var @n : i32\n%max = var @max : i32\n%max_ = var @max_ : i32\n"
+      "%diff = sub %max, %max_ : i32\n%m = add %max, %diff : i32\n"
       "%g = special %n {name = grid0} : i32\n"
       "%p0 = index %acc, %c0 : ptr<i32, 1, reg>\n%z = store %p0, %c0\n"
       "%size = add %n, %c2 : i32\n%k = range %size {id = 0} : i32\n"
@@ -282,7 +302,8 @@ TEST_F(Memory, Variables) {
       "%d = after %acc, %e : ptr<i32, 1, reg>\n%pd = index %d, %c0 : ptr<i32, 1, reg>\n"
       "%r = load %pd : i32\n%po = index %o, %g : ptr<i32, 6>\n%so = store %po, %r\nsink %so\n}\n";
   for (int64_t n : {1, 3, 6}) {
-    Check(text, {Output(Scalar::kI32, 6), Random(Scalar::kI32, 64)}, {{"n", n}, {"max", 9}});
+    Check(text, {Output(Scalar::kI32, 6), Random(Scalar::kI32, 64)},
+          {{"n", n}, {"max", 8}, {"max_", 7}});
   }
 }
 

@@ -48,8 +48,10 @@ Plan::Plan(const Kernel& kernel, const Target& target) {
   last_text_.assign(order.size(), 0);
   for (size_t p = order.size(); p-- > 0;) {
     const UOp* u = order[p];
-    const int mine =
-        MayMove(u) ? std::max(last_text_[p], static_cast<int>(p)) : static_cast<int>(p);
+    int mine = static_cast<int>(p);
+    if (MayMove(u)) mine = std::max(mine, last_text_[p]);
+    // A loop's bound is read in every iteration.
+    if (u->op == Op::kRange) mine = end_[block_[p + 1]];
     for (const UOp* s : u->srcs()) {
       int& last = last_text_[position_.Get(s)];
       last = std::max(last, mine);

@@ -70,12 +70,10 @@ std::string Prelude::BitCast(const std::string& from, const std::string& to) {
 
 std::string Prelude::FloatToInt(Scalar from, Scalar to, int lanes) {
   const std::string f = ValueType(from, lanes), t = ValueType(to, lanes);
-  const std::string builtin = absl::StrCat("convert_", t, "_sat");
-  // NVIDIA's gives something else than 0 for a NaN where 64 bits are involved.
-  if (BitWidth(from) <= 32 && BitWidth(to) <= 32) return builtin;
+  // OpenCL only recommends 0 for a NaN.
   std::string name = absl::StrCat(t, "_from_", f);
   functions_.insert(absl::StrCat("static inline ", t, " ", name, "(", f, " x) {  // NaN gives 0\n",
-                                 "  return ", builtin, "(x != x ? (", f, ")0 : x);\n}\n"));
+                                 "  return convert_", t, "_sat(x != x ? (", f, ")0 : x);\n}\n"));
   return name;
 }
 

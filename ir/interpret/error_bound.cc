@@ -148,6 +148,8 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
             u->op == Op::kWhere || u->op == Op::kMax || u->op == Op::kMin || u->op == Op::kNeg;
         e += propagated + (propagated > 0 && !selects ? rounding : 0);
       }
+      // 0 times a zero whose sign may be either.
+      if (e == 0 && is_float && (u->op == Op::kMul || u->op == Op::kMulAcc)) e = Tiny(s);
       if (s == Scalar::kBool && e > 0) e = 1;
     }
     if (fusable) {

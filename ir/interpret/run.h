@@ -1,5 +1,5 @@
-// Interprets a whole module: one of its graphs, with the kernels that it runs. The module is one that
-// the verifier accepts; whatever such a module does is a result or an error, never undefined.
+// Interprets a whole module: one of its graphs, with the kernels that it runs. The module is one
+// that the verifier accepts; whatever such a module does is a result or an error, never undefined.
 #ifndef TG_IR_INTERPRET_RUN_H_
 #define TG_IR_INTERPRET_RUN_H_
 

@@ -1,5 +1,6 @@
 // V101-V108: what a node is made of, before its types.
 #include <climits>
+#include <cstdint>
 
 #include "ir/attr.h"
 #include "ir/text/constant.h"
@@ -61,6 +62,10 @@ bool ViewsAreWellFormed(std::span<const int64_t> words) {
 
 constexpr int64_t kMaxArg = 65535;
 
+// Passes count on from the greatest id; there has to be room.
+constexpr bool IsId(int64_t v) { return v >= 0 && v <= INT32_MAX; }
+constexpr char kBadId[] = "id is not from 0 to 2147483647";
+
 bool IsPowerOfTwo(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
 
 // The range of one-word fields and the like; null where all is well.
@@ -71,17 +76,17 @@ const char* AttributeProblem(const UOp* u) {
     case Op::kCarried:
       return word(0) < 0 || word(0) > kMaxArg ? "arg is not from 0 to 65535" : nullptr;
     case Op::kScratch:
-      if (word(0) < 0) return "id is negative";
+      if (!IsId(word(0))) return kBadId;
       return word(1) != 0 && !IsPowerOfTwo(word(1)) ? "align is not a power of two" : nullptr;
     case Op::kRange:
-      return word(0) < 0 ? "id is negative" : nullptr;
+      return IsId(word(0)) ? nullptr : kBadId;
     case Op::kUnroll:
-      if (word(0) < 0) return "axis is negative";
+      if (!IsId(word(0))) return "axis is not from 0 to 2147483647";
       return word(1) < 1 ? "size is less than 1" : nullptr;
     case Op::kBufferView:
       return word(0) < 0 || word(1) < 0 ? "offset or size is negative" : nullptr;
     case Op::kGroupReduce:
-      return word(1) < 0 ? "id is negative" : nullptr;
+      return IsId(word(1)) ? nullptr : kBadId;
     case Op::kCopy:
       return word(0) == 0 ? "device has no name" : nullptr;
     case Op::kCopyAsync:

@@ -54,8 +54,8 @@ class Applier {
     if (absl::Status s = Mark({AxisKind::kGlobal}, AxisKind::kLocal, INT64_MAX); !s.ok()) return s;
     return CheckGroup();
   }
-  absl::Status Group() { return MarkGroup(false); }
-  absl::Status GroupTop() { return MarkGroup(true); }
+  absl::Status Group() { return MarkGroup(); }
+  absl::Status GroupTop() { return MarkGroup(); }
 
   absl::Status PadTo() {
     size_t axis = 0;
@@ -214,8 +214,10 @@ class Applier {
     return absl::OkStatus();
   }
 
-  absl::Status MarkGroup(bool) {
+  absl::Status MarkGroup() {
     if (absl::Status s = NeedLocals(); !s.ok()) return s;
+    // All work-items of a group read what one of them overwrites.
+    if (s_.in_place) return Illegal(opt_, "the kernel reads an argument that it writes");
     if (absl::Status s = Mark({AxisKind::kReduce}, AxisKind::kGroup, INT64_MAX); !s.ok()) return s;
     return CheckGroup();
   }
@@ -235,6 +237,22 @@ class Applier {
     return absl::OkStatus();
   }
 
+ public:
+  // A grid and a group have three dimensions. Axes that share one must be neither a group axis nor
+  // bound to a dimension.
+  absl::Status CheckDimensions() {
+    int groups = 0, locals = 0, bound = 0, free = 0;
+    for (const ScheduledAxis& a : s_.axes) {
+      groups += a.kind == AxisKind::kGroup;
+      locals += a.kind == AxisKind::kLocal;
+      if (a.kind == AxisKind::kGlobal) ++(a.grid_dim >= 0 ? bound : free);
+    }
+    if (groups + (locals > 0) > 3) return Illegal(opt_, "a group has three dimensions");
+    if (bound + (free > 0) > 3) return Illegal(opt_, "the grid has three dimensions");
+    return absl::OkStatus();
+  }
+
+ private:
   // Axis numbers held in digits follow insertions and removals; the removed one becomes SIZE_MAX.
   void Insert(size_t at, const ScheduledAxis& axis) {
     s_.axes.insert(s_.axes.begin() + static_cast<ptrdiff_t>(at), axis);
@@ -346,6 +364,7 @@ absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) 
     Schedule copy = schedule;
     Applier applier(copy, opt, target);
     if (absl::Status s = (applier.*row.apply)(); !s.ok()) return s;
+    if (absl::Status s = applier.CheckDimensions(); !s.ok()) return s;
     schedule = std::move(copy);
     return absl::OkStatus();
   }
@@ -356,10 +375,29 @@ absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) 
   return Illegal(opt, "no such opt; there are: " + names);
 }
 
+namespace {
+
+const UOp* Argument(const UOp* pointer) {
+  while (pointer->num_srcs > 0) pointer = pointer->src(0);
+  return pointer;
+}
+
+bool ReadsWhatItWrites(const Body& body) {
+  NodeSet written;
+  for (const UOp* store : body.root->srcs()) written.Insert(Argument(store->src(0)));
+  for (const UOp* u : PostOrder(body.root)) {
+    if (u->op == Op::kLoad && written.Contains(Argument(u->src(0)))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel,
                                       const Target& target, ShapeMap& shapes) {
   Schedule schedule;
   schedule.base = BaseAxes(module, kernel, shapes);
+  schedule.in_place = ReadsWhatItWrites(kernel.body);
   for (size_t i = 0; i < schedule.base.size(); ++i) {
     const BaseAxis& b = schedule.base[i];
     ScheduledAxis axis;

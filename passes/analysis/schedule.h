@@ -42,6 +42,7 @@ struct Schedule {
   std::vector<std::vector<Digit>> digits;  // by base axis
   std::vector<bool> padded;                // by base axis: its digits reach beyond its size
   bool no_locals = false;
+  bool in_place = false;  // the kernel reads an argument that it writes
 
   // The axes of a base axis's reduce of one kind, as positions in `axes`.
   std::vector<size_t> AxesOf(const UOp* reduce) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "ir/walk.h"
 #include "passes/decompose/float_types.h"
 #include "passes/decompose/index_type.h"
 #include "passes/decompose/integer.h"
@@ -19,16 +20,26 @@ constexpr PassOption kOptions[] = {
     {"mem-width", PassOption::Kind::kInt, "-1", "bytes that one access moves; -1: the target's"},
 };
 
+// Whether the kernel has been here before: its addresses are of the target's types.
+bool HasNarrowAddresses(const Body& body) {
+  for (const UOp* u : PostOrder(body.root)) {
+    if (u->op == Op::kIndex && !u->src(1)->dtype.is_index()) return true;
+  }
+  return false;
+}
+
 absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& target,
                          PassContext& context) {
   Body& body = kernel.body;
   const bool reassociate =
       std::find(module.flags.begin(), module.flags.end(), "no-reassociate") == module.flags.end();
   // While addresses are still of type index, so that consecutive ones are found.
-  const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target);
-  if (!memory.ok()) return memory.status();
-  context.statistics["devectorize.wide-accesses"] += memory->wide_accesses;
-  context.statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
+  if (!HasNarrowAddresses(body)) {
+    const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target);
+    if (!memory.ok()) return memory.status();
+    context.statistics["devectorize.wide-accesses"] += memory->wide_accesses;
+    context.statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
+  }
   if (absl::Status s = ReduceLanes(body, reassociate); !s.ok()) return s;
   // On whole vectors, however wide: there are few nodes yet.
   SplitIntegerMulAcc(body);

@@ -31,6 +31,7 @@ class Preparer {
             absl::StrCat("kernelize: ", std::string(Mnemonic(u->op)),
                          " is interpreted only; graphs with loops are not made into kernels"));
       }
+      if (absl::Status status = CheckStored(u); !status.ok()) return status;
       const UOp* to = u->op == Op::kSink ? Sink(u) : Simplify(u);
       map_[u] = to;
       body_.CarryOver(u, to);
@@ -40,6 +41,24 @@ class Preparer {
   }
 
  private:
+  // What has to be in a buffer and cannot.
+  static absl::Status CheckStored(const UOp* u) {
+    if (u->op == Op::kContiguous && u->dtype.is_index()) {
+      return absl::InvalidArgumentError(
+          "kernelize: a value of type index is in no buffer; cast it to i64");
+    }
+    if (u->op == Op::kAssign || u->op == Op::kSink || u->op == Op::kContiguous) {
+      return absl::OkStatus();
+    }
+    for (const UOp* s : u->srcs()) {
+      if (s->op != Op::kCopy) continue;
+      return absl::UnimplementedError(absl::StrCat(
+          "kernelize: ", std::string(Mnemonic(u->op)),
+          " of a copy: a graph's kernels run on one device; assign the copy to a buffer"));
+    }
+    return absl::OkStatus();
+  }
+
   // Also where a symbolic extent cannot be but 0.
   bool HasNoElements(const Shape& shape) {
     return std::any_of(shape.begin(), shape.end(),
@@ -134,7 +153,8 @@ class Preparer {
     for (size_t i = 0; i < sink->num_srcs; ++i) {
       const UOp* v = map_.Get(sink->src(i));
       if (!v->dtype.is_void() && HasNoElements(shapes_.Of(v))) continue;
-      if (v->op == Op::kNoop && v->num_srcs == 0) continue;
+      // Nobody can see an index: it is in no buffer.
+      if ((v->op == Op::kNoop && v->num_srcs == 0) || v->dtype.is_index()) continue;
       const auto name = targets ? static_cast<StringId>(words[1 + i]) : 0;
       if (!name) {
         roots.push_back(v);

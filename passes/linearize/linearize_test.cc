@@ -109,9 +109,12 @@ class RandomKernel {
     const UOp* c = b_->Load(b_->IndexPtr(in, second));
     const UOp* x = Value(open, depth - 1);
     // They change places: each store overwrites what the other one's value is read from.
-    const UOp* stores[] = {b_->Store(b_->IndexPtr(in, first), b_->Alu(Op::kMax, {c, x})),
-                           b_->Store(b_->IndexPtr(in, second), b_->Mul(a, b_->Const(kF32, 0.5)))};
-    const UOp* joined = kernel_->body.context->Make(Op::kNoop, kVoid, UOpSpan(stores));
+    std::vector<const UOp*> effects = {
+        b_->Store(b_->IndexPtr(in, first), b_->Alu(Op::kMax, {c, x})),
+        b_->Store(b_->IndexPtr(in, second), b_->Mul(a, b_->Const(kF32, 0.5)))};
+    // What was stored before the loop may be named by its end too, and stays before it.
+    if (Draw(2)) effects.push_back(tokens[Draw(2)]);
+    const UOp* joined = kernel_->body.context->Make(Op::kNoop, kVoid, UOpSpan(effects));
     const UOp* end = b_->End(joined, {&k, 1});
     const UOp* out = b_->After(acc, {&end, 1});
     return b_->Add(b_->Load(b_->IndexPtr(out, first)), b_->Load(b_->IndexPtr(out, second)));

@@ -24,6 +24,7 @@ class Finder {
     nest_.nodes = PostOrder(kernel_.body.root);
     Number();
     FindOpenRanges();
+    if (ForceEffects()) FindOpenRanges();
     const int left = open_.back();
     if (left != 0) {
       return Error(absl::StrCat(RangeText(sets_[left][0]), " is not closed by any end"));
@@ -56,20 +57,6 @@ class Finder {
         ranges_.push_back(u);
       }
     }
-    // An end's effect, and those that a noop joins to one, belong inside the loop even where
-    // nothing in them depends on its counter.
-    for (size_t p = nest_.nodes.size(); p-- > 0;) {
-      const UOp* u = nest_.nodes[p];
-      if (u->op == Op::kNoop && forced_[p] != 0) {
-        for (const UOp* s : u->srcs()) {
-          int& forced = forced_[nest_.at(s)];
-          if (s->dtype.is_void()) forced = sets_.Union(forced, forced_[p]);
-        }
-      }
-      if (u->op != Op::kEnd) continue;
-      int& forced = forced_[nest_.at(u->src(0))];
-      for (int r : Closed(u)) forced = sets_.With(forced, r);
-    }
   }
 
   void FindOpenRanges() {
@@ -84,6 +71,45 @@ class Finder {
       if (u->op == Op::kEnd) open = sets_.Without(open, Closed(u));
       open_[p] = sets_.Union(open, forced_[p]);
     }
+  }
+
+  // The effects of an end, and those that noops join to one, belong inside its loop even where
+  // nothing in them depends on the counter: the loop might not run. But not what something in the
+  // loop comes after: that happens once, before the loop. True if any set changed.
+  bool ForceEffects() {
+    bool changed = false;
+    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      const UOp* end = nest_.nodes[p];
+      if (end->op != Op::kEnd || end->num_srcs < 2) continue;
+      std::vector<const UOp*> effects = {end->src(0)};
+      for (size_t i = 0; i < effects.size(); ++i) {
+        if (effects[i]->op != Op::kNoop) continue;
+        for (const UOp* s : effects[i]->srcs()) {
+          if (s->dtype.is_void()) effects.push_back(s);
+        }
+      }
+      for (const UOp* effect : effects) {
+        const int at = nest_.at(effect);
+        for (int r : Closed(end)) {
+          if (sets_.Holds(open_[at], r) || IsAwaitedInside(at, r)) continue;
+          forced_[at] = sets_.With(forced_[at], r);
+          changed = true;
+        }
+      }
+    }
+    return changed;
+  }
+
+  // Whether a node in the loop of range r comes after the effect.
+  bool IsAwaitedInside(int effect, int r) {
+    std::vector<char> behind(nest_.nodes.size(), 0);
+    behind[effect] = 1;
+    for (size_t p = effect + 1; p < behind.size(); ++p) {
+      const UOp* u = nest_.nodes[p];
+      for (const UOp* s : u->srcs()) behind[p] |= behind[nest_.at(s)];
+      if (behind[p] && u->op != Op::kNoop && sets_.Holds(open_[p], r)) return true;
+    }
+    return false;
   }
 
   // around_[r]: the set of ranges whose loops hold the loop of r.

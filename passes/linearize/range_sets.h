@@ -31,6 +31,9 @@ class RangeSets {
                    std::back_inserter(all));
     return it->second = Intern(std::move(all));
   }
+  bool Holds(int set, int range) const {
+    return std::binary_search(sets_[set].begin(), sets_[set].end(), range);
+  }
   int With(int set, int range) { return Union(set, Intern({range})); }
   int Without(int set, const std::vector<int>& gone) {
     std::vector<int> rest;

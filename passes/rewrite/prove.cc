@@ -53,7 +53,17 @@ Proof ProveBits(const RuleInfo& rule, Domain domain, const Options& options) {
   return proof;
 }
 
-// For each value of some names in -2..64, as far as the guard lets through: all must be proven.
+// The values that ProveEach gives to `n` names. One name: -2..64. More: fewer, to end in seconds.
+std::vector<int64_t> ValuesFor(size_t n) {
+  std::vector<int64_t> values;
+  for (int64_t v = -2; v <= (n == 1 ? 64 : n == 2 ? 16 : 6); ++v) values.push_back(v);
+  if (n == 2) values.insert(values.end(), {24, 30, 32, 48, 60, 63, 64});
+  if (n >= 3) values.insert(values.end(), {8, 12, 64});
+  return values;
+}
+
+// For each value of the constants (and of vars that divide), as far as the guard lets through: all
+// must be proven.
 Proof ProveEach(const RuleInfo& rule, const Options& options) {
   const NameCounts counts = CountNames(rule);
   std::vector<bool> is_factor(counts.vars, false);
@@ -64,46 +74,46 @@ Proof ProveEach(const RuleInfo& rule, const Options& options) {
     if (is_factor[i]) factors.push_back(i);
   }
   const size_t n = counts.constants + factors.size();
-  // Three names: up to 16, so that it ends within minutes.
-  const int64_t top = n <= 2 ? 64 : 16;
+  const std::vector<int64_t> list = ValuesFor(n);
+  IntegerQuestions questions(rule, options.timeout_ms);
   Proof proof;
-  std::vector<int64_t> values(n, -2);
+  std::vector<size_t> at(n, 0);  // positions in `list`
   size_t cases = 0;
   for (bool more = n > 0; more;) {
-    Fixed fixed;
-    std::vector<int64_t> constants(values.begin(),
-                                   values.begin() + static_cast<ptrdiff_t>(counts.constants));
-    for (int64_t v : constants) fixed.constants.push_back(v);
+    IntegerQuestions::Fixed fixed;
+    std::vector<int64_t> constants;
+    for (size_t i = 0; i < counts.constants; ++i) constants.push_back(list[at[i]]);
+    fixed.constants.assign(constants.begin(), constants.end());
     fixed.vars.resize(counts.vars);
     for (size_t i = 0; i < factors.size(); ++i) {
-      fixed.vars[factors[i]] = values[counts.constants + i];
+      fixed.vars[factors[i]] = list[at[counts.constants + i]];
     }
     if (GuardMayHold(rule, constants)) {
       ++cases;
-      const Answer answer = AskIntegers(rule, fixed, options.timeout_ms, &proof.failure);
+      const Answer answer = questions.Ask(fixed, &proof.failure);
       if (answer != Answer::kProven) {
-        std::string at;
-        for (int64_t v : values) absl::StrAppend(&at, v, " ");
+        std::string values;
+        for (size_t i : at) absl::StrAppend(&values, list[i], " ");
         proof.failure = absl::StrCat(answer == Answer::kRefuted ? "refuted" : "undecided",
-                                     " for constants ", at, proof.failure);
+                                     " for constants ", values, proof.failure);
         return proof;
       }
     }
     more = false;
-    for (int64_t& v : values) {
-      if (v < top) {
-        ++v;
+    for (size_t& i : at) {
+      if (i + 1 < list.size()) {
+        ++i;
         more = true;
         break;
       }
-      v = -2;
+      i = 0;
     }
   }
   if (cases == 0) {
     proof.failure = "undecided over the integers";
     return proof;
   }
-  proof.kinds.push_back(absl::StrCat("Z3 integers, each constant to ", top));
+  proof.kinds.push_back(absl::StrCat("Z3 integers, ", n, n == 1 ? " constant" : " constants", " each to 64"));
   proof.proven = true;
   return proof;
 }
@@ -115,7 +125,7 @@ Proof ProveIntegers(const RuleInfo& rule, const Options& options) {
   const int64_t reach = names <= 2 ? 40 : names == 3 ? 12 : names == 4 ? 6 : 3;
   proof.failure = FindSmallIntegerCounterexample(rule, -reach, reach);
   if (!proof.failure.empty()) return proof;
-  const Answer answer = AskIntegers(rule, {}, options.timeout_ms, &proof.failure);
+  const Answer answer = IntegerQuestions(rule, options.timeout_ms).Ask({}, &proof.failure);
   if (answer == Answer::kRefuted) return proof;
   if (answer == Answer::kUndecided) return ProveEach(rule, options);
   proof.kinds.push_back("Z3 integers");

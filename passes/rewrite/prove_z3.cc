@@ -30,12 +30,20 @@ struct IntDomain : Z3Domain {
   Value Sub(const Value& a, const Value& b) { return a - b; }
   Value Mul(const Value& a, const Value& b) { return a * b; }
   Bool Lt(const Value& a, const Value& b) { return a < b; }
-  // Z3's div rounds down for a positive divisor.
-  Value FloorDiv(const Value& a, const Value& b) {
-    if (b.is_numeral()) return b.get_numeral_int64() > 0 ? a / b : (-a) / (-b);
+  // Z3's div rounds down for a positive divisor. Divisors that are numbers are told to it as such.
+  static bool IsNumber(const Value& b, int64_t* n) { return b.is_numeral_i64(*n); }
+  Value FloorDiv(const Value& a, const Value& divisor) {
+    const Value b = divisor.simplify();
+    if (int64_t n; IsNumber(b, &n)) return n > 0 ? a / b : (-a) / ctx.int_val(-n);
     return z3::ite(b > 0, a / b, (-a) / (-b));
   }
-  Value TruncDiv(const Value& a, const Value& b) {
+  Value TruncDiv(const Value& a, const Value& divisor) {
+    const Value b = divisor.simplify();
+    if (int64_t n; IsNumber(b, &n)) {
+      const Value m = ctx.int_val(n > 0 ? n : -n);
+      const Value q = z3::ite(a >= 0, a / m, -((-a) / m));
+      return n > 0 ? q : -q;
+    }
     return z3::ite(a >= 0, z3::ite(b > 0, a / b, -(a / (-b))),
                    z3::ite(b > 0, -((-a) / b), (-a) / (-b)));
   }
@@ -79,7 +87,7 @@ Answer Decide(z3::context& ctx, const z3::expr& guard, const z3::expr& same, uns
   params.set("timeout", timeout_ms);
   solver.set(params);
   solver.add(guard);
-  solver.add(!same);
+  solver.add((!same).simplify());
   switch (solver.check()) {
     case z3::unsat:
       return Answer::kProven;
@@ -147,17 +155,25 @@ Answer AskBits(const RuleInfo& rule, Domain domain, int bits, unsigned timeout_m
                 timeout_ms, model);
 }
 
-Answer AskIntegers(const RuleInfo& rule, const Fixed& fixed, unsigned timeout_ms,
-                   std::string* model) {
+struct IntegerQuestions::Solver {
   z3::context ctx;
+};
+
+IntegerQuestions::IntegerQuestions(const RuleInfo& rule, unsigned timeout_ms)
+    : rule_(rule), timeout_ms_(timeout_ms), solver_(std::make_unique<Solver>()) {}
+IntegerQuestions::~IntegerQuestions() = default;
+
+Answer IntegerQuestions::Ask(const Fixed& fixed, std::string* model) {
+  z3::context& ctx = solver_->ctx;
   IntDomain d{{ctx}};
   const auto names =
-      MakeNames<IntDomain>(rule, ctx, [&](const std::string& name, bool is_var, size_t i) {
+      MakeNames<IntDomain>(rule_, ctx, [&](const std::string& name, bool is_var, size_t i) {
         const auto& list = is_var ? fixed.vars : fixed.constants;
         if (i < list.size() && list[i]) return ctx.int_val(*list[i]);
         return ctx.int_const(name.c_str());
       });
-  return Decide(ctx, EvalGuard(rule.guard, d, names, {}), Same(rule, d, names), timeout_ms, model);
+  return Decide(ctx, EvalGuard(rule_.guard, d, names, {}), Same(rule_, d, names), timeout_ms_,
+                model);
 }
 
 }  // namespace tg::prove

@@ -3,6 +3,7 @@
 #define TG_PASSES_REWRITE_PROVE_Z3_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,12 +17,24 @@ enum class Answer { kProven, kRefuted, kUndecided };
 // Domains S and U, as bit-vectors. `model` gets the counterexample.
 Answer AskBits(const RuleInfo& rule, Domain domain, int bits, unsigned timeout_ms,
                std::string* model);
-// Domain Z, as integers; a name that has a value here is that number.
-struct Fixed {
-  std::vector<std::optional<int64_t>> vars, constants;
+// Domain Z, as integers. Many questions about one rule.
+class IntegerQuestions {
+ public:
+  IntegerQuestions(const RuleInfo& rule, unsigned timeout_ms);
+  ~IntegerQuestions();
+
+  // A name that has a value here is that number.
+  struct Fixed {
+    std::vector<std::optional<int64_t>> vars, constants;
+  };
+  Answer Ask(const Fixed& fixed, std::string* model);
+
+ private:
+  struct Solver;
+  const RuleInfo& rule_;
+  const unsigned timeout_ms_;
+  std::unique_ptr<Solver> solver_;
 };
-Answer AskIntegers(const RuleInfo& rule, const Fixed& fixed, unsigned timeout_ms,
-                   std::string* model);
 
 }  // namespace tg::prove
 

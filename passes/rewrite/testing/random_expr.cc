@@ -125,8 +125,8 @@ const UOp* RandomExpr::MakeInt(DType type, int size) {
   if (OneIn(8)) return b_.Where(Make(kBool.WithLanes(type.lanes()), 1), Make(type, left), Make(type, right));
   if (OneIn(8)) {
     const DType from = OneIn(4) ? DType(Scalar::kBool, type.lanes())
-                       : OneIn(3) && type.lanes() == 1
-                           ? kIndex
+                       : OneIn(4)                      ? DType(Scalar::kF32, type.lanes())
+                       : OneIn(3) && type.lanes() == 1 ? kIndex
                            : DType(kInts[Int(0, 7)], type.lanes());
     return b_.Cast(Make(from, size - 1), type);
   }

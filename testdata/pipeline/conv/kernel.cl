@@ -11,7 +11,7 @@ void r_32_64_128_12_3_3(__global float* restrict data0, __global const float* re
     const int v0 = gid0 * 2 + gid1 * 512 + i0 * 32768;
     for (int i1 = 0; i1 < 3; i1++) {
       for (int i2 = 0; i2 < 3; i2++) {
-        const float v1 = 0 < gid1 + i1 & 0 < gid0 + i2 ? data1[v0 + i1 * 256 + i2 - 257] : 0.0f;
+        const float v1 = 0 < gid1 + i1 && 0 < gid0 + i2 ? data1[v0 + i1 * 256 + i2 - 257] : 0.0f;
         const float v2 = data2[gid2 * 108 + i0 * 9 + i1 * 3 + i2];
         acc0 = acc0 + v1 * v2;
       }

@@ -1,0 +1,143 @@
+// Simplifier on expressions as passes build them. (test/*.uop shows what users see.)
+#include "passes/simplify/simplify.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/builder.h"
+#include "passes/rewrite/testing/random_expr.h"
+
+namespace tg {
+namespace {
+
+using ::tg::testing::ToText;
+
+struct Fixture {
+  Context ctx;
+  Builder b{ctx};
+  Simplifier simplify{ctx};
+  const UOp* r = b.Range(b.Index(10));   // 0..9
+  const UOp* q = b.Range(b.Index(16));   // 0..15
+  const UOp* t = b.Range(b.Index(7));    // 0..6
+  const UOp* g = b.Special(SpecialName::kGrid0, b.Index(32));  // 0..31
+
+  const UOp* Mul(const UOp* x, int64_t c) { return b.Mul(x, b.Index(c)); }
+  const UOp* Div(const UOp* x, int64_t c) { return b.Alu(Op::kFloorDiv, {x, b.Index(c)}); }
+  const UOp* Mod(const UOp* x, int64_t c) { return b.Alu(Op::kFloorMod, {x, b.Index(c)}); }
+  const UOp* Lt(const UOp* x, int64_t c) { return b.Lt(x, b.Index(c)); }
+  void Expect(const UOp* from, const UOp* to) {
+    const UOp* v = simplify(from);
+    EXPECT_EQ(v, to) << ToText(ctx, from) << "\n is " << ToText(ctx, v) << "\n not "
+                     << ToText(ctx, to);
+  }
+};
+
+TEST(Simplifier, UnflattensWhatWasFlattened) {
+  Fixture f;
+  const UOp* flat = f.b.Add(f.Mul(f.r, 112), f.b.Add(f.Mul(f.q, 7), f.t));
+  f.Expect(f.Div(flat, 112), f.r);
+  f.Expect(f.Mod(f.Div(flat, 7), 16), f.q);
+  f.Expect(f.Mod(flat, 7), f.t);
+  f.Expect(f.Div(flat, 7), f.b.Add(f.Mul(f.r, 16), f.q));
+}
+
+TEST(Simplifier, FlattensWhatWasUnflattened) {
+  Fixture f;
+  const UOp* high = f.Mul(f.Div(f.Div(f.g, 4), 4), 16);
+  const UOp* middle = f.Mul(f.Mod(f.Div(f.g, 4), 4), 4);
+  f.Expect(f.b.Add(f.b.Add(high, middle), f.Mod(f.g, 4)), f.g);
+  f.Expect(f.b.Add(middle, f.Mod(f.g, 4)), f.Mod(f.g, 16));
+  // Near miss: the middle digit has another base.
+  const UOp* other = f.Mul(f.Mod(f.Div(f.g, 4), 4), 5);
+  EXPECT_EQ(f.simplify(f.b.Add(other, f.Mod(f.g, 4)))->op, Op::kAdd);
+}
+
+TEST(Simplifier, QuotientsOfSums) {
+  Fixture f;
+  f.Expect(f.Mod(f.Mul(f.g, 5), 4), f.Mod(f.g, 4));
+  f.Expect(f.Div(f.b.Add(f.Mul(f.g, 6), f.b.Index(4)), 4),
+           f.b.Add(f.b.Add(f.g, f.Div(f.g, 2)), f.b.Index(1)));
+  f.Expect(f.Div(f.b.Add(f.b.Add(f.g, f.r), f.b.Index(100)), 50), f.b.Index(2));
+  f.Expect(f.Mod(f.b.Add(f.Mod(f.g, 8), f.Mul(f.r, 8)), 8), f.Mod(f.g, 8));
+  // A reversed axis stays what it is: no negative numerator.
+  const UOp* flipped = f.b.Add(f.Mul(f.g, -1), f.b.Index(31));
+  f.Expect(f.Div(flipped, 8), f.Div(flipped, 8));
+}
+
+TEST(Simplifier, ComparisonsOfSums) {
+  Fixture f;
+  const UOp* flat = f.b.Add(f.Mul(f.r, 16), f.q);
+  f.Expect(f.Lt(flat, 32), f.Lt(f.r, 2));
+  f.Expect(f.Lt(flat, 40), f.Lt(flat, 40));  // near miss: 40 is not a multiple of 16
+  f.Expect(f.Lt(flat, 160), f.b.Bool(true));
+  f.Expect(f.b.Lt(f.b.Add(f.Mul(f.r, 4), f.g), f.b.Add(f.g, f.b.Index(8))), f.Lt(f.r, 2));
+}
+
+TEST(Simplifier, RangesThatEndAtAVariable) {
+  Module module;
+  module.vars.push_back({"n", 1, 128, {}});
+  Context ctx;
+  Builder b(ctx);
+  Simplifier simplify(ctx, &module);
+  const UOp* n = b.Var("n");
+  const UOp* i = b.Range(n);
+  const UOp* j = b.Range(n);
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorMod, {i, n})), i);
+  const UOp* flat = b.Add(b.Mul(i, n), j);
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorDiv, {flat, n})), i);
+  EXPECT_EQ(simplify(b.Alu(Op::kFloorMod, {flat, n})), j);
+  EXPECT_EQ(simplify(b.Lt(i, n)), b.Bool(true));
+  EXPECT_EQ(simplify.Range(flat).hi, 127 * 128 + 127);
+}
+
+TEST(Simplifier, GatesBoundWhatStandsUnderThem) {
+  Fixture f;
+  // Under 3 < r the maximum is r, and under r < 4 the quotient is 0.
+  const UOp* m = f.b.Alu(Op::kMax, {f.r, f.b.Index(4)});
+  f.Expect(f.b.Where(f.b.Lt(f.b.Index(3), f.r), m, f.g), f.b.Where(f.b.Lt(f.b.Index(3), f.r), f.r, f.g));
+  const UOp* ptr = f.b.DefineGlobal(0, DType::Pointer(Scalar::kF32, 64, AddrSpace::kGlobal));
+  const UOp* address = f.b.IndexPtr(ptr, f.b.Add(f.g, f.Div(f.r, 4)), f.Lt(f.r, 4));
+  f.Expect(address, f.b.IndexPtr(ptr, f.g, f.Lt(f.r, 4)));
+  // Clauses simplify each other; two that contradict leave nothing to load.
+  f.Expect(f.b.And(f.Lt(f.r, 4), f.Lt(f.r, 6)), f.Lt(f.r, 4));
+  const UOp* never = f.b.And(f.Lt(f.r, 4), f.b.Lt(f.b.Index(5), f.r));
+  f.Expect(f.b.Load(f.b.IndexPtr(ptr, f.g, never)), f.b.Const(kF32, 0));
+}
+
+TEST(Simplifier, Memory) {
+  Fixture f;
+  const UOp* ptr = f.b.DefineGlobal(0, DType::Pointer(Scalar::kF32, 64, AddrSpace::kGlobal));
+  const UOp* address = f.b.IndexPtr(ptr, f.g);
+  const UOp* old = f.b.Load(address);
+  const UOp* one = f.b.Const(kF32, 1);
+  const UOp* gate = f.Lt(f.g, 20);
+  f.Expect(f.b.Store(address, f.b.Where(gate, one, old)), f.b.Store(f.b.IndexPtr(ptr, f.g, gate), one));
+  const UOp* gated = f.b.IndexPtr(ptr, f.g, gate);
+  f.Expect(f.b.Where(gate, f.b.Load(gated), one), f.b.Load(gated, one));
+  f.Expect(f.b.IndexPtr(ptr, f.g, f.b.Bool(true)), address);
+  // A store of what is there, and the loop around it, vanish; but not the write of an argument.
+  const auto store_old = [&](const UOp* to) {
+    const UOp* at = f.b.IndexPtr(to, f.r);
+    return f.b.End(f.b.Store(at, f.b.Load(at)), {&f.r, 1});
+  };
+  const UOp* scratch = f.b.Scratch(DType::Pointer(Scalar::kF32, 64, AddrSpace::kPrivate));
+  const UOp* other = f.b.Store(address, one);
+  const UOp* roots[] = {store_old(scratch), other};
+  f.Expect(f.b.Sink(roots), f.b.Sink({&other, 1}));
+  f.Expect(store_old(ptr), store_old(ptr));
+}
+
+TEST(Simplifier, TakesAMillionNodes) {
+  Body body;
+  Builder b(*body.context);
+  const UOp* x = b.Load(b.IndexPtr(b.DefineGlobal(0, DType::Pointer(Scalar::kF32, 64, AddrSpace::kGlobal)), b.Index(3)));
+  const UOp* u = x;
+  for (int i = 0; body.context->num_nodes() < 1000000; ++i) {
+    u = b.Alu(Op::kMax, {b.Add(b.Mul(u, b.Const(kF32, i)), x), b.Alu(Op::kExp2, {u})});
+  }
+  body.root = b.Sink({&u, 1});
+  Module module;
+  EXPECT_TRUE(Simplify(body, Stage::kLowered, module).ok());
+}
+
+}  // namespace
+}  // namespace tg
