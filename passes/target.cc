@@ -40,9 +40,7 @@ std::vector<Target> MakePresets() {
   Target nvidia = gpu;
   nvidia.name = "cl-nvidia-sm90";
   nvidia.doc = "NVIDIA Hopper through its OpenCL";
-  nvidia.fp64 = true;
-  // Half arithmetic compiles in small kernels; in larger ones the driver's compiler gives up ("do
-  // not know how to split the result of this operator"), so it is done in float.
+  nvidia.fp16 = nvidia.fp64 = true;
   nvidia.local_memory = 49152;
   nvidia.max_group_size = 1024;
   nvidia.max_local[0] = nvidia.max_local[1] = 1024;

@@ -53,8 +53,8 @@ absl::StatusOr<Expr> KernelWriter::Bitcast(const UOp* u) {
   if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u);
   const int lanes = u->dtype.lanes();
   e.text = absl::StrCat(
-      prelude_->BitCast(ValueType(x->dtype.scalar(), lanes), ValueType(u->dtype.scalar(), lanes)),
-      "(", Operand(x, kTernary, true), ")");
+      prelude_->BitCast(Type(x->dtype.scalar(), lanes), Type(u->dtype.scalar(), lanes)), "(",
+      Operand(x, kTernary, true), ")");
   e.precedence = kPostfix;
   return e;
 }
@@ -83,8 +83,7 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
       if (IsMask(s)) e.mask_bits = MaskBits(s);
     }
   }
-  const std::string type =
-      mask ? MaskType(e.mask_bits, lanes) : ValueType(u->dtype.scalar(), lanes);
+  const std::string type = mask ? MaskType(e.mask_bits, lanes) : Type(u->dtype.scalar(), lanes);
   if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary, false, "", 0, 0};
   std::string list;
   for (size_t i = 0; i < u->num_srcs;) {
@@ -101,8 +100,8 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
     } else if (run >= 4) {
       while (taken * 2 <= run) taken *= 2;
       const int n = static_cast<int>(taken);
-      part = absl::StrCat("(", mask ? MaskType(e.mask_bits, n) : ValueType(u->dtype.scalar(), n),
-                          ")(", part, ")");
+      part = absl::StrCat("(", mask ? MaskType(e.mask_bits, n) : Type(u->dtype.scalar(), n), ")(",
+                          part, ")");
     }
     absl::StrAppend(&list, list.empty() ? "" : ", ", part);
     i += taken;

@@ -17,7 +17,7 @@ std::string KernelWriter::Call(const PtxFunction& f) {
 }
 
 absl::Status KernelWriter::WriteCooperation(const UOp* u) {
-  if (!std::string_view(target_.name).starts_with("cl-nvidia")) {
+  if (!IsNvidia()) {
     return Unsupported(u, absl::StrCat(target_.name, " has no instruction for it"));
   }
   switch (u->op) {
@@ -33,7 +33,7 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       return WriteShuffle(u);
     case Op::kWmma: {
       const std::string name(ctx_.String(static_cast<StringId>(u->word())));
-      const PtxFunction f = MatrixFunction(name, *prelude_);
+      const PtxFunction f = MatrixFunction(name, target_.fp16, *prelude_);
       if (f.name.empty()) {
         return Unsupported(u, absl::StrCat("there is no matrix instruction '", name, "'"));
       }
@@ -50,8 +50,8 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       const PtxFunction f = LdMatrixFunction(count, u->words().size() > 1 && u->word(1));
       Expr e;
       e.text = absl::StrCat(
-          prelude_->BitCast(Vector("uint", count), ValueType(u->dtype.scalar(), u->dtype.lanes())),
-          "(", Call(f), "(", Pointer(u->src(0), kTernary), "))");
+          prelude_->BitCast(Vector("uint", count), Type(u->dtype.scalar(), u->dtype.lanes())), "(",
+          Call(f), "(", Pointer(u->src(0), kTernary), "))");
       Name(u, std::move(e));
       return absl::OkStatus();
     }
@@ -85,7 +85,7 @@ absl::Status KernelWriter::WriteShuffle(const UOp* u) {
   const int bits = BitWidth(t.scalar()) * t.lanes();
   const std::string f = Call(ShuffleFunction(static_cast<int>(u->word())));
   const std::string from = Operand(u->src(1), kTernary);
-  const std::string type = ValueType(t.scalar(), t.lanes());
+  const std::string type = Type(t.scalar(), t.lanes());
   auto cast = [&](const std::string& a, const std::string& b) {
     return a == b ? std::string() : prelude_->BitCast(a, b);
   };

@@ -42,7 +42,7 @@ Expr KernelWriter::ConstantOf(const UOp* u, bool exact) const {
   const Scalar s = u->dtype.scalar();
   Expr e;
   if (u->op == Op::kConst) {
-    e.text = Literal(s, u->word(), exact);
+    e.text = Literal(Shown(s), u->word(), exact);
     e.promoted = !exact && IsNarrow(s);
   } else {
     // A vector. Where all lanes are equal one is enough.
@@ -52,10 +52,10 @@ Expr KernelWriter::ConstantOf(const UOp* u, bool exact) const {
         if (splat) break;
         e.text += ", ";
       }
-      e.text += s == Scalar::kBool ? (v ? "-1" : "0") : Literal(s, v, false);
+      e.text += s == Scalar::kBool ? (v ? "-1" : "0") : Literal(Shown(s), v, false);
     }
     const std::string type =
-        s == Scalar::kBool ? MaskType(32, u->dtype.lanes()) : ValueType(s, u->dtype.lanes());
+        s == Scalar::kBool ? MaskType(32, u->dtype.lanes()) : Type(s, u->dtype.lanes());
     e.text = absl::StrCat("(", type, ")(", e.text, ")");
     e.precedence = kUnary;
     if (s == Scalar::kBool) e.mask_bits = 32;
@@ -305,7 +305,7 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
     return Operand(s, precedence, row->has('x') || (vector && !IsMask(s)));
   };
   const std::string one = Literal(u->dtype.scalar(), BitsFromDouble(u->dtype.scalar(), 1), true);
-  e.text = FillIn(*row, text, ValueType(u->dtype.scalar(), u->dtype.lanes()), one);
+  e.text = FillIn(*row, text, Type(u->dtype.scalar(), u->dtype.lanes()), one);
   e.precedence = row->precedence;
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
   return e;

@@ -23,7 +23,7 @@ KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const Tar
       kernel_(kernel),
       target_(target),
       ctx_(*kernel.body.context),
-      plan_(kernel, target),
+      plan_(kernel),
       bounds_(*kernel.body.context, &module),
       no_contract_(HasFlag(module, "no-contract")),
       no_nan_(HasFlag(module, "no-nan")) {}
@@ -64,13 +64,14 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
   if (n != 1 && n != 2 && n != 4 && n != 8 && n != 16) {
     return Unsupported(u, "OpenCL's vectors have 2, 4, 8 or 16 lanes");
   }
-  // What is only stored is moved as bits.
-  const bool bits = s == Scalar::kBF16 || s == Scalar::kFp8E4M3 || s == Scalar::kFp8E5M2;
-  if (bits ? IsElementwise(u->op) || IsConst(u) : !ComputesIn(target_, s)) {
+  // What is only stored is moved about as bits.
+  const bool moves = !IsElementwise(u->op) || u->op == Op::kWhere || u->op == Op::kBitcast;
+  const bool bits = IsFloat(s) && BitWidth(s) <= 16;
+  if (!ComputesIn(target_, s) && !(bits && moves)) {
     return Unsupported(
         u, absl::StrCat(target_.name, " does not compute in ", std::string(GetScalarInfo(s).text)));
   }
-  prelude_->UsesScalar(s);
+  prelude_->UsesScalar(Shown(s));
   return absl::OkStatus();
 }
 
@@ -152,9 +153,8 @@ void KernelWriter::WriteScratch(const UOp* u) {
     };
     for (const Piece& p : plan_.PiecesOf(u)) {
       if (!p.declare) continue;
-      const std::string mine = p.scalar == Scalar::kBool && p.lanes > 1
-                                   ? MaskType(32, p.lanes)
-                                   : ValueType(p.scalar, p.lanes);
+      const std::string mine = p.scalar == Scalar::kBool && p.lanes > 1 ? MaskType(32, p.lanes)
+                                                                        : Type(p.scalar, p.lanes);
       if (mine != type || names.size() > 70) flush();
       type = mine;
       absl::StrAppend(&names, names.empty() ? "" : ", ", p.name);
@@ -204,8 +204,10 @@ void KernelWriter::WriteRange(const UOp* u) {
 
 std::string KernelWriter::TypeOf(const UOp* u, const Expr& e) const {
   return IsMask(u) ? MaskType(e.mask_bits, u->dtype.lanes())
-                   : ValueType(u->dtype.scalar(), u->dtype.lanes());
+                   : Type(u->dtype.scalar(), u->dtype.lanes());
 }
+
+std::string KernelWriter::Type(Scalar s, int lanes) const { return ValueType(Shown(s), lanes); }
 
 void KernelWriter::Name(const UOp* u, Expr e) {
   if (plan_.uses(u) == 0) return;

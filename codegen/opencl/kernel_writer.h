@@ -54,6 +54,10 @@ class KernelWriter {
   std::string TypeOf(const UOp* u, const Expr& e) const;
   absl::Status Unsupported(const UOp* u, std::string_view why) const;
   absl::Status CheckType(const UOp* u);
+  // What values of type `s` are in the source: bits where the target does not compute in f16.
+  Scalar Shown(Scalar s) const { return s == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : s; }
+  std::string Type(Scalar s, int lanes) const;
+  bool IsNvidia() const { return target_.name.starts_with("cl-nvidia"); }
 
   // ---- arguments.cc: the function's head
   absl::Status CollectParams();

@@ -17,7 +17,7 @@ Scalar Declared(const UOp* memory, const Target& target) {
 
 // NVIDIA's compiler fails on accesses of eight halves ("do not know how to split the result"): they
 // go as words.
-bool AsWords(DType t) { return t.scalar() == Scalar::kF16 && t.lanes() >= 8; }
+bool AsWords(Scalar shown, int lanes) { return shown == Scalar::kF16 && lanes >= 8; }
 std::string WordsOf(int lanes) { return absl::StrCat("uint", lanes / 2); }
 
 const UOp* GateOf(const UOp* address) {
@@ -55,6 +55,7 @@ std::string KernelWriter::Pointer(const UOp* address, int precedence) {
 std::string KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
   const UOp* memory = MemoryOf(address);
   const Scalar declared = Declared(memory, target_);
+  value = Shown(value);
   const std::string space = absl::StrCat(SpacePrefix(memory->dtype.space()), write ? "" : "const ");
   // Without vectors and conversions: an element of the array.
   const bool same = MemoryType(declared) == MemoryType(value);
@@ -102,7 +103,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
                              Pointer(address, kUnary));
     }
     e.text = absl::StrCat("vload_half", lanes > 1 ? absl::StrCat(lanes) : "", "(0, ", pointer, ")");
-  } else if (AsWords(u->dtype)) {
+  } else if (AsWords(Shown(value), lanes)) {
     const std::string words = WordsOf(lanes);
     e.text = absl::StrCat(prelude_->BitCast(words, ValueType(value, lanes)), "(",
                           Element(address, Scalar::kU32, lanes / 2, /*write=*/false), ")");
@@ -121,10 +122,10 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   if (gate) {
     std::string otherwise;
     if (!alternative) {
-      otherwise = lanes == 1               ? Literal(value, 0, false)
+      otherwise = lanes == 1               ? Literal(Shown(value), 0, false)
                   : value == Scalar::kBool ? absl::StrCat("(", MaskType(8, lanes), ")(0)")
-                                           : absl::StrCat("(", ValueType(value, lanes), ")(",
-                                                          Literal(value, 0, false), ")");
+                                           : absl::StrCat("(", Type(value, lanes), ")(",
+                                                          Literal(Shown(value), 0, false), ")");
     } else if (IsMask(alternative)) {
       otherwise = Mask(alternative, 8, kTernary);
     } else {
@@ -164,7 +165,7 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     return s;
   } else if (const Piece* piece = plan_.PieceOf(address)) {
     const bool mask = IsMask(value);
-    const std::string type = mask ? MaskType(32, t.lanes()) : ValueType(t.scalar(), t.lanes());
+    const std::string type = mask ? MaskType(32, t.lanes()) : Type(t.scalar(), t.lanes());
     const std::string text = mask ? Mask(value, 32, kTernary) : Operand(value, kTernary);
     const bool declares = !piece->declare && piece->first == position_ && !guard;
     Line(absl::StrCat(declares ? type + " " : "", piece->name, " = ", text, ";"));
@@ -178,7 +179,7 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
                       Operand(value, kTernary, true), ", 0, ", pointer, ");"));
   } else {
     std::string text = Operand(value, kTernary);
-    if (AsWords(t)) {
+    if (AsWords(Shown(t.scalar()), t.lanes())) {
       Line(absl::StrCat(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
                         prelude_->BitCast(ValueType(t.scalar(), t.lanes()), WordsOf(t.lanes())),
                         "(", text, ");"));

@@ -104,6 +104,22 @@ TEST_F(Memory, HalfScratch) {
   }
 }
 
+// Halves that nobody computes with keep their bits, NaN or not.
+TEST_F(Memory, HalvesAreMoved) {
+  Check(
+      "tg 1\nmodule @m\nkernel @E_1 : expanded {\n"
+      "%o = define_global {arg = 0} : ptr<f16, 16>\n%x = define_global {arg = 1} : ptr<f16, 16>\n"
+      "%t = scratch {id = 0} : ptr<f16, 8, reg>\n%c0 = const 0 : i32\n%c8 = const 8 : i32\n"
+      "%p = index %x, %c0 : ptr<f16, 16>\n%l = load %p : f16x8\n"
+      "%pt = index %t, %c0 : ptr<f16, 8, reg>\n%s = store %pt, %l\n"
+      "%a = after %t, %s : ptr<f16, 8, reg>\n%pa = index %a, %c0 : ptr<f16, 8, reg>\n"
+      "%r = load %pa : f16x8\n%po = index %o, %c8 : ptr<f16, 16>\n%so = store %po, %r\n"
+      "%one = const 1.0 : f16\n%last = gep %l {lanes = [7]} : f16\n"
+      "%v = vectorize %one, %last, %one, %last, %one, %last, %one, %last : f16x8\n"
+      "%pf = index %o, %c0 : ptr<f16, 16>\n%sf = store %pf, %v\nsink %so, %sf\n}\n",
+      {Output(Scalar::kF16, 16), Random(Scalar::kF16, 16)});
+}
+
 TEST_F(Memory, BitsOfTypesThatAreOnlyStored) {
   Check(
       "tg 1\nmodule @m\nkernel @E_1 : expanded {\n"

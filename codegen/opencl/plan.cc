@@ -22,7 +22,7 @@ const UOp* MemoryOf(const UOp* address) {
   return address;
 }
 
-Plan::Plan(const Kernel& kernel, const Target& target) {
+Plan::Plan(const Kernel& kernel) {
   const auto& order = kernel.body.linear;
   position_.Reserve(kernel.body.context->num_nodes());
   uses_.Reserve(kernel.body.context->num_nodes());
@@ -57,7 +57,7 @@ Plan::Plan(const Kernel& kernel, const Target& target) {
       last = std::max(last, mine);
     }
   }
-  FindPieces(order, target);
+  FindPieces(order);
 }
 
 void Plan::FindBlocks(const std::vector<const UOp*>& order) {
@@ -88,7 +88,7 @@ void Plan::FindBlocks(const std::vector<const UOp*>& order) {
   }
 }
 
-void Plan::FindPieces(const std::vector<const UOp*>& order, const Target& target) {
+void Plan::FindPieces(const std::vector<const UOp*>& order) {
   struct Found {
     Scalar scalar;
     int lanes;
@@ -99,8 +99,7 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, const Target& target
   for (size_t p = 0; p < order.size(); ++p) {
     const UOp* u = order[p];
     if (u->op == Op::kScratch && u->dtype.space() == AddrSpace::kReg) {
-      const Scalar s = u->dtype.scalar();
-      named[static_cast<int>(p)] = s != Scalar::kF16 || target.fp16;
+      named[static_cast<int>(p)] = true;
     }
     // Any use of an address but a plain access at a constant element makes it an array.
     for (size_t i = 0; i < u->num_srcs; ++i) {

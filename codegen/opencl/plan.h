@@ -10,7 +10,6 @@
 
 #include "ir/module.h"
 #include "ir/walk.h"
-#include "passes/target.h"
 
 namespace tg::opencl {
 
@@ -26,7 +25,7 @@ struct Piece {
 
 class Plan {
  public:
-  Plan(const Kernel& kernel, const Target& target);
+  explicit Plan(const Kernel& kernel);
 
   int position(const UOp* u) const { return position_.Get(u); }
   int uses(const UOp* u) const { return uses_.Get(u); }
@@ -42,7 +41,7 @@ class Plan {
 
  private:
   void FindBlocks(const std::vector<const UOp*>& order);
-  void FindPieces(const std::vector<const UOp*>& order, const Target& target);
+  void FindPieces(const std::vector<const UOp*>& order);
   void DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
                       const std::vector<int>& accesses);
 

@@ -38,28 +38,31 @@ std::string Registers(int first, int n) {
 
 }  // namespace
 
-PtxFunction MatrixFunction(std::string_view name, Prelude& prelude) {
+PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
   const Instruction* found = nullptr;
   for (const Instruction& i : kInstructions) {
     if (i.name == name) found = &i;
   }
   if (!found) return {};
   const Instruction& m = *found;
+  auto type = [&](std::string_view t) {
+    return !half && t.starts_with("half") ? absl::StrCat("ushort", std::string(t.substr(4)))
+                                          : std::string(t);
+  };
   PtxFunction f;
   f.name = absl::StrCat("mma_", std::string(name));
   for (char& c : f.name) c = c == '.' ? '_' : c;
   const bool float_sum = m.c == "float4";
   const bool tf32 = m.a == "float4";
-  std::string text =
-      absl::StrCat("static inline ", std::string(m.c), " ", f.name, "(", std::string(m.a), " a, ",
-                   std::string(m.b), " b, ", std::string(m.c), " c) {\n");
+  std::string text = absl::StrCat("static inline ", type(m.c), " ", f.name, "(", type(m.a), " a, ",
+                                  type(m.b), " b, ", type(m.c), " c) {\n");
   absl::StrAppend(&text, "  ", tf32 ? "" : "const ", Uint(m.a_registers),
-                  " x = ", prelude.BitCast(std::string(m.a), Uint(m.a_registers)), "(a);\n", "  ",
+                  " x = ", prelude.BitCast(type(m.a), Uint(m.a_registers)), "(a);\n", "  ",
                   tf32 ? "" : "const ", Uint(m.b_registers),
-                  " y = ", prelude.BitCast(std::string(m.b), Uint(m.b_registers)), "(b);\n");
+                  " y = ", prelude.BitCast(type(m.b), Uint(m.b_registers)), "(b);\n");
   // Sums in half are two to a register.
-  const std::string pack = float_sum ? "" : prelude.BitCast("half2", "uint");
-  const std::string unpack = float_sum ? "" : prelude.BitCast("uint", "half2");
+  const std::string pack = float_sum ? "" : prelude.BitCast(type("half2"), "uint");
+  const std::string unpack = float_sum ? "" : prelude.BitCast("uint", type("half2"));
   std::string sums, outputs, inputs, parts;
   for (int i = 0; i < m.c_registers; ++i) {
     absl::StrAppend(&sums, i ? ", " : "", "d", i, " = ",
@@ -86,8 +89,8 @@ PtxFunction MatrixFunction(std::string_view name, Prelude& prelude) {
                   "  asm volatile(\"mma.sync.aligned.", std::string(m.ptx), " \"\n      \"",
                   Registers(0, m.c_registers), ", ", Registers(a, m.a_registers), ", ",
                   Registers(b, m.b_registers), ", ", Registers(0, m.c_registers),
-                  ";\"\n      : ", outputs, "\n      : ", inputs, ");\n  return (",
-                  std::string(m.c), ")(", parts, ");\n}\n");
+                  ";\"\n      : ", outputs, "\n      : ", inputs, ");\n  return (", type(m.c), ")(",
+                  parts, ");\n}\n");
   f.text = std::move(text);
   return f;
 }

@@ -20,7 +20,8 @@ struct PtxFunction {
 
 // d = f(a, b, c) for the matrix instruction that op `wmma` names, as m16n8k16.f32.f16; without a
 // name where there is no such instruction.
-PtxFunction MatrixFunction(std::string_view instruction, Prelude& prelude);
+// `half`: its fragments of f16 are half8 and so on; else ushort8.
+PtxFunction MatrixFunction(std::string_view instruction, bool half, Prelude& prelude);
 // uint, uint2 or uint4 = f(row address): `count` matrices.
 PtxFunction LdMatrixFunction(int count, bool transpose);
 // uint = f(value, number of the work-item) in subgroups of `width`.

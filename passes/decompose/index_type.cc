@@ -40,6 +40,8 @@ class IndexTypes {
       case Op::kCast:
         return b_.Cast(srcs[0], makes_index ? u->dtype.WithScalar(kept) : u->dtype);
       case Op::kIndex:
+      case Op::kEnd:  // names loops, of whatever types
+      case Op::kAfter:
         return WithSources(b_, u, srcs);
       default:
         break;

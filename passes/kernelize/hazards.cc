@@ -84,11 +84,19 @@ class Finder {
     for (size_t i = 0; i < drafts_.size(); ++i) number[drafts_[i].node] = i + 1;
     const auto before = [&](size_t i) {
       std::vector<size_t> list = out_.drafts[i];
-      for (const UOp* in : drafts_[i].inputs) {
-        if (const size_t n = number.Get(in)) list.push_back(n - 1);
-      }
-      if (const size_t n = drafts_[i].target ? number.Get(drafts_[i].target) : 0) {
-        list.push_back(n - 1);
+      // Through what only joins versions to the kernels that make them.
+      NodeSet visited;
+      std::vector<const UOp*> nodes = drafts_[i].inputs;
+      if (drafts_[i].target) nodes.push_back(drafts_[i].target);
+      while (!nodes.empty()) {
+        const UOp* u = nodes.back();
+        nodes.pop_back();
+        if (!visited.Insert(u)) continue;
+        if (const size_t n = number.Get(u)) {
+          list.push_back(n - 1);
+        } else {
+          nodes.insert(nodes.end(), u->srcs().begin(), u->srcs().end());
+        }
       }
       return list;
     };

@@ -31,7 +31,14 @@ class Preparer {
             absl::StrCat("kernelize: ", std::string(Mnemonic(u->op)),
                          " is interpreted only; graphs with loops are not made into kernels"));
       }
-      if (absl::Status status = CheckStored(u); !status.ok()) return status;
+      if (u->op == Op::kCopy) {
+        return absl::UnimplementedError(
+            "kernelize: copy is interpreted only; a graph's kernels run on one device");
+      }
+      if (u->op == Op::kContiguous && u->dtype.is_index()) {
+        return absl::InvalidArgumentError(
+            "kernelize: a value of type index is in no buffer; cast it to i64");
+      }
       const UOp* to = u->op == Op::kSink ? Sink(u) : Simplify(u);
       map_[u] = to;
       body_.CarryOver(u, to);
@@ -41,24 +48,6 @@ class Preparer {
   }
 
  private:
-  // What has to be in a buffer and cannot.
-  static absl::Status CheckStored(const UOp* u) {
-    if (u->op == Op::kContiguous && u->dtype.is_index()) {
-      return absl::InvalidArgumentError(
-          "kernelize: a value of type index is in no buffer; cast it to i64");
-    }
-    if (u->op == Op::kAssign || u->op == Op::kSink || u->op == Op::kContiguous) {
-      return absl::OkStatus();
-    }
-    for (const UOp* s : u->srcs()) {
-      if (s->op != Op::kCopy) continue;
-      return absl::UnimplementedError(absl::StrCat(
-          "kernelize: ", std::string(Mnemonic(u->op)),
-          " of a copy: a graph's kernels run on one device; assign the copy to a buffer"));
-    }
-    return absl::OkStatus();
-  }
-
   // Also where a symbolic extent cannot be but 0.
   bool HasNoElements(const Shape& shape) {
     return std::any_of(shape.begin(), shape.end(),
@@ -180,19 +169,26 @@ class Preparer {
     NodeSet seen;
     std::vector<const UOp*> order;
     AppendPostOrder(roots, seen, order);
-    NodeMap<const UOp*> raw, read;  // the node itself; what its users see
+    // The node itself; what its users see; as the target of an assign, which stays where it was.
+    NodeMap<const UOp*> raw, read, place;
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* u : order) {
       srcs.clear();
       for (size_t i = 0; i < u->num_srcs; ++i) {
         const UOp* s = u->src(i);
         const bool own = u->op == Op::kAssign && i == 1 && stored.Get(s) == u;
-        srcs.push_back(own ? raw.Get(s) : read.Get(s));
+        const bool target = u->op == Op::kAssign && i == 0;
+        srcs.push_back(target ? place.Get(s) : own ? raw.Get(s) : read.Get(s));
       }
       const UOp* to = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
       body_.CarryOver(u, to);
       raw[u] = to;
       read[u] = to;
+      place[u] = to;
+      if (IsMovement(u->op)) {
+        srcs[0] = place.Get(u->src(0));
+        place[u] = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+      }
       if (const UOp* a = stored.Get(u)) {
         const UOp* assign = b_.context().Make(Op::kAssign, a->dtype, {a->src(0), to});
         body_.CarryOver(a, assign);

@@ -13,7 +13,7 @@ namespace {
 // A pure node may be computed earlier or more often than its users need it. A load may not where
 // its loop might not run at all: its address need not exist then.
 bool IsPinned(const UOp* u) {
-  return YieldsToken(u->op) || u->op == Op::kRange || u->dtype.is_void();
+  return YieldsToken(u->op) || u->op == Op::kRange || u->op == Op::kScratch || u->dtype.is_void();
 }
 
 class Finder {
@@ -24,7 +24,6 @@ class Finder {
     nest_.nodes = PostOrder(kernel_.body.root);
     Number();
     FindOpenRanges();
-    if (ForceEffects()) FindOpenRanges();
     const int left = open_.back();
     if (left != 0) {
       return Error(absl::StrCat(RangeText(sets_[left][0]), " is not closed by any end"));
@@ -48,7 +47,6 @@ class Finder {
 
   void Number() {
     nest_.position.Reserve(kernel_.body.context->num_nodes());
-    forced_.assign(nest_.nodes.size(), 0);
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
       const UOp* u = nest_.nodes[p];
       nest_.position[u] = static_cast<int>(p);
@@ -69,47 +67,8 @@ class Finder {
         if (s->op == Op::kRange) open = sets_.With(open, range_of_.Get(s));
       }
       if (u->op == Op::kEnd) open = sets_.Without(open, Closed(u));
-      open_[p] = sets_.Union(open, forced_[p]);
+      open_[p] = open;
     }
-  }
-
-  // The effects of an end, and those that noops join to one, belong inside its loop even where
-  // nothing in them depends on the counter: the loop might not run. But not what something in the
-  // loop comes after: that happens once, before the loop. True if any set changed.
-  bool ForceEffects() {
-    bool changed = false;
-    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
-      const UOp* end = nest_.nodes[p];
-      if (end->op != Op::kEnd || end->num_srcs < 2) continue;
-      std::vector<const UOp*> effects = {end->src(0)};
-      for (size_t i = 0; i < effects.size(); ++i) {
-        if (effects[i]->op != Op::kNoop) continue;
-        for (const UOp* s : effects[i]->srcs()) {
-          if (s->dtype.is_void()) effects.push_back(s);
-        }
-      }
-      for (const UOp* effect : effects) {
-        const int at = nest_.at(effect);
-        for (int r : Closed(end)) {
-          if (sets_.Holds(open_[at], r) || IsAwaitedInside(at, r)) continue;
-          forced_[at] = sets_.With(forced_[at], r);
-          changed = true;
-        }
-      }
-    }
-    return changed;
-  }
-
-  // Whether a node in the loop of range r comes after the effect.
-  bool IsAwaitedInside(int effect, int r) {
-    std::vector<char> behind(nest_.nodes.size(), 0);
-    behind[effect] = 1;
-    for (size_t p = effect + 1; p < behind.size(); ++p) {
-      const UOp* u = nest_.nodes[p];
-      for (const UOp* s : u->srcs()) behind[p] |= behind[nest_.at(s)];
-      if (behind[p] && u->op != Op::kNoop && sets_.Holds(open_[p], r)) return true;
-    }
-    return false;
   }
 
   // around_[r]: the set of ranges whose loops hold the loop of r.
@@ -307,7 +266,7 @@ class Finder {
   RangeSets sets_;
   std::vector<const UOp*> ranges_;
   NodeMap<int> range_of_;
-  std::vector<int> forced_, open_;  // sets by position
+  std::vector<int> open_;           // sets by position
   std::vector<int> around_;         // sets by range
   std::vector<int> loop_of_;        // loops by range
   std::vector<std::vector<const UOp*>> writes_;

@@ -60,14 +60,14 @@ const UOp* Build(const Gate& v, RuleContext&, const Env& e, int) {
   return e.gate[v.i];
 }
 template <Type kAs, typename T>
-  requires kIsConstant<T>
+requires kIsConstant<T>
 const UOp* Build(const T& t, RuleContext& rc, const Env& e, int lanes) {
   const auto bits = Fold<kAs>(t, e);
   return bits ? UniformConst(rc.ctx, DType(ScalarFor<kAs>(e), lanes), *bits) : nullptr;
 }
 template <Type kAs, Op kOp, typename... A>
-  requires(!kIsConstant<Alu<kOp, A...>>)
-const UOp* Build(const Alu<kOp, A...>& t, RuleContext& rc, const Env& e, int lanes) {
+requires(!kIsConstant<Alu<kOp, A...>>) const UOp* Build(const Alu<kOp, A...>& t, RuleContext& rc,
+                                                        const Env& e, int lanes) {
   constexpr Type kIn = Alu<kOp, A...>::kOperand;
   const DType type(ScalarFor<Join(Alu<kOp, A...>::kType, kAs)>(e), lanes);
   if constexpr (sizeof...(A) == 1) {
@@ -78,7 +78,7 @@ const UOp* Build(const Alu<kOp, A...>& t, RuleContext& rc, const Env& e, int lan
     const UOp* b = Build<kIn>(t.b, rc, e, lanes);
     return a && b ? rc.ctx.Make(kOp, type, {a, b}) : nullptr;
   } else {
-    const UOp* g = Build<kOp == Op::kWhere ? Type::kBool : kIn>(t.p, rc, e, lanes);
+    const UOp* g = Build < kOp == Op::kWhere ? Type::kBool : kIn > (t.p, rc, e, lanes);
     const UOp* a = Build<kIn>(t.a, rc, e, lanes);
     const UOp* b = Build<kIn>(t.b, rc, e, lanes);
     return g && a && b ? rc.ctx.Make(kOp, type, {g, a, b}) : nullptr;

@@ -45,9 +45,9 @@ absl::Status Rewriter::Endless(size_t first_frame) const {
 }
 
 absl::Status Rewriter::TooMany() const {
-  return absl::InternalError(absl::StrCat("rewriting does not end: given up after ",
-                                          num_applications_, " applications, the last of: ",
-                                          NamesOf(rules_, recent_)));
+  return absl::InternalError(
+      absl::StrCat("rewriting does not end: given up after ", num_applications_,
+                   " applications, the last of: ", NamesOf(rules_, recent_)));
 }
 
 size_t Rewriter::NumRewritten(const UOp* u) const {
@@ -75,7 +75,8 @@ void Rewriter::Finish(const UOp* v) {
 
 absl::Status Rewriter::Run(const UOp* root) {
   const uint64_t limit =
-      num_applications_ + (max_applications_ ? max_applications_ : 100000 + 20ull * rc_.ctx.num_nodes());
+      num_applications_ +
+      (max_applications_ ? max_applications_ : 100000 + 20ull * rc_.ctx.num_nodes());
   // Puts `u` on the stack, unless it is final. False: it is there already.
   const auto push = [&](const UOp* u) {
     const UOp*& state = memo_[u];

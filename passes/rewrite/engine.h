@@ -1,9 +1,9 @@
 // Rewriter: applies a RuleSet to a graph until nothing applies any more.
 //
-// Sources are rewritten first, then the node; what a rule returns is rewritten in turn. Each node is
-// rewritten once (memoised by id), with a stack of our own. A rule set that does not end is found
-// out, either by a node that is rewritten into itself or by the number of applications, and reported
-// with the names of the rules.
+// Sources are rewritten first, then the node; what a rule returns is rewritten in turn. Each node
+// is rewritten once (memoised by id), with a stack of our own. A rule set that does not end is
+// found out, either by a node that is rewritten into itself or by the number of applications, and
+// reported with the names of the rules.
 #ifndef TG_PASSES_REWRITE_ENGINE_H_
 #define TG_PASSES_REWRITE_ENGINE_H_
 
@@ -22,8 +22,8 @@ namespace tg {
 // Keeps its memo between calls: for whoever rewrites many expressions of one Context.
 class Rewriter {
  public:
-  // Given (node, what a rule made of it): what is to be taken instead. For constraints that rules do
-  // not know of, such as shapes.
+  // Given (node, what a rule made of it): what is to be taken instead. For constraints that rules
+  // do not know of, such as shapes.
   using FixUp = const UOp* (*)(void* data, const UOp* from, const UOp* to);
 
   Rewriter(const RuleSet& rules, RuleContext rc) : rules_(rules), rc_(rc) {

@@ -9,9 +9,9 @@ namespace {
 
 using namespace pattern;  // NOLINT
 
-constexpr auto kSums = rules(rule(Z | W, x + 0, x), rule(Z | W, x * c0 + x, x * (c0 + 1)),
-                             rule(Z | W, (x + c0) + c1, x + (c0 + c1)),
-                             rule(Z, x / c0, 0, x >= 0 && x < c0));
+constexpr auto kSums =
+    rules(rule(Z | W, x + 0, x), rule(Z | W, x* c0 + x, x*(c0 + 1)),
+          rule(Z | W, (x + c0) + c1, x + (c0 + c1)), rule(Z, x / c0, 0, x >= 0 && x < c0));
 const RuleSet& Sums() {
   static const RuleSet kSet({&RuleTable<kSums>::kList});
   return kSet;
@@ -29,8 +29,8 @@ TEST(Rewriter, SourcesFirstAndAgainOnChange) {
   Fixture f;
   const UOp* r = f.b.Range(f.b.Index(10));
   // (r / 16 + (r + 3)) + 4: the quotient is 0 by bounds.
-  const UOp* u = f.b.Add(f.b.Add(f.b.Add(r, f.b.Index(3)), f.b.Alu(Op::kFloorDiv, {r, f.b.Index(16)})),
-                         f.b.Index(4));
+  const UOp* u = f.b.Add(
+      f.b.Add(f.b.Add(r, f.b.Index(3)), f.b.Alu(Op::kFloorDiv, {r, f.b.Index(16)})), f.b.Index(4));
   Rewriter rewriter(Sums(), f.rc);
   EXPECT_EQ(*rewriter.Rewrite(u), f.b.Add(r, f.b.Index(7)));
   EXPECT_EQ(rewriter.num_applications(), 3u);
@@ -65,7 +65,8 @@ TEST(Rewriter, AMillionNodesInAChain) {
   const UOp* u = b.Range(b.Index(10));
   const UOp* zero = b.Index(0);
   const UOp* other = b.Range(b.Index(9));
-  for (int i = 0; i < 1000000; ++i) u = b.Alu(i % 2 ? Op::kAdd : Op::kMax, {u, i % 2 ? zero : other});
+  for (int i = 0; i < 1000000; ++i)
+    u = b.Alu(i % 2 ? Op::kAdd : Op::kMax, {u, i % 2 ? zero : other});
   body.root = b.Sink({&u, 1});
   const auto result = Rewrite(body, Sums());
   ASSERT_TRUE(result.ok()) << result.status();
@@ -77,7 +78,8 @@ TEST(Rewriter, AMillionRewritesInAChain) {
   Builder b(*body.context);
   const UOp* r = b.Range(b.Index(10));
   const UOp* u = r;
-  for (int i = 0; i < 1000000; ++i) u = b.Alu(Op::kAdd, {b.Alu(Op::kMax, {u, b.Index(i)}), b.Index(0)});
+  for (int i = 0; i < 1000000; ++i)
+    u = b.Alu(Op::kAdd, {b.Alu(Op::kMax, {u, b.Index(i)}), b.Index(0)});
   body.root = b.Sink({&u, 1});
   const auto result = Rewrite(body, Sums());
   ASSERT_TRUE(result.ok()) << result.status();
@@ -107,9 +109,8 @@ TEST(Rewriter, NamesGoOverToWhatReplacesThem) {
 }
 
 TEST(Rewriter, ReportsRulesThatGoInACircle) {
-  static constexpr auto kCircle =
-      rules(rule(Z, x + y, x - y * -1), rule(Z, x - y, x + y * -1), rule(Z, (x * c0) * c1, x * (c0 * c1)),
-            rule(Z, x * 1, x));
+  static constexpr auto kCircle = rules(rule(Z, x + y, x - y * -1), rule(Z, x - y, x + y * -1),
+                                        rule(Z, (x * c0) * c1, x * (c0 * c1)), rule(Z, x * 1, x));
   const RuleSet set({&RuleTable<kCircle>::kList});
   Fixture f;
   const UOp* u = f.b.Add(f.b.Range(f.b.Index(10)), f.b.Range(f.b.Index(9)));
@@ -146,8 +147,8 @@ TEST(Rewriter, LinearBodiesAreRefused) {
 }
 
 TEST(RuleSet, NumbersRulesThroughItsLists) {
-  static constexpr auto kMore = rules(custom<Op::kNeg>(
-      [](const UOp* u, RuleContext&) { return u->src(0); }, "DropNeg"));
+  static constexpr auto kMore =
+      rules(custom<Op::kNeg>([](const UOp* u, RuleContext&) { return u->src(0); }, "DropNeg"));
   const RuleSet set({&RuleTable<kSums>::kList, &RuleTable<kMore>::kList});
   ASSERT_EQ(set.num_rules(), 5u);
   EXPECT_EQ(set.Describe(0).name, "x + 0 -> x");

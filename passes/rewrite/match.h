@@ -21,10 +21,10 @@ constexpr std::array<Domain, kNumScalars> kDomainOfScalar = [] {
   std::array<Domain, kNumScalars> d{};
   for (int i = 0; i < kNumScalars; ++i) {
     const auto s = static_cast<Scalar>(i);
-    d[static_cast<size_t>(i)] = s == Scalar::kVoid    ? Domain{0}
-                                : s == Scalar::kBool  ? pattern::B
-                                : s == Scalar::kIndex ? pattern::Z
-                                : s >= Scalar::kFp8E4M3             ? pattern::F
+    d[static_cast<size_t>(i)] = s == Scalar::kVoid                             ? Domain{0}
+                                : s == Scalar::kBool                           ? pattern::B
+                                : s == Scalar::kIndex                          ? pattern::Z
+                                : s >= Scalar::kFp8E4M3                        ? pattern::F
                                 : (i - static_cast<int>(Scalar::kI8)) % 2 == 0 ? pattern::S
                                                                                : pattern::U;
   }

@@ -9,9 +9,8 @@
 // (printing) and prove.h.
 //
 //   x y z w   any node of the rule's type; a name that occurs twice is one node
-//   c0..c3    a constant of that type; arithmetic on constants alone is done when the rule is applied
-//   p q r     any bool
-//   numbers   that constant, in the type that its place asks for
+//   c0..c3    a constant of that type; arithmetic on constants alone is done when the rule is
+//   applied p q r     any bool numbers   that constant, in the type that its place asks for
 //
 // Domains say which type the rule's letters have: Z is `index`, where / and % are floor and nothing
 // overflows; S and U are the signed and unsigned integers, which wrap (W: both); B bool; F floats.
@@ -158,12 +157,10 @@ constexpr auto Make(A... a) {
   return Alu<kOp, decltype(Lift(a))...>(Lift(a)...);
 }
 
-#define TG_BINARY(name, op)                             \
-  template <typename A, typename B_>                    \
-    requires Either<A, B_>                              \
-  constexpr auto name(A a, B_ b) {                      \
-    return Make<op>(a, b);                              \
-  }
+#define TG_BINARY(name, op)          \
+  template <typename A, typename B_> \
+  requires Either<A, B_>             \
+  constexpr auto name(A a, B_ b) { return Make<op>(a, b); }
 TG_BINARY(operator+, Op::kAdd)
 TG_BINARY(operator-, Op::kSub)
 TG_BINARY(operator*, Op::kMul)
@@ -205,7 +202,8 @@ constexpr auto MulAdd(A a, B_ b, C c) {
   return Make<Op::kMulAcc>(a, b, c);
 }
 
-// As the builder writes them: `!p` and `~p` are p != true, `a >= b` is !(a < b), `a == b` is !(a != b).
+// As the builder writes them: `!p` and `~p` are p != true, `a >= b` is !(a < b), `a == b` is !(a !=
+// b).
 template <Pattern A>
 constexpr auto operator!(A a) {
   return a != Lit(1);
@@ -215,25 +213,17 @@ constexpr auto operator~(A a) {
   return a != Lit(1);
 }
 template <typename A, typename B_>
-  requires Either<A, B_>
-constexpr auto operator>(A a, B_ b) {
-  return Lift(b) < Lift(a);
-}
+requires Either<A, B_>
+constexpr auto operator>(A a, B_ b) { return Lift(b) < Lift(a); }
 template <typename A, typename B_>
-  requires Either<A, B_>
-constexpr auto operator>=(A a, B_ b) {
-  return !(Lift(a) < Lift(b));
-}
+requires Either<A, B_>
+constexpr auto operator>=(A a, B_ b) { return !(Lift(a) < Lift(b)); }
 template <typename A, typename B_>
-  requires Either<A, B_>
-constexpr auto operator<=(A a, B_ b) {
-  return !(Lift(b) < Lift(a));
-}
+requires Either<A, B_>
+constexpr auto operator<=(A a, B_ b) { return !(Lift(b) < Lift(a)); }
 template <typename A, typename B_>
-  requires Either<A, B_>
-constexpr auto operator==(A a, B_ b) {
-  return !(Lift(a) != Lift(b));
-}
+requires Either<A, B_>
+constexpr auto operator==(A a, B_ b) { return !(Lift(a) != Lift(b)); }
 
 template <Pattern A, Pattern B_>
 constexpr auto operator&&(A a, B_ b) {

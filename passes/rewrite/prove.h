@@ -1,9 +1,9 @@
 // Proofs of rules: guard holds => left side equals right side.
 //
 // On integers that wrap: exhaustively at 6 bits, by Z3 at 8 bits, and at 32 and 64 bits where it
-// decides in time. On indices: by Z3 over the unbounded integers; where it does not decide, for each
-// constant in -2..64 (and each such value of a variable that divides; with two or more of them, a
-// selection up to 64, see ValuesFor). On bools: all cases. Testonly.
+// decides in time. On indices: by Z3 over the unbounded integers; where it does not decide, for
+// each constant in -2..64 (and each such value of a variable that divides; with three or more of
+// them, a selection up to 64, see ValuesFor). On bools: all cases. Testonly.
 #ifndef TG_PASSES_REWRITE_PROVE_H_
 #define TG_PASSES_REWRITE_PROVE_H_
 
@@ -15,7 +15,7 @@
 namespace tg::prove {
 
 struct Options {
-  unsigned timeout_ms = 500;        // a query at 32 or 64 bits, or over the integers
+  unsigned timeout_ms = 500;  // a query at 32 or 64 bits, or over the integers
   unsigned timeout_ms_8_bits = 3000;
 };
 

@@ -91,9 +91,9 @@ typename D::Bool StaysWithin(const PatternTree& t, D& d, const Names<D>& names,
 
 // lo, hi: the type's range, where it has one.
 template <typename D>
-typename D::Bool EvalGuard(const PatternTree& t, D& d, const Names<D>& names,
-                           const std::optional<std::pair<typename D::Value, typename D::Value>>&
-                               range) {
+typename D::Bool EvalGuard(
+    const PatternTree& t, D& d, const Names<D>& names,
+    const std::optional<std::pair<typename D::Value, typename D::Value>>& range) {
   using Kind = PatternTree::Kind;
   const auto kid = [&](size_t i) { return EvalGuard(t.kids[i], d, names, range); };
   switch (t.kind) {

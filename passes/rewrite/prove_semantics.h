@@ -1,6 +1,6 @@
 // What each op of a pattern means, over any domain of values: numbers, bit-vectors of a solver, the
-// integers of a solver. One switch, so that a proof and an exhaustive check speak of the same thing.
-// (Independent of ir/interpret, which folds constants: the two must agree.)
+// integers of a solver. One switch, so that a proof and an exhaustive check speak of the same
+// thing. (Independent of ir/interpret, which folds constants: the two must agree.)
 //
 // A domain D has: Value, Bool, Lit(int64_t), Add, Sub, Mul, FloorDiv and TruncDiv (divisor not 0),
 // Lt, Eq, Ite(Bool, Value, Value), And, Or, Xor, Shl, Shr (any amount), Not, Both, Either, Truth.

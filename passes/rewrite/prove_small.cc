@@ -42,9 +42,7 @@ struct SmallDomain {
   int64_t Or(int64_t a, int64_t b) const { return a | b; }
   int64_t Xor(int64_t a, int64_t b) const { return a ^ b; }
   int64_t Shl(int64_t a, int64_t b) const { return b < 0 || b >= bits ? 0 : Wrap(a << b); }
-  int64_t Shr(int64_t a, int64_t b) const {
-    return b < 0 || b >= bits ? (a < 0 ? -1 : 0) : a >> b;
-  }
+  int64_t Shr(int64_t a, int64_t b) const { return b < 0 || b >= bits ? (a < 0 ? -1 : 0) : a >> b; }
   bool Not(bool a) const { return !a; }
   bool Both(bool a, bool b) const { return a && b; }
   bool Either(bool a, bool b) const { return a || b; }

@@ -13,11 +13,15 @@
 
 namespace tg {
 
+class Rewriter;
+
 struct RuleContext {
   Context& ctx;
   Bounds& bounds;
   StructuralOrder& order;
   uint8_t flags = 0;  // RuleFlags of the module
+  // For functions that simplify on their own; it must not run their rules. May be null.
+  Rewriter* nested = nullptr;
 };
 
 // Returns what `u` becomes, or null where the rule does not apply.

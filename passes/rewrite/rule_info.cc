@@ -76,8 +76,8 @@ std::string Print(const PatternTree& t, int outer) {
       break;
   }
   if (t.op == Op::kNeg) return absl::StrCat("-", Print(t.kids[0], 11));
-  if (t.op == Op::kCmpNe && t.operand == pattern::Type::kBool &&
-      t.kids[1].kind == Kind::kLiteral && t.kids[1].value == 1) {
+  if (t.op == Op::kCmpNe && t.operand == pattern::Type::kBool && t.kids[1].kind == Kind::kLiteral &&
+      t.kids[1].value == 1) {
     const PatternTree& of = t.kids[0];
     if (of.kind == Kind::kAlu && of.op == Op::kCmpLt) {
       const std::string s = absl::StrCat(Print(of.kids[0], 7), " >= ", Print(of.kids[1], 8));

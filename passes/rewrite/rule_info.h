@@ -96,7 +96,10 @@ constexpr void Flatten(const T& v, TokenList& out) {
     Token& t = out.Add(Kind::kAlu, T::kType, 0);
     t.op = T::kOp;
     t.operand = T::kOperand;
-    t.kids = 1 + requires { v.b; } + requires { v.p; };
+    t.kids = 1 + requires { v.b; }
+    +requires {
+      v.p;
+    };
     if constexpr (requires { v.p; }) Flatten(v.p, out);
     Flatten(v.a, out);
     if constexpr (requires { v.b; }) Flatten(v.b, out);

@@ -3,8 +3,8 @@
 // RuleSet: several lists, tried in order.
 //
 //   inline constexpr auto kAddMul = rules(rule(...), ...);                    // add_mul_rules.h
-//   const RuleList& AddMulRules() { return RuleTable<kAddMul>::kList; }       // a file for each list
-//   const RuleSet set({&AddMulRules(), &DivModRules()});
+//   const RuleList& AddMulRules() { return RuleTable<kAddMul>::kList; }       // a file for each
+//   list const RuleSet set({&AddMulRules(), &DivModRules()});
 #ifndef TG_PASSES_REWRITE_RULE_TABLE_H_
 #define TG_PASSES_REWRITE_RULE_TABLE_H_
 
@@ -94,7 +94,8 @@ class RuleTable {
     [[maybe_unused]] size_t n = 0;
     ((RuleAt<I>::HasRoot(kOp) ? void(list[n++] = I) : void()), ...);
     return list;
-  }(std::make_index_sequence<kSize>());
+  }
+  (std::make_index_sequence<kSize>());
 
   template <size_t kRule>
   static const UOp* Try(const UOp* u, RuleContext& rc, uint32_t* number) {
@@ -122,13 +123,15 @@ class RuleTable {
   }
   static constexpr auto kFns = []<size_t... I>(std::index_sequence<I...>) {
     return std::array<RuleListFn, kNumOps>{FnFor<static_cast<Op>(I)>()...};
-  }(std::make_index_sequence<kNumOps>());
+  }
+  (std::make_index_sequence<kNumOps>());
 
   template <size_t kRule>
   static constexpr auto kRuleAt = std::get<kRule>(kRules);
   static constexpr auto kData = []<size_t... I>(std::index_sequence<I...>) {
     return std::array<pattern::RuleData, kSize>{pattern::RuleDataOf<kRuleAt<I>>::Get()...};
-  }(std::make_index_sequence<kSize>());
+  }
+  (std::make_index_sequence<kSize>());
 
  public:
   static constexpr RuleList kList = {kFns, kData};

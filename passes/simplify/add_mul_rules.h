@@ -1,5 +1,5 @@
-// Sums, products, maxima. Differences and negations become sums with a factor -1, so that like terms
-// meet; constants gather on the right. (Sums of many terms: linear.h.)
+// Sums, products, maxima. Differences and negations become sums with a factor -1, so that like
+// terms meet; constants gather on the right. (Sums of many terms: linear.h.)
 #ifndef TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 #define TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 

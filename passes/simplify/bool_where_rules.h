@@ -1,4 +1,5 @@
-// Bools, and `where`. `~` is not. On bools add and max are or, mul and min are and, cmpne is exclusive or.
+// Bools, and `where`. `~` is not. On bools add and max are or, mul and min are and, cmpne is
+// exclusive or.
 #ifndef TG_PASSES_SIMPLIFY_BOOL_WHERE_RULES_H_
 #define TG_PASSES_SIMPLIFY_BOOL_WHERE_RULES_H_
 

@@ -1,6 +1,6 @@
-// Floats. What stands under a flag is not exact and needs the module's permission; the rest gives the
-// same bits (a NaN for a NaN), which rules_test.cc checks by evaluation. Maxima are not commuted:
-// max(-0.0, 0.0) is -0.0.
+// Floats. What stands under a flag is not exact and needs the module's permission; the rest gives
+// the same bits (a NaN for a NaN), which rules_test.cc checks by evaluation. Maxima are not
+// commuted: max(-0.0, 0.0) is -0.0.
 #ifndef TG_PASSES_SIMPLIFY_FLOAT_RULES_H_
 #define TG_PASSES_SIMPLIFY_FLOAT_RULES_H_
 

@@ -1,5 +1,6 @@
 // Float rules by evaluation, on special and random values: the same bits where they claim to be
-// exact, the accuracy of pow where pow is replaced, real-number identities where a flag permits them.
+// exact, the accuracy of pow where pow is replaced, real-number identities where a flag permits
+// them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,10 +23,12 @@ using ::tg::testing::Values;
 using Kind = PatternTree::Kind;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kSpecial[] = {0.0,   -0.0,    1,     -1,     2,       -2,      0.5,  3,
-                               -3,    7.25,    1e-3,  -1e-3,  1e3,     65504,   1e30, -1e30,
-                               1e-40, -1e-40,  6e-8,  kInf,   -kInf,   1e300,   0.1,  1e-310,
-                               std::numeric_limits<double>::quiet_NaN()};
+constexpr double kSpecial[] = {
+    0.0,   -0.0,  1,      -1,     2,
+    -2,    0.5,   3,      -3,     7.25,
+    1e-3,  -1e-3, 1e3,    65504,  1e30,
+    -1e30, 1e-40, -1e-40, 6e-8,   kInf,
+    -kInf, 1e300, 0.1,    1e-310, std::numeric_limits<double>::quiet_NaN()};
 // Where rules that need permission are to agree about: no overflow, no cancellation.
 constexpr double kBenign[] = {0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3};
 
@@ -73,7 +76,10 @@ double UlpsApart(Scalar s, int64_t a_bits, int64_t b_bits) {
   const double a = DoubleFromBits(s, a_bits), b = DoubleFromBits(s, b_bits);
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   if (!std::isfinite(a) || !std::isfinite(b)) return kInf;
-  const int mantissa = s == Scalar::kF16 ? 10 : s == Scalar::kBF16 ? 7 : s == Scalar::kF32 ? 23 : 52;
+  const int mantissa = s == Scalar::kF16    ? 10
+                       : s == Scalar::kBF16 ? 7
+                       : s == Scalar::kF32  ? 23
+                                            : 52;
   const int least = s == Scalar::kF16 ? -24 : s == Scalar::kF64 ? -1074 : -149;
   int e = 0;
   std::frexp(b, &e);
@@ -126,9 +132,9 @@ TEST_P(FloatRule, KeepsValues) {
                         << ::tg::testing::ToText(ctx, before) << " = "
                         << DoubleFromBits(s, (*want)[0]) << " -> "
                         << ::tg::testing::ToText(ctx, after) << " = "
-                        << DoubleFromBits(s, (*got)[0]) << " for x = "
-                        << DoubleFromBits(s, leaves.at(names.vars[0])[0]) << ", y = "
-                        << DoubleFromBits(s, leaves.at(names.vars[1])[0]);
+                        << DoubleFromBits(s, (*got)[0])
+                        << " for x = " << DoubleFromBits(s, leaves.at(names.vars[0])[0])
+                        << ", y = " << DoubleFromBits(s, leaves.at(names.vars[1])[0]);
     }
   }
   EXPECT_GT(applied, 10) << c.info.name;

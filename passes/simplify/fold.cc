@@ -90,8 +90,9 @@ const UOp* FoldConstants(const UOp* u, RuleContext& rc) {
     }
   }
   if (lanes == 1) return UniformConst(rc.ctx, u->dtype, out[1]);
-  return rc.ctx.Make(Op::kVConst, u->dtype, {},
-                     rc.ctx.MakeAttr(Op::kVConst, std::span<const int64_t>(out.data(), out.size())));
+  return rc.ctx.Make(
+      Op::kVConst, u->dtype, {},
+      rc.ctx.MakeAttr(Op::kVConst, std::span<const int64_t>(out.data(), out.size())));
 }
 
 const UOp* FoldByBounds(const UOp* u, RuleContext& rc) {

@@ -6,6 +6,7 @@
 #include "passes/simplify/lanes.h"
 #include "passes/simplify/linear.h"
 #include "passes/simplify/memory.h"
+#include "passes/simplify/reduce.h"
 #include "passes/simplify/rule_lists.h"
 
 namespace tg {
@@ -52,6 +53,7 @@ constexpr auto kLanes = rules(
         &FoldOpOfSplats, "FoldOpOfSplats"));
 
 constexpr auto kMemory = rules(
+    custom<Op::kReduce>(&FoldReduce, "FoldReduce"),
     custom<Op::kIndex>(&FoldAddress, "FoldAddress"),
     custom<Op::kLoad>(&FoldLoad, "FoldLoad"),
     custom<Op::kStore>(&FoldStore, "FoldStore"),

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <string>
 
-#include "ir/walk.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/engine.h"
 #include "passes/simplify/linear.h"
-#include "passes/simplify/rule_lists.h"
 
 namespace tg {
 namespace {
@@ -76,9 +76,8 @@ bool IsArithmetic(const UOp* u) { return IsElementwise(u->op); }
 // The nodes of a value, sources first, leaves included. Empty: too many.
 std::vector<const UOp*> NodesOf(const UOp* value) {
   std::vector<const UOp*> out;
-  NodeSet seen;
+  llvm::SmallPtrSet<const UOp*, 32> seen = {value};
   llvm::SmallVector<std::pair<const UOp*, uint32_t>, 32> stack = {{value, 0}};
-  seen.Insert(value);
   while (!stack.empty()) {
     auto& [u, next] = stack.back();
     if (!IsArithmetic(u) || next == u->num_srcs) {
@@ -88,7 +87,7 @@ std::vector<const UOp*> NodesOf(const UOp* value) {
       continue;
     }
     const UOp* s = u->src(next++);
-    if (seen.Insert(s)) stack.push_back({s, 0});
+    if (seen.insert(s).second) stack.push_back({s, 0});
   }
   return out;
 }
@@ -116,7 +115,7 @@ int Cost(const std::vector<const UOp*>& nodes) {
 
 const UOp* Replace(RuleContext& rc, const std::vector<const UOp*>& nodes, const UOp* from,
                    const UOp* to) {
-  NodeMap<const UOp*> map;
+  llvm::SmallDenseMap<const UOp*, const UOp*, 32> map;
   llvm::SmallVector<const UOp*, 4> srcs;
   for (const UOp* u : nodes) {
     const UOp* v = u;
@@ -126,22 +125,20 @@ const UOp* Replace(RuleContext& rc, const std::vector<const UOp*>& nodes, const 
       srcs.clear();
       bool changed = false;
       for (const UOp* s : u->srcs()) {
-        srcs.push_back(map.Get(s));
+        srcs.push_back(map.lookup(s));
         changed |= srcs.back() != s;
       }
       if (changed) v = rc.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
     }
     map[u] = v;
   }
-  return map.Get(nodes.back());
+  return map.lookup(nodes.back());
 }
 
-// The algebra alone, without the rules of this file.
+// The algebra alone.
 const UOp* Algebra(const UOp* u, RuleContext& rc) {
-  static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
-                               &BoolWhereRules(), &BitRules(), &GeneralRules(), &LaneRules()});
-  Rewriter rewriter(kRules, rc);
-  const auto r = rewriter.Rewrite(u);
+  if (!rc.nested) return u;
+  const auto r = rc.nested->Rewrite(u);
   return r.ok() ? *r : u;
 }
 

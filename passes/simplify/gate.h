@@ -1,6 +1,6 @@
-// What a gate says about what stands under it. A clause such as x < 5 bounds x; where the value under
-// the gate has an x, it is simplified for an x within those bounds. The result is the same only where
-// the gate holds, which is where anybody looks.
+// What a gate says about what stands under it. A clause such as x < 5 bounds x; where the value
+// under the gate has an x, it is simplified for an x within those bounds. The result is the same
+// only where the gate holds, which is where anybody looks.
 #ifndef TG_PASSES_SIMPLIFY_GATE_H_
 #define TG_PASSES_SIMPLIFY_GATE_H_
 

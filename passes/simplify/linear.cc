@@ -62,8 +62,8 @@ bool JoinDivMod(LinearForm& form, RuleContext& rc) {
         if (!form.type.is_index() || !d || *d <= 0 || __builtin_mul_overflow(*c, *d, &both)) {
           continue;
         }
-        whole = rc.ctx.Make(Op::kFloorMod, form.type,
-                            {whole, UniformConst(rc.ctx, form.type, both)});
+        whole =
+            rc.ctx.Make(Op::kFloorMod, form.type, {whole, UniformConst(rc.ctx, form.type, both)});
       }
       form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::max(i, j)));
       form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::min(i, j)));
@@ -174,9 +174,8 @@ const UOp* BuildLinear(LinearForm& form, RuleContext& rc) {
   const UOp* sum = nullptr;
   for (const auto& [node, coef] : form.terms) {
     const UOp* term =
-        coef == 1
-            ? node
-            : rc.ctx.Make(Op::kMul, form.type, {node, UniformConst(rc.ctx, form.type, coef)});
+        coef == 1 ? node
+                  : rc.ctx.Make(Op::kMul, form.type, {node, UniformConst(rc.ctx, form.type, coef)});
     sum = sum ? rc.ctx.Make(Op::kAdd, form.type, {sum, term}) : term;
   }
   if (sum && form.constant == 0) return sum;
@@ -209,8 +208,7 @@ const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
   // Floats keep the author's order; sums have CanonicalSum, indices FoldCompareOfSums,
   // clauses CanonicalAnd.
   if (!turn && !is_const(b) && u->op != Op::kAdd && !a->dtype.is_float() &&
-      !(u->op == Op::kCmpNe && a->dtype.is_index()) &&
-      !(u->op == Op::kAnd && a->dtype.is_bool())) {
+      !(u->op == Op::kCmpNe && a->dtype.is_index()) && !(u->op == Op::kAnd && a->dtype.is_bool())) {
     turn = rc.order.Compare(b, a) < 0;
   }
   return turn ? rc.ctx.Make(u->op, u->dtype, {b, a}, u->attr) : nullptr;

@@ -1,5 +1,9 @@
 #include "passes/simplify/memory.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
 
@@ -24,6 +28,14 @@ const UOp* WithoutStore(const UOp* address, RuleContext& rc) {
   }
   if (memory->op == Op::kDefineGlobal) return nullptr;
   return rc.ctx.Make(Op::kNoop, kVoid, UOpSpan(tokens.data(), tokens.size()));
+}
+
+// Whether `u` is computed from any of `leaves`.
+bool DependsOn(const UOp* u, UOpSpan leaves) {
+  NodeSet seen;
+  std::vector<const UOp*> order;
+  AppendPostOrder(UOpSpan(&u, 1), seen, order);
+  return std::any_of(leaves.begin(), leaves.end(), [&](const UOp* l) { return seen.Contains(l); });
 }
 
 // Whether the address is under a gate that is never true.
@@ -81,7 +93,12 @@ const UOp* FoldWhereOfLoad(const UOp* u, RuleContext& rc) {
 const UOp* DropNoops(const UOp* u, RuleContext& rc) {
   // A sink's targets go with its sources.
   if (u->op == Op::kSink && u->attr.bits && !u->list().empty()) return nullptr;
-  if (u->op == Op::kEnd) return IsNoop(u->src(0)) ? u->src(0) : nullptr;
+  if (u->op == Op::kEnd) {
+    // Where nothing is left inside the loop, what came before it is all there is.
+    const UOp* effect = u->src(0);
+    const bool joins = effect->op == Op::kNoop && effect->dtype.is_void();
+    return joins && !DependsOn(effect, u->srcs().subspan(1)) ? effect : nullptr;
+  }
   if (u->op == Op::kNoop && !u->dtype.is_void()) {
     return u->num_srcs == 1 && u->src(0)->dtype == u->dtype ? u->src(0) : nullptr;
   }

@@ -1,6 +1,6 @@
-// Each rule, alone, on an expression made from its own left side: it is applied, and both sides have
-// one value. Then on near misses, which differ in one constant, one bound, one literal, one name or
-// the type: at least one must not be rewritten, and where one is, the values still agree.
+// Each rule, alone, on an expression made from its own left side: it is applied, and both sides
+// have one value. Then on near misses, which differ in one constant, one bound, one literal, one
+// name or the type: at least one must not be rewritten, and where one is, the values still agree.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,13 +24,13 @@ using ::tg::testing::Values;
 using Kind = PatternTree::Kind;
 
 constexpr double kNumbers[] = {2, 3, 4, 6, 12, 1, 0, -1, -2, 5, 8, 16, 7, -3, 64, 0.5};
-constexpr Interval kRanges[] = {{-100, 100}, {0, 100}, {1, 50},   {0, 1},  {0, 3},  {0, 0},
-                                {-2, -1},    {4, 5},   {-50, -1}, {-4, 0}, {2, 2},  {6, 7}};
+constexpr Interval kRanges[] = {{-100, 100}, {0, 100}, {1, 50},   {0, 1},  {0, 3}, {0, 0},
+                                {-2, -1},    {4, 5},   {-50, -1}, {-4, 0}, {2, 2}, {6, 7}};
 
 // What the names of a pattern stand for.
 struct Instance {
   DType type;
-  std::vector<Interval> ranges;   // of vars
+  std::vector<Interval> ranges;  // of vars
   std::vector<double> constants;
   Scalar scalar() const { return type.scalar(); }
 };
@@ -59,8 +59,8 @@ class Workshop {
     switch (t.kind) {
       case Kind::kVar: {
         const Interval r = in.ranges[static_cast<size_t>(t.value)];
-        const std::string name = std::string(1, "xyzwabcd"[t.value]) + std::to_string(r.lo) + "_" +
-                                 std::to_string(r.hi);
+        const std::string name =
+            std::string(1, "xyzwabcd"[t.value]) + std::to_string(r.lo) + "_" + std::to_string(r.hi);
         const UOp* u = ctx_.Make(Op::kVar, in.type, {}, Attr{ctx_.Intern(name)});
         if (!in.type.is_float()) bounds_.Declare(u, r);
         return u;
@@ -76,8 +76,8 @@ class Workshop {
       default:
         break;
     }
-    const bool bool_operands =
-        t.operand == pattern::Type::kBool || (t.operand == pattern::Type::kLiteral && place.is_bool());
+    const bool bool_operands = t.operand == pattern::Type::kBool ||
+                               (t.operand == pattern::Type::kLiteral && place.is_bool());
     const DType operand = bool_operands ? kBool : in.type;
     std::vector<const UOp*> srcs;
     for (size_t i = 0; i < t.kids.size(); ++i) {
@@ -98,10 +98,18 @@ class Workshop {
     for (const UOp* l : PostOrder(u)) {
       if (l->op != Op::kVar) continue;
       if (l->dtype.is_float()) {
-        static constexpr double kSpecial[] = {0.0, -0.0, 1, -1, 3, 0.5, 1e30, 1e-40,
+        static constexpr double kSpecial[] = {0.0,
+                                              -0.0,
+                                              1,
+                                              -1,
+                                              3,
+                                              0.5,
+                                              1e30,
+                                              1e-40,
                                               std::numeric_limits<double>::infinity(),
                                               -std::numeric_limits<double>::infinity(),
-                                              std::numeric_limits<double>::quiet_NaN(), 7.25};
+                                              std::numeric_limits<double>::quiet_NaN(),
+                                              7.25};
         const double v = kSpecial[rng_() % std::size(kSpecial)];
         values[l] = {BitsFromDouble(in.scalar(), v)};
       } else {
@@ -119,8 +127,8 @@ class Workshop {
       Values values = Leaves(before, in), values_after = values;
       const auto want = Evaluate(before, values), got = Evaluate(after, values_after);
       ASSERT_TRUE(!want || (got && SameValue(before->dtype, *want, *got)))
-          << c.info.name << "\n" << ::tg::testing::ToText(ctx_, before) << " -> "
-          << ::tg::testing::ToText(ctx_, after);
+          << c.info.name << "\n"
+          << ::tg::testing::ToText(ctx_, before) << " -> " << ::tg::testing::ToText(ctx_, after);
     }
   }
 
@@ -128,8 +136,9 @@ class Workshop {
 
  private:
   const UOp* Number(DType t, double v) {
-    return UniformConst(ctx_, t, t.is_float() ? BitsFromDouble(t.scalar(), v)
-                                              : BitsFromInt(t.scalar(), static_cast<int64_t>(v)));
+    return UniformConst(ctx_, t,
+                        t.is_float() ? BitsFromDouble(t.scalar(), v)
+                                     : BitsFromInt(t.scalar(), static_cast<int64_t>(v)));
   }
 
   Context ctx_;
@@ -140,7 +149,8 @@ class Workshop {
 
 void CountNames(const PatternTree& t, size_t* vars, size_t* constants) {
   if (t.kind == Kind::kVar) *vars = std::max(*vars, static_cast<size_t>(t.value) + 1);
-  if (t.kind == Kind::kConstant) *constants = std::max(*constants, static_cast<size_t>(t.value) + 1);
+  if (t.kind == Kind::kConstant)
+    *constants = std::max(*constants, static_cast<size_t>(t.value) + 1);
   for (const PatternTree& kid : t.kids) CountNames(kid, vars, constants);
 }
 

@@ -63,8 +63,8 @@ const std::vector<RuleCase>& AllRuleCases() {
 
 Exactness ExactnessOf(const RuleInfo& info) {
   if (Uses(info.guard, PatternTree::Kind::kFlag, Op::kNoop)) return Exactness::kByPermission;
-  const bool constant = info.rhs.kind == PatternTree::Kind::kLiteral ||
-                        info.rhs.kind == PatternTree::Kind::kVar;
+  const bool constant =
+      info.rhs.kind == PatternTree::Kind::kLiteral || info.rhs.kind == PatternTree::Kind::kVar;
   const bool pow = Uses(info.lhs, PatternTree::Kind::kAlu, Op::kPow);
   return pow && !constant ? Exactness::kAccuracyOfPow : Exactness::kExact;
 }

@@ -49,15 +49,16 @@ TEST_P(ProveRule, Holds) {
   prove::Options options;
   // TG_PROOF_TIMEOUT: seconds for each question to the solver.
   if (const char* seconds = std::getenv("TG_PROOF_TIMEOUT")) {
-    options.timeout_ms = options.timeout_ms_8_bits = static_cast<unsigned>(std::atof(seconds) * 1000);
+    options.timeout_ms = options.timeout_ms_8_bits =
+        static_cast<unsigned>(std::atof(seconds) * 1000);
   }
   const RuleInfo& info = GetParam().rule->info;
   const prove::Proof proof = prove::ProveRule(info, GetParam().domain, options);
   const std::string kinds = absl::StrJoin(proof.kinds, ", ");
   std::printf("%-3s %s  [%s]\n", DomainName(GetParam().domain).c_str(), info.name.c_str(),
               kinds.c_str());
-  EXPECT_TRUE(proof.proven) << info.name << " at " << info.Location() << "\nfails: "
-                            << proof.failure;
+  EXPECT_TRUE(proof.proven) << info.name << " at " << info.Location()
+                            << "\nfails: " << proof.failure;
   ++Table()[absl::StrCat(DomainName(GetParam().domain), ": ", kinds)];
 }
 
@@ -69,15 +70,15 @@ TEST(Prover, RefutesWhatIsFalse) {
   using namespace pattern;  // NOLINT
   // Truncating division's nest does not hold for floor and negative divisors, and so on: each of
   // these differs from a true rule by one thing.
-  static constexpr auto kFalse = rules(
-      rule(Z, (x / c0) / c1, x / (c0 * c1), c0 > 0),                          // c1 > 0
-      rule(Z, (x % c0) % c1, x % c1),                                        // c0 % c1 == 0
-      rule(Z, (x * c0 + y) / c0, x, c0 > 0 && y >= 0 && y <= c0),            // y < c0
-      rule(W, (x * c0) / c0, x, c0 != 0),                                    // NoWrap
-      rule(W, x + c0 < c1, x < c1 - c0),                                     // not modulo 2^n
-      rule(S, x >> 1, x / 3),                                                //
-      rule(B, x & (x | y), y),                                               //
-      rule(Z | W, Max(x, y), x, x >= y * 2));
+  static constexpr auto kFalse =
+      rules(rule(Z, (x / c0) / c1, x / (c0 * c1), c0 > 0),               // c1 > 0
+            rule(Z, (x % c0) % c1, x % c1),                              // c0 % c1 == 0
+            rule(Z, (x * c0 + y) / c0, x, c0 > 0 && y >= 0 && y <= c0),  // y < c0
+            rule(W, (x * c0) / c0, x, c0 != 0),                          // NoWrap
+            rule(W, x + c0 < c1, x < c1 - c0),                           // not modulo 2^n
+            rule(S, x >> 1, x / 3),                                      //
+            rule(B, x & (x | y), y),                                     //
+            rule(Z | W, Max(x, y), x, x >= y * 2));
   std::vector<RuleInfo> infos;
   [&]<size_t... I>(std::index_sequence<I...>) {
     (infos.push_back([] {

@@ -45,6 +45,13 @@ absl::Status Run(Module& module, PassContext& context) {
 constinit const Pass kSimplifyPass = {"simplify", "algebra on indices, integers, bools and floats",
                                       kOptions, &Run};
 
+const RuleSet& AlgebraRules() {
+  static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
+                               &BoolWhereRules(), &BitRules(), &FloatRules(), &GeneralRules(),
+                               &LaneRules()});
+  return kRules;
+}
+
 const RuleSet& SimplifyRules() {
   static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
                                &BoolWhereRules(), &BitRules(), &FloatRules(), &GeneralRules(),
@@ -65,8 +72,9 @@ uint8_t SimplifyFlags(std::span<const std::string> module_flags) {
 Simplifier::Simplifier(Context& ctx, const Module* module)
     : bounds_(ctx, module),
       order_(ctx),
-      rewriter_(SimplifyRules(),
-                {ctx, bounds_, order_, module ? SimplifyFlags(module->flags) : uint8_t{0}}) {}
+      algebra_(AlgebraRules(),
+               {ctx, bounds_, order_, module ? SimplifyFlags(module->flags) : uint8_t{0}}),
+      rewriter_(SimplifyRules(), {ctx, bounds_, order_, algebra_.context().flags, &algebra_}) {}
 
 const UOp* Simplifier::operator()(const UOp* u) {
   absl::StatusOr<const UOp*> r = rewriter_.Rewrite(u);
@@ -81,12 +89,12 @@ const UOp* Simplifier::operator()(const UOp* u) {
 absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifyStats* stats) {
   if (stage == Stage::kLinear || !body.root) return absl::OkStatus();
   Context& ctx = *body.context;
-  Bounds bounds(ctx, &module);
-  StructuralOrder order(ctx);
-  Rewriter rewriter(SimplifyRules(), {ctx, bounds, order, SimplifyFlags(module.flags)});
+  Simplifier simplifier(ctx, &module);
+  Rewriter& rewriter = simplifier.rewriter();
   ShapeKeeper keeper{ctx, ShapeMap(module, ctx)};
   if (stage == Stage::kTensor || stage == Stage::kKernel) {
     rewriter.set_fix_up(&ShapeKeeper::FixUp, &keeper);
+    rewriter.context().nested = nullptr;  // it would not keep shapes
     rewriter.set_keep_extents(true);
   }
   if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;

@@ -23,6 +23,8 @@ extern const Pass kSimplifyPass;
 
 // All rules of this folder.
 const RuleSet& SimplifyRules();
+// Those that look at values alone, not at gates, loads, stores and loops.
+const RuleSet& AlgebraRules();
 
 // The flags among a module's that rules ask for: no-nan, zero-mul, fast-math.
 uint8_t SimplifyFlags(std::span<const std::string> module_flags);
@@ -42,17 +44,18 @@ class Simplifier {
   const UOp* operator()(const UOp* u);
   Bounds& bounds() { return bounds_; }
   Interval Range(const UOp* u) { return bounds_.Of(u); }
-  const Rewriter& rewriter() const { return rewriter_; }
+  Rewriter& rewriter() { return rewriter_; }
 
  private:
   Bounds bounds_;
   StructuralOrder order_;
+  Rewriter algebra_;  // what rules about gates call
   Rewriter rewriter_;
 };
 
 struct SimplifyStats {
   uint64_t applications = 0;
-  std::string report;  // hits by rule
+  std::string report;          // hits by rule
   std::vector<uint64_t> hits;  // by number of the rule in SimplifyRules()
 };
 

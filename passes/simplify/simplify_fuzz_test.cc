@@ -43,9 +43,9 @@ void CheckBounds(const Context& ctx, const UOp* root, const Values& values, Boun
       ASSERT_TRUE(big ? !v.HasHi() : v.Contains(lane))
           << ToText(ctx, u) << " = " << lane << " is not in [" << v.lo << ", " << v.hi << "] of "
           << ToText(ctx, root);
-      const uint64_t rest = d == 0   ? static_cast<uint64_t>(lane)
-                            : big    ? static_cast<uint64_t>(lane) % static_cast<uint64_t>(d)
-                                     : static_cast<uint64_t>(lane % d);
+      const uint64_t rest = d == 0 ? static_cast<uint64_t>(lane)
+                            : big  ? static_cast<uint64_t>(lane) % static_cast<uint64_t>(d)
+                                   : static_cast<uint64_t>(lane % d);
       ASSERT_EQ(rest, 0u) << ToText(ctx, u) << " = " << lane << " is no multiple of " << d;
     }
   }
@@ -59,13 +59,14 @@ void RunOne(uint64_t seed, DType type, int size) {
   // As the class Simplifier, which stops the program where rewriting does not end.
   Bounds bounds(ctx, &module);
   StructuralOrder order(ctx);
-  Rewriter rewriter(SimplifyRules(), {ctx, bounds, order});
+  Rewriter algebra(AlgebraRules(), {ctx, bounds, order});
+  Rewriter rewriter(SimplifyRules(), {ctx, bounds, order, 0, &algebra});
   const auto result = rewriter.Rewrite(before);
   ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << ToText(ctx, before) << "\n"
                            << result.status().message();
   const UOp* after = *result;
   ASSERT_EQ(after->dtype, before->dtype);
-  Rewriter again(SimplifyRules(), {ctx, bounds, order});
+  Rewriter again(SimplifyRules(), {ctx, bounds, order, 0, &algebra});
   const auto second = again.Rewrite(after);
   ASSERT_TRUE(second.ok()) << "seed " << seed << ": " << ToText(ctx, after) << "\n"
                            << second.status().message();
@@ -82,9 +83,11 @@ void RunOne(uint64_t seed, DType type, int size) {
     Values values_after = leaves;
     const auto got = Evaluate(after, values_after);
     ASSERT_TRUE(got && SameValue(type, *want, *got))
-        << "seed " << seed << "\n" << ToText(ctx, before) << " = " << (*want)[0] << "\n-> "
-        << ToText(ctx, after) << " = " << (got ? std::to_string((*got)[0]) : "overflow")
-        << "\nwhere " << LeavesText(ctx, leaves) << "\n" << rewriter.HitReport();
+        << "seed " << seed << "\n"
+        << ToText(ctx, before) << " = " << (*want)[0] << "\n-> " << ToText(ctx, after) << " = "
+        << (got ? std::to_string((*got)[0]) : "overflow") << "\nwhere " << LeavesText(ctx, leaves)
+        << "\n"
+        << rewriter.HitReport();
     CheckBounds(ctx, before, values, bounds);
     if (::testing::Test::HasFatalFailure()) return;
     CheckBounds(ctx, after, values_after, bounds);

@@ -15,9 +15,9 @@ struct Fixture {
   Context ctx;
   Builder b{ctx};
   Simplifier simplify{ctx};
-  const UOp* r = b.Range(b.Index(10));   // 0..9
-  const UOp* q = b.Range(b.Index(16));   // 0..15
-  const UOp* t = b.Range(b.Index(7));    // 0..6
+  const UOp* r = b.Range(b.Index(10));                         // 0..9
+  const UOp* q = b.Range(b.Index(16));                         // 0..15
+  const UOp* t = b.Range(b.Index(7));                          // 0..6
   const UOp* g = b.Special(SpecialName::kGrid0, b.Index(32));  // 0..31
 
   const UOp* Mul(const UOp* x, int64_t c) { return b.Mul(x, b.Index(c)); }
@@ -93,7 +93,8 @@ TEST(Simplifier, GatesBoundWhatStandsUnderThem) {
   Fixture f;
   // Under 3 < r the maximum is r, and under r < 4 the quotient is 0.
   const UOp* m = f.b.Alu(Op::kMax, {f.r, f.b.Index(4)});
-  f.Expect(f.b.Where(f.b.Lt(f.b.Index(3), f.r), m, f.g), f.b.Where(f.b.Lt(f.b.Index(3), f.r), f.r, f.g));
+  f.Expect(f.b.Where(f.b.Lt(f.b.Index(3), f.r), m, f.g),
+           f.b.Where(f.b.Lt(f.b.Index(3), f.r), f.r, f.g));
   const UOp* ptr = f.b.DefineGlobal(0, DType::Pointer(Scalar::kF32, 64, AddrSpace::kGlobal));
   const UOp* address = f.b.IndexPtr(ptr, f.b.Add(f.g, f.Div(f.r, 4)), f.Lt(f.r, 4));
   f.Expect(address, f.b.IndexPtr(ptr, f.g, f.Lt(f.r, 4)));
@@ -110,7 +111,8 @@ TEST(Simplifier, Memory) {
   const UOp* old = f.b.Load(address);
   const UOp* one = f.b.Const(kF32, 1);
   const UOp* gate = f.Lt(f.g, 20);
-  f.Expect(f.b.Store(address, f.b.Where(gate, one, old)), f.b.Store(f.b.IndexPtr(ptr, f.g, gate), one));
+  f.Expect(f.b.Store(address, f.b.Where(gate, one, old)),
+           f.b.Store(f.b.IndexPtr(ptr, f.g, gate), one));
   const UOp* gated = f.b.IndexPtr(ptr, f.g, gate);
   f.Expect(f.b.Where(gate, f.b.Load(gated), one), f.b.Load(gated, one));
   f.Expect(f.b.IndexPtr(ptr, f.g, f.b.Bool(true)), address);
@@ -129,7 +131,8 @@ TEST(Simplifier, Memory) {
 TEST(Simplifier, TakesAMillionNodes) {
   Body body;
   Builder b(*body.context);
-  const UOp* x = b.Load(b.IndexPtr(b.DefineGlobal(0, DType::Pointer(Scalar::kF32, 64, AddrSpace::kGlobal)), b.Index(3)));
+  const UOp* x = b.Load(b.IndexPtr(
+      b.DefineGlobal(0, DType::Pointer(Scalar::kF32, 64, AddrSpace::kGlobal)), b.Index(3)));
   const UOp* u = x;
   for (int i = 0; body.context->num_nodes() < 1000000; ++i) {
     u = b.Alu(Op::kMax, {b.Add(b.Mul(u, b.Const(kF32, i)), x), b.Alu(Op::kExp2, {u})});

@@ -334,7 +334,9 @@ TEST(DeviceTarget, DeviceLimitsThePreset) {
   EXPECT_EQ(target.max_group_size, 512);
   EXPECT_EQ(target.max_local[2], 64);
   EXPECT_EQ(target.compute_units, 4);
-  EXPECT_TRUE(target.fp16);
+  EXPECT_FALSE(target.fp16);
+  device.fp16 = true;
+  EXPECT_TRUE(TargetForDevice(device).fp16);
   device.fp64 = false;
   EXPECT_FALSE(TargetForDevice(device).fp64);
   EXPECT_EQ(ChooseTarget("cl-cpu", "cl-intel", device)->name, "cl-cpu");

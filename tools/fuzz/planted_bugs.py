@@ -1,6 +1,6 @@
 """Plants bugs, one at a time, and says which of them tg-fuzz finds.
 
-    planted_bugs.py --workspace=. --scratch=DIR [--seconds=60] [--only=NAME] [-- BAZEL_OPTIONS...]
+    planted_bugs.py --workspace=. --scratch=DIR [--seconds=60] [--only=NAME] [--build=OPTION ...]
 
 The bugs are in planted_bugs.json: a name, a file, a text in it (there once) and what replaces it.
 Each is applied to a copy of the workspace in DIR, which is kept between runs; tg-fuzz is built
@@ -95,6 +95,7 @@ def main():
     parser.add_argument("--only", action="append", help="a bug's name")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int, default=500000)
+    parser.add_argument("--keep", action="store_true", help="take the copy as it is")
     parser.add_argument("--wanted", type=int, default=18)
     parser.add_argument("--startup", action="append", default=[], help="an option before `build`")
     parser.add_argument("--build", action="append", default=[], help="an option of the build")
@@ -109,7 +110,8 @@ def main():
     if options.only:
         bugs = [bug for bug in bugs if bug["name"] in options.only]
     os.makedirs(options.scratch, exist_ok=True)
-    copy_workspace(workspace, os.path.abspath(options.scratch))
+    if not options.keep:
+        copy_workspace(workspace, os.path.abspath(options.scratch))
     planter = Planter(options.scratch, (options.startup, options.build), options.seconds,
                       options.seed)
     found = 0

@@ -1,8 +1,6 @@
 #include "passes/rewrite/testing/eval.h"
 
 #include <cmath>
-#include <cstdio>
-#include <string>
 
 #include "ir/check.h"
 #include "ir/interpret/scalar.h"
@@ -35,8 +33,7 @@ bool EvaluateNode(const UOp* u, const Values& values, Lanes& out) {
     default:
       break;
   }
-  if (!IsElementwise(u->op)) std::fprintf(stderr, "no value: %s\n", std::string(Mnemonic(u->op)).c_str());
-  TG_CHECK(IsElementwise(u->op));
+  TG_CHECK(IsElementwise(u->op));  // else a leaf without a value
   const Scalar to = u->dtype.scalar();
   const Scalar from = u->op == Op::kWhere ? to : u->src(0)->dtype.scalar();
   for (size_t lane = 0; lane < static_cast<size_t>(u->dtype.lanes()); ++lane) {

@@ -35,12 +35,21 @@ RandomExpr::RandomExpr(uint64_t seed, Context& ctx, Module& module)
 int64_t RandomExpr::RandomBits(Scalar s) {
   if (s == Scalar::kBool) return Int(0, 1);
   if (IsFloat(s)) {
-    static constexpr double kSpecial[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 1e-40, 1e30,
+    static constexpr double kSpecial[] = {0.0,
+                                          -0.0,
+                                          1.0,
+                                          -1.0,
+                                          0.5,
+                                          2.0,
+                                          3.0,
+                                          1e-40,
+                                          1e30,
                                           std::numeric_limits<double>::infinity(),
                                           -std::numeric_limits<double>::infinity(),
                                           std::numeric_limits<double>::quiet_NaN()};
     if (OneIn(2)) return BitsFromDouble(s, kSpecial[Int(0, std::size(kSpecial) - 1)]);
-    return BitsFromDouble(s, std::ldexp(static_cast<double>(Int(-1000, 1000)), static_cast<int>(Int(-12, 4))));
+    return BitsFromDouble(
+        s, std::ldexp(static_cast<double>(Int(-1000, 1000)), static_cast<int>(Int(-12, 4))));
   }
   if (OneIn(4)) return OneIn(2) ? MinValue(s) : MaxValue(s);
   if (OneIn(2)) return BitsFromInt(s, Int(-8, 8));
@@ -119,30 +128,35 @@ const UOp* RandomExpr::MakeIndex(int size) {
 const UOp* RandomExpr::MakeInt(DType type, int size) {
   if (size <= 0) return OneIn(3) ? Constant(type) : Leaf(type);
   const int left = static_cast<int>(Int(0, size - 1)), right = size - 1 - left;
-  static constexpr Op kOps[] = {Op::kAdd,      Op::kAdd, Op::kAdd,  Op::kSub,  Op::kMul, Op::kMul,
-                                Op::kFloorDiv, Op::kFloorMod,       Op::kCDiv, Op::kCMod, Op::kMax,
-                                Op::kMin,      Op::kAnd, Op::kOr,   Op::kXor,  Op::kShl, Op::kShr};
-  if (OneIn(8)) return b_.Where(Make(kBool.WithLanes(type.lanes()), 1), Make(type, left), Make(type, right));
+  static constexpr Op kOps[] = {Op::kAdd, Op::kAdd,      Op::kAdd,      Op::kSub,  Op::kMul,
+                                Op::kMul, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod,
+                                Op::kMax, Op::kMin,      Op::kAnd,      Op::kOr,   Op::kXor,
+                                Op::kShl, Op::kShr};
+  if (OneIn(8))
+    return b_.Where(Make(kBool.WithLanes(type.lanes()), 1), Make(type, left), Make(type, right));
   if (OneIn(8)) {
-    const DType from = OneIn(4) ? DType(Scalar::kBool, type.lanes())
+    const DType from = OneIn(4)                        ? DType(Scalar::kBool, type.lanes())
                        : OneIn(4)                      ? DType(Scalar::kF32, type.lanes())
                        : OneIn(3) && type.lanes() == 1 ? kIndex
-                           : DType(kInts[Int(0, 7)], type.lanes());
+                                                       : DType(kInts[Int(0, 7)], type.lanes());
     return b_.Cast(Make(from, size - 1), type);
   }
   if (OneIn(12)) return b_.Alu(Op::kNeg, {Make(type, size - 1)});
   const Op op = kOps[Int(0, std::size(kOps) - 1)];
   if (op == Op::kShl || op == Op::kShr) {
-    return b_.Alu(op, {Make(type, left), OneIn(2) ? b_.ConstInt(type, Int(0, 9)) : Make(type, right)});
+    return b_.Alu(op,
+                  {Make(type, left), OneIn(2) ? b_.ConstInt(type, Int(0, 9)) : Make(type, right)});
   }
-  return b_.Alu(op, {Make(type, left), OneIn(2) ? b_.ConstInt(type, Int(-9, 17)) : Make(type, right)});
+  return b_.Alu(op,
+                {Make(type, left), OneIn(2) ? b_.ConstInt(type, Int(-9, 17)) : Make(type, right)});
 }
 
 const UOp* RandomExpr::MakeBool(DType type, int size) {
   if (size <= 0) return OneIn(5) ? Constant(type) : Leaf(type);
   const int left = static_cast<int>(Int(0, size - 1)), right = size - 1 - left;
   if (OneIn(2)) {
-    const DType of = type.lanes() == 1 && !OneIn(4) ? kIndex : DType(kInts[Int(0, 7)], type.lanes());
+    const DType of =
+        type.lanes() == 1 && !OneIn(4) ? kIndex : DType(kInts[Int(0, 7)], type.lanes());
     const UOp* a = Make(of, left);
     const UOp* b = OneIn(2) ? Constant(of) : Make(of, right);
     if (OneIn(4)) std::swap(a, b);
@@ -150,7 +164,7 @@ const UOp* RandomExpr::MakeBool(DType type, int size) {
   }
   if (OneIn(4)) return b_.Not(Make(type, size - 1));
   if (OneIn(6)) return b_.Where(Make(type, 1), Make(type, left), Make(type, right));
-  static constexpr Op kOps[] = {Op::kAnd, Op::kAnd, Op::kOr, Op::kXor, Op::kAdd,
+  static constexpr Op kOps[] = {Op::kAnd, Op::kAnd, Op::kOr,  Op::kXor,   Op::kAdd,
                                 Op::kMul, Op::kMax, Op::kMin, Op::kCmpLt, Op::kCmpNe};
   return b_.Alu(kOps[Int(0, std::size(kOps) - 1)], {Make(type, left), Make(type, right)});
 }
@@ -161,9 +175,12 @@ const UOp* RandomExpr::MakeFloat(DType type, int size) {
   static constexpr Op kOps[] = {Op::kAdd, Op::kSub, Op::kMul, Op::kMul,
                                 Op::kDiv, Op::kMax, Op::kMin};
   static constexpr Op kUnary[] = {Op::kNeg, Op::kNeg, Op::kRecip, Op::kSqrt};
-  if (OneIn(6)) return b_.Where(Make(kBool.WithLanes(type.lanes()), 1), Make(type, left), Make(type, right));
+  if (OneIn(6))
+    return b_.Where(Make(kBool.WithLanes(type.lanes()), 1), Make(type, left), Make(type, right));
   if (OneIn(8)) {
-    const DType from = DType(OneIn(2) ? kInts[Int(0, 7)] : OneIn(2) ? Scalar::kBool : Scalar::kF16,
+    const DType from = DType(OneIn(2)   ? kInts[Int(0, 7)]
+                             : OneIn(2) ? Scalar::kBool
+                                        : Scalar::kF16,
                              type.lanes());
     return b_.Cast(Make(from, size - 1), type);
   }
@@ -251,8 +268,10 @@ std::string ToText(const Context& ctx, const UOp* u) {
   }
   if (u->op == Op::kVar) return std::string(ctx.String(static_cast<StringId>(u->word())));
   std::string s(Mnemonic(u->op));
-  if (u->op == Op::kRange) return s + std::to_string(u->word()) + "<" + ToText(ctx, u->src(0)) + ">";
-  if (u->op == Op::kSpecial) return "g" + std::to_string(u->word()) + "<" + ToText(ctx, u->src(0)) + ">";
+  if (u->op == Op::kRange)
+    return s + std::to_string(u->word()) + "<" + ToText(ctx, u->src(0)) + ">";
+  if (u->op == Op::kSpecial)
+    return "g" + std::to_string(u->word()) + "<" + ToText(ctx, u->src(0)) + ">";
   if (u->op == Op::kLoad) return "load" + std::to_string(u->id) + ":" + u->dtype.ToString();
   if (u->op == Op::kCast) s += ":" + u->dtype.ToString();
   s += "(";

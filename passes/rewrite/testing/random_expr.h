@@ -30,8 +30,8 @@ class RandomExpr {
  private:
   struct LeafInfo {
     const UOp* node;
-    int64_t lo, hi;     // of an index
-    const UOp* end;     // a range that ends at this var; may be null
+    int64_t lo, hi;  // of an index
+    const UOp* end;  // a range that ends at this var; may be null
   };
   const UOp* Leaf(DType type);
   const UOp* IndexLeaf();

@@ -1,0 +1,21 @@
+// Reduces whose loops need not run, one range at a time:
+//
+//   a value that does not depend on the range: n times it, or it itself;
+//   a sum over where(low < r && r < high, v, 0): as many v as there are such r;
+//   a sum over where(r == i, v(r), 0): v(i), where i is a position of the range; its loads are
+//   gated, which makes table[i] of a one-hot row; integer sums: factors and terms that do not
+//   depend on the range leave it.
+#ifndef TG_PASSES_SIMPLIFY_REDUCE_H_
+#define TG_PASSES_SIMPLIFY_REDUCE_H_
+
+#include "ir/uop.h"
+#include "passes/rewrite/rule_context.h"
+
+namespace tg {
+
+// Op `reduce` over ranges. Whoever makes loops of reduces asks this first.
+const UOp* FoldReduce(const UOp* u, RuleContext& rc);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SIMPLIFY_REDUCE_H_
