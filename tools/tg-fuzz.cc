@@ -117,6 +117,7 @@ int Main(std::vector<std::string> arguments) {
     return 1;
   }
 
+  fuzz::Coverage::WatchRules();
   if (!device.empty() && check.target.empty()) check.target = "cl-cpu";
   std::optional<absl::StatusOr<fuzz::DeviceRunner>> runner;  // opened by the process that uses it
   fuzz::WorkOptions work;

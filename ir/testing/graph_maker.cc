@@ -34,6 +34,11 @@ GraphMaker::GraphMaker(uint64_t seed, const RandomGraphOptions& options)
       shapes_(module_, *body_.context) {
   module_.name = "g" + std::to_string(seed);
   module_.flags = options.flags;
+  if (rng_.Percent(options.inexact)) {
+    for (const char* flag : {"no-nan", "zero-mul", "fast-math"}) {
+      if (rng_.Percent(60)) module_.flags.push_back(flag);
+    }
+  }
   style_ = rng_.Percent(options.special) ? ValueStyle::kSpecial
            : rng_.Percent(60)            ? ValueStyle::kTame
                                          : ValueStyle::kWide;
@@ -46,13 +51,19 @@ GraphMaker::GraphMaker(uint64_t seed, const RandomGraphOptions& options)
     program_.vars["n"] = var_value_;
     var_ = b_.Var("n");
     index_pool_.push_back({var_, static_cast<double>(var_max_)});
-    if (rng_.Percent(50)) {
-      module_.vars.push_back({"k", -3, 9, {}});
-      const int64_t k = rng_.In(-3, 9);
-      program_.vars["k"] = k;
-      const UOp* node = b_.Var("k");
-      if (rng_.Percent(40)) node = b_.context().Make(Op::kBind, kIndex, {node, b_.Index(k)});
-      index_pool_.push_back({node, 9});
+  }
+  // Variables that are no extents.
+  if (rng_.Percent(45)) {
+    constexpr int64_t kBounds[][2] = {{0, 3}, {0, 7}, {1, 4}, {-3, 9}, {-8, -1}, {0, 15}, {5, 9}};
+    for (int64_t i = 0, n = rng_.In(1, 3); i < n; ++i) {
+      const auto [least, greatest] = kBounds[rng_.Below(7)];
+      const std::string name = "k" + std::to_string(i);
+      const int64_t value = rng_.In(least, greatest);
+      module_.vars.push_back({name, least, greatest, {}});
+      program_.vars[name] = value;
+      const UOp* node = b_.Var(name);
+      if (rng_.Percent(25)) node = b_.context().Make(Op::kBind, kIndex, {node, b_.Index(value)});
+      index_pool_.push_back({node, 15});
     }
   }
   index_pool_.push_back({b_.Index(rng_.In(-4, 12)), 12});

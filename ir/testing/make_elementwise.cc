@@ -209,13 +209,22 @@ std::optional<Value> GraphMaker::FromTemplate(const RootTemplate& t) {
   const std::vector<Scalar> scalars = ScalarsOf(t.classes);
   if (scalars.empty() && !index) return std::nullopt;
   TemplateNames names;
-  const bool as_index = index && (scalars.empty() || rng_.Percent(50));
+  const bool varies = std::any_of(module_.vars.begin(), module_.vars.end(),
+                                  [](const VarDecl& v) { return v.min != v.max; });
+  const bool as_index = index && varies && (scalars.empty() || rng_.Percent(60));
+  if (!as_index && scalars.empty()) return std::nullopt;
   names.scalar = as_index ? Scalar::kIndex : rng_.Pick(scalars);
   const Scalar s = names.scalar;
   Value like = as_index ? Wrap(b_.Index(0)) : Exact(Source(s));
   for (int i = 0; i < 4; ++i) {
     if (as_index) {
-      names.vars[i] = rng_.Pick(index_pool_).node;
+      const UOp* v = rng_.Pick(index_pool_).node;
+      if (rng_.Percent(30)) {
+        const int64_t k = rng_.Pick({2, 3, 4, 8});
+        v = rng_.Percent(60) ? b_.Alu(Op::kFloorMod, {v, b_.Index(k)})
+                             : b_.Alu(Op::kMax, {v, b_.Index(rng_.Below(2))});
+      }
+      names.vars[i] = v;
       names.gates[i] = b_.Lt(rng_.Pick(index_pool_).node, rng_.Pick(index_pool_).node);
     } else {
       Value v = i == 0 ? like : Operand(s, like, true);

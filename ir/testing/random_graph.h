@@ -29,6 +29,7 @@ struct RandomGraphOptions {
   int state = 30;           // with buffers that are written in place
   int empty = 4;            // with extents of 0
   int template_share = 60;  // with instances of `templates`
+  int inexact = 8;          // with flags under which other values are right too
   std::vector<std::string> flags = {"no-contract"};
   std::span<const RootTemplate> templates;
 };

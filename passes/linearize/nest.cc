@@ -266,9 +266,9 @@ class Finder {
   RangeSets sets_;
   std::vector<const UOp*> ranges_;
   NodeMap<int> range_of_;
-  std::vector<int> open_;           // sets by position
-  std::vector<int> around_;         // sets by range
-  std::vector<int> loop_of_;        // loops by range
+  std::vector<int> open_;     // sets by position
+  std::vector<int> around_;   // sets by range
+  std::vector<int> loop_of_;  // loops by range
   std::vector<std::vector<const UOp*>> writes_;
   std::unordered_map<int, int> loop_of_set_;
 };

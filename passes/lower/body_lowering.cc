@@ -71,7 +71,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
     if (base.reduce) continue;
     const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
     at.index[base.dim] = value;
-    if (schedule_.padded[i]) {
+    if (NeedsGuard(i)) {
       at.valid = simplify_(Both(b_, at.valid, b_.Lt(value, b_.Index(base.size))));
     }
   }
@@ -196,6 +196,12 @@ const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing)
   return b_.Where(clause, value, b_.ConstInt(value->dtype, 0));
 }
 
+bool BodyLowering::NeedsGuard(size_t base) const {
+  // Of an axis of at most one iteration the coordinate is 0, and no loop is left to not run.
+  const BaseAxis& axis = schedule_.base[base];
+  return schedule_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
+}
+
 bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
   if (IsConst(v)) return v->word() == 0;
   if (v->op == Op::kLoad) {
@@ -246,7 +252,7 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
     if (base.reduce != u) continue;
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
     from.index[base.dim] = value;
-    if (schedule_.padded[i]) {
+    if (NeedsGuard(i)) {
       plan.valid = simplify_(Both(b_, plan.valid, b_.Lt(value, b_.Index(base.size))));
     }
   }

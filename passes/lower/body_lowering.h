@@ -56,6 +56,8 @@ class BodyLowering {
   const UOp* LowerStore(const UOp* store);
   const UOp* Find(const UOp* u, PositionId at, std::vector<Key>& missing);
   Position MapView(const UOp* u, const Position& at, const UOp** clause);
+  // Whether what the axis counts must be compared with its size.
+  bool NeedsGuard(size_t base) const;
   // Whether `v` is already 0 wherever `valid` does not hold.
   bool ZeroOutside(const UOp* v, const UOp* valid, int depth) const;
 

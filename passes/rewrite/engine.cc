@@ -1,6 +1,7 @@
 #include "passes/rewrite/engine.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "absl/strings/str_cat.h"
 #include "ir/shape.h"
@@ -10,6 +11,8 @@ namespace tg {
 namespace {
 
 constexpr size_t kRecent = 24;
+
+std::atomic<HitSink> hit_sink{nullptr};
 
 std::string NameOf(const RuleSet& rules, uint32_t rule) {
   const RuleInfo info = rules.Describe(rule);
@@ -28,6 +31,13 @@ std::string NamesOf(const RuleSet& rules, std::vector<uint32_t> list) {
 }
 
 }  // namespace
+
+void SetHitSink(HitSink sink) { hit_sink.store(sink); }
+
+Rewriter::~Rewriter() {
+  if (num_applications_ == 0) return;
+  if (const HitSink sink = hit_sink.load()) sink(rules_, hits_);
+}
 
 const UOp* Rewriter::InProgress() {
   static const UOp kMark{};

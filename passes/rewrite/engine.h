@@ -19,6 +19,11 @@
 
 namespace tg {
 
+// Is told the hits of every rewriter when it ends; for tools that ask which rules a run has
+// reached. One for the process; null: none.
+using HitSink = void (*)(const RuleSet& rules, const std::vector<uint64_t>& hits);
+void SetHitSink(HitSink sink);
+
 // Keeps its memo between calls: for whoever rewrites many expressions of one Context.
 class Rewriter {
  public:
@@ -29,6 +34,9 @@ class Rewriter {
   Rewriter(const RuleSet& rules, RuleContext rc) : rules_(rules), rc_(rc) {
     hits_.resize(rules.num_rules());
   }
+  ~Rewriter();
+  Rewriter(const Rewriter&) = delete;
+  Rewriter& operator=(const Rewriter&) = delete;
 
   // The final form of `u`. An error is a mistake in the rule set.
   absl::StatusOr<const UOp*> Rewrite(const UOp* u);

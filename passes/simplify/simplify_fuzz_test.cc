@@ -16,7 +16,7 @@ using ::tg::testing::SameValue;
 using ::tg::testing::ToText;
 using ::tg::testing::Values;
 
-// TG_FUZZ_ROUNDS multiplies the work.
+// TG_FUZZ_ROUNDS multiplies the work, TG_FUZZ_SEED makes it other work.
 int Rounds(int n) {
   const char* factor = std::getenv("TG_FUZZ_ROUNDS");
   return factor ? n * std::atoi(factor) : n;
@@ -96,6 +96,9 @@ void RunOne(uint64_t seed, DType type, int size) {
 }
 
 void RunMany(uint64_t first_seed, int rounds, DType type, int max_size) {
+  if (const char* seed = std::getenv("TG_FUZZ_SEED")) {
+    first_seed += std::strtoull(seed, nullptr, 10) * 1000000000;
+  }
   for (int i = 0; i < rounds; ++i) {
     RunOne(first_seed + static_cast<uint64_t>(i), type, 1 + i % max_size);
     if (::testing::Test::HasFatalFailure() || ::testing::Test::HasNonfatalFailure()) return;

@@ -26,8 +26,8 @@ Target TargetForDevice(const DeviceInfo& device) {
   const absl::StatusOr<Target> preset = FindTarget(PresetFor(device));
   TG_CHECK(preset.ok());
   Target target = *preset;
-  // NVIDIA compiles small kernels that compute in half without listing the extension, and gives up on
-  // larger ones ("do not know how to split the result of this operator"): the extension decides.
+  // NVIDIA compiles small kernels that compute in half without listing the extension, and gives up
+  // on larger ones ("do not know how to split the result of this operator"): the extension decides.
   target.fp16 = target.fp16 && device.fp16;
   target.fp64 = device.fp64;
   target.int64 = device.int64;

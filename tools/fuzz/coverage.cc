@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -13,6 +14,9 @@ namespace tg::fuzz {
 namespace {
 
 std::string ScalarText(Scalar s) { return std::string(GetScalarInfo(s).text); }
+
+// Hits that no Coverage holds yet, by rule.
+std::vector<uint64_t> rule_hits;
 
 // The scalars that an elementwise op takes, by the table of ops.
 std::vector<Scalar> ScalarsFor(Op op) {
@@ -84,9 +88,17 @@ void Coverage::AddExpected(const HostBuffers& results) {
   }
 }
 
-void Coverage::AddRuleHits(const std::vector<uint64_t>& hits) {
-  for (uint32_t i = 0; i < hits.size(); ++i) {
-    if (hits[i]) counts_[RuleKey(i)] += hits[i];
+void Coverage::WatchRules() {
+  rule_hits.assign(SimplifyRules().num_rules(), 0);
+  SetHitSink([](const RuleSet& rules, const std::vector<uint64_t>& hits) {
+    if (&rules != &SimplifyRules()) return;
+    for (size_t i = 0; i < hits.size(); ++i) rule_hits[i] += hits[i];
+  });
+}
+
+void Coverage::AddRuleHits() {
+  for (uint32_t i = 0; i < rule_hits.size(); ++i) {
+    if (rule_hits[i]) counts_[RuleKey(i)] += std::exchange(rule_hits[i], 0);
   }
 }
 

@@ -17,7 +17,9 @@ class Coverage {
   void AddGraph(const Module& module);
   void AddKernels(const Module& module);         // opts and kinds of axes
   void AddExpected(const HostBuffers& results);  // how sharp the comparison is
-  void AddRuleHits(const std::vector<uint64_t>& hits);
+  // Counts what all rewriters of the process do from now on: call when it begins.
+  static void WatchRules();
+  void AddRuleHits();  // since the last call
   void Count(const std::string& what) { ++counts_[what]; }
 
   std::string Table() const;

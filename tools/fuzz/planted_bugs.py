@@ -12,6 +12,7 @@ import argparse
 import filecmp
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -52,6 +53,13 @@ class Planter:
 
     def __init__(self, scratch, bazel, seconds, seed):
         self.scratch, self.bazel, self.seconds, self.seed = scratch, bazel, seconds, seed
+        self.clean = os.path.join(scratch, "tg-fuzz-without-bugs")
+        tool = self.build()
+        if tool is None:
+            sys.exit("tg-fuzz does not build")
+        if os.path.exists(self.clean):
+            os.remove(self.clean)
+        shutil.copy(tool, self.clean)
 
     def build(self):
         """Returns the path of tg-fuzz, or None where it does not compile."""
@@ -64,6 +72,25 @@ class Planter:
         folder = subprocess.run(info, cwd=self.scratch, capture_output=True, text=True, check=True)
         return os.path.join(folder.stdout.strip(), "tools", "tg-fuzz")
 
+    def run(self, tool, flags):
+        """Runs the tool until it finds what the tool without the bug does not."""
+        start, seed = time.time(), self.seed
+        while time.time() - start < self.seconds:
+            left = int(self.seconds - (time.time() - start)) + 1
+            run = subprocess.run(
+                [tool, "--seed=%d" % seed, "--count=1000000000", "--max-failures=1",
+                 "--seconds=%d" % left] + flags, capture_output=True, text=True)
+            match = re.search(r"--seed=(\d+): (.*)", run.stdout)
+            if run.returncode == 0 or not match:
+                break
+            seed = int(match.group(1))
+            clean = subprocess.run([self.clean, "--seed=%d" % seed, "--count=1"] + flags,
+                                   capture_output=True, text=True)
+            if clean.returncode == 0:
+                return "found", "seed %d: %s" % (seed, match.group(2)), time.time() - start
+            seed += 1
+        return "missed", "", time.time() - start
+
     def look(self, bug):
         """Returns ("found" | "missed" | "not built", what was said, seconds)."""
         path = os.path.join(self.scratch, bug["file"])
@@ -75,13 +102,7 @@ class Planter:
             tool = self.build()
             if tool is None:
                 return "not built", "", 0
-            start = time.time()
-            command = [tool, "--seed=%d" % self.seed, "--count=1000000000", "--max-failures=1",
-                       "--seconds=%d" % self.seconds] + bug.get("flags", [])
-            run = subprocess.run(command, capture_output=True, text=True)
-            said = run.stdout.strip().splitlines()
-            return "found" if run.returncode else "missed", said[0] if said else "", (
-                time.time() - start)
+            return self.run(tool, bug.get("flags", []))
         finally:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(original)

@@ -56,8 +56,10 @@ class PipeWorker : public Worker {
   }
   void Fail(const std::string& pass, const std::string& message) override {
     WriteRecord(fd_, Record::kFailure, shared_->seed, pass + "\n" + message);
+    ++failures_;
   }
   Coverage& coverage() override { return coverage_; }
+  size_t failures() const { return failures_; }
   void Flush() {
     WriteRecord(fd_, Record::kCoverage, 0, coverage_.Save());
     coverage_ = Coverage();
@@ -66,6 +68,7 @@ class PipeWorker : public Worker {
  private:
   int fd_;
   Shared* shared_;
+  size_t failures_ = 0;
   Coverage coverage_;
 };
 
@@ -135,7 +138,8 @@ class Parent {
   // Stops, with the seed before the next to run in `shared_`, when it has seen enough.
   [[noreturn]] void Child(uint64_t first, uint64_t end, int fd) {
     PipeWorker worker(fd, shared_);
-    for (uint64_t seed = first; seed < end && !OutOfTime(); ++seed) {
+    const size_t limit = options_.max_failures - result_.failures.size();
+    for (uint64_t seed = first; seed < end && !OutOfTime() && worker.failures() < limit; ++seed) {
       worker.Begin(seed);
       alarm(options_.seconds_per_seed);
       run_(seed, worker);

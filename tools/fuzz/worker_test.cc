@@ -62,6 +62,10 @@ TEST(Worker, EnoughFailuresEndTheRun) {
   const WorkResult result = RunIsolated(options, [](uint64_t, Worker&) { std::abort(); });
   EXPECT_EQ(result.failures.size(), 3u);
   EXPECT_EQ(result.seeds, 3u);
+  const WorkResult said =
+      RunIsolated(options, [](uint64_t, Worker& worker) { worker.Fail("lower", "wrong"); });
+  EXPECT_EQ(said.failures.size(), 3u);
+  EXPECT_EQ(said.seeds, 3u);
 }
 
 TEST(Worker, KindsOfFailures) {
