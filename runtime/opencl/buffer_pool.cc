@@ -1,6 +1,7 @@
 #include "runtime/opencl/buffer_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <mutex>
 #include <unordered_map>
@@ -65,6 +66,10 @@ class BufferPool::State : public Buffer::Owner {
   }
 
   const std::shared_ptr<Context>& context() const { return context_; }
+  size_t CapacityFor(size_t size) const {
+    return exact_ ? std::max<size_t>(size, 1) : SizeClass(size);
+  }
+  void set_exact(bool exact) { exact_ = exact; }
 
  private:
   // A new block, after releasing what is cached if there is no room at first. With mutex_ held.
@@ -106,13 +111,14 @@ class BufferPool::State : public Buffer::Owner {
   mutable std::mutex mutex_;
   std::unordered_map<size_t, std::vector<ClMem>> free_;  // by size class
   BufferPoolStats stats_;
+  std::atomic<bool> exact_ = false;
 };
 
 BufferPool::BufferPool(std::shared_ptr<Context> context, size_t limit)
     : state_(std::make_shared<State>(std::move(context), limit)) {}
 
 absl::StatusOr<BufferRef> BufferPool::Allocate(size_t size) {
-  const size_t capacity = SizeClass(size);
+  const size_t capacity = state_->CapacityFor(size);
   if (capacity == 0) {
     return absl::ResourceExhaustedError(Cat("a buffer of ", size, " bytes on ", context()->name()));
   }
@@ -120,6 +126,8 @@ absl::StatusOr<BufferRef> BufferPool::Allocate(size_t size) {
   return BufferRef(
       std::make_shared<Buffer>(state_->context(), std::move(mem), size, capacity, state_));
 }
+
+void BufferPool::set_exact(bool exact) { state_->set_exact(exact); }
 
 void BufferPool::Trim() { state_->Trim(); }
 

@@ -38,6 +38,10 @@ class BufferPool {
   // says how much was asked for, is in use, and is the most that the device gives at once.
   absl::StatusOr<BufferRef> Allocate(size_t size);
 
+  // From now on blocks are as large as what is asked for, so that a simulator sees accesses right
+  // behind a buffer.
+  void set_exact(bool exact);
+
   // Releases everything cached.
   void Trim();
 

@@ -10,17 +10,20 @@
 namespace tg::runtime {
 namespace {
 
-// PoCL compiles one program at a time, whatever the number of threads; other drivers several.
+// PoCL compiles one program at a time, whatever the number of threads, and Oclgrind crashes when
+// asked for two; other drivers compile several.
 size_t KernelsAProgram(size_t kernels, const DeviceInfo& device) {
   constexpr size_t kMostPrograms = 8, kFewestKernels = 4;
-  if (device.is_pocl) return kernels;
+  if (device.is_pocl || device.platform == "Oclgrind") return kernels;
   return std::max(kFewestKernels, (kernels + kMostPrograms - 1) / kMostPrograms);
 }
 
 }  // namespace
 
 DeviceSession::DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options)
-    : Session(std::move(module)), options_(std::move(options)), pool_(options_.context) {}
+    : Session(std::move(module)), options_(std::move(options)), pool_(options_.context) {
+  pool_.set_exact(options_.context->info().platform == "Oclgrind");
+}
 
 absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(std::unique_ptr<Module> module,
                                                                      DeviceSessionOptions options) {
