@@ -2,6 +2,7 @@
 // contiguous in, a register tile where operands are reused, and loops inside so that groups are
 // few.
 #include <algorithm>
+#include <cstdlib>
 
 #include "passes/optimize/heuristic.h"
 
@@ -23,16 +24,17 @@ int64_t WidestLanes(const Tuner& t) {
 }
 
 // How well vectors along this axis read and write: every access contiguous or repeated. Loads of a
-// reduce are made for each of its terms.
+// reduce are made for each of its terms, from as many cache lines as there are lanes where they are
+// far apart.
 int Score(const Tuner& t, size_t axis) {
   int score = 0;
-  const int scattered = t.Axes(AxisKind::kReduce).empty() ? 2 : 4;
+  const bool reduces = !t.Axes(AxisKind::kReduce).empty();
   for (const Access& a : t.accesses()) {
     const auto stride = t.Stride(a, axis);
     if (stride == 1)
       score += a.is_store() ? 3 : 2;
     else if (stride != 0)
-      score -= a.is_store() ? 6 : scattered;
+      score -= a.is_store() ? 6 : reduces && std::abs(stride.value_or(0)) > 16 ? 4 : 2;
     else if (a.is_store())
       score -= 6;
   }

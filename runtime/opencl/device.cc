@@ -1,9 +1,13 @@
 #include "runtime/opencl/device.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "runtime/opencl/cl_check.h"
@@ -49,6 +53,13 @@ std::optional<size_t> ParseIndex(std::string_view text) {
 void PreparePocl() {
   static const bool done = [] {
     ::setenv("POCL_AFFINITY", "1", /*overwrite=*/0);
+    // PoCL reads the machine's processors off /sys and aborts where a chroot has none: then a plain
+    // machine is described to it.
+    if (::access("/sys/devices/system/cpu", F_OK) != 0) {
+      const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+      const std::string machine = "NUMANode:1 core:" + std::to_string(cores) + " pu:1";
+      ::setenv("HWLOC_SYNTHETIC", machine.c_str(), /*overwrite=*/0);
+    }
     return true;
   }();
   static_cast<void>(done);
