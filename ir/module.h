@@ -13,6 +13,7 @@
 
 #include "ir/context.h"
 #include "ir/dtype.h"
+#include "ir/module_flags.h"
 #include "ir/uop.h"
 
 namespace tg {
@@ -144,8 +145,8 @@ struct Kernel {
 
 struct Module {
   std::string name;
-  std::string target;              // a preset's name; empty: the default
-  std::vector<std::string> flags;  // see docs/ir.md
+  std::string target;  // a preset's name; empty: the default
+  ModuleFlags flags;
   std::vector<VarDecl> vars;
   std::vector<BufferDecl> buffers;
   std::vector<std::unique_ptr<Graph>> graphs;

@@ -1,4 +1,5 @@
-// Reading, verifying and printing big modules. Arguments: UOps, shape (0 mixture, 1 chain).
+// Reading, verifying, printing and simplifying big modules. Arguments: UOps, kind (0 mixture,
+// 1 chain, 2 index: tools/module_generator.h).
 //
 //   bazel run --config=opt //tools:bench_ir
 //
@@ -14,14 +15,15 @@
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "ir/verify/verifier.h"
+#include "passes/simplify/simplify.h"
 #include "tools/module_generator.h"
 
 namespace tg {
 namespace {
 
 std::string TextOf(const benchmark::State& state) {
-  return PrintModule(*GenerateModule(
-      {.nodes = static_cast<size_t>(state.range(0)), .chain = state.range(1) != 0}));
+  return PrintModule(*GenerateModule({.nodes = static_cast<size_t>(state.range(0)),
+                                      .kind = static_cast<ModuleKind>(state.range(1))}));
 }
 
 std::unique_ptr<Module> Parse(const std::string& text) {
@@ -74,13 +76,30 @@ void BM_ReadVerifyPrint(benchmark::State& state) {
   Report(state, text.size());
 }
 
+// Each iteration needs a module of its own; reading it is not counted.
+void BM_Simplify(benchmark::State& state) {
+  const std::string text = TextOf(state);
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto module = Parse(text);
+    state.ResumeTiming();
+    TG_CHECK(Simplify(*module).ok());
+    state.PauseTiming();
+    module.reset();
+    state.ResumeTiming();
+  }
+  Report(state, text.size());
+}
+
 void Sizes(benchmark::internal::Benchmark* b) {
-  b->Args({1'000'000, 0})->Args({1'000'000, 1})->Unit(benchmark::kMillisecond);
+  for (int kind = 0; kind < 3; ++kind) b->Args({1'000'000, kind});
+  b->Unit(benchmark::kMillisecond);
 }
 BENCHMARK(BM_Read)->Apply(Sizes);
 BENCHMARK(BM_Verify)->Apply(Sizes);
 BENCHMARK(BM_Print)->Apply(Sizes);
 BENCHMARK(BM_ReadVerifyPrint)->Apply(Sizes);
+BENCHMARK(BM_Simplify)->Apply(Sizes);
 
 }  // namespace
 }  // namespace tg

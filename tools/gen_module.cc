@@ -1,6 +1,6 @@
 // tg-gen: prints a big module for measurements.
 //
-//   tg-gen --nodes=1000000 [--chain] [--names] [--seed=1] > big.uop
+//   tg-gen --nodes=1000000 [--kind=mixture|chain|index] [--names] [--seed=1] > big.uop
 #include <charconv>
 #include <cstdio>
 #include <string>
@@ -12,10 +12,12 @@
 namespace {
 
 constexpr char kUsage[] =
-    "usage: tg-gen [--nodes=N] [--chain] [--names] [--seed=N]\n"
+    "usage: tg-gen [--nodes=N] [--kind=K] [--names] [--seed=N]\n"
     "Prints a valid module with about N UOps (default 1000); the same options, the same text.\n"
-    "  --chain  one chain, each node the source of the next\n"
-    "  --names  every fourth node has a name\n";
+    "  --kind=mixture  a tensor graph of all kinds of ops (the default)\n"
+    "  --kind=chain    a tensor graph in which each node is the source of the next\n"
+    "  --kind=index    a lowered kernel: address arithmetic\n"
+    "  --names         every fourth node of a graph has a name\n";
 
 template <typename T>
 bool ParseNumber(std::string_view text, T* out) {
@@ -31,8 +33,12 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view arg = argv[i];
     bool ok = true;
-    if (arg == "--chain") {
-      options.chain = true;
+    if (arg == "--kind=mixture") {
+      options.kind = tg::ModuleKind::kMixture;
+    } else if (arg == "--kind=chain") {
+      options.kind = tg::ModuleKind::kChain;
+    } else if (arg == "--kind=index") {
+      options.kind = tg::ModuleKind::kIndex;
     } else if (arg == "--names") {
       options.names = true;
     } else if (arg.starts_with(kNodes)) {

@@ -35,7 +35,7 @@ class Generator {
     }
     // The sink is one node more.
     while (ctx.num_nodes() + 1 < options_.nodes) {
-      Add(options_.chain ? Link(values_.back()) : Step());
+      Add(options_.kind == ModuleKind::kChain ? Link(values_.back()) : Step());
     }
     std::vector<const UOp*> roots;
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -129,11 +129,99 @@ class Generator {
   std::vector<bool> used_;
 };
 
+// Address arithmetic: a pool of values that are at least 0, each with its greatest value.
+class IndexGenerator {
+ public:
+  IndexGenerator(const GeneratorOptions& options, Body& body)
+      : options_(options), body_(body), builder_(*body.context), random_(options.seed) {}
+
+  void Run() {
+    Context& ctx = *body_.context;
+    ctx.Reserve(options_.nodes + 64);
+    for (int i = 0; i < 4; ++i) {
+      const auto name = static_cast<SpecialName>(static_cast<int>(SpecialName::kGrid0) + i % 3);
+      Add(i < 3 ? builder_.Special(name, builder_.Index(kGrid))
+                : builder_.Special(SpecialName::kLocal0, builder_.Index(kGrid)),
+          kGrid - 1);
+    }
+    const UOp* out =
+        builder_.DefineGlobal(0, DType::Pointer(Scalar::kF32, kElements, AddrSpace::kGlobal));
+    const UOp* value = builder_.Const(kF32, 1.0);
+    std::vector<const UOp*> stores;
+    // A value that nothing uses becomes an address: remainder, index, store.
+    while (ctx.num_nodes() + unused_ * 3 + 1 < options_.nodes) Step();
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i].used) continue;
+      const UOp* at = builder_.Alu(Op::kFloorMod, {values_[i].node, builder_.Index(kElements)});
+      stores.push_back(builder_.Store(builder_.IndexPtr(out, at), value));
+    }
+    body_.root = builder_.Sink(stores);
+  }
+
+ private:
+  static constexpr int64_t kGrid = 1024, kElements = int64_t{1} << 24, kGreatest = int64_t{1} << 40;
+  struct Value {
+    const UOp* node;
+    int64_t max;
+    bool used = false;
+  };
+  size_t Below(size_t n) { return random_() % n; }
+
+  void Add(const UOp* u, int64_t max) {
+    values_.push_back({u, max});
+    ++unused_;
+  }
+  const Value& Pick() {
+    const size_t n = values_.size();
+    Value& v = values_[Below(4) ? n - 1 - Below(std::min<size_t>(n, 16)) : Below(n)];
+    unused_ -= v.used ? 0 : 1;
+    v.used = true;
+    return v;
+  }
+
+  void Step() {
+    const Value x = Pick();
+    const auto c = static_cast<int64_t>(2 + Below(62));
+    const UOp* number = builder_.Index(c);
+    switch (Below(6)) {
+      case 0:
+        return Add(builder_.Add(x.node, number), x.max + c);
+      case 1:
+        return Add(builder_.Alu(Op::kFloorDiv, {x.node, number}), x.max / c);
+      case 2:
+        return Add(builder_.Alu(Op::kFloorMod, {x.node, number}), std::min(x.max, c - 1));
+      case 3:
+        if (x.max < kGreatest / c) return Add(builder_.Mul(x.node, number), x.max * c);
+        return Add(builder_.Alu(Op::kFloorMod, {x.node, builder_.Index(kElements)}), kElements - 1);
+      default: {
+        const Value y = Pick();
+        return Add(builder_.Add(x.node, y.node), x.max + y.max);
+      }
+    }
+  }
+
+  const GeneratorOptions& options_;
+  Body& body_;
+  Builder builder_;
+  std::mt19937_64 random_;
+  std::vector<Value> values_;
+  size_t unused_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<Module> GenerateModule(const GeneratorOptions& options) {
   auto module = std::make_unique<Module>();
   module->name = "generated";
+  if (options.kind == ModuleKind::kIndex) {
+    module->buffers.push_back(
+        {.name = "y", .dtype = kF32, .shape = {{int64_t{1} << 24, ""}}, .role = Role::kOutput});
+    auto& kernel = module->kernels.emplace_back(std::make_unique<Kernel>());
+    kernel->name = "index";
+    kernel->stage = Stage::kLowered;
+    IndexGenerator(options, kernel->body).Run();
+    return module;
+  }
   auto& graph = module->graphs.emplace_back(std::make_unique<Graph>());
   graph->name = "main";
   Generator(options, *module, graph->body).Run();

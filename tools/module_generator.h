@@ -10,15 +10,22 @@
 
 namespace tg {
 
+// What a module holds.
+//   mixture  a tensor graph with deep and wide parts, arithmetic in three types, movement, and
+//            reductions that are expanded again
+//   chain    a tensor graph in which each node is the source of the next
+//   index    a lowered kernel: address arithmetic of four grid indices, the sums, products,
+//            quotients and remainders that reshapes and pads leave
+enum class ModuleKind { kMixture, kChain, kIndex };
+
 struct GeneratorOptions {
-  size_t nodes = 1000;  // about how many UOps; at least 8
-  bool chain = false;   // one chain, each node the source of the next, instead of a mixture
-  bool names = false;   // every fourth node has a name
+  size_t nodes = 1000;  // about how many UOps; at least 32
+  ModuleKind kind = ModuleKind::kMixture;
+  bool names = false;  // every fourth node has a name
   uint64_t seed = 1;
 };
 
-// A graph @main over f32[64, 64] inputs. A mixture has deep and wide parts, arithmetic in three
-// types, movement, and reductions that are expanded again; every node is reached from the sink.
+// Valid; every node is reached from the sink. Graphs are called @main and are over f32[64, 64].
 std::unique_ptr<Module> GenerateModule(const GeneratorOptions& options);
 
 }  // namespace tg

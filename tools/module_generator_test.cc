@@ -12,14 +12,16 @@ namespace tg {
 namespace {
 
 TEST(ModuleGenerator, ModulesAreValidAndAsBigAsAsked) {
-  for (const bool chain : {false, true}) {
+  for (const ModuleKind kind : {ModuleKind::kMixture, ModuleKind::kChain, ModuleKind::kIndex}) {
     for (uint64_t seed = 1; seed <= 5; ++seed) {
       const auto module =
-          GenerateModule({.nodes = 5000, .chain = chain, .names = seed % 2 == 0, .seed = seed});
+          GenerateModule({.nodes = 5000, .kind = kind, .names = seed % 2 == 0, .seed = seed});
       const absl::Status status = VerifyModule(*module);
       EXPECT_TRUE(status.ok()) << status.message();
-      const size_t nodes = PostOrder(module->graphs[0]->body.root).size();
-      EXPECT_NEAR(static_cast<double>(nodes), 5000, 10) << chain << " " << seed;
+      const size_t nodes = PostOrder(module->kernels.empty() ? module->graphs[0]->body.root
+                                                             : module->kernels[0]->body.root)
+                               .size();
+      EXPECT_NEAR(static_cast<double>(nodes), 5000, 10) << static_cast<int>(kind) << " " << seed;
       const std::string text = PrintModule(*module);
       Diagnostics diags;
       const auto again = ParseModule(text, "generated", diags);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/dtype.h"
+#include "ir/module_flags.h"
 #include "ir/op.h"
 #include "ir/verify/verifier.h"
 
@@ -73,6 +74,10 @@ std::string OpsPage() {
                               {'l', "varies"},
                               {'t', "effect"}}) +
            " | " + Cell(info.doc) + " |\n";
+  }
+  out += "\n## Module flags\n\n| flag | meaning |\n| --- | --- |\n";
+  for (const ModuleFlagInfo& f : kModuleFlags) {
+    out += "| " + Code(f.text) + " | " + std::string(f.doc) + " |\n";
   }
   out +=
       "\n## Scalar types\n\n| type | bits in memory | class | tinygrad |\n| --- | --- | --- | --- "

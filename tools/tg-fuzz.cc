@@ -78,7 +78,12 @@ int Main(std::vector<std::string> arguments) {
   }
   const auto rules = fuzz::RuleTemplates(SimplifyRules());
   testing::RandomGraphOptions generate;
-  generate.flags = module_flags;
+  generate.flags = {};
+  for (const std::string& flag : module_flags) {
+    if (generate.flags.Add(flag)) continue;
+    std::fprintf(stderr, "tg-fuzz: there is no module flag '%s'\n", flag.c_str());
+    return 2;
+  }
   if (templates) generate.templates = rules;
   if (nodes) {
     generate.max_nodes = static_cast<int>(*nodes);

@@ -99,7 +99,7 @@ TEST_P(Expressions, KeepTheirValue) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     Module module;
     module.name = "expressions";
-    module.flags = {"no-contract"};
+    module.flags = {ModuleFlag::kNoContract};
     module.kernels.push_back(std::make_unique<Kernel>());
     Kernel& kernel = *module.kernels[0];
     kernel.name = "E_expressions";

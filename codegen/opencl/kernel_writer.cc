@@ -12,10 +12,6 @@ namespace {
 // Expressions longer than this get a name even where they are used once.
 constexpr size_t kMaxInline = 56, kMaxStored = 80;
 
-bool HasFlag(const Module& m, std::string_view flag) {
-  return std::find(m.flags.begin(), m.flags.end(), flag) != m.flags.end();
-}
-
 }  // namespace
 
 KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const Target& target)
@@ -25,8 +21,8 @@ KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const Tar
       ctx_(*kernel.body.context),
       plan_(kernel),
       bounds_(*kernel.body.context, &module),
-      no_contract_(HasFlag(module, "no-contract")),
-      no_nan_(HasFlag(module, "no-nan")) {}
+      no_contract_(module.flags.has(ModuleFlag::kNoContract)),
+      no_nan_(module.flags.has(ModuleFlag::kNoNan)) {}
 
 absl::Status KernelWriter::Unsupported(const UOp* u, std::string_view why) const {
   return absl::UnimplementedError(absl::StrCat(

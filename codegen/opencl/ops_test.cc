@@ -16,9 +16,9 @@ constexpr int kGroups = 32;
 // One kernel: out[slot][g*lanes .. ] = f(operands at g*lanes), one region of `out` for each f.
 class OpKernel {
  public:
-  OpKernel(int lanes, std::vector<std::string> flags) : lanes_(lanes), b_(*NewKernel()) {
+  OpKernel(int lanes, ModuleFlags flags) : lanes_(lanes), b_(*NewKernel()) {
     module_.name = "ops";
-    module_.flags = std::move(flags);
+    module_.flags = flags;
     const UOp* size = b_.ConstInt(kI32, kGroups);
     const UOp* group =
         b_.context().Make(Op::kSpecial, kI32, {size}, b_.context().MakeAttr(Op::kSpecial, {0}));
@@ -114,8 +114,7 @@ TEST_P(Ops, Elementwise) {
   const bool is_float = IsFloat(scalar()), is_bool = scalar() == Scalar::kBool;
   for (const bool contract : {true, false}) {
     if (contract && !is_float) continue;
-    OpKernel k(lanes(),
-               contract ? std::vector<std::string>{} : std::vector<std::string>{"no-contract"});
+    OpKernel k(lanes(), contract ? ModuleFlags() : ModuleFlags{ModuleFlag::kNoContract});
     Builder& b = k.b();
     const UOp* x = k.Input(Random(scalar(), lanes(), 2));
     const UOp* y = k.Input(Random(scalar(), lanes(), 3));

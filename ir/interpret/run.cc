@@ -9,8 +9,7 @@ namespace tg {
 
 InterpretOptions OptionsFor(const Module& module) {
   InterpretOptions options;
-  const auto& flags = module.flags;
-  if (std::find(flags.begin(), flags.end(), "no-contract") != flags.end()) {
+  if (module.flags.has(ModuleFlag::kNoContract)) {
     options.mulacc = MulAcc::kTwoRoundings;
     options.allow_contraction = false;
   }

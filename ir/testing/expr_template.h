@@ -4,8 +4,10 @@
 #define TG_IR_TESTING_EXPR_TEMPLATE_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "ir/module_flags.h"
 #include "ir/op.h"
 
 namespace tg::testing {
@@ -32,6 +34,11 @@ struct RootTemplate {
   // Types that vars and constants may have, as classes of the op table: "xibf"; 's' and 'u' are the
   // signed and the unsigned integers.
   std::string_view classes;
+  // Numbers that are to be 1 for most instances: comparisons of constants, as a rule's guard has
+  // them.
+  std::vector<ExprTemplate> wishes;
+  bool bounded = false;  // something is asked of the vars: bounds of theirs should be known
+  ModuleFlags flags;     // without all of these the template is of no use
 };
 
 }  // namespace tg::testing

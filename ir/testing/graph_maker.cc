@@ -34,9 +34,10 @@ GraphMaker::GraphMaker(uint64_t seed, const RandomGraphOptions& options)
       shapes_(module_, *body_.context) {
   module_.name = "g" + std::to_string(seed);
   module_.flags = options.flags;
-  if (rng_.Percent(options.inexact)) {
-    for (const char* flag : {"no-nan", "zero-mul", "fast-math"}) {
-      if (rng_.Percent(60)) module_.flags.push_back(flag);
+  inexact_ = rng_.Percent(options.inexact);
+  if (inexact_) {
+    for (ModuleFlag flag : {ModuleFlag::kNoNan, ModuleFlag::kZeroMul, ModuleFlag::kFastMath}) {
+      if (rng_.Percent(60)) module_.flags.Add(flag);
     }
   }
   style_ = rng_.Percent(options.special) ? ValueStyle::kSpecial
@@ -51,19 +52,23 @@ GraphMaker::GraphMaker(uint64_t seed, const RandomGraphOptions& options)
     program_.vars["n"] = var_value_;
     var_ = b_.Var("n");
     index_pool_.push_back({var_, static_cast<double>(var_max_)});
+    index_vars_.push_back(var_);
   }
   // Variables that are no extents.
-  if (rng_.Percent(45)) {
-    constexpr int64_t kBounds[][2] = {{0, 3}, {0, 7}, {1, 4}, {-3, 9}, {-8, -1}, {0, 15}, {5, 9}};
-    for (int64_t i = 0, n = rng_.In(1, 3); i < n; ++i) {
-      const auto [least, greatest] = kBounds[rng_.Below(7)];
+  templates_ = !options.templates.empty() && rng_.Percent(options.template_share);
+  if (rng_.Percent(templates_ ? 80 : 30)) {
+    constexpr int64_t kBounds[][2] = {{0, 3}, {0, 7},  {1, 4},    {-3, 9},    {-8, -1},
+                                      {5, 9}, {0, 15}, {-20, 20}, {-100, 60}, {0, 99}};
+    for (int64_t i = 0, n = rng_.In(1, 4); i < n; ++i) {
+      const auto [least, greatest] = kBounds[rng_.Below(10)];
       const std::string name = "k" + std::to_string(i);
       const int64_t value = rng_.In(least, greatest);
       module_.vars.push_back({name, least, greatest, {}});
       program_.vars[name] = value;
       const UOp* node = b_.Var(name);
       if (rng_.Percent(25)) node = b_.context().Make(Op::kBind, kIndex, {node, b_.Index(value)});
-      index_pool_.push_back({node, 15});
+      index_pool_.push_back({node, 100});
+      index_vars_.push_back(node);
     }
   }
   index_pool_.push_back({b_.Index(rng_.In(-4, 12)), 12});
@@ -161,8 +166,7 @@ Value GraphMaker::NewBuffer(Scalar s, const Shape& shape) {
 Value GraphMaker::Constant(Scalar s, bool nonzero) {
   int64_t bits = 0;
   do {
-    const bool special = style_ == ValueStyle::kSpecial && rng_.Percent(30);
-    bits = RandomBits(rng_, s, special ? ValueStyle::kSpecial : ValueStyle::kTame);
+    bits = RandomBits(rng_, s, rng_.Percent(30) ? style_ : ValueStyle::kTame);
   } while (nonzero && bits == 0);
   return Wrap(b_.ConstBits(DType(s), bits));
 }
@@ -256,8 +260,10 @@ Value GraphMaker::Operand(Scalar s, const Value& like, bool exact) {
 
 void GraphMaker::Step() {
   const int64_t roll = rng_.Below(100);
-  if (roll < 46) {
+  if (roll < 42) {
     Push(Elementwise());
+  } else if (roll < 46) {
+    Push(Narrow());
   } else if (roll < 72) {
     Value v = Recent();
     for (int64_t n = rng_.In(1, 4); n > 0; --n) v = Movement(v);
@@ -284,11 +290,12 @@ RandomProgram GraphMaker::Make() {
     Push(NewBuffer(rng_.Pick(ScalarsOf(rng_.Percent(60) ? "f" : "bi")), RandomShape()));
   }
   if (rng_.Percent(options_.state)) StartState();
-  const bool templates = !options_.templates.empty() && rng_.Percent(options_.template_share);
+  const int density = rng_.Pick({10, 15, 30, 50});
   const int64_t nodes = rng_.In(options_.min_nodes, options_.max_nodes);
   while (b_.context().num_nodes() < nodes) {
-    if (templates && rng_.Percent(12)) {
-      if (auto v = FromTemplate(rng_.Pick(options_.templates))) Push(*v);
+    if (templates_ && rng_.Percent(density)) {
+      const RootTemplate* t = PickTemplate();
+      if (auto v = t ? FromTemplate(*t) : std::nullopt) Push(*v);
     } else {
       Step();
     }
@@ -340,6 +347,12 @@ void GraphMaker::Finish() {
   for (const UOp* u : effects_) {
     roots.push_back(u);
     targets.push_back("");
+  }
+  // In any order: what runs first must not depend on it.
+  for (size_t i = roots.size(); i > 1; --i) {
+    const auto k = static_cast<size_t>(rng_.Below(static_cast<int64_t>(i)));
+    std::swap(roots[i - 1], roots[k]);
+    std::swap(targets[i - 1], targets[k]);
   }
   body_.root = b_.Sink(roots, targets);
   NameNodes();

@@ -63,7 +63,11 @@ class GraphMaker {
   Value Reduce(const Value& x);
   Value Wrapper();      // contiguous, detach, ...
   Value IndexScalar();  // integer arithmetic on variables, brought into the pool as a number
+  Value Narrow();
   std::optional<Value> FromTemplate(const RootTemplate& t);
+  const RootTemplate* PickTemplate();  // one that may matter to this module; null: none
+  void ChooseNumbers(const RootTemplate& t, int64_t* numbers);
+  Value Bounded(const Value& v, const int64_t* numbers);  // numbers: 4 that may matter, or null
   const UOp* Instantiate(const ExprTemplate& t, bool want_bool, const struct TemplateNames& names);
 
   // ---- make_movement.cc
@@ -105,12 +109,15 @@ class GraphMaker {
   ShapeMap shapes_;
   std::vector<Value> pool_;
   std::vector<IndexValue> index_pool_;
+  std::vector<const UOp*> index_vars_;
   std::vector<State> states_;
   std::vector<const UOp*> effects_;  // assigns that the sink holds on to
   const UOp* var_ = nullptr;         // the extent that is a variable
   int64_t var_value_ = 0, var_min_ = 0, var_max_ = 0;
   ValueStyle style_ = ValueStyle::kTame;
   bool empty_ = false;  // extents of 0 occur
+  bool templates_ = false;
+  bool inexact_ = false;  // other values than those of the ops are allowed
   int num_buffers_ = 0;
 };
 

@@ -63,6 +63,7 @@ void GraphMaker::WriteState() {
     effects_.push_back(a);
     return Wrap(a, v.rough, v.computed);
   };
+  const Value before = state.now;
   std::vector<const UOp*> tokens = {state.now.node};
   const Value target = Place(state.now);
   bool rough = state.now.rough;
@@ -106,6 +107,8 @@ void GraphMaker::WriteState() {
     if (state.now.node != state.entry.node) tokens.push_back(state.now.node);
     state.now = Wrap(ctx.Make(Op::kAfter, DType(s), tokens), rough, true);
   }
+  // Both the old and the new contents are read from now on.
+  if (rng_.Percent(40)) Push(before);
   if (rng_.Percent(70)) Push(state.now);
 }
 

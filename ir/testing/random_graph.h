@@ -20,8 +20,8 @@ namespace tg::testing {
 
 struct RandomGraphOptions {
   // Nodes that are made before outputs are chosen; those that no output needs are lost again.
-  int min_nodes = 24;
-  int max_nodes = 110;
+  int min_nodes = 40;
+  int max_nodes = 130;
   int64_t max_elements = 160;  // of a tensor
   // Shares of graphs, in percent.
   int symbolic = 15;        // with extents that are variables
@@ -30,7 +30,7 @@ struct RandomGraphOptions {
   int empty = 4;            // with extents of 0
   int template_share = 60;  // with instances of `templates`
   int inexact = 8;          // with flags under which other values are right too
-  std::vector<std::string> flags = {"no-contract"};
+  ModuleFlags flags = {ModuleFlag::kNoContract};
   std::span<const RootTemplate> templates;
 };
 

@@ -63,9 +63,10 @@ int64_t RandomBits(Rng& rng, Scalar s, ValueStyle style) {
       return BitsFromDouble(s, static_cast<double>(rng.In(-16, 16)) / 4);
     }
     const double v = static_cast<double>(rng.In(-(1 << 22), 1 << 22)) / (1 << 20);
-    return BitsFromDouble(s, v);
+    return BitsFromDouble(s, rng.Percent(85) ? v : std::ldexp(v, static_cast<int>(rng.In(2, 12))));
   }
   if (style == ValueStyle::kTame) return WrapInt(s, rng.In(IsUnsigned(s) ? 0 : -8, 8));
+  if (rng.Percent(15)) return SpecialInt(rng, s);
   return WrapInt(s, static_cast<int64_t>(rng.Next() >> rng.Below(BitWidth(s))));
 }
 

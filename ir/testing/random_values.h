@@ -13,7 +13,7 @@ namespace tg::testing {
 
 enum class ValueStyle : uint8_t {
   kTame,     // small: quarters in [-4, 4], integers in [-8, 8]; no -0.0
-  kWide,     // any bits of an integer; floats of a few units with all their significant bits
+  kWide,     // any bits of an integer; floats with all their significant bits, most of a few units
   kSpecial,  // what goes wrong: limits, infinities, NaN, zeros of both signs, subnormals
 };
 

@@ -112,6 +112,21 @@ bool ModuleParser::ParseStrings(std::vector<std::string>* out) {
   return cursor_.List(']', [&] { return cursor_.String(&out->emplace_back(), "a string"); });
 }
 
+bool ModuleParser::ParseFlags() {
+  if (!cursor_.Expect('[', "to begin a list of strings")) return false;
+  return cursor_.List(']', [&] {
+    const Location loc = cursor_.Loc();
+    std::string text;
+    if (!cursor_.String(&text, "a string")) return false;
+    if (!module_->flags.Add(text)) {
+      std::vector<std::string_view> known;
+      for (const ModuleFlagInfo& f : kModuleFlags) known.push_back(f.text);
+      cursor_.FailAt(loc, "there is no module flag " + Quote(text) + DidYouMean(text, known));
+    }
+    return true;
+  });
+}
+
 bool ModuleParser::ParseModuleLine() {
   if (has_module_line_) return cursor_.Fail("a second 'module' line");
   has_module_line_ = true;
@@ -121,7 +136,7 @@ bool ModuleParser::ParseModuleLine() {
   if (cursor_.Accept('{')) {
     const bool ok = Fields("a module", {"target", "flags"}, [&](std::string_view field) {
       if (field == "target") return cursor_.String(&module_->target, "a string");
-      return ParseStrings(&module_->flags);
+      return ParseFlags();
     });
     if (!ok) return false;
   }

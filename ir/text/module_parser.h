@@ -39,6 +39,7 @@ class ModuleParser {
   bool ParseAxis(Kernel& kernel);
   bool ParseOpt(Kernel& kernel);
   bool ParseStrings(std::vector<std::string>* out);
+  bool ParseFlags();
   void SkipBody();
 
   // `{name = value, ...}`: value(name token) for each; `known` for messages.

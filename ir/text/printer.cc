@@ -204,8 +204,12 @@ std::string PrintModule(const Module& module) {
       if (!module.flags.empty()) out += ", ";
     }
     if (!module.flags.empty()) {
+      std::vector<std::string> texts;
+      for (size_t i = 0; i < kModuleFlags.size(); ++i) {
+        if (module.flags.has(static_cast<ModuleFlag>(i))) texts.emplace_back(kModuleFlags[i].text);
+      }
       out += "flags = ";
-      AppendList(out, module.flags);
+      AppendList(out, texts);
     }
     out += '}';
   }

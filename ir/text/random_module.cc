@@ -36,7 +36,7 @@ class Generator {
     auto module = std::make_unique<Module>();
     module->name = "random";
     if (Chance(2)) module->target = Pick(kStrings);
-    if (Chance(2)) module->flags = {std::string(Pick(kStrings)), "no-nan"};
+    if (Chance(2)) module->flags = {ModuleFlag::kNoContract, ModuleFlag::kNoNan};
     for (std::string_view name : kSymbols) {
       // The two kinds share their names' space.
       module->vars.push_back({.name = std::string(name) + ".v", .min = -5, .max = Int()});

@@ -35,16 +35,33 @@ void SplitInto(Builder& b, const Shape& shape, size_t first, size_t last, const 
   }
 }
 
-// Reshape: axes are taken in groups of equal size on both sides, from the left, so that an axis
-// that the reshape leaves alone keeps its index expression.
 std::vector<const UOp*> MapReshape(Builder& b, const Shape& from, const Shape& to,
                                    const std::vector<const UOp*>& at, SimplifyFn simplify) {
   std::vector<const UOp*> index(from.size(), nullptr);
+  for (const ReshapeGroup& g : GroupReshape(from, to)) {
+    if (g.same) {
+      index[g.from_begin] = at[g.to_begin];
+      continue;
+    }
+    const UOp* flat = nullptr;
+    for (size_t k = g.to_begin; k < g.to_end; ++k) {
+      if (!to[k].Is(1)) flat = MulAdd(b, flat, to[k], at[k]);
+    }
+    SplitInto(b, from, g.from_begin, g.from_end, flat ? simplify(flat) : b.Index(0), index,
+              simplify);
+  }
+  return index;
+}
+
+}  // namespace
+
+std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to) {
+  std::vector<ReshapeGroup> groups;
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     size_t i_end = i, j_end = j;
     if (i < from.size() && j < to.size() && from[i] == to[j]) {
-      index[i] = at[j];
+      groups.push_back({i, i + 1, j, j + 1, true});
       ++i, ++j;
       continue;
     }
@@ -68,17 +85,11 @@ std::vector<const UOp*> MapReshape(Builder& b, const Shape& from, const Shape& t
       }
     } while (!symbolic && (a != c || a == 0));
     if (symbolic) i_end = from.size(), j_end = to.size();
-    const UOp* flat = nullptr;
-    for (size_t k = j; k < j_end; ++k) {
-      if (!to[k].Is(1)) flat = MulAdd(b, flat, to[k], at[k]);
-    }
-    SplitInto(b, from, i, i_end, flat ? simplify(flat) : b.Index(0), index, simplify);
+    groups.push_back({i, i_end, j, j_end, false});
     i = i_end, j = j_end;
   }
-  return index;
+  return groups;
 }
-
-}  // namespace
 
 const UOp* Both(Builder& b, const UOp* a, const UOp* c) {
   if (!a || a == c) return c;

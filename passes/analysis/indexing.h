@@ -36,6 +36,15 @@ const UOp* Flatten(Builder& b, const Shape& shape, const std::vector<const UOp*>
 std::vector<const UOp*> Unflatten(Builder& b, const Shape& shape, const UOp* flat,
                                   SimplifyFn simplify);
 
+// Axes [from_begin, from_end) of a reshape's source and [to_begin, to_end) of its result hold the
+// same elements; `same`: one axis each, of one size.
+struct ReshapeGroup {
+  size_t from_begin, from_end, to_begin, to_end;
+  bool same;
+};
+// The axes of both sides in the smallest groups of equal size, from the left.
+std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to);
+
 // The position in `u`'s source (of shape `from`) of what stands at `at` in `u` (of shape `to`).
 // `symbols` gives each symbolic source of `u` as a node of the builder's context.
 // `clause`, where not null, receives the condition that this op alone adds (null: none).

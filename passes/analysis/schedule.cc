@@ -114,14 +114,13 @@ class Applier {
  private:
   absl::Status FindAxis(const OptArg& arg, size_t& axis) {
     if (arg.ident.empty()) return Illegal(opt_, "an axis is named, not numbered");
-    std::string names;
-    for (size_t i = 0; i < s_.axes.size(); ++i) {
-      if (s_.axes[i].name == arg.ident) {
-        axis = i;
-        return absl::OkStatus();
-      }
-      absl::StrAppend(&names, names.empty() ? "" : ", ", s_.axes[i].name);
+    if (const int found = s_.FindAxis(arg.ident); found >= 0) {
+      axis = static_cast<size_t>(found);
+      return absl::OkStatus();
     }
+    std::string names;
+    for (const ScheduledAxis& a : s_.axes)
+      absl::StrAppend(&names, names.empty() ? "" : ", ", a.name);
     return Illegal(opt_, absl::StrCat("no axis '", arg.ident,
                                       "'; there are: ", names.empty() ? "none" : names));
   }
@@ -132,7 +131,9 @@ class Applier {
       return Illegal(opt_, "takes an axis and a number");
     if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
     *n = 0;
-    if (opt_.args.size() == 2) {
+    if (amount_ != 0) {
+      *n = amount_;
+    } else if (opt_.args.size() == 2) {
       if (!opt_.args[1].ident.empty()) return Illegal(opt_, "the second argument is a number");
       *n = opt_.args[1].number;
     } else if (need_amount) {
@@ -151,8 +152,12 @@ class Applier {
     int64_t n = 0;
     if (absl::Status s = Operands(axis, &n, marked == nullptr); !s.ok()) return s;
     const ScheduledAxis whole = s_.axes[axis];
+    for (const ScheduledAxis& a : s_.axes) {
+      if (a.shares == whole.name) return Illegal(opt_, "group axis " + a.name + " shares the axis");
+    }
     if (marked && (n == 0 || (!whole.size.is_symbolic() && n == whole.max_size))) {
-      if (whole.size.is_symbolic()) return Illegal(opt_, "the axis is symbolic");
+      const bool loop = whole.kind == AxisKind::kGlobal && opt_.name == "loop";
+      if (whole.size.is_symbolic() && !loop) return Illegal(opt_, "the axis is symbolic");
       *marked = axis;
       return absl::OkStatus();
     }
@@ -201,6 +206,7 @@ class Applier {
     // The axis moves behind all of its new rank.
     ScheduledAxis moved = s_.axes[axis];
     moved.kind = to;
+    moved.grid_dim = -1;  // it is no part of the grid any more
     size_t at = s_.axes.size();
     while (at > 0 && Rank(s_.axes[at - 1].kind) > Rank(to)) --at;
     if (at > axis) --at;
@@ -218,8 +224,39 @@ class Applier {
     if (absl::Status s = NeedLocals(); !s.ok()) return s;
     // All work-items of a group read what one of them overwrites.
     if (s_.in_place) return Illegal(opt_, "the kernel reads an argument that it writes");
+    if (opt_.args.size() == 2 && !opt_.args[1].ident.empty()) return MarkShared();
     if (absl::Status s = Mark({AxisKind::kReduce}, AxisKind::kGroup, INT64_MAX); !s.ok()) return s;
     return CheckGroup();
+  }
+
+  // The work-items along a local axis over which the reduce does not vary.
+  absl::Status MarkShared() {
+    size_t axis = 0, local = 0;
+    if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
+    if (absl::Status s = FindAxis(opt_.args[1], local); !s.ok()) return s;
+    const ScheduledAxis with = s_.axes[local];
+    if (with.kind != AxisKind::kLocal) {
+      return Illegal(opt_, absl::StrCat("axis ", with.name, " is ",
+                                        std::string(AxisKindName(with.kind)), ", not local"));
+    }
+    const UOp* reduce = s_.base[s_.axes[axis].base].reduce;
+    if (s_.varies[s_.axes[axis].base] & LoopBit(with.base)) {
+      return Illegal(opt_, absl::StrCat("the reduce varies along axis ", with.name));
+    }
+    for (const ScheduledAxis& a : s_.axes) {
+      if (a.shares == with.name && s_.base[a.base].reduce == reduce) {
+        return Illegal(opt_, absl::StrCat("axis ", a.name, " of the reduce shares it already"));
+      }
+    }
+    amount_ = with.max_size;
+    if (absl::Status s = Mark({AxisKind::kReduce}, AxisKind::kGroup, INT64_MAX); !s.ok()) return s;
+    // Marked last, and moved behind all others of its rank.
+    for (size_t i = s_.axes.size(); i-- > 0;) {
+      if (s_.axes[i].kind != AxisKind::kGroup) continue;
+      s_.axes[i].shares = with.name;
+      break;
+    }
+    return absl::OkStatus();
   }
 
   absl::Status NeedLocals() {
@@ -243,8 +280,11 @@ class Applier {
   absl::Status CheckDimensions() {
     int groups = 0, locals = 0, bound = 0, free = 0;
     for (const ScheduledAxis& a : s_.axes) {
-      groups += a.kind == AxisKind::kGroup;
-      locals += a.kind == AxisKind::kLocal;
+      // A local axis that group axes share keeps to itself.
+      const bool shared = std::any_of(s_.axes.begin(), s_.axes.end(),
+                                      [&](const ScheduledAxis& g) { return g.shares == a.name; });
+      groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
+      locals += a.kind == AxisKind::kLocal && !shared;
       if (a.kind == AxisKind::kGlobal) ++(a.grid_dim >= 0 ? bound : free);
     }
     if (groups + (locals > 0) > 3) return Illegal(opt_, "a group has three dimensions");
@@ -275,6 +315,7 @@ class Applier {
   Schedule& s_;
   const Opt& opt_;
   const Target& target_;
+  int64_t amount_ = 0;  // stands for the second argument where that is no number
 };
 
 // THE table of opts.
@@ -292,9 +333,10 @@ constexpr OptRow kOpts[] = {
     {{"unroll", "unroll(AXIS[, N])", "N terms of a reduce side by side"}, &Applier::Unroll},
     {{"local", "local(AXIS[, N])", "N neighbours on a global axis share a work-group"},
      &Applier::Local},
-    {{"group", "group(AXIS[, N])", "N work-items share a reduce, taking turns at its terms"},
+    {{"group", "group(AXIS[, N|LOCAL])",
+      "N work-items, or those along a local axis, share a reduce, taking turns at its terms"},
      &Applier::Group},
-    {{"grouptop", "grouptop(AXIS[, N])", "N work-items share a reduce, a block of terms each"},
+    {{"grouptop", "grouptop(AXIS[, N|LOCAL])", "as group, with a block of terms each"},
      &Applier::GroupTop},
     {{"loop", "loop(AXIS[, N])", "a global axis, or N of it, as a loop inside the work-item"},
      &Applier::Loop},
@@ -345,9 +387,17 @@ std::vector<Axis> Schedule::ToAxes() const {
 int64_t Schedule::GroupSize() const {
   int64_t n = 1;
   for (const ScheduledAxis& a : axes) {
-    if (a.kind == AxisKind::kLocal || a.kind == AxisKind::kGroup) n *= a.max_size;
+    const bool group = a.kind == AxisKind::kGroup && a.shares.empty();
+    if (a.kind == AxisKind::kLocal || group) n *= a.max_size;
   }
   return n;
+}
+
+int Schedule::FindAxis(std::string_view name) const {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
 }
 
 int64_t Schedule::UpcastSize() const {
@@ -397,6 +447,7 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel
                                       const Target& target, ShapeMap& shapes) {
   Schedule schedule;
   schedule.base = BaseAxes(module, kernel, shapes);
+  schedule.varies = ReduceDependence(kernel.body, schedule.base, shapes);
   schedule.in_place = ReadsWhatItWrites(kernel.body);
   for (size_t i = 0; i < schedule.base.size(); ++i) {
     const BaseAxis& b = schedule.base[i];

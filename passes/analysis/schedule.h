@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/analysis/loop_sets.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -26,8 +27,9 @@ struct ScheduledAxis {
   Dim size;
   int64_t max_size = 0;
   AxisKind kind = AxisKind::kGlobal;
-  int grid_dim = -1;  // set by opt `grid`
-  size_t base = 0;    // the axis in Schedule::base that it is a part of
+  int grid_dim = -1;   // set by opt `grid`
+  std::string shares;  // of a group axis: the local axis whose work-items it is; empty: its own
+  size_t base = 0;     // the axis in Schedule::base that it is a part of
 };
 
 // One term of a base axis: `axes[axis] * stride`.
@@ -40,6 +42,7 @@ struct Schedule {
   std::vector<BaseAxis> base;
   std::vector<ScheduledAxis> axes;         // in the order of the kernel's name
   std::vector<std::vector<Digit>> digits;  // by base axis
+  std::vector<LoopSet> varies;             // by base axis: ReduceDependence
   std::vector<bool> padded;                // by base axis: its digits reach beyond its size
   bool no_locals = false;
   bool in_place = false;  // the kernel reads an argument that it writes
@@ -49,6 +52,8 @@ struct Schedule {
   std::vector<Axis> ToAxes() const;
   int64_t GroupSize() const;   // work-items a group: local and group axes
   int64_t UpcastSize() const;  // upcast and vector axes
+  // Position in `axes`; -1 where there is none of that name.
+  int FindAxis(std::string_view name) const;
 };
 
 struct OptKind {

@@ -31,8 +31,7 @@ bool HasNarrowAddresses(const Body& body) {
 absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& target,
                          PassContext& context) {
   Body& body = kernel.body;
-  const bool reassociate =
-      std::find(module.flags.begin(), module.flags.end(), "no-reassociate") == module.flags.end();
+  const bool reassociate = !module.flags.has(ModuleFlag::kNoReassociate);
   // While addresses are still of type index, so that consecutive ones are found.
   if (!HasNarrowAddresses(body)) {
     const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target);

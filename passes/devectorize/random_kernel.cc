@@ -20,7 +20,7 @@ class Generator {
         module_(std::make_unique<Module>()) {
     module_->name = "random";
     // Which of two zeros a max is depends on the order.
-    if (!reassociates_) module_->flags = {"no-reassociate"};
+    if (!reassociates_) module_->flags = {ModuleFlag::kNoReassociate};
     Kernel& k = *module_->kernels.emplace_back(std::make_unique<Kernel>());
     k.name = "k";
     k.stage = Stage::kExpanded;

@@ -220,7 +220,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, Pass
   // anew.
   for (int round = 0; round < 8; ++round) {
     ShapeMap shapes(module, *body.context);
-    UseTable uses(shapes);
+    UseTable uses(module, *body.context, shapes);
     NodeMap<std::vector<UseId>> read_uses;
     const RealizePlan plan = PlanRealize(module, body, shapes, uses, context.target,
                                          context.Int("max-inputs"), read_uses);

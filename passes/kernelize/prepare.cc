@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/kernelize/cost.h"
 #include "passes/kernelize/realize.h"
 
 namespace tg {
@@ -98,8 +99,7 @@ class Preparer {
   // where it has enough of them, few terms, or no axis that divides well.
   const UOp* SplitReduce(const UOp* u, const UOp* x) {
     const Shape from = shapes_.Of(u->src(0)), to = shapes_.Of(u);
-    const bool exact = std::find(module_.flags.begin(), module_.flags.end(), "no-reassociate") !=
-                       module_.flags.end();
+    const bool exact = module_.flags.has(ModuleFlag::kNoReassociate);
     if (!IsStatic(from) || (exact && u->dtype.is_float())) return nullptr;
     const int64_t results = NumElements(to);
     if (results >= WantedParallelism(target_) || NumElements(from) / results < 32768)

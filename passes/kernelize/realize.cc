@@ -4,61 +4,26 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "passes/analysis/kernel_axes.h"
+#include "passes/kernelize/cost.h"
 
 namespace tg {
 namespace {
-
-// What an op costs beside an addition, for weighing recomputation.
-double OpWeight(Op op) {
-  switch (op) {
-    case Op::kExp2:
-    case Op::kLog2:
-    case Op::kSin:
-    case Op::kFloorDiv:
-    case Op::kFloorMod:
-    case Op::kCDiv:
-    case Op::kCMod:
-      return 16;
-    case Op::kSqrt:
-    case Op::kRecip:
-    case Op::kDiv:
-      return 6;
-    case Op::kPow:
-    case Op::kThreefry:
-      return 60;
-    default:
-      return 1;
-  }
-}
-
-struct NodeUse {
-  UseId id;
-  double evaluations;
-};
-
-// Bottom-up facts about the expression above stored nodes that a node stands for.
-struct Cone {
-  double weight = 0;     // operations an element, shared nodes counted as often as they are used
-  bool reduces = false;  // holds a reduce that no expand would store anyway
-};
 
 class Planner {
  public:
   Planner(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
           const Target& target, const NodeMap<std::string>& forced,
           NodeMap<std::vector<UseId>>& read_uses)
-      : module_(module),
-        body_(body),
-        shapes_(shapes),
+      : body_(body),
         uses_(uses),
         target_(target),
+        cost_(module, body, shapes, target),
         read_uses_(read_uses),
         order_(PostOrder(body.root)),
         reasons_(forced) {}
 
   RealizePlan Run() {
-    ComputeCones();
+    cost_.ComputeCones(order_);
     for (const UOp* root : body_.root->srcs()) {
       if (!IsStored(root)) reasons_[root] = "result of the graph";
     }
@@ -73,39 +38,18 @@ class Planner {
   }
 
  private:
-  double Size(const UOp* u) {
-    double n = 1;
-    for (const Dim& d : shapes_.Of(u)) {
-      n *= static_cast<double>(MaxExtent(module_, *body_.context, d));
-    }
-    return n;
-  }
-
-  void ComputeCones() {
-    for (const UOp* u : order_) {
-      Cone& cone = cones_[u];
-      if (IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign) continue;
-      if (IsElementwise(u->op)) cone.weight = OpWeight(u->op);
-      for (const UOp* s : u->srcs()) {
-        const Cone source = cones_[s];
-        cone.weight = std::min(cone.weight + source.weight, 1e9);
-        cone.reduces |= source.reduces;
-      }
-      if (u->op == Op::kReduceAxis) {
-        cone.reduces = true;
-        cone.weight = std::min((cone.weight + 1) * Size(u->src(0)) / std::max(1.0, Size(u)), 1e12);
-      }
-      // Beneath an expand that repeats, reduces are stored: above it, they are read.
-      const bool repeats = u->op == Op::kExpand && Size(u) > Size(u->src(0));
-      if (repeats && cone.reduces) cone = {};
-    }
-  }
+  // What is decided about a kernel while its expression is walked.
+  struct KernelState {
+    LoopSet serial = 0;   // loops over what it stores that one work-item or group goes through,
+                          // so that what does not vary over them is computed once
+    LoopSet reduced = 0;  // loops over what it stores that a reduce in it varies over
+  };
 
   void Visit(const UOp* u) {
     if (u->op == Op::kSink) return;
     if (IsStored(u)) {
       std::vector<UseId>& reads = read_uses_[u];
-      for (const NodeUse& use : node_uses_[u]) reads.push_back(use.id);
+      reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
       // What an op that is no kernel reads must be stored.
       if (u->op == Op::kCopy || u->op == Op::kBufferView) Force(u->src(0), "source of a copy");
       if (u->op == Op::kBufferView || u->op == Op::kAfter || u->op == Op::kAssign) {
@@ -117,8 +61,15 @@ class Planner {
     if (u->op == Op::kAssign) reasons_[u] = "assign";
     if (reasons_[u].empty()) reasons_[u] = Decide(u);
     if (!reasons_[u].empty()) {
-      for (const NodeUse& use : node_uses_[u]) read_uses_[u].push_back(use.id);
-      node_uses_[u] = {{uses_.Root(u), Size(u)}};
+      std::vector<UseId>& reads = read_uses_[u];
+      reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
+      node_uses_[u] = {uses_.Root(u)};
+    }
+    if (u->op == Op::kReduceAxis) {
+      for (UseId use : node_uses_[u]) {
+        const UOp* kernel = uses_.KernelOf(use);
+        kernels_[kernel].reduced |= UnionOf(uses_.Loops(use)) & uses_.OuterLoops(kernel);
+      }
     }
     Propagate(u);
   }
@@ -129,61 +80,95 @@ class Planner {
     }
   }
 
+  // How often the kernel of `use` computes the value there: in every iteration of its parallel
+  // loops, and of those others that the value varies over.
+  double Evaluations(UseId use) {
+    const UOp* kernel = uses_.KernelOf(use);
+    const LoopSet parallel = uses_.OuterLoops(kernel) & ~kernels_[kernel].serial;
+    return uses_.Iterations(kernel, parallel | UnionOf(uses_.Loops(use)));
+  }
+
   // Why `u` is stored; empty: it is not.
   std::string Decide(const UOp* u) {
     const bool reduce = u->op == Op::kReduceAxis;
-    const std::vector<NodeUse>& uses = node_uses_[u];
+    const std::vector<UseId>& uses = node_uses_[u];
     if (uses.empty() || (!reduce && !IsElementwise(u->op))) return "";
     double evaluations = 0;
-    for (const NodeUse& use : uses) evaluations += use.evaluations;
-    const double size = Size(u);
-    const Cone& cone = cones_[u];
+    for (UseId use : uses) evaluations += Evaluations(use);
+    const double size = cost_.Elements(u);
+    const Cone& cone = cost_.ConeOf(u);
     if (uses.size() > 1 || evaluations > size) {
       const std::string how =
           absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
                        static_cast<int64_t>(evaluations), " times for ", static_cast<int64_t>(size),
                        " elements");
-      if (cone.reduces && cone.weight > kFreeReduce) return how;
+      if (cone.reduces && cone.weight > kFreeReduce) return KeepsRows(u) ? "" : how;
       // Repeat the work, or write the value once and read it.
-      const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
-      const double repeat = (evaluations - size) * cone.weight / target_.flops_per_second;
-      const double store = 2 * size * bytes / target_.bytes_per_second + kLaunchSeconds;
-      if (repeat > store) return how;
+      if (cost_.ComputeSeconds(u, evaluations - size) > cost_.StoreSeconds(u)) return how;
     }
+    if (!reduce || uses.size() != 1) return "";
     // A reduce inside another one runs only as often in parallel as the outer kernel's results.
-    if (reduce && uses.size() == 1) {
-      const double parallel = Size(uses_.KernelOf(uses[0].id));
-      const double want = static_cast<double>(WantedParallelism(target_));
-      if (parallel < want && size >= 4 * parallel && size * cone.weight > 1 << 16) {
-        return absl::StrCat("computed with ", static_cast<int64_t>(parallel),
-                            " work-items otherwise");
-      }
+    const UOp* kernel = uses_.KernelOf(uses[0]);
+    const LoopSet serial = kernels_[kernel].serial;
+    const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
+    if (UnionOf(uses_.Loops(uses[0])) & serial && cone.weight > kHeavyReduce) {
+      return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
+    }
+    const double want = static_cast<double>(WantedParallelism(target_));
+    if (serial == 0 && parallel < want && size >= 4 * parallel && size * cone.weight > 1 << 16) {
+      return absl::StrCat("computed with ", static_cast<int64_t>(parallel),
+                          " work-items otherwise");
     }
     return "";
   }
 
-  void AddUse(const UOp* u, NodeUse use) {
-    for (NodeUse& have : node_uses_[u]) {
-      if (have.id == use.id) {
-        have.evaluations = std::max(have.evaluations, use.evaluations);
-        return;
-      }
+  // Whether `u`, which holds a reduce, can stay in the one kernel that uses it though the kernel
+  // has more results than `u` has elements: a row of results that share a value is gone through by
+  // one work-item or group, which computes the value once. That is worth less parallel work, up to
+  // what storing would cost. If so, the kernel is made one of rows.
+  bool KeepsRows(const UOp* u) {
+    const std::vector<UseId>& uses = node_uses_[u];
+    const UOp* kernel = uses_.KernelOf(uses[0]);
+    LoopSet varies = 0;
+    double evaluations = 0;
+    std::vector<std::vector<LoopSet>> seen;
+    for (UseId use : uses) {
+      if (uses_.KernelOf(use) != kernel) return false;
+      const std::vector<LoopSet>& loops = uses_.Loops(use);
+      if (std::find(seen.begin(), seen.end(), loops) != seen.end()) continue;
+      seen.push_back(loops);
+      varies |= UnionOf(loops);
+      evaluations += uses_.Iterations(kernel, UnionOf(loops));
     }
-    node_uses_[u].push_back(use);
+    if (evaluations > cost_.Elements(u)) return false;
+    KernelState& state = kernels_[kernel];
+    const LoopSet outer = uses_.OuterLoops(kernel), serial = state.serial | (outer & ~varies);
+    // The results of a product's tile are not to be gone through one after the other.
+    if (state.reduced & serial) return false;
+    const double parallel = uses_.Iterations(kernel, outer & ~serial);
+    const double busy = cost_.Utilization(parallel, uses_.Iterations(kernel, serial));
+    const double lost = cost_.ReduceSeconds(u, evaluations) * (1 / busy - 1);
+    if (lost > cost_.StoreSeconds(u)) return false;
+    state.serial = serial;
+    return true;
+  }
+
+  void AddUse(const UOp* u, UseId use) {
+    std::vector<UseId>& uses = node_uses_[u];
+    if (std::find(uses.begin(), uses.end(), use) == uses.end()) uses.push_back(use);
   }
 
   void Propagate(const UOp* u) {
-    const std::vector<NodeUse> uses = node_uses_[u];
-    for (const NodeUse& use : uses) {
+    const std::vector<UseId> uses = node_uses_[u];
+    for (UseId use : uses) {
       if (u->op == Op::kContiguous) {
         AddUse(u->src(0), use);
       } else if (u->op == Op::kAssign) {
         AddUse(u->src(1), use);
       } else if (u->op == Op::kReduceAxis) {
-        const double terms = Size(u->src(0)) / std::max(1.0, Size(u));
-        AddUse(u->src(0), {uses_.Inside(use.id, u), use.evaluations * terms});
+        AddUse(u->src(0), uses_.Inside(use, u));
       } else if (IsMovement(u->op)) {
-        AddUse(u->src(0), {uses_.Through(use.id, u), use.evaluations});
+        AddUse(u->src(0), uses_.Through(use, u));
       } else if (IsElementwise(u->op)) {
         for (const UOp* s : u->srcs()) AddUse(s, use);
       }
@@ -192,17 +177,17 @@ class Planner {
 
   // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
   static constexpr double kFreeReduce = 4;
-  static constexpr double kLaunchSeconds = 5e-6;
+  // One of more than this is not left to a loop of a work-item.
+  static constexpr double kHeavyReduce = 64;
 
-  const Module& module_;
   const Body& body_;
-  ShapeMap& shapes_;
   UseTable& uses_;
   const Target& target_;
+  CostModel cost_;
   NodeMap<std::vector<UseId>>& read_uses_;
   std::vector<const UOp*> order_;
-  NodeMap<Cone> cones_;
-  NodeMap<std::vector<NodeUse>> node_uses_;
+  NodeMap<std::vector<UseId>> node_uses_;
+  NodeMap<KernelState> kernels_;
   NodeMap<std::string> reasons_;
 };
 
@@ -241,10 +226,6 @@ bool LimitInputs(const Body& body, const RealizePlan& plan, size_t limit,
 }
 
 }  // namespace
-
-int64_t WantedParallelism(const Target& target) {
-  return int64_t{target.compute_units} * (target.is_gpu ? 256 : 4);
-}
 
 bool IsStored(const UOp* u) {
   switch (u->op) {

@@ -34,9 +34,6 @@ struct RealizePlan {
 // puts there: buffer, an assign by a kernel that exists already, after, buffer_view, copy.
 bool IsStored(const UOp* u);
 
-// Results that a kernel should have at least, so that the device has work everywhere.
-int64_t WantedParallelism(const Target& target);
-
 // What the kernel that stores realized node `u` computes.
 const UOp* ComputedValue(const UOp* u);
 

@@ -24,11 +24,28 @@ UseId UseTable::Find(Key key, Row row) {
 }
 
 UseId UseTable::Root(const UOp* root) {
-  return Find({0, kRootKey, root->id, {}}, {root, 0, false, {}});
+  KernelLoops& known = loops_[root];
+  std::vector<LoopSet> loops;
+  if (known.outer == 0) {
+    for (const Dim& d : shapes_.Of(root)) loops.push_back(d.Is(1) ? 0 : AddLoop(root, d));
+    known.outer = known.sizes.size();
+  }
+  return Find({0, kRootKey, root->id, {}}, {root, 0, false, {}, std::move(loops), 0});
 }
 
 UseId UseTable::Inside(UseId use, const UOp* u) {
-  return Find({use, kRootKey + 1, u->id, {}}, {rows_[use].kernel, use, false, {}});
+  const UOp* kernel = rows_[use].kernel;
+  std::vector<LoopSet> loops = rows_[use].loops;
+  LoopSet inside = rows_[use].inside;
+  const Shape& from = shapes_.Of(u->src(0));
+  for (int64_t axis : u->list(1)) {
+    const auto k = static_cast<size_t>(axis);
+    LoopSet& loop = reduce_loops_[{kernel->id, u->id, axis}];
+    if (loop == 0 && !from[k].Is(1)) loop = AddLoop(kernel, from[k]);
+    loops[k] = loop;
+    inside |= loop;
+  }
+  return Find({use, kRootKey + 1, u->id, {}}, {kernel, use, false, {}, std::move(loops), inside});
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {
@@ -43,13 +60,44 @@ UseId UseTable::Through(UseId use, const UOp* u) {
     const std::vector<int64_t> rest = Encode(outside);
     shape.insert(shape.end(), rest.begin(), rest.end());
     return Find({base, static_cast<uint32_t>(u->op), 0, std::move(shape)},
-                {rows_[use].kernel, base, true, outside});
+                {rows_[use].kernel, base, true, outside,
+                 LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops), rows_[use].inside});
   }
   // Attributes are interned: equal ones have equal bits. Symbolic entries are told apart by id.
   std::vector<int64_t> detail = Encode(from);
   for (size_t i = NumOperands(u); i < u->num_srcs; ++i) detail.push_back(u->src(i)->id);
   return Find({use, static_cast<uint32_t>(u->op), u->attr.bits, std::move(detail)},
-              {rows_[use].kernel, use, false, {}});
+              {rows_[use].kernel,
+               use,
+               false,
+               {},
+               LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops),
+               rows_[use].inside});
+}
+
+LoopSet UseTable::AddLoop(const UOp* kernel, const Dim& size) {
+  std::vector<double>& sizes = loops_[kernel].sizes;
+  const auto n = static_cast<double>(MaxExtent(module_, ctx_, size));
+  const LoopSet bit = LoopBit(sizes.size());
+  if (sizes.size() == 64)
+    sizes.back() *= n;
+  else
+    sizes.push_back(n);
+  return bit;
+}
+
+LoopSet UseTable::OuterLoops(const UOp* kernel) const {
+  const size_t n = loops_.Get(kernel).outer;
+  return n >= 64 ? ~LoopSet{0} : (LoopSet{1} << n) - 1;
+}
+
+double UseTable::Iterations(const UOp* kernel, LoopSet loops) const {
+  const KernelLoops& known = loops_.Get(kernel);
+  double n = 1;
+  for (size_t i = 0; i < known.sizes.size(); ++i) {
+    if (loops & LoopBit(i)) n *= known.sizes[i];
+  }
+  return n;
 }
 
 }  // namespace tg

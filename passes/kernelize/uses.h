@@ -3,6 +3,9 @@
 // Two uses are one where the same kernel reads the value at the same index expressions. A use is
 // kept as the chain of movement ops and reduces between the kernel's store and the value,
 // normalised so that chains that obviously map alike are equal: reshapes collapse and cancel.
+//
+// The loops of a kernel are numbered: the axes of what it stores, then those of its reduces as they
+// are met. A use knows, for each axis of the value, the loops that its index depends on.
 #ifndef TG_PASSES_KERNELIZE_USES_H_
 #define TG_PASSES_KERNELIZE_USES_H_
 
@@ -11,8 +14,10 @@
 #include <tuple>
 #include <vector>
 
+#include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/uop.h"
+#include "passes/analysis/loop_sets.h"
 
 namespace tg {
 
@@ -20,7 +25,8 @@ using UseId = uint32_t;
 
 class UseTable {
  public:
-  explicit UseTable(ShapeMap& shapes) : shapes_(shapes) {}
+  UseTable(const Module& module, const Context& ctx, ShapeMap& shapes)
+      : module_(module), ctx_(ctx), shapes_(shapes) {}
 
   // The use of what kernel `root` stores, element by element.
   UseId Root(const UOp* root);
@@ -31,21 +37,42 @@ class UseTable {
 
   const UOp* KernelOf(UseId use) const { return rows_[use].kernel; }
 
+  // By axis of the value.
+  const std::vector<LoopSet>& Loops(UseId use) const { return rows_[use].loops; }
+  // All reduces' loops around this use.
+  LoopSet InsideLoops(UseId use) const { return rows_[use].inside; }
+  // The loops over what a kernel stores.
+  LoopSet OuterLoops(const UOp* kernel) const;
+  // The product of the sizes of these loops of a kernel.
+  double Iterations(const UOp* kernel, LoopSet loops) const;
+
  private:
   struct Row {
     const UOp* kernel;
     UseId parent;
     bool reshape;
     Shape outside;  // of a reshape: the shape on the consumer's side
+    std::vector<LoopSet> loops;
+    LoopSet inside = 0;
   };
+  struct KernelLoops {
+    size_t outer = 0;           // of what is stored
+    std::vector<double> sizes;  // at most 64; the last of 64 stands for all that follow
+  };
+
   using Key = std::tuple<UseId, uint32_t, uint64_t, std::vector<int64_t>>;
 
   UseId Find(Key key, Row row);
   std::vector<int64_t> Encode(const Shape& shape) const;
+  LoopSet AddLoop(const UOp* kernel, const Dim& size);
 
+  const Module& module_;
+  const Context& ctx_;
   ShapeMap& shapes_;
   std::vector<Row> rows_;
   std::map<Key, UseId> ids_;
+  NodeMap<KernelLoops> loops_;                                               // by kernel
+  std::map<std::tuple<uint32_t, uint32_t, int64_t>, LoopSet> reduce_loops_;  // kernel, reduce, axis
 };
 
 }  // namespace tg

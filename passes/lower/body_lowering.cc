@@ -10,7 +10,8 @@
 namespace tg {
 
 BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& schedule,
-                           const Coordinates& where, ShapeMap& shapes, SimplifyFn simplify)
+                           const Coordinates& where, ShapeMap& shapes, const Target& target,
+                           SimplifyFn simplify)
     : module_(module),
       body_(body),
       schedule_(schedule),
@@ -18,7 +19,7 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
       shapes_(shapes),
       simplify_(simplify),
       b_(*body.context),
-      reduces_(b_) {
+      reduces_(b_, target.is_gpu ? 8 : target.alu_width) {
   for (const UOp* a : where.axis) {
     if (!a) continue;
     for (const UOp* u : PostOrder(a)) {
@@ -80,7 +81,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   if (!status_.ok()) return nullptr;
   // One work-item of those that share a reduce stores its result.
   for (size_t i = 0; i < schedule_.axes.size(); ++i) {
-    if (schedule_.axes[i].kind == AxisKind::kGroup) {
+    if (schedule_.axes[i].kind == AxisKind::kGroup && schedule_.axes[i].shares.empty()) {
       at.valid = Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
     }
   }

@@ -21,7 +21,7 @@ class BodyLowering {
  public:
   // Nodes are made in the body's own context.
   BodyLowering(const Module& module, Body& body, const Schedule& schedule, const Coordinates& where,
-               ShapeMap& shapes, SimplifyFn simplify);
+               ShapeMap& shapes, const Target& target, SimplifyFn simplify);
 
   // The lowered sink.
   absl::StatusOr<const UOp*> Run();

@@ -1,5 +1,6 @@
 #include "passes/lower/coordinates.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -58,10 +59,10 @@ class Maker {
           grid.push_back({{i}, a.max_size, a.grid_dim >= 0});
           break;
         case AxisKind::kLocal:
-          local.push_back({{i}, a.max_size, false});
+          local.push_back({{i}, a.max_size, IsShared(a.name)});
           break;
         case AxisKind::kGroup:
-          local.push_back({{i}, a.max_size, true});
+          if (a.shares.empty()) local.push_back({{i}, a.max_size, true});
           break;
         case AxisKind::kUnroll:
         case AxisKind::kUpcast:
@@ -79,10 +80,19 @@ class Maker {
     if (absl::Status s = Assign(grid, SpecialName::kGrid0, target_.max_groups); !s.ok()) return s;
     const int64_t max_local[] = {target_.max_local[0], target_.max_local[1], target_.max_local[2]};
     if (absl::Status s = Assign(local, SpecialName::kLocal0, max_local); !s.ok()) return s;
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      if (s_.axes[i].shares.empty()) continue;
+      out_.axis[i] = out_.axis[static_cast<size_t>(s_.FindAxis(s_.axes[i].shares))];
+    }
     return std::move(out_);
   }
 
  private:
+  bool IsShared(const std::string& name) const {
+    return std::any_of(s_.axes.begin(), s_.axes.end(),
+                       [&](const ScheduledAxis& a) { return a.shares == name; });
+  }
+
   absl::Status Assign(std::vector<Dimension>& dims, SpecialName first, const int64_t* limits) {
     if (!Merge(dims, 3)) {
       return absl::InvalidArgumentError("more than three group axes or grid dimensions");

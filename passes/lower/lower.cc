@@ -38,7 +38,7 @@ absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& tar
   Builder b(*body.context);
   absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
   if (!where.ok()) return InKernel(kernel, where.status());
-  BodyLowering lowering(module, body, *schedule, *where, shapes, simplify);
+  BodyLowering lowering(module, body, *schedule, *where, shapes, target, simplify);
   absl::StatusOr<const UOp*> sink = lowering.Run();
   if (!sink.ok()) return InKernel(kernel, sink.status());
   body.CarryOver(body.root, *sink);

@@ -21,6 +21,17 @@ const UOp* ReduceLowering::LaneNumber(const std::vector<const UOp*>& unrolls, in
 const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& unrolls,
                                   const std::vector<const UOp*>& ranges) {
   const DType t = x->dtype;
+  if (!unrolls.empty() && !ranges.empty()) {
+    const std::vector<const UOp*> varying = free_.UnrollsOf(x);
+    int64_t lanes = t.lanes();
+    for (const UOp* u : varying) lanes *= u->word(1);
+    const bool all = std::all_of(unrolls.begin(), unrolls.end(), [&](const UOp* u) {
+      return std::find(varying.begin(), varying.end(), u) != varying.end();
+    });
+    if (all && lanes <= max_accumulators_) {
+      return Reduce(op, Reduce(op, x, {}, ranges), unrolls, {});
+    }
+  }
   // Horizontal: the unrolled terms become lanes of one vector, which collapses. Along an axis that
   // x does not vary over, every term is the same one.
   if (!unrolls.empty()) {
@@ -99,10 +110,33 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
   }
   const UOp* part = b_.Store(b_.IndexPtr(before, place(specials)), x);
   const UOp* barrier = b_.context().Make(Op::kBarrier, kVoid, {part});
+  if (specials.size() == 1) {
+    const int64_t n = specials[0]->src(0)->word();
+    if (n >= 4 && (n & (n - 1)) == 0) {
+      const auto at = [&](const UOp* i) { return place({i}); };
+      const UOp* one = CombineTree(op, t, mem, barrier, specials[0], at);
+      return b_.Load(b_.IndexPtr(one, at(b_.Index(0))), nullptr, t.lanes());
+    }
+  }
   std::vector<const UOp*> ranges;
   for (const UOp* s : specials) ranges.push_back(b_.Range(s->src(0)));
   const UOp* all = b_.After(mem, UOpSpan(&barrier, 1));
   return Reduce(op, b_.Load(b_.IndexPtr(all, place(ranges)), nullptr, t.lanes()), {}, ranges);
+}
+
+const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp* token,
+                                       const UOp* special,
+                                       llvm::function_ref<const UOp*(const UOp*)> place) {
+  for (int64_t half = special->src(0)->word() / 2; half >= 1; half /= 2) {
+    const UOp* before = b_.After(mem, UOpSpan(&token, 1));
+    const UOp* mine = b_.Lt(special, b_.Index(half));
+    const UOp* own = b_.IndexPtr(before, place(special), mine);
+    const UOp* other = b_.IndexPtr(before, place(b_.Add(special, b_.Index(half))), mine);
+    const UOp* sum =
+        b_.Alu(op, {b_.Load(own, nullptr, t.lanes()), b_.Load(other, nullptr, t.lanes())});
+    token = b_.context().Make(Op::kBarrier, kVoid, {b_.Store(own, sum)});
+  }
+  return b_.After(mem, UOpSpan(&token, 1));
 }
 
 void MakeReducesExplicit(Body& body) {

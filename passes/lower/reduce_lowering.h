@@ -7,17 +7,21 @@
 
 #include "ir/builder.h"
 #include "ir/module.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/lower/free_leaves.h"
 
 namespace tg {
 
 class ReduceLowering {
  public:
-  explicit ReduceLowering(Builder& b) : b_(b) {}
+  // `max_accumulators`: how many a loop may keep to have its unrolled terms added up after it
+  // rather than in each iteration.
+  explicit ReduceLowering(Builder& b, int64_t max_accumulators = 0)
+      : b_(b), max_accumulators_(max_accumulators) {}
 
-  // `x` combined over `unrolls` (unroll nodes), then over `ranges` by a loop over an accumulator
-  // that lives in registers: one element for each combination of the unrolled axes that x varies
-  // over.
+  // `x` combined over `unrolls` (unroll nodes) and over `ranges`, in the order that suits
+  // `max_accumulators`; the latter by a loop over an accumulator that lives in registers: one
+  // element for each combination of the unrolled axes that x varies over.
   //   z = store(after(acc, outer ranges)[i], identity)   once per iteration of the loops around it
   //   s = store(after(acc, z, ranges)[i], op(that, x))
   //   result = load(after(acc, end(s, ranges))[i])
@@ -25,16 +29,22 @@ class ReduceLowering {
                     const std::vector<const UOp*>& ranges);
 
   // `x` combined over the work-items that differ in `specials`; all of them get the result. Each
-  // stores its part to local memory, and after a barrier reads all parts of its own sum. `locals`:
-  // every local id of the kernel.
+  // stores its part to local memory. A number of parts that is a power of two is halved until one
+  // is left, with a barrier between the steps; other numbers are read by all work-items after one
+  // barrier. `locals`: every local id of the kernel.
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials,
                          const std::vector<const UOp*>& locals);
 
  private:
+  // The parts at place(0 .. n - 1) of `mem` after `token`, where n is the size of `special`,
+  // combined into the first; the memory after that.
+  const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
+                         llvm::function_ref<const UOp*(const UOp*)> place);
   // Row-major number of the current lane over these unroll nodes, and how many there are.
   const UOp* LaneNumber(const std::vector<const UOp*>& unrolls, int64_t& count);
 
   Builder& b_;
+  int64_t max_accumulators_;
   FreeLeaves free_;
 };
 

@@ -87,25 +87,61 @@ void Unroll(Tuner& t, bool vectors) {
 }
 
 // A group costs some nanoseconds: enough groups for every core to share evenly, the rest as loops.
-void Loops(Tuner& t) {
+// `shared` axes are left alone.
+void Loops(Tuner& t, LoopSet shared = 0) {
   const int64_t enough = int64_t{32} * t.target().compute_units;
-  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
-  if (globals.empty() || t.WorkItems() <= 4 * enough) return;
+  std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  std::erase_if(globals,
+                [&](size_t i) { return (shared & LoopBit(t.schedule().axes[i].base)) != 0; });
+  int64_t items = 1;
+  for (size_t i : globals) items *= t.Size(i);
+  if (globals.empty() || items <= 4 * enough) return;
   const size_t last = globals.back();
   if (t.IsSymbolic(last)) return;
-  const int64_t others = t.WorkItems() / t.Size(last);
+  const int64_t others = items / t.Size(last);
   if (others >= enough) {
     t.Try("loop", last);
     return;
   }
-  const int64_t inner =
-      PowerOfTwoDivisor(t.Size(last), std::max<int64_t>(1, t.WorkItems() / enough));
+  const int64_t inner = PowerOfTwoDivisor(t.Size(last), std::max<int64_t>(1, items / enough));
   if (inner > 1) t.Try("loop", last, inner);
+}
+
+// Rows that share a reduce: a work-item goes through a row, with the terms of each reduce side by
+// side unless its results are.
+void TuneRows(Tuner& t, LoopSet shared) {
+  const bool vectors = Vectorize(t);
+  const std::vector<size_t> lanes = t.Axes(AxisKind::kVector);
+  NodeSet seen;
+  for (size_t n = t.schedule().base.size(); n-- > 0;) {
+    const BaseAxis& base = t.schedule().base[n];
+    if (!base.reduce || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
+    const bool varies =
+        vectors && (t.schedule().varies[n] & LoopBit(t.schedule().axes[lanes[0]].base)) != 0;
+    const int64_t terms = PowerOfTwoDivisor(base.max_size, WidestLanes(t));
+    if (!varies && terms > 1) {
+      t.Try("unroll", static_cast<size_t>(t.schedule().FindAxis(base.name)), terms);
+    }
+  }
+  Loops(t, shared);
+  // Inside the loops over rows, so that a row's reduces stay outside of these.
+  for (bool found = true; found;) {
+    found = false;
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      if (!(shared & LoopBit(t.schedule().axes[i].base)) || !t.Try("loop", i)) continue;
+      found = true;
+      break;
+    }
+  }
 }
 
 }  // namespace
 
 void TuneForCpu(Tuner& t) {
+  if (const LoopSet shared = t.SharedAlong()) {
+    TuneRows(t, shared);
+    return;
+  }
   const bool vectors = Vectorize(t);
   Tile(t);
   Unroll(t, vectors);

@@ -186,9 +186,63 @@ void Locals(Tuner& t) {
   }
 }
 
+size_t AxisOf(const Tuner& t, std::string_view name) {
+  return static_cast<size_t>(t.schedule().FindAxis(name));
+}
+
+// `name` in blocks of 4 neighbours, if there are that many for 32 work-items. The name of what is
+// left.
+std::string InFours(Tuner& t, std::string_view opt, const std::string& name) {
+  const size_t axis = AxisOf(t, name);
+  if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try(opt, axis, 4)) return name;
+  return name + ".0";
+}
+
+// Rows that share a reduce: a group goes through a row, and its work-items share the reduces. Short
+// rows are left to a work-item.
+void TuneRows(Tuner& t, LoopSet shared) {
+  std::string row;  // the innermost long axis of a row
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool along = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
+    if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.schedule().axes[i].name;
+  }
+  std::string local;
+  if (!row.empty()) {
+    row = InFours(t, "upcast", row);
+    const size_t axis = AxisOf(t, row);
+    const int64_t most = std::min(256, t.target().max_group_size);
+    int64_t items = std::min(most, t.Size(axis));
+    while (t.Size(axis) % items != 0) --items;
+    if (items >= 16) {
+      const bool whole = items == t.Size(axis);
+      if (t.Try("local", axis, items)) local = whole ? row : row + ".1";
+    }
+  }
+  for (bool found = true; found;) {
+    found = false;
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      if (!(shared & LoopBit(t.schedule().axes[i].base)) || !t.Try("loop", i)) continue;
+      found = true;
+      break;
+    }
+  }
+  NodeSet seen;
+  for (size_t n = t.schedule().base.size(); n-- > 0;) {
+    const BaseAxis base = t.schedule().base[n];
+    if (!base.reduce || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
+    const std::string rest = InFours(t, "unroll", base.name);
+    if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
+  }
+}
+
 }  // namespace
 
 void TuneForGpu(Tuner& t) {
+  if (const LoopSet shared = t.SharedAlong()) {
+    TuneRows(t, shared);
+    if (t.schedule().GroupSize() == 1) Locals(t);
+    return;
+  }
   if (Matvec(t)) return;
   if (!GroupReduce(t)) {
     UpcastMasked(t);

@@ -29,18 +29,27 @@ class Tuner {
   // Applies `name(axis, amount)` (amount 0: the whole axis); false where it is not legal.
   bool Try(std::string_view name, size_t axis, int64_t amount = 0);
 
+  // The same with the work-items along the local axis of that name for an amount.
+  bool TryWith(std::string_view name, size_t axis, std::string_view local);
+
   // Positions of the axes of one kind, in order.
   std::vector<size_t> Axes(AxisKind kind) const;
   int64_t Size(size_t axis) const { return schedule_.axes[axis].max_size; }
   bool IsSymbolic(size_t axis) const { return schedule_.axes[axis].size.is_symbolic(); }
   // The stride of an access along a scheduled axis; nullopt where it is not linear.
   std::optional<int64_t> Stride(const Access& a, size_t axis) const;
+  // The axes of what is stored along which some reduce of the kernel stays the same (bit: base
+  // axis): a work-item or group that goes through them computes that reduce once. Reduces of a few
+  // terms do not count.
+  LoopSet SharedAlong() const;
   // Work-items so far: the product of global and local axes.
   int64_t WorkItems() const;
   // Whether part of this axis's base is upcast (or unrolled) already.
   bool HasLanes(size_t axis) const;
 
  private:
+  bool Keep(Opt opt);
+
   const Kernel& kernel_;
   Schedule schedule_;
   std::vector<Access> accesses_;

@@ -7,6 +7,17 @@ bool Tuner::Try(std::string_view name, size_t axis, int64_t amount) {
   opt.name = std::string(name);
   opt.args.push_back({schedule_.axes[axis].name, 0});
   if (amount != 0 && amount != Size(axis)) opt.args.push_back({"", amount});
+  return Keep(std::move(opt));
+}
+
+bool Tuner::TryWith(std::string_view name, size_t axis, std::string_view local) {
+  Opt opt;
+  opt.name = std::string(name);
+  opt.args = {{schedule_.axes[axis].name, 0}, {std::string(local), 0}};
+  return Keep(std::move(opt));
+}
+
+bool Tuner::Keep(Opt opt) {
   if (!ApplyOpt(schedule_, opt, target_).ok()) return false;
   opts_.push_back(std::move(opt));
   return true;
@@ -28,6 +39,22 @@ std::optional<int64_t> Tuner::Stride(const Access& a, size_t axis) const {
     if (d.axis == axis) return *whole * d.stride;
   }
   return 0;
+}
+
+LoopSet Tuner::SharedAlong() const {
+  constexpr int64_t kFewTerms = 4;
+  LoopSet outer = 0, shared = 0;
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    if (!schedule_.base[i].reduce) outer |= LoopBit(i);
+  }
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const UOp* reduce = schedule_.base[i].reduce;
+    if (!reduce) continue;
+    int64_t terms = 1;
+    for (const BaseAxis& b : schedule_.base) terms *= b.reduce == reduce ? b.max_size : 1;
+    if (terms > kFewTerms) shared |= outer & ~schedule_.varies[i];
+  }
+  return shared;
 }
 
 int64_t Tuner::WorkItems() const {

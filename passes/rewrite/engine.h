@@ -93,7 +93,7 @@ class Rewriter {
 // not be in linear form.
 struct RewriteOptions {
   const Module* module = nullptr;  // declares the vars
-  uint8_t flags = 0;               // RuleFlags
+  ModuleFlags flags;               // of the module
   uint64_t max_applications = 0;
 };
 struct RewriteResult {

@@ -202,7 +202,7 @@ bool Fits(const T& t, const Env& e, RuleContext& rc) {
 
 inline Tri Holds(const Always&, const Env&, RuleContext&) { return Tri::kTrue; }
 inline Tri Holds(const FlagNode& f, const Env&, RuleContext& rc) {
-  return Known((rc.flags & f.flag) != 0);
+  return Known(rc.flags.has(f.flag));
 }
 template <typename A>
 Tri Holds(const NoWrapNode<A>& t, const Env& e, RuleContext& rc) {

@@ -26,15 +26,13 @@
 #include <tuple>
 #include <type_traits>
 
+#include "ir/module_flags.h"
 #include "ir/op.h"
 
 namespace tg {
 
 // Which types a rule holds for.
 using Domain = uint8_t;
-
-// What a module allows that is not exact (docs/ir.md, module flags).
-enum RuleFlag : uint8_t { kFlagNoNan = 1, kFlagZeroMul = 2, kFlagFastMath = 4 };
 
 namespace pattern {
 
@@ -134,8 +132,8 @@ struct PowerOfTwoNode : Node {
   constexpr explicit PowerOfTwoNode(Cst c) : a(c) {}
 };
 struct FlagNode : Node {
-  RuleFlag flag;
-  constexpr explicit FlagNode(RuleFlag f) : flag(f) {}
+  ModuleFlag flag;  // what the module allows that is not exact
+  constexpr explicit FlagNode(ModuleFlag f) : flag(f) {}
 };
 struct Always : Node {};
 
@@ -247,7 +245,8 @@ constexpr auto Within(A a, L lo, H hi) {
 inline constexpr Var x{0}, y{1}, z{2}, w{3};
 inline constexpr Cst c0{0}, c1{1}, c2{2}, c3{3};
 inline constexpr Gate p{0}, q{1}, r{2};
-inline constexpr FlagNode kNoNan{kFlagNoNan}, kZeroMul{kFlagZeroMul}, kFastMath{kFlagFastMath};
+inline constexpr FlagNode kNoNan{ModuleFlag::kNoNan}, kZeroMul{ModuleFlag::kZeroMul},
+    kFastMath{ModuleFlag::kFastMath};
 
 // ---- Rules --------------------------------------------------------------------------------------
 template <typename L, typename R, typename G>

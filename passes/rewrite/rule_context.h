@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ir/context.h"
+#include "ir/module_flags.h"
 #include "ir/uop.h"
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/order.h"
@@ -19,7 +20,7 @@ struct RuleContext {
   Context& ctx;
   Bounds& bounds;
   StructuralOrder& order;
-  uint8_t flags = 0;  // RuleFlags of the module
+  ModuleFlags flags;  // of the module
   // For functions that simplify on their own; it must not run their rules. May be null.
   Rewriter* nested = nullptr;
 };

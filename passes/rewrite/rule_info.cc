@@ -61,7 +61,7 @@ std::string Print(const PatternTree& t, int outer) {
     case Kind::kFloatLiteral:
       return t.real == 0 ? "-0.0" : absl::StrCat(t.real);
     case Kind::kFlag:
-      return t.value == kFlagNoNan ? "no-nan" : t.value == kFlagZeroMul ? "zero-mul" : "fast-math";
+      return std::string(kModuleFlags[static_cast<size_t>(t.value)].text);
     case Kind::kAlways:
       return "true";
     case Kind::kAndAlso:

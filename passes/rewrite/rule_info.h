@@ -87,7 +87,7 @@ constexpr void Flatten(const FloatLit& v, TokenList& out) {
   out.Add(Kind::kFloatLiteral, v.kType, 0).real = v.v;
 }
 constexpr void Flatten(const FlagNode& v, TokenList& out) {
-  out.Add(Kind::kFlag, Type::kBool, v.flag);
+  out.Add(Kind::kFlag, Type::kBool, static_cast<uint8_t>(v.flag));
 }
 constexpr void Flatten(const Always&, TokenList& out) { out.Add(Kind::kAlways, Type::kBool, 0); }
 template <typename T>

@@ -1,5 +1,6 @@
 // Sums, products, maxima. Differences and negations become sums with a factor -1, so that like
-// terms meet; constants gather on the right. (Sums of many terms: linear.h.)
+// terms meet; constants gather on the right. (Sums of many terms: linear.h. What bounds decide,
+// such as x * 0: FoldByBounds in fold.h, subsumed_test.cc.)
 #ifndef TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 #define TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 
@@ -13,7 +14,6 @@ inline constexpr auto kAddMul = rules(
     // ---- Identities
     rule(Z | W, x + 0,                          x),
     rule(Z | W, x * 1,                          x),
-    rule(Z | W, x * 0,                          0),
     rule(Z | W, x - y,                          x + y * -1),
     rule(Z | W, -x,                             x * -1),
     rule(Z | W, MulAdd(x, y, z),                x * y + z),
@@ -45,8 +45,6 @@ inline constexpr auto kAddMul = rules(
     rule(Z | W, Min(Min(x, y), y),              Min(x, y)),
     rule(Z | W, Max(Min(x, y), y),              y),
     rule(Z | W, Min(Max(x, y), y),              y),
-    rule(Z | W, Max(Min(x, c0), c1),            c1,                     c0 <= c1),
-    rule(Z | W, Min(Max(x, c0), c1),            c1,                     c0 >= c1),
     rule(Z,     Max(x + z, y + z),              Max(x, y) + z),
     rule(Z,     Min(x + z, y + z),              Min(x, y) + z),
     rule(Z,     Max(x + c0, c1),                Max(x, c1 - c0) + c0),

@@ -20,8 +20,6 @@ inline constexpr auto kBoolWhere = rules(
 
     // ---- And, or, not
     rule(B,     x & 1,                          x),
-    rule(B,     x & 0,                          0),
-    rule(B,     x | 1,                          1),
     rule(B,     x | 0,                          x),
     rule(B,     x != 0,                         x),
     rule(B,     ~~x,                            x),

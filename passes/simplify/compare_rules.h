@@ -10,13 +10,9 @@ using namespace pattern;  // NOLINT: rules are to read like algebra
 
 // clang-format off
 inline constexpr auto kCompare = rules(
-    // ---- What bounds decide
+    // ---- A value and itself (what bounds decide needs no rule)
     rule(Z | W | B | F, x < x,                  0),
     rule(Z | W | B,     x != x,                 0),
-    rule(Z | W, x < y,                          1,                      x < y),
-    rule(Z | W, x < y,                          0,                      x >= y),
-    rule(Z | W, x != y,                         1,                      x != y),
-    rule(Z | W, x != y,                         0,                      x == y),
 
     // ---- Common terms and factors
     rule(Z,     x + z < y + z,                  x < y),

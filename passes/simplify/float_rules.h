@@ -27,7 +27,6 @@ inline constexpr auto kFloat = rules(
     rule(F,     -(-x),                          x),
     rule(F,     x + -y,                         x - y),
     rule(F,     x - -y,                         x + y),
-    rule(F,     -x + y,                         y - x),
     rule(F,     -x * c0,                        x * -c0),
     rule(F,     -x * -y,                        x * y),
     rule(F,     FDiv(-x, -y),                   FDiv(x, y)),

@@ -98,7 +98,8 @@ TEST_P(FloatRule, KeepsValues) {
     Context ctx;
     Bounds bounds(ctx);
     StructuralOrder order(ctx);
-    RuleContext rc{ctx, bounds, order, kFlagNoNan | kFlagZeroMul | kFlagFastMath};
+    RuleContext rc{
+        ctx, bounds, order, {ModuleFlag::kNoNan, ModuleFlag::kZeroMul, ModuleFlag::kFastMath}};
     Names names;
     for (const char* v : {"x", "y", "z", "w"}) {
       names.vars.push_back(ctx.Make(Op::kVar, s, {}, Attr{ctx.Intern(v)}));

@@ -86,7 +86,7 @@ class Workshop {
     return ctx_.Make(t.op, pattern::IsCompare(t.op) ? kBool : operand, srcs);
   }
 
-  const UOp* Apply(const RuleCase& c, const UOp* u, uint8_t flags) {
+  const UOp* Apply(const RuleCase& c, const UOp* u, ModuleFlags flags) {
     RuleContext rc{ctx_, bounds_, order_, flags};
     const UOp* v = c.apply(u, rc);
     return v == u ? nullptr : v;
@@ -185,7 +185,8 @@ TEST_P(NearMiss, AppliesOnlyWhereItMay) {
   Workshop shop;
   size_t vars = 0, constants = 0;
   CountNames(c.info.lhs, &vars, &constants);
-  constexpr uint8_t kAllFlags = kFlagNoNan | kFlagZeroMul | kFlagFastMath;
+  constexpr ModuleFlags kAllFlags = {ModuleFlag::kNoNan, ModuleFlag::kZeroMul,
+                                     ModuleFlag::kFastMath};
   for (const Domain d : {pattern::Z, pattern::S, pattern::U, pattern::B, pattern::F}) {
     if (!(c.info.domain & d)) continue;
     // An instance that the rule takes.
@@ -210,7 +211,7 @@ TEST_P(NearMiss, AppliesOnlyWhereItMay) {
     EXPECT_EQ(v->dtype, u->dtype);
     // Near misses.
     int misses = 0;
-    const auto attempt = [&](const PatternTree& lhs, const Instance& other, uint8_t flags) {
+    const auto attempt = [&](const PatternTree& lhs, const Instance& other, ModuleFlags flags) {
       const UOp* before = shop.Build(lhs, other, other.type);
       const UOp* after = shop.Apply(c, before, flags);
       if (after) {
@@ -249,7 +250,7 @@ TEST_P(NearMiss, AppliesOnlyWhereItMay) {
       ++misses;
     }
     if (ExactnessOf(c.info) == Exactness::kByPermission) {
-      EXPECT_EQ(shop.Apply(c, u, 0), nullptr) << "without the flag";
+      EXPECT_EQ(shop.Apply(c, u, {}), nullptr) << "without the flag";
       ++misses;
     }
     EXPECT_GT(misses, 0) << c.info.name;

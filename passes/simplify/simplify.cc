@@ -59,21 +59,10 @@ const RuleSet& SimplifyRules() {
   return kRules;
 }
 
-uint8_t SimplifyFlags(std::span<const std::string> module_flags) {
-  uint8_t flags = 0;
-  for (const std::string& f : module_flags) {
-    if (f == "no-nan") flags |= kFlagNoNan;
-    if (f == "zero-mul") flags |= kFlagZeroMul;
-    if (f == "fast-math") flags |= kFlagFastMath;
-  }
-  return flags;
-}
-
 Simplifier::Simplifier(Context& ctx, const Module* module)
     : bounds_(ctx, module),
       order_(ctx),
-      algebra_(AlgebraRules(),
-               {ctx, bounds_, order_, module ? SimplifyFlags(module->flags) : uint8_t{0}}),
+      algebra_(AlgebraRules(), {ctx, bounds_, order_, module ? module->flags : ModuleFlags()}),
       rewriter_(SimplifyRules(), {ctx, bounds_, order_, algebra_.context().flags, &algebra_}) {}
 
 const UOp* Simplifier::operator()(const UOp* u) {

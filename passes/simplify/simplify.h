@@ -26,9 +26,6 @@ const RuleSet& SimplifyRules();
 // Those that look at values alone, not at gates, loads, stores and loops.
 const RuleSet& AlgebraRules();
 
-// The flags among a module's that rules ask for: no-nan, zero-mul, fast-math.
-uint8_t SimplifyFlags(std::span<const std::string> module_flags);
-
 // Simplifies expressions of one Context, keeping what it has learnt between calls: for passes that
 // build index expressions bit by bit.
 //

@@ -60,13 +60,13 @@ void RunOne(uint64_t seed, DType type, int size) {
   Bounds bounds(ctx, &module);
   StructuralOrder order(ctx);
   Rewriter algebra(AlgebraRules(), {ctx, bounds, order});
-  Rewriter rewriter(SimplifyRules(), {ctx, bounds, order, 0, &algebra});
+  Rewriter rewriter(SimplifyRules(), {ctx, bounds, order, {}, &algebra});
   const auto result = rewriter.Rewrite(before);
   ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << ToText(ctx, before) << "\n"
                            << result.status().message();
   const UOp* after = *result;
   ASSERT_EQ(after->dtype, before->dtype);
-  Rewriter again(SimplifyRules(), {ctx, bounds, order, 0, &algebra});
+  Rewriter again(SimplifyRules(), {ctx, bounds, order, {}, &algebra});
   const auto second = again.Rewrite(after);
   ASSERT_TRUE(second.ok()) << "seed " << seed << ": " << ToText(ctx, after) << "\n"
                            << second.status().message();

@@ -41,16 +41,17 @@ Launch& Launch::operator=(Launch&& other) noexcept {
 
 absl::StatusOr<Launch> Launch::Create(std::shared_ptr<const Program> program,
                                       const std::string& kernel, std::span<const KernelArg> args,
-                                      const NDRange& range) {
+                                      const NDRange& range, std::string_view name) {
   TG_ASSIGN_OR_RETURN(ClKernel object, program->CreateKernel(kernel));
-  Launch launch(std::move(program), kernel, range, std::move(object));
+  Launch launch(std::move(program), std::string(name.empty() ? kernel : name), range,
+                std::move(object));
   const std::string& device = launch.context().name();
   cl_uint expected = 0;
   TG_CL_CALL(device, clGetKernelInfo, launch.kernel_.get(), CL_KERNEL_NUM_ARGS, sizeof expected,
              &expected, nullptr);
   if (args.size() != expected) {
-    return InvalidArgument("kernel @", kernel, " takes ", expected, " arguments, but was given ",
-                           args.size());
+    return InvalidArgument("kernel @", launch.name_, " takes ", expected,
+                           " arguments, but was given ", args.size());
   }
   TG_RETURN_IF_ERROR(launch.CheckRange());
   launch.buffers_.resize(args.size());

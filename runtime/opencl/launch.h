@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -58,10 +59,11 @@ class Launch {
   // Makes a kernel of its own, sets its arguments and checks the range: InvalidArgument names the
   // kernel, the limit and the device where the number of arguments is wrong, a local size does not
   // divide the global one or passes the limits of device or kernel, or a group's local memory
-  // (arguments and the kernel's own) is more than the device has.
+  // (arguments and the kernel's own) is more than the device has. `name` is what errors call the
+  // kernel; by default as it is called in the program.
   static absl::StatusOr<Launch> Create(std::shared_ptr<const Program> program,
                                        const std::string& kernel, std::span<const KernelArg> args,
-                                       const NDRange& range);
+                                       const NDRange& range, std::string_view name = {});
 
   Launch(Launch&&) = default;
   Launch& operator=(Launch&& other) noexcept;

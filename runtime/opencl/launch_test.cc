@@ -220,6 +220,8 @@ TEST_F(LaunchTest, CountsTheKernelsOwnLocalMemory) {
     return Launch::Create(*program, "big", args, {});
   };
   EXPECT_TRUE(make(16).ok());
+  const auto named = Launch::Create(*program, "big", {}, {}, "E_4");
+  EXPECT_EQ(named.status().message(), "kernel @E_4 takes 2 arguments, but was given 0");
   EXPECT_EQ(make(size * 4 - size / 2 * 4 + 4).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

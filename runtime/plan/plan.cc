@@ -167,7 +167,7 @@ absl::Status Plan::AddStep(const ScheduledKernel& item, const BuiltKernels& kern
   }
   TG_RETURN_IF_ERROR(CheckLocalMemory(*item.kernel, built->second.program->context()->info()));
   TG_ASSIGN_OR_RETURN(Launch launch,
-                      Launch::Create(built->second.program, rendered.name, args, range));
+                      Launch::Create(built->second.program, rendered.name, args, range, name));
   Step step{std::move(launch), &rendered, std::move(var_args), {}};
   for (const VarUse& var : item.vars) {
     if (var.bound) step.bound[var.name] = *var.bound;

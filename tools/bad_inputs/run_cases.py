@@ -310,7 +310,7 @@ def _cases():
               "tg-run: kernel @fill needs 4294967296 bytes of local memory; ... has ...",
               RUN_FILL, model=LOCAL.replace("16777216", "1073741824"))
     yield run("a work-group that is too large",
-              "tg-run: kernel @k_fill: local size (1048576, 1, 1) is above ..., the limit of ...",
+              "tg-run: kernel @fill: local size (1048576, 1, 1) is above ..., the limit of ...",
               RUN_FILL, model=GROUP)
     yield run("a schedule that is not legal",
               "tg-run: optimize (pass 2 of 6): kernel @fill: opt local(i0, 5): 5 does not divide the axis's size 16 (padto first)",

@@ -8,7 +8,7 @@ scratch = os.environ["TG_LIT_SCRATCH"]
 
 config.name = "tg"
 config.test_format = asserting_format.AssertingShTest()
-config.suffixes = [".uop"]
+config.suffixes = [".uop", ".repr"]
 config.test_source_root = os.path.join(scratch, "suite")
 config.test_exec_root = os.path.join(scratch, "out")
 

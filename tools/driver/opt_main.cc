@@ -9,12 +9,12 @@
 #include "codegen/opencl/renderer.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
-#include "ir/verify/verifier.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/write_file.h"
 #include "passes/pipeline.h"
 #include "passes/target.h"
 #include "tools/driver/flags.h"
+#include "tools/driver/input.h"
 #include "tools/driver/listing.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/pass_flags.h"
@@ -47,7 +47,7 @@ class Timed {
 };
 
 struct OptFlags {
-  std::string pass, output = "-", emit = "uop", input_format = "uop";
+  std::string pass, output = "-", emit = "uop", input_format = "auto";
   bool help = false, version = false, list_passes = false, list_targets = false;
   PassFlags passes;
 
@@ -60,7 +60,7 @@ struct OptFlags {
     flags.Choice("emit", {"uop", "opencl"}, &emit,
                  "what to write; opencl (the source of all kernels) first runs the passes of the "
                  "default pipeline that follow those of --pass");
-    flags.Choice("input-format", {"uop"}, &input_format, "what to read");
+    AddInputFormat(flags, &input_format);
     passes.AddTo(flags);
     flags.Group("Instead of all this, print");
     flags.Bool("list-passes", &list_passes, "the passes with their options");
@@ -118,13 +118,8 @@ class OptRun {
     }
     input_ = *std::move(text);
     Diagnostics diagnostics;
-    std::unique_ptr<Module> module =
-        ParseModule(input_, path == "-" ? "<stdin>" : path, diagnostics);
-    if (module) VerifyModule(*module, diagnostics);
-    if (diagnostics.has_errors()) {
-      llvm::errs() << diagnostics.ToString();
-      return nullptr;
-    }
+    std::unique_ptr<Module> module = ReadInput(input_, path, flags_.input_format, diagnostics);
+    if (!module) llvm::errs() << diagnostics.ToString();
     return module;
   }
 

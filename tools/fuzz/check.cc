@@ -29,9 +29,7 @@ std::string Text(absl::string_view s) { return std::string(s.data(), s.size()); 
 
 // Whether the flags allow other values than those of the ops.
 bool IsInexact(const Module& module) {
-  return std::any_of(module.flags.begin(), module.flags.end(), [](const std::string& f) {
-    return f == "no-nan" || f == "zero-mul" || f == "fast-math";
-  });
+  return module.flags.HasAny({ModuleFlag::kNoNan, ModuleFlag::kZeroMul, ModuleFlag::kFastMath});
 }
 
 class Checker {

@@ -23,7 +23,8 @@ class Coverage {
   void Count(const std::string& what) { ++counts_[what]; }
 
   std::string Table() const;
-  int64_t Missing() const;  // combinations of elementwise op and type, and rules, never met
+  // Combinations of elementwise op and type, and rules, that were never met.
+  std::vector<std::string> Missing() const;
   uint64_t graphs() const { return sizes_.size(); }
 
   // As text, so that processes can add up their counts.

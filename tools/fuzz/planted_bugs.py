@@ -87,7 +87,8 @@ class Planter:
             clean = subprocess.run([self.clean, "--seed=%d" % seed, "--count=1"] + flags,
                                    capture_output=True, text=True)
             if clean.returncode == 0:
-                return "found", "seed %d: %s" % (seed, match.group(2)), time.time() - start
+                said = "graph %d: %s" % (seed - self.seed + 1, match.group(2))
+                return "found", said, time.time() - start
             seed += 1
         return "missed", "", time.time() - start
 

@@ -73,6 +73,7 @@ class Reducer {
   ReduceResult Run() {
     for (bool changed = true; changed && tried_ < max_tries_;) {
       changed = DropResults();
+      changed |= LowerResults();
       changed |= ReplaceNodes();
     }
     return {std::move(best_), tried_, kept_};
@@ -120,6 +121,59 @@ class Reducer {
     }
     body.root = Builder(*body.context).Sink(roots, targets);
     return Try(std::move(p));
+  }
+
+  // Results that are a source of what they were.
+  bool LowerResults() {
+    bool changed = false;
+    for (size_t at = 0; at < BodyOf(best_).root->num_srcs; ++at) {
+      const auto lower = [&] {
+        const UOp* root = BodyOf(best_).root->src(at);
+        for (size_t k = 0; k < NumOperands(root); ++k) {
+          if (LowerResult(at, k)) return true;
+        }
+        return false;
+      };
+      while (lower()) changed = true;
+    }
+    return changed;
+  }
+
+  // Source k of a result takes its place, in a new buffer where the result has one.
+  bool LowerResult(size_t at, size_t k) {
+    RandomProgram p = CopyProgram(best_);
+    Body& body = BodyOf(p);
+    const UOp* sink = body.root;
+    const UOp* with = sink->src(at)->src(k);
+    if (!with->dtype.is_value() || with->dtype.is_index()) return false;
+    std::vector<const UOp*> roots(sink->srcs().begin(), sink->srcs().end());
+    std::vector<std::string> names(roots.size());
+    for (size_t i = 0; i < sink->list().size(); ++i) {
+      names[i] = body.context->String(static_cast<StringId>(sink->list()[i]));
+    }
+    roots[at] = with;
+    if (!names[at].empty()) {
+      const Shape shape = ShapeMap(*p.module, *body.context).Of(with);
+      if (!IsStatic(shape)) return false;
+      names[at] = NewName(p, "r");
+      BufferDecl decl;
+      decl.name = names[at];
+      decl.dtype = with->dtype;
+      decl.role = Role::kOutput;
+      for (const Dim& d : shape) decl.shape.push_back({d.value(), ""});
+      p.module->buffers.push_back(std::move(decl));
+    }
+    const std::vector<std::string_view> targets(names.begin(), names.end());
+    body.root = Builder(*body.context).Sink(roots, targets);
+    return Try(std::move(p));
+  }
+
+  std::string NewName(const RandomProgram& p, const std::string& prefix) {
+    std::string name;
+    do {
+      name = prefix + std::to_string(next_name_++);
+    } while (p.module->FindBuffer(name));
+    return name;
   }
 
   // Every node by its position from the end, so that positions stay while nodes before go.
@@ -199,9 +253,7 @@ class Reducer {
                                        probe.vars, OptionsFor(*probe.module));
     if (!result.ok() || result->values.size() != 1) return nullptr;
     BufferDecl decl;
-    do {
-      decl.name = "p" + std::to_string(next_param_++);
-    } while (p.module->FindBuffer(decl.name));
+    decl.name = NewName(p, "p");
     decl.dtype = u->dtype;
     decl.role = Role::kParam;
     for (const Dim& d : shape) decl.shape.push_back({d.value(), ""});
@@ -215,7 +267,7 @@ class Reducer {
   RandomProgram best_;
   const Interesting& interesting_;
   const int max_tries_;
-  int tried_ = 0, kept_ = 0, next_param_ = 0;
+  int tried_ = 0, kept_ = 0, next_name_ = 0;
 };
 
 }  // namespace

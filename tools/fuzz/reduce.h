@@ -1,7 +1,8 @@
 // Shrinks a program while something about it stays as it is: delta debugging on the graph.
 //
-// Tried, from big steps to small ones, until nothing helps any more: dropping results; putting in
-// the place of a node one of its sources, a constant, or a param that holds the node's value.
+// Tried, from big steps to small ones, until nothing helps any more: dropping results; results that
+// are a source of what they were; putting in the place of a node one of its sources, a constant, or
+// a param that holds the node's value.
 #ifndef TG_TOOLS_FUZZ_REDUCE_H_
 #define TG_TOOLS_FUZZ_REDUCE_H_
 

@@ -1,5 +1,7 @@
 #include "tools/fuzz/rule_templates.h"
 
+#include <algorithm>
+
 #include "ir/check.h"
 
 namespace tg::fuzz {
@@ -35,8 +37,39 @@ ExprTemplate Convert(const PatternTree& tree) {
       t.bool_operands = tree.operand == pattern::Type::kBool;
       for (const PatternTree& kid : tree.kids) t.kids.push_back(Convert(kid));
       return t;
+    case PatternTree::Kind::kOrElse:  // in guards
+      t.kind = ExprTemplate::Kind::kOp;
+      t.op = Op::kOr;
+      for (const PatternTree& kid : tree.kids) t.kids.push_back(Convert(kid));
+      return t;
     default:
-      TG_UNREACHABLE();  // of guards only
+      TG_UNREACHABLE();
+  }
+}
+
+bool Mentions(const PatternTree& tree, PatternTree::Kind kind) {
+  return tree.kind == kind || std::any_of(tree.kids.begin(), tree.kids.end(),
+                                          [&](const PatternTree& k) { return Mentions(k, kind); });
+}
+
+// What a guard says of constants, of vars and of flags.
+void AddGuard(const PatternTree& guard, testing::RootTemplate& out) {
+  switch (guard.kind) {
+    case PatternTree::Kind::kAndAlso:
+      for (const PatternTree& kid : guard.kids) AddGuard(kid, out);
+      return;
+    case PatternTree::Kind::kFlag:
+      out.flags.Add(static_cast<ModuleFlag>(guard.value));
+      return;
+    case PatternTree::Kind::kAlways:
+    case PatternTree::Kind::kPowerOfTwo:
+      return;
+    default:
+      if (Mentions(guard, PatternTree::Kind::kVar)) {
+        out.bounded = true;
+      } else if (guard.kind != PatternTree::Kind::kNoWrap) {
+        out.wishes.push_back(Convert(guard));
+      }
   }
 }
 
@@ -57,7 +90,9 @@ std::vector<testing::RootTemplate> RuleTemplates(const RuleSet& rules) {
   std::vector<testing::RootTemplate> out;
   for (uint32_t i = 0; i < rules.num_rules(); ++i) {
     const RuleInfo info = rules.Describe(i);
-    if (!info.is_custom) out.push_back({Convert(info.lhs), Classes(info.domain)});
+    if (info.is_custom) continue;
+    out.push_back({Convert(info.lhs), Classes(info.domain)});
+    AddGuard(info.guard, out.back());
   }
   return out;
 }

@@ -5,7 +5,6 @@
 #include "ir/interpret/options.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
-#include "ir/verify/verifier.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass_manager.h"
 #include "runtime/base/status.h"
@@ -13,6 +12,7 @@
 #include "runtime/session/device_target.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tensors.h"
+#include "tools/driver/input.h"
 #include "tools/run/random_inputs.h"
 #include "tools/run/terminal.h"
 
@@ -43,9 +43,8 @@ absl::Status ModelRun::Read(const std::string& path) {
   const ScopedSpan span(&spans_, "read");
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
   Diagnostics diagnostics;
-  module_ = ParseModule(text_, path == "-" ? "<stdin>" : path, diagnostics);
-  if (module_) VerifyModule(*module_, diagnostics);
-  if (diagnostics.has_errors()) {
+  module_ = ReadInput(text_, path, flags_.input_format, diagnostics);
+  if (!module_) {
     llvm::errs() << diagnostics.ToString();
     return absl::InvalidArgumentError("");
   }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "runtime/base/status.h"
+#include "tools/driver/input.h"
 
 namespace tg {
 namespace {
@@ -59,6 +60,7 @@ void RunFlags::AddTo(Flags& flags) {
                  "the value of a variable, where no input's shape says it");
   flags.Int("random-inputs", "SEED", &random_inputs,
             "random numbers for every input that is not given");
+  AddInputFormat(flags, &input_format);
   flags.String("graph", "NAME", &graph, "what to run: by default main, or the only graph");
   flags.String("device", "NAME", &device,
                "cpu, gpu, a number or part of a name from --list-devices; or reference, the "

@@ -30,7 +30,7 @@ struct RunFlags {
   std::vector<std::string> input_texts, output_texts, var_texts, expect_texts;
   std::vector<std::string> print, show, classify, class_names;
   std::string graph, device, target, pass = "default", opt, labels, dump_kernels, profile;
-  std::string color = "auto", min_accuracy_text;
+  std::string color = "auto", input_format = "auto", min_accuracy_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
   bool check = false, cache = true, list_devices = false, version = false, help = false;
 

@@ -1,0 +1,34 @@
+// Which loops an index depends on, through movement ops: what `indexing` computes as expressions,
+// as sets. Cheap enough to ask of every node of a big graph, and never too small: an axis that a
+// reshape makes of several may be said to depend on more loops than it does.
+#ifndef TG_PASSES_ANALYSIS_LOOP_SETS_H_
+#define TG_PASSES_ANALYSIS_LOOP_SETS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "passes/analysis/kernel_axes.h"
+
+namespace tg {
+
+// Bit i: loop i. Whoever numbers loops lets those from 63 on share the last bit.
+using LoopSet = uint64_t;
+inline LoopSet LoopBit(size_t loop) { return LoopSet{1} << (loop < 63 ? loop : 63); }
+
+// The loops by axis of movement op `u`'s source (shape `from`), given them by axis of `u` (`to`).
+std::vector<LoopSet> LoopsThrough(const UOp* u, const Shape& from, const Shape& to,
+                                  const std::vector<LoopSet>& at);
+
+LoopSet UnionOf(const std::vector<LoopSet>& sets);
+
+// By axis of `axes`, those of a kernel at Stage::kKernel: for an axis of a reduce, the axes that
+// the reduce's result varies over (bit i: axes[i]); for the others 0. Work that does not vary over
+// an axis is done once for all of it, if the axis is a loop or its work-items share the work.
+std::vector<LoopSet> ReduceDependence(const Body& body, const std::vector<BaseAxis>& axes,
+                                      ShapeMap& shapes);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_ANALYSIS_LOOP_SETS_H_

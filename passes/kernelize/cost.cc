@@ -1,0 +1,95 @@
+#include "passes/kernelize/cost.h"
+
+#include <algorithm>
+
+#include "passes/analysis/kernel_axes.h"
+#include "passes/kernelize/realize.h"
+
+namespace tg {
+namespace {
+
+// What an op costs beside an addition.
+double OpWeight(Op op) {
+  switch (op) {
+    case Op::kExp2:
+    case Op::kLog2:
+    case Op::kSin:
+    case Op::kFloorDiv:
+    case Op::kFloorMod:
+    case Op::kCDiv:
+    case Op::kCMod:
+      return 16;
+    case Op::kSqrt:
+    case Op::kRecip:
+    case Op::kDiv:
+      return 6;
+    case Op::kPow:
+    case Op::kThreefry:
+      return 60;
+    default:
+      return 1;
+  }
+}
+
+// Work-items that share a row on a GPU.
+constexpr double kRowItems = 256, kLeastRowItems = 32;
+
+}  // namespace
+
+int64_t WantedParallelism(const Target& target) {
+  return int64_t{target.compute_units} * (target.is_gpu ? 256 : 4);
+}
+
+double CostModel::Elements(const UOp* u) {
+  double n = 1;
+  for (const Dim& d : shapes_.Of(u)) {
+    n *= static_cast<double>(MaxExtent(module_, *body_.context, d));
+  }
+  return n;
+}
+
+void CostModel::ComputeCones(const std::vector<const UOp*>& order) {
+  for (const UOp* u : order) {
+    Cone& cone = cones_[u];
+    if (IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign) continue;
+    if (IsElementwise(u->op)) cone.weight = OpWeight(u->op);
+    for (const UOp* s : u->srcs()) {
+      const Cone source = cones_[s];
+      cone.weight = std::min(cone.weight + source.weight, 1e9);
+      cone.terms = std::max(cone.terms, source.terms);
+      cone.reduces |= source.reduces;
+    }
+    if (u->op == Op::kReduceAxis) {
+      const double terms = Elements(u->src(0)) / std::max(1.0, Elements(u));
+      cone.reduces = true;
+      cone.weight = std::min((cone.weight + 1) * terms, 1e12);
+      cone.terms = std::min(cone.terms * terms, 1e12);
+    }
+    // Beneath an expand that repeats, reduces are done once for all or stored.
+    const bool repeats = u->op == Op::kExpand && Elements(u) > Elements(u->src(0));
+    if (repeats && cone.reduces) cone = {};
+  }
+}
+
+double CostModel::StoreSeconds(const UOp* u) {
+  const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
+  return 2 * Elements(u) * bytes / target_.bytes_per_second + kLaunchSeconds;
+}
+
+double CostModel::ComputeSeconds(const UOp* u, double evaluations) const {
+  return evaluations * ConeOf(u).weight / target_.flops_per_second;
+}
+
+double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
+  const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
+  return ComputeSeconds(u, evaluations) +
+         evaluations * ConeOf(u).terms * bytes / target_.bytes_per_second;
+}
+
+double CostModel::Utilization(double parallel, double row) const {
+  if (!target_.is_gpu) return std::min(1.0, parallel / target_.compute_units);
+  const double items = row < kLeastRowItems ? 1 : std::min(row, kRowItems);
+  return std::min(1.0, parallel * items / static_cast<double>(WantedParallelism(target_)));
+}
+
+}  // namespace tg

@@ -1,0 +1,56 @@
+// What computing a value again costs beside storing it: operations, bytes, parallel work. The model
+// is written down in docs/passes/kernelize.md.
+#ifndef TG_PASSES_KERNELIZE_COST_H_
+#define TG_PASSES_KERNELIZE_COST_H_
+
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "passes/target.h"
+
+namespace tg {
+
+// Bottom-up facts about the expression above stored nodes that a node stands for.
+struct Cone {
+  double weight = 0;     // operations an element, shared nodes counted as often as they are used
+  double terms = 1;      // innermost elements an element: what its reduces run over
+  bool reduces = false;  // holds a reduce that no expand would store anyway
+};
+
+class CostModel {
+ public:
+  CostModel(const Module& module, const Body& body, ShapeMap& shapes, const Target& target)
+      : module_(module), body_(body), shapes_(shapes), target_(target) {}
+
+  // `order`: all nodes, sources first.
+  void ComputeCones(const std::vector<const UOp*>& order);
+  const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
+
+  double Elements(const UOp* u);
+  // Seconds to write `u` once, read it once and launch the kernel that does.
+  double StoreSeconds(const UOp* u);
+  // Seconds for `evaluations` of `u` with the whole device at work.
+  double ComputeSeconds(const UOp* u, double evaluations) const;
+  // Seconds for the reduces that `u` holds, memory traffic included.
+  double ReduceSeconds(const UOp* u, double evaluations) const;
+  // How much of the device `parallel` rows of work keep busy, each of which `row` work-items of a
+  // group may share: 0 to 1.
+  double Utilization(double parallel, double row) const;
+
+  static constexpr double kLaunchSeconds = 5e-6;
+
+ private:
+  const Module& module_;
+  const Body& body_;
+  ShapeMap& shapes_;
+  const Target& target_;
+  NodeMap<Cone> cones_;
+};
+
+// Results that a kernel should have at least, so that the device has work everywhere.
+int64_t WantedParallelism(const Target& target);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_COST_H_
