@@ -207,6 +207,19 @@ const Shape* ShapeMap::Keep(const UOp* u, std::string* error) {
   return &kept_.emplace_back(*std::move(shape));
 }
 
+const BufferDecl* ShapeMap::FindDecl(std::string_view name) {
+  const auto& buffers = module_.buffers;
+  for (; num_indexed_ < buffers.size(); ++num_indexed_) {
+    const std::string& s = buffers[num_indexed_].name;
+    decls_.try_emplace(llvm::StringRef(s.data(), s.size()), num_indexed_);
+  }
+  const auto it = decls_.find(llvm::StringRef(name.data(), name.size()));
+  // What was renamed or removed since is looked for anew.
+  const bool good =
+      it != decls_.end() && it->second < buffers.size() && buffers[it->second].name == name;
+  return good ? &buffers[it->second] : module_.FindBuffer(name);
+}
+
 std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
   const auto in = [&](size_t i) -> const Shape& { return Of(u->src(i)); };
   if (IsElementwise(u->op)) {
@@ -218,7 +231,7 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
     case Op::kBuffer: {
       Shape shape;
       // The name's string lives in the context that made the node, which is ours.
-      const BufferDecl* decl = module_.FindBuffer(ctx_.String(static_cast<StringId>(u->attr.bits)));
+      const BufferDecl* decl = FindDecl(ctx_.String(static_cast<StringId>(u->attr.bits)));
       if (!decl) return Fail(error, "buffer: no such buffer is declared");
       for (const DeclDim& d : decl->shape) {
         if (d.var.empty()) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "ir/module.h"
 #include "ir/uop.h"
 #include "ir/walk.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tg {
 
@@ -46,8 +48,13 @@ class ShapeMap {
   std::optional<Shape> Infer(const UOp* u, std::string* error);
 
  private:
+  const BufferDecl* FindDecl(std::string_view name);
+
   const Module& module_;
   Context& ctx_;
+  // The first of the module's buffers, by name: there may be thousands.
+  llvm::StringMap<size_t> decls_;
+  size_t num_indexed_ = 0;
   // Keeps the shape that Infer finds, or shares that of a source.
   const Shape* Keep(const UOp* u, std::string* error);
 

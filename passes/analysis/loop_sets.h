@@ -1,6 +1,6 @@
 // Which loops an index depends on, through movement ops: what `indexing` computes as expressions,
-// as sets. Cheap enough to ask of every node of a big graph, and never too small: an axis that a
-// reshape makes of several may be said to depend on more loops than it does.
+// as digits and sets. Cheap enough to ask of every node of a big graph, and never too small: where
+// an index is no plain digit string it is said to depend on every loop that it may depend on.
 #ifndef TG_PASSES_ANALYSIS_LOOP_SETS_H_
 #define TG_PASSES_ANALYSIS_LOOP_SETS_H_
 
@@ -17,11 +17,29 @@ namespace tg {
 using LoopSet = uint64_t;
 inline LoopSet LoopBit(size_t loop) { return LoopSet{1} << (loop < 63 ? loop : 63); }
 
-// The loops by axis of movement op `u`'s source (shape `from`), given them by axis of `u` (`to`).
-std::vector<LoopSet> LoopsThrough(const UOp* u, const Shape& from, const Shape& to,
-                                  const std::vector<LoopSet>& at);
+// loop / stride % size
+struct LoopDigit {
+  uint32_t loop = 0;
+  int64_t stride = 1, size = 1;
+  friend bool operator==(const LoopDigit&, const LoopDigit&) = default;
+};
 
-LoopSet UnionOf(const std::vector<LoopSet>& sets);
+// The index along one axis. `exact`: it is the number that the digits spell, the first of which
+// counts most (or that number from the other end); else it is made of these digits somehow.
+struct AxisLoops {
+  bool exact = true;
+  std::vector<LoopDigit> digits;
+  friend bool operator==(const AxisLoops&, const AxisLoops&) = default;
+};
+
+// The index of an axis of `size` that a loop counts.
+AxisLoops CountedBy(size_t loop, const Dim& size);
+
+// The loops by axis of movement op `u`'s source (shape `from`), given them by axis of `u` (`to`).
+std::vector<AxisLoops> LoopsThrough(const UOp* u, const Shape& from, const Shape& to,
+                                    const std::vector<AxisLoops>& at);
+
+LoopSet UnionOf(const std::vector<AxisLoops>& axes);
 
 // By axis of `axes`, those of a kernel at Stage::kKernel: for an axis of a reduce, the axes that
 // the reduce's result varies over (bit i: axes[i]); for the others 0. Work that does not vary over

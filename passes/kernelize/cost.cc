@@ -48,12 +48,13 @@ double CostModel::Elements(const UOp* u) {
   return n;
 }
 
-void CostModel::ComputeCones(const std::vector<const UOp*>& order) {
+void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored) {
   for (const UOp* u : order) {
     Cone& cone = cones_[u];
     if (IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign) continue;
     if (IsElementwise(u->op)) cone.weight = OpWeight(u->op);
     for (const UOp* s : u->srcs()) {
+      if (stored.Contains(s)) continue;
       const Cone source = cones_[s];
       cone.weight = std::min(cone.weight + source.weight, 1e9);
       cone.terms = std::max(cone.terms, source.terms);

@@ -23,9 +23,12 @@ class CostModel {
   CostModel(const Module& module, const Body& body, ShapeMap& shapes, const Target& target)
       : module_(module), body_(body), shapes_(shapes), target_(target) {}
 
-  // `order`: all nodes, sources first.
-  void ComputeCones(const std::vector<const UOp*>& order);
+  // `order`: all nodes, sources first. `stored`: those that are known to be stored.
+  void ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored);
   const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
+
+  // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
+  static constexpr double kFreeReduce = 4;
 
   double Elements(const UOp* u);
   // Seconds to write `u` once, read it once and launch the kernel that does.

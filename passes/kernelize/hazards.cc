@@ -38,7 +38,7 @@ class Finder {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
       const KernelDraft& d = drafts[i];
-      if (d.target) writers_.push_back({d.node, BufferOf(d.target), i});
+      if (d.target) writers_.push_back({d.nodes[0], BufferOf(d.target), i});
     }
     for (const UOp* u : PostOrder(graph.root)) {
       const bool stored = u->op == Op::kAssign && IsStored(u);
@@ -67,10 +67,11 @@ class Finder {
       return;
     }
     if (Ancestors(version).Contains(w.assign)) return;
-    if (Ancestors(drafts_[r].node).Contains(w.assign)) {
+    if (Ancestors(drafts_[r].nodes[0]).Contains(w.assign)) {
       // The reader wants both the old contents and something made from the new ones.
       Copy(w, version);
     } else if (w.draft == SIZE_MAX) {
+      if (out_.stored.Get(w.assign).empty()) out_.writers.push_back(w.assign);
       Add(out_.stored[w.assign], r);
     } else {
       Add(out_.drafts[w.draft], r);
@@ -81,7 +82,7 @@ class Finder {
   // kernels' order is that of their values and of the edges found here.
   void BreakCycle() {
     NodeMap<size_t> number;  // 1 + position among the drafts
-    for (size_t i = 0; i < drafts_.size(); ++i) number[drafts_[i].node] = i + 1;
+    for (size_t i = 0; i < drafts_.size(); ++i) number[drafts_[i].nodes[0]] = i + 1;
     const auto before = [&](size_t i) {
       std::vector<size_t> list = out_.drafts[i];
       // Through what only joins versions to the kernels that make them.
@@ -109,7 +110,7 @@ class Finder {
           const size_t i = stack.back();
           stack.pop_back();
           if (i == w) {
-            return Copy({drafts_[w].node, BufferOf(drafts_[w].target), w}, drafts_[w].target);
+            return Copy({drafts_[w].nodes[0], BufferOf(drafts_[w].target), w}, drafts_[w].target);
           }
           if (seen[i]) continue;
           seen[i] = true;
@@ -121,9 +122,9 @@ class Finder {
 
   bool ReadsWhereItWrites(const KernelDraft& d, const UOp* version) {
     if (version != d.target) return false;
-    const UseId target = TargetUse(uses_, d.node);
+    const UseId target = TargetUse(uses_, d.nodes[0]);
     for (UseId use : read_uses_.Get(version)) {
-      if (uses_.KernelOf(use) == d.node && use != target) return false;
+      if (uses_.KernelOf(use) == d.nodes[0] && use != target) return false;
     }
     return true;
   }

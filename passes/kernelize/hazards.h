@@ -21,6 +21,7 @@ struct WriteAfterRead {
   // overwrites. For assigns that were in the graph already: `stored`, likewise.
   std::vector<std::vector<size_t>> drafts;
   NodeMap<std::vector<size_t>> stored;
+  std::vector<const UOp*> writers;  // the nodes that `stored` has entries for
   // Assigns that cannot write in place: they read their buffer elsewhere than where they write, or
   // a reader of the old contents needs their result.
   std::vector<const UOp*> copied;

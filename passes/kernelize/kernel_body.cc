@@ -14,23 +14,30 @@ namespace {
 class Drafter {
  public:
   Drafter(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
-          const UOp* realized)
+          std::vector<const UOp*> realized)
       : module_(module),
         graph_(graph),
         shapes_(shapes),
         plan_(plan),
-        node_(realized),
         kernel_(std::make_unique<Kernel>()),
         b_(*kernel_->body.context) {
-    draft_.node = realized;
+    draft_.nodes = std::move(realized);
   }
 
   KernelDraft Run() {
-    const UOp* value = ComputedValue(node_);
-    if (node_->op == Op::kAssign) draft_.target = TargetVersion(node_->src(0));
-    const UOp* out = Pointer(node_, 0);
-    const UOp* store = b_.Store(out, Clone(value));
-    kernel_->body.root = b_.Sink(UOpSpan(&store, 1));
+    std::vector<const UOp*> stores;
+    for (const UOp* node : draft_.nodes) {
+      if (node->op == Op::kAssign) draft_.target = TargetVersion(node->src(0));
+      const UOp* out = Pointer(node, static_cast<int64_t>(stores.size()));
+      const UOp* value = Clone(ComputedValue(node));
+      const Shape& rows = plan_.realized[static_cast<size_t>(plan_.number.Get(node)) - 1].rows;
+      if (!rows.empty() && IsStatic(rows) && rows != shapes_.Of(node)) {
+        out = b_.Reshape(out, rows);
+        value = b_.Reshape(value, rows);
+      }
+      stores.push_back(b_.Store(out, value));
+    }
+    kernel_->body.root = b_.Sink(stores);
     kernel_->metadata = Metadata();
     draft_.kernel = std::move(kernel_);
     return std::move(draft_);
@@ -68,13 +75,26 @@ class Drafter {
 
   bool IsLeaf(const UOp* u) const {
     return IsStored(u) || u->op == Op::kBind || u->op == Op::kVar ||
-           (u != node_ && plan_.IsRealized(u));
+           (plan_.IsRealized(u) &&
+            std::find(draft_.nodes.begin(), draft_.nodes.end(), u) == draft_.nodes.end());
   }
 
   const UOp* Copy(const UOp* u) {
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
+    if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(Terms(u));
     return b_.context().Rebuild(u, *graph_.context, {srcs.data(), srcs.size()});
+  }
+
+  int64_t Terms(const UOp* reduce) const {
+    const Shape& from = shapes_.Of(reduce->src(0));
+    int64_t terms = 1;
+    for (int64_t k : reduce->list(1)) {
+      const Dim& size = from[static_cast<size_t>(k)];
+      if (size.is_symbolic()) return -1;
+      terms *= size.value();
+    }
+    return terms;
   }
 
   const UOp* Leaf(const UOp* u) {
@@ -97,9 +117,10 @@ class Drafter {
       return 0;
     }
     const auto it = std::find(draft_.inputs.begin(), draft_.inputs.end(), u);
-    if (it != draft_.inputs.end()) return 1 + (it - draft_.inputs.begin());
+    const auto outputs = static_cast<int64_t>(draft_.nodes.size());
+    if (it != draft_.inputs.end()) return outputs + (it - draft_.inputs.begin());
     draft_.inputs.push_back(u);
-    return static_cast<int64_t>(draft_.inputs.size());
+    return outputs + static_cast<int64_t>(draft_.inputs.size()) - 1;
   }
 
   // Argument `slot` as a pointer with the shape of stored node `u`: the whole buffer's, or what a
@@ -152,7 +173,6 @@ class Drafter {
   const Body& graph_;
   ShapeMap& shapes_;
   const RealizePlan& plan_;
-  const UOp* node_;
   std::unique_ptr<Kernel> kernel_;
   Builder b_;
   KernelDraft draft_;
@@ -162,8 +182,8 @@ class Drafter {
 }  // namespace
 
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
-                        const RealizePlan& plan, const UOp* realized) {
-  return Drafter(module, graph, shapes, plan, realized).Run();
+                        const RealizePlan& plan, std::vector<const UOp*> realized) {
+  return Drafter(module, graph, shapes, plan, std::move(realized)).Run();
 }
 
 }  // namespace tg

@@ -14,19 +14,21 @@ namespace tg {
 
 // A kernel and what it is to be run on, as nodes of the graph's context.
 struct KernelDraft {
-  const UOp* node = nullptr;  // the realized node
+  std::vector<const UOp*> nodes;  // the realized nodes: one, or siblings
   std::unique_ptr<Kernel> kernel;
-  const UOp* target = nullptr;     // of an assign: the version it writes to; else null
-  std::vector<const UOp*> inputs;  // stored or realized nodes, in slot order behind the output;
-                                   // the target is not repeated where it is also read
-  std::vector<const UOp*> vars;    // var or bind nodes
-  bool reads_target = false;       // that version's contents
+  const UOp* target = nullptr;        // of an assign: the version it writes to; else null
+  std::vector<const UOp*> inputs;     // stored or realized nodes, in slot order behind the output;
+                                      // the target is not repeated where it is also read
+  std::vector<const UOp*> vars;       // var or bind nodes
+  bool reads_target = false;          // that version's contents
+  std::vector<int64_t> reduce_terms;  // of each reduce in the expression; -1: symbolic
 };
 
-// Builds the body of `realized`. Argument 0 is the output, the inputs follow in the order in which
-// the expression reads them.
+// Builds the body that stores the values `realized`, of one shape and none of which depends on
+// another. The first arguments are the outputs, the inputs follow in the order in which the
+// expressions read them.
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
-                        const RealizePlan& plan, const UOp* realized);
+                        const RealizePlan& plan, std::vector<const UOp*> realized);
 
 }  // namespace tg
 

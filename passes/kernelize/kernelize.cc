@@ -14,6 +14,7 @@
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/realize.h"
+#include "passes/kernelize/siblings.h"
 
 namespace tg {
 namespace {
@@ -67,8 +68,9 @@ class Assembler {
         pool_(pool),
         context_(context),
         b_(*body_.context) {
-    for (size_t i = 0; i < drafts_.size(); ++i)
-      draft_of_[drafts_[i].node] = static_cast<int>(i) + 1;
+    for (size_t i = 0; i < drafts_.size(); ++i) {
+      for (const UOp* u : drafts_[i].nodes) draft_of_[u] = static_cast<int>(i) + 1;
+    }
   }
 
   void Run() {
@@ -94,11 +96,11 @@ class Assembler {
       AppendOrdering(u, out);
       for (const UOp* v : d.vars) out.push_back(v);
       for (size_t r : order_.drafts[static_cast<size_t>(number) - 1])
-        out.push_back(drafts_[r].node);
+        out.push_back(drafts_[r].nodes[0]);
       return out;
     }
     out.assign(u->srcs().begin(), u->srcs().end());
-    for (size_t r : order_.stored.Get(u)) out.push_back(drafts_[r].node);
+    for (size_t r : order_.stored.Get(u)) out.push_back(drafts_[r].nodes[0]);
     return out;
   }
 
@@ -122,34 +124,44 @@ class Assembler {
       if (stack.size() != before) continue;
       stack.pop_back();
       const int number = draft_of_.Get(u);
-      const UOp* to = number ? EmitKernel(static_cast<size_t>(number) - 1) : EmitStored(u);
-      map_[u] = to;
-      body_.CarryOver(u, to);
+      if (number) {
+        EmitKernel(static_cast<size_t>(number) - 1);
+      } else {
+        map_[u] = EmitStored(u);
+        body_.CarryOver(u, map_[u]);
+      }
     }
   }
 
   const UOp* EmitStored(const UOp* u) {
     std::vector<const UOp*> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
-    for (size_t r : order_.stored.Get(u)) srcs.push_back(map_.Get(drafts_[r].node));
+    for (size_t r : order_.stored.Get(u)) srcs.push_back(map_.Get(drafts_[r].nodes[0]));
     return b_.context().Rebuild(u, b_.context(), srcs);
   }
 
-  const UOp* EmitKernel(size_t i) {
+  void EmitKernel(size_t i) {
     KernelDraft& d = drafts_[i];
-    const UOp* out = d.target ? WholeBuffer(map_.Get(d.target)) : NewBuffer(d.node);
-    std::vector<const UOp*> operands = {out};
+    std::vector<const UOp*> operands;
+    for (const UOp* u : d.nodes) {
+      operands.push_back(d.target ? WholeBuffer(map_.Get(d.target)) : NewBuffer(u));
+    }
     for (const UOp* in : d.inputs) operands.push_back(WholeBuffer(map_.Get(in)));
     for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
     const std::string name = pool_.Add(std::move(d.kernel), context_);
     const UOp* k =
         b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
-    std::vector<const UOp*> srcs = {d.target ? EmitTarget(d.node->src(0), out) : out, k};
-    std::vector<const UOp*> before;
-    AppendOrdering(d.node, before);
-    for (const UOp* w : before) srcs.push_back(map_.Get(w));
-    for (size_t r : order_.drafts[i]) srcs.push_back(map_.Get(drafts_[r].node));
-    return b_.context().Make(Op::kAssign, out->dtype, srcs);
+    for (size_t n = 0; n < d.nodes.size(); ++n) {
+      const UOp* u = d.nodes[n];
+      const UOp* out = operands[n];
+      std::vector<const UOp*> srcs = {d.target ? EmitTarget(u->src(0), out) : out, k};
+      std::vector<const UOp*> before;
+      AppendOrdering(u, before);
+      for (const UOp* w : before) srcs.push_back(map_.Get(w));
+      for (size_t r : order_.drafts[i]) srcs.push_back(map_.Get(drafts_[r].nodes[0]));
+      map_[u] = b_.context().Make(Op::kAssign, out->dtype, srcs);
+      body_.CarryOver(u, map_[u]);
+    }
   }
 
   // A kernel is run on whole buffers: after an assign to a view, the buffer that it is a view of.
@@ -213,6 +225,18 @@ class Assembler {
   int next_buffer_ = 0;
 };
 
+// A line for each value that a kernel stores.
+void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
+             const RealizePlan& plan, PassContext& context) {
+  ShapeMap shapes(module, *draft.kernel->body.context);
+  const std::string name = KernelName(ToAxes(BaseAxes(module, *draft.kernel, shapes)));
+  for (const UOp* u : draft.nodes) {
+    const Realized& r = plan.realized[static_cast<size_t>(plan.number.Get(u)) - 1];
+    absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": stored ",
+                    std::string(Mnemonic(u->op)), " by ", name, ": ", r.reason, "\n");
+  }
+}
+
 absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, PassContext& context) {
   Body& body = graph.body;
   if (absl::Status s = PrepareGraph(module, body, context.target); !s.ok()) return s;
@@ -226,7 +250,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, Pass
                                          context.Int("max-inputs"), read_uses);
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {
-      drafts.push_back(DraftKernel(module, body, shapes, plan, r.node));
+      drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}));
     }
     WriteAfterRead order = FindHazards(body, drafts, uses, read_uses);
     if (!order.copied.empty() || !order.snapshots.empty()) {
@@ -235,16 +259,21 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, Pass
           static_cast<int64_t>(order.copied.size() + order.snapshots.size());
       continue;
     }
-    if (context.Flag("explain")) {
-      for (size_t i = 0; i < plan.realized.size(); ++i) {
-        ShapeMap kernel_shapes(module, *drafts[i].kernel->body.context);
-        absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": stored ",
-                        std::string(Mnemonic(plan.realized[i].node->op)), " by ",
-                        KernelName(ToAxes(BaseAxes(module, *drafts[i].kernel, kernel_shapes))),
-                        ": ", plan.realized[i].reason, "\n");
+    const std::vector<std::vector<size_t>> groups =
+        FindSiblings(drafts, plan, order, shapes, context.Int("max-inputs"));
+    std::vector<KernelDraft> kernels;
+    for (const std::vector<size_t>& group : groups) {
+      if (group.size() == 1) {
+        kernels.push_back(std::move(drafts[group[0]]));
+      } else {
+        std::vector<const UOp*> nodes;
+        for (size_t i : group) nodes.push_back(plan.realized[i].node);
+        kernels.push_back(DraftKernel(module, body, shapes, plan, std::move(nodes)));
       }
+      if (context.Flag("explain")) Explain(module, graph, kernels.back(), plan, context);
     }
-    Assembler(module, graph, shapes, std::move(drafts), std::move(order), pool, context).Run();
+    order = OrderOfGroups(groups, order);
+    Assembler(module, graph, shapes, std::move(kernels), std::move(order), pool, context).Run();
     return absl::OkStatus();
   }
   return absl::InternalError(

@@ -155,13 +155,16 @@ class Preparer {
         roots.push_back(v);
         continue;
       }
-      const UOp* a = b_.context().Make(Op::kAssign, t, {y, v});
+      const UOp* a = b_.context().Make(Op::kAssign, t, {y, Uncopied(v)});
       body_.CarryOver(v, a);
       roots.push_back(a);
       if (!IsStored(v) && v->op != Op::kAssign && !stored.Get(v)) stored[v] = a;
     }
     return b_.Sink(Redirect(roots, stored));
   }
+
+  // What is assigned needs no buffer of its own before.
+  static const UOp* Uncopied(const UOp* v) { return v->op == Op::kContiguous ? v->src(0) : v; }
 
   // `roots` with every use of a stored value, but the one in its own assign, reading the assign.
   std::vector<const UOp*> Redirect(const std::vector<const UOp*>& roots,
@@ -190,7 +193,7 @@ class Preparer {
         place[u] = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
       }
       if (const UOp* a = stored.Get(u)) {
-        const UOp* assign = b_.context().Make(Op::kAssign, a->dtype, {a->src(0), to});
+        const UOp* assign = b_.context().Make(Op::kAssign, a->dtype, {a->src(0), Uncopied(to)});
         body_.CarryOver(a, assign);
         read[u] = assign;
       }

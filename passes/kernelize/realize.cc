@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "passes/kernelize/cost.h"
+#include "passes/kernelize/row_shape.h"
 
 namespace tg {
 namespace {
@@ -13,17 +14,21 @@ class Planner {
  public:
   Planner(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
           const Target& target, const NodeMap<std::string>& forced,
-          NodeMap<std::vector<UseId>>& read_uses)
+          const std::vector<const UOp*>& stored, NodeMap<std::vector<UseId>>& read_uses)
       : body_(body),
+        shapes_(shapes),
         uses_(uses),
         target_(target),
         cost_(module, body, shapes, target),
         read_uses_(read_uses),
         order_(PostOrder(body.root)),
-        reasons_(forced) {}
+        reasons_(forced) {
+    NodeSet leaves;
+    for (const UOp* u : stored) leaves.Insert(u);
+    cost_.ComputeCones(order_, leaves);
+  }
 
   RealizePlan Run() {
-    cost_.ComputeCones(order_);
     for (const UOp* root : body_.root->srcs()) {
       if (!IsStored(root)) reasons_[root] = "result of the graph";
     }
@@ -31,11 +36,15 @@ class Planner {
     RealizePlan plan;
     for (const UOp* u : order_) {
       if (reasons_.Get(u).empty()) continue;
-      plan.realized.push_back({u, reasons_[u]});
+      plan.realized.push_back({u, reasons_[u], {}});
+      if (kernels_[u].serial) plan.realized.back().rows = kernels_[u].rows;
       plan.number[u] = static_cast<int>(plan.realized.size());
     }
     return plan;
   }
+
+  // What holds a reduce and would be evaluated more often than it has elements in any case.
+  const std::vector<const UOp*>& surely_stored() const { return surely_stored_; }
 
  private:
   // What is decided about a kernel while its expression is walked.
@@ -43,6 +52,7 @@ class Planner {
     LoopSet serial = 0;   // loops over what it stores that one work-item or group goes through,
                           // so that what does not vary over them is computed once
     LoopSet reduced = 0;  // loops over what it stores that a reduce in it varies over
+    Shape rows;
   };
 
   void Visit(const UOp* u) {
@@ -63,7 +73,12 @@ class Planner {
     if (!reasons_[u].empty()) {
       std::vector<UseId>& reads = read_uses_[u];
       reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
-      node_uses_[u] = {uses_.Root(u)};
+      Shape& rows = kernels_[u].rows;
+      rows = RowShape(ComputedValue(u), shapes_, [&](const UOp* s) {
+        return IsStored(s) || s->op == Op::kContiguous || s->op == Op::kAssign ||
+               !reasons_[s].empty();
+      });
+      node_uses_[u] = {uses_.Root(u, rows)};
     }
     if (u->op == Op::kReduceAxis) {
       for (UseId use : node_uses_[u]) {
@@ -102,7 +117,7 @@ class Planner {
           absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
                        static_cast<int64_t>(evaluations), " times for ", static_cast<int64_t>(size),
                        " elements");
-      if (cone.reduces && cone.weight > kFreeReduce) return KeepsRows(u) ? "" : how;
+      if (cone.reduces && cone.weight > CostModel::kFreeReduce) return KeepsRows(u) ? "" : how;
       // Repeat the work, or write the value once and read it.
       if (cost_.ComputeSeconds(u, evaluations - size) > cost_.StoreSeconds(u)) return how;
     }
@@ -131,16 +146,21 @@ class Planner {
     const UOp* kernel = uses_.KernelOf(uses[0]);
     LoopSet varies = 0;
     double evaluations = 0;
-    std::vector<std::vector<LoopSet>> seen;
+    bool one_kernel = true;
+    std::vector<std::pair<const UOp*, std::vector<AxisLoops>>> seen;
     for (UseId use : uses) {
-      if (uses_.KernelOf(use) != kernel) return false;
-      const std::vector<LoopSet>& loops = uses_.Loops(use);
-      if (std::find(seen.begin(), seen.end(), loops) != seen.end()) continue;
-      seen.push_back(loops);
-      varies |= UnionOf(loops);
-      evaluations += uses_.Iterations(kernel, UnionOf(loops));
+      one_kernel &= uses_.KernelOf(use) == kernel;
+      const std::pair at(uses_.KernelOf(use), uses_.Loops(use));
+      if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
+      seen.push_back(at);
+      varies |= UnionOf(at.second);
+      evaluations += uses_.Iterations(at.first, UnionOf(at.second));
     }
-    if (evaluations > cost_.Elements(u)) return false;
+    if (evaluations > cost_.Elements(u)) {
+      surely_stored_.push_back(u);
+      return false;
+    }
+    if (!one_kernel) return false;
     KernelState& state = kernels_[kernel];
     const LoopSet outer = uses_.OuterLoops(kernel), serial = state.serial | (outer & ~varies);
     // The results of a product's tile are not to be gone through one after the other.
@@ -175,12 +195,11 @@ class Planner {
     }
   }
 
-  // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
-  static constexpr double kFreeReduce = 4;
   // One of more than this is not left to a loop of a work-item.
   static constexpr double kHeavyReduce = 64;
 
   const Body& body_;
+  ShapeMap& shapes_;
   UseTable& uses_;
   const Target& target_;
   CostModel cost_;
@@ -188,6 +207,7 @@ class Planner {
   std::vector<const UOp*> order_;
   NodeMap<std::vector<UseId>> node_uses_;
   NodeMap<KernelState> kernels_;
+  std::vector<const UOp*> surely_stored_;
   NodeMap<std::string> reasons_;
 };
 
@@ -251,9 +271,18 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
                         const Target& target, int64_t max_inputs,
                         NodeMap<std::vector<UseId>>& read_uses) {
   NodeMap<std::string> forced;
-  while (true) {
+  // What a value costs depends on which of its sources are stored, and that on the value's uses:
+  // a few rounds settle it.
+  constexpr int kRounds = 4;
+  std::vector<const UOp*> stored;
+  for (int round = 1;; ++round) {
     read_uses = {};
-    RealizePlan plan = Planner(module, body, shapes, uses, target, forced, read_uses).Run();
+    Planner planner(module, body, shapes, uses, target, forced, stored, read_uses);
+    RealizePlan plan = planner.Run();
+    if (round < kRounds && planner.surely_stored() != stored) {
+      stored = planner.surely_stored();
+      continue;
+    }
     if (max_inputs == 0 || !LimitInputs(body, plan, static_cast<size_t>(max_inputs), forced)) {
       return plan;
     }

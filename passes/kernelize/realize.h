@@ -21,6 +21,7 @@ namespace tg {
 struct Realized {
   const UOp* node = nullptr;
   std::string reason;  // for `explain`
+  Shape rows;  // of a kernel of rows: what is stored, with axes cut (row_shape.h); else empty
 };
 
 struct RealizePlan {

@@ -23,29 +23,44 @@ UseId UseTable::Find(Key key, Row row) {
   return it->second;
 }
 
-UseId UseTable::Root(const UOp* root) {
+UseId UseTable::Root(const UOp* root, const Shape& rows) {
   KernelLoops& known = loops_[root];
-  std::vector<LoopSet> loops;
+  std::vector<AxisLoops> loops;
   if (known.outer == 0) {
-    for (const Dim& d : shapes_.Of(root)) loops.push_back(d.Is(1) ? 0 : AddLoop(root, d));
+    const Shape& whole = shapes_.Of(root);
+    const Shape& parts = rows.empty() ? whole : rows;
+    size_t part = 0;
+    for (const Dim& d : whole) {
+      AxisLoops& axis = loops.emplace_back();
+      if (d.Is(1)) continue;
+      while (parts[part].Is(1)) ++part;
+      if (d.is_symbolic()) {
+        axis = AddLoop(root, parts[part++]);
+        continue;
+      }
+      // The next parts that multiply to its size.
+      for (int64_t left = d.value(); left > 1; ++part) {
+        if (parts[part].Is(1)) continue;
+        axis.digits.push_back(AddLoop(root, parts[part]).digits[0]);
+        left /= parts[part].value();
+      }
+    }
     known.outer = known.sizes.size();
   }
-  return Find({0, kRootKey, root->id, {}}, {root, 0, false, {}, std::move(loops), 0});
+  return Find({0, kRootKey, root->id, {}}, {root, 0, false, {}, std::move(loops)});
 }
 
 UseId UseTable::Inside(UseId use, const UOp* u) {
   const UOp* kernel = rows_[use].kernel;
-  std::vector<LoopSet> loops = rows_[use].loops;
-  LoopSet inside = rows_[use].inside;
+  std::vector<AxisLoops> loops = rows_[use].loops;
   const Shape& from = shapes_.Of(u->src(0));
   for (int64_t axis : u->list(1)) {
     const auto k = static_cast<size_t>(axis);
-    LoopSet& loop = reduce_loops_[{kernel->id, u->id, axis}];
-    if (loop == 0 && !from[k].Is(1)) loop = AddLoop(kernel, from[k]);
+    AxisLoops& loop = reduce_loops_[{kernel->id, u->id, axis}];
+    if (loop.digits.empty() && !from[k].Is(1)) loop = AddLoop(kernel, from[k]);
     loops[k] = loop;
-    inside |= loop;
   }
-  return Find({use, kRootKey + 1, u->id, {}}, {kernel, use, false, {}, std::move(loops), inside});
+  return Find({use, kRootKey + 1, u->id, {}}, {kernel, use, false, {}, std::move(loops)});
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {
@@ -61,29 +76,24 @@ UseId UseTable::Through(UseId use, const UOp* u) {
     shape.insert(shape.end(), rest.begin(), rest.end());
     return Find({base, static_cast<uint32_t>(u->op), 0, std::move(shape)},
                 {rows_[use].kernel, base, true, outside,
-                 LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops), rows_[use].inside});
+                 LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops)});
   }
   // Attributes are interned: equal ones have equal bits. Symbolic entries are told apart by id.
   std::vector<int64_t> detail = Encode(from);
   for (size_t i = NumOperands(u); i < u->num_srcs; ++i) detail.push_back(u->src(i)->id);
-  return Find({use, static_cast<uint32_t>(u->op), u->attr.bits, std::move(detail)},
-              {rows_[use].kernel,
-               use,
-               false,
-               {},
-               LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops),
-               rows_[use].inside});
+  return Find(
+      {use, static_cast<uint32_t>(u->op), u->attr.bits, std::move(detail)},
+      {rows_[use].kernel, use, false, {}, LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops)});
 }
 
-LoopSet UseTable::AddLoop(const UOp* kernel, const Dim& size) {
+AxisLoops UseTable::AddLoop(const UOp* kernel, const Dim& size) {
   std::vector<double>& sizes = loops_[kernel].sizes;
   const auto n = static_cast<double>(MaxExtent(module_, ctx_, size));
-  const LoopSet bit = LoopBit(sizes.size());
   if (sizes.size() == 64)
     sizes.back() *= n;
   else
     sizes.push_back(n);
-  return bit;
+  return CountedBy(sizes.size() - 1, size);
 }
 
 LoopSet UseTable::OuterLoops(const UOp* kernel) const {

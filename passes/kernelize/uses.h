@@ -28,8 +28,9 @@ class UseTable {
   UseTable(const Module& module, const Context& ctx, ShapeMap& shapes)
       : module_(module), ctx_(ctx), shapes_(shapes) {}
 
-  // The use of what kernel `root` stores, element by element.
-  UseId Root(const UOp* root);
+  // The use of what kernel `root` stores, element by element. `rows`: its shape, perhaps with axes
+  // cut (RowShape); the same in every call for one root, where not empty.
+  UseId Root(const UOp* root, const Shape& rows = {});
   // The use of movement op `u`'s source by a use of `u`.
   UseId Through(UseId use, const UOp* u);
   // The use of reduce_axis `u`'s source by a use of `u`.
@@ -38,9 +39,7 @@ class UseTable {
   const UOp* KernelOf(UseId use) const { return rows_[use].kernel; }
 
   // By axis of the value.
-  const std::vector<LoopSet>& Loops(UseId use) const { return rows_[use].loops; }
-  // All reduces' loops around this use.
-  LoopSet InsideLoops(UseId use) const { return rows_[use].inside; }
+  const std::vector<AxisLoops>& Loops(UseId use) const { return rows_[use].loops; }
   // The loops over what a kernel stores.
   LoopSet OuterLoops(const UOp* kernel) const;
   // The product of the sizes of these loops of a kernel.
@@ -52,8 +51,7 @@ class UseTable {
     UseId parent;
     bool reshape;
     Shape outside;  // of a reshape: the shape on the consumer's side
-    std::vector<LoopSet> loops;
-    LoopSet inside = 0;
+    std::vector<AxisLoops> loops;
   };
   struct KernelLoops {
     size_t outer = 0;           // of what is stored
@@ -64,15 +62,16 @@ class UseTable {
 
   UseId Find(Key key, Row row);
   std::vector<int64_t> Encode(const Shape& shape) const;
-  LoopSet AddLoop(const UOp* kernel, const Dim& size);
+  AxisLoops AddLoop(const UOp* kernel, const Dim& size);
 
   const Module& module_;
   const Context& ctx_;
   ShapeMap& shapes_;
   std::vector<Row> rows_;
   std::map<Key, UseId> ids_;
-  NodeMap<KernelLoops> loops_;                                               // by kernel
-  std::map<std::tuple<uint32_t, uint32_t, int64_t>, LoopSet> reduce_loops_;  // kernel, reduce, axis
+  NodeMap<KernelLoops> loops_;  // by kernel
+  std::map<std::tuple<uint32_t, uint32_t, int64_t>, AxisLoops>
+      reduce_loops_;  // kernel, reduce, axis
 };
 
 }  // namespace tg

@@ -72,9 +72,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
     if (base.reduce) continue;
     const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
     at.index[base.dim] = value;
-    if (NeedsGuard(i)) {
-      at.valid = simplify_(Both(b_, at.valid, b_.Lt(value, b_.Index(base.size))));
-    }
+    if (NeedsGuard(i)) at.valid = simplify_(Both(b_, at.valid, Guard(base, value)));
   }
   const UOp* value =
       Lower(store->src(1), Intern(shapes_.Of(store->src(1)).empty() ? Position{{}, at.valid} : at));
@@ -203,6 +201,12 @@ bool BodyLowering::NeedsGuard(size_t base) const {
   return schedule_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
 }
 
+const UOp* BodyLowering::Guard(const BaseAxis& base, const UOp* value) {
+  // A coordinate that is always 0 says nothing: `i < size` holds for each i of a loop of that size.
+  const bool at_most_one = base.size.is_symbolic() && base.max_size <= 1;
+  return b_.Lt(at_most_one ? b_.Index(0) : value, b_.Index(base.size));
+}
+
 bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
   if (IsConst(v)) return v->word() == 0;
   if (v->op == Op::kLoad) {
@@ -253,9 +257,7 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
     if (base.reduce != u) continue;
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
     from.index[base.dim] = value;
-    if (NeedsGuard(i)) {
-      plan.valid = simplify_(Both(b_, plan.valid, b_.Lt(value, b_.Index(base.size))));
-    }
+    if (NeedsGuard(i)) plan.valid = simplify_(Both(b_, plan.valid, Guard(base, value)));
   }
   if (plan.valid) from.valid = simplify_(Both(b_, from.valid, plan.valid));
   plan.source = Intern(std::move(from));
@@ -272,9 +274,23 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
     const bool zero = IsConst(identity) && identity->word() == 0;
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
+  if (const UOp* folded = FoldLoop(op, x, plan)) return folded;
   x = reduces_.Reduce(op, x, plan.unrolls, plan.ranges);
   if (plan.specials.empty()) return x;
   return reduces_.GroupReduce(op, x, plan.specials, locals_);
+}
+
+const UOp* BodyLowering::FoldLoop(Op op, const UOp* x, const ReduceAt& plan) {
+  if (plan.ranges.empty() || !plan.unrolls.empty() || !plan.specials.empty()) return nullptr;
+  std::vector<const UOp*> srcs = {x};
+  srcs.insert(srcs.end(), plan.ranges.begin(), plan.ranges.end());
+  Context& ctx = b_.context();
+  const UOp* folded = simplify_(
+      ctx.Make(Op::kReduce, x->dtype, srcs, ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)})));
+  const std::vector<const UOp*> order = PostOrder(folded);
+  const bool loops =
+      std::any_of(order.begin(), order.end(), [](const UOp* u) { return u->op == Op::kReduce; });
+  return loops ? nullptr : folded;
 }
 
 }  // namespace tg

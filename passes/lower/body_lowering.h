@@ -50,6 +50,8 @@ class BodyLowering {
   const UOp* Step(const Key& key, std::vector<Key>& missing);
   const UOp* StepMovement(const Key& key, std::vector<Key>& missing);
   const UOp* StepReduce(const Key& key, std::vector<Key>& missing);
+  // A reduce whose loop need not run (passes/simplify/reduce.h), as it is without one; else null.
+  const UOp* FoldLoop(Op op, const UOp* x, const ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
   // The address of one element behind a pointer, through the movement ops above an argument.
   const UOp* Address(const UOp* ptr, const Position& at);
@@ -58,6 +60,8 @@ class BodyLowering {
   Position MapView(const UOp* u, const Position& at, const UOp** clause);
   // Whether what the axis counts must be compared with its size.
   bool NeedsGuard(size_t base) const;
+  // That `value`, its coordinate, is one of the axis.
+  const UOp* Guard(const BaseAxis& base, const UOp* value);
   // Whether `v` is already 0 wherever `valid` does not hold.
   bool ZeroOutside(const UOp* v, const UOp* valid, int depth) const;
 

@@ -259,6 +259,8 @@ class Reduce {
 
 const UOp* FoldReduce(const UOp* u, RuleContext& rc) {
   if (u->num_srcs < 2 || u->dtype != u->src(0)->dtype || !u->dtype.is_value()) return nullptr;
+  // A product instead of a sum rounds differently.
+  if (u->dtype.is_float() && rc.flags.has(ModuleFlag::kNoReassociate)) return nullptr;
   // Ends that depend on other ranges are not looked at.
   for (const UOp* r : u->srcs().subspan(1)) {
     if (r->op != Op::kRange || (!IsConst(r->src(0)) && r->src(0)->op != Op::kVar)) return nullptr;

@@ -20,7 +20,7 @@ int64_t Number(const char* variable, int64_t otherwise) {
 }
 
 // Graphs of one test.
-constexpr int64_t kBlock = 100, kDeviceBlock = 12;
+constexpr int64_t kBlock = 250, kDeviceBlock = 16;
 
 WorkOptions Work(int64_t block, int64_t count) {
   WorkOptions work;

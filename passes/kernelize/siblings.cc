@@ -1,0 +1,131 @@
+#include "passes/kernelize/siblings.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tg {
+namespace {
+
+// A kernel of more results is no faster, only longer.
+constexpr size_t kMostSiblings = 8;
+
+// Number of kernels on the longest way to each draft: none of two on the same level needs the
+// other.
+std::vector<size_t> Levels(const std::vector<KernelDraft>& drafts, const WriteAfterRead& order) {
+  NodeMap<size_t> number;  // 1 + position
+  for (size_t i = 0; i < drafts.size(); ++i) number[drafts[i].nodes[0]] = i + 1;
+  std::vector<std::vector<size_t>> before(drafts.size());
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    before[i] = order.drafts[i];
+    // Through what only joins versions of buffers to the kernels that make them.
+    NodeSet seen;
+    std::vector<const UOp*> nodes = drafts[i].inputs;
+    if (drafts[i].target) nodes.push_back(drafts[i].target);
+    const UOp* own = drafts[i].nodes[0];
+    if (own->op == Op::kAssign)
+      nodes.insert(nodes.end(), own->srcs().begin() + 2, own->srcs().end());
+    while (!nodes.empty()) {
+      const UOp* u = nodes.back();
+      nodes.pop_back();
+      if (!seen.Insert(u)) continue;
+      if (const size_t n = number.Get(u)) {
+        before[i].push_back(n - 1);
+        continue;
+      }
+      nodes.insert(nodes.end(), u->srcs().begin(), u->srcs().end());
+      for (size_t r : order.stored.Get(u)) before[i].push_back(r);
+    }
+  }
+  constexpr size_t kUnknown = SIZE_MAX;
+  std::vector<size_t> level(drafts.size(), kUnknown);
+  for (size_t root = 0; root < drafts.size(); ++root) {
+    std::vector<size_t> stack = {root};
+    while (!stack.empty()) {
+      const size_t i = stack.back();
+      size_t deepest = 0;
+      bool ready = true;
+      for (size_t k : before[i]) {
+        if (level[k] == kUnknown) {
+          stack.push_back(k);
+          ready = false;
+        } else {
+          deepest = std::max(deepest, level[k] + 1);
+        }
+      }
+      if (!ready) continue;
+      level[i] = deepest;
+      stack.pop_back();
+    }
+  }
+  return level;
+}
+
+bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) {
+  return std::any_of(a.begin(), a.end(),
+                     [&](const UOp* u) { return std::find(b.begin(), b.end(), u) != b.end(); });
+}
+
+}  // namespace
+
+std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
+                                              const RealizePlan& plan, const WriteAfterRead& order,
+                                              ShapeMap& shapes, int64_t max_inputs) {
+  const std::vector<size_t> level = Levels(drafts, order);
+  std::vector<std::vector<size_t>> groups;
+  std::vector<std::vector<const UOp*>> inputs;  // by group
+  std::map<std::pair<size_t, std::vector<int64_t>>, std::vector<size_t>> places;
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    const KernelDraft& d = drafts[i];
+    const Shape& rows = plan.realized[i].rows;
+    const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
+    size_t joined = SIZE_MAX;
+    if (!d.target && IsStatic(shape)) {
+      // What must be equal: the level, the shape, the reduces.
+      std::vector<int64_t> key;
+      for (const Dim& dim : shape) key.push_back(dim.value());
+      key.push_back(-1);
+      // Siblings do the same amount of work for a result.
+      key.insert(key.end(), d.reduce_terms.begin(), d.reduce_terms.end());
+      std::vector<size_t>& here = places[{level[i], std::move(key)}];
+      for (size_t g : here) {
+        std::vector<const UOp*> all = inputs[g];
+        for (const UOp* u : d.inputs) {
+          if (std::find(all.begin(), all.end(), u) == all.end()) all.push_back(u);
+        }
+        const bool fits = max_inputs == 0 || static_cast<int64_t>(all.size()) <= max_inputs;
+        if (!Shares(inputs[g], d.inputs) || groups[g].size() >= kMostSiblings || !fits) continue;
+        groups[g].push_back(i);
+        inputs[g] = std::move(all);
+        joined = g;
+        break;
+      }
+      if (joined == SIZE_MAX) here.push_back(groups.size());
+    }
+    if (joined != SIZE_MAX) continue;
+    groups.push_back({i});
+    inputs.push_back(d.inputs);
+  }
+  return groups;
+}
+
+WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,
+                             const WriteAfterRead& order) {
+  std::vector<size_t> group_of(order.drafts.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (size_t i : groups[g]) group_of[i] = g;
+  }
+  const auto add = [&](std::vector<size_t>& to, const std::vector<size_t>& from) {
+    for (size_t i : from) {
+      if (std::find(to.begin(), to.end(), group_of[i]) == to.end()) to.push_back(group_of[i]);
+    }
+  };
+  WriteAfterRead out;
+  out.drafts.resize(groups.size());
+  for (size_t i = 0; i < order.drafts.size(); ++i) add(out.drafts[group_of[i]], order.drafts[i]);
+  for (const UOp* w : order.writers) add(out.stored[w], order.stored.Get(w));
+  out.writers = order.writers;
+  return out;
+}
+
+}  // namespace tg

@@ -1,0 +1,28 @@
+// Kernels that run as one because they stand side by side: they store values of one shape, none
+// needs what another stores, and they read something in common (the queries, keys and values of
+// attention, the halves of a rotation). One launch, and what is shared is read once.
+#ifndef TG_PASSES_KERNELIZE_SIBLINGS_H_
+#define TG_PASSES_KERNELIZE_SIBLINGS_H_
+
+#include <vector>
+
+#include "ir/shape.h"
+#include "passes/kernelize/hazards.h"
+#include "passes/kernelize/kernel_body.h"
+
+namespace tg {
+
+// Positions of drafts, in groups of those that become one kernel, each group in order. Drafts that
+// write in place stay alone. The drafts are those of `plan`, one for each value. `max_inputs`: see
+// PlanRealize.
+std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
+                                              const RealizePlan& plan, const WriteAfterRead& order,
+                                              ShapeMap& shapes, int64_t max_inputs);
+
+// The same order between groups as between their drafts.
+WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,
+                             const WriteAfterRead& order);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_SIBLINGS_H_
