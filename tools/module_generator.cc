@@ -160,15 +160,17 @@ class IndexGenerator {
 
  private:
   static constexpr int64_t kGrid = 1024, kElements = int64_t{1} << 24, kGreatest = int64_t{1} << 40;
+  static constexpr int kTerms = 8;  // of a sum, about what a padded window of a picture has
   struct Value {
     const UOp* node;
     int64_t max;
+    int terms = 1;
     bool used = false;
   };
   size_t Below(size_t n) { return random_() % n; }
 
-  void Add(const UOp* u, int64_t max) {
-    values_.push_back({u, max});
+  void Add(const UOp* u, int64_t max, int terms = 1) {
+    values_.push_back({u, max, terms});
     ++unused_;
   }
   const Value& Pick() {
@@ -182,20 +184,24 @@ class IndexGenerator {
   void Step() {
     const Value x = Pick();
     const auto c = static_cast<int64_t>(2 + Below(62));
-    const UOp* number = builder_.Index(c);
+    const auto number = [&] { return builder_.Index(c); };
     switch (Below(6)) {
       case 0:
-        return Add(builder_.Add(x.node, number), x.max + c);
+        return Add(builder_.Add(x.node, number()), x.max + c, x.terms);
       case 1:
-        return Add(builder_.Alu(Op::kFloorDiv, {x.node, number}), x.max / c);
+        return Add(builder_.Alu(Op::kFloorDiv, {x.node, number()}), x.max / c);
       case 2:
-        return Add(builder_.Alu(Op::kFloorMod, {x.node, number}), std::min(x.max, c - 1));
+        return Add(builder_.Alu(Op::kFloorMod, {x.node, number()}), std::min(x.max, c - 1));
       case 3:
-        if (x.max < kGreatest / c) return Add(builder_.Mul(x.node, number), x.max * c);
+        if (x.max < kGreatest / c) return Add(builder_.Mul(x.node, number()), x.max * c, x.terms);
         return Add(builder_.Alu(Op::kFloorMod, {x.node, builder_.Index(kElements)}), kElements - 1);
       default: {
         const Value y = Pick();
-        return Add(builder_.Add(x.node, y.node), x.max + y.max);
+        const int terms = x.terms + y.terms;
+        if (terms <= kTerms) return Add(builder_.Add(x.node, y.node), x.max + y.max, terms);
+        const UOp* one = builder_.Alu(Op::kFloorMod, {x.node, number()});
+        const UOp* other = builder_.Alu(Op::kFloorDiv, {y.node, number()});
+        return Add(builder_.Add(one, other), std::min(x.max, c - 1) + y.max / c, 2);
       }
     }
   }

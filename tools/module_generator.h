@@ -14,8 +14,8 @@ namespace tg {
 //   mixture  a tensor graph with deep and wide parts, arithmetic in three types, movement, and
 //            reductions that are expanded again
 //   chain    a tensor graph in which each node is the source of the next
-//   index    a lowered kernel: address arithmetic of four grid indices, the sums, products,
-//            quotients and remainders that reshapes and pads leave
+//   index    a lowered kernel: address arithmetic of four work-item ids, the sums (of at most 8
+//            terms), products, quotients and remainders that reshapes and pads leave
 enum class ModuleKind { kMixture, kChain, kIndex };
 
 struct GeneratorOptions {

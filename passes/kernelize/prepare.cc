@@ -95,8 +95,8 @@ class Preparer {
     return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
   }
 
-  // Reduce `u` of `x` in two steps, the first of which has up to 256 times as many results; null
-  // where it has enough of them, few terms, or no axis that divides well.
+  // Reduce `u` of `x` in two steps, the first of which has up to 256 times as many results (1024 on
+  // a GPU); null where it has enough of them, few terms, or no axis that divides well.
   const UOp* SplitReduce(const UOp* u, const UOp* x) {
     const Shape from = shapes_.Of(u->src(0)), to = shapes_.Of(u);
     const bool exact = module_.flags.has(ModuleFlag::kNoReassociate);
@@ -108,7 +108,7 @@ class Preparer {
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto axis = static_cast<size_t>(axes[i]);
       const int64_t size = from[axis].value();
-      int64_t parts = std::min<int64_t>(256, size / 2);
+      int64_t parts = std::min<int64_t>(target_.is_gpu ? 1024 : 256, size / 2);
       while (parts >= 8 && size % parts != 0) --parts;
       if (parts < 8) continue;
       // [.., size, ..] as [.., parts, size / parts, ..]: all but the parts first, then the parts.

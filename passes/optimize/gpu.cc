@@ -198,6 +198,48 @@ std::string InFours(Tuner& t, std::string_view opt, const std::string& name) {
   return name + ".0";
 }
 
+// The greatest divisor of n that is at most `limit`.
+int64_t GreatestDivisor(int64_t n, int64_t limit) {
+  int64_t d = std::min(n, limit);
+  while (n % d != 0) --d;
+  return d;
+}
+
+// A reduce whose operands are read once each: memory decides. Along the rows of memory a group
+// reads a row; across them neighbours read neighbours, and several rows of them share the terms
+// where results are few.
+bool Sums(Tuner& t) {
+  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  if (reduces.empty() || t.IsSymbolic(reduces.back())) return false;
+  for (const BaseAxis& b : t.schedule().base) {
+    if (b.reduce && b.reduce != FinalReduce(t)) return false;
+  }
+  bool along = false;
+  for (const Access& a : t.accesses()) {
+    if (a.is_store()) continue;
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      if (t.Stride(a, i) == 0) return false;  // read again: a product has better ways
+    }
+    along |= t.Stride(a, reduces.back()) == 1;
+  }
+  const std::string terms = t.schedule().axes[reduces.back()].name;
+  const int64_t most = std::min(256, t.target().max_group_size);
+  if (along) {
+    if (t.Size(reduces.back()) < 64) return false;
+    const std::string rest = InFours(t, "unroll", terms);
+    const int64_t items = GreatestDivisor(t.Size(AxisOf(t, rest)), most);
+    return items >= 16 && t.Try("group", AxisOf(t, rest), items);
+  }
+  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  const int64_t wanted = int64_t{t.target().compute_units} * 512;
+  if (globals.empty() || t.IsSymbolic(globals.back()) || t.WorkItems() >= wanted) return false;
+  const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), 32);
+  const int64_t share = GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(most / 32, 16));
+  if (neighbours < 8 || share < 2 || t.IsSymbolic(reduces[0])) return false;
+  const std::string first = t.schedule().axes[reduces[0]].name;
+  return t.Try("local", globals.back(), neighbours) && t.Try("group", AxisOf(t, first), share);
+}
+
 // Rows that share a reduce: a group goes through a row, and its work-items share the reduces. Short
 // rows are left to a work-item.
 void TuneRows(Tuner& t, LoopSet shared) {
@@ -211,8 +253,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
     row = InFours(t, "upcast", row);
     const size_t axis = AxisOf(t, row);
     const int64_t most = std::min(256, t.target().max_group_size);
-    int64_t items = std::min(most, t.Size(axis));
-    while (t.Size(axis) % items != 0) --items;
+    const int64_t items = GreatestDivisor(t.Size(axis), most);
     if (items >= 16) {
       const bool whole = items == t.Size(axis);
       if (t.Try("local", axis, items)) local = whole ? row : row + ".1";
@@ -243,7 +284,7 @@ void TuneForGpu(Tuner& t) {
     if (t.schedule().GroupSize() == 1) Locals(t);
     return;
   }
-  if (Matvec(t)) return;
+  if (Sums(t) || Matvec(t)) return;
   if (!GroupReduce(t)) {
     UpcastMasked(t);
     UpcastBroadcast(t);
