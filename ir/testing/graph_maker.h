@@ -63,6 +63,8 @@ class GraphMaker {
   Value Reduce(const Value& x);
   Value Wrapper();      // contiguous, detach, ...
   Value IndexScalar();  // integer arithmetic on variables, brought into the pool as a number
+
+  // ---- make_template.cc
   Value Narrow();
   std::optional<Value> FromTemplate(const RootTemplate& t);
   const RootTemplate* PickTemplate();  // one that may matter to this module; null: none

@@ -17,6 +17,10 @@ graph @main {
 }
 """
 
+NEGATION = """UOp(Ops.NEG, dtypes.float, arg=None, src=(
+  UOp(Ops.CONST, dtypes.float, arg=1.0, src=()),))
+"""
+
 KERNEL = """tg 1
 module @m
 buffer @x : f32[16] input
@@ -250,6 +254,25 @@ def _cases():
                 "12:1: error: graph @main has no sink; its last statement must be 'sink' of what it computes")
     yield graph("a statement after the sink", "-> @y\n", "-> @y\n  %b = neg %a : f32\n",
                 "13:8: error: a statement after the sink in line 12")
+
+    def tinygrad(what, bad, error):
+        return Case(group, what, "tg-opt m.repr", "m.repr:" + error, files={"m.repr": bad})
+
+    group = "A text of tinygrad"
+    yield tinygrad("cut off", NEGATION[:-4], "2:48: error: the text ends here, but '(' of line 1, column 42 is still open")
+    yield tinygrad("cut off in a word", NEGATION[:60],
+                   "2:17: error: the text ends here, but 'UOp(' of line 2, column 3 is still open")
+    yield tinygrad("an unknown op", changed(NEGATION, "NEG", "NEGATE"), "1:1: error: unknown op 'NEGATE'")
+    yield tinygrad("an op without a counterpart", changed(NEGATION, "NEG", "WMMA"),
+                   "1:1: error: WMMA: tg has no counterpart of this op")
+    yield tinygrad("an unknown type", changed(NEGATION, "dtypes.float, arg=None", "dtypes.float128, arg=None"),
+                   "1:14: error: unknown type 'dtypes.float128'")
+    yield tinygrad("a name that is not defined", NEGATION.replace("UOp(Ops.CONST, dtypes.float, arg=1.0, src=())", "x3"),
+                   "2:3: error: x3 is not defined above")
+    yield tinygrad("a UOp of another form", changed(NEGATION, "arg=None", "value=None"),
+                   "1:1: error: UOp of a form that is not known: unexpected 'value'")
+    yield tinygrad("a wrong type", changed(NEGATION, "CONST, dtypes.float, arg=1.0", "CONST, dtypes.int, arg=1"),
+                   "1:1: error: [V203] neg: the type is f32, that of the sources i32")
 
 
 TEXT_CASES = list(_cases())

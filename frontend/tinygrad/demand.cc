@@ -1,0 +1,167 @@
+#include "frontend/tinygrad/demand.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "llvm/ADT/StringMap.h"
+
+namespace tg::tinygrad {
+
+std::optional<int64_t> PowerOf(Op op, const Node& n) {
+  if (n.num_srcs != 2 || n.src(1)->op != "CONST" || n.src(1)->arg.kind != Kind::kInt) {
+    return std::nullopt;
+  }
+  const int64_t c = n.src(1)->arg.number;
+  if (op == Op::kAnd) {
+    const bool mask = c > 0 && c < int64_t{1} << 31 && (c & (c + 1)) == 0;
+    return mask ? std::optional(c + 1) : std::nullopt;
+  }
+  return c >= 0 && c < 31 ? std::optional(int64_t{1} << c) : std::nullopt;
+}
+
+DType Demand::SourceType(const Node* n, size_t i, DType t) const {
+  const ForeignType source = foreign_[n->src(i)->id - begin_];
+  if (!source.weak) return source.type;
+  return WeakSourceType(n, i, t, source).WithLanes(source.type.lanes());
+}
+
+DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType source) const {
+  switch (ops_[n->id - begin_]->cls) {
+    case OpClass::kMovement:
+    case OpClass::kReduce:
+    case OpClass::kDefineAcc:
+    case OpClass::kIndex:
+      return i == 0 ? t : kIndex;
+    case OpClass::kBuffer:
+    case OpClass::kParam:
+    case OpClass::kRange:
+    case OpClass::kSpecial:
+      return kIndex;
+    case OpClass::kCompare: {
+      const ForeignType other = TypeOf(n->src(n->num_srcs > 1 ? 1 - std::min<size_t>(i, 1) : 0));
+      // Of two weak types the float one counts.
+      return !other.weak || other.type.is_float() ? other.type : source.type;
+    }
+    case OpClass::kWhere:
+      return i == 0 ? kBool : t;
+    case OpClass::kCast:
+      if (ops_[n->id - begin_]->op == Op::kBitcast) return source.printed;
+      return source.type.is_float() && t.is_float() ? t : source.type;
+    case OpClass::kStore: {
+      const DType target = TypeOf(n->src(0)).type;
+      return target.is_memory() ? DType(target.value_scalar()) : target;
+    }
+    default:
+      return t.is_void() || t.is_memory() || i > 2 ? source.type : t;
+  }
+}
+
+void Demand::Request(const Node* n, DType t) {
+  auto& types = types_[n->id - begin_];
+  if (!foreign_[n->id - begin_].weak) {
+    t = foreign_[n->id - begin_].type;
+    if (!types.empty()) return;
+  }
+  if (std::find(types.begin(), types.end(), t) == types.end()) types.push_back(t);
+}
+
+void Demand::FindAddresses() {
+  for (const OpEntry* op : ops_) {
+    is_lowered_ |= op->cls == OpClass::kIndex || op->cls == OpClass::kRange ||
+                   op->cls == OpClass::kSpecial;
+  }
+  if (!is_lowered_) return;
+  for (const Node* n : nodes_) {
+    ForeignType& type = foreign_[n->id - begin_];
+    if (!type.type.is_int()) continue;
+    const OpEntry& op = *ops_[n->id - begin_];
+    size_t first = 0;
+    switch (op.cls) {
+      case OpClass::kConst:
+      case OpClass::kVConst:
+      case OpClass::kVar:
+      case OpClass::kSpecial:
+      case OpClass::kRange:
+      case OpClass::kUnroll:
+      case OpClass::kVectorize:
+      case OpClass::kGep:
+      case OpClass::kCat:
+        break;
+      case OpClass::kWhere:
+        first = 1;
+        break;
+      case OpClass::kElementwise:
+        // What a constant makes a product, a quotient, a remainder.
+        if (op.op == Op::kShl || op.op == Op::kShr || op.op == Op::kAnd) {
+          if (!PowerOf(op.op, *n)) continue;
+        } else if (!GetOpInfo(op.op).AllowsClass('x')) {
+          continue;
+        }
+        break;
+      default:
+        continue;
+    }
+    bool good = true;
+    for (size_t i = first; i < n->num_srcs; ++i) good &= foreign_[n->src(i)->id - begin_].weak;
+    if (good) type = {kIndex.WithLanes(type.type.lanes()), true, type.type};
+  }
+}
+
+bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagnostics& diags) {
+  // What a root was printed with stands between the root before and itself.
+  const uint32_t last = roots.back()->id;
+  begin_ = 0;
+  for (const Node* root : text.roots) {
+    if (root == roots[0]) break;
+    begin_ = root->id + 1;
+  }
+  for (uint32_t id = begin_; id <= last; ++id) nodes_.push_back(&text.nodes[id]);
+  const size_t count = nodes_.size();
+  ops_.resize(count);
+  foreign_.resize(count);
+  types_.resize(count);
+  // One look-up for each name.
+  llvm::StringMap<const OpEntry*> ops;
+  llvm::StringMap<std::optional<ForeignType>> named;
+  for (const Node* node : nodes_) {
+    const Node& n = *node;
+    const OpEntry*& op = ops[llvm::StringRef(n.op.data(), n.op.size())];
+    if (!op) op = FindOp(n.op);
+    if (!op) {
+      diags.Error(n.loc, "unknown op '" + std::string(n.op) + "'" + SuggestOp(n.op));
+      return false;
+    }
+    ops_[n.id - begin_] = op;
+    std::optional<ForeignType> type;
+    if (n.dtype.kind == Kind::kName) {
+      auto& known = named[llvm::StringRef(n.dtype.at, n.dtype.size)];
+      if (!known) known = tinygrad::TypeOf(n.dtype);
+      type = known;
+    } else {
+      type = tinygrad::TypeOf(n.dtype);
+    }
+    if (!type) {
+      diags.Error(text.LocationOf(n.dtype.at),
+                  "unknown type '" + std::string(n.dtype.text()) + "'");
+      return false;
+    }
+    // Extents never overflow in tinygrad either.
+    if (n.in_arg && type->type.is_int()) type = ForeignType{kIndex, true, type->type};
+    foreign_[n.id - begin_] = *type;
+  }
+
+  FindAddresses();
+  for (const Node* root : roots) Request(root, TypeOf(root).type);
+  // Users stand behind their sources. What stands in an argument is used by who has the argument.
+  for (size_t i = count; i-- > 0;) {
+    const Node& n = *nodes_[i];
+    if (n.in_arg && types_[i].empty()) Request(&n, foreign_[i].type);
+    for (const DType t : llvm::SmallVector<DType, 1>(types_[i])) {
+      for (size_t k = 0; k < n.num_srcs; ++k) Request(n.src(k), SourceType(&n, k, t));
+    }
+  }
+  return true;
+}
+
+}  // namespace tg::tinygrad

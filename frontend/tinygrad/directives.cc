@@ -1,0 +1,125 @@
+#include "frontend/tinygrad/directives.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace tg::tinygrad {
+namespace {
+
+bool IsSymbolChar(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || c == '$' || c == '-';
+}
+
+// One directive, from the left.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : rest_(text) {}
+
+  std::string_view Word() {
+    Blanks();
+    size_t n = 0;
+    while (n < rest_.size() && rest_[n] != ' ' && rest_[n] != '=' && rest_[n] != '(') ++n;
+    return Take(n);
+  }
+  bool Punct(char c) {
+    Blanks();
+    if (rest_.empty() || rest_[0] != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  bool Number(int64_t* value) {
+    Blanks();
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), *value);
+    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+    return error == std::errc();
+  }
+  bool String(std::string* value) {
+    if (!Punct('"')) return false;
+    const size_t end = rest_.find('"');
+    if (end == std::string_view::npos) return false;
+    *value = Take(end);
+    rest_.remove_prefix(1);
+    return true;
+  }
+  bool AtEnd() {
+    Blanks();
+    return rest_.empty();
+  }
+
+ private:
+  void Blanks() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\r')) rest_.remove_prefix(1);
+  }
+  std::string_view Take(size_t n) {
+    const std::string_view taken = rest_.substr(0, n);
+    rest_.remove_prefix(n);
+    return taken;
+  }
+  std::string_view rest_;
+};
+
+// " = NUMBER [SHAPE] file(...)"; what is wrong, or nothing.
+std::string ReadBuffer(Scanner& s, NamedBuffer* buffer, int64_t* number) {
+  if (!s.Punct('=') || !s.Number(number)) return "expected '= NUMBER' behind the name";
+  if (!s.Punct('[')) return "expected the shape";
+  while (!s.Punct(']')) {
+    int64_t extent = 0;
+    if (!s.Number(&extent) || extent < 0) return "expected an extent";
+    buffer->shape.push_back(extent);
+    s.Punct(',');
+  }
+  if (buffer->role == Role::kParam && !s.AtEnd()) {
+    if (s.Word() != "file" || !s.Punct('(') || !s.String(&buffer->file) || !s.Punct(',') ||
+        !s.String(&buffer->tensor) || !s.Punct(')')) {
+      return "expected file(\"FILE\", \"TENSOR\")";
+    }
+  }
+  return s.AtEnd() ? "" : "unexpected text behind the directive";
+}
+
+}  // namespace
+
+std::string SymbolFor(std::string_view name) {
+  std::string symbol;
+  for (char c : name) symbol += IsSymbolChar(c) ? c : '_';
+  const bool starts_well = !symbol.empty() && (symbol[0] == '_' || (symbol[0] | 32) >= 'a');
+  return starts_well ? symbol : "_" + symbol;
+}
+
+std::optional<Directives> ReadDirectives(const Text& text, Diagnostics& diags) {
+  Directives result;
+  for (const Comment& comment : text.comments) {
+    Scanner s(comment.text);
+    if (s.Word() != "tg:") continue;
+    const auto fail = [&](const std::string& message) {
+      diags.Error(comment.loc, "directive: " + message);
+      return std::nullopt;
+    };
+    const std::string_view kind = s.Word();
+    if (kind == "module") {
+      result.module = SymbolFor(s.Word());
+      continue;
+    }
+    const std::optional<Role> role = RoleFromName(kind);
+    if (!role || *role == Role::kTemp) {
+      return fail("expected module, input, param, state or output, found '" + std::string(kind) +
+                  "'");
+    }
+    NamedBuffer buffer;
+    buffer.role = *role;
+    buffer.name = SymbolFor(s.Word());
+    buffer.loc = comment.loc;
+    int64_t number = 0;
+    if (const std::string error = ReadBuffer(s, &buffer, &number); !error.empty()) {
+      return fail(error);
+    }
+    auto& map = *role == Role::kOutput ? result.outputs : result.buffers;
+    if (!map.emplace(number, std::move(buffer)).second) {
+      return fail("number " + std::to_string(number) + " has a name already");
+    }
+  }
+  return result;
+}
+
+}  // namespace tg::tinygrad

@@ -1,0 +1,306 @@
+#include "frontend/tinygrad/graph_import.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontend/tinygrad/buffers.h"
+#include "frontend/tinygrad/translator.h"
+
+namespace tg::tinygrad {
+namespace {
+
+class GraphTranslator : public Translator {
+ public:
+  GraphTranslator(const Demand& demand, const Buffers& buffers, const Directives& directives,
+                  std::span<const KernelUse> kernels, Module& module, Graph& graph,
+                  Diagnostics& diags)
+      : Translator(demand, module, graph.body, diags),
+        buffers_(buffers),
+        directives_(directives),
+        kernels_(kernels) {}
+
+  bool Run(std::span<const Node* const> roots) {
+    if (!TranslateAll()) return false;
+    std::vector<const Node*> results;
+    for (const Node* root : roots) {
+      if (root->op != "SINK") {
+        results.push_back(root);
+        continue;
+      }
+      for (size_t i = 0; i < root->num_srcs; ++i) results.push_back(root->src(i));
+    }
+    return Sink(*roots[0], results);
+  }
+
+ private:
+  const UOp* Other(const Node& n, DType t) override {
+    switch (demand_.OpOf(&n).cls) {
+      case OpClass::kSink: return nullptr;
+      case OpClass::kBuffer:
+      case OpClass::kParam: return BufferNode(n, t);
+      case OpClass::kPass: return Pass(n, t);
+      case OpClass::kView: return View(n, t);
+      case OpClass::kBufferView: return BufferView(n, t);
+      case OpClass::kAssign: return Assign(n, t);
+      case OpClass::kStore: return Store(n);
+      case OpClass::kAfter: return After(n, t);
+      case OpClass::kReduce: return Reduce(n, t);
+      case OpClass::kStack: return Stack(n, t);
+      case OpClass::kMulti: return Fail(n, "graphs over several devices are not read");
+      case OpClass::kKernel: return Kernel(n);
+      default: return Fail(n, "this op does not stand in a tensor graph");
+    }
+  }
+
+  const UOp* BufferNode(const Node& n, DType t) {
+    if (IsVariable(&n)) {
+      const Value *name = FindItem(n.arg, "name"), *bounds = FindItem(n.arg, "vmin_vmax");
+      if (!name || name->kind != Kind::kString || !bounds || bounds->list().size() != 2 ||
+          bounds->list()[0].value.kind != Kind::kInt || bounds->list()[1].value.kind != Kind::kInt) {
+        return Fail(n, "a variable without a name and bounds");
+      }
+      return EmitVar(n, Unquote(name->text()), bounds->list()[0].value.number,
+                     bounds->list()[1].value.number, t);
+    }
+    const Buffer& buffer = buffers_.Of(&n);
+    const Attr attr = ctx_.MakeAttr(Op::kBuffer, {int64_t{ctx_.Intern(buffer.name)}});
+    const UOp* u = Emit(n, Op::kBuffer, t, {}, attr);
+    if (!u) return nullptr;
+    body_.side.SetName(u, ctx_.Intern(buffer.name));
+    return n.arg.kind == Kind::kInt ? EmitReshape(n, u, {buffer.size}) : DeclaredShape(n, u);
+  }
+
+  // Newer versions declare shapes with buffers.
+  const UOp* DeclaredShape(const Node& n, const UOp* u) {
+    const auto declared = StaticShape(n.src(0));
+    return declared ? EmitReshape(n, u, Shape(declared->begin(), declared->end()))
+                    : Fail(n, "a buffer of symbolic shape");
+  }
+
+  const UOp* Pass(const Node& n, DType t) {
+    const UOp* x = Source(n, 0, t);
+    return x ? Emit(n, demand_.OpOf(&n).op, x->dtype, {x}) : nullptr;
+  }
+
+  const UOp* View(const Node& n, DType t) {
+    if (t.is_void()) return nullptr;  // of a constant, which looks at it
+    const UOp* x = Source(n, 0, t);
+    return x ? EmitView(n, x, n.arg) : nullptr;
+  }
+
+  const UOp* BufferView(const Node& n, DType t) {
+    const auto items = n.arg.list();
+    if (items.size() != 2 || items[0].value.kind != Kind::kInt ||
+        items[1].value.kind != Kind::kInt) {
+      return Fail(n, "expected arg=(size, offset)");
+    }
+    const UOp* x = Source(n, 0, t);
+    if (!x) return nullptr;
+    if (x->dtype != t) return Fail(n, "it has another type than its buffer");
+    // Offset, size.
+    return Emit(n, Op::kBufferView, t, {x},
+                ctx_.MakeAttr(Op::kBufferView, {items[1].value.number, items[0].value.number}));
+  }
+
+  const UOp* Assign(const Node& n, DType t) {
+    Nodes srcs;
+    for (size_t i = 0; i < n.num_srcs; ++i) {
+      const UOp* s = Source(n, i, t);
+      if (!s) return nullptr;
+      srcs.push_back(s);
+    }
+    if (srcs.size() < 2) return Fail(n, "it has no target and value");
+    // What a kernel or a copy writes is the buffer, whatever its shape.
+    if (n.src(1)->op == "KERNEL") {
+      while (IsMovement(srcs[0]->op)) srcs[0] = srcs[0]->src(0);
+      if (srcs[1]->op != Op::kKernel) srcs[1] = EmitReshape(n, srcs[1], ShapeOf(srcs[0]));
+    }
+    return Emit(n, Op::kAssign, t, {srcs.data(), srcs.size()});
+  }
+
+  // What a KERNEL runs is not in its text: the ASTs follow the graph, in the order in which the
+  // texts of the KERNELs end.
+  const UOp* Kernel(const Node& n) {
+    if (num_kernels_ == kernels_.size()) {
+      return Fail(n, "the text of a graph does not hold its kernels: print their ASTs behind it, in "
+                     "the order of toposort()");
+    }
+    const KernelUse& use = kernels_[num_kernels_++];
+    Nodes operands;
+    for (size_t i = 0; i < n.num_srcs; ++i) {
+      const UOp* s = Source(n, i, kVoid);
+      if (!s) return nullptr;
+      // A buffer as a whole, not as something of tinygrad's flat shape.
+      while (IsMovement(s->op)) s = s->src(0);
+      operands.push_back(s);
+    }
+    if (!use.kernel) return operands.size() > 1 ? operands[1] : Fail(n, "a copy of nothing");
+    for (const std::string& var : use.vars) operands.push_back(b_.Var(var));
+    const Attr attr = ctx_.MakeAttr(Op::kKernel, {int64_t{ctx_.Intern(use.kernel->name)}});
+    return Emit(n, Op::kKernel, kVoid, {operands.data(), operands.size()}, attr);
+  }
+
+  // STORE(target, value) of newer versions, whose effect AFTER waits for.
+  const UOp* Store(const Node& n) {
+    if (n.num_srcs == 2 && BaseIsVariable(n.src(0))) return nullptr;  // a bind
+    const UOp *target = Source(n, 0, kVoid), *value = target ? Source(n, 1, kVoid) : nullptr;
+    return value ? Emit(n, Op::kAssign, target->dtype, {target, value}) : nullptr;
+  }
+
+  const UOp* After(const Node& n, DType t) {
+    const UOp* x = Source(n, 0, t);
+    if (!x || BaseIsVariable(n.src(0))) return x;
+    Nodes srcs{x};
+    for (size_t i = 1; i < n.num_srcs; ++i) {
+      const UOp* effect = Source(n, i, kVoid);
+      if (!effect) return nullptr;
+      srcs.push_back(effect);
+    }
+    // One that is overwritten as a whole is what was written.
+    if (srcs.size() == 2 && srcs[1]->op == Op::kAssign && srcs[1]->src(0) == x) return srcs[1];
+    return Emit(n, Op::kAfter, x->dtype, {srcs.data(), srcs.size()});
+  }
+
+  static bool BaseIsVariable(const Node* n) {
+    return (n->op == "BUFFER" || n->op == "PARAM") && IsVariable(n);
+  }
+
+  // REDUCE of newer versions: over the first axes, which go away.
+  const UOp* Reduce(const Node& n, DType t) {
+    const auto items = n.arg.list();
+    const auto op = items.size() == 2 ? ReduceOpOf(items[0].value) : std::nullopt;
+    const UOp* x = op ? Source(n, 0, t) : nullptr;
+    if (!op || items[1].value.kind != Kind::kInt || n.num_srcs != 1) {
+      return Fail(n, "expected one source and arg=(Ops.ADD, number of axes)");
+    }
+    if (!x) return nullptr;
+    Shape shape = ShapeOf(x);
+    const int64_t count = items[1].value.number;
+    if (count < 0 || static_cast<size_t>(count) > shape.size()) return Fail(n, "too many axes");
+    std::vector<int64_t> words{static_cast<int64_t>(*op), count};
+    for (int64_t i = 0; i < count; ++i) words.push_back(i);
+    const Attr attr = ctx_.MakeAttr(Op::kReduceAxis, words);
+    const UOp* u = Emit(n, Op::kReduceAxis, x->dtype, {x}, attr);
+    shape.erase(shape.begin(), shape.begin() + count);
+    return u ? EmitReshape(n, u, shape) : nullptr;
+  }
+
+  // STACK of newer versions: the sources along a new first axis. Of extents it has no value: who
+  // has them looks at the sources.
+  const UOp* Stack(const Node& n, DType t) {
+    if (t.is_index() || t.is_void()) return nullptr;
+    const UOp* all = nullptr;
+    const UOp* yes = b_.Bool(true);
+    for (size_t i = 0; i < n.num_srcs; ++i) {
+      const UOp* x = Source(n, i, t);
+      if (!x) return nullptr;
+      Shape shape = ShapeOf(x);
+      shape.insert(shape.begin(), 1);
+      // The place of axis 0 is taken by padding; what is padded is told by a padded `true`, since
+      // adding zeros would lose the sign of zeros.
+      std::vector<int64_t> words{static_cast<int64_t>(shape.size()), static_cast<int64_t>(i),
+                                 static_cast<int64_t>(n.num_srcs - 1 - i)};
+      words.resize(1 + 2 * shape.size());
+      const Attr attr = ctx_.MakeAttr(Op::kPad, words);
+      const UOp* part = Emit(n, Op::kPad, t, {EmitReshape(n, x, shape)}, attr);
+      const UOp* ones = part ? EmitReshape(n, yes, Shape(shape.size(), 1)) : nullptr;
+      if (!ones) return nullptr;
+      const UOp* here = Emit(n, Op::kPad, kBool, {EmitDims(n, Op::kExpand, ones, shape)}, attr);
+      if (!here) return nullptr;
+      all = all ? Emit(n, Op::kWhere, t, {here, part, all}) : part;
+    }
+    return all;
+  }
+
+  // Values get outputs; assigns have their targets already.
+  bool Sink(const Node& at, const std::vector<const Node*>& results) {
+    for (const auto& [index, named] : directives_.outputs) {
+      if (index >= 0 && static_cast<size_t>(index) < results.size()) continue;
+      diags_.Error(named.loc, "directive: there is no output " + std::to_string(index));
+      return false;
+    }
+    std::vector<const UOp*> roots;
+    std::vector<int64_t> words{0};
+    size_t anonymous = 0;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Node& n = *results[i];
+      const UOp* u = ValueOf(&n, demand_.TypeOf(&n).type);
+      if (!u) return Refuse(n, "it has no value that could be an output");
+      const auto named = directives_.outputs.find(static_cast<int64_t>(i));
+      std::string target;
+      if (!IsEffect(u) || named != directives_.outputs.end()) {
+        if (u->dtype.is_index()) u = Emit(n, Op::kCast, kI64, {u});
+        const NamedBuffer* names = named != directives_.outputs.end() ? &named->second : nullptr;
+        target = names ? names->name : "out" + std::to_string(anonymous++);
+        if (!DeclareOutput(n, u, target)) return false;
+      }
+      roots.push_back(u);
+      words.push_back(ctx_.Intern(target));
+    }
+    bool any = false;
+    for (size_t i = 1; i < words.size(); ++i) any |= words[i] != 0;
+    if (any) {
+      words[0] = static_cast<int64_t>(roots.size());
+    } else {
+      words.resize(1);
+    }
+    body_.root = ctx_.Make(Op::kSink, kVoid, roots, ctx_.MakeAttr(Op::kSink, words));
+    body_.side.SetLoc(body_.root, at.loc);
+    return true;
+  }
+
+  // Whether it writes memory of its own: an assign, or a view of one.
+  static bool IsEffect(const UOp* u) {
+    while (IsMovement(u->op)) u = u->src(0);
+    return u->op == Op::kAssign || u->op == Op::kAfter;
+  }
+
+  bool DeclareOutput(const Node& n, const UOp* u, const std::string& name) {
+    BufferDecl decl;
+    decl.name = name;
+    decl.dtype = u->dtype;
+    decl.role = Role::kOutput;
+    decl.loc = n.loc;
+    for (const Dim& d : ShapeOf(u)) {
+      if (!d.is_symbolic()) {
+        decl.shape.push_back({d.value(), {}});
+      } else if (d.symbol()->op == Op::kVar) {
+        const auto var = ctx_.String(static_cast<StringId>(d.symbol()->word()));
+        decl.shape.push_back({0, std::string(var)});
+      } else {
+        return Refuse(n, "an output whose extent is neither a number nor a variable");
+      }
+    }
+    module_.buffers.push_back(std::move(decl));
+    return true;
+  }
+
+  const Buffers& buffers_;
+  const Directives& directives_;
+  const std::span<const KernelUse> kernels_;
+  size_t num_kernels_ = 0;  // that were met so far
+};
+
+}  // namespace
+
+bool ImportGraph(const Text& text, std::span<const Node* const> roots,
+                 const Directives& directives, std::span<const KernelUse> kernels, Module& module,
+                 Diagnostics& diags) {
+  Demand demand;
+  Buffers buffers;
+  if (!demand.Compute(text, roots, diags) ||
+      !buffers.Declare(demand, directives, module, diags)) {
+    return false;
+  }
+  auto graph = std::make_unique<Graph>();
+  graph->name = "main";
+  graph->loc = roots[0]->loc;
+  const bool good =
+      GraphTranslator(demand, buffers, directives, kernels, module, *graph, diags).Run(roots);
+  module.graphs.push_back(std::move(graph));
+  return good;
+}
+
+}  // namespace tg::tinygrad

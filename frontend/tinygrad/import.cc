@@ -1,0 +1,90 @@
+#include "frontend/tinygrad/import.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontend/tinygrad/directives.h"
+#include "frontend/tinygrad/graph_import.h"
+#include "frontend/tinygrad/kernel_import.h"
+#include "frontend/tinygrad/reader.h"
+
+namespace tg {
+namespace {
+
+// "graphs/resnet18.repr" gives "resnet18".
+std::string ModuleName(std::string_view file_name) {
+  file_name.remove_prefix(file_name.find_last_of('/') + 1);  // npos + 1 is 0
+  file_name = file_name.substr(0, file_name.find('.'));
+  if (file_name.empty() || file_name[0] == '<') file_name = "tinygrad";
+  return tinygrad::SymbolFor(file_name);
+}
+
+// A graph, and the kernels behind it; or kernels alone.
+bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directives,
+                 Module& module, Diagnostics& diags) {
+  const std::span<const tinygrad::Node* const> roots = text.roots;
+  size_t num_values = 0;
+  while (num_values < roots.size() && !tinygrad::IsKernelRoot(text, roots[num_values])) {
+    ++num_values;
+  }
+  std::vector<tinygrad::KernelUse> kernels;
+  // A list of instructions: its last one holds all that count.
+  if (num_values == 0 && roots.size() > 1 && text.is_list) {
+    num_values = roots.size() - 1;
+    while (num_values > 0 && roots[num_values]->op != "SINK") --num_values;
+    tinygrad::KernelUse use;
+    if (!tinygrad::ImportKernel(text, roots[num_values], module, &use, diags)) return false;
+    if (use.kernel) tinygrad::RunAlone(use, module);
+    return true;
+  }
+  for (const tinygrad::Node* root : roots.subspan(num_values)) {
+    if (!tinygrad::ImportKernel(text, root, module, &kernels.emplace_back(), diags)) return false;
+  }
+  if (num_values > 0) {
+    return tinygrad::ImportGraph(text, roots.first(num_values), directives, kernels, module,
+                                 diags);
+  }
+  // One kernel can be run; of several nobody knows in which order.
+  if (kernels.size() == 1 && kernels[0].kernel) tinygrad::RunAlone(kernels[0], module);
+  return true;
+}
+
+}  // namespace
+
+bool IsTinygradText(std::string_view text) {
+  while (!text.empty()) {
+    const size_t start = text.find_first_not_of(" \t\r\n[(");
+    if (start == std::string_view::npos) return false;
+    text.remove_prefix(start);
+    if (text[0] == '#') {
+      const size_t end = text.find('\n');
+      if (end == std::string_view::npos) return false;
+      text.remove_prefix(end);
+      continue;
+    }
+    if (text[0] == 'x') {
+      const size_t colon = text.find_first_not_of("0123456789", 1);
+      if (colon == std::string_view::npos || text.substr(colon, 2) != ":=") return false;
+      text.remove_prefix(colon + 2);
+    }
+    return text.substr(0, 4) == "UOp(";
+  }
+  return false;
+}
+
+std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view file_name,
+                                       Diagnostics& diags) {
+  diags.SetSource(text, file_name);
+  const std::unique_ptr<tinygrad::Text> syntax = tinygrad::ReadText(text, diags);
+  if (!syntax) return nullptr;
+  const auto directives = tinygrad::ReadDirectives(*syntax, diags);
+  if (!directives) return nullptr;
+  auto module = std::make_unique<Module>();
+  module->path = file_name;
+  module->name = directives->module.empty() ? ModuleName(file_name) : directives->module;
+  if (!ImportRoots(*syntax, *directives, *module, diags)) return nullptr;
+  return module;
+}
+
+}  // namespace tg

@@ -1,0 +1,212 @@
+// Texts into modules: what becomes of each kind of op, and what is refused.
+#include "frontend/tinygrad/import.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "ir/text/printer.h"
+#include "ir/verify/verifier.h"
+
+namespace tg {
+namespace {
+
+// The printed module, or the errors.
+std::string Import(const std::string& text) {
+  Diagnostics diags;
+  const auto module = ImportTinygrad(text, "t.repr", diags);
+  EXPECT_EQ(module == nullptr, diags.has_errors());
+  if (!module || !VerifyModule(*module, diags)) return diags.ToString();
+  return PrintModule(*module);
+}
+
+std::string Device() { return "UOp(Ops.DEVICE, dtypes.void, arg='GPU', src=())"; }
+std::string Buffer(int number, const std::string& type, int size) {
+  return "UOp(Ops.BUFFER, dtypes." + type + ", arg=" + std::to_string(size) +
+         ", src=(UOp(Ops.UNIQUE, dtypes.void, arg=" + std::to_string(number) + ", src=()), " +
+         Device() + "))";
+}
+std::string Const(const std::string& type, const std::string& value) {
+  return "UOp(Ops.CONST, dtypes." + type + ", arg=" + value +
+         ", src=(UOp(Ops.VIEW, dtypes.void, arg=ShapeTracker(views=(View(shape=(), strides=(), "
+         "offset=0, mask=None, contiguous=True),)), src=(" +
+         Device() + ",)),))";
+}
+std::string Op(const std::string& op, const std::string& type, const std::string& arg,
+               const std::string& srcs) {
+  return "UOp(Ops." + op + ", dtypes." + type + ", arg=" + arg + ", src=(" + srcs + ",))";
+}
+
+// The lines of @main between its braces, without the sink.
+std::string Main(const std::string& text) {
+  const std::string module = Import(text);
+  const size_t begin = module.find("graph @main {\n"), end = module.find("  sink");
+  if (begin == std::string::npos || end == std::string::npos) return module;
+  return module.substr(begin + 14, end - begin - 14);
+}
+
+TEST(ImportTest, BuffersAreDeclaredByUse) {
+  EXPECT_EQ(Import(Op("SINK", "void", "None",
+                      Op("ADD", "float", "None",
+                         Op("RESHAPE", "float", "(2, 3)", Buffer(7, "float", 6)) + ", " +
+                             Op("RESHAPE", "float", "(2, 3)", Buffer(3, "float", 6))))),
+            R"(tg 1
+module @t
+buffer @buf0 : f32[2, 3] input
+buffer @buf1 : f32[2, 3] input
+buffer @out0 : f32[2, 3] output
+
+graph @main {
+  %buf0 = buffer @buf0 : f32
+  %buf1 = buffer @buf1 : f32
+  %0 = add %buf0, %buf1 : f32
+  sink %0 -> @out0
+}
+)");
+}
+
+// Two uses that do not agree leave the buffer flat.
+TEST(ImportTest, BuffersOfTwoShapesAreFlat) {
+  const std::string text = Import(Op("SINK", "void", "None",
+                                     Op("RESHAPE", "float", "(2, 3)", Buffer(7, "float", 6)) +
+                                         ", " + Op("NEG", "float", "None", Buffer(7, "float", 6))));
+  EXPECT_NE(text.find("buffer @buf0 : f32[6] input"), std::string::npos) << text;
+}
+
+TEST(ImportTest, IntegerDivisionTruncates) {
+  const std::string a = Buffer(0, "int", 4), b = Buffer(1, "int", 4);
+  EXPECT_EQ(Main(Op("IDIV", "int", "None", a + ", " + Op("MOD", "int", "None", a + ", " + b))),
+            R"(  %buf0 = buffer @buf0 : i32
+  %buf1 = buffer @buf1 : i32
+  %0 = cmod %buf0, %buf1 : i32
+  %1 = cdiv %buf0, %0 : i32
+)");
+}
+
+TEST(ImportTest, ConstantsTakeTheirType) {
+  EXPECT_EQ(Main(Const("uchar", "-1")), "  %0 = const 255 : u8\n");
+  EXPECT_EQ(Main(Const("ulong", "18446744073709551615")),
+            "  %0 = const 18446744073709551615 : u64\n");
+  EXPECT_EQ(Main(Const("float", "1")), "  %0 = const 1.0 : f32\n");
+  EXPECT_EQ(Main(Const("half", "1e-30")), "  %0 = const 0.0 : f16\n");
+  EXPECT_EQ(Main(Const("float", "-0.0")), "  %0 = const -0.0 : f32\n");
+  EXPECT_EQ(Main(Const("bool", "True")), "  %0 = const true : bool\n");
+  EXPECT_EQ(Main(Const("double", "0.1")), "  %0 = const 0.1 : f64\n");
+}
+
+TEST(ImportTest, Movement) {
+  const std::string x = Op("RESHAPE", "float", "(2, 3)", Buffer(0, "float", 6));
+  const auto line = [&](const std::string& op, const std::string& arg) {
+    const std::string main = Main(Op(op, "float", arg, x));
+    return main.substr(main.find('\n') + 1);
+  };
+  EXPECT_EQ(line("PERMUTE", "(1, 0)"), "  %0 = permute %buf0 {order = [1, 0]} : f32\n");
+  EXPECT_EQ(line("FLIP", "(False, True)"), "  %0 = flip %buf0 {axes = [1]} : f32\n");
+  EXPECT_EQ(line("PAD", "((0, 1), (2, 0))"),
+            "  %0 = pad %buf0 {pad = [(0, 1), (2, 0)]} : f32\n");
+  EXPECT_EQ(line("SHRINK", "((0, 1), (1, 3))"),
+            "  %0 = shrink %buf0 {arg = [(0, 1), (1, 3)]} : f32\n");
+  EXPECT_EQ(line("REDUCE_AXIS", "(Ops.MAX, (1,))"),
+            "  %0 = reduce_axis %buf0 {op = max, axes = [1]} : f32\n");
+  EXPECT_EQ(line("VIEW", "ShapeTracker(views=(View(shape=(3, 2), strides=(1, 3), offset=0, "
+                         "mask=((0, 3), (0, 1)), contiguous=False),))"),
+            "  %0 = view %buf0 {st = [view(shape = [3, 2], strides = [1, 3], offset = 0, mask = "
+            "[(0, 3), (0, 1)])]} : f32\n");
+}
+
+TEST(ImportTest, AssignMakesState) {
+  const std::string text =
+      Import(Op("SINK", "void", "None",
+                Op("ASSIGN", "float", "None",
+                   Buffer(0, "float", 4) + ", " +
+                       Op("ADD", "float", "None", Buffer(0, "float", 4) + ", " +
+                                                      Buffer(1, "float", 4)))));
+  EXPECT_NE(text.find("buffer @buf0 : f32[4] state"), std::string::npos) << text;
+  EXPECT_NE(text.find("%1 = assign %buf0, %0 : f32\n  sink %1\n"), std::string::npos) << text;
+}
+
+TEST(ImportTest, DirectivesGiveNames) {
+  const std::string text =
+      "# tg: module net\n# tg: param fc.weight = 0 [2, 2] file(\"net.safetensors\", "
+      "\"fc.weight\")\n# tg: input x = 1 [4]\n# tg: output y = 0 [4]\n" +
+      Op("SINK", "void", "None",
+         Op("ADD", "float", "None", Buffer(0, "float", 4) + ", " + Buffer(1, "float", 4)));
+  EXPECT_EQ(Import(text), R"(tg 1
+module @net
+buffer @fc.weight : f32[2, 2] param = file("net.safetensors", "fc.weight")
+buffer @x : f32[4] input
+buffer @y : f32[4] output
+
+graph @main {
+  %fc.weight = buffer @fc.weight : f32
+  %0 = reshape %fc.weight {shape = [4]} : f32
+  %x = buffer @x : f32
+  %1 = add %0, %x : f32
+  sink %1 -> @y
+}
+)");
+}
+
+TEST(ImportTest, Variables) {
+  const std::string view =
+      "ShapeTracker(views=(View(shape=(), strides=(), offset=0, mask=None, contiguous=True),))";
+  const std::string var = "UOp(Ops.BIND, dtypes.int, arg=None, src=(\n"
+                          "  UOp(Ops.DEFINE_VAR, dtypes.int, arg=('i', 1, 10), src=(UOp(Ops.VIEW, "
+                          "dtypes.void, arg=" + view + ", src=(" + Device() + ",)),)),\n"
+                          "  UOp(Ops.CONST, dtypes.int, arg=3, src=()),))";
+  const std::string text = Import(
+      Op("SHRINK", "float", "((0, " + var + "),)", Buffer(0, "float", 10)));
+  EXPECT_EQ(text, R"(tg 1
+module @t
+var @i : [1, 10]
+buffer @buf0 : f32[10] input
+buffer @out0 : f32[@i] output
+
+graph @main {
+  %buf0 = buffer @buf0 : f32
+  %0 = var @i : index
+  %1 = shrink %buf0 {arg = [(0, %0)]} : f32
+  sink %1 -> @out0
+}
+)");
+}
+
+TEST(ImportTest, Errors) {
+  const auto starts = [](const std::string& text, const std::string& message) {
+    const std::string result = Import(text);
+    EXPECT_EQ(result.substr(0, result.find('\n')), message);
+  };
+  starts("UOp(Ops.ADDD, dtypes.float, arg=None, src=())",
+         "t.repr:1:1: error: unknown op 'ADDD'; did you mean 'ADD'?");
+  starts("UOp(Ops.ADD, dtypes.floaty, arg=None, src=())",
+         "t.repr:1:14: error: unknown type 'dtypes.floaty'");
+  starts(Op("NEG", "float", "None", Device()),
+         "t.repr:1:1: error: NEG: source 0, a DEVICE, has no value");
+  starts(Op("ADD", "float", "None", Const("float", "1.0")),
+         "t.repr:1:1: error: ADD: it has 1 sources, not 2");
+  starts(Op("RESHAPE", "float", "(2, 3)", Buffer(0, "float", 5)),
+         "t.repr:1:1: error: RESHAPE: [5] and [2, 3] have different numbers of elements");
+  starts(Op("RESHAPE", "float", "None", Buffer(0, "float", 5)),
+         "t.repr:1:1: error: RESHAPE: expected a tuple of extents");
+  starts(Op("BITCAST", "double", "None", Buffer(0, "float", 5)),
+         "t.repr:1:1: error: BITCAST: from f32 to f64, which is of another size");
+  starts("# tg: param w = 4 [3] file(\"a\", \"b\")\n" + Buffer(0, "float", 5),
+         "t.repr:1:2: error: directive: there is no buffer with number 4");
+  starts("# tg: input w = 0 [3]\n" + Buffer(0, "float", 5),
+         "t.repr:1:2: error: directive: buffer 0 has 5 elements");
+  starts("# tg: inputs w = 0 [3]\n" + Buffer(0, "float", 5),
+         "t.repr:1:2: error: directive: expected module, input, param, state or output, found "
+         "'inputs'");
+}
+
+TEST(ImportTest, RecognisesTheFormat) {
+  EXPECT_TRUE(IsTinygradText("UOp(Ops.ADD"));
+  EXPECT_TRUE(IsTinygradText("# a comment\n\n  [UOp(Ops.ADD"));
+  EXPECT_TRUE(IsTinygradText("x0:=UOp(Ops.ADD"));
+  EXPECT_FALSE(IsTinygradText("tg 1\nmodule @m\n"));
+  EXPECT_FALSE(IsTinygradText("// UOp(\ntg 1\n"));
+  EXPECT_FALSE(IsTinygradText(""));
+  EXPECT_FALSE(IsTinygradText("# only a comment"));
+}
+
+}  // namespace
+}  // namespace tg

@@ -1,0 +1,33 @@
+// Kernels into kernels of a module.
+#ifndef TG_FRONTEND_TINYGRAD_KERNEL_IMPORT_H_
+#define TG_FRONTEND_TINYGRAD_KERNEL_IMPORT_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontend/tinygrad/syntax.h"
+#include "ir/module.h"
+#include "ir/text/diagnostic.h"
+
+namespace tg::tinygrad {
+
+// What a KERNEL of a graph runs.
+struct KernelUse {
+  const Kernel* kernel = nullptr;  // null: it copies its operand 1
+  std::vector<std::string> vars;
+};
+
+// Whether this root was printed from a kernel, not from a graph.
+bool IsKernelRoot(const Text& text, const Node* root);
+
+// The kernel with the AST `root`: STOREs of whole shapes below a SINK. False after an error.
+bool ImportKernel(const Text& text, const Node* root, Module& module, KernelUse* use,
+                  Diagnostics& diags);
+
+// Graph @main that runs a kernel on buffers of its own: @data0, ... by slot.
+void RunAlone(const KernelUse& use, Module& module);
+
+}  // namespace tg::tinygrad
+
+#endif  // TG_FRONTEND_TINYGRAD_KERNEL_IMPORT_H_

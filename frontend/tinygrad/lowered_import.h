@@ -1,0 +1,18 @@
+// Lowered kernels: RANGE, SPECIAL, INDEX, LOAD, STORE, with or without accumulators and vectors.
+#ifndef TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_
+#define TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_
+
+#include "frontend/tinygrad/demand.h"
+#include "ir/module.h"
+#include "ir/text/diagnostic.h"
+
+namespace tg::tinygrad {
+
+// Fills the kernel's body and stage: lowered, or expanded where nothing is left to unroll. False
+// after an error.
+bool ImportLowered(const Demand& demand, const Node& sink, Module& module, Kernel& kernel,
+                   Diagnostics& diags);
+
+}  // namespace tg::tinygrad
+
+#endif  // TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_

@@ -1,0 +1,46 @@
+// What tg makes of tinygrad's ops and types, by name: ops.def and ir/scalars.def as look-ups.
+#ifndef TG_FRONTEND_TINYGRAD_OPS_H_
+#define TG_FRONTEND_TINYGRAD_OPS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "frontend/tinygrad/syntax.h"
+#include "ir/dtype.h"
+#include "ir/op.h"
+
+namespace tg::tinygrad {
+
+// How an op is translated; see ops.def.
+enum class OpClass : uint8_t {
+  kElementwise, kCompare, kWhere, kCast, kTrunc, kMovement, kView, kSink, kReduceAxis, kPass,
+  kAlias, kBuffer, kBufferView, kAssign, kConst, kVar, kNothing, kMulti, kKernel, kStack, kAfter,
+  kParam, kDefineGlobal, kDefineLocal, kDefineAcc, kLoad, kStore, kValid, kIndex, kRange, kEnd,
+  kSpecial, kIf, kEndIf, kBarrier, kReduce, kUnroll, kContract, kVConst, kVectorize, kGep, kCat,
+  kGroup, kLinear, kCall, kTuple, kGetTuple, kRefused,
+};
+
+struct OpEntry {
+  std::string_view name;
+  OpClass cls;
+  Op op;
+};
+// Null for a name that no known version has.
+const OpEntry* FindOp(std::string_view name);
+// "; did you mean 'ADD'?", or empty.
+std::string SuggestOp(std::string_view name);
+
+// A type in tg. Weak types are those of constants and extents in newer versions: they take the
+// type of what they meet.
+struct ForeignType {
+  DType type;
+  bool weak = false;  // type is index for weakint, f32 for weakfloat
+  DType printed = type;
+};
+// Nullopt for what is no type.
+std::optional<ForeignType> TypeOf(const Value& dtype);
+
+}  // namespace tg::tinygrad
+
+#endif  // TG_FRONTEND_TINYGRAD_OPS_H_

@@ -1,0 +1,211 @@
+#include "frontend/tinygrad/translator.h"
+
+#include <utility>
+
+namespace tg::tinygrad {
+
+DType ValueType(DType t) { return t.is_image() ? DType(Scalar::kF32, t.lanes()) : t; }
+
+Translator::Translator(const Demand& demand, Module& module, Body& body,
+                       Diagnostics& diags)
+    : demand_(demand),
+      module_(module),
+      body_(body),
+      ctx_(*body.context),
+      b_(ctx_),
+      diags_(diags),
+      shapes_(module, ctx_),
+      first_(demand.nodes()[0]->id),
+      values_(demand.nodes().size()) {
+  ctx_.Reserve(values_.size());
+}
+
+std::nullptr_t Translator::Fail(const Node& n, const std::string& message) {
+  if (!failed_) diags_.Error(n.loc, std::string(n.op) + ": " + message);
+  failed_ = true;
+  return nullptr;
+}
+
+bool Translator::TranslateAll() {
+  for (const Node* n : demand_.nodes()) {
+    for (const DType t : demand_.Types(n)) {
+      const UOp* u = Translate(*n, ValueType(t));
+      if (failed_) return false;
+      values_[n->id - first_].push_back(u);
+    }
+  }
+  return true;
+}
+
+const UOp* Translator::ValueOf(const Node* n, DType t) const {
+  const auto types = demand_.Types(n);
+  const auto& values = values_[n->id - first_];
+  if (values.empty()) return nullptr;
+  if (!demand_.TypeOf(n).weak) return values[0];
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (types[i] == t) return values[i];
+  }
+  return nullptr;
+}
+
+const UOp* Translator::Source(const Node& n, size_t i, DType t) {
+  if (i >= n.num_srcs) {
+    return Fail(n, "it has " + std::to_string(n.num_srcs) + " sources, but needs " +
+                       std::to_string(i + 1));
+  }
+  const UOp* u = ValueOf(n.src(i), demand_.SourceType(&n, i, t));
+  if (!u) return Fail(n, "source " + std::to_string(i) + ", a " + std::string(n.src(i)->op) +
+                             ", has no value");
+  return u;
+}
+
+const UOp* Translator::AsIndex(const UOp* u) {
+  if (u->dtype.is_index() || !u->dtype.is_int()) return u;
+  if (IsConst(u)) return b_.Index(u->word());
+  return ctx_.Make(Op::kCast, kIndex.WithLanes(u->dtype.lanes()), {u});
+}
+
+const UOp* Translator::Emit(const Node& n, Op op, DType t, UOpSpan srcs, Attr attr) {
+  for (const UOp* s : srcs) {
+    if (!s) return nullptr;
+  }
+  const UOp* u = ctx_.Make(op, t, srcs, attr);
+  std::string error;
+  if (has_shapes_ && !shapes_.Try(u, &error)) {
+    const std::string prefix = std::string(Mnemonic(op)) + ": ";
+    return Fail(n, error.substr(error.starts_with(prefix) ? prefix.size() : 0));
+  }
+  if (body_.side.loc(u).line == 0) body_.side.SetLoc(u, n.loc);
+  return u;
+}
+
+const UOp* Translator::Translate(const Node& n, DType t) {
+  switch (demand_.OpOf(&n).cls) {
+    case OpClass::kElementwise: return Elementwise(n, t);
+    case OpClass::kCompare: return Compare(n);
+    case OpClass::kWhere: return Where(n, t);
+    case OpClass::kCast: return Cast(n, t);
+    case OpClass::kTrunc: return Trunc(n, t);
+    case OpClass::kMovement: return Movement(n, t);
+    case OpClass::kReduceAxis: return ReduceAxis(n, t);
+    case OpClass::kConst: return EmitConst(n, t);
+    case OpClass::kVar: return DefineVar(n, t);
+    case OpClass::kAlias: return Source(n, 0, t);
+    case OpClass::kNothing: return nullptr;
+    case OpClass::kRefused: return Fail(n, "tg has no counterpart of this op");
+    default: return Other(n, t);
+  }
+}
+
+bool Translator::Broadcast(const Node& n, Nodes& srcs) {
+  if (!has_shapes_) return true;
+  Shape target;
+  for (const UOp* s : srcs) {
+    const Shape& shape = shapes_.Of(s);
+    if (shape.size() > target.size()) target.insert(target.begin(), shape.size() - target.size(), 1);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      Dim& extent = target[target.size() - shape.size() + i];
+      if (extent.Is(1)) extent = shape[i];
+    }
+  }
+  for (const UOp*& s : srcs) {
+    Shape shape = shapes_.Of(s);
+    if (shape.empty() || shape == target) continue;
+    shape.insert(shape.begin(), target.size() - shape.size(), 1);
+    s = EmitReshape(n, s, shape);
+    if (s && shape != target) s = EmitDims(n, Op::kExpand, s, target);
+    if (!s) return false;
+  }
+  return true;
+}
+
+const UOp* Translator::Elementwise(const Node& n, DType t) {
+  Op op = demand_.OpOf(&n).op;
+  const OpInfo& info = GetOpInfo(op);
+  if (static_cast<int>(n.num_srcs) != info.min_sources) {
+    return Fail(n, "it has " + std::to_string(n.num_srcs) + " sources, not " +
+                       std::to_string(info.min_sources));
+  }
+  Nodes srcs;
+  for (size_t i = 0; i < n.num_srcs; ++i) {
+    const UOp* s = Source(n, i, t);
+    if (!s) return nullptr;
+    // A count of a shift may have another integer type.
+    if ((op == Op::kShl || op == Op::kShr) && s->dtype != t && s->dtype.is_int()) {
+      s = Emit(n, Op::kCast, t, {s});
+      if (!s) return nullptr;
+    }
+    srcs.push_back(s);
+  }
+  // No bits in what never overflows.
+  if (const auto power = t.is_index() ? PowerOf(op, n) : std::nullopt) {
+    if (op == Op::kShl || op == Op::kShr || op == Op::kAnd) {
+      op = op == Op::kShl ? Op::kMul : op == Op::kShr ? Op::kFloorDiv : Op::kFloorMod;
+      srcs[1] = b_.ConstInt(t, *power);
+    }
+  }
+  if (!Broadcast(n, srcs)) return nullptr;
+  return Emit(n, op, t, {srcs.data(), srcs.size()});
+}
+
+const UOp* Translator::Compare(const Node& n) {
+  const UOp *a = Source(n, 0, kBool), *b = a ? Source(n, 1, kBool) : nullptr;
+  if (!b) return nullptr;
+  Nodes srcs{a, b};
+  if (!Broadcast(n, srcs)) return nullptr;
+  const DType t(Scalar::kBool, a->dtype.lanes());
+  const UOp* u = Emit(n, demand_.OpOf(&n).op, t, {srcs[0], srcs[1]});
+  return u && n.op == "CMPEQ" ? Emit(n, Op::kCmpNe, t, {u, b_.ConstInt(t, 1)}) : u;
+}
+
+const UOp* Translator::Where(const Node& n, DType t) {
+  Nodes srcs;
+  for (size_t i = 0; i < 3; ++i) {
+    const UOp* s = Source(n, i, t);
+    if (!s) return nullptr;
+    srcs.push_back(s);
+  }
+  if (!Broadcast(n, srcs)) return nullptr;
+  return Emit(n, Op::kWhere, t, {srcs[0], srcs[1], srcs[2]});
+}
+
+const UOp* Translator::Cast(const Node& n, DType t) {
+  const UOp* x = Source(n, 0, t);
+  if (!x || x->dtype == t) return x;
+  // A pointer to vectors is one to scalars here: how much moves is the access's type.
+  if (x->dtype.is_memory()) return x;
+  if (demand_.OpOf(&n).op == Op::kBitcast && BitWidth(x->dtype.scalar()) != BitWidth(t.scalar())) {
+    return Fail(n, "from " + x->dtype.ToString() + " to " + t.ToString() +
+                       ", which is of another size");
+  }
+  return Emit(n, demand_.OpOf(&n).op, t, {x});
+}
+
+// Toward zero, -0.0 included: what is too large for an i64 is whole already.
+const UOp* Translator::Trunc(const Node& n, DType t) {
+  const UOp* x = Source(n, 0, t);
+  if (!x) return nullptr;
+  const UOp* whole = Emit(n, Op::kCast, t, {Emit(n, Op::kCast, kI64, {x})});
+  const UOp* zero = b_.Const(t, 0);
+  const UOp* signed_zero = Emit(n, Op::kMul, t, {x, zero});
+  const UOp* not_zero = Emit(n, Op::kCmpNe, kBool, {whole, zero});
+  const UOp* inside = Emit(n, Op::kWhere, t, {not_zero, whole, signed_zero});
+  // 2^52, or what is left of it in f16: every float from there on is whole.
+  const UOp* limit = b_.Const(t, t.scalar() == Scalar::kF16 ? 2048.0 : 4503599627370496.0);
+  const UOp* below = Emit(n, Op::kCmpLt, kBool, {x, limit});
+  const UOp* above = Emit(n, Op::kCmpLt, kBool, {Emit(n, Op::kNeg, t, {limit}), x});
+  const UOp* small = Emit(n, Op::kAnd, kBool, {below, above});
+  return Emit(n, Op::kWhere, t, {small, inside, x});
+}
+
+const UOp* Translator::DefineVar(const Node& n, DType t) {
+  const auto items = n.arg.list();
+  if (items.size() != 3 || items[0].value.kind != Kind::kString ||
+      items[1].value.kind != Kind::kInt || items[2].value.kind != Kind::kInt) {
+    return Fail(n, "expected arg=('name', min, max)");
+  }
+  return EmitVar(n, Unquote(items[0].value.text()), items[1].value.number, items[2].value.number,
+                 t);
+}
+
+}  // namespace tg::tinygrad

@@ -1,0 +1,110 @@
+// Translator: what tensor graphs and kernels have in common when they become bodies of a module:
+// nodes one after the other, sources first; elementwise ops, constants, movement and reductions.
+#ifndef TG_FRONTEND_TINYGRAD_TRANSLATOR_H_
+#define TG_FRONTEND_TINYGRAD_TRANSLATOR_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/tinygrad/demand.h"
+#include "frontend/tinygrad/syntax.h"
+#include "frontend/tinygrad/views.h"
+#include "ir/builder.h"
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "ir/text/diagnostic.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg::tinygrad {
+
+class Translator {
+ public:
+  virtual ~Translator() = default;
+
+ protected:
+  using Nodes = llvm::SmallVector<const UOp*, 4>;
+
+  Translator(const Demand& demand, Module& module, Body& body, Diagnostics& diags);
+
+  // Every node that is needed. False after an error.
+  bool TranslateAll();
+
+  // The node as a `t`: null for what has no value, or after an error.
+  const UOp* Translate(const Node& n, DType t);
+  // The ops that this class does not know. Null for what has no value, or after an error.
+  virtual const UOp* Other(const Node& n, DType t) = 0;
+
+  // Source `i`, as `n` takes it when it is a `t`; null, with an error, where it has no value.
+  const UOp* Source(const Node& n, size_t i, DType t);
+  // The translation of a node as a `t`; null where there is none.
+  const UOp* ValueOf(const Node* n, DType t) const;
+  // An extent: a number or a UOp in an argument.
+  std::optional<Dim> DimOf(const Value& v);
+
+  // A node and its place; null, with an error, where it has no shape.
+  const UOp* Emit(const Node& n, Op op, DType t, UOpSpan srcs, Attr attr = {});
+  const UOp* Emit(const Node& n, Op op, DType t, std::initializer_list<const UOp*> srcs,
+                  Attr attr = {}) {
+    return Emit(n, op, t, UOpSpan(srcs.begin(), srcs.size()), attr);
+  }
+  const UOp* EmitReshape(const Node& n, const UOp* x, const Shape& shape);
+  const UOp* EmitDims(const Node& n, Op op, const UOp* x, const Shape& shape);
+  const UOp* EmitConst(const Node& n, DType t);
+  // `x`, a value or a pointer, through a ShapeTracker.
+  const UOp* EmitView(const Node& n, const UOp* x, const Value& tracker);
+  // A variable of the module; declares it.
+  const UOp* EmitVar(const Node& n, const std::string& name, int64_t min, int64_t max, DType t);
+  // `u`, an integer, as an index.
+  const UOp* AsIndex(const UOp* u);
+
+  // Reports at the node and returns null.
+  std::nullptr_t Fail(const Node& n, const std::string& message);
+  bool Refuse(const Node& n, const std::string& message) {
+    Fail(n, message);
+    return false;
+  }
+  bool failed() const { return failed_; }
+  const Shape& ShapeOf(const UOp* u) { return shapes_.Of(u); }
+
+  const Demand& demand_;
+  Module& module_;
+  Body& body_;
+  Context& ctx_;
+  Builder b_;
+  Diagnostics& diags_;
+  bool has_shapes_ = true;
+
+ private:
+  const UOp* Elementwise(const Node& n, DType t);
+  const UOp* Where(const Node& n, DType t);
+  const UOp* Compare(const Node& n);
+  const UOp* Cast(const Node& n, DType t);
+  const UOp* Trunc(const Node& n, DType t);
+  const UOp* Movement(const Node& n, DType t);
+  const UOp* ReduceAxis(const Node& n, DType t);
+  const UOp* DefineVar(const Node& n, DType t);
+  // Sources of one shape, as newer versions leave it to the reader.
+  bool Broadcast(const Node& n, Nodes& srcs);
+  // The extents of an argument (`items`), or of source `i`.
+  bool Extents(const Node& n, size_t i, Shape* shape);
+  bool Pairs(const Node& n, const UOp* x, std::vector<std::pair<Dim, Dim>>* pairs);
+
+  ShapeMap shapes_;
+  bool failed_ = false;
+  const uint32_t first_;  // id of the first node
+  std::vector<llvm::SmallVector<const UOp*, 1>> values_;  // by id, like Demand::Types
+};
+
+// The op of an argument like Ops.ADD, if it can stand in a reduction.
+std::optional<Op> ReduceOpOf(const Value& v);
+// The type of a value of type `t`: images hold floats.
+DType ValueType(DType t);
+
+}  // namespace tg::tinygrad
+
+#endif  // TG_FRONTEND_TINYGRAD_TRANSLATOR_H_
