@@ -14,10 +14,10 @@ namespace {
 // its result's axes spell. False where a digit would have to be cut unevenly.
 bool Respell(const ReshapeGroup& group, const Shape& from, const Shape& to,
              const std::vector<AxisLoops>& at, std::vector<AxisLoops>& out) {
-  std::vector<LoopDigit> number;
+  llvm::SmallVector<LoopDigit, 8> number;
   for (size_t k = group.to_begin; k < group.to_end; ++k) {
     if (to[k].is_symbolic() || !at[k].exact) return false;
-    number.insert(number.end(), at[k].digits.begin(), at[k].digits.end());
+    number.append(at[k].digits.begin(), at[k].digits.end());
     // An axis along which the value is the same has no digits; its elements cannot be told apart.
     if (at[k].digits.empty() && !to[k].Is(1)) return false;
   }
@@ -31,11 +31,11 @@ bool Respell(const ReshapeGroup& group, const Shape& from, const Shape& to,
       if (last.size <= left) {
         if (left % last.size != 0) return false;
         left /= last.size;
-        out[k].digits.insert(out[k].digits.begin(), last);
+        out[k].digits.insert(out[k].digits.begin(), LoopDigit(last));
         number.pop_back();
       } else {
         if (last.size % left != 0) return false;
-        out[k].digits.insert(out[k].digits.begin(), {last.loop, last.stride, left});
+        out[k].digits.insert(out[k].digits.begin(), LoopDigit{last.loop, last.stride, left});
         last.stride *= left;
         last.size /= left;
         left = 1;
@@ -50,7 +50,7 @@ AxisLoops Mixture(const std::vector<AxisLoops>& at, size_t begin, size_t end) {
   AxisLoops all;
   all.exact = false;
   for (size_t k = begin; k < end; ++k) {
-    all.digits.insert(all.digits.end(), at[k].digits.begin(), at[k].digits.end());
+    all.digits.append(at[k].digits.begin(), at[k].digits.end());
   }
   all.exact = all.digits.empty();
   return all;

@@ -9,6 +9,7 @@
 
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 
 namespace tg {
@@ -28,7 +29,7 @@ struct LoopDigit {
 // counts most (or that number from the other end); else it is made of these digits somehow.
 struct AxisLoops {
   bool exact = true;
-  std::vector<LoopDigit> digits;
+  llvm::SmallVector<LoopDigit, 2> digits;
   friend bool operator==(const AxisLoops&, const AxisLoops&) = default;
 };
 

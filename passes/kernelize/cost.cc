@@ -41,11 +41,15 @@ int64_t WantedParallelism(const Target& target) {
 }
 
 double CostModel::Elements(const UOp* u) {
-  double n = 1;
-  for (const Dim& d : shapes_.Of(u)) {
-    n *= static_cast<double>(MaxExtent(module_, *body_.context, d));
+  double& known = elements_[u];
+  if (known == 0) {
+    double n = 1;
+    for (const Dim& d : shapes_.Of(u)) {
+      n *= static_cast<double>(MaxExtent(module_, *body_.context, d));
+    }
+    known = n;
   }
-  return n;
+  return known;
 }
 
 void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored) {

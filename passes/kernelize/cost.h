@@ -30,7 +30,7 @@ class CostModel {
   // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
   static constexpr double kFreeReduce = 4;
 
-  double Elements(const UOp* u);
+  double Elements(const UOp* u);  // of its shape, the greatest where it is symbolic
   // Seconds to write `u` once, read it once and launch the kernel that does.
   double StoreSeconds(const UOp* u);
   // Seconds for `evaluations` of `u` with the whole device at work.
@@ -49,6 +49,7 @@ class CostModel {
   ShapeMap& shapes_;
   const Target& target_;
   NodeMap<Cone> cones_;
+  NodeMap<double> elements_;
 };
 
 // Results that a kernel should have at least, so that the device has work everywhere.

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "ir/check.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/prepare.h"
@@ -49,7 +50,7 @@ class Drafter {
     std::vector<const UOp*> stack = {root};
     while (!stack.empty()) {
       const UOp* u = stack.back();
-      if (map_.Get(u)) {
+      if (map_.lookup(u)) {
         stack.pop_back();
         continue;
       }
@@ -58,7 +59,7 @@ class Drafter {
       if (!leaf) {
         // From the right, so that the leftmost source is done first: slots follow reading order.
         for (size_t i = u->num_srcs; i-- > 0;) {
-          if (!map_.Get(u->src(i))) stack.push_back(u->src(i));
+          if (!map_.lookup(u->src(i))) stack.push_back(u->src(i));
         }
       }
       if (stack.size() != before) continue;
@@ -70,7 +71,7 @@ class Drafter {
         kernel_->body.side.SetName(copy, b_.context().Intern(graph_.context->String(name)));
       }
     }
-    return map_.Get(root);
+    return map_.lookup(root);
   }
 
   bool IsLeaf(const UOp* u) const {
@@ -81,7 +82,7 @@ class Drafter {
 
   const UOp* Copy(const UOp* u) {
     llvm::SmallVector<const UOp*, 8> srcs;
-    for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
+    for (const UOp* s : u->srcs()) srcs.push_back(map_.lookup(s));
     if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(Terms(u));
     return b_.context().Rebuild(u, *graph_.context, {srcs.data(), srcs.size()});
   }
@@ -176,7 +177,8 @@ class Drafter {
   std::unique_ptr<Kernel> kernel_;
   Builder b_;
   KernelDraft draft_;
-  NodeMap<const UOp*> map_;
+  // Of the graph's nodes, a few belong to one kernel.
+  llvm::DenseMap<const UOp*, const UOp*> map_;
 };
 
 }  // namespace

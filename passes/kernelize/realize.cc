@@ -10,11 +10,18 @@
 namespace tg {
 namespace {
 
+// What a round of planning finds out for the next one.
+struct Findings {
+  // What holds a reduce and would be evaluated more often than it has elements in any case.
+  std::vector<const UOp*> stored;
+  NodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
+};
+
 class Planner {
  public:
   Planner(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
-          const Target& target, const NodeMap<std::string>& forced,
-          const std::vector<const UOp*>& stored, NodeMap<std::vector<UseId>>& read_uses)
+          const Target& target, const NodeMap<std::string>& forced, const Findings& known,
+          NodeMap<std::vector<UseId>>& read_uses)
       : body_(body),
         shapes_(shapes),
         uses_(uses),
@@ -23,8 +30,9 @@ class Planner {
         read_uses_(read_uses),
         order_(PostOrder(body.root)),
         reasons_(forced) {
+    findings_.rows = known.rows;
     NodeSet leaves;
-    for (const UOp* u : stored) leaves.Insert(u);
+    for (const UOp* u : known.stored) leaves.Insert(u);
     cost_.ComputeCones(order_, leaves);
   }
 
@@ -37,14 +45,15 @@ class Planner {
     for (const UOp* u : order_) {
       if (reasons_.Get(u).empty()) continue;
       plan.realized.push_back({u, reasons_[u], {}});
-      if (kernels_[u].serial) plan.realized.back().rows = kernels_[u].rows;
+      if (kernels_[u].serial) plan.realized.back().rows = findings_.rows.Get(u);
       plan.number[u] = static_cast<int>(plan.realized.size());
     }
     return plan;
   }
 
-  // What holds a reduce and would be evaluated more often than it has elements in any case.
-  const std::vector<const UOp*>& surely_stored() const { return surely_stored_; }
+  // For the next round; `cuts`: whether there are axes to cut that were not.
+  Findings& findings() { return findings_; }
+  bool cuts() const { return cuts_; }
 
  private:
   // What is decided about a kernel while its expression is walked.
@@ -52,7 +61,6 @@ class Planner {
     LoopSet serial = 0;   // loops over what it stores that one work-item or group goes through,
                           // so that what does not vary over them is computed once
     LoopSet reduced = 0;  // loops over what it stores that a reduce in it varies over
-    Shape rows;
   };
 
   void Visit(const UOp* u) {
@@ -73,12 +81,7 @@ class Planner {
     if (!reasons_[u].empty()) {
       std::vector<UseId>& reads = read_uses_[u];
       reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
-      Shape& rows = kernels_[u].rows;
-      rows = RowShape(ComputedValue(u), shapes_, [&](const UOp* s) {
-        return IsStored(s) || s->op == Op::kContiguous || s->op == Op::kAssign ||
-               !reasons_[s].empty();
-      });
-      node_uses_[u] = {uses_.Root(u, rows)};
+      node_uses_[u] = {uses_.Root(u, findings_.rows.Get(u))};
     }
     if (u->op == Op::kReduceAxis) {
       for (UseId use : node_uses_[u]) {
@@ -113,13 +116,14 @@ class Planner {
     const double size = cost_.Elements(u);
     const Cone& cone = cost_.ConeOf(u);
     if (uses.size() > 1 || evaluations > size) {
-      const std::string how =
-          absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
-                       static_cast<int64_t>(evaluations), " times for ", static_cast<int64_t>(size),
-                       " elements");
-      if (cone.reduces && cone.weight > CostModel::kFreeReduce) return KeepsRows(u) ? "" : how;
+      const auto how = [&] {
+        return absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
+                            static_cast<int64_t>(evaluations), " times for ",
+                            static_cast<int64_t>(size), " elements");
+      };
+      if (cone.reduces && cone.weight > CostModel::kFreeReduce) return KeepsRows(u) ? "" : how();
       // Repeat the work, or write the value once and read it.
-      if (cost_.ComputeSeconds(u, evaluations - size) > cost_.StoreSeconds(u)) return how;
+      if (cost_.ComputeSeconds(u, evaluations - size) > cost_.StoreSeconds(u)) return how();
     }
     if (!reduce || uses.size() != 1) return "";
     // A reduce inside another one runs only as often in parallel as the outer kernel's results.
@@ -157,7 +161,7 @@ class Planner {
       evaluations += uses_.Iterations(at.first, UnionOf(at.second));
     }
     if (evaluations > cost_.Elements(u)) {
-      surely_stored_.push_back(u);
+      if (!one_kernel || !CutsRows(u, kernel)) findings_.stored.push_back(u);
       return false;
     }
     if (!one_kernel) return false;
@@ -170,6 +174,35 @@ class Planner {
     const double lost = cost_.ReduceSeconds(u, evaluations) * (1 / busy - 1);
     if (lost > cost_.StoreSeconds(u)) return false;
     state.serial = serial;
+    return true;
+  }
+
+  // Whether `u`, each time it is used, varies over parts of the kernel's axes alone, and so little
+  // that it is computed once an element. Then those parts are to be axes.
+  bool CutsRows(const UOp* u, const UOp* kernel) {
+    std::vector<LoopDigit> digits;
+    double evaluations = 0;
+    for (UseId use : node_uses_[u]) {
+      double iterations = 1;
+      std::vector<LoopDigit> own;
+      for (const AxisLoops& axis : uses_.Loops(use)) {
+        if (!axis.exact) return false;
+        for (const LoopDigit& d : axis.digits) {
+          if (std::find(own.begin(), own.end(), d) != own.end()) continue;
+          own.push_back(d);
+          iterations *= static_cast<double>(d.size);
+        }
+      }
+      evaluations += own == digits ? 0 : iterations;
+      digits.insert(digits.end(), own.begin(), own.end());
+    }
+    if (evaluations > cost_.Elements(u)) return false;
+    const Shape& whole = shapes_.Of(kernel);
+    Shape& rows = findings_.rows[kernel];
+    Shape cut = CutAtDigits(rows.empty() ? whole : rows, digits);
+    if (cut == (rows.empty() ? whole : rows)) return false;
+    rows = std::move(cut);
+    cuts_ = true;
     return true;
   }
 
@@ -207,7 +240,8 @@ class Planner {
   std::vector<const UOp*> order_;
   NodeMap<std::vector<UseId>> node_uses_;
   NodeMap<KernelState> kernels_;
-  std::vector<const UOp*> surely_stored_;
+  Findings findings_;
+  bool cuts_ = false;
   NodeMap<std::string> reasons_;
 };
 
@@ -274,13 +308,14 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
   // What a value costs depends on which of its sources are stored, and that on the value's uses:
   // a few rounds settle it.
   constexpr int kRounds = 4;
-  std::vector<const UOp*> stored;
+  Findings known;
   for (int round = 1;; ++round) {
     read_uses = {};
-    Planner planner(module, body, shapes, uses, target, forced, stored, read_uses);
+    uses.Clear();
+    Planner planner(module, body, shapes, uses, target, forced, known, read_uses);
     RealizePlan plan = planner.Run();
-    if (round < kRounds && planner.surely_stored() != stored) {
-      stored = planner.surely_stored();
+    if (round < kRounds && (planner.cuts() || planner.findings().stored != known.stored)) {
+      known = std::move(planner.findings());
       continue;
     }
     if (max_inputs == 0 || !LimitInputs(body, plan, static_cast<size_t>(max_inputs), forced)) {

@@ -4,15 +4,16 @@
 #ifndef TG_PASSES_KERNELIZE_ROW_SHAPE_H_
 #define TG_PASSES_KERNELIZE_ROW_SHAPE_H_
 
+#include <vector>
+
 #include "ir/shape.h"
-#include "ir/uop.h"
-#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/loop_sets.h"
 
 namespace tg {
 
-// The shape of `value`, with axes cut where a reduce in its expression varies over one part of an
-// axis alone. The expression ends at nodes for which `is_leaf` holds; reduces are not looked into.
-Shape RowShape(const UOp* value, ShapeMap& shapes, llvm::function_ref<bool(const UOp*)> is_leaf);
+// `shape`, whose axes that are not 1 are counted by loops 0, 1, ..., with axes cut so that each of
+// `digits` is a whole axis. An axis whose cuts do not divide each other stays as it is.
+Shape CutAtDigits(const Shape& shape, const std::vector<LoopDigit>& digits);
 
 }  // namespace tg
 

@@ -8,22 +8,51 @@ namespace {
 constexpr uint32_t kRootKey = 1u << 16;
 }  // namespace
 
-std::vector<int64_t> UseTable::Encode(const Shape& shape) const {
-  std::vector<int64_t> out;
+namespace {
+void Encode(const Shape& shape, llvm::SmallVectorImpl<int64_t>& out) {
   for (const Dim& d : shape) {
     out.push_back(d.is_symbolic() ? kSymbolic : d.value());
     if (d.is_symbolic()) out.push_back(d.symbol()->id);
   }
-  return out;
+}
+}  // namespace
+
+int64_t UseTable::Find(UseId parent, uint32_t op, uint64_t bits, const Detail& detail,
+                       uint64_t* hash) const {
+  uint64_t h = (uint64_t{parent} << 32 | op) * 0x9e3779b97f4a7c15ull ^ bits;
+  for (int64_t d : detail) {
+    h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9ull + static_cast<uint64_t>(d);
+  }
+  *hash = h ^ (h >> 32);
+  const auto [begin, end] = ids_.equal_range(*hash);
+  for (auto it = begin; it != end; ++it) {
+    const Row& row = rows_[it->second];
+    if (row.parent == parent && row.op == op && row.bits == bits && row.detail == detail) {
+      return it->second;
+    }
+  }
+  return -1;
 }
 
-UseId UseTable::Find(Key key, Row row) {
-  const auto [it, fresh] = ids_.try_emplace(std::move(key), static_cast<UseId>(rows_.size()));
-  if (fresh) rows_.push_back(std::move(row));
-  return it->second;
+UseId UseTable::Add(uint64_t hash, Row row) {
+  const auto id = static_cast<UseId>(rows_.size());
+  rows_.push_back(std::move(row));
+  ids_.emplace(hash, id);
+  return id;
+}
+
+void UseTable::Clear() {
+  rows_.clear();
+  ids_.clear();
+  loops_ = {};
+  reduce_loops_.clear();
 }
 
 UseId UseTable::Root(const UOp* root, const Shape& rows) {
+  uint64_t hash;
+  if (const int64_t found = Find(0, kRootKey, root->id, {}, &hash); found >= 0) {
+    return static_cast<UseId>(found);
+  }
   KernelLoops& known = loops_[root];
   std::vector<AxisLoops> loops;
   if (known.outer == 0) {
@@ -47,10 +76,14 @@ UseId UseTable::Root(const UOp* root, const Shape& rows) {
     }
     known.outer = known.sizes.size();
   }
-  return Find({0, kRootKey, root->id, {}}, {root, 0, false, {}, std::move(loops)});
+  return Add(hash, {root, 0, false, {}, std::move(loops), kRootKey, root->id, {}});
 }
 
 UseId UseTable::Inside(UseId use, const UOp* u) {
+  uint64_t hash;
+  if (const int64_t found = Find(use, kRootKey + 1, u->id, {}, &hash); found >= 0) {
+    return static_cast<UseId>(found);
+  }
   const UOp* kernel = rows_[use].kernel;
   std::vector<AxisLoops> loops = rows_[use].loops;
   const Shape& from = shapes_.Of(u->src(0));
@@ -60,30 +93,36 @@ UseId UseTable::Inside(UseId use, const UOp* u) {
     if (loop.digits.empty() && !from[k].Is(1)) loop = AddLoop(kernel, from[k]);
     loops[k] = loop;
   }
-  return Find({use, kRootKey + 1, u->id, {}}, {kernel, use, false, {}, std::move(loops)});
+  return Add(hash, {kernel, use, false, {}, std::move(loops), kRootKey + 1, u->id, {}});
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {
   const Shape& from = shapes_.Of(u->src(0));
+  const auto op = static_cast<uint32_t>(u->op);
+  uint64_t hash;
+  Detail detail;
   if (u->op == Op::kReshape) {
     const bool chained = rows_[use].reshape;
     const UseId base = chained ? rows_[use].parent : use;
     const Shape outside = chained ? rows_[use].outside : shapes_.Of(u);
     if (from == outside) return base;
-    std::vector<int64_t> shape = Encode(from);
-    shape.push_back(-1);
-    const std::vector<int64_t> rest = Encode(outside);
-    shape.insert(shape.end(), rest.begin(), rest.end());
-    return Find({base, static_cast<uint32_t>(u->op), 0, std::move(shape)},
-                {rows_[use].kernel, base, true, outside,
-                 LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops)});
+    Encode(from, detail);
+    detail.push_back(-1);
+    Encode(outside, detail);
+    if (const int64_t found = Find(base, op, 0, detail, &hash); found >= 0) {
+      return static_cast<UseId>(found);
+    }
+    std::vector<AxisLoops> loops = LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops);
+    return Add(hash, {rows_[use].kernel, base, true, outside, std::move(loops), op, 0, detail});
   }
   // Attributes are interned: equal ones have equal bits. Symbolic entries are told apart by id.
-  std::vector<int64_t> detail = Encode(from);
+  Encode(from, detail);
   for (size_t i = NumOperands(u); i < u->num_srcs; ++i) detail.push_back(u->src(i)->id);
-  return Find(
-      {use, static_cast<uint32_t>(u->op), u->attr.bits, std::move(detail)},
-      {rows_[use].kernel, use, false, {}, LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops)});
+  if (const int64_t found = Find(use, op, u->attr.bits, detail, &hash); found >= 0) {
+    return static_cast<UseId>(found);
+  }
+  std::vector<AxisLoops> loops = LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops);
+  return Add(hash, {rows_[use].kernel, use, false, {}, std::move(loops), op, u->attr.bits, detail});
 }
 
 AxisLoops UseTable::AddLoop(const UOp* kernel, const Dim& size) {

@@ -12,11 +12,13 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/uop.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/loop_sets.h"
 
 namespace tg {
@@ -28,8 +30,10 @@ class UseTable {
   UseTable(const Module& module, const Context& ctx, ShapeMap& shapes)
       : module_(module), ctx_(ctx), shapes_(shapes) {}
 
+  void Clear();
+
   // The use of what kernel `root` stores, element by element. `rows`: its shape, perhaps with axes
-  // cut (RowShape); the same in every call for one root, where not empty.
+  // cut (row_shape.h); it counts in the first call for a root.
   UseId Root(const UOp* root, const Shape& rows = {});
   // The use of movement op `u`'s source by a use of `u`.
   UseId Through(UseId use, const UOp* u);
@@ -52,24 +56,30 @@ class UseTable {
     bool reshape;
     Shape outside;  // of a reshape: the shape on the consumer's side
     std::vector<AxisLoops> loops;
+    // What makes it this row and no other: how it follows from `parent`.
+    uint32_t op = 0;
+    uint64_t bits = 0;
+    llvm::SmallVector<int64_t, 12> detail;
   };
   struct KernelLoops {
     size_t outer = 0;           // of what is stored
     std::vector<double> sizes;  // at most 64; the last of 64 stands for all that follow
   };
 
-  using Key = std::tuple<UseId, uint32_t, uint64_t, std::vector<int64_t>>;
+  using Detail = llvm::SmallVector<int64_t, 12>;
 
-  UseId Find(Key key, Row row);
-  std::vector<int64_t> Encode(const Shape& shape) const;
+  // The row that follows from `parent` in this way; -1 where there is none yet, *hash for Add.
+  int64_t Find(UseId parent, uint32_t op, uint64_t bits, const Detail& detail,
+               uint64_t* hash) const;
+  UseId Add(uint64_t hash, Row row);
   AxisLoops AddLoop(const UOp* kernel, const Dim& size);
 
   const Module& module_;
   const Context& ctx_;
   ShapeMap& shapes_;
   std::vector<Row> rows_;
-  std::map<Key, UseId> ids_;
-  NodeMap<KernelLoops> loops_;  // by kernel
+  std::unordered_multimap<uint64_t, UseId> ids_;  // by hash
+  NodeMap<KernelLoops> loops_;                    // by kernel
   std::map<std::tuple<uint32_t, uint32_t, int64_t>, AxisLoops>
       reduce_loops_;  // kernel, reduce, axis
 };
