@@ -44,6 +44,9 @@ const UOp* Builder::Buffer(std::string_view name, DType t) {
 const UOp* Builder::DefineGlobal(int64_t arg, DType ptr) {
   return ctx_.Make(Op::kDefineGlobal, ptr, {}, ctx_.MakeAttr(Op::kDefineGlobal, {arg}));
 }
+const UOp* Builder::Iota(int64_t size) {
+  return ctx_.Make(Op::kIota, kIndex, {}, ctx_.MakeAttr(Op::kIota, {size}));
+}
 const UOp* Builder::Scratch(DType ptr, int64_t align) {
   return ctx_.Make(Op::kScratch, ptr, {}, ctx_.MakeAttr(Op::kScratch, {ctx_.NextId(), align}));
 }

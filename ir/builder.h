@@ -31,6 +31,7 @@ class Builder {
   const UOp* Index(const Dim& d);
   const UOp* VConst(DType t, std::span<const int64_t> bits);
   const UOp* Var(std::string_view name);
+  const UOp* Iota(int64_t size);
   const UOp* Buffer(std::string_view name, DType t);
   const UOp* DefineGlobal(int64_t arg, DType ptr);
   const UOp* Scratch(DType ptr, int64_t align = 0);  // a fresh id

@@ -243,6 +243,8 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       }
       return shape;
     }
+    case Op::kIota:
+      return Shape{u->word()};
     case Op::kDefineGlobal:
     case Op::kScratch:
       if (u->dtype.is_image()) return Shape{u->dtype.height(), u->dtype.width(), 4};

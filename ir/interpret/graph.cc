@@ -75,6 +75,12 @@ absl::Status GraphRun::Eval(const UOp* u) {
     case Op::kConst:
       v.tensor = ScalarTensor(u->dtype.scalar(), u->word());
       return absl::OkStatus();
+    case Op::kIota: {
+      auto t = IotaTensor(u->dtype.scalar(), u->word());
+      if (!t.ok()) return t.status();
+      v.tensor = *t;
+      return absl::OkStatus();
+    }
     case Op::kVar: {
       const auto it = p_.vars.find(ctx_.String(static_cast<StringId>(u->word())));
       if (it == p_.vars.end()) {

@@ -42,6 +42,15 @@ TEST(Graph, Movement) {
             (Numbers{6, 5, 4}));
 }
 
+TEST(Graph, Iota) {
+  EXPECT_EQ(RunY(Graph("i32[2, 3]", "i32[2, 3]",
+                       "  %i = iota {size = 3} : index\n  %c = cast %i : i32\n"
+                       "  %s = reshape %c {shape = [1, 3]} : i32\n"
+                       "  %e = expand %s {shape = [2, 3]} : i32\n  %r = add %e, %x : i32\n"),
+                 {{"x", I32({2, 3}, {10, 20, 30, 40, 50, 60})}}),
+            (Numbers{10, 21, 32, 40, 51, 62}));
+}
+
 TEST(Graph, Expand) {
   EXPECT_EQ(RunY(Graph("f32[2, 1]", "f32[2, 3]", "  %r = expand %x {shape = [2, 3]} : f32\n"),
                  {{"x", F32({2, 1}, {1, 2})}}),

@@ -179,6 +179,12 @@ absl::Status ShapedRun::Eval(const UOp* u, Value& v) {
     case Op::kConst:
       v.tensor = ScalarTensor(u->dtype.scalar(), u->word());
       return absl::OkStatus();
+    case Op::kIota: {
+      auto t = IotaTensor(u->dtype.scalar(), u->word());
+      if (!t.ok()) return t.status();
+      v.tensor = *t;
+      return absl::OkStatus();
+    }
     case Op::kVar: {
       const auto name = kernel_.body.context->String(static_cast<StringId>(u->word()));
       const auto it = vars_.find(name);

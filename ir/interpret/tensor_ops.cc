@@ -1,6 +1,7 @@
 #include "ir/interpret/tensor_ops.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
@@ -17,6 +18,13 @@ std::string ShapeText(const Extents& shape) {
     out += std::to_string(shape[i]);
   }
   return out + "]";
+}
+
+absl::StatusOr<Tensor> IotaTensor(Scalar s, int64_t n) {
+  if (absl::Status status = CheckExtents({n}); !status.ok()) return status;
+  std::vector<int64_t> data(static_cast<size_t>(n));
+  std::iota(data.begin(), data.end(), 0);
+  return MakeTensor(s, {n}, std::move(data));
 }
 
 Tensor MakeTensor(Scalar s, Extents shape, std::vector<int64_t> data) {

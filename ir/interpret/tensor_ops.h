@@ -31,6 +31,8 @@ struct Tensor {
 };
 
 Tensor MakeTensor(Scalar s, Extents shape, std::vector<int64_t> data);
+// 0, 1, ..., n - 1.
+absl::StatusOr<Tensor> IotaTensor(Scalar s, int64_t n);
 inline Tensor ScalarTensor(Scalar s, int64_t bits) { return MakeTensor(s, {}, {bits}); }
 
 // Whether a tensor of this shape can be held: no negative extent, not too many elements.

@@ -171,6 +171,16 @@ Value GraphMaker::Constant(Scalar s, bool nonzero) {
   return Wrap(b_.ConstBits(DType(s), bits));
 }
 
+Value GraphMaker::Places(Scalar s, const Shape& shape) {
+  if (shape.empty()) return Constant(s);
+  const size_t axis = static_cast<size_t>(rng_.Below(static_cast<int64_t>(shape.size())));
+  if (shape[axis].is_symbolic()) return Constant(s);
+  Shape row(shape.size(), 1);
+  row[axis] = shape[axis];
+  const UOp* places = b_.Cast(b_.Iota(shape[axis].value()), DType(s));
+  return Wrap(b_.Expand(b_.Reshape(places, row), shape));
+}
+
 Value GraphMaker::Source(Scalar s) {
   if (rng_.Percent(60)) {
     if (auto v = Find(s, nullptr, false)) return *v;
@@ -248,7 +258,8 @@ Value GraphMaker::Exact(Value v) {
 Value GraphMaker::Operand(Scalar s, const Value& like, bool exact) {
   const int64_t roll = rng_.Below(100);
   if (roll < 14) return Constant(s);
-  if (roll < 18) return Broadcast(Constant(s), like.shape);
+  if (roll < 17) return Broadcast(Constant(s), like.shape);
+  if (roll < 19) return Places(s, like.shape);
   if (roll < 55) {
     if (auto v = Find(s, &like.shape, exact)) return *v;
   }

@@ -41,6 +41,8 @@ class GraphMaker {
   Value Recent();
   std::optional<Value> Find(Scalar s, const Shape* shape, bool exact);
   Value NewBuffer(Scalar s, const Shape& shape);
+  // Numbers that count along one axis of `shape`, or a constant where it has none to count.
+  Value Places(Scalar s, const Shape& shape);
   Value Constant(Scalar s, bool nonzero = false);  // of shape []
   Value Source(Scalar s);                          // a value of this type from the pool
   // A value of this type that fits beside `like`: of its shape, or of shape [].

@@ -83,6 +83,8 @@ const char* AttributeProblem(const UOp* u) {
     case Op::kUnroll:
       if (!IsId(word(0))) return "axis is not from 0 to 2147483647";
       return word(1) < 1 ? "size is less than 1" : nullptr;
+    case Op::kIota:
+      return word(0) < 0 ? "size is negative" : nullptr;
     case Op::kBufferView:
       return word(0) < 0 || word(1) < 0 ? "offset or size is negative" : nullptr;
     case Op::kGroupReduce:

@@ -42,6 +42,8 @@ bool CheckLeaf(BodyCheck& c, const UOp* u) {
     case Op::kVar:
       return (IsAddressType(c, t) && t.lanes() == 1) ||
              fail("a variable is an index, not " + t.ToString());
+    case Op::kIota:
+      return t == kIndex || fail("it is an index, not " + t.ToString());
     case Op::kBuffer: {
       const std::string_view name = c.String(u->word(0));
       const DType declared = c.symbols.buffers.lookup({name.data(), name.size()})->dtype;
@@ -228,6 +230,7 @@ bool CheckExplicitType(BodyCheck& c, const UOp* u) {
   switch (u->op) {
     case Op::kConst:
     case Op::kVar:
+    case Op::kIota:
     case Op::kBuffer:
     case Op::kCarried:
     case Op::kDefineGlobal:

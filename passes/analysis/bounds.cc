@@ -76,6 +76,8 @@ Interval Bounds::FromSources(const UOp* u) const {
           module_ ? module_->FindVar(ctx_.String(static_cast<StringId>(u->word()))) : nullptr;
       return var ? Interval{var->min, var->max} : FullInterval(s);
     }
+    case Op::kIota:
+      return {0, std::max<int64_t>(u->word() - 1, 0)};
     case Op::kUnroll:
       return {0, u->word(1) - 1};
     case Op::kRange:

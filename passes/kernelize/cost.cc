@@ -55,11 +55,17 @@ double CostModel::Elements(const UOp* u) {
 void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored) {
   for (const UOp* u : order) {
     Cone& cone = cones_[u];
-    if (IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign) continue;
+    const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;
+    cone.reads = buffer || (u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota);
+    if (buffer) continue;
     if (IsElementwise(u->op)) cone.weight = OpWeight(u->op);
     for (const UOp* s : u->srcs()) {
-      if (stored.Contains(s)) continue;
+      if (stored.Contains(s)) {
+        cone.reads = true;
+        continue;
+      }
       const Cone source = cones_[s];
+      cone.reads |= source.reads;
       cone.weight = std::min(cone.weight + source.weight, 1e9);
       cone.terms = std::max(cone.terms, source.terms);
       cone.reduces |= source.reduces;
@@ -72,7 +78,7 @@ void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet
     }
     // Beneath an expand that repeats, reduces are done once for all or stored.
     const bool repeats = u->op == Op::kExpand && Elements(u) > Elements(u->src(0));
-    if (repeats && cone.reduces) cone = {};
+    if (repeats && cone.reduces) cone = {.reads = cone.reads};
   }
 }
 

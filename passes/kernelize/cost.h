@@ -16,6 +16,7 @@ struct Cone {
   double weight = 0;     // operations an element, shared nodes counted as often as they are used
   double terms = 1;      // innermost elements an element: what its reduces run over
   bool reduces = false;  // holds a reduce that no expand would store anyway
+  bool reads = false;    // holds anything but constants and places
 };
 
 class CostModel {

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/kernelize/closed_form.h"
 #include "passes/kernelize/cost.h"
 #include "passes/kernelize/realize.h"
 
@@ -23,7 +24,8 @@ class Preparer {
         target_(target),
         body_(body),
         b_(*body.context),
-        shapes_(module, *body.context) {}
+        shapes_(module, *body.context),
+        closed_forms_(module, *body.context, shapes_) {}
 
   absl::Status Run() {
     for (const UOp* u : PostOrder(body_.root)) {
@@ -40,6 +42,7 @@ class Preparer {
         return absl::InvalidArgumentError(
             "kernelize: a value of type index is in no buffer; cast it to i64");
       }
+      NoteWhatVaries(u);
       const UOp* to = u->op == Op::kSink ? Sink(u) : Simplify(u);
       map_[u] = to;
       body_.CarryOver(u, to);
@@ -53,6 +56,14 @@ class Preparer {
   bool HasNoElements(const Shape& shape) {
     return std::any_of(shape.begin(), shape.end(),
                        [&](const Dim& d) { return MaxExtent(module_, b_.context(), d) <= 0; });
+  }
+
+  // Whether anything but constants and places makes the value.
+  void NoteWhatVaries(const UOp* u) {
+    const bool leaf = u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota;
+    const bool source = std::any_of(u->srcs().begin(), u->srcs().end(),
+                                    [&](const UOp* s) { return varies_.Contains(s); });
+    if (leaf || source || IsStored(u)) varies_.Insert(u);
   }
 
   const UOp* Simplify(const UOp* u) {
@@ -80,6 +91,11 @@ class Preparer {
       case Op::kReduceAxis:
         if (HasNoElements(shapes_.Of(u->src(0)))) {
           return Filled(u, ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
+        }
+        if (!varies_.Contains(u)) {
+          const UOp* reduce = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+          const UOp* form = closed_forms_.Of(reduce);
+          return form ? form : reduce;
         }
         if (const UOp* split = SplitReduce(u, srcs[0])) return split;
         break;
@@ -208,6 +224,8 @@ class Preparer {
   Body& body_;
   Builder b_;
   ShapeMap shapes_;
+  ClosedForms closed_forms_;
+  NodeSet varies_;
   NodeMap<const UOp*> map_;
 };
 

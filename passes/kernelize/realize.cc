@@ -115,6 +115,8 @@ class Planner {
     for (UseId use : uses) evaluations += Evaluations(use);
     const double size = cost_.Elements(u);
     const Cone& cone = cost_.ConeOf(u);
+    // Arithmetic on places is no memory's business.
+    if (!cone.reads && !cone.reduces && cone.weight <= kPlaceWeight) return "";
     if (uses.size() > 1 || evaluations > size) {
       const auto how = [&] {
         return absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
@@ -228,7 +230,9 @@ class Planner {
     }
   }
 
-  // One of more than this is not left to a loop of a work-item.
+  // Operations on constants and places alone that are repeated whatever it costs.
+  static constexpr double kPlaceWeight = 32;
+  // A reduce of more operations than this is not left to a loop of a work-item.
   static constexpr double kHeavyReduce = 64;
 
   const Body& body_;

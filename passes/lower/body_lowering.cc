@@ -157,6 +157,8 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kConst:
     case Op::kVar:
       return u;
+    case Op::kIota:
+      return positions_[key.at].index[0];
     case Op::kLoad: {
       const UOp* address = Address(u->src(0), positions_[key.at]);
       return address ? b_.Load(address) : nullptr;

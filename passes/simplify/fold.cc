@@ -153,6 +153,24 @@ const UOp* FoldCast(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
+const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc) {
+  const UOp* cast = u->src(0);
+  const auto bits = UniformBits(u->src(1));
+  if (!bits || cast->op != Op::kCast || !IsInt(u->dtype.scalar())) return nullptr;
+  const UOp* x = cast->src(0);
+  if (x->dtype.scalar() != Scalar::kIndex) return nullptr;
+  const int64_t c = CastBits(u->dtype.scalar(), Scalar::kIndex, *bits);
+  // An index that 32 bits hold is to stay one.
+  const Interval args[] = {rc.bounds.Of(x), Interval::Point(c)};
+  const Interval narrow = FullInterval(Scalar::kI32);
+  if (Intersect(AluInterval(u->op, Scalar::kIndex, args), narrow) !=
+      AluInterval(u->op, Scalar::kIndex, args)) {
+    return nullptr;
+  }
+  const UOp* number = UniformConst(rc.ctx, x->dtype, c);
+  return rc.ctx.Make(Op::kCast, u->dtype, {rc.ctx.Make(u->op, x->dtype, {x, number})});
+}
+
 const UOp* FoldCompareOfCast(const UOp* u, RuleContext& rc) {
   // Decides for both values of the bool.
   const bool left = u->src(0)->op == Op::kCast;
