@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kBytes = 50'000'000;
 
-// `layers`, nested in each other as the printer does it: every line is indented by its depth, a node
-// that is used twice has a name.
+// `layers`, nested in each other as the printer does it: every line is indented by its depth, a
+// node that is used twice has a name.
 void AppendTower(std::string& out, int& number, int layers) {
   const auto line = [&out](int depth, const std::string& text) {
     out.append(static_cast<size_t>(2 * depth), ' ');

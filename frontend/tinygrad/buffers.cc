@@ -86,8 +86,8 @@ bool Buffers::Collect(const Demand& demand, Diagnostics& diags) {
     if (!demand.IsLive(&n)) continue;
     const OpClass cls = demand.OpOf(&n).cls;
     const auto from = [&](size_t i) {
-      number_[n.id - first_] = number_[n.src(i)->id - first_];
-      moved_[n.id - first_] = cls != OpClass::kAlias || moved_[n.src(i)->id - first_];
+      number_[n.slot] = number_[n.src(i)->slot];
+      moved_[n.slot] = cls != OpClass::kAlias || moved_[n.src(i)->slot];
     };
     switch (cls) {
       case OpClass::kMovement:
@@ -101,11 +101,11 @@ bool Buffers::Collect(const Demand& demand, Diagnostics& diags) {
       case OpClass::kStore:
         if (n.num_srcs > 0) {
           from(0);
-          if (number_[n.id - first_]) {
-            Buffer& target = buffers_[*number_[n.id - first_]];
+          if (number_[n.slot]) {
+            Buffer& target = buffers_[*number_[n.slot]];
             target.written = true;
             target.by_kernel = n.num_srcs > 1 && n.src(1)->op == "KERNEL";
-            moved_[n.id - first_] = true;
+            moved_[n.slot] = true;
           }
         }
         continue;
@@ -116,11 +116,12 @@ bool Buffers::Collect(const Demand& demand, Diagnostics& diags) {
     const auto shape = DeclaredShape(&n);
     const int64_t size = shape ? Product(*shape).value_or(-1) : -1;
     if (!number || size < 0) {
-      diags.Error(n.loc, std::string(n.op) + ": expected a number that tells it from others and a "
-                                             "size, as tinygrad v0.10.3 or v0.14.0 print them");
+      diags.Error(n.loc, std::string(n.op) +
+                             ": expected a number that tells it from others and a "
+                             "size, as tinygrad v0.10.3 or v0.14.0 print them");
       return false;
     }
-    number_[n.id - first_] = number;
+    number_[n.slot] = number;
     const auto [it, is_new] = buffers_.try_emplace(*number);
     Buffer& buffer = it->second;
     const DType type = demand.TypeOf(&n).type;
@@ -151,11 +152,11 @@ void Buffers::FindUses(const Demand& demand) {
     const OpClass cls = demand.OpOf(&n).cls;
     if (!demand.IsLive(&n) || cls == OpClass::kAlias) continue;
     for (size_t i = 0; i < n.num_srcs; ++i) {
-      const auto& number = number_[n.src(i)->id - first_];
+      const auto& number = number_[n.src(i)->slot];
       if (!number) continue;
       Buffer& buffer = buffers_[*number];
       if (cls == OpClass::kSink) buffer.is_result = true;
-      if (moved_[n.src(i)->id - first_]) continue;
+      if (moved_[n.src(i)->slot]) continue;
       buffer.read |= i > 0 || (cls != OpClass::kAssign && cls != OpClass::kKernel);
       auto shape = i == 0 ? ReshapeOf(&n) : std::nullopt;
       const bool fits = shape && Product(*shape) == buffer.size;
@@ -167,7 +168,6 @@ void Buffers::FindUses(const Demand& demand) {
 
 bool Buffers::Declare(const Demand& demand, const Directives& directives, Module& module,
                       Diagnostics& diags) {
-  first_ = demand.nodes()[0]->id;
   number_.resize(demand.nodes().size());
   moved_.resize(demand.nodes().size());
   if (!Collect(demand, diags)) return false;
@@ -181,7 +181,7 @@ bool Buffers::Declare(const Demand& demand, const Directives& directives, Module
   for (int64_t number : order_) {
     Buffer& buffer = buffers_[number];
     BufferDecl decl;
-    decl.role = !buffer.written                       ? Role::kInput
+    decl.role = !buffer.written                    ? Role::kInput
                 : !buffer.by_kernel || buffer.read ? Role::kState
                 : buffer.is_result                 ? Role::kOutput
                                                    : Role::kTemp;

@@ -41,15 +41,14 @@ class Buffers {
                Diagnostics& diags);
 
   // Of a BUFFER node.
-  const Buffer& Of(const Node* n) const { return buffers_.at(*number_[n->id - first_]); }
+  const Buffer& Of(const Node* n) const { return buffers_.at(*number_[n->slot]); }
 
  private:
   bool Collect(const Demand& demand, Diagnostics& diags);
   void FindUses(const Demand& demand);
 
-  uint32_t first_ = 0;
-  std::vector<std::optional<int64_t>> number_;  // by id: of the buffer that it is, or moves
-  std::vector<bool> moved_;                     // by id: it is a view of its buffer
+  std::vector<std::optional<int64_t>> number_;  // by slot: of the buffer that it is, or moves
+  std::vector<bool> moved_;                     // by slot: it is a view of its buffer
   std::map<int64_t, Buffer> buffers_;
   std::vector<int64_t> order_;
 };

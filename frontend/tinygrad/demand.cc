@@ -21,13 +21,13 @@ std::optional<int64_t> PowerOf(Op op, const Node& n) {
 }
 
 DType Demand::SourceType(const Node* n, size_t i, DType t) const {
-  const ForeignType source = foreign_[n->src(i)->id - begin_];
+  const ForeignType source = foreign_[n->src(i)->slot];
   if (!source.weak) return source.type;
   return WeakSourceType(n, i, t, source).WithLanes(source.type.lanes());
 }
 
 DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType source) const {
-  switch (ops_[n->id - begin_]->cls) {
+  switch (ops_[n->slot]->cls) {
     case OpClass::kMovement:
     case OpClass::kReduce:
     case OpClass::kDefineAcc:
@@ -46,7 +46,7 @@ DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType sourc
     case OpClass::kWhere:
       return i == 0 ? kBool : t;
     case OpClass::kCast:
-      if (ops_[n->id - begin_]->op == Op::kBitcast) return source.printed;
+      if (ops_[n->slot]->op == Op::kBitcast) return source.printed;
       return source.type.is_float() && t.is_float() ? t : source.type;
     case OpClass::kStore: {
       const DType target = TypeOf(n->src(0)).type;
@@ -58,9 +58,9 @@ DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType sourc
 }
 
 void Demand::Request(const Node* n, DType t) {
-  auto& types = types_[n->id - begin_];
-  if (!foreign_[n->id - begin_].weak) {
-    t = foreign_[n->id - begin_].type;
+  auto& types = types_[n->slot];
+  if (!foreign_[n->slot].weak) {
+    t = foreign_[n->slot].type;
     if (!types.empty()) return;
   }
   if (std::find(types.begin(), types.end(), t) == types.end()) types.push_back(t);
@@ -68,14 +68,14 @@ void Demand::Request(const Node* n, DType t) {
 
 void Demand::FindAddresses() {
   for (const OpEntry* op : ops_) {
-    is_lowered_ |= op->cls == OpClass::kIndex || op->cls == OpClass::kRange ||
-                   op->cls == OpClass::kSpecial;
+    is_lowered_ |=
+        op->cls == OpClass::kIndex || op->cls == OpClass::kRange || op->cls == OpClass::kSpecial;
   }
   if (!is_lowered_) return;
   for (const Node* n : nodes_) {
-    ForeignType& type = foreign_[n->id - begin_];
+    ForeignType& type = foreign_[n->slot];
     if (!type.type.is_int()) continue;
-    const OpEntry& op = *ops_[n->id - begin_];
+    const OpEntry& op = *ops_[n->slot];
     size_t first = 0;
     switch (op.cls) {
       case OpClass::kConst:
@@ -103,20 +103,41 @@ void Demand::FindAddresses() {
         continue;
     }
     bool good = true;
-    for (size_t i = first; i < n->num_srcs; ++i) good &= foreign_[n->src(i)->id - begin_].weak;
+    for (size_t i = first; i < n->num_srcs; ++i) good &= foreign_[n->src(i)->slot].weak;
     if (good) type = {kIndex.WithLanes(type.type.lanes()), true, type.type};
   }
 }
 
-bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagnostics& diags) {
-  // What a root was printed with stands between the root before and itself.
-  const uint32_t last = roots.back()->id;
-  begin_ = 0;
-  for (const Node* root : text.roots) {
-    if (root == roots[0]) break;
-    begin_ = root->id + 1;
+void Demand::Collect(std::span<const Node* const> roots) {
+  std::vector<const Node*> stack(roots.begin(), roots.end());
+  std::vector<const Value*> values;
+  // A slot is a node's number here only if the node is at that number.
+  const auto is_new = [this](const Node* n) {
+    return n->slot >= nodes_.size() || nodes_[n->slot] != n;
+  };
+  while (!stack.empty()) {
+    const Node* n = stack.back();
+    stack.pop_back();
+    if (!is_new(n)) continue;
+    n->slot = static_cast<uint32_t>(nodes_.size());
+    nodes_.push_back(n);
+    for (size_t i = 0; i < n->num_srcs; ++i) {
+      if (is_new(n->src(i))) stack.push_back(n->src(i));
+    }
+    for (values.push_back(&n->arg); !values.empty();) {
+      const Value* v = values.back();
+      values.pop_back();
+      if (v->kind == Kind::kUOp) stack.push_back(v->node);
+      for (const Item& item : v->list()) values.push_back(&item.value);
+    }
   }
-  for (uint32_t id = begin_; id <= last; ++id) nodes_.push_back(&text.nodes[id]);
+  std::sort(nodes_.begin(), nodes_.end(),
+            [](const Node* a, const Node* b) { return a->id < b->id; });
+  for (uint32_t i = 0; i < nodes_.size(); ++i) nodes_[i]->slot = i;
+}
+
+bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagnostics& diags) {
+  Collect(roots);
   const size_t count = nodes_.size();
   ops_.resize(count);
   foreign_.resize(count);
@@ -132,7 +153,7 @@ bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagn
       diags.Error(n.loc, "unknown op '" + std::string(n.op) + "'" + SuggestOp(n.op));
       return false;
     }
-    ops_[n.id - begin_] = op;
+    ops_[n.slot] = op;
     std::optional<ForeignType> type;
     if (n.dtype.kind == Kind::kName) {
       auto& known = named[llvm::StringRef(n.dtype.at, n.dtype.size)];
@@ -148,7 +169,7 @@ bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagn
     }
     // Extents never overflow in tinygrad either.
     if (n.in_arg && type->type.is_int()) type = ForeignType{kIndex, true, type->type};
-    foreign_[n.id - begin_] = *type;
+    foreign_[n.slot] = *type;
   }
 
   FindAddresses();

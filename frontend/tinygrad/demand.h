@@ -20,19 +20,19 @@ namespace tg::tinygrad {
 
 class Demand {
  public:
-  // Of the nodes that `roots`, neighbours in the text, were printed with. False after an error: an
-  // op or a type that is not known.
+  // Of what `roots` reach. Nodes keep their slots until the next Demand is computed. False after an
+  // error: an op or a type that is not known.
   bool Compute(const Text& text, std::span<const Node* const> roots, Diagnostics& diags);
 
   // Those nodes, sources first.
   std::span<const Node* const> nodes() const { return nodes_; }
 
-  bool IsLive(const Node* n) const { return !types_[n->id - begin_].empty(); }
+  bool IsLive(const Node* n) const { return !types_[n->slot].empty(); }
   std::span<const DType> Types(const Node* n) const {
-    return {types_[n->id - begin_].data(), types_[n->id - begin_].size()};
+    return {types_[n->slot].data(), types_[n->slot].size()};
   }
-  const OpEntry& OpOf(const Node* n) const { return *ops_[n->id - begin_]; }
-  ForeignType TypeOf(const Node* n) const { return foreign_[n->id - begin_]; }
+  const OpEntry& OpOf(const Node* n) const { return *ops_[n->slot]; }
+  ForeignType TypeOf(const Node* n) const { return foreign_[n->slot]; }
 
   // Whether the nodes are those of a lowered kernel.
   bool is_lowered() const { return is_lowered_; }
@@ -45,11 +45,11 @@ class Demand {
   // The type that a weak source of type `source` is taken as, but for its lanes.
   DType WeakSourceType(const Node* n, size_t i, DType t, ForeignType source) const;
   void FindAddresses();
+  void Collect(std::span<const Node* const> roots);
 
-  uint32_t begin_ = 0;
   bool is_lowered_ = false;
   std::vector<const Node*> nodes_;
-  std::vector<const OpEntry*> ops_;  // by id from begin_ on, as the following
+  std::vector<const OpEntry*> ops_;  // by slot, as the following
   std::vector<ForeignType> foreign_;
   std::vector<llvm::SmallVector<DType, 1>> types_;
 };

@@ -37,33 +37,38 @@ class GraphTranslator : public Translator {
  private:
   const UOp* Other(const Node& n, DType t) override {
     switch (demand_.OpOf(&n).cls) {
-      case OpClass::kSink: return nullptr;
+      case OpClass::kSink:
+        return nullptr;
       case OpClass::kBuffer:
-      case OpClass::kParam: return BufferNode(n, t);
-      case OpClass::kPass: return Pass(n, t);
-      case OpClass::kView: return View(n, t);
-      case OpClass::kBufferView: return BufferView(n, t);
-      case OpClass::kAssign: return Assign(n, t);
-      case OpClass::kStore: return Store(n);
-      case OpClass::kAfter: return After(n, t);
-      case OpClass::kReduce: return Reduce(n, t);
-      case OpClass::kStack: return Stack(n, t);
-      case OpClass::kMulti: return Fail(n, "graphs over several devices are not read");
-      case OpClass::kKernel: return Kernel(n);
-      default: return Fail(n, "this op does not stand in a tensor graph");
+      case OpClass::kParam:
+        return BufferNode(n, t);
+      case OpClass::kPass:
+        return Pass(n, t);
+      case OpClass::kView:
+        return View(n, t);
+      case OpClass::kBufferView:
+        return BufferView(n, t);
+      case OpClass::kAssign:
+        return Assign(n, t);
+      case OpClass::kStore:
+        return Store(n);
+      case OpClass::kAfter:
+        return After(n, t);
+      case OpClass::kReduce:
+        return Reduce(n, t);
+      case OpClass::kStack:
+        return Stack(n, t);
+      case OpClass::kMulti:
+        return Fail(n, "graphs over several devices are not read");
+      case OpClass::kKernel:
+        return Kernel(n);
+      default:
+        return Fail(n, "this op does not stand in a tensor graph");
     }
   }
 
   const UOp* BufferNode(const Node& n, DType t) {
-    if (IsVariable(&n)) {
-      const Value *name = FindItem(n.arg, "name"), *bounds = FindItem(n.arg, "vmin_vmax");
-      if (!name || name->kind != Kind::kString || !bounds || bounds->list().size() != 2 ||
-          bounds->list()[0].value.kind != Kind::kInt || bounds->list()[1].value.kind != Kind::kInt) {
-        return Fail(n, "a variable without a name and bounds");
-      }
-      return EmitVar(n, Unquote(name->text()), bounds->list()[0].value.number,
-                     bounds->list()[1].value.number, t);
-    }
+    if (IsVariable(&n)) return Variable(n, t);
     const Buffer& buffer = buffers_.Of(&n);
     const Attr attr = ctx_.MakeAttr(Op::kBuffer, {int64_t{ctx_.Intern(buffer.name)}});
     const UOp* u = Emit(n, Op::kBuffer, t, {}, attr);
@@ -124,8 +129,9 @@ class GraphTranslator : public Translator {
   // texts of the KERNELs end.
   const UOp* Kernel(const Node& n) {
     if (num_kernels_ == kernels_.size()) {
-      return Fail(n, "the text of a graph does not hold its kernels: print their ASTs behind it, in "
-                     "the order of toposort()");
+      return Fail(n,
+                  "the text of a graph does not hold its kernels: print their ASTs behind it, in "
+                  "the order of toposort()");
     }
     const KernelUse& use = kernels_[num_kernels_++];
     Nodes operands;
@@ -285,13 +291,11 @@ class GraphTranslator : public Translator {
 
 }  // namespace
 
-bool ImportGraph(const Text& text, std::span<const Node* const> roots,
-                 const Directives& directives, std::span<const KernelUse> kernels, Module& module,
-                 Diagnostics& diags) {
+bool ImportGraph(const Text& text, std::span<const Node* const> roots, const Directives& directives,
+                 std::span<const KernelUse> kernels, Module& module, Diagnostics& diags) {
   Demand demand;
   Buffers buffers;
-  if (!demand.Compute(text, roots, diags) ||
-      !buffers.Declare(demand, directives, module, diags)) {
+  if (!demand.Compute(text, roots, diags) || !buffers.Declare(demand, directives, module, diags)) {
     return false;
   }
   auto graph = std::make_unique<Graph>();

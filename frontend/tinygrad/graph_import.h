@@ -14,9 +14,8 @@ namespace tg::tinygrad {
 
 // `roots`: a SINK, or values that become outputs. Declares buffers and variables in `module` and
 // adds the graph. `kernels`: what its KERNELs run, in their order. False after an error.
-bool ImportGraph(const Text& text, std::span<const Node* const> roots,
-                 const Directives& directives, std::span<const KernelUse> kernels, Module& module,
-                 Diagnostics& diags);
+bool ImportGraph(const Text& text, std::span<const Node* const> roots, const Directives& directives,
+                 std::span<const KernelUse> kernels, Module& module, Diagnostics& diags);
 
 }  // namespace tg::tinygrad
 

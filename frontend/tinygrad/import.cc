@@ -8,6 +8,7 @@
 #include "frontend/tinygrad/graph_import.h"
 #include "frontend/tinygrad/kernel_import.h"
 #include "frontend/tinygrad/reader.h"
+#include "frontend/tinygrad/schedule_import.h"
 
 namespace tg {
 namespace {
@@ -21,9 +22,12 @@ std::string ModuleName(std::string_view file_name) {
 }
 
 // A graph, and the kernels behind it; or kernels alone.
-bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directives,
-                 Module& module, Diagnostics& diags) {
+bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directives, Module& module,
+                 Diagnostics& diags) {
   const std::span<const tinygrad::Node* const> roots = text.roots;
+  if (roots.size() == 1 && roots[0]->op == "LINEAR") {
+    return tinygrad::ImportSchedule(text, roots[0], directives, module, diags);
+  }
   size_t num_values = 0;
   while (num_values < roots.size() && !tinygrad::IsKernelRoot(text, roots[num_values])) {
     ++num_values;
@@ -42,8 +46,7 @@ bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directi
     if (!tinygrad::ImportKernel(text, root, module, &kernels.emplace_back(), diags)) return false;
   }
   if (num_values > 0) {
-    return tinygrad::ImportGraph(text, roots.first(num_values), directives, kernels, module,
-                                 diags);
+    return tinygrad::ImportGraph(text, roots.first(num_values), directives, kernels, module, diags);
   }
   // One kernel can be run; of several nobody knows in which order.
   if (kernels.size() == 1 && kernels[0].kernel) tinygrad::RunAlone(kernels[0], module);

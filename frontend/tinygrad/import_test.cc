@@ -101,25 +101,24 @@ TEST(ImportTest, Movement) {
   };
   EXPECT_EQ(line("PERMUTE", "(1, 0)"), "  %0 = permute %buf0 {order = [1, 0]} : f32\n");
   EXPECT_EQ(line("FLIP", "(False, True)"), "  %0 = flip %buf0 {axes = [1]} : f32\n");
-  EXPECT_EQ(line("PAD", "((0, 1), (2, 0))"),
-            "  %0 = pad %buf0 {pad = [(0, 1), (2, 0)]} : f32\n");
+  EXPECT_EQ(line("PAD", "((0, 1), (2, 0))"), "  %0 = pad %buf0 {pad = [(0, 1), (2, 0)]} : f32\n");
   EXPECT_EQ(line("SHRINK", "((0, 1), (1, 3))"),
             "  %0 = shrink %buf0 {arg = [(0, 1), (1, 3)]} : f32\n");
   EXPECT_EQ(line("REDUCE_AXIS", "(Ops.MAX, (1,))"),
             "  %0 = reduce_axis %buf0 {op = max, axes = [1]} : f32\n");
-  EXPECT_EQ(line("VIEW", "ShapeTracker(views=(View(shape=(3, 2), strides=(1, 3), offset=0, "
-                         "mask=((0, 3), (0, 1)), contiguous=False),))"),
+  EXPECT_EQ(line("VIEW",
+                 "ShapeTracker(views=(View(shape=(3, 2), strides=(1, 3), offset=0, "
+                 "mask=((0, 3), (0, 1)), contiguous=False),))"),
             "  %0 = view %buf0 {st = [view(shape = [3, 2], strides = [1, 3], offset = 0, mask = "
             "[(0, 3), (0, 1)])]} : f32\n");
 }
 
 TEST(ImportTest, AssignMakesState) {
-  const std::string text =
-      Import(Op("SINK", "void", "None",
-                Op("ASSIGN", "float", "None",
-                   Buffer(0, "float", 4) + ", " +
-                       Op("ADD", "float", "None", Buffer(0, "float", 4) + ", " +
-                                                      Buffer(1, "float", 4)))));
+  const std::string text = Import(
+      Op("SINK", "void", "None",
+         Op("ASSIGN", "float", "None",
+            Buffer(0, "float", 4) + ", " +
+                Op("ADD", "float", "None", Buffer(0, "float", 4) + ", " + Buffer(1, "float", 4)))));
   EXPECT_NE(text.find("buffer @buf0 : f32[4] state"), std::string::npos) << text;
   EXPECT_NE(text.find("%1 = assign %buf0, %0 : f32\n  sink %1\n"), std::string::npos) << text;
 }
@@ -149,12 +148,15 @@ graph @main {
 TEST(ImportTest, Variables) {
   const std::string view =
       "ShapeTracker(views=(View(shape=(), strides=(), offset=0, mask=None, contiguous=True),))";
-  const std::string var = "UOp(Ops.BIND, dtypes.int, arg=None, src=(\n"
-                          "  UOp(Ops.DEFINE_VAR, dtypes.int, arg=('i', 1, 10), src=(UOp(Ops.VIEW, "
-                          "dtypes.void, arg=" + view + ", src=(" + Device() + ",)),)),\n"
-                          "  UOp(Ops.CONST, dtypes.int, arg=3, src=()),))";
-  const std::string text = Import(
-      Op("SHRINK", "float", "((0, " + var + "),)", Buffer(0, "float", 10)));
+  const std::string var =
+      "UOp(Ops.BIND, dtypes.int, arg=None, src=(\n"
+      "  UOp(Ops.DEFINE_VAR, dtypes.int, arg=('i', 1, 10), src=(UOp(Ops.VIEW, "
+      "dtypes.void, arg=" +
+      view + ", src=(" + Device() +
+      ",)),)),\n"
+      "  UOp(Ops.CONST, dtypes.int, arg=3, src=()),))";
+  const std::string text =
+      Import(Op("SHRINK", "float", "((0, " + var + "),)", Buffer(0, "float", 10)));
   EXPECT_EQ(text, R"(tg 1
 module @t
 var @i : [1, 10]
@@ -196,6 +198,74 @@ TEST(ImportTest, Errors) {
   starts("# tg: inputs w = 0 [3]\n" + Buffer(0, "float", 5),
          "t.repr:1:2: error: directive: expected module, input, param, state or output, found "
          "'inputs'");
+}
+
+// SINK(STORE(INDEX(data0, i), value)) of a lowered kernel in the spelling of v0.10.3, where `i` is
+// gidx0 of 8.
+std::string Lowered(const std::string& value) {
+  return Op("SINK", "void", "KernelInfo(name='k', local_dims=0)",
+            Op("STORE", "void", "None",
+               "UOp(Ops.INDEX, dtypes.int.ptr(8), arg=None, src=(UOp(Ops.DEFINE_GLOBAL, "
+               "dtypes.int.ptr(8), arg=0, src=()), UOp(Ops.SPECIAL, dtypes.int, arg=('gidx0', 8), "
+               "src=()),)), " +
+                   value));
+}
+// The lines of @k between the definition of i and the store.
+std::string KernelLines(const std::string& value) {
+  const std::string text = Import(Lowered(value));
+  const std::string from = "{name = grid0} : index\n";
+  const size_t begin = text.find(from, text.find("kernel @k :")), end = text.find("= store");
+  if (begin == std::string::npos || end == std::string::npos) return text;
+  return text.substr(begin + from.size(), text.rfind('\n', end) + 1 - begin - from.size());
+}
+std::string I() { return "UOp(Ops.SPECIAL, dtypes.int, arg=('gidx0', 8), src=())"; }
+std::string Int(const std::string& value) {
+  return "UOp(Ops.CONST, dtypes.int, arg=" + value + ", src=())";
+}
+
+// What is computed from coordinates is `int` as a value, and `index` as an address.
+TEST(ImportTest, CoordinatesAreIndexInAddressesOnly) {
+  EXPECT_EQ(KernelLines(Op("MUL", "int", "None", I() + ", " + Int("3"))),
+            R"(  %3 = index %0, %2 : ptr<i32, 8>
+  %4 = cast %2 : i32
+  %5 = const 3 : i32
+  %6 = mul %4, %5 : i32
+)");
+  const std::string address =
+      "UOp(Ops.INDEX, dtypes.int.ptr(64), arg=None, src=("
+      "UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(64), arg=1, src=()), " +
+      Op("AND", "int", "None", Op("SHL", "int", "None", I() + ", " + Int("2")) + ", " + Int("15")) +
+      ",))";
+  EXPECT_EQ(KernelLines(Op("LOAD", "int", "None", address)),
+            R"(  %3 = index %0, %2 : ptr<i32, 8>
+  %4 = define_global {arg = 1} : ptr<i32, 64>
+  %5 = const 4 : index
+  %6 = mul %2, %5 : index
+  %7 = const 16 : index
+  %8 = floormod %6, %7 : index
+  %9 = index %4, %8 : ptr<i32, 64>
+  %10 = load %9 : i32
+)");
+}
+
+TEST(ImportTest, KernelErrors) {
+  const auto fails = [](const std::string& text, const std::string& message) {
+    const std::string result = Import(text);
+    EXPECT_NE(result.substr(0, result.find('\n')).find("error: " + message), std::string::npos)
+        << result;
+  };
+  fails(Lowered("UOp(Ops.WMMA, dtypes.int, arg=None, src=())"), "WMMA: tg has no counterpart");
+  fails(Lowered("UOp(Ops.SPECIAL, dtypes.int, arg=('gidx7', 8), src=())"),
+        "SPECIAL: a coordinate 'gidx7'");
+  fails(Lowered(Op("DEFINE_ACC", "int", "(0,)", Int("0"))),
+        "DEFINE_ACC: nothing is assigned to it");
+  fails(Lowered(Op("REDUCE", "int", "None", Int("0"))), "REDUCE: expected the op of a reduction");
+  fails(Lowered("UOp(Ops.REDUCE, dtypes.int, arg=<Ops.ADD: 48>, src=())"),
+        "REDUCE: it has 0 sources, but needs 1");
+  fails(Op("SINK", "void", "None", "UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), arg=0, src=())"),
+        "DEFINE_GLOBAL: it is no STORE");
+  fails("UOp(Ops.LINEAR, dtypes.void, arg=None, src=(" + Int("0") + ",))",
+        "CONST: expected the CALL of a kernel");
 }
 
 TEST(ImportTest, RecognisesTheFormat) {

@@ -35,9 +35,12 @@ class AstTranslator : public Translator {
  private:
   const UOp* Other(const Node& n, DType t) override {
     switch (demand_.OpOf(&n).cls) {
-      case OpClass::kSink: return nullptr;
-      case OpClass::kDefineGlobal: return DefineGlobal(n);
-      case OpClass::kView: return View(n, t);
+      case OpClass::kSink:
+        return nullptr;
+      case OpClass::kDefineGlobal:
+        return DefineGlobal(n);
+      case OpClass::kView:
+        return View(n, t);
       case OpClass::kLoad: {
         const UOp* place = Place(n);
         return place ? Emit(n, Op::kLoad, t, {place}) : nullptr;
@@ -50,9 +53,11 @@ class AstTranslator : public Translator {
         if (n.num_srcs != 1 || n.src(0)->op != "VIEW") return Fail(n, "expected a VIEW");
         return EmitView(n, b_.Bool(true), n.src(0)->arg);
       case OpClass::kDefineLocal:
-        return Fail(n, "an AST with local memory, as optimizing makes it, is not read; print the "
-                       "one before, or the lowered kernel");
-      default: return Fail(n, "this op does not stand in the AST of a kernel");
+        return Fail(n,
+                    "an AST with local memory, as optimizing makes it, is not read; print the "
+                    "one before, or the lowered kernel");
+      default:
+        return Fail(n, "this op does not stand in the AST of a kernel");
     }
   }
 
@@ -98,6 +103,7 @@ std::string NameOf(const Node& root, const Module& module) {
 }  // namespace
 
 bool IsKernelRoot(const Text& text, const Node* root) {
+  if (root->arg.is_call("KernelInfo")) return true;
   uint32_t begin = 0;
   for (const Node* r : text.roots) {
     if (r == root) break;
@@ -124,9 +130,8 @@ bool ImportKernel(const Text& text, const Node* root, Module& module, KernelUse*
     diags.Error(root->loc, std::string(root->op) + ": expected the SINK of a kernel");
     return false;
   }
-  const bool good = demand.is_lowered()
-                        ? ImportLowered(demand, *root, module, *kernel, diags)
-                        : AstTranslator(demand, module, *kernel, diags).Run(*root);
+  const bool good = demand.is_lowered() ? ImportLowered(demand, *root, module, *kernel, diags)
+                                        : AstTranslator(demand, module, *kernel, diags).Run(*root);
   if (!good) return false;
   use->kernel = kernel.get();
   for (const UOp* u : PostOrder(kernel->body.root)) {
@@ -137,24 +142,24 @@ bool ImportKernel(const Text& text, const Node* root, Module& module, KernelUse*
   return true;
 }
 
-void RunAlone(const KernelUse& use, Module& module) {
-  struct Slot {
-    DType type;
-    bool read = false, written = false;
-  };
-  std::map<int64_t, Slot> slots;
+std::map<int64_t, SlotUse> SlotsOf(const Kernel& kernel) {
+  std::map<int64_t, SlotUse> slots;
   const auto memory = [](const UOp* u) {
     while (u->op != Op::kDefineGlobal && u->num_srcs > 0) u = u->src(0);
     return u;
   };
-  const Body& body = use.kernel->body;
-  for (const UOp* u : body.linear.empty() ? PostOrder(body.root) : body.linear) {
+  for (const UOp* u : PostOrder(kernel.body.root)) {
     if (u->op == Op::kDefineGlobal) slots[u->word()].type = u->dtype;
     if (u->op != Op::kLoad && u->op != Op::kStore) continue;
     const UOp* m = memory(u->src(0));
     if (m->op != Op::kDefineGlobal) continue;
     (u->op == Op::kLoad ? slots[m->word()].read : slots[m->word()].written) = true;
   }
+  return slots;
+}
+
+void RunAlone(const KernelUse& use, Module& module) {
+  const std::map<int64_t, SlotUse> slots = SlotsOf(*use.kernel);
   auto graph = std::make_unique<Graph>();
   graph->name = "main";
   Builder b(*graph->body.context);
@@ -162,8 +167,9 @@ void RunAlone(const KernelUse& use, Module& module) {
   for (int64_t i = 0; !slots.empty() && i <= slots.rbegin()->first; ++i) {
     // A slot that the kernel does not use has to be given all the same.
     const auto it = slots.find(i);
-    const Slot slot = it == slots.end() ? Slot{DType::Pointer(Scalar::kF32, 1, AddrSpace::kGlobal)}
-                                        : it->second;
+    const SlotUse slot = it == slots.end()
+                             ? SlotUse{DType::Pointer(Scalar::kF32, 1, AddrSpace::kGlobal)}
+                             : it->second;
     BufferDecl decl;
     decl.name = "data" + std::to_string(i);
     decl.role = !slot.written ? (slot.read ? Role::kInput : Role::kTemp)

@@ -2,6 +2,8 @@
 #ifndef TG_FRONTEND_TINYGRAD_KERNEL_IMPORT_H_
 #define TG_FRONTEND_TINYGRAD_KERNEL_IMPORT_H_
 
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +22,13 @@ struct KernelUse {
 
 // Whether this root was printed from a kernel, not from a graph.
 bool IsKernelRoot(const Text& text, const Node* root);
+
+// What a kernel does with its slots.
+struct SlotUse {
+  DType type;
+  bool read = false, written = false;
+};
+std::map<int64_t, SlotUse> SlotsOf(const Kernel& kernel);
 
 // The kernel with the AST `root`: STOREs of whole shapes below a SINK. False after an error.
 bool ImportKernel(const Text& text, const Node* root, Module& module, KernelUse* use,

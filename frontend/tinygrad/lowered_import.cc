@@ -6,62 +6,20 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/tinygrad/buffers.h"
+#include "frontend/tinygrad/open_scopes.h"
 #include "frontend/tinygrad/translator.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tg::tinygrad {
 namespace {
 
-using Ranges = std::vector<const Node*>;  // RANGE and IF nodes, in the order of the text
-
-// For each node the loops and blocks (RANGE, IF) that it stands in: those of its sources, without
-// the loops that an accumulator has run through. A STORE closes all.
-class OpenScopes {
- public:
-  explicit OpenScopes(const Demand& demand) {
-    for (const Node* n : demand.nodes()) {
-      if (n->op == "ASSIGN" && n->num_srcs > 0) assign_[n->src(0)] = n;
-      Ranges open;
-      size_t first_range = n->op == "REDUCE" ? 1 : n->num_srcs;
-      for (size_t i = 0; i < first_range; ++i) {
-        if (n->src(i)->op != "STORE") Merge(open, Of(n->src(i)));
-      }
-      if (n->op == "RANGE" || n->op == "IF") Merge(open, {n});
-      const Node* closes = n->op == "REDUCE"                        ? n
-                           : n->op == "ASSIGN" && n->num_srcs > 0 ? n->src(0)
-                                                                    : nullptr;
-      for (size_t i = 1; closes && i < closes->num_srcs; ++i) {
-        open.erase(std::remove(open.begin(), open.end(), closes->src(i)), open.end());
-      }
-      if (!open.empty()) open_[n] = std::move(open);
-    }
-  }
-
-  const Ranges& Of(const Node* n) const {
-    static const Ranges kNone;
-    const auto it = open_.find(n);
-    return it == open_.end() ? kNone : it->second;
-  }
-  // The ASSIGN of a DEFINE_ACC; null where there is none.
-  const Node* AssignOf(const Node* acc) const { return assign_.lookup(acc); }
-
- private:
-  static void Merge(Ranges& to, const Ranges& from) {
-    for (const Node* n : from) {
-      const auto at = std::lower_bound(to.begin(), to.end(), n,
-                                       [](const Node* a, const Node* b) { return a->id < b->id; });
-      if (at == to.end() || *at != n) to.insert(at, n);
-    }
-  }
-  std::map<const Node*, Ranges> open_;
-  llvm::DenseMap<const Node*, const Node*> assign_;
-};
-
 class LoweredTranslator : public Translator {
  public:
   LoweredTranslator(const Demand& demand, Module& module, Kernel& kernel, Diagnostics& diags)
       : Translator(demand, module, kernel.body, diags), open_(demand) {
     has_shapes_ = false;
+    for (const Node* n : demand.nodes()) has_end_ |= n->op == "END";
   }
 
   bool Run(const Node& sink) {
@@ -80,29 +38,59 @@ class LoweredTranslator : public Translator {
  private:
   const UOp* Other(const Node& n, DType t) override {
     switch (demand_.OpOf(&n).cls) {
-      case OpClass::kSink: return nullptr;
-      case OpClass::kDefineGlobal: return DefineGlobal(n);
-      case OpClass::kDefineLocal: return DefineLocal(n);
-      case OpClass::kDefineAcc: return DefineAcc(n, t);
-      case OpClass::kAssign: return Assign(n, t);
-      case OpClass::kSpecial: return Special(n, t);
-      case OpClass::kRange: return Range(n, t);
-      case OpClass::kIndex: return Index(n);
-      case OpClass::kLoad: return Load(n, t);
-      case OpClass::kStore: return Store(n);
-      case OpClass::kBarrier: return Tokens(n, Op::kBarrier, 0);
+      case OpClass::kSink:
+        return nullptr;
+      case OpClass::kDefineGlobal:
+        return DefineGlobal(n);
+      case OpClass::kDefineLocal:
+        return DefineLocal(n);
+      case OpClass::kDefineAcc:
+        return DefineAcc(n, t);
+      case OpClass::kAssign:
+        return Assign(n, t);
+      case OpClass::kSpecial:
+        return Special(n, t);
+      case OpClass::kRange:
+        return Range(n, t);
+      case OpClass::kIndex:
+        return Index(n);
+      case OpClass::kLoad:
+        return Load(n, t);
+      case OpClass::kStore:
+        return Store(n);
+      case OpClass::kBarrier:
+        return Tokens(n, Op::kBarrier, 0);
       // What waits for an IF takes its condition as a gate, and waits for what the IF does.
-      case OpClass::kIf: return n.num_srcs > 1 ? Source(n, 1, kVoid) : nullptr;
-      case OpClass::kReduce: return Reduce(n, t);
-      case OpClass::kUnroll: return Unroll(n, t);
-      case OpClass::kContract: return Contract(n, t);
-      case OpClass::kVConst: return VConst(n, t);
-      case OpClass::kVectorize: return Vectorize(n, t);
-      case OpClass::kGep: return Gep(n, t);
-      case OpClass::kCat: return Gather(n, t, Op::kCat);
+      case OpClass::kIf:
+        return n.num_srcs > 1 ? Source(n, 1, kVoid) : nullptr;
+      case OpClass::kReduce:
+        return Reduce(n, t);
+      case OpClass::kUnroll:
+        return Unroll(n, t);
+      case OpClass::kContract:
+        return Contract(n, t);
+      case OpClass::kVConst:
+        return VConst(n, t);
+      case OpClass::kVectorize:
+        return Vectorize(n, t);
+      case OpClass::kGep:
+        return Gep(n, t);
+      case OpClass::kCat:
+        return Gather(n, t, Op::kCat);
+      case OpClass::kBuffer:
+      case OpClass::kParam:
+        return Parameter(n, t);
+      case OpClass::kAfter: {
+        const bool is_variable = n.num_srcs > 0 && demand_.OpOf(n.src(0)).cls == OpClass::kBuffer &&
+                                 IsVariable(n.src(0));
+        return is_variable ? Source(n, 0, t) : Fail(n, "order inside of a kernel is not read");
+      }
       case OpClass::kEnd:
-      case OpClass::kEndIf: return nullptr;  // the graph says where loops end
-      default: return Fail(n, "this op does not stand in a lowered kernel");
+        return n.op == "END" ? End(n) : nullptr;
+      case OpClass::kEndIf:
+        return nullptr;  // the graph says where blocks end
+      default:
+        return Fail(n, "this op does not stand in a lowered kernel");
     }
   }
 
@@ -112,6 +100,44 @@ class LoweredTranslator : public Translator {
       return Fail(n, "expected a pointer and the number of a slot");
     }
     return Emit(n, Op::kDefineGlobal, t, {}, ctx_.MakeAttr(Op::kDefineGlobal, {n.arg.number}));
+  }
+
+  // PARAM of newer versions: its type is that of an element, its source says how many there are.
+  const UOp* Parameter(const Node& n, DType t) {
+    if (IsVariable(&n)) return Variable(n, t);
+    const Value* slot = FindItem(n.arg, "slot", 0);
+    const auto shape = n.num_srcs > 0 ? StaticShape(n.src(0)) : std::nullopt;
+    const int64_t size = shape ? Product(*shape).value_or(-1) : -1;
+    if (demand_.OpOf(&n).cls != OpClass::kParam || !slot || slot->kind != Kind::kInt ||
+        slot->number < 0 || slot->number > 1000 || size < 0) {
+      return Fail(n, "expected the number of a slot and a size");
+    }
+    const DType pointer = DType::Pointer(t.scalar(), size, AddrSpace::kGlobal);
+    return Emit(n, Op::kDefineGlobal, pointer, {},
+                ctx_.MakeAttr(Op::kDefineGlobal, {slot->number}));
+  }
+
+  // END(effect, ranges...).
+  const UOp* End(const Node& n) {
+    Nodes ranges;
+    const UOp* token = Source(n, 0, kVoid);
+    if (!token || !RangeSources(n, 1, &ranges)) return nullptr;
+    return b_.End(token, {ranges.data(), ranges.size()});
+  }
+
+  // What is addressed has a pointer's type in older versions and is loaded by itself; in newer ones
+  // it has the element's.
+  const UOp* AsValue(const Node& n, const UOp* u) override {
+    if (u->op != Op::kIndex || is_place_) return u;
+    if (place_types_.lookup(u).is_memory()) return u;
+    return Emit(n, Op::kLoad, DType(u->dtype.value_scalar(), u->dtype.lanes()), {u});
+  }
+  // Source 0 as memory, not what is there.
+  const UOp* Place(const Node& n) {
+    is_place_ = true;
+    const UOp* u = Source(n, 0, kVoid);
+    is_place_ = false;
+    return u;
   }
 
   const UOp* DefineLocal(const Node& n) {
@@ -142,9 +168,8 @@ class LoweredTranslator : public Translator {
       return Fail(n, "a coordinate '" + name + "'");
     }
     const int axis = name[digit] - '0';
-    const SpecialName special =
-        static_cast<SpecialName>(axis + static_cast<int>(local ? SpecialName::kLocal0
-                                                               : SpecialName::kGrid0));
+    const SpecialName special = static_cast<SpecialName>(
+        axis + static_cast<int>(local ? SpecialName::kLocal0 : SpecialName::kGrid0));
     return Coordinate(n, b_.Special(special, b_.Index(items[1].value.number)), t);
   }
 
@@ -157,9 +182,9 @@ class LoweredTranslator : public Translator {
   }
 
   // The range nodes, not the values of their counters.
-  Nodes RangeNodes(const Ranges& ranges) {
+  Nodes RangeNodes(const OpenScopes::Scopes& scopes) {
     Nodes nodes;
-    for (const Node* n : ranges) {
+    for (const Node* n : scopes) {
       if (n->op == "RANGE") nodes.push_back(ranges_.lookup(n));
     }
     return nodes;
@@ -202,29 +227,37 @@ class LoweredTranslator : public Translator {
     const Accumulator& acc = it->second;
     const UOp* step = Emit(n, Op::kStore, kVoid, {acc.place, value});
     const UOp* end = b_.End(step, {acc.ranges.data(), acc.ranges.size()});
-    return Emit(n, Op::kLoad, t,
-                {b_.IndexPtr(b_.After(acc.memory, {&end, 1}), b_.Index(0))});
+    return Emit(n, Op::kLoad, t, {b_.IndexPtr(b_.After(acc.memory, {&end, 1}), b_.Index(0))});
   }
 
   const UOp* Index(const Node& n) {
-    const UOp *memory = Source(n, 0, kVoid), *index = memory ? Source(n, 1, kIndex) : nullptr;
+    const UOp *memory = Place(n), *index = memory ? Source(n, 1, kIndex) : nullptr;
     if (!index) return nullptr;
     index = AsIndex(index);
+    const Node* guard =
+        n.src(1)->op == "WHERE" && n.src(1)->num_srcs == 3 && IsInvalid(n.src(1)->src(2)) ? n.src(1)
+                                                                                          : nullptr;
     if (!memory->dtype.is_memory() || (memory->dtype.is_image() && index->dtype.lanes() % 2)) {
       return Fail(n, "its source is no memory that this indexes");
     }
     const UOp* gate = n.num_srcs > 2 ? Source(n, 2, kBool) : nullptr;
+    if (guard) {
+      const UOp* holds = Source(*guard, 0, kBool);
+      gate = gate && holds ? b_.And(gate, holds) : holds;
+    }
     if (failed()) return nullptr;
     const int lanes = memory->dtype.is_image() ? index->dtype.lanes() / 2 : index->dtype.lanes();
     const DType t = memory->dtype.WithLanes(lanes);
-    return gate ? Emit(n, Op::kIndex, t, {memory, index, gate})
-                : Emit(n, Op::kIndex, t, {memory, index});
+    const UOp* u = gate ? Emit(n, Op::kIndex, t, {memory, index, gate})
+                        : Emit(n, Op::kIndex, t, {memory, index});
+    if (u) place_types_[u] = demand_.TypeOf(&n).type;
+    return u;
   }
 
   // The address of an access, with what its further sources demand: a token that it waits for, an
   // alternative. A store takes the conditions of the blocks that it stands in as its gate.
   const UOp* Address(const Node& n, size_t first_extra, const UOp** alternative) {
-    const UOp* address = Source(n, 0, kVoid);
+    const UOp* address = Place(n);
     if (!address) return nullptr;
     if (address->op != Op::kIndex) return Fail(n, "its address is no INDEX");
     Nodes srcs(address->srcs().begin(), address->srcs().end()), tokens;
@@ -234,7 +267,7 @@ class LoweredTranslator : public Translator {
       if (u && u->dtype.is_void()) tokens.push_back(u);
       if (u && !u->dtype.is_void() && alternative) *alternative = u;
     }
-    for (const Node* block : n.op == "STORE" ? open_.Of(&n) : Ranges()) {
+    for (const Node* block : n.op == "STORE" ? open_.Of(&n) : OpenScopes::Scopes()) {
       if (block->op != "IF") continue;
       const UOp* condition = Source(*block, 0, kBool);
       if (!condition) return nullptr;
@@ -259,6 +292,7 @@ class LoweredTranslator : public Translator {
     const UOp *address = Address(n, 2, nullptr), *value = address ? Source(n, 1, kVoid) : nullptr;
     const UOp* store = value ? Emit(n, Op::kStore, kVoid, {address, value}) : nullptr;
     if (!store) return nullptr;
+    if (has_end_) return store;
     const Nodes ranges = RangeNodes(open_.Of(&n));
     if (!ranges.empty() && address->dtype.space() == AddrSpace::kLocal) {
       return Fail(n, "a store to local memory inside of a loop is not read");
@@ -277,7 +311,11 @@ class LoweredTranslator : public Translator {
   }
 
   const UOp* Reduce(const Node& n, DType t) {
-    const auto op = ReduceOpOf(n.arg);
+    // Newer versions: (op, number of axes), which is 0 here.
+    const auto items = n.arg.list();
+    const bool is_pair =
+        items.size() == 2 && items[1].value.kind == Kind::kInt && items[1].value.number == 0;
+    const auto op = ReduceOpOf(is_pair ? items[0].value : n.arg);
     if (!op) return Fail(n, "expected the op of a reduction");
     Nodes srcs{Source(n, 0, t)};
     if (!srcs[0] || !RangeSources(n, 1, &srcs)) return nullptr;
@@ -298,8 +336,8 @@ class LoweredTranslator : public Translator {
                      axis[1].value.kind == Kind::kInt &&
                      axis[1].value.number == static_cast<int64_t>(counts.size());
     for (size_t i = 0; counts_up && i < counts.size(); ++i) {
-      counts_up = counts[i].value.kind == Kind::kInt &&
-                  counts[i].value.number == static_cast<int64_t>(i);
+      counts_up =
+          counts[i].value.kind == Kind::kInt && counts[i].value.number == static_cast<int64_t>(i);
     }
     if (!counts_up) return Fail(n, "an UNROLL of other values than 0, 1, ... along one axis");
     return Coordinate(n, b_.Unroll(axis[0].value.number, axis[1].value.number), t);
@@ -372,6 +410,9 @@ class LoweredTranslator : public Translator {
   };
 
   const OpenScopes open_;
+  bool has_end_ = false;  // the text says where loops end
+  bool is_place_ = false;
+  llvm::DenseMap<const UOp*, DType> place_types_;  // of INDEX, as printed
   llvm::DenseMap<const Node*, const UOp*> ranges_;
   std::map<const Node*, Accumulator> accumulators_;
 };
@@ -380,12 +421,13 @@ class LoweredTranslator : public Translator {
 
 bool ImportLowered(const Demand& demand, const Node& sink, Module& module, Kernel& kernel,
                    Diagnostics& diags) {
-  const bool unrolled = std::none_of(
-      demand.nodes().begin(), demand.nodes().end(), [&](const Node* n) {
-        const OpClass c = demand.OpOf(n).cls;
-        return c == OpClass::kReduce || c == OpClass::kUnroll || c == OpClass::kContract;
-      });
-  kernel.stage = unrolled ? Stage::kExpanded : Stage::kLowered;
+  bool has_lanes = false, unrolls = false;
+  for (const Node* n : demand.nodes()) {
+    const OpClass c = demand.OpOf(n).cls;
+    unrolls |= c == OpClass::kReduce || c == OpClass::kUnroll || c == OpClass::kContract;
+    has_lanes |= demand.TypeOf(n).type.lanes() > 1;
+  }
+  kernel.stage = has_lanes && !unrolls ? Stage::kExpanded : Stage::kLowered;
   return LoweredTranslator(demand, module, kernel, diags).Run(sink);
 }
 

@@ -8,7 +8,7 @@
 
 namespace tg::tinygrad {
 
-// Fills the kernel's body and stage: lowered, or expanded where nothing is left to unroll. False
+// Fills the kernel's body and stage: lowered, or expanded where lanes are vectors already. False
 // after an error.
 bool ImportLowered(const Demand& demand, const Node& sink, Module& module, Kernel& kernel,
                    Diagnostics& diags);

@@ -14,11 +14,54 @@ namespace tg::tinygrad {
 
 // How an op is translated; see ops.def.
 enum class OpClass : uint8_t {
-  kElementwise, kCompare, kWhere, kCast, kTrunc, kMovement, kView, kSink, kReduceAxis, kPass,
-  kAlias, kBuffer, kBufferView, kAssign, kConst, kVar, kNothing, kMulti, kKernel, kStack, kAfter,
-  kParam, kDefineGlobal, kDefineLocal, kDefineAcc, kLoad, kStore, kValid, kIndex, kRange, kEnd,
-  kSpecial, kIf, kEndIf, kBarrier, kReduce, kUnroll, kContract, kVConst, kVectorize, kGep, kCat,
-  kGroup, kLinear, kCall, kTuple, kGetTuple, kRefused,
+  kElementwise,
+  kCompare,
+  kWhere,
+  kCast,
+  kTrunc,
+  kMovement,
+  kView,
+  kSink,
+  kReduceAxis,
+  kPass,
+  kAlias,
+  kBuffer,
+  kBufferView,
+  kAssign,
+  kConst,
+  kVar,
+  kNothing,
+  kMulti,
+  kKernel,
+  kStack,
+  kAfter,
+  kParam,
+  kDefineGlobal,
+  kDefineLocal,
+  kDefineAcc,
+  kLoad,
+  kStore,
+  kValid,
+  kIndex,
+  kRange,
+  kEnd,
+  kSpecial,
+  kIf,
+  kEndIf,
+  kBarrier,
+  kReduce,
+  kUnroll,
+  kContract,
+  kVConst,
+  kVectorize,
+  kGep,
+  kCat,
+  kGroup,
+  kLinear,
+  kCall,
+  kTuple,
+  kGetTuple,
+  kRefused,
 };
 
 struct OpEntry {
@@ -35,8 +78,8 @@ std::string SuggestOp(std::string_view name);
 // type of what they meet.
 struct ForeignType {
   DType type;
-  bool weak = false;  // type is index for weakint, f32 for weakfloat
-  DType printed = type;
+  bool weak = false;     // type is index for weakint, f32 for weakfloat
+  DType printed = type;  // in the text
 };
 // Nullopt for what is no type.
 std::optional<ForeignType> TypeOf(const Value& dtype);

@@ -53,13 +53,13 @@ class Reader {
     Kind kind = Kind::kTuple;
     char close = ')';
     bool is_uop = false;
-    bool is_src = false;        // the tuple of a UOp's sources
-    bool opens_scope = false;   // of names
-    const char* at = nullptr;   // of the value
+    bool is_src = false;       // the tuple of a UOp's sources
+    bool opens_scope = false;  // of names
+    const char* at = nullptr;  // of the value
     uint32_t callee_size = 0;
-    uint32_t name = kNoName;    // x1:=
-    size_t base = 0;            // its first item in items_
-    std::string_view key;       // under which it is an item of the frame around it
+    uint32_t name = kNoName;  // x1:=
+    size_t base = 0;          // its first item in items_
+    std::string_view key;     // under which it is an item of the frame around it
     Location loc;
   };
   using Scope = llvm::DenseMap<uint32_t, const Node*>;
@@ -76,8 +76,10 @@ class Reader {
     const Frame& f = frames_.back();
     failed_ = true;
     diags_.Error(last_, "the text ends here, but '" + std::string(f.at, f.callee_size) +
-                            (f.close == ')' ? "(" : f.close == ']' ? "[" : "{") + "' of line " +
-                            std::to_string(f.loc.line) + ", column " +
+                            (f.close == ')'   ? "("
+                             : f.close == ']' ? "["
+                                              : "{") +
+                            "' of line " + std::to_string(f.loc.line) + ", column " +
                             std::to_string(f.loc.column) + " is still open");
   }
 
@@ -114,8 +116,8 @@ class Reader {
         after_value_ = false;
         return;
       }
-      return Fail(at_, "expected ',' or '" + std::string(1, frames_.back().close) + "', found " +
-                           Found());
+      return Fail(
+          at_, "expected ',' or '" + std::string(1, frames_.back().close) + "', found " + Found());
     }
     if (IsWordStart(c)) return Word();
     if (IsDigit(c) || c == '-' || c == '.') return Scan(&ScanNumber);
@@ -224,7 +226,8 @@ class Reader {
     f.key = std::exchange(key_, {});
     f.loc = Here(f.at);
     f.base = items_.size();
-    f.is_src = f.kind == Kind::kTuple && f.key == "src" && !frames_.empty() && frames_.back().is_uop;
+    f.is_src =
+        f.kind == Kind::kTuple && f.key == "src" && !frames_.empty() && frames_.back().is_uop;
     if (frames_.empty() && !f.is_uop && f.kind == Kind::kCall) {
       return Fail(f.at, "expected UOp(Ops..., found '" + std::string(f.at, f.callee_size) + "('");
     }
@@ -307,9 +310,9 @@ class Reader {
         node.num_srcs = item.value.count;
         has_src = true;
       } else if (item.key != "tag" && item.key != "metadata") {
-        return complain("UOp of a form that is not known: unexpected " +
-                        (item.key.empty() ? std::string("item")
-                                          : "'" + std::string(item.key) + "'"));
+        return complain(
+            "UOp of a form that is not known: unexpected " +
+            (item.key.empty() ? std::string("item") : "'" + std::string(item.key) + "'"));
       }
     }
     if (!has_arg || !has_src) {
@@ -331,8 +334,8 @@ class Reader {
     if (v.kind == Kind::kUOp) {
       result_->roots.push_back(v.node);
     } else if (!failed_) {
-      diags_.Error(result_->LocationOf(v.at), "expected UOp(Ops..., found '" +
-                                                  std::string(v.text().substr(0, 40)) + "'");
+      diags_.Error(result_->LocationOf(v.at),
+                   "expected UOp(Ops..., found '" + std::string(v.text().substr(0, 40)) + "'");
       failed_ = true;
     }
   }

@@ -54,8 +54,7 @@ TEST(ReaderTest, Values) {
   EXPECT_EQ(Argument("()", keep, source).list().size(), 0u);
   EXPECT_EQ(Argument("((1, 2),)", keep, source).list()[0].value.list()[1].value.number, 2);
   EXPECT_TRUE(Argument("<Ops.ADD: 48>", keep, source).is_name("Ops.ADD"));
-  EXPECT_EQ(Argument("<Kernel 3 SINK(<Ops.STORE: 45>,) (add,)>", keep, source).kind,
-            Kind::kOpaque);
+  EXPECT_EQ(Argument("<Kernel 3 SINK(<Ops.STORE: 45>,) (add,)>", keep, source).kind, Kind::kOpaque);
   const Value call = Argument("View(shape=(2, 3), mask=None)", keep, source);
   ASSERT_TRUE(call.is_call("View"));
   EXPECT_EQ(FindItem(call, "shape")->list().size(), 2u);
@@ -74,7 +73,8 @@ TEST(ReaderTest, MethodsKeepTheirReceivers) {
 }
 
 TEST(ReaderTest, ArgumentsNameTheirOwnNodes) {
-  const std::string text = R"(UOp(Ops.RESHAPE, dtypes.float, arg=(UOp(Ops.ADD, dtypes.int, arg=None, src=(
+  const std::string text =
+      R"(UOp(Ops.RESHAPE, dtypes.float, arg=(UOp(Ops.ADD, dtypes.int, arg=None, src=(
   x0:=UOp(Ops.CONST, dtypes.int, arg=1, src=()),
    x0,)), 4), src=(
   x0:=UOp(Ops.CONST, dtypes.float, arg=2.0, src=()),
@@ -91,8 +91,8 @@ TEST(ReaderTest, ArgumentsNameTheirOwnNodes) {
 }
 
 TEST(ReaderTest, SeveralRootsAndComments) {
-  const std::string text = std::string("# one\n") + kShared + "\n# two\n[" + kShared + ", " +
-                           kShared + "]\n";
+  const std::string text =
+      std::string("# one\n") + kShared + "\n# two\n[" + kShared + ", " + kShared + "]\n";
   Diagnostics diags;
   const auto result = ReadText(text, diags);
   ASSERT_NE(result, nullptr) << diags.ToString();
@@ -131,15 +131,13 @@ TEST(ReaderTest, ErrorsHaveLineAndColumn) {
       {"UOp(Ops.ADD, dtypes.float, arg=None, src=(1,))", "t:1:1: error: source 0 is no UOp"},
       {"UOp(Ops.ADD, dtypes.float, arg=None, src=()",
        "t:1:44: error: the text ends here, but 'UOp(' of line 1, column 1 is still open"},
-      {"UOp(Ops.ADD, dtypes.float, arg=None)",
-       "t:1:1: error: UOp without src"},
+      {"UOp(Ops.ADD, dtypes.float, arg=None)", "t:1:1: error: UOp without src"},
       {"UOp(Ops.ADD, dtypes.float, arg=None, shape=(), src=())",
        "t:1:1: error: UOp of a form that is not known: unexpected 'shape'"},
       {"UOp(ADD, dtypes.float, arg=None, src=())",
        "t:1:1: error: expected UOp(Ops.NAME, dtype, arg=..., src=(...))"},
       {"UOp(Ops.ADD, dtypes.float, arg='abc, src=())", "t:1:32: error: the string does not end"},
-      {"UOp(Ops.ADD, dtypes.float, arg=<Ops.ADD, src=())",
-       "t:1:32: error: '<' without its '>'"},
+      {"UOp(Ops.ADD, dtypes.float, arg=<Ops.ADD, src=())", "t:1:32: error: '<' without its '>'"},
       {"UOp(Ops.ADD, dtypes.float, arg=1.2.3, src=())", "t:1:32: error: '1.2.3' is no number"},
       {"UOp(Ops.ADD, dtypes.float, arg=(1 2), src=())",
        "t:1:35: error: expected ',' or ')', found '2'"},

@@ -191,6 +191,7 @@ const UOp* Translator::ReduceAxis(const Node& n, DType t) {
 
 const UOp* Translator::EmitConst(const Node& n, DType t) {
   const Value* v = &n.arg;
+  if (IsInvalid(&n)) return nullptr;
   if (v->is_call("ConstFloat") && v->count == 1) v = &v->list()[0].value;
   const Scalar s = t.scalar();
   int64_t bits = 0;
@@ -222,6 +223,16 @@ const UOp* Translator::EmitConst(const Node& n, DType t) {
   return EmitView(n, c, n.src(0)->arg);
 }
 
+const UOp* Translator::Variable(const Node& n, DType t) {
+  const Value *name = FindItem(n.arg, "name"), *bounds = FindItem(n.arg, "vmin_vmax");
+  if (!name || name->kind != Kind::kString || !bounds || bounds->list().size() != 2 ||
+      bounds->list()[0].value.kind != Kind::kInt || bounds->list()[1].value.kind != Kind::kInt) {
+    return Fail(n, "a variable without a name and bounds");
+  }
+  return EmitVar(n, Unquote(name->text()), bounds->list()[0].value.number,
+                 bounds->list()[1].value.number, t);
+}
+
 const UOp* Translator::EmitVar(const Node& n, const std::string& name, int64_t min, int64_t max,
                                DType t) {
   const std::string symbol = SymbolFor(name);
@@ -229,8 +240,8 @@ const UOp* Translator::EmitVar(const Node& n, const std::string& name, int64_t m
   if (!known) {
     module_.vars.push_back({symbol, min, max, n.loc});
   } else if (known->min != min || known->max != max) {
-    return Fail(n, "variable '" + name + "' has other bounds on line " +
-                       std::to_string(known->loc.line));
+    return Fail(
+        n, "variable '" + name + "' has other bounds on line " + std::to_string(known->loc.line));
   }
   const UOp* var = b_.Var(symbol);
   if (body_.side.loc(var).line == 0) body_.side.SetLoc(var, n.loc);

@@ -72,6 +72,8 @@ struct Node {
   uint32_t num_srcs = 0;
   uint32_t id = 0;      // its index in Text::nodes
   bool in_arg = false;  // printed inside of another node's argument
+  // Its number among the nodes of one graph or kernel, for the Demand that is in use.
+  mutable uint32_t slot = UINT32_MAX;
   Location loc;
 
   const Node* src(size_t i) const { return src_items[i].value.node; }

@@ -4,10 +4,11 @@
 
 namespace tg::tinygrad {
 
+bool IsInvalid(const Node* n) { return n->op == "CONST" && n->arg.is_name("Invalid"); }
+
 DType ValueType(DType t) { return t.is_image() ? DType(Scalar::kF32, t.lanes()) : t; }
 
-Translator::Translator(const Demand& demand, Module& module, Body& body,
-                       Diagnostics& diags)
+Translator::Translator(const Demand& demand, Module& module, Body& body, Diagnostics& diags)
     : demand_(demand),
       module_(module),
       body_(body),
@@ -15,7 +16,6 @@ Translator::Translator(const Demand& demand, Module& module, Body& body,
       b_(ctx_),
       diags_(diags),
       shapes_(module, ctx_),
-      first_(demand.nodes()[0]->id),
       values_(demand.nodes().size()) {
   ctx_.Reserve(values_.size());
 }
@@ -31,7 +31,7 @@ bool Translator::TranslateAll() {
     for (const DType t : demand_.Types(n)) {
       const UOp* u = Translate(*n, ValueType(t));
       if (failed_) return false;
-      values_[n->id - first_].push_back(u);
+      values_[n->slot].push_back(u);
     }
   }
   return true;
@@ -39,7 +39,7 @@ bool Translator::TranslateAll() {
 
 const UOp* Translator::ValueOf(const Node* n, DType t) const {
   const auto types = demand_.Types(n);
-  const auto& values = values_[n->id - first_];
+  const auto& values = values_[n->slot];
   if (values.empty()) return nullptr;
   if (!demand_.TypeOf(n).weak) return values[0];
   for (size_t i = 0; i < values.size(); ++i) {
@@ -50,13 +50,14 @@ const UOp* Translator::ValueOf(const Node* n, DType t) const {
 
 const UOp* Translator::Source(const Node& n, size_t i, DType t) {
   if (i >= n.num_srcs) {
-    return Fail(n, "it has " + std::to_string(n.num_srcs) + " sources, but needs " +
-                       std::to_string(i + 1));
+    return Fail(
+        n, "it has " + std::to_string(n.num_srcs) + " sources, but needs " + std::to_string(i + 1));
   }
   const UOp* u = ValueOf(n.src(i), demand_.SourceType(&n, i, t));
-  if (!u) return Fail(n, "source " + std::to_string(i) + ", a " + std::string(n.src(i)->op) +
-                             ", has no value");
-  return u;
+  if (!u)
+    return Fail(
+        n, "source " + std::to_string(i) + ", a " + std::string(n.src(i)->op) + ", has no value");
+  return AsValue(n, u);
 }
 
 const UOp* Translator::AsIndex(const UOp* u) {
@@ -81,19 +82,32 @@ const UOp* Translator::Emit(const Node& n, Op op, DType t, UOpSpan srcs, Attr at
 
 const UOp* Translator::Translate(const Node& n, DType t) {
   switch (demand_.OpOf(&n).cls) {
-    case OpClass::kElementwise: return Elementwise(n, t);
-    case OpClass::kCompare: return Compare(n);
-    case OpClass::kWhere: return Where(n, t);
-    case OpClass::kCast: return Cast(n, t);
-    case OpClass::kTrunc: return Trunc(n, t);
-    case OpClass::kMovement: return Movement(n, t);
-    case OpClass::kReduceAxis: return ReduceAxis(n, t);
-    case OpClass::kConst: return EmitConst(n, t);
-    case OpClass::kVar: return DefineVar(n, t);
-    case OpClass::kAlias: return Source(n, 0, t);
-    case OpClass::kNothing: return nullptr;
-    case OpClass::kRefused: return Fail(n, "tg has no counterpart of this op");
-    default: return Other(n, t);
+    case OpClass::kElementwise:
+      return Elementwise(n, t);
+    case OpClass::kCompare:
+      return Compare(n);
+    case OpClass::kWhere:
+      return Where(n, t);
+    case OpClass::kCast:
+      return Cast(n, t);
+    case OpClass::kTrunc:
+      return Trunc(n, t);
+    case OpClass::kMovement:
+      return Movement(n, t);
+    case OpClass::kReduceAxis:
+      return ReduceAxis(n, t);
+    case OpClass::kConst:
+      return EmitConst(n, t);
+    case OpClass::kVar:
+      return DefineVar(n, t);
+    case OpClass::kAlias:
+      return Source(n, 0, t);
+    case OpClass::kNothing:
+      return nullptr;
+    case OpClass::kRefused:
+      return Fail(n, "tg has no counterpart of this op");
+    default:
+      return Other(n, t);
   }
 }
 
@@ -102,7 +116,8 @@ bool Translator::Broadcast(const Node& n, Nodes& srcs) {
   Shape target;
   for (const UOp* s : srcs) {
     const Shape& shape = shapes_.Of(s);
-    if (shape.size() > target.size()) target.insert(target.begin(), shape.size() - target.size(), 1);
+    if (shape.size() > target.size())
+      target.insert(target.begin(), shape.size() - target.size(), 1);
     for (size_t i = 0; i < shape.size(); ++i) {
       Dim& extent = target[target.size() - shape.size() + i];
       if (extent.Is(1)) extent = shape[i];
@@ -159,6 +174,8 @@ const UOp* Translator::Compare(const Node& n) {
 }
 
 const UOp* Translator::Where(const Node& n, DType t) {
+  // The condition is for the INDEX that this is a source of.
+  if (n.num_srcs == 3 && IsInvalid(n.src(2))) return Source(n, 1, t);
   Nodes srcs;
   for (size_t i = 0; i < 3; ++i) {
     const UOp* s = Source(n, i, t);
@@ -175,8 +192,8 @@ const UOp* Translator::Cast(const Node& n, DType t) {
   // A pointer to vectors is one to scalars here: how much moves is the access's type.
   if (x->dtype.is_memory()) return x;
   if (demand_.OpOf(&n).op == Op::kBitcast && BitWidth(x->dtype.scalar()) != BitWidth(t.scalar())) {
-    return Fail(n, "from " + x->dtype.ToString() + " to " + t.ToString() +
-                       ", which is of another size");
+    return Fail(
+        n, "from " + x->dtype.ToString() + " to " + t.ToString() + ", which is of another size");
   }
   return Emit(n, demand_.OpOf(&n).op, t, {x});
 }

@@ -39,6 +39,11 @@ class Translator {
   // The ops that this class does not know. Null for what has no value, or after an error.
   virtual const UOp* Other(const Node& n, DType t) = 0;
 
+  // A source's translation as a value: newer versions leave loads to the reader.
+  virtual const UOp* AsValue(const Node& n, const UOp* u) {
+    (void)n;
+    return u;
+  }
   // Source `i`, as `n` takes it when it is a `t`; null, with an error, where it has no value.
   const UOp* Source(const Node& n, size_t i, DType t);
   // The translation of a node as a `t`; null where there is none.
@@ -59,6 +64,8 @@ class Translator {
   const UOp* EmitView(const Node& n, const UOp* x, const Value& tracker);
   // A variable of the module; declares it.
   const UOp* EmitVar(const Node& n, const std::string& name, int64_t min, int64_t max, DType t);
+  // A variable of newer versions (IsVariable).
+  const UOp* Variable(const Node& n, DType t);
   // `u`, an integer, as an index.
   const UOp* AsIndex(const UOp* u);
 
@@ -96,12 +103,13 @@ class Translator {
 
   ShapeMap shapes_;
   bool failed_ = false;
-  const uint32_t first_;  // id of the first node
-  std::vector<llvm::SmallVector<const UOp*, 1>> values_;  // by id, like Demand::Types
+  std::vector<llvm::SmallVector<const UOp*, 1>> values_;  // by slot, like Demand::Types
 };
 
 // The op of an argument like Ops.ADD, if it can stand in a reduction.
 std::optional<Op> ReduceOpOf(const Value& v);
+// CONST Invalid: what stands for an address behind a condition that does not hold.
+bool IsInvalid(const Node* n);
 // The type of a value of type `t`: images hold floats.
 DType ValueType(DType t);
 

@@ -66,6 +66,7 @@ void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet
       }
       const Cone source = cones_[s];
       cone.reads |= source.reads;
+      cone.rows = std::max(cone.rows, source.rows);
       cone.weight = std::min(cone.weight + source.weight, 1e9);
       cone.terms = std::max(cone.terms, source.terms);
       cone.reduces |= source.reduces;
@@ -78,7 +79,7 @@ void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet
     }
     // Beneath an expand that repeats, reduces are done once for all or stored.
     const bool repeats = u->op == Op::kExpand && Elements(u) > Elements(u->src(0));
-    if (repeats && cone.reduces) cone = {.reads = cone.reads};
+    if (repeats && cone.reduces) cone = {.reads = cone.reads, .rows = cone.rows + 1};
   }
 }
 

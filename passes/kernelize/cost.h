@@ -17,6 +17,8 @@ struct Cone {
   double terms = 1;      // innermost elements an element: what its reduces run over
   bool reduces = false;  // holds a reduce that no expand would store anyway
   bool reads = false;    // holds anything but constants and places
+  int rows = 0;          // reduces beneath expands, one beneath the other, that a kernel of rows
+                         // would compute once for each row
 };
 
 class CostModel {

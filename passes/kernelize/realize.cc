@@ -125,7 +125,10 @@ class Planner {
       };
       if (cone.reduces && cone.weight > CostModel::kFreeReduce) return KeepsRows(u) ? "" : how();
       // Repeat the work, or write the value once and read it.
-      if (cost_.ComputeSeconds(u, evaluations - size) > cost_.StoreSeconds(u)) return how();
+      double repeat = cost_.ComputeSeconds(u, evaluations - size);
+      // What its rows share would have to be stored in its stead.
+      if (LosesRows(uses)) repeat += cone.rows * CostModel::kLaunchSeconds;
+      if (repeat > cost_.StoreSeconds(u)) return how();
     }
     if (!reduce || uses.size() != 1) return "";
     // A reduce inside another one runs only as often in parallel as the outer kernel's results.
@@ -141,6 +144,16 @@ class Planner {
                           " work-items otherwise");
     }
     return "";
+  }
+
+  // Whether kernels that use a value so cannot be ones of the value's rows: there are several, or
+  // one whose reduces vary along what the value repeats over.
+  bool LosesRows(const std::vector<UseId>& uses) {
+    const UOp* kernel = uses_.KernelOf(uses[0]);
+    return std::any_of(uses.begin(), uses.end(), [&](UseId use) {
+      const LoopSet repeats = uses_.OuterLoops(kernel) & ~UnionOf(uses_.Loops(use));
+      return uses_.KernelOf(use) != kernel || (kernels_[kernel].reduced & repeats) != 0;
+    });
   }
 
   // Whether `u`, which holds a reduce, can stay in the one kernel that uses it though the kernel

@@ -1,0 +1,31 @@
+// OpenScopes: the loops and blocks (RANGE, IF) that each node of a lowered kernel stands in.
+#ifndef TG_FRONTEND_TINYGRAD_OPEN_SCOPES_H_
+#define TG_FRONTEND_TINYGRAD_OPEN_SCOPES_H_
+
+#include <vector>
+
+#include "frontend/tinygrad/demand.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tg::tinygrad {
+
+// A node stands in what its sources stand in, without the loops that it, a REDUCE or the ASSIGN of
+// an accumulator, has run through. What comes after a STORE stands in none of its scopes.
+class OpenScopes {
+ public:
+  using Scopes = std::vector<const Node*>;  // in the order of the text
+
+  explicit OpenScopes(const Demand& demand);
+
+  const Scopes& Of(const Node* n) const { return open_[n->slot]; }
+  // The ASSIGN of a DEFINE_ACC; null where there is none.
+  const Node* AssignOf(const Node* acc) const { return assign_.lookup(acc); }
+
+ private:
+  std::vector<Scopes> open_;  // by slot
+  llvm::DenseMap<const Node*, const Node*> assign_;
+};
+
+}  // namespace tg::tinygrad
+
+#endif  // TG_FRONTEND_TINYGRAD_OPEN_SCOPES_H_

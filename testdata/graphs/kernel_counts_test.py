@@ -1,0 +1,70 @@
+"""How many kernels each graph becomes, beside tinygrad's figures. A count that rises fails.
+
+    kernel_counts_test.py TG_OPT FOLDER [--write]
+
+FOLDER/kernel_counts.md holds the counts; --write makes it anew.
+"""
+
+import glob
+import lzma
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+TARGETS = ("cl-cpu", "cl-gpu", "cl-nvidia-sm90")
+# Kernels of tinygrad v0.10.3 and, where measured, v0.13.0.
+TINYGRAD = {
+    "resnet18": (23, None), "resnet50": (56, 51), "effnet_b2": (163, 140), "vit": (209, 197),
+    "bert": (215, 196), "llama_prefill": (14, None), "llama_decode": (6, None),
+    "unet": (839, 759), "train_mnist": (28, None),
+}
+HEAD = """# Kernels of each graph
+
+Kernels that run, and different ones among them, after `kernelize` for three targets; tinygrad's own counts beside them.
+Made by `kernel_counts_test.py --write`, compared by the test.
+
+| graph | tinygrad v0.10.3 | v0.13.0 | """
+
+
+def count(text, target):
+    result = subprocess.run(
+        [TG_OPT, "--pass=kernelize", f"--target={target}", "--crash-reproducer=none"], input=text,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert result.returncode == 0, result.stderr.decode()
+    module = result.stdout.decode()
+    return (len(re.findall(r" = kernel @", module)), len(re.findall(r"^kernel @", module, re.M)))
+
+
+def table():
+    lines = [HEAD + " | ".join(TARGETS) + " |", "| --- " * (3 + len(TARGETS)) + "|"]
+    for name, (old, new) in TINYGRAD.items():
+        with lzma.open(os.path.join(FOLDER, name + ".repr.xz")) as file:
+            text = file.read()
+        cells = [name, str(old), str(new) if new else ""]
+        cells += ["%d, %d different" % count(text, target) for target in TARGETS]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+class KernelCounts(unittest.TestCase):
+    maxDiff = None
+
+    def test_every_graph_is_counted(self):
+        names = {os.path.basename(p)[:-len(".repr.xz")]
+                 for p in glob.glob(os.path.join(FOLDER, "*.repr.xz"))}
+        self.assertEqual(names, set(TINYGRAD))
+
+    def test_counts(self):
+        with open(os.path.join(FOLDER, "kernel_counts.md")) as file:
+            self.assertEqual(file.read(), table())
+
+
+TG_OPT, FOLDER = sys.argv[1:3]
+if __name__ == "__main__":
+    if sys.argv[3:] == ["--write"]:
+        with open(os.path.join(FOLDER, "kernel_counts.md"), "w") as file:
+            file.write(table())
+    else:
+        unittest.main(argv=sys.argv[:1])
