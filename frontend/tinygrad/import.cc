@@ -85,6 +85,8 @@ std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view f
   if (!directives) return nullptr;
   auto module = std::make_unique<Module>();
   module->path = file_name;
+  // tinygrad takes x*0 for 0, in its rules and where it makes a load of a one-hot row.
+  module->flags.Add(ModuleFlag::kZeroMul);
   module->name = directives->module.empty() ? ModuleName(file_name) : directives->module;
   if (!ImportRoots(*syntax, *directives, *module, diags)) return nullptr;
   return module;

@@ -276,10 +276,23 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
     const bool zero = IsConst(identity) && identity->word() == 0;
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
-  if (const UOp* folded = FoldLoop(op, x, plan)) return folded;
+  if (const UOp* folded = FoldLoop(op, x, plan)) {
+    ++folded_[key.node];
+    return folded;
+  }
+  ++looped_[key.node];
   x = reduces_.Reduce(op, x, plan.unrolls, plan.ranges);
   if (plan.specials.empty()) return x;
   return reduces_.GroupReduce(op, x, plan.specials, locals_);
+}
+
+std::vector<const UOp*> BodyLowering::FoldedReduces() const {
+  std::vector<const UOp*> out;
+  for (const BaseAxis& b : schedule_.base) {
+    const bool folds = b.reduce && folded_.Get(b.reduce) > 0 && looped_.Get(b.reduce) == 0;
+    if (folds && (out.empty() || out.back() != b.reduce)) out.push_back(b.reduce);
+  }
+  return out;
 }
 
 const UOp* BodyLowering::FoldLoop(Op op, const UOp* x, const ReduceAt& plan) {

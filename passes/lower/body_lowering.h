@@ -26,6 +26,9 @@ class BodyLowering {
   // The lowered sink.
   absl::StatusOr<const UOp*> Run();
 
+  // The reduces whose loops were not needed, wherever they are read.
+  std::vector<const UOp*> FoldedReduces() const;
+
  private:
   using PositionId = uint32_t;
   // A value of the old body at one position.
@@ -78,6 +81,7 @@ class BodyLowering {
   std::unordered_map<Key, const UOp*, KeyHash> values_;
   std::unordered_map<Key, ReduceAt, KeyHash> plans_;
   std::vector<const UOp*> locals_;
+  NodeMap<int> folded_, looped_;  // by reduce: at how many positions
   absl::Status status_;
 };
 

@@ -1,5 +1,7 @@
 #include "passes/lower/lower.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "passes/lower/body_lowering.h"
 #include "passes/lower/reduce_lowering.h"
@@ -48,6 +50,31 @@ absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& tar
   kernel.stage = Stage::kLowered;
   Compact(body);
   return absl::OkStatus();
+}
+
+NodeSet FoldedReduces(const Module& module, const Kernel& kernel, const Target& target) {
+  NodeSet out;
+  Kernel copy;
+  copy.name = kernel.name;
+  CloneBody(kernel.body, copy.body);
+  Simplifier simplifier(*copy.body.context, &module);
+  const auto simplify = [&](const UOp* u) { return simplifier(u); };
+  ShapeMap shapes(module, *copy.body.context);
+  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, copy, target, shapes);
+  if (!schedule.ok()) return out;
+  Builder b(*copy.body.context);
+  const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
+  if (!where.ok()) return out;
+  const std::vector<const UOp*> order = PostOrder(copy.body.root),
+                                own = PostOrder(kernel.body.root);
+  BodyLowering lowering(module, copy.body, *schedule, *where, shapes, target, simplify);
+  if (!lowering.Run().ok()) return out;
+  for (const UOp* reduce : lowering.FoldedReduces()) {
+    // A copy has its nodes in the same order.
+    const auto at = std::find(order.begin(), order.end(), reduce) - order.begin();
+    out.Insert(own[static_cast<size_t>(at)]);
+  }
+  return out;
 }
 
 namespace {

@@ -115,7 +115,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   NodeSet seen;
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis& base = t.schedule().base[n];
-    if (!base.reduce || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
+    if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
     const bool varies =
         vectors && (t.schedule().varies[n] & LoopBit(t.schedule().axes[lanes[0]].base)) != 0;
     const int64_t terms = PowerOfTwoDivisor(base.max_size, WidestLanes(t));

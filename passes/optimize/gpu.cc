@@ -17,7 +17,7 @@ int64_t Divisor(int64_t n, std::initializer_list<int64_t> choices, int64_t limit
 
 const UOp* FinalReduce(const Tuner& t) {
   for (const BaseAxis& b : t.schedule().base) {
-    if (b.reduce) return b.reduce;
+    if (const UOp* reduce = t.ReduceOf(b)) return reduce;
   }
   return nullptr;
 }
@@ -67,7 +67,7 @@ bool GroupReduce(Tuner& t) {
   NodeSet seen;
   // Once for each reduce, on its first axis.
   for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-    const UOp* reduce = t.schedule().base[n].reduce;
+    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
     if (!reduce || !seen.Insert(reduce)) continue;
     for (int64_t amount : {int64_t{256}, int64_t{16}}) {
       if (amount == 256 && items > 32) continue;
@@ -212,7 +212,7 @@ bool Sums(Tuner& t) {
   const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
   if (reduces.empty() || t.IsSymbolic(reduces.back())) return false;
   for (const BaseAxis& b : t.schedule().base) {
-    if (b.reduce && b.reduce != FinalReduce(t)) return false;
+    if (t.ReduceOf(b) && b.reduce != FinalReduce(t)) return false;
   }
   bool along = false;
   for (const Access& a : t.accesses()) {
@@ -270,7 +270,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   NodeSet seen;
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis base = t.schedule().base[n];
-    if (!base.reduce || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
+    if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
     const std::string rest = InFours(t, "unroll", base.name);
     if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
   }

@@ -14,10 +14,13 @@ namespace tg {
 // A schedule being built up: what rules ask of it, and opts that are tried and kept if legal.
 class Tuner {
  public:
-  Tuner(const Kernel& kernel, Schedule schedule, std::vector<Access> accesses, const Target& target)
+  // `folded`: reduces that need no loop, whose axes are to be left alone.
+  Tuner(const Kernel& kernel, Schedule schedule, std::vector<Access> accesses, NodeSet folded,
+        const Target& target)
       : kernel_(kernel),
         schedule_(std::move(schedule)),
         accesses_(std::move(accesses)),
+        folded_(std::move(folded)),
         target_(target) {}
 
   const Kernel& kernel() const { return kernel_; }
@@ -32,7 +35,11 @@ class Tuner {
   // The same with the work-items along the local axis of that name for an amount.
   bool TryWith(std::string_view name, size_t axis, std::string_view local);
 
-  // Positions of the axes of one kind, in order.
+  // The reduce that a base axis belongs to; null for axes of what is stored and for folded reduces.
+  const UOp* ReduceOf(const BaseAxis& base) const {
+    return base.reduce && !folded_.Contains(base.reduce) ? base.reduce : nullptr;
+  }
+  // Positions of the axes of one kind, in order; none of a folded reduce.
   std::vector<size_t> Axes(AxisKind kind) const;
   int64_t Size(size_t axis) const { return schedule_.axes[axis].max_size; }
   bool IsSymbolic(size_t axis) const { return schedule_.axes[axis].size.is_symbolic(); }
@@ -53,6 +60,7 @@ class Tuner {
   const Kernel& kernel_;
   Schedule schedule_;
   std::vector<Access> accesses_;
+  NodeSet folded_;
   const Target& target_;
   std::vector<Opt> opts_;
 };

@@ -1,11 +1,13 @@
 #include "passes/optimize/optimize.h"
 
+#include <algorithm>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "passes/analysis/accesses.h"
 #include "passes/analysis/schedule.h"
 #include "passes/analysis/structural_key.h"
+#include "passes/lower/lower.h"
 #include "passes/optimize/heuristic.h"
 #include "passes/simplify/simplify.h"
 
@@ -19,6 +21,11 @@ bool IsTrivial(const Schedule& schedule) {
     if (a.max_size == 0) return true;
   }
   return false;
+}
+
+bool HasOp(const Body& body, Op op) {
+  const std::vector<const UOp*> order = PostOrder(body.root);
+  return std::any_of(order.begin(), order.end(), [&](const UOp* u) { return u->op == op; });
 }
 
 absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic,
@@ -38,7 +45,10 @@ absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic
     Schedule start = *MakeSchedule(module, scratch, target, scratch_shapes);
     std::vector<Access> accesses = FindAccesses(scratch.body, axes, scratch_shapes,
                                                 [&](const UOp* u) { return simplifier(u); });
-    Tuner tuner(scratch, std::move(start), std::move(accesses), target);
+    // Only what counts places can do without its loop; to know costs a lowering.
+    const bool places = HasOp(scratch.body, Op::kIota);
+    NodeSet folded = places ? FoldedReduces(module, scratch, target) : NodeSet();
+    Tuner tuner(scratch, std::move(start), std::move(accesses), std::move(folded), target);
     target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);
     kernel.opts = tuner.opts();
     kernel.axes = tuner.schedule().ToAxes();

@@ -26,7 +26,9 @@ bool Tuner::Keep(Opt opt) {
 std::vector<size_t> Tuner::Axes(AxisKind kind) const {
   std::vector<size_t> out;
   for (size_t i = 0; i < schedule_.axes.size(); ++i) {
-    if (schedule_.axes[i].kind == kind) out.push_back(i);
+    const UOp* reduce = schedule_.base[schedule_.axes[i].base].reduce;
+    const bool folded = reduce && folded_.Contains(reduce);
+    if (schedule_.axes[i].kind == kind && !folded) out.push_back(i);
   }
   return out;
 }
@@ -48,7 +50,7 @@ LoopSet Tuner::SharedAlong() const {
     if (!schedule_.base[i].reduce) outer |= LoopBit(i);
   }
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    const UOp* reduce = schedule_.base[i].reduce;
+    const UOp* reduce = ReduceOf(schedule_.base[i]);
     if (!reduce) continue;
     int64_t terms = 1;
     for (const BaseAxis& b : schedule_.base) terms *= b.reduce == reduce ? b.max_size : 1;

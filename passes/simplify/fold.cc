@@ -153,6 +153,17 @@ const UOp* FoldCast(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
+const UOp* FoldMulOfBool(const UOp* u, RuleContext& rc) {
+  const DType t = u->dtype;
+  if (t.is_bool() || (t.is_float() && !rc.flags.has(ModuleFlag::kZeroMul))) return nullptr;
+  for (size_t i = 0; i < 2; ++i) {
+    const UOp* cast = u->src(i);
+    if (cast->op != Op::kCast || !cast->src(0)->dtype.is_bool()) continue;
+    return rc.ctx.Make(Op::kWhere, t, {cast->src(0), u->src(1 - i), UniformConst(rc.ctx, t, 0)});
+  }
+  return nullptr;
+}
+
 const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc) {
   const UOp* cast = u->src(0);
   const auto bits = UniformBits(u->src(1));

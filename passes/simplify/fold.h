@@ -17,6 +17,8 @@ const UOp* FoldIntoWhere(const UOp* u, RuleContext& rc);
 // cast: to the same type; of a cast that kept all values or, among integers, all bits; of a bool
 // that was cast; into the branches of a `where` with a constant branch. bitcast of a bitcast.
 const UOp* FoldCast(const UOp* u, RuleContext& rc);
+// A product with a bool that was cast: where(p, x, 0). Of floats where the module has zero-mul.
+const UOp* FoldMulOfBool(const UOp* u, RuleContext& rc);
 // A constant added to an index that was cast to an integer, or multiplied with it: casts wrap as
 // the integer's arithmetic does, so the index can take it. cast(x + 1) + -1 -> cast(x)
 const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc);

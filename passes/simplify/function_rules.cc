@@ -34,6 +34,7 @@ constexpr auto kGeneral = rules(
     custom<Op::kFloorDiv, Op::kFloorMod>(&FoldDivModOfSum, "FoldDivModOfSum"),
     custom<Op::kCmpLt, Op::kCmpNe>(&FoldCompareOfCast, "FoldCompareOfCast"),
     custom<Op::kCmpLt, Op::kCmpNe>(&FoldCompareOfSums, "FoldCompareOfSums"),
+    custom<Op::kMul>(&FoldMulOfBool, "FoldMulOfBool"),
     custom<Op::kAdd, Op::kMul>(&FoldIntoIndex, "FoldIntoIndex"),
     custom<Op::kMul>(&DistributeProduct, "DistributeProduct"),
     custom<Op::kAdd>(&CanonicalSum, "CanonicalSum"),
