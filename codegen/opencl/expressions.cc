@@ -11,7 +11,7 @@ namespace {
 char ClassLetter(DType t) {
   if (t.is_bool()) return t.lanes() > 1 ? 'B' : 'b';
   if (t.scalar() == Scalar::kF16) return 'h';
-  if (t.scalar() == Scalar::kF32 && t.lanes() >= 4) return 'v';
+  if (t.scalar() == Scalar::kF32 && t.lanes() > 1) return 'v';
   if (t.scalar() == Scalar::kF64 && t.lanes() >= 8) return 'd';
   if (t.is_float()) return 'f';
   return IsUnsigned(t.scalar()) ? 'u' : 'i';

@@ -90,6 +90,8 @@ class KernelWriter {
   absl::Status WriteStore(const UOp* u);
   // The elements of an address as an lvalue, or the pointer to them.
   std::string Element(const UOp* address, Scalar value, int lanes, bool write);
+  // Neighbouring halves as a vector of their bits, which may lie at any of them.
+  std::string Halves(const UOp* address, int lanes, const char* qualifier);
   std::string Pointer(const UOp* address, int precedence);
   absl::StatusOr<std::string> Image(const UOp* u, const UOp* memory);
   bool Converts(const UOp* memory, Scalar value) const;

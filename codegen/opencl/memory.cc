@@ -72,6 +72,11 @@ std::string KernelWriter::Element(const UOp* address, Scalar value, int lanes, b
   return absl::StrCat("*(", space, type, "*)", Pointer(address, kUnary));
 }
 
+std::string KernelWriter::Halves(const UOp* address, int lanes, const char* qualifier) {
+  return absl::StrCat("*(", SpacePrefix(MemoryOf(address)->dtype.space()), qualifier,
+                      prelude_->UnalignedType(Scalar::kU16, lanes), "*)", Pointer(address, kUnary));
+}
+
 absl::Status KernelWriter::WriteLoad(const UOp* u) {
   const UOp* address = u->src(0);
   const UOp* memory = MemoryOf(address);
@@ -96,7 +101,10 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
 
   Expr e;
   e.precedence = kPostfix;
-  if (Converts(memory, value)) {
+  if (Converts(memory, value) && lanes > 1 && target_.unaligned_access) {
+    e.text =
+        absl::StrCat(prelude_->FloatsOfHalves(lanes), "(", Halves(address, lanes, "const "), ")");
+  } else if (Converts(memory, value)) {
     std::string pointer = Pointer(address, kTernary);
     if (Declared(memory, target_) != Scalar::kF16) {
       pointer = absl::StrCat("(", SpacePrefix(memory->dtype.space()), "const half*)",
@@ -169,6 +177,9 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     const std::string text = mask ? Mask(value, 32, kTernary) : Operand(value, kTernary);
     const bool declares = !piece->declare && piece->first == position_ && !guard;
     Line(absl::StrCat(declares ? type + " " : "", piece->name, " = ", text, ";"));
+  } else if (Converts(memory, t.scalar()) && t.lanes() > 1 && target_.unaligned_access) {
+    Line(absl::StrCat(Halves(address, t.lanes(), ""), " = ", prelude_->HalvesOfFloats(t.lanes()),
+                      "(", Operand(value, kTernary, true), ");"));
   } else if (Converts(memory, t.scalar())) {
     std::string pointer = Pointer(address, kTernary);
     if (Declared(memory, target_) != Scalar::kF16) {

@@ -77,6 +77,22 @@ std::string Prelude::FloatToInt(Scalar from, Scalar to, int lanes) {
   return name;
 }
 
+std::string Prelude::FloatsOfHalves(int lanes) {
+  std::string name = absl::StrCat("float", lanes, "_of_halves");
+  functions_.insert(absl::StrCat("static inline float", lanes, " ", name, "(ushort", lanes,
+                                 " x) {\n  return vload_half", lanes,
+                                 "(0, (const half*)&x);\n}\n"));
+  return name;
+}
+
+std::string Prelude::HalvesOfFloats(int lanes) {
+  std::string name = absl::StrCat("halves_of_float", lanes);
+  functions_.insert(absl::StrCat("static inline ushort", lanes, " ", name, "(float", lanes,
+                                 " x) {\n  ushort", lanes, " halves;\n  vstore_half", lanes,
+                                 "_rte(x, 0, (half*)&halves);\n  return halves;\n}\n"));
+  return name;
+}
+
 void Prelude::Merge(const Prelude& other) {
   no_contraction_ |= other.no_contraction_;
   fp16_ |= other.fp16_;

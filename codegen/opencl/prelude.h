@@ -26,6 +26,10 @@ class Prelude {
   std::string BitCast(const std::string& from, const std::string& to);
   // The function that converts a float to an integer type, saturating and with 0 for NaN.
   std::string FloatToInt(Scalar from, Scalar to, int lanes);
+  // The functions from the bits of a vector of halves to floats and back, rounded to nearest. PoCL
+  // 3.1 takes the address given to vload_half8 for a multiple of 16.
+  std::string FloatsOfHalves(int lanes);
+  std::string HalvesOfFloats(int lanes);
   // The sampler `nearest`: unnormalised coordinates, zero outside.
   void UsesSampler() { sampler_ = true; }
 
