@@ -174,6 +174,14 @@ void Locals(Tuner& t) {
     total *= n;
   }
   std::sort(chosen.begin(), chosen.end());
+  // Small groups leave a multiprocessor half empty: grow them while there are enough of them.
+  const int64_t enough = int64_t{4} * t.target().compute_units;
+  while (!chosen.empty() && total * 2 <= limit && t.WorkItems() / (total * 2) >= enough) {
+    auto& [axis, n] = chosen.back();
+    if (t.Size(axis) % (n * 2) != 0) break;
+    n *= 2;
+    total *= 2;
+  }
   // Names survive the moves that each opt makes; positions do not.
   std::vector<std::pair<std::string, int64_t>> named;
   for (const auto& [axis, n] : chosen) named.emplace_back(t.schedule().axes[axis].name, n);
