@@ -1,4 +1,5 @@
-"""How many kernels each graph becomes, beside tinygrad's figures. A count that rises fails.
+"""How many kernels each graph becomes, beside tinygrad's figures, and each op of ops/. A count that
+rises fails.
 
     kernel_counts_test.py TG_OPT FOLDER [--write]
 
@@ -44,6 +45,14 @@ def table():
             text = file.read()
         cells = [name, str(old), str(new) if new else ""]
         cells += ["%d, %d different" % count(text, target) for target in TARGETS]
+        lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", "The parts that models are made of, as tinygrad v0.10.3 spells them (`ops/`):", "",
+              "| op | " + " | ".join(TARGETS) + " |", "| --- " * (1 + len(TARGETS)) + "|"]
+    for path in sorted(glob.glob(os.path.join(FOLDER, "ops", "*.repr"))):
+        with open(path, "rb") as file:
+            text = file.read()
+        cells = [os.path.basename(path)[:-len(".repr")]]
+        cells += [str(count(text, target)[0]) for target in TARGETS]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
