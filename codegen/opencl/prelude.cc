@@ -37,8 +37,9 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
       break;
     }
     case Op::kSin:
-      // PoCL 3.1 is off by 2^-7 on denormals in vectors. The sine of a small number is that number.
-      text = absl::StrCat("(", t, " a) {\n  return fabs(a) < 1e-30f ? a : sin(a);\n}\n");
+      // PoCL 3.1 is off by 2^-7 for small lanes where another lane is large or not finite.
+      text = absl::StrCat("(", t, " a) {\n  const ", t, " small = fabs(a) < 1.0f ? a : (", t,
+                          ")0;\n  return fabs(a) < 1.0f ? sin(small) : sin(a);\n}\n");
       break;
     case Op::kPow: {
       // PoCL 3.1 gives infinity in all eight lanes where one of them overflows.
