@@ -38,7 +38,7 @@ uint32_t HashString(std::string_view s) {
 
 }  // namespace
 
-class Context::Arena : public llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 1 << 16> {};
+class Context::Arena : public llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 1 << 14> {};
 
 Context::Context() : arena_(std::make_unique<Arena>()) {
   table_.assign(256, Slot());
@@ -103,6 +103,10 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
 }
 
 const UOp* Context::Rebuild(const UOp* u, const Context& from, UOpSpan srcs) {
+  if (&from == this && srcs.size() == u->num_srcs &&
+      std::equal(srcs.begin(), srcs.end(), u->src_tail)) {
+    return u;
+  }
   return Make(u->op, u->dtype, srcs, &from == this ? u->attr : ImportAttr(u->op, u->attr, from));
 }
 

@@ -98,17 +98,19 @@ std::optional<Shape> Expand(const Shape& from, Shape to, std::string* error) {
 size_t NumOperands(const UOp* u) { return u->num_srcs - CountSymbolic(u); }
 
 Shape DimsOf(const UOp* u) {
-  size_t next = NumOperands(u);
+  size_t next = u->num_srcs > 1 ? NumOperands(u) : 1;
   Shape out;
+  out.reserve(u->list().size());
   for (int64_t w : u->list()) out.push_back(w == kSymbolic ? Dim(u->src(next++)) : Dim(w));
   return out;
 }
 
 std::vector<std::pair<Dim, Dim>> PairsOf(const UOp* u) {
-  size_t next = NumOperands(u);
+  size_t next = u->num_srcs > 1 ? NumOperands(u) : 1;
   const auto take = [&](int64_t w) { return w == kSymbolic ? Dim(u->src(next++)) : Dim(w); };
   std::vector<std::pair<Dim, Dim>> out;
   const auto words = u->words();
+  out.reserve(words.size() / 2);
   for (size_t i = 1; i + 1 < words.size(); i += 2) {
     const Dim a = take(words[i]);
     out.emplace_back(a, take(words[i + 1]));
@@ -157,7 +159,7 @@ Dim MulDims(Context& ctx, const Dim& a, const Dim& b) {
 }
 
 const Shape& ShapeMap::Of(const UOp* u) {
-  if (shapes_.Get(u)) return *shapes_[u];
+  if (const Shape* known = shapes_.Get(u)) return *known;
   std::vector<const UOp*> stack = {u};
   while (!stack.empty()) {
     const UOp* top = stack.back();

@@ -22,6 +22,10 @@ class NodeSet {
     bits_[word] |= bit;
     return true;
   }
+  // Makes room for the nodes up to `u`.
+  void Reserve(const UOp* u) {
+    if (const size_t words = (u->id >> 6) + 1; bits_.size() < words) bits_.resize(words);
+  }
   bool Contains(const UOp* u) const {
     const size_t word = u->id >> 6;
     return word < bits_.size() && (bits_[word] >> (u->id & 63) & 1);
@@ -57,6 +61,7 @@ class NodeMap {
 inline void AppendPostOrder(UOpSpan roots, NodeSet& seen, std::vector<const UOp*>& out) {
   std::vector<std::pair<const UOp*, uint32_t>> stack;
   for (const UOp* root : roots) {
+    seen.Reserve(root);  // ids of sources are smaller
     if (!seen.Insert(root)) continue;
     stack.emplace_back(root, 0);
     while (!stack.empty()) {

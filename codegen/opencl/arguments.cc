@@ -72,23 +72,33 @@ std::string FunctionName(std::string_view kernel) {
   return changed ? absl::StrFormat("%s_%08x", name, hash) : name;
 }
 
-std::vector<bool> AliasedSlots(const Module& module, const Kernel& kernel,
-                               const std::vector<KernelParam>& args) {
-  std::vector<bool> aliased(args.size(), false);
+KernelCalls::KernelCalls(const Module& module) {
   for (const auto& graph : module.graphs) {
     if (!graph->body.root) continue;
     for (const UOp* u : PostOrder(graph->body.root)) {
-      if (u->op != Op::kKernel ||
-          graph->body.context->String(static_cast<StringId>(u->word())) != kernel.name) {
-        continue;
-      }
-      for (size_t i = 0; i < args.size(); ++i) {
-        for (size_t j = 0; j < i; ++j) {
-          if (args[i].is_var || args[j].is_var || !(args[i].writes || args[j].writes)) continue;
-          const auto a = static_cast<size_t>(args[i].slot), b = static_cast<size_t>(args[j].slot);
-          if (a >= u->num_srcs || b >= u->num_srcs) continue;
-          if (BufferOf(u->src(a)) == BufferOf(u->src(b))) aliased[i] = aliased[j] = true;
-        }
+      if (u->op != Op::kKernel) continue;
+      calls_[std::string(graph->body.context->String(static_cast<StringId>(u->word())))].push_back(
+          u);
+    }
+  }
+}
+
+UOpSpan KernelCalls::Of(std::string_view kernel) const {
+  const auto it = calls_.find(kernel);
+  return it == calls_.end() ? UOpSpan() : UOpSpan(it->second);
+}
+
+std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& args) {
+  std::vector<bool> aliased(args.size(), false);
+  for (const UOp* u : calls) {
+    std::vector<const UOp*> buffers;
+    for (const UOp* s : u->srcs()) buffers.push_back(BufferOf(s));
+    for (size_t i = 0; i < args.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        if (args[i].is_var || args[j].is_var || !(args[i].writes || args[j].writes)) continue;
+        const auto a = static_cast<size_t>(args[i].slot), b = static_cast<size_t>(args[j].slot);
+        if (a >= u->num_srcs || b >= u->num_srcs) continue;
+        if (buffers[a] == buffers[b]) aliased[i] = aliased[j] = true;
       }
     }
   }
@@ -170,7 +180,7 @@ std::string KernelWriter::Comment() const {
 std::string KernelWriter::Signature() {
   std::vector<std::string> params;
   size_t var = 0;
-  const std::vector<bool> aliased = AliasedSlots(module_, kernel_, result_.params);
+  const std::vector<bool> aliased = AliasedSlots(calls_.Of(kernel_.name), result_.params);
   for (size_t i = 0; i < result_.params.size(); ++i) {
     const KernelParam& arg = result_.params[i];
     if (arg.is_var) {

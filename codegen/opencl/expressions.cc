@@ -304,8 +304,11 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
     }
     return Operand(s, precedence, row->has('x') || (vector && !IsMask(s)));
   };
-  const std::string one = Literal(u->dtype.scalar(), BitsFromDouble(u->dtype.scalar(), 1), true);
-  e.text = FillIn(*row, text, Type(u->dtype.scalar(), u->dtype.lanes()), one);
+  const Scalar s = u->dtype.scalar();
+  const bool has_one = row->text.find("$one") != std::string_view::npos;
+  const std::string one = has_one ? Literal(s, BitsFromDouble(s, 1), true) : "";
+  const bool has_type = row->text.find("$=") != std::string_view::npos;
+  e.text = FillIn(*row, text, has_type ? Type(s, u->dtype.lanes()) : "", one);
   e.precedence = row->precedence;
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
   return e;

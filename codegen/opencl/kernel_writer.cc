@@ -14,15 +14,20 @@ constexpr size_t kMaxInline = 56, kMaxStored = 80;
 
 }  // namespace
 
-KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const Target& target)
-    : module_(module),
-      kernel_(kernel),
+KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const KernelCalls& calls,
+                           const Target& target)
+    : kernel_(kernel),
+      calls_(calls),
       target_(target),
       ctx_(*kernel.body.context),
       plan_(kernel),
       bounds_(*kernel.body.context, &module),
       no_contract_(module.flags.has(ModuleFlag::kNoContract)),
-      no_nan_(module.flags.has(ModuleFlag::kNoNan)) {}
+      no_nan_(module.flags.has(ModuleFlag::kNoNan)) {
+  uint32_t nodes = 0;
+  for (const UOp* u : kernel.body.linear) nodes = std::max(nodes, u->id + 1);
+  exprs_.Reserve(nodes);
+}
 
 absl::Status KernelWriter::Unsupported(const UOp* u, std::string_view why) const {
   return absl::UnimplementedError(absl::StrCat(

@@ -4,6 +4,7 @@
 #define TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +37,20 @@ struct Expr {
   int mask_bits = 0;  // of a vector of bools
 };
 
+// The calls of a module's kernels, as `kernel` nodes of its graphs.
+class KernelCalls {
+ public:
+  explicit KernelCalls(const Module& module);
+  UOpSpan Of(std::string_view kernel) const;
+
+ private:
+  std::map<std::string, std::vector<const UOp*>, std::less<>> calls_;
+};
+
 class KernelWriter {
  public:
-  KernelWriter(const Module& module, const Kernel& kernel, const Target& target);
+  KernelWriter(const Module& module, const Kernel& kernel, const KernelCalls& calls,
+               const Target& target);
   absl::StatusOr<RenderedKernel> Run(Prelude& prelude);
 
  private:
@@ -104,8 +116,8 @@ class KernelWriter {
   absl::Status WriteShuffle(const UOp* u);
   std::string Call(const PtxFunction& f);
 
-  const Module& module_;
   const Kernel& kernel_;
+  const KernelCalls& calls_;
   const Target& target_;
   const Context& ctx_;
   Plan plan_;
@@ -127,10 +139,9 @@ class KernelWriter {
 // that lose a character a suffix from their hash.
 std::string FunctionName(std::string_view kernel);
 
-// By argument: whether it may share memory with another, one of them being written, in some call
-// in the module. A kernel that nobody calls in it is taken to be called with buffers of their own.
-std::vector<bool> AliasedSlots(const Module& module, const Kernel& kernel,
-                               const std::vector<KernelParam>& args);
+// By argument: whether it may share memory with another, one of them being written, in some of the
+// calls. A kernel that nobody calls is taken to be called with buffers of their own.
+std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& args);
 
 // `text`, in parentheses where it binds less tightly than `required`.
 std::string Parenthesized(const std::string& text, int precedence, int required);

@@ -7,13 +7,14 @@ namespace tg {
 namespace {
 
 absl::StatusOr<RenderedKernel> Render(const Module& module, const Kernel& kernel,
-                                      const Target& target, opencl::Prelude& prelude) {
+                                      const opencl::KernelCalls& calls, const Target& target,
+                                      opencl::Prelude& prelude) {
   if (kernel.stage != Stage::kLinear || kernel.body.linear.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("opencl: kernel @", kernel.name, " is at stage ",
                      std::string(StageName(kernel.stage)), "; it has to be at stage linear"));
   }
-  return opencl::KernelWriter(module, kernel, target).Run(prelude);
+  return opencl::KernelWriter(module, kernel, calls, target).Run(prelude);
 }
 
 }  // namespace
@@ -21,18 +22,19 @@ absl::StatusOr<RenderedKernel> Render(const Module& module, const Kernel& kernel
 absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& kernel,
                                             const Target& target) {
   opencl::Prelude prelude;
-  return Render(module, kernel, target, prelude);
+  return Render(module, kernel, opencl::KernelCalls(module), target, prelude);
 }
 
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,
                                             std::span<const Kernel* const> kernels,
                                             const Target& target) {
   RenderedModule all;
+  const opencl::KernelCalls calls(module);
   opencl::Prelude prelude;
   std::string bodies;
   for (const Kernel* kernel : kernels) {
     opencl::Prelude mine;
-    auto rendered = Render(module, *kernel, target, mine);
+    auto rendered = Render(module, *kernel, calls, target, mine);
     if (!rendered.ok()) return rendered.status();
     prelude.Merge(mine);
     absl::StrAppend(&bodies, bodies.empty() ? "" : "\n", rendered->body);

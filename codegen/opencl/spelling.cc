@@ -1,6 +1,8 @@
 #include "codegen/opencl/spelling.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "ir/check.h"
 
@@ -12,6 +14,20 @@ constexpr Spelling kSpellings[] = {
 #include "codegen/opencl/spelling.def"
 #undef TG_CL
 };
+
+// Where an op's rows are.
+struct Rows {
+  size_t begin = 0, end = 0;
+};
+constexpr auto kRowsOf = [] {
+  std::array<Rows, kNumOps> rows{};
+  for (size_t i = std::size(kSpellings); i-- > 0;) {
+    Rows& r = rows[static_cast<size_t>(kSpellings[i].op)];
+    if (r.end == 0) r.end = i + 1;
+    r.begin = i;
+  }
+  return rows;
+}();
 
 struct Operator {
   std::string_view text;
@@ -68,7 +84,9 @@ int Required(std::string_view text, size_t begin, size_t end) {
 }  // namespace
 
 const Spelling* FindSpelling(Op op, char cls) {
-  for (const Spelling& row : kSpellings) {
+  const Rows rows = kRowsOf[static_cast<size_t>(op)];
+  for (size_t i = rows.begin; i < rows.end; ++i) {
+    const Spelling& row = kSpellings[i];
     if (row.op == op && row.classes.find(cls) != std::string_view::npos) return &row;
   }
   return nullptr;

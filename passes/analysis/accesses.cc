@@ -4,27 +4,31 @@
 #include <set>
 #include <utility>
 
+#include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/view_index.h"
 
 namespace tg {
 namespace {
 
-bool DependsOn(const UOp* u, const UOp* leaf) {
-  for (const UOp* v : PostOrder(u)) {
-    if (v == leaf) return true;
-  }
-  return false;
+// What `u` is made of, itself included.
+NodeSet PartsOf(const UOp* u) {
+  NodeSet parts;
+  std::vector<const UOp*> order;
+  AppendPostOrder(UOpSpan(&u, 1), parts, order);
+  return parts;
 }
 
-// The factor of `leaf` in a sum of products with constants.
-std::optional<int64_t> StrideOf(const UOp* index, const UOp* leaf) {
-  int64_t stride = 0;
-  std::vector<std::pair<const UOp*, int64_t>> terms = {{index, 1}};
+// The factor of each leaf in a sum of products with constants; nullopt: it is in something else.
+std::vector<std::optional<int64_t>> StridesOf(const UOp* index,
+                                              const std::vector<const UOp*>& leaves) {
+  std::vector<std::optional<int64_t>> strides(leaves.size(), 0);
+  llvm::SmallVector<std::pair<const UOp*, int64_t>, 8> terms = {{index, 1}};
   while (!terms.empty()) {
-    const auto [u, factor] = terms.back();
-    terms.pop_back();
-    if (u == leaf) {
-      stride += factor;
+    const auto [u, factor] = terms.pop_back_val();
+    const auto leaf = std::find(leaves.begin(), leaves.end(), u);
+    if (leaf != leaves.end()) {
+      std::optional<int64_t>& stride = strides[static_cast<size_t>(leaf - leaves.begin())];
+      if (stride) *stride += factor;
     } else if (u->op == Op::kAdd) {
       terms.emplace_back(u->src(0), factor);
       terms.emplace_back(u->src(1), factor);
@@ -35,11 +39,14 @@ std::optional<int64_t> StrideOf(const UOp* index, const UOp* leaf) {
       terms.emplace_back(u->src(0), factor * u->src(1)->word());
     } else if (u->op == Op::kMul && IsConst(u->src(0))) {
       terms.emplace_back(u->src(1), factor * u->src(0)->word());
-    } else if (DependsOn(u, leaf)) {
-      return std::nullopt;
+    } else if (u->num_srcs > 0) {
+      const NodeSet parts = PartsOf(u);
+      for (size_t i = 0; i < leaves.size(); ++i) {
+        if (parts.Contains(leaves[i])) strides[i] = std::nullopt;
+      }
     }
   }
-  return stride;
+  return strides;
 }
 
 class Finder {
@@ -115,10 +122,9 @@ class Finder {
     a.slot = ptr->word();
     a.index = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
     a.valid = at.valid;
-    for (const UOp* leaf : leaves_) {
-      a.stride.push_back(StrideOf(a.index, leaf));
-      a.masked.push_back(a.valid && DependsOn(a.valid, leaf));
-    }
+    a.stride = StridesOf(a.index, leaves_);
+    const NodeSet condition = a.valid ? PartsOf(a.valid) : NodeSet();
+    for (const UOp* leaf : leaves_) a.masked.push_back(condition.Contains(leaf));
     out_.push_back(std::move(a));
   }
 

@@ -115,6 +115,8 @@ std::vector<AxisLoops> LoopsThrough(const UOp* u, const Shape& from, const Shape
 std::vector<LoopSet> ReduceDependence(const Body& body, const std::vector<BaseAxis>& axes,
                                       ShapeMap& shapes) {
   std::vector<LoopSet> out(axes.size(), 0);
+  if (std::none_of(axes.begin(), axes.end(), [](const BaseAxis& a) { return a.reduce; }))
+    return out;
   using Places = std::vector<AxisLoops>;
   std::unordered_map<const UOp*, std::vector<Places>> seen;
   std::vector<std::pair<const UOp*, Places>> work;

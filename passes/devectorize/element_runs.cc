@@ -30,7 +30,10 @@ bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
 }  // namespace
 
 std::vector<ElementRun> RunsOf(std::vector<LaneAccess> lanes) {
-  std::sort(lanes.begin(), lanes.end(), AccessBefore);
+  // Most accesses come in order.
+  if (!std::is_sorted(lanes.begin(), lanes.end(), AccessBefore)) {
+    std::sort(lanes.begin(), lanes.end(), AccessBefore);
+  }
   std::vector<ElementRun> runs;
   std::vector<LaneAccess> rest;  // the same element with another alternative
   while (!lanes.empty()) {

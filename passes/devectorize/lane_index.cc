@@ -49,12 +49,13 @@ std::pair<const UOp*, int> PickedFrom(const UOp* u, int lane) {
 
 }  // namespace
 
-LaneIndex::LaneIndex(Builder& b, const Module& module, const UOp* root)
+LaneIndex::LaneIndex(Builder& b, const Module& module, UOpSpan order,
+                     llvm::function_ref<bool(const UOp*)> which)
     : b_(b), linear_(b, module) {
-  const std::vector<const UOp*> order = PostOrder(root);
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOp* u = *it;
     if (u->op == Op::kIndex) {
+      if (which && !which(u)) continue;
       for (size_t i = 1; i < u->num_srcs; ++i) wanted_.Insert(u->src(i));
     } else if (wanted_.Contains(u) && SeesThrough(u)) {
       for (const UOp* s : u->srcs()) wanted_.Insert(s);
@@ -189,6 +190,11 @@ void LaneIndex::Visit(const UOp* u, const UOp* now) {
        std::all_of(srcs.begin(), srcs.end(), [&](const UOp* s) { return IsUniform(s); }));
   const int n = uniform ? 1 : u->dtype.lanes();
   Forms forms;
+  if (u->dtype.is_index()) {
+    forms.index.reserve(static_cast<size_t>(n));
+  } else {
+    forms.gate.reserve(static_cast<size_t>(n));
+  }
   for (int i = 0; i < n; ++i) {
     if (u->dtype.is_index()) {
       forms.index.push_back(IndexLane(u, now, i));

@@ -8,14 +8,16 @@
 #include "ir/builder.h"
 #include "ir/module.h"
 #include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/devectorize/linear.h"
 
 namespace tg {
 
 class LaneIndex {
  public:
-  // Considers what the `index` nodes under `root` use.
-  LaneIndex(Builder& b, const Module& module, const UOp* root);
+  // Considers what the `index` nodes of `order` use, sources first, or those that `which` accepts.
+  LaneIndex(Builder& b, const Module& module, UOpSpan order,
+            llvm::function_ref<bool(const UOp*)> which = nullptr);
 
   // To be called for every node, sources first; `now` is what the node has become.
   void Visit(const UOp* u, const UOp* now);

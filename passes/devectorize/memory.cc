@@ -23,7 +23,7 @@ class Cutter {
         target_(target),
         registers_(body, module, target),
         b_(*body.context),
-        index_(b_, module, body.root) {}
+        index_(b_, module, PostOrder(body.root)) {}
 
   absl::StatusOr<MemoryStatistics> Run() {
     ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) {
@@ -69,6 +69,7 @@ std::vector<LaneAccess> Cutter::LanesOf(const UOp* access, const UOp* alternativ
   const UOp* address = access->src(0);
   const bool one_address = address->dtype.lanes() == 1;
   std::vector<LaneAccess> lanes;
+  lanes.reserve(static_cast<size_t>(AccessType(access).lanes()));
   for (int i = 0; i < AccessType(access).lanes(); ++i) {
     LaneAccess l;
     l.lane = i;
@@ -122,10 +123,11 @@ const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   const DType scalar = u->dtype.WithLanes(1);
   const std::vector<LaneAccess> lanes = LanesOf(u, alternative);
 
-  LaneRefs result(static_cast<size_t>(u->dtype.lanes()));
-  for (size_t i = 0; i < result.size(); ++i) {
-    result[i] = alternative ? OriginOf(b_, alternative, static_cast<int>(i))
-                            : LaneRef{b_.ConstBits(scalar, 0), 0};
+  LaneRefs result(static_cast<size_t>(u->dtype.lanes()), LaneRef{b_.ConstBits(scalar, 0), 0});
+  if (alternative) {
+    for (size_t i = 0; i < result.size(); ++i) {
+      result[i] = OriginOf(b_, alternative, static_cast<int>(i));
+    }
   }
   const auto load = [&](const UOp* address, UOpSpan alternatives) {
     const bool gated = address->num_srcs > 2;

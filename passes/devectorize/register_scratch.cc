@@ -44,7 +44,7 @@ RegisterScratch::RegisterScratch(Body& body, const Module& module, const Target&
   if (memories_.empty()) return;
 
   Builder b(*body.context);
-  LaneIndex index(b, module, body.root);
+  LaneIndex index(b, module, order, [&](const UOp* u) { return of_.Get(BaseOf(u->src(0))) != 0; });
   for (const UOp* u : order) {
     index.Visit(u, u);
     if (IsAccess(u) && of_.Get(BaseOf(u->src(0)->src(0)))) NoteAccess(u, index);

@@ -54,7 +54,7 @@ double CostModel::Elements(const UOp* u) {
 
 void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored) {
   for (const UOp* u : order) {
-    Cone& cone = cones_[u];
+    Cone& cone = cones_[u] = {};
     const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;
     cone.reads = buffer || (u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota);
     if (buffer) continue;

@@ -33,7 +33,7 @@ struct Writer {
 class Finder {
  public:
   Finder(const Body& graph, const std::vector<KernelDraft>& drafts, UseTable& uses,
-         const NodeMap<std::vector<UseId>>& read_uses)
+         const NodeMap<UseList>& read_uses)
       : drafts_(drafts), uses_(uses), read_uses_(read_uses) {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
@@ -142,7 +142,7 @@ class Finder {
 
   const std::vector<KernelDraft>& drafts_;
   UseTable& uses_;
-  const NodeMap<std::vector<UseId>>& read_uses_;
+  const NodeMap<UseList>& read_uses_;
   std::vector<Writer> writers_;
   WriteAfterRead out_;
 };
@@ -150,7 +150,7 @@ class Finder {
 }  // namespace
 
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
-                           UseTable& uses, const NodeMap<std::vector<UseId>>& read_uses) {
+                           UseTable& uses, const NodeMap<UseList>& read_uses) {
   return Finder(graph, drafts, uses, read_uses).Run();
 }
 

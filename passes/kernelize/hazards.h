@@ -30,7 +30,7 @@ struct WriteAfterRead {
 };
 
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
-                           UseTable& uses, const NodeMap<std::vector<UseId>>& read_uses);
+                           UseTable& uses, const NodeMap<UseList>& read_uses);
 
 // Rewrites the graph so that each of `copied` first stores its value in a buffer of its own, which
 // the assign's users read, and then copies; and so that readers of `snapshots` read copies.

@@ -12,6 +12,119 @@
 namespace tg {
 namespace {
 
+// What a kernel does not compute itself: it is loaded or passed in.
+bool IsLeafOf(const std::vector<const UOp*>& realized, const RealizePlan& plan, const UOp* u) {
+  return IsStored(u) || u->op == Op::kBind || u->op == Op::kVar ||
+         (plan.IsRealized(u) && std::find(realized.begin(), realized.end(), u) == realized.end());
+}
+
+// The product of the extents that a reduce runs over; -1: symbolic.
+int64_t TermsOf(const UOp* reduce, ShapeMap& shapes) {
+  const Shape& from = shapes.Of(reduce->src(0));
+  int64_t terms = 1;
+  for (int64_t k : reduce->list(1)) {
+    const Dim& size = from[static_cast<size_t>(k)];
+    if (size.is_symbolic()) return -1;
+    terms *= size.value();
+  }
+  return terms;
+}
+
+// Shape of what is to be stored, with axes cut where the plan says so; empty: as it is.
+const Shape& RowsOf(const RealizePlan& plan, const UOp* node) {
+  return plan.realized[static_cast<size_t>(plan.number.Get(node)) - 1].rows;
+}
+
+// Goes through a draft's expressions in Drafter's order without making anything: the key is the
+// nodes one by one, their sources by number and what is loaded by slot and shape.
+class Scanner {
+ public:
+  Scanner(ShapeMap& shapes, const RealizePlan& plan, std::vector<const UOp*> realized)
+      : shapes_(shapes), plan_(plan) {
+    draft_.nodes = std::move(realized);
+  }
+
+  KernelDraft Run() {
+    for (const UOp* node : draft_.nodes) {
+      if (node->op == Op::kAssign) known_ = false;
+      Append(shapes_.Of(node));
+      Append(RowsOf(plan_, node));
+      AppendType(node);
+      const UOp* value = ComputedValue(node);
+      Visit(value);
+      if (!known_) break;
+      Append(number_.lookup(value));
+    }
+    if (known_) {
+      draft_.key.assign(reinterpret_cast<const char*>(words_.data()), 8 * words_.size());
+    }
+    return std::move(draft_);
+  }
+
+ private:
+  void Append(uint64_t word) { words_.push_back(word); }
+  void Append(const Shape& shape) {
+    Append(shape.size());
+    for (const Dim& d : shape) {
+      if (d.is_symbolic())
+        known_ = false;
+      else
+        Append(static_cast<uint64_t>(d.value()));
+    }
+  }
+  void AppendType(const UOp* u) {
+    Append(static_cast<uint64_t>(u->dtype.scalar()) | static_cast<uint64_t>(u->dtype.lanes()) << 8);
+  }
+
+  void Visit(const UOp* root) {
+    llvm::SmallVector<const UOp*, 32> stack = {root};
+    while (!stack.empty() && known_) {
+      const UOp* u = stack.back();
+      if (number_.count(u)) {
+        stack.pop_back();
+        continue;
+      }
+      const bool leaf = IsLeafOf(draft_.nodes, plan_, u);
+      const size_t before = stack.size();
+      for (size_t i = leaf ? 0 : u->num_srcs; i-- > 0;) {
+        if (!number_.count(u->src(i))) stack.push_back(u->src(i));
+      }
+      if (stack.size() != before) continue;
+      stack.pop_back();
+      leaf ? Leaf(u) : Computed(u);
+      number_[u] = number_.size() + 1;
+    }
+  }
+
+  void Leaf(const UOp* u) {
+    // A variable, or a buffer that was written through a view.
+    known_ &= u->op != Op::kBind && u->op != Op::kVar &&
+              !(u->op == Op::kAssign && IsMovement(u->src(0)->op));
+    const auto it = std::find(draft_.inputs.begin(), draft_.inputs.end(), u);
+    Append(~static_cast<uint64_t>(it - draft_.inputs.begin()));
+    if (it == draft_.inputs.end()) draft_.inputs.push_back(u);
+    AppendType(u);
+    Append(shapes_.Of(u));
+  }
+
+  void Computed(const UOp* u) {
+    if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(TermsOf(u, shapes_));
+    // Attributes are interned: equal ones have equal bits.
+    Append(static_cast<uint64_t>(u->op));
+    AppendType(u);
+    Append(u->attr.bits);
+    Append(u->num_srcs);
+    for (const UOp* s : u->srcs()) Append(number_.lookup(s));
+  }
+
+  ShapeMap& shapes_;
+  const RealizePlan& plan_;
+  KernelDraft draft_;
+  bool known_ = true;
+  llvm::SmallVector<uint64_t, 256> words_;
+  llvm::SmallDenseMap<const UOp*, uint64_t, 32> number_;
+};
+
 class Drafter {
  public:
   Drafter(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
@@ -31,7 +144,7 @@ class Drafter {
       if (node->op == Op::kAssign) draft_.target = TargetVersion(node->src(0));
       const UOp* out = Pointer(node, static_cast<int64_t>(stores.size()));
       const UOp* value = Clone(ComputedValue(node));
-      const Shape& rows = plan_.realized[static_cast<size_t>(plan_.number.Get(node)) - 1].rows;
+      const Shape& rows = RowsOf(plan_, node);
       if (!rows.empty() && IsStatic(rows) && rows != shapes_.Of(node)) {
         out = b_.Reshape(out, rows);
         value = b_.Reshape(value, rows);
@@ -74,28 +187,13 @@ class Drafter {
     return map_.lookup(root);
   }
 
-  bool IsLeaf(const UOp* u) const {
-    return IsStored(u) || u->op == Op::kBind || u->op == Op::kVar ||
-           (plan_.IsRealized(u) &&
-            std::find(draft_.nodes.begin(), draft_.nodes.end(), u) == draft_.nodes.end());
-  }
+  bool IsLeaf(const UOp* u) const { return IsLeafOf(draft_.nodes, plan_, u); }
 
   const UOp* Copy(const UOp* u) {
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_.lookup(s));
-    if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(Terms(u));
+    if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(TermsOf(u, shapes_));
     return b_.context().Rebuild(u, *graph_.context, {srcs.data(), srcs.size()});
-  }
-
-  int64_t Terms(const UOp* reduce) const {
-    const Shape& from = shapes_.Of(reduce->src(0));
-    int64_t terms = 1;
-    for (int64_t k : reduce->list(1)) {
-      const Dim& size = from[static_cast<size_t>(k)];
-      if (size.is_symbolic()) return -1;
-      terms *= size.value();
-    }
-    return terms;
   }
 
   const UOp* Leaf(const UOp* u) {
@@ -185,7 +283,17 @@ class Drafter {
 
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                         const RealizePlan& plan, std::vector<const UOp*> realized) {
+  KernelDraft draft = Scanner(shapes, plan, realized).Run();
+  if (!draft.key.empty()) return draft;
   return Drafter(module, graph, shapes, plan, std::move(realized)).Run();
+}
+
+void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
+                 KernelDraft& draft) {
+  if (draft.kernel) return;
+  KernelDraft built = Drafter(module, graph, shapes, plan, draft.nodes).Run();
+  TG_CHECK(built.inputs == draft.inputs && built.vars.empty() && !built.target);
+  draft.kernel = std::move(built.kernel);
 }
 
 }  // namespace tg

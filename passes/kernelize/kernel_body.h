@@ -14,8 +14,10 @@ namespace tg {
 
 // A kernel and what it is to be run on, as nodes of the graph's context.
 struct KernelDraft {
-  std::vector<const UOp*> nodes;  // the realized nodes: one, or siblings
-  std::unique_ptr<Kernel> kernel;
+  std::vector<const UOp*> nodes;      // the realized nodes: one, or siblings
+  std::unique_ptr<Kernel> kernel;     // null until BuildKernel
+  std::string key;                    // drafts of one graph with equal keys have equal bodies;
+                                      // empty: nothing is known (in-place writes, variables)
   const UOp* target = nullptr;        // of an assign: the version it writes to; else null
   std::vector<const UOp*> inputs;     // stored or realized nodes, in slot order behind the output;
                                       // the target is not repeated where it is also read
@@ -24,11 +26,16 @@ struct KernelDraft {
   std::vector<int64_t> reduce_terms;  // of each reduce in the expression; -1: symbolic
 };
 
-// Builds the body that stores the values `realized`, of one shape and none of which depends on
-// another. The first arguments are the outputs, the inputs follow in the order in which the
-// expressions read them.
+// The kernel that stores the values `realized`, of one shape and none of which depends on another.
+// The first arguments are the outputs, the inputs follow in the order in which the expressions read
+// them. Its body is built at once only where the draft has no key: most kernels of a deep model
+// equal one that is there already.
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                         const RealizePlan& plan, std::vector<const UOp*> realized);
+
+// Builds the draft's body, unless it has been.
+void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
+                 KernelDraft& draft);
 
 }  // namespace tg
 

@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -57,17 +59,20 @@ class KernelPool {
 // The graph over buffers: an assign of a kernel for each draft.
 class Assembler {
  public:
-  Assembler(Module& module, Graph& graph, ShapeMap& shapes, std::vector<KernelDraft> drafts,
-            WriteAfterRead order, KernelPool& pool, PassContext& context)
+  Assembler(Module& module, Graph& graph, ShapeMap& shapes, const RealizePlan& plan,
+            std::vector<KernelDraft> drafts, WriteAfterRead order, KernelPool& pool,
+            PassContext& context)
       : module_(module),
         graph_(graph),
         body_(graph.body),
         shapes_(shapes),
+        plan_(plan),
         drafts_(std::move(drafts)),
         order_(std::move(order)),
         pool_(pool),
         context_(context),
         b_(*body_.context) {
+    for (const BufferDecl& decl : module_.buffers) buffer_names_.insert(decl.name);
     for (size_t i = 0; i < drafts_.size(); ++i) {
       for (const UOp* u : drafts_[i].nodes) draft_of_[u] = static_cast<int>(i) + 1;
     }
@@ -148,7 +153,7 @@ class Assembler {
     }
     for (const UOp* in : d.inputs) operands.push_back(WholeBuffer(map_.Get(in)));
     for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
-    const std::string name = pool_.Add(std::move(d.kernel), context_);
+    const std::string name = KernelOf(d);
     const UOp* k =
         b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
     for (size_t n = 0; n < d.nodes.size(); ++n) {
@@ -162,6 +167,18 @@ class Assembler {
       map_[u] = b_.context().Make(Op::kAssign, out->dtype, srcs);
       body_.CarryOver(u, map_[u]);
     }
+  }
+
+  // The name of the draft's kernel, which is added to the module unless an equal one is there.
+  std::string KernelOf(KernelDraft& d) {
+    if (const auto known = by_draft_.find(d.key); known != by_draft_.end()) {
+      ++context_.statistics["kernelize.equal-kernels"];
+      return known->second;
+    }
+    BuildKernel(module_, body_, shapes_, plan_, d);
+    std::string name = pool_.Add(std::move(d.kernel), context_);
+    if (!d.key.empty()) by_draft_.emplace(d.key, name);
+    return name;
   }
 
   // A kernel is run on whole buffers: after an assign to a view, the buffer that it is a view of.
@@ -188,7 +205,7 @@ class Assembler {
     BufferDecl decl;
     do {
       decl.name = absl::StrCat("t", next_buffer_++);
-    } while (module_.FindBuffer(decl.name));
+    } while (buffer_names_.contains(decl.name));
     decl.dtype = u->dtype;
     decl.role = Role::kTemp;
     int64_t size = 1;
@@ -215,11 +232,14 @@ class Assembler {
   Graph& graph_;
   Body& body_;
   ShapeMap& shapes_;
+  const RealizePlan& plan_;
   std::vector<KernelDraft> drafts_;
   WriteAfterRead order_;
   KernelPool& pool_;
   PassContext& context_;
   Builder b_;
+  std::unordered_map<std::string, std::string> by_draft_;  // kernels' names by key
+  std::unordered_set<std::string> buffer_names_;           // of the module before this graph
   NodeMap<int> draft_of_;
   NodeMap<const UOp*> map_;
   int next_buffer_ = 0;
@@ -239,13 +259,13 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
 
 absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, PassContext& context) {
   Body& body = graph.body;
-  if (absl::Status s = PrepareGraph(module, body, context.target); !s.ok()) return s;
+  ShapeMap shapes(module, *body.context);
+  if (absl::Status s = PrepareGraph(module, body, shapes, context.target); !s.ok()) return s;
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
   for (int round = 0; round < 8; ++round) {
-    ShapeMap shapes(module, *body.context);
     UseTable uses(module, *body.context, shapes);
-    NodeMap<std::vector<UseId>> read_uses;
+    NodeMap<UseList> read_uses;
     const RealizePlan plan = PlanRealize(module, body, shapes, uses, context.target,
                                          context.Int("max-inputs"), read_uses);
     std::vector<KernelDraft> drafts;
@@ -261,6 +281,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, Pass
     }
     const std::vector<std::vector<size_t>> groups =
         FindSiblings(drafts, plan, order, shapes, context.Int("max-inputs"));
+    const bool explain = context.Flag("explain");
     std::vector<KernelDraft> kernels;
     for (const std::vector<size_t>& group : groups) {
       if (group.size() == 1) {
@@ -270,10 +291,14 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, Pass
         for (size_t i : group) nodes.push_back(plan.realized[i].node);
         kernels.push_back(DraftKernel(module, body, shapes, plan, std::move(nodes)));
       }
-      if (context.Flag("explain")) Explain(module, graph, kernels.back(), plan, context);
+      if (explain) {
+        BuildKernel(module, body, shapes, plan, kernels.back());
+        Explain(module, graph, kernels.back(), plan, context);
+      }
     }
     order = OrderOfGroups(groups, order);
-    Assembler(module, graph, shapes, std::move(kernels), std::move(order), pool, context).Run();
+    Assembler(module, graph, shapes, plan, std::move(kernels), std::move(order), pool, context)
+        .Run();
     return absl::OkStatus();
   }
   return absl::InternalError(

@@ -19,12 +19,12 @@ namespace {
 
 class Preparer {
  public:
-  Preparer(const Module& module, Body& body, const Target& target)
+  Preparer(const Module& module, Body& body, ShapeMap& shapes, const Target& target)
       : module_(module),
         target_(target),
         body_(body),
         b_(*body.context),
-        shapes_(module, *body.context),
+        shapes_(shapes),
         closed_forms_(module, *body.context, shapes_) {}
 
   absl::Status Run() {
@@ -223,7 +223,7 @@ class Preparer {
   const Target& target_;
   Body& body_;
   Builder b_;
-  ShapeMap shapes_;
+  ShapeMap& shapes_;
   ClosedForms closed_forms_;
   NodeSet varies_;
   NodeMap<const UOp*> map_;
@@ -231,8 +231,9 @@ class Preparer {
 
 }  // namespace
 
-absl::Status PrepareGraph(const Module& module, Body& body, const Target& target) {
-  return Preparer(module, body, target).Run();
+absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes,
+                          const Target& target) {
+  return Preparer(module, body, shapes, target).Run();
 }
 
 bool IsVersion(const UOp* u) {

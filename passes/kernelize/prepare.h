@@ -17,7 +17,7 @@ namespace tg {
 //  - a value without elements becomes a constant, a reduce over none its identity;
 //  - buffer_view becomes a reshape and a shrink;
 //  - a long reduce with few results becomes two, unless the module forbids reassociation.
-absl::Status PrepareGraph(const Module& module, Body& body, const Target& target);
+absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target);
 
 // Whether `u` is a buffer's contents: on entry, or after some writes (assign, after).
 bool IsVersion(const UOp* u);

@@ -19,17 +19,20 @@ struct Findings {
 
 class Planner {
  public:
-  Planner(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
-          const Target& target, const NodeMap<std::string>& forced, const Findings& known,
-          NodeMap<std::vector<UseId>>& read_uses)
+  // `order`: the graph's nodes, sources first.
+  Planner(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes, UseTable& uses,
+          const Target& target, CostModel& cost, const NodeMap<std::string>& forced,
+          const Findings& known, NodeMap<UseList>& read_uses)
       : body_(body),
+        order_(order),
         shapes_(shapes),
         uses_(uses),
         target_(target),
-        cost_(module, body, shapes, target),
+        cost_(cost),
         read_uses_(read_uses),
-        order_(PostOrder(body.root)),
         reasons_(forced) {
+    node_uses_.Reserve(body.context->num_nodes());
+    reasons_.Reserve(body.context->num_nodes());
     findings_.rows = known.rows;
     NodeSet leaves;
     for (const UOp* u : known.stored) leaves.Insert(u);
@@ -66,7 +69,7 @@ class Planner {
   void Visit(const UOp* u) {
     if (u->op == Op::kSink) return;
     if (IsStored(u)) {
-      std::vector<UseId>& reads = read_uses_[u];
+      UseList& reads = read_uses_[u];
       reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
       // What an op that is no kernel reads must be stored.
       if (u->op == Op::kCopy || u->op == Op::kBufferView) Force(u->src(0), "source of a copy");
@@ -79,14 +82,14 @@ class Planner {
     if (u->op == Op::kAssign) reasons_[u] = "assign";
     if (reasons_[u].empty()) reasons_[u] = Decide(u);
     if (!reasons_[u].empty()) {
-      std::vector<UseId>& reads = read_uses_[u];
+      UseList& reads = read_uses_[u];
       reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
       node_uses_[u] = {uses_.Root(u, findings_.rows.Get(u))};
     }
     if (u->op == Op::kReduceAxis) {
       for (UseId use : node_uses_[u]) {
         const UOp* kernel = uses_.KernelOf(use);
-        kernels_[kernel].reduced |= UnionOf(uses_.Loops(use)) & uses_.OuterLoops(kernel);
+        kernels_[kernel].reduced |= uses_.Varies(use) & uses_.OuterLoops(kernel);
       }
     }
     Propagate(u);
@@ -103,13 +106,13 @@ class Planner {
   double Evaluations(UseId use) {
     const UOp* kernel = uses_.KernelOf(use);
     const LoopSet parallel = uses_.OuterLoops(kernel) & ~kernels_[kernel].serial;
-    return uses_.Iterations(kernel, parallel | UnionOf(uses_.Loops(use)));
+    return uses_.Iterations(kernel, parallel | uses_.Varies(use));
   }
 
   // Why `u` is stored; empty: it is not.
   std::string Decide(const UOp* u) {
     const bool reduce = u->op == Op::kReduceAxis;
-    const std::vector<UseId>& uses = node_uses_[u];
+    const UseList& uses = node_uses_[u];
     if (uses.empty() || (!reduce && !IsElementwise(u->op))) return "";
     double evaluations = 0;
     for (UseId use : uses) evaluations += Evaluations(use);
@@ -135,7 +138,7 @@ class Planner {
     const UOp* kernel = uses_.KernelOf(uses[0]);
     const LoopSet serial = kernels_[kernel].serial;
     const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
-    if (UnionOf(uses_.Loops(uses[0])) & serial && cone.weight > kHeavyReduce) {
+    if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
       return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
     }
     const double want = static_cast<double>(WantedParallelism(target_));
@@ -148,10 +151,10 @@ class Planner {
 
   // Whether kernels that use a value so cannot be ones of the value's rows: there are several, or
   // one whose reduces vary along what the value repeats over.
-  bool LosesRows(const std::vector<UseId>& uses) {
+  bool LosesRows(const UseList& uses) {
     const UOp* kernel = uses_.KernelOf(uses[0]);
     return std::any_of(uses.begin(), uses.end(), [&](UseId use) {
-      const LoopSet repeats = uses_.OuterLoops(kernel) & ~UnionOf(uses_.Loops(use));
+      const LoopSet repeats = uses_.OuterLoops(kernel) & ~uses_.Varies(use);
       return uses_.KernelOf(use) != kernel || (kernels_[kernel].reduced & repeats) != 0;
     });
   }
@@ -161,19 +164,20 @@ class Planner {
   // one work-item or group, which computes the value once. That is worth less parallel work, up to
   // what storing would cost. If so, the kernel is made one of rows.
   bool KeepsRows(const UOp* u) {
-    const std::vector<UseId>& uses = node_uses_[u];
+    const UseList& uses = node_uses_[u];
     const UOp* kernel = uses_.KernelOf(uses[0]);
     LoopSet varies = 0;
     double evaluations = 0;
     bool one_kernel = true;
-    std::vector<std::pair<const UOp*, std::vector<AxisLoops>>> seen;
-    for (UseId use : uses) {
-      one_kernel &= uses_.KernelOf(use) == kernel;
-      const std::pair at(uses_.KernelOf(use), uses_.Loops(use));
-      if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
-      seen.push_back(at);
-      varies |= UnionOf(at.second);
-      evaluations += uses_.Iterations(at.first, UnionOf(at.second));
+    for (size_t i = 0; i < uses.size(); ++i) {
+      const UOp* user = uses_.KernelOf(uses[i]);
+      one_kernel &= user == kernel;
+      const bool seen = std::any_of(uses.begin(), uses.begin() + i, [&](UseId other) {
+        return uses_.KernelOf(other) == user && uses_.Loops(other) == uses_.Loops(uses[i]);
+      });
+      if (seen) continue;
+      varies |= uses_.Varies(uses[i]);
+      evaluations += uses_.Iterations(user, uses_.Varies(uses[i]));
     }
     if (evaluations > cost_.Elements(u)) {
       if (!one_kernel || !CutsRows(u, kernel)) findings_.stored.push_back(u);
@@ -222,13 +226,12 @@ class Planner {
   }
 
   void AddUse(const UOp* u, UseId use) {
-    std::vector<UseId>& uses = node_uses_[u];
+    UseList& uses = node_uses_[u];
     if (std::find(uses.begin(), uses.end(), use) == uses.end()) uses.push_back(use);
   }
 
   void Propagate(const UOp* u) {
-    const std::vector<UseId> uses = node_uses_[u];
-    for (UseId use : uses) {
+    for (UseId use : node_uses_[u]) {
       if (u->op == Op::kContiguous) {
         AddUse(u->src(0), use);
       } else if (u->op == Op::kAssign) {
@@ -249,13 +252,13 @@ class Planner {
   static constexpr double kHeavyReduce = 64;
 
   const Body& body_;
+  const std::vector<const UOp*>& order_;
   ShapeMap& shapes_;
   UseTable& uses_;
   const Target& target_;
-  CostModel cost_;
-  NodeMap<std::vector<UseId>>& read_uses_;
-  std::vector<const UOp*> order_;
-  NodeMap<std::vector<UseId>> node_uses_;
+  CostModel& cost_;
+  NodeMap<UseList>& read_uses_;
+  NodeMap<UseList> node_uses_;
   NodeMap<KernelState> kernels_;
   Findings findings_;
   bool cuts_ = false;
@@ -264,24 +267,29 @@ class Planner {
 
 // Adds to `forced` nodes that must be stored so that no kernel reads more than `limit` buffers.
 // True where it added any.
-bool LimitInputs(const Body& body, const RealizePlan& plan, size_t limit,
+bool LimitInputs(const std::vector<const UOp*>& order, const RealizePlan& plan, size_t limit,
                  NodeMap<std::string>& forced) {
-  using Ids = std::vector<uint32_t>;
+  using Ids = llvm::SmallVector<uint32_t, 8>;
   NodeMap<Ids> leaves;  // what the kernel that computes the node in place reads
   bool added = false;
   const auto reads = [&](const UOp* s) {
     return IsStored(s) || plan.IsRealized(s) || !forced.Get(s).empty() ? Ids{s->id} : leaves.Get(s);
   };
-  for (const UOp* u : PostOrder(body.root)) {
+  for (const UOp* u : order) {
     if (IsStored(u) || u->op == Op::kSink) continue;
     while (true) {
       Ids all;
       const UOp* widest = nullptr;
       for (const UOp* s : u->srcs()) {
         const Ids ids = reads(s);
-        Ids merged;
-        std::set_union(all.begin(), all.end(), ids.begin(), ids.end(), std::back_inserter(merged));
-        all = std::move(merged);
+        if (all.empty()) {
+          all = ids;
+        } else if (all != ids) {
+          Ids merged;
+          std::set_union(all.begin(), all.end(), ids.begin(), ids.end(),
+                         std::back_inserter(merged));
+          all = std::move(merged);
+        }
         const bool splits = ids.size() > 1 && !IsMovement(s->op);
         if (splits && (!widest || ids.size() > leaves.Get(widest).size())) widest = s;
       }
@@ -319,23 +327,23 @@ const UOp* ComputedValue(const UOp* u) {
 }
 
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
-                        const Target& target, int64_t max_inputs,
-                        NodeMap<std::vector<UseId>>& read_uses) {
+                        const Target& target, int64_t max_inputs, NodeMap<UseList>& read_uses) {
   NodeMap<std::string> forced;
   // What a value costs depends on which of its sources are stored, and that on the value's uses:
   // a few rounds settle it.
   constexpr int kRounds = 4;
   Findings known;
+  const std::vector<const UOp*> order = PostOrder(body.root);
+  CostModel cost(module, body, shapes, target);
   for (int round = 1;; ++round) {
     read_uses = {};
-    uses.Clear();
-    Planner planner(module, body, shapes, uses, target, forced, known, read_uses);
+    Planner planner(body, order, shapes, uses, target, cost, forced, known, read_uses);
     RealizePlan plan = planner.Run();
     if (round < kRounds && (planner.cuts() || planner.findings().stored != known.stored)) {
       known = std::move(planner.findings());
       continue;
     }
-    if (max_inputs == 0 || !LimitInputs(body, plan, static_cast<size_t>(max_inputs), forced)) {
+    if (max_inputs == 0 || !LimitInputs(order, plan, static_cast<size_t>(max_inputs), forced)) {
       return plan;
     }
   }

@@ -41,8 +41,7 @@ const UOp* ComputedValue(const UOp* u);
 // Plans for the graph `body`. No kernel reads more than `max_inputs` buffers where a split of its
 // expression can avoid it (0: no limit). `read_uses` receives how kernels read each stored node.
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
-                        const Target& target, int64_t max_inputs,
-                        NodeMap<std::vector<UseId>>& read_uses);
+                        const Target& target, int64_t max_inputs, NodeMap<UseList>& read_uses);
 
 }  // namespace tg
 

@@ -1,5 +1,7 @@
 #include "passes/kernelize/uses.h"
 
+#include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace tg {
@@ -17,116 +19,144 @@ void Encode(const Shape& shape, llvm::SmallVectorImpl<int64_t>& out) {
 }
 }  // namespace
 
-int64_t UseTable::Find(UseId parent, uint32_t op, uint64_t bits, const Detail& detail,
-                       uint64_t* hash) const {
-  uint64_t h = (uint64_t{parent} << 32 | op) * 0x9e3779b97f4a7c15ull ^ bits;
-  for (int64_t d : detail) {
+int64_t UseTable::Find(const Key& key, uint64_t* hash) const {
+  uint64_t h = (uint64_t{key.parent} << 32 | key.op) * 0x9e3779b97f4a7c15ull ^ key.bits;
+  for (int64_t d : key.detail) {
     h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9ull + static_cast<uint64_t>(d);
   }
-  *hash = h ^ (h >> 32);
-  const auto [begin, end] = ids_.equal_range(*hash);
-  for (auto it = begin; it != end; ++it) {
-    const Row& row = rows_[it->second];
-    if (row.parent == parent && row.op == op && row.bits == bits && row.detail == detail) {
-      return it->second;
+  *hash = (h ^ (h >> 32)) >> 2;  // DenseMap keeps the greatest numbers for itself
+  const auto first = ids_.find(*hash);
+  if (first == ids_.end()) return -1;
+  UseId id = first->second;
+  do {
+    const Row& row = rows_[id];
+    if (row.parent == key.parent && row.op == key.op && row.bits == key.bits &&
+        row.detail_size == key.detail.size() &&
+        std::equal(key.detail.begin(), key.detail.end(), details_.data() + row.detail)) {
+      return id;
     }
-  }
+    id = row.next;
+  } while (id != 0);
   return -1;
 }
 
-UseId UseTable::Add(uint64_t hash, Row row) {
+UseId UseTable::Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t loops_of,
+                    const Shape* outside, std::vector<AxisLoops> loops) {
   const auto id = static_cast<UseId>(rows_.size());
-  rows_.push_back(std::move(row));
-  ids_.emplace(hash, id);
+  Row& row = rows_.emplace_back();
+  row.kernel = kernel;
+  row.loops_of = loops_of;
+  row.outside = outside;
+  row.varies = UnionOf(loops);
+  row.loops = std::move(loops);
+  row.parent = key.parent;
+  row.op = key.op;
+  row.bits = key.bits;
+  row.detail = details_.size();
+  row.detail_size = key.detail.size();
+  details_.insert(details_.end(), key.detail.begin(), key.detail.end());
+  const auto [first, added] = ids_.try_emplace(hash, id);
+  if (!added) {
+    // Row 0 ends a chain, so it is never linked to: it is the first of its own.
+    row.next = rows_[first->second].next;
+    rows_[first->second].next = id;
+  }
   return id;
 }
 
-void UseTable::Clear() {
-  rows_.clear();
-  ids_.clear();
-  loops_ = {};
-  reduce_loops_.clear();
+UseId UseTable::Root(const UOp* root) {
+  return latest_.Get(root) ? roots_.Get(root) : Root(root, {});
 }
 
 UseId UseTable::Root(const UOp* root, const Shape& rows) {
+  Key key{0, kRootKey, root->id, {}};
+  Encode(rows, key.detail);
   uint64_t hash;
-  if (const int64_t found = Find(0, kRootKey, root->id, {}, &hash); found >= 0) {
-    return static_cast<UseId>(found);
+  if (const int64_t found = Find(key, &hash); found >= 0) {
+    const auto use = static_cast<UseId>(found);
+    latest_[root] = rows_[use].loops_of;
+    roots_[root] = use;
+    return use;
   }
-  KernelLoops& known = loops_[root];
+  KernelLoops kernel;
   std::vector<AxisLoops> loops;
-  if (known.outer == 0) {
-    const Shape& whole = shapes_.Of(root);
-    const Shape& parts = rows.empty() ? whole : rows;
-    size_t part = 0;
-    for (const Dim& d : whole) {
-      AxisLoops& axis = loops.emplace_back();
-      if (d.Is(1)) continue;
-      while (parts[part].Is(1)) ++part;
-      if (d.is_symbolic()) {
-        axis = AddLoop(root, parts[part++]);
-        continue;
-      }
-      // The next parts that multiply to its size.
-      for (int64_t left = d.value(); left > 1; ++part) {
-        if (parts[part].Is(1)) continue;
-        axis.digits.push_back(AddLoop(root, parts[part]).digits[0]);
-        left /= parts[part].value();
-      }
+  const Shape& whole = shapes_.Of(root);
+  const Shape& parts = rows.empty() ? whole : rows;
+  loops.reserve(whole.size());
+  size_t part = 0;
+  for (const Dim& d : whole) {
+    AxisLoops& axis = loops.emplace_back();
+    if (d.Is(1)) continue;
+    while (parts[part].Is(1)) ++part;
+    if (d.is_symbolic()) {
+      axis = AddLoop(kernel, parts[part++]);
+      continue;
     }
-    known.outer = known.sizes.size();
+    // The next parts that multiply to its size.
+    for (int64_t left = d.value(); left > 1; ++part) {
+      if (parts[part].Is(1)) continue;
+      axis.digits.push_back(AddLoop(kernel, parts[part]).digits[0]);
+      left /= parts[part].value();
+    }
   }
-  return Add(hash, {root, 0, false, {}, std::move(loops), kRootKey, root->id, {}});
+  kernel.outer = kernel.sizes.size();
+  const auto loops_of = static_cast<uint32_t>(kernels_.size());
+  kernels_.push_back(std::move(kernel));
+  latest_[root] = loops_of;
+  return roots_[root] = Add(hash, key, root, loops_of, nullptr, std::move(loops));
 }
 
 UseId UseTable::Inside(UseId use, const UOp* u) {
+  const Key key{use, kRootKey + 1, u->id, {}};
   uint64_t hash;
-  if (const int64_t found = Find(use, kRootKey + 1, u->id, {}, &hash); found >= 0) {
-    return static_cast<UseId>(found);
-  }
-  const UOp* kernel = rows_[use].kernel;
+  if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
+  KernelLoops& kernel = kernels_[rows_[use].loops_of];
   std::vector<AxisLoops> loops = rows_[use].loops;
   const Shape& from = shapes_.Of(u->src(0));
   for (int64_t axis : u->list(1)) {
     const auto k = static_cast<size_t>(axis);
-    AxisLoops& loop = reduce_loops_[{kernel->id, u->id, axis}];
-    if (loop.digits.empty() && !from[k].Is(1)) loop = AddLoop(kernel, from[k]);
-    loops[k] = loop;
+    const auto known =
+        std::find_if(kernel.reduces.begin(), kernel.reduces.end(),
+                     [&](const ReduceLoop& r) { return r.reduce == u && r.axis == axis; });
+    if (known != kernel.reduces.end()) {
+      loops[k] = known->loops;
+    } else {
+      loops[k] = from[k].Is(1) ? AxisLoops{} : AddLoop(kernel, from[k]);
+      kernel.reduces.push_back({u, axis, loops[k]});
+    }
   }
-  return Add(hash, {kernel, use, false, {}, std::move(loops), kRootKey + 1, u->id, {}});
+  return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, std::move(loops));
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {
   const Shape& from = shapes_.Of(u->src(0));
-  const auto op = static_cast<uint32_t>(u->op);
-  uint64_t hash;
-  Detail detail;
+  const Shape& to = shapes_.Of(u);
+  Key key{use, static_cast<uint32_t>(u->op), 0, {}};
+  const Shape* outside = nullptr;
   if (u->op == Op::kReshape) {
-    const bool chained = rows_[use].reshape;
-    const UseId base = chained ? rows_[use].parent : use;
-    const Shape outside = chained ? rows_[use].outside : shapes_.Of(u);
-    if (from == outside) return base;
-    Encode(from, detail);
-    detail.push_back(-1);
-    Encode(outside, detail);
-    if (const int64_t found = Find(base, op, 0, detail, &hash); found >= 0) {
-      return static_cast<UseId>(found);
+    // A reshape of a reshape is one.
+    outside = rows_[use].outside ? rows_[use].outside : &to;
+    if (rows_[use].outside) key.parent = rows_[use].parent;
+    if (from == *outside) return key.parent;
+    Encode(from, key.detail);
+    key.detail.push_back(-1);
+    Encode(*outside, key.detail);
+  } else {
+    // Attributes are interned: equal ones have equal bits. Symbolic entries are told apart by id.
+    key.bits = u->attr.bits;
+    Encode(from, key.detail);
+    if (u->num_srcs > 1) {
+      for (size_t i = NumOperands(u); i < u->num_srcs; ++i) key.detail.push_back(u->src(i)->id);
     }
-    std::vector<AxisLoops> loops = LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops);
-    return Add(hash, {rows_[use].kernel, base, true, outside, std::move(loops), op, 0, detail});
   }
-  // Attributes are interned: equal ones have equal bits. Symbolic entries are told apart by id.
-  Encode(from, detail);
-  for (size_t i = NumOperands(u); i < u->num_srcs; ++i) detail.push_back(u->src(i)->id);
-  if (const int64_t found = Find(use, op, u->attr.bits, detail, &hash); found >= 0) {
-    return static_cast<UseId>(found);
-  }
-  std::vector<AxisLoops> loops = LoopsThrough(u, from, shapes_.Of(u), rows_[use].loops);
-  return Add(hash, {rows_[use].kernel, use, false, {}, std::move(loops), op, u->attr.bits, detail});
+  uint64_t hash;
+  if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
+  std::vector<AxisLoops> loops = LoopsThrough(u, from, to, rows_[use].loops);
+  return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, outside, std::move(loops));
 }
 
-AxisLoops UseTable::AddLoop(const UOp* kernel, const Dim& size) {
-  std::vector<double>& sizes = loops_[kernel].sizes;
+AxisLoops UseTable::AddLoop(KernelLoops& kernel, const Dim& size) const {
+  std::vector<double>& sizes = kernel.sizes;
   const auto n = static_cast<double>(MaxExtent(module_, ctx_, size));
   if (sizes.size() == 64)
     sizes.back() *= n;
@@ -136,16 +166,15 @@ AxisLoops UseTable::AddLoop(const UOp* kernel, const Dim& size) {
 }
 
 LoopSet UseTable::OuterLoops(const UOp* kernel) const {
-  const size_t n = loops_.Get(kernel).outer;
+  const size_t n = LoopsOf(kernel).outer;
   return n >= 64 ? ~LoopSet{0} : (LoopSet{1} << n) - 1;
 }
 
 double UseTable::Iterations(const UOp* kernel, LoopSet loops) const {
-  const KernelLoops& known = loops_.Get(kernel);
+  const std::vector<double>& sizes = LoopsOf(kernel).sizes;
+  if (sizes.size() < 64) loops &= (LoopSet{1} << sizes.size()) - 1;
   double n = 1;
-  for (size_t i = 0; i < known.sizes.size(); ++i) {
-    if (loops & LoopBit(i)) n *= known.sizes[i];
-  }
+  for (; loops != 0; loops &= loops - 1) n *= sizes[static_cast<size_t>(std::countr_zero(loops))];
   return n;
 }
 

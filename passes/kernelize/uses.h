@@ -10,31 +10,31 @@
 #define TG_PASSES_KERNELIZE_USES_H_
 
 #include <cstdint>
-#include <map>
-#include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/uop.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/loop_sets.h"
 
 namespace tg {
 
 using UseId = uint32_t;
+// Most values are used in one way or two.
+using UseList = llvm::SmallVector<UseId, 2>;
 
 class UseTable {
  public:
   UseTable(const Module& module, const Context& ctx, ShapeMap& shapes)
       : module_(module), ctx_(ctx), shapes_(shapes) {}
 
-  void Clear();
-
-  // The use of what kernel `root` stores, element by element. `rows`: its shape, perhaps with axes
-  // cut (row_shape.h); it counts in the first call for a root.
-  UseId Root(const UOp* root, const Shape& rows = {});
+  // The use of what kernel `root` stores, element by element.
+  UseId Root(const UOp* root);
+  // The same with axes cut: `rows` is its shape then (row_shape.h), or empty. The uses in a kernel
+  // that was cut in another way before are others, of which nobody may ask any more.
+  UseId Root(const UOp* root, const Shape& rows);
   // The use of movement op `u`'s source by a use of `u`.
   UseId Through(UseId use, const UOp* u);
   // The use of reduce_axis `u`'s source by a use of `u`.
@@ -44,44 +44,61 @@ class UseTable {
 
   // By axis of the value.
   const std::vector<AxisLoops>& Loops(UseId use) const { return rows_[use].loops; }
+  // The union of these.
+  LoopSet Varies(UseId use) const { return rows_[use].varies; }
   // The loops over what a kernel stores.
   LoopSet OuterLoops(const UOp* kernel) const;
   // The product of the sizes of these loops of a kernel.
   double Iterations(const UOp* kernel, LoopSet loops) const;
 
  private:
-  struct Row {
-    const UOp* kernel;
-    UseId parent;
-    bool reshape;
-    Shape outside;  // of a reshape: the shape on the consumer's side
-    std::vector<AxisLoops> loops;
-    // What makes it this row and no other: how it follows from `parent`.
-    uint32_t op = 0;
-    uint64_t bits = 0;
-    llvm::SmallVector<int64_t, 12> detail;
+  struct ReduceLoop {
+    const UOp* reduce;
+    int64_t axis;
+    AxisLoops loops;
   };
   struct KernelLoops {
     size_t outer = 0;           // of what is stored
     std::vector<double> sizes;  // at most 64; the last of 64 stands for all that follow
+    std::vector<ReduceLoop> reduces;
+  };
+  // What makes a use this one and no other: how it follows from `parent`.
+  struct Key {
+    UseId parent;
+    uint32_t op;
+    uint64_t bits;
+    llvm::SmallVector<int64_t, 16> detail;
+  };
+  struct Row {
+    const UOp* kernel;
+    uint32_t loops_of;     // of `kernel`: into kernels_
+    const Shape* outside;  // of a reshape: the shape on the consumer's side; else null
+    std::vector<AxisLoops> loops;
+    LoopSet varies = 0;
+    // The key, its detail being a part of details_.
+    UseId parent = 0;
+    uint32_t op = 0;
+    uint64_t bits = 0;
+    size_t detail = 0, detail_size = 0;
+    UseId next = 0;  // with the same hash; 0: none
   };
 
-  using Detail = llvm::SmallVector<int64_t, 12>;
-
-  // The row that follows from `parent` in this way; -1 where there is none yet, *hash for Add.
-  int64_t Find(UseId parent, uint32_t op, uint64_t bits, const Detail& detail,
-               uint64_t* hash) const;
-  UseId Add(uint64_t hash, Row row);
-  AxisLoops AddLoop(const UOp* kernel, const Dim& size);
+  // The row of this key; -1 where there is none yet, *hash for Add.
+  int64_t Find(const Key& key, uint64_t* hash) const;
+  UseId Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t loops_of,
+            const Shape* outside, std::vector<AxisLoops> loops);
+  AxisLoops AddLoop(KernelLoops& kernel, const Dim& size) const;
+  const KernelLoops& LoopsOf(const UOp* kernel) const { return kernels_[latest_.Get(kernel)]; }
 
   const Module& module_;
   const Context& ctx_;
   ShapeMap& shapes_;
   std::vector<Row> rows_;
-  std::unordered_multimap<uint64_t, UseId> ids_;  // by hash
-  NodeMap<KernelLoops> loops_;                    // by kernel
-  std::map<std::tuple<uint32_t, uint32_t, int64_t>, AxisLoops>
-      reduce_loops_;  // kernel, reduce, axis
+  std::vector<int64_t> details_;
+  llvm::DenseMap<uint64_t, UseId> ids_;  // the first row with a hash
+  std::vector<KernelLoops> kernels_{1};  // [0]: of what is no kernel yet
+  NodeMap<uint32_t> latest_;             // by kernel: into kernels_
+  NodeMap<UseId> roots_;                 // by kernel that has loops: the latest use
 };
 
 }  // namespace tg

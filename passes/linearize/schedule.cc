@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg::linearize {
 namespace {
@@ -142,8 +143,10 @@ class Scheduler {
       const UOp* u = nest_.nodes[p];
       operands.assign(u->srcs().begin(), u->srcs().end());
       auto need = [&](const UOp* s) { return registers[nest_.at(s)]; };
-      std::stable_sort(operands.begin(), operands.end(),
-                       [&](const UOp* a, const UOp* b) { return need(a) > need(b); });
+      const auto dearer = [&](const UOp* a, const UOp* b) { return need(a) > need(b); };
+      if (!std::is_sorted(operands.begin(), operands.end(), dearer)) {
+        std::stable_sort(operands.begin(), operands.end(), dearer);
+      }
       int kept = 0;
       for (const UOp* s : operands) {
         registers[p] = std::max(registers[p], need(s) + (need(s) > 0 ? kept++ : 0));
@@ -234,7 +237,7 @@ class Scheduler {
   int num_nodes_ = 0, first_loop_ = 0, num_items_ = 0;
   std::vector<std::vector<int>> items_;  // by loop
   std::vector<int> count_;
-  std::vector<std::vector<int>> needs_, users_;  // by item
+  std::vector<llvm::SmallVector<int, 4>> needs_, users_;  // by item
   std::vector<int> state_;
   std::vector<char> needed_;
   std::vector<Step> steps_;

@@ -140,7 +140,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
   const UOp* u = key.node;
   if (IsMovement(u->op)) return StepMovement(key, missing);
   if (IsElementwise(u->op)) {
-    std::vector<const UOp*> srcs;
+    llvm::SmallVector<const UOp*, 4> srcs;
     for (const UOp* s : u->srcs()) {
       // A scalar source is the same everywhere.
       PositionId at = key.at;
@@ -151,7 +151,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
     if (u->op == Op::kDetach || u->op == Op::kContiguousBackward || u->op == Op::kFuse) {
       return srcs[0];
     }
-    return b_.context().Rebuild(u, b_.context(), srcs);
+    return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
   }
   switch (u->op) {
     case Op::kConst:
@@ -186,12 +186,17 @@ Position BodyLowering::MapView(const UOp* u, const Position& at, const UOp** cla
 const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing) {
   const UOp* u = key.node;
   const UOp* src = u->src(0);
-  const UOp* clause = nullptr;
-  const Position at = positions_[key.at];
-  Position from = u->op == Op::kView
-                      ? MapView(u, at, &clause)
-                      : MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at, &clause, simplify_);
-  const UOp* value = Find(src, Intern(std::move(from)), missing);
+  const auto [it, fresh] = moved_.try_emplace(key);
+  if (fresh) {
+    const Position at = positions_[key.at];
+    const UOp** clause = &it->second.clause;
+    it->second.source =
+        Intern(u->op == Op::kView
+                   ? MapView(u, at, clause)
+                   : MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at, clause, simplify_));
+  }
+  const auto [source, clause] = it->second;
+  const UOp* value = Find(src, source, missing);
   if (!value) return nullptr;
   if (!clause || ZeroOutside(value, clause, 4)) return value;
   return b_.Where(clause, value, b_.ConstInt(value->dtype, 0));

@@ -40,6 +40,11 @@ class BodyLowering {
   struct KeyHash {
     size_t operator()(const Key& k) const { return k.node->id * 0x9e3779b97f4a7c15ull + k.at; }
   };
+  // Where a movement op at one position finds its value.
+  struct MovedFrom {
+    PositionId source;
+    const UOp* clause;  // the op's own condition; null: none
+  };
   // How one reduce at one position is carried out.
   struct ReduceAt {
     PositionId source;
@@ -79,6 +84,7 @@ class BodyLowering {
   std::vector<Position> positions_;
   std::unordered_map<uint64_t, std::vector<PositionId>> position_ids_;
   std::unordered_map<Key, const UOp*, KeyHash> values_;
+  std::unordered_map<Key, MovedFrom, KeyHash> moved_;
   std::unordered_map<Key, ReduceAt, KeyHash> plans_;
   std::vector<const UOp*> locals_;
   NodeMap<int> folded_, looped_;  // by reduce: at how many positions

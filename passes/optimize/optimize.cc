@@ -31,19 +31,17 @@ bool HasOp(const Body& body, Op op) {
 absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic,
                             PassContext& context) {
   const Target& target = context.target;
-  ShapeMap shapes(module, *kernel.body.context);
-  absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
-  if (!schedule.ok()) return schedule.status();
-  if (heuristic && kernel.opts.empty() && !IsTrivial(*schedule)) {
+  if (heuristic && kernel.opts.empty()) {
     // Accesses are looked at in a copy: the body itself stays as it is.
     Kernel scratch;
     scratch.name = kernel.name;
     CloneBody(kernel.body, scratch.body);
     ShapeMap scratch_shapes(module, *scratch.body.context);
     Simplifier simplifier(*scratch.body.context, &module);
-    const std::vector<BaseAxis> axes = BaseAxes(module, scratch, scratch_shapes);
     Schedule start = *MakeSchedule(module, scratch, target, scratch_shapes);
-    std::vector<Access> accesses = FindAccesses(scratch.body, axes, scratch_shapes,
+    kernel.axes = start.ToAxes();
+    if (IsTrivial(start)) return absl::OkStatus();
+    std::vector<Access> accesses = FindAccesses(scratch.body, start.base, scratch_shapes,
                                                 [&](const UOp* u) { return simplifier(u); });
     // Only what counts places can do without its loop; to know costs a lowering.
     const bool places = HasOp(scratch.body, Op::kIota);
@@ -55,6 +53,9 @@ absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic
     context.statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
     return absl::OkStatus();
   }
+  ShapeMap shapes(module, *kernel.body.context);
+  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  if (!schedule.ok()) return schedule.status();
   kernel.axes = schedule->ToAxes();
   return absl::OkStatus();
 }

@@ -85,6 +85,39 @@ constexpr bool CommutesByTable(Op op) {
   return kTable[static_cast<size_t>(op)];
 }
 
+// ---- Whether the ops alone let a pattern match
+// --------------------------------------------------- Most attempts fail by their ops: that needs
+// neither an Env nor all orders of operands.
+template <typename P>
+struct OpsOf {
+  static bool Match(const UOp* u) {
+    if constexpr (kIsConstant<P>) return u->op == Op::kConst || u->op == Op::kVConst;
+    return true;
+  }
+};
+template <Op kOp, typename A>
+struct OpsOf<Alu<kOp, A>> {
+  static bool Match(const UOp* u) { return u->op == kOp && OpsOf<A>::Match(u->src(0)); }
+};
+template <Op kOp, typename A, typename B_>
+struct OpsOf<Alu<kOp, A, B_>> {
+  static bool Match(const UOp* u) {
+    if (u->op != kOp) return false;
+    if (OpsOf<A>::Match(u->src(0)) && OpsOf<B_>::Match(u->src(1))) return true;
+    if constexpr (CommutesByTable(kOp) && !kIsConstant<B_>) {
+      return OpsOf<A>::Match(u->src(1)) && OpsOf<B_>::Match(u->src(0));
+    }
+    return false;
+  }
+};
+template <Op kOp, typename P, typename A, typename B_>
+struct OpsOf<Alu<kOp, P, A, B_>> {
+  static bool Match(const UOp* u) {
+    return u->op == kOp && OpsOf<P>::Match(u->src(0)) && OpsOf<A>::Match(u->src(1)) &&
+           OpsOf<B_>::Match(u->src(2));
+  }
+};
+
 // ---- Matching. kAs: the type that the place asks for --------------------------------------------
 template <Type kAs>
 inline bool Match(const Var& v, const UOp* u, Env& e) {

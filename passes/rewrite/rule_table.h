@@ -62,7 +62,8 @@ const UOp* ApplyRule(const R& rule, const UOp* u, RuleContext& rc) {
   if constexpr (R::kIsCustom) {
     return rule.fn(u, rc);
   } else {
-    using L = decltype(rule.lhs);
+    using L = std::remove_cvref_t<decltype(rule.lhs)>;
+    if (!OpsOf<L>::Match(u)) return nullptr;
     for (uint32_t choices = 0;;) {
       Env e;
       e.domain = rule.domain;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -142,9 +144,9 @@ const UOp* Algebra(const UOp* u, RuleContext& rc) {
   return r.ok() ? *r : u;
 }
 
-// `value` for an `x` within `range`, with x itself in it again.
-const UOp* Assume(const UOp* x, Interval range, const UOp* value, RuleContext& rc) {
-  const std::vector<const UOp*> nodes = NodesOf(value);
+// `value`, which is made of `nodes`, for an `x` within `range`, with x itself in it again.
+const UOp* Assume(const UOp* x, Interval range, const UOp* value,
+                  const std::vector<const UOp*>& nodes, RuleContext& rc) {
   if (std::find(nodes.begin(), nodes.end(), x) == nodes.end()) return value;
   const UOp* stand_in;
   if (range.IsPoint()) {
@@ -174,27 +176,28 @@ Clauses TermsOfPositiveSum(const Bound& bound, RuleContext& rc) {
   return terms;
 }
 
-// The least costly of `value` and `other`.
-const UOp* Cheaper(const UOp* value, const UOp* other, RuleContext& rc) {
-  if (other == value) return value;
-  const UOp* simple = Algebra(other, rc);
-  if (simple == value) return value;
-  const auto a = NodesOf(value), b = NodesOf(simple);
-  return !b.empty() && Cost(b) < Cost(a) ? simple : value;
-}
-
 const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleContext& rc) {
-  if (IsConst(value) || value->op == Op::kVConst || NodesOf(value).empty()) return value;
+  if (IsConst(value) || value->op == Op::kVConst) return value;
+  std::vector<const UOp*> nodes = NodesOf(value);
+  if (nodes.empty()) return value;
+  // Goes on with `other` where it costs less.
+  const auto take = [&](const UOp* other) {
+    if (other == value) return;
+    const UOp* simple = Algebra(other, rc);
+    if (simple == value) return;
+    std::vector<const UOp*> its = NodesOf(simple);
+    if (its.empty() || Cost(its) >= Cost(nodes)) return;
+    value = simple;
+    nodes = std::move(its);
+  };
   llvm::SmallVector<Bound, 8> bounds;
   for (const UOp* clause : clauses) {
     const Bound b = AsBound(clause);
     if (!b.of) {
       // Under a bool, it is true.
       const UOp* positive = Negated(clause);
-      value = Cheaper(value,
-                      Replace(rc, NodesOf(value), positive ? positive : clause,
-                              UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)),
-                      rc);
+      take(Replace(rc, nodes, positive ? positive : clause,
+                   UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)));
       continue;
     }
     auto same =
@@ -208,19 +211,19 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
   for (const Bound& b : bounds) {
     if (b.range.lo > b.range.hi) return nullptr;
     if (b.range == rc.bounds.Of(b.of)) continue;
-    value = Cheaper(value, Assume(b.of, b.range, value, rc), rc);
+    take(Assume(b.of, b.range, value, nodes, rc));
     const Clauses terms = TermsOfPositiveSum(b, rc);
     const UOp* agreed = nullptr;
     for (const UOp* t : terms) {
       const Interval v = rc.bounds.Of(t);
-      const UOp* one = v.hi < 1 ? agreed : Algebra(Assume(t, {1, v.hi}, value, rc), rc);
+      const UOp* one = v.hi < 1 ? agreed : Algebra(Assume(t, {1, v.hi}, value, nodes, rc), rc);
       if (agreed && one != agreed) {
         agreed = nullptr;
         break;
       }
       agreed = one;
     }
-    if (agreed) value = Cheaper(value, agreed, rc);
+    if (agreed) take(agreed);
   }
   return value;
 }

@@ -148,9 +148,9 @@ Interval LinearForm::Range(Bounds& bounds) const {
 
 std::optional<LinearForm> ParseLinear(const UOp* u) {
   if (!u->dtype.is_int_or_index()) return std::nullopt;
-  LinearForm form;
-  form.type = u->dtype;
-  if (!form.Add(u, 1)) return std::nullopt;
+  std::optional<LinearForm> form(std::in_place);
+  form->type = u->dtype;
+  if (!form->Add(u, 1)) form.reset();
   return form;
 }
 

@@ -24,8 +24,10 @@ struct Fixture {
   const UOp* Div(const UOp* x, int64_t c) { return b.Alu(Op::kFloorDiv, {x, b.Index(c)}); }
   const UOp* Mod(const UOp* x, int64_t c) { return b.Alu(Op::kFloorMod, {x, b.Index(c)}); }
   const UOp* Lt(const UOp* x, int64_t c) { return b.Lt(x, b.Index(c)); }
-  void Expect(const UOp* from, const UOp* to) {
+  // `to` in the order that terms are put in.
+  void Expect(const UOp* from, const UOp* expected) {
     const UOp* v = simplify(from);
+    const UOp* to = simplify(expected);
     EXPECT_EQ(v, to) << ToText(ctx, from) << "\n is " << ToText(ctx, v) << "\n not "
                      << ToText(ctx, to);
   }
