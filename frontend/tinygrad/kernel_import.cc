@@ -20,16 +20,9 @@ class AstTranslator : public Translator {
       : Translator(demand, module, kernel.body, diags) {}
 
   bool Run(const Node& sink) {
-    if (!TranslateAll()) return false;
-    std::vector<const UOp*> stores;
-    for (size_t i = 0; i < sink.num_srcs; ++i) {
-      const UOp* store = ValueOf(sink.src(i), kVoid);
-      if (!store || store->op != Op::kStore) return Refuse(*sink.src(i), "it is no STORE");
-      stores.push_back(store);
-    }
-    body_.root = ctx_.Make(Op::kSink, kVoid, stores, ctx_.MakeAttr(Op::kSink, {0}));
-    body_.side.SetLoc(body_.root, sink.loc);
-    return true;
+    return TranslateAll() &&
+           SetRoot(
+               sink, [](const UOp* u) { return u->op == Op::kStore; }, "it is no STORE");
   }
 
  private:

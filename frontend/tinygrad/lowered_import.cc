@@ -23,16 +23,9 @@ class LoweredTranslator : public Translator {
   }
 
   bool Run(const Node& sink) {
-    if (!TranslateAll()) return false;
-    std::vector<const UOp*> tokens;
-    for (size_t i = 0; i < sink.num_srcs; ++i) {
-      const UOp* token = ValueOf(sink.src(i), kVoid);
-      if (!token || !token->dtype.is_void()) return Refuse(*sink.src(i), "it has no effect");
-      tokens.push_back(token);
-    }
-    body_.root = ctx_.Make(Op::kSink, kVoid, tokens, ctx_.MakeAttr(Op::kSink, {0}));
-    body_.side.SetLoc(body_.root, sink.loc);
-    return true;
+    return TranslateAll() &&
+           SetRoot(
+               sink, [](const UOp* u) { return u->dtype.is_void(); }, "it has no effect");
   }
 
  private:

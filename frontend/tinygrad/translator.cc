@@ -26,6 +26,19 @@ std::nullptr_t Translator::Fail(const Node& n, const std::string& message) {
   return nullptr;
 }
 
+bool Translator::SetRoot(const Node& sink, llvm::function_ref<bool(const UOp*)> accepts,
+                         const std::string& error) {
+  std::vector<const UOp*> roots;
+  for (size_t i = 0; i < sink.num_srcs; ++i) {
+    const UOp* u = ValueOf(sink.src(i), kVoid);
+    if (!u || !accepts(u)) return Refuse(*sink.src(i), error);
+    roots.push_back(u);
+  }
+  body_.root = ctx_.Make(Op::kSink, kVoid, roots, ctx_.MakeAttr(Op::kSink, {0}));
+  body_.side.SetLoc(body_.root, sink.loc);
+  return true;
+}
+
 bool Translator::TranslateAll() {
   for (const Node* n : demand_.nodes()) {
     for (const DType t : demand_.Types(n)) {

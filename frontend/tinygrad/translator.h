@@ -18,6 +18,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/text/diagnostic.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg::tinygrad {
@@ -33,6 +34,10 @@ class Translator {
 
   // Every node that is needed. False after an error.
   bool TranslateAll();
+  // The body's sink over what `sink`'s sources became; false, with `error` at the source, where one
+  // is not what `accepts` wants.
+  bool SetRoot(const Node& sink, llvm::function_ref<bool(const UOp*)> accepts,
+               const std::string& error);
 
   // The node as a `t`: null for what has no value, or after an error.
   const UOp* Translate(const Node& n, DType t);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/lower/body_lowering.h"
 #include "passes/lower/reduce_lowering.h"
 #include "passes/simplify/simplify.h"
@@ -22,6 +23,22 @@ void Compact(Body& body) {
   body = std::move(fresh);
 }
 
+// Calls `use` with all that it takes to lower the kernel's body, which nodes are made in.
+absl::Status WithLowering(const Module& module, Kernel& kernel, const Target& target,
+                          llvm::function_ref<absl::Status(BodyLowering&, const Schedule&)> use) {
+  Body& body = kernel.body;
+  Simplifier simplifier(*body.context, &module);
+  const auto simplify = [&](const UOp* u) { return simplifier(u); };
+  ShapeMap shapes(module, *body.context);
+  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  if (!schedule.ok()) return schedule.status();
+  Builder b(*body.context);
+  const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
+  if (!where.ok()) return where.status();
+  BodyLowering lowering(module, body, *schedule, *where, shapes, target, simplify);
+  return use(lowering, *schedule);
+}
+
 }  // namespace
 
 absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& target) {
@@ -32,21 +49,16 @@ absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& tar
     return absl::OkStatus();
   }
   if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-  Simplifier simplifier(*body.context, &module);
-  const auto simplify = [&](const UOp* u) { return simplifier(u); };
-  ShapeMap shapes(module, *body.context);
-  absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
-  if (!schedule.ok()) return InKernel(kernel, schedule.status());
-  Builder b(*body.context);
-  absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
-  if (!where.ok()) return InKernel(kernel, where.status());
-  BodyLowering lowering(module, body, *schedule, *where, shapes, target, simplify);
-  absl::StatusOr<const UOp*> sink = lowering.Run();
-  if (!sink.ok()) return InKernel(kernel, sink.status());
-  body.CarryOver(body.root, *sink);
-  body.root = *sink;
-  if (absl::Status s = Simplify(body, Stage::kLowered, module); !s.ok()) return InKernel(kernel, s);
-  kernel.axes = schedule->ToAxes();
+  const absl::Status status =
+      WithLowering(module, kernel, target, [&](BodyLowering& lowering, const Schedule& schedule) {
+        absl::StatusOr<const UOp*> sink = lowering.Run();
+        if (!sink.ok()) return sink.status();
+        body.CarryOver(body.root, *sink);
+        body.root = *sink;
+        kernel.axes = schedule.ToAxes();
+        return Simplify(body, Stage::kLowered, module);
+      });
+  if (!status.ok()) return InKernel(kernel, status);
   kernel.stage = Stage::kLowered;
   Compact(body);
   return absl::OkStatus();
@@ -57,23 +69,19 @@ NodeSet FoldedReduces(const Module& module, const Kernel& kernel, const Target& 
   Kernel copy;
   copy.name = kernel.name;
   CloneBody(kernel.body, copy.body);
-  Simplifier simplifier(*copy.body.context, &module);
-  const auto simplify = [&](const UOp* u) { return simplifier(u); };
-  ShapeMap shapes(module, *copy.body.context);
-  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, copy, target, shapes);
-  if (!schedule.ok()) return out;
-  Builder b(*copy.body.context);
-  const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
-  if (!where.ok()) return out;
   const std::vector<const UOp*> order = PostOrder(copy.body.root),
                                 own = PostOrder(kernel.body.root);
-  BodyLowering lowering(module, copy.body, *schedule, *where, shapes, target, simplify);
-  if (!lowering.Run().ok()) return out;
-  for (const UOp* reduce : lowering.FoldedReduces()) {
-    // A copy has its nodes in the same order.
-    const auto at = std::find(order.begin(), order.end(), reduce) - order.begin();
-    out.Insert(own[static_cast<size_t>(at)]);
-  }
+  // A kernel that cannot be lowered has no reduce that folds; `lower` will say why.
+  WithLowering(module, copy, target, [&](BodyLowering& lowering, const Schedule&) {
+    const absl::Status status = lowering.Run().status();
+    if (!status.ok()) return status;
+    for (const UOp* reduce : lowering.FoldedReduces()) {
+      // A copy has its nodes in the same order.
+      const auto at = std::find(order.begin(), order.end(), reduce) - order.begin();
+      out.Insert(own[static_cast<size_t>(at)]);
+    }
+    return status;
+  }).IgnoreError();
   return out;
 }
 

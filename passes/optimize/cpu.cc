@@ -125,14 +125,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   }
   Loops(t, shared);
   // Inside the loops over rows, so that a row's reduces stay outside of these.
-  for (bool found = true; found;) {
-    found = false;
-    for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      if (!(shared & LoopBit(t.schedule().axes[i].base)) || !t.Try("loop", i)) continue;
-      found = true;
-      break;
-    }
-  }
+  t.LoopAlong(shared);
 }
 
 }  // namespace

@@ -267,14 +267,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
       if (t.Try("local", axis, items)) local = whole ? row : row + ".1";
     }
   }
-  for (bool found = true; found;) {
-    found = false;
-    for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      if (!(shared & LoopBit(t.schedule().axes[i].base)) || !t.Try("loop", i)) continue;
-      found = true;
-      break;
-    }
-  }
+  t.LoopAlong(shared);
   NodeSet seen;
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis base = t.schedule().base[n];

@@ -39,6 +39,9 @@ class Tuner {
   const UOp* ReduceOf(const BaseAxis& base) const {
     return base.reduce && !folded_.Contains(base.reduce) ? base.reduce : nullptr;
   }
+  // What is still global of these base axes becomes loops, the outermost first.
+  void LoopAlong(LoopSet bases);
+
   // Positions of the axes of one kind, in order; none of a folded reduce.
   std::vector<size_t> Axes(AxisKind kind) const;
   int64_t Size(size_t axis) const { return schedule_.axes[axis].max_size; }

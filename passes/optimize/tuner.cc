@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "passes/optimize/heuristic.h"
 
 namespace tg {
@@ -15,6 +17,18 @@ bool Tuner::TryWith(std::string_view name, size_t axis, std::string_view local) 
   opt.name = std::string(name);
   opt.args = {{schedule_.axes[axis].name, 0}, {std::string(local), 0}};
   return Keep(std::move(opt));
+}
+
+void Tuner::LoopAlong(LoopSet bases) {
+  // Axes move as they are marked, so each is looked for anew.
+  const auto next = [&] {
+    const std::vector<size_t> globals = Axes(AxisKind::kGlobal);
+    return std::any_of(globals.begin(), globals.end(), [&](size_t i) {
+      return (bases & LoopBit(schedule_.axes[i].base)) != 0 && Try("loop", i);
+    });
+  };
+  while (next()) {
+  }
 }
 
 bool Tuner::Keep(Opt opt) {
