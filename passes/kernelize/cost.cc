@@ -98,10 +98,13 @@ double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
          evaluations * ConeOf(u).terms * bytes / target_.bytes_per_second;
 }
 
+double CostModel::RowItems(double row) const {
+  return !target_.is_gpu || row < kLeastRowItems ? 1 : std::min(row, kRowItems);
+}
+
 double CostModel::Utilization(double parallel, double row) const {
   if (!target_.is_gpu) return std::min(1.0, parallel / target_.compute_units);
-  const double items = row < kLeastRowItems ? 1 : std::min(row, kRowItems);
-  return std::min(1.0, parallel * items / static_cast<double>(WantedParallelism(target_)));
+  return std::min(1.0, parallel * RowItems(row) / static_cast<double>(WantedParallelism(target_)));
 }
 
 }  // namespace tg

@@ -40,6 +40,8 @@ class CostModel {
   double ComputeSeconds(const UOp* u, double evaluations) const;
   // Seconds for the reduces that `u` holds, memory traffic included.
   double ReduceSeconds(const UOp* u, double evaluations) const;
+  // How many work-items of a group share a row of `row` results or terms: 1 but on a GPU.
+  double RowItems(double row) const;
   // How much of the device `parallel` rows of work keep busy, each of which `row` work-items of a
   // group may share: 0 to 1.
   double Utilization(double parallel, double row) const;

@@ -142,8 +142,9 @@ class Planner {
       return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
     }
     const double want = static_cast<double>(WantedParallelism(target_));
-    if (serial == 0 && parallel < want && size >= 4 * parallel && size * cone.weight > 1 << 16) {
-      return absl::StrCat("computed with ", static_cast<int64_t>(parallel),
+    const double items = parallel * cost_.RowItems(size / parallel);
+    if (serial == 0 && items < want && size >= 4 * parallel && size * cone.weight > 1 << 16) {
+      return absl::StrCat("computed with ", static_cast<int64_t>(items),
                           " work-items otherwise");
     }
     return "";
@@ -304,6 +305,38 @@ bool LimitInputs(const std::vector<const UOp*>& order, const RealizePlan& plan, 
   return added;
 }
 
+// `stored`, with what a value reads in place of the value where its kernel holds no reduce: whether
+// such a value is stored is a matter of its few operations, not of reduces stored beneath it.
+std::vector<const UOp*> StoredForReduces(const std::vector<const UOp*>& stored,
+                                         const RealizePlan& plan) {
+  std::vector<const UOp*> out;
+  NodeSet listed;
+  for (const UOp* u : stored) {
+    bool reduces = u->op == Op::kReduceAxis;
+    std::vector<const UOp*> reads;
+    if (plan.IsRealized(u) && !reduces) {
+      NodeSet seen;
+      std::vector<const UOp*> stack(u->srcs().begin(), u->srcs().end());
+      while (!stack.empty() && !reduces) {
+        const UOp* s = stack.back();
+        stack.pop_back();
+        if (!seen.Insert(s) || IsStored(s)) continue;
+        if (plan.IsRealized(s)) {
+          reads.push_back(s);
+          continue;
+        }
+        reduces = s->op == Op::kReduceAxis;
+        stack.insert(stack.end(), s->srcs().begin(), s->srcs().end());
+      }
+    }
+    if (reduces || reads.empty()) reads = {u};
+    for (const UOp* s : reads) {
+      if (listed.Insert(s)) out.push_back(s);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 bool IsStored(const UOp* u) {
@@ -339,8 +372,10 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
     read_uses = {};
     Planner planner(body, order, shapes, uses, target, cost, forced, known, read_uses);
     RealizePlan plan = planner.Run();
-    if (round < kRounds && (planner.cuts() || planner.findings().stored != known.stored)) {
-      known = std::move(planner.findings());
+    Findings& found = planner.findings();
+    found.stored = StoredForReduces(found.stored, plan);
+    if (round < kRounds && (planner.cuts() || found.stored != known.stored)) {
+      known = std::move(found);
       continue;
     }
     if (max_inputs == 0 || !LimitInputs(order, plan, static_cast<size_t>(max_inputs), forced)) {

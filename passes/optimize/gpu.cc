@@ -248,6 +248,43 @@ bool Sums(Tuner& t) {
   return t.Try("local", globals.back(), neighbours) && t.Try("group", AxisOf(t, first), share);
 }
 
+// The axes of a reduce over the results of another reduce; none where there is none.
+std::vector<std::string> OuterReduceAxes(const Tuner& t) {
+  NodeSet reduces;
+  for (const BaseAxis& b : t.schedule().base) {
+    if (const UOp* reduce = t.ReduceOf(b)) reduces.Insert(reduce);
+  }
+  const auto holds_another = [&](const UOp* reduce) {
+    const std::vector<const UOp*> nodes = PostOrder(reduce);
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](const UOp* u) { return u != reduce && reduces.Contains(u); });
+  };
+  std::vector<std::string> axes;
+  for (const BaseAxis& b : t.schedule().base) {
+    const UOp* reduce = t.ReduceOf(b);
+    if (reduce && !b.size.is_symbolic() && holds_another(reduce)) axes.push_back(b.name);
+  }
+  return axes;
+}
+
+// A reduce over the results of another one (the pooling of a product): the work-items of a group
+// compute these side by side, for a few neighbouring results, and sum them up.
+bool NestedReduce(Tuner& t) {
+  const std::vector<std::string> outer = OuterReduceAxes(t);
+  int64_t items = 1;
+  for (const std::string& name : outer) items *= t.Size(AxisOf(t, name));
+  if (items < 32 || items > std::min(256, t.target().max_group_size)) return false;
+  for (const std::string& name : outer) {
+    if (!t.Try("group", AxisOf(t, name))) return false;
+  }
+  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  if (!globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0) {
+    t.Try("upcast", globals.back(), 4);
+  }
+  UnrollReduce(t);
+  return true;
+}
+
 // Rows that share a reduce: a group goes through a row, and its work-items share the reduces. Short
 // rows are left to a work-item.
 void TuneRows(Tuner& t, LoopSet shared) {
@@ -285,7 +322,7 @@ void TuneForGpu(Tuner& t) {
     if (t.schedule().GroupSize() == 1) Locals(t);
     return;
   }
-  if (Sums(t) || Matvec(t)) return;
+  if (Sums(t) || NestedReduce(t) || Matvec(t)) return;
   if (!GroupReduce(t)) {
     UpcastMasked(t);
     UpcastBroadcast(t);
