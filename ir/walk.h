@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/uop.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 
@@ -59,7 +60,7 @@ class NodeMap {
 // post-order of a depth-first walk that takes sources from the left. This is the order in which
 // bodies print.
 inline void AppendPostOrder(UOpSpan roots, NodeSet& seen, std::vector<const UOp*>& out) {
-  std::vector<std::pair<const UOp*, uint32_t>> stack;
+  llvm::SmallVector<std::pair<const UOp*, uint32_t>, 64> stack;
   for (const UOp* root : roots) {
     seen.Reserve(root);  // ids of sources are smaller
     if (!seen.Insert(root)) continue;

@@ -90,6 +90,7 @@ const UOp* LaneIndex::OpaqueLane(const UOp* u, const UOp* now, int lane) {
 }
 
 Linear LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
+  if (u->op == Op::kVConst) return Linear::Constant(u->list()[static_cast<size_t>(lane)]);
   if (!SeesThrough(u)) {
     const UOp* scalar = Lane(b_, now, lane);
     return IsConst(scalar) ? Linear::Constant(scalar->word()) : Linear::Term(scalar);

@@ -91,6 +91,11 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
 }
 
 const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
+  if (x->op == Op::kVConst) {
+    Ints bits;
+    for (int64_t l : lanes) bits.push_back(x->list()[static_cast<size_t>(l)]);
+    return b.VConst(x->dtype.WithLanes(static_cast<int>(lanes.size())), Span(bits));
+  }
   LaneRefs refs;
   for (int64_t l : lanes) refs.push_back(OriginOf(b, x, static_cast<int>(l)));
   return Assemble(b, {refs.data(), refs.size()});
@@ -98,6 +103,10 @@ const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
 
 const UOp* Slice(Builder& b, const UOp* x, int first, int n) {
   if (n == x->dtype.lanes() && (n == 1 || IsElementwise(x->op) || x->op == Op::kLoad)) return x;
+  if (x->op == Op::kVConst) {
+    return b.VConst(x->dtype.WithLanes(n),
+                    x->list().subspan(static_cast<size_t>(first), static_cast<size_t>(n)));
+  }
   LaneRefs refs;
   for (int i = 0; i < n; ++i) refs.push_back(OriginOf(b, x, first + i));
   return Assemble(b, {refs.data(), refs.size()});
@@ -116,6 +125,12 @@ const UOp* Uniform(Builder& b, const UOp* x) {
   const int n = x->dtype.lanes();
   if (n == 1) return x;
   if (x->op == Op::kSplat) return x->src(0);
+  if (x->op == Op::kVConst) {
+    const auto bits = x->list();
+    return std::all_of(bits.begin(), bits.end(), [&](int64_t l) { return l == bits[0]; })
+               ? b.ConstBits(x->dtype.WithLanes(1), bits[0])
+               : nullptr;
+  }
   const LaneRef first = OriginOf(b, x, 0);
   for (int i = 1; i < n; ++i) {
     if (OriginOf(b, x, i) != first) return nullptr;

@@ -188,6 +188,11 @@ class Preparer {
     NodeSet seen;
     std::vector<const UOp*> order;
     AppendPostOrder(roots, seen, order);
+    const bool used_elsewhere = std::any_of(order.begin(), order.end(), [&](const UOp* u) {
+      return std::any_of(u->srcs().begin(), u->srcs().end(),
+                         [&](const UOp* s) { return stored.Get(s) && stored.Get(s) != u; });
+    });
+    if (!used_elsewhere) return roots;
     // The node itself; what its users see; as the target of an assign, which stays where it was.
     NodeMap<const UOp*> raw, read, place;
     llvm::SmallVector<const UOp*, 8> srcs;

@@ -10,6 +10,22 @@
 namespace tg {
 namespace {
 
+// Why nodes are stored.
+class Reasons {
+ public:
+  bool Has(const UOp* u) const { return number_.Get(u) != 0; }
+  const std::string& Of(const UOp* u) const { return text_[number_.Get(u) - 1]; }
+  // The latest counts.
+  void Set(const UOp* u, std::string reason) {
+    text_.push_back(std::move(reason));
+    number_[u] = static_cast<uint32_t>(text_.size());
+  }
+
+ private:
+  NodeMap<uint32_t> number_;  // 1 + position in text_
+  std::vector<std::string> text_;
+};
+
 // What a round of planning finds out for the next one.
 struct Findings {
   // What holds a reduce and would be evaluated more often than it has elements in any case.
@@ -21,8 +37,8 @@ class Planner {
  public:
   // `order`: the graph's nodes, sources first.
   Planner(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes, UseTable& uses,
-          const Target& target, CostModel& cost, const NodeMap<std::string>& forced,
-          const Findings& known, NodeMap<UseList>& read_uses)
+          const Target& target, CostModel& cost, const Reasons& forced, const Findings& known,
+          NodeMap<UseList>& read_uses)
       : body_(body),
         order_(order),
         shapes_(shapes),
@@ -32,7 +48,6 @@ class Planner {
         read_uses_(read_uses),
         reasons_(forced) {
     node_uses_.Reserve(body.context->num_nodes());
-    reasons_.Reserve(body.context->num_nodes());
     findings_.rows = known.rows;
     NodeSet leaves;
     for (const UOp* u : known.stored) leaves.Insert(u);
@@ -41,13 +56,13 @@ class Planner {
 
   RealizePlan Run() {
     for (const UOp* root : body_.root->srcs()) {
-      if (!IsStored(root)) reasons_[root] = "result of the graph";
+      if (!IsStored(root)) reasons_.Set(root, "result of the graph");
     }
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) Visit(*it);
     RealizePlan plan;
     for (const UOp* u : order_) {
-      if (reasons_.Get(u).empty()) continue;
-      plan.realized.push_back({u, reasons_[u], {}});
+      if (!reasons_.Has(u)) continue;
+      plan.realized.push_back({u, reasons_.Of(u), {}});
       if (kernels_[u].serial) plan.realized.back().rows = findings_.rows.Get(u);
       plan.number[u] = static_cast<int>(plan.realized.size());
     }
@@ -78,10 +93,12 @@ class Planner {
       }
       return;
     }
-    if (u->op == Op::kContiguous) reasons_[u] = "contiguous";
-    if (u->op == Op::kAssign) reasons_[u] = "assign";
-    if (reasons_[u].empty()) reasons_[u] = Decide(u);
-    if (!reasons_[u].empty()) {
+    if (u->op == Op::kContiguous) reasons_.Set(u, "contiguous");
+    if (u->op == Op::kAssign) reasons_.Set(u, "assign");
+    if (!reasons_.Has(u)) {
+      if (std::string reason = Decide(u); !reason.empty()) reasons_.Set(u, std::move(reason));
+    }
+    if (reasons_.Has(u)) {
       UseList& reads = read_uses_[u];
       reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
       node_uses_[u] = {uses_.Root(u, findings_.rows.Get(u))};
@@ -96,8 +113,8 @@ class Planner {
   }
 
   void Force(const UOp* u, std::string_view reason) {
-    if (!IsStored(u) && u->op != Op::kKernel && u->dtype != kVoid && reasons_[u].empty()) {
-      reasons_[u] = std::string(reason);
+    if (!IsStored(u) && u->op != Op::kKernel && u->dtype != kVoid && !reasons_.Has(u)) {
+      reasons_.Set(u, std::string(reason));
     }
   }
 
@@ -144,8 +161,7 @@ class Planner {
     const double want = static_cast<double>(WantedParallelism(target_));
     const double items = parallel * cost_.RowItems(size / parallel);
     if (serial == 0 && items < want && size >= 4 * parallel && size * cone.weight > 1 << 16) {
-      return absl::StrCat("computed with ", static_cast<int64_t>(items),
-                          " work-items otherwise");
+      return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");
     }
     return "";
   }
@@ -263,18 +279,18 @@ class Planner {
   NodeMap<KernelState> kernels_;
   Findings findings_;
   bool cuts_ = false;
-  NodeMap<std::string> reasons_;
+  Reasons reasons_;
 };
 
 // Adds to `forced` nodes that must be stored so that no kernel reads more than `limit` buffers.
 // True where it added any.
 bool LimitInputs(const std::vector<const UOp*>& order, const RealizePlan& plan, size_t limit,
-                 NodeMap<std::string>& forced) {
+                 Reasons& forced) {
   using Ids = llvm::SmallVector<uint32_t, 8>;
   NodeMap<Ids> leaves;  // what the kernel that computes the node in place reads
   bool added = false;
   const auto reads = [&](const UOp* s) {
-    return IsStored(s) || plan.IsRealized(s) || !forced.Get(s).empty() ? Ids{s->id} : leaves.Get(s);
+    return IsStored(s) || plan.IsRealized(s) || forced.Has(s) ? Ids{s->id} : leaves.Get(s);
   };
   for (const UOp* u : order) {
     if (IsStored(u) || u->op == Op::kSink) continue;
@@ -298,7 +314,7 @@ bool LimitInputs(const std::vector<const UOp*>& order, const RealizePlan& plan, 
         leaves[u] = std::move(all);
         break;
       }
-      forced[widest] = absl::StrCat("a kernel reads at most ", limit, " buffers");
+      forced.Set(widest, absl::StrCat("a kernel reads at most ", limit, " buffers"));
       added = true;
     }
   }
@@ -361,7 +377,7 @@ const UOp* ComputedValue(const UOp* u) {
 
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
                         const Target& target, int64_t max_inputs, NodeMap<UseList>& read_uses) {
-  NodeMap<std::string> forced;
+  Reasons forced;
   // What a value costs depends on which of its sources are stored, and that on the value's uses:
   // a few rounds settle it.
   constexpr int kRounds = 4;

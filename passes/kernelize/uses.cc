@@ -129,6 +129,12 @@ UseId UseTable::Inside(UseId use, const UOp* u) {
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {
+  const auto [step, added] = steps_.try_emplace(uint64_t{use} << 32 | u->id);
+  if (added) step->second = MapThrough(use, u);
+  return step->second;
+}
+
+UseId UseTable::MapThrough(UseId use, const UOp* u) {
   const Shape& from = shapes_.Of(u->src(0));
   const Shape& to = shapes_.Of(u);
   Key key{use, static_cast<uint32_t>(u->op), 0, {}};

@@ -83,6 +83,8 @@ class UseTable {
     UseId next = 0;  // with the same hash; 0: none
   };
 
+  // Through, without looking whether it was asked before.
+  UseId MapThrough(UseId use, const UOp* u);
   // The row of this key; -1 where there is none yet, *hash for Add.
   int64_t Find(const Key& key, uint64_t* hash) const;
   UseId Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t loops_of,
@@ -96,6 +98,7 @@ class UseTable {
   std::vector<Row> rows_;
   std::vector<int64_t> details_;
   llvm::DenseMap<uint64_t, UseId> ids_;  // the first row with a hash
+  llvm::DenseMap<uint64_t, UseId> steps_;  // by use and node: what Through found
   std::vector<KernelLoops> kernels_{1};  // [0]: of what is no kernel yet
   NodeMap<uint32_t> latest_;             // by kernel: into kernels_
   NodeMap<UseId> roots_;                 // by kernel that has loops: the latest use
