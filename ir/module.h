@@ -45,8 +45,9 @@ struct BufferDecl {
   std::vector<DeclDim> shape;
   Role role = Role::kTemp;
   std::string device;  // empty: the default device
-  // A param's bytes: tensor `tensor` of safetensors file `file` (relative to the module's file), or
-  // literal values (bits, one word an element), or given by whoever runs the module.
+  // The bytes of a param, or of a state at first: tensor `tensor` of safetensors file `file`
+  // (relative to the module's file), or literal values (bits, one word an element). Without: of a
+  // param, given by whoever runs the module; of a state, zeros.
   std::string file;
   std::string tensor;
   std::optional<std::vector<int64_t>> values;
@@ -92,6 +93,10 @@ struct Body {
   // its own.
   void CarryOver(const UOp* from, const UOp* to);
 };
+
+// The graph of this name runs before the others, once for each set of params: it computes what no
+// input reaches into states that the others read.
+inline constexpr std::string_view kInitGraph = "init";
 
 struct Graph {
   std::string name;

@@ -34,4 +34,17 @@ absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view gra
   return Interpret(module, graph, inputs, vars, OptionsFor(module));
 }
 
+absl::StatusOr<HostBuffers> InterpretFirstRun(const Module& module, std::string_view graph,
+                                              const HostBuffers& inputs, const VarValues& vars,
+                                              const InterpretOptions& options) {
+  if (graph == kInitGraph || !module.FindGraph(kInitGraph)) {
+    return Interpret(module, graph, inputs, vars, options);
+  }
+  absl::StatusOr<HostBuffers> made = Interpret(module, kInitGraph, inputs, {}, options);
+  if (!made.ok()) return made;
+  // What is there already stays: insert does not replace.
+  made->insert(inputs.begin(), inputs.end());
+  return Interpret(module, graph, *made, vars, options);
+}
+
 }  // namespace tg

@@ -12,7 +12,7 @@
 
 namespace tg {
 
-// Runs graph `graph`. `inputs` holds inputs, params and states by name (params with values in the
+// Runs graph `graph`. `inputs` holds inputs, params and states by name (what has values in the
 // text may be left out). Returns every buffer that the graph wrote, as it is afterwards; `inputs`
 // is not changed. To step a state, merge the result into the next run's inputs.
 absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
@@ -20,6 +20,12 @@ absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view gra
                                       const InterpretOptions& options);
 absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
                                       const HostBuffers& inputs, const VarValues& vars = {});
+
+// The same as the first run after a start does: @init where the module has one, then the graph.
+// Returns what the graph wrote.
+absl::StatusOr<HostBuffers> InterpretFirstRun(const Module& module, std::string_view graph,
+                                              const HostBuffers& inputs, const VarValues& vars,
+                                              const InterpretOptions& options);
 
 }  // namespace tg
 

@@ -96,10 +96,12 @@ class DeclarationCheck {
                     std::to_string(kMaxImageSide) + " a side");
       }
     }
-    if (b.role != Role::kParam && (b.values || !b.file.empty() || !b.tensor.empty())) {
-      return fail("only a param has values; this is " + std::string(RoleName(b.role)));
+    const bool has_values = b.values || !b.file.empty() || !b.tensor.empty();
+    if (has_values && b.role != Role::kParam && b.role != Role::kState) {
+      return fail("only a param or a state has values; this is " + std::string(RoleName(b.role)));
     }
     if (b.role == Role::kParam && !is_static) return fail("a param has a shape of numbers");
+    if (has_values && !is_static) return fail("what has values has a shape of numbers");
     if (!b.values) return;
     if (!b.file.empty()) return fail("its values are in a file and in the text");
     if (static_cast<int64_t>(b.values->size()) != *count) {

@@ -179,4 +179,31 @@ void CheckSinkTargets(BodyCheck& c) {
   }
 }
 
+void CheckInit(BodyCheck& c) {
+  for (const UOp* u : c.order) {
+    if (u->op == Op::kVar) {
+      c.Error(Rule::kInit, u, "it depends on a variable, which each run gives");
+      return;
+    }
+    if (u->op != Op::kBuffer) continue;
+    const Role role = DeclOf(c, u)->role;
+    if (role == Role::kInput || role == Role::kOutput) {
+      c.Error(Rule::kInit, u,
+              "'@" + std::string(c.String(u->word(0))) + "' is an " + std::string(RoleName(role)) +
+                  ", which each run has anew");
+      return;
+    }
+  }
+  const auto targets = c.body.root->list();
+  for (int64_t target : targets) {
+    if (!target) continue;
+    const std::string name(c.String(target));
+    const BufferDecl& decl = *c.symbols.buffers.lookup(name);
+    if (decl.role == Role::kState) continue;
+    c.Error(Rule::kInit, c.body.root,
+            "'@" + name + "' is written, and its role is " + std::string(RoleName(decl.role)));
+    return;
+  }
+}
+
 }  // namespace tg::verify

@@ -138,7 +138,9 @@ bool VerifyModule(const Module& module, Diagnostics& diags) {
   for (const auto& graph : module.graphs) {
     verify::BodyCheck check(module, symbols, graph->body, Stage::kTensor, "graph @" + graph->name,
                             diags);
+    const size_t errors = diags.num_errors();
     verify::CheckOneBody(check, kernels_ok);
+    if (graph->name == kInitGraph && diags.num_errors() == errors) verify::CheckInit(check);
     if (diags.full()) return false;
   }
   if (diags.num_errors() == before) verify::CheckLoops(module, symbols, diags);

@@ -6,9 +6,7 @@
 #include "passes/kernelize/realize.h"
 
 namespace tg {
-namespace {
 
-// What an op costs beside an addition.
 double OpWeight(Op op) {
   switch (op) {
     case Op::kExp2:
@@ -31,6 +29,7 @@ double OpWeight(Op op) {
   }
 }
 
+namespace {
 // Work-items that share a row on a GPU.
 constexpr double kRowItems = 256, kLeastRowItems = 32;
 

@@ -11,6 +11,9 @@
 
 namespace tg {
 
+// What an op costs beside an addition.
+double OpWeight(Op op);
+
 // Bottom-up facts about the expression above stored nodes that a node stands for.
 struct Cone {
   double weight = 0;     // operations an element, shared nodes counted as often as they are used
@@ -30,6 +33,8 @@ class CostModel {
   void ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored);
   const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
 
+  // Operations on constants and places alone that are repeated whatever it costs.
+  static constexpr double kPlaceWeight = 32;
   // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
   static constexpr double kFreeReduce = 4;
 

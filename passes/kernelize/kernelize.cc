@@ -13,6 +13,7 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/analysis/structural_key.h"
 #include "passes/kernelize/hazards.h"
+#include "passes/kernelize/hoist.h"
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/realize.h"
@@ -257,10 +258,14 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
   }
 }
 
-absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, PassContext& context) {
+// `hoister`: of what is computed once; null: nothing is.
+absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, KernelPool& pool,
+                            PassContext& context) {
   Body& body = graph.body;
   ShapeMap shapes(module, *body.context);
   if (absl::Status s = PrepareGraph(module, body, shapes, context.target); !s.ok()) return s;
+  std::string moved;
+  if (hoister) hoister->Run(graph, shapes, moved);
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
   for (int round = 0; round < 8; ++round) {
@@ -282,6 +287,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, Pass
     const std::vector<std::vector<size_t>> groups =
         FindSiblings(drafts, plan, order, shapes, context.Int("max-inputs"));
     const bool explain = context.Flag("explain");
+    if (explain) context.remarks += moved;
     std::vector<KernelDraft> kernels;
     for (const std::vector<size_t>& group : groups) {
       if (group.size() == 1) {
@@ -307,15 +313,22 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, KernelPool& pool, Pass
 
 absl::Status Run(Module& module, PassContext& context) {
   KernelPool pool(module);
+  Hoister hoister(module, context.target);
   for (const auto& graph : module.graphs) {
-    if (absl::Status s = KernelizeGraph(module, *graph, pool, context); !s.ok()) return s;
+    if (graph->name == kInitGraph) continue;
+    Hoister* own = context.Flag("init") ? &hoister : nullptr;
+    if (absl::Status s = KernelizeGraph(module, *graph, own, pool, context); !s.ok()) return s;
   }
-  return absl::OkStatus();
+  hoister.Finish();
+  Graph* init = module.FindGraph(kInitGraph);
+  return init ? KernelizeGraph(module, *init, nullptr, pool, context) : absl::OkStatus();
 }
 
 constexpr PassOption kOptions[] = {
     {"max-inputs", PassOption::Kind::kInt, "64",
      "buffers that one kernel reads at most; 0: no limit"},
+    {"init", PassOption::Kind::kFlag, "true",
+     "computes what no input reaches once, in graph @init"},
     {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
 };
 

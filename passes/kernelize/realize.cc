@@ -136,7 +136,7 @@ class Planner {
     const double size = cost_.Elements(u);
     const Cone& cone = cost_.ConeOf(u);
     // Arithmetic on places is no memory's business.
-    if (!cone.reads && !cone.reduces && cone.weight <= kPlaceWeight) return "";
+    if (!cone.reads && !cone.reduces && cone.weight <= CostModel::kPlaceWeight) return "";
     if (uses.size() > 1 || evaluations > size) {
       const auto how = [&] {
         return absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
@@ -263,8 +263,6 @@ class Planner {
     }
   }
 
-  // Operations on constants and places alone that are repeated whatever it costs.
-  static constexpr double kPlaceWeight = 32;
   // A reduce of more operations than this is not left to a loop of a work-item.
   static constexpr double kHeavyReduce = 64;
 

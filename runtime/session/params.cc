@@ -17,8 +17,8 @@ std::string Sibling(const std::string& beside, const std::string& name) {
 }
 
 absl::Status For(const BufferDecl& buffer, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      Cat("param @", buffer.name, ": ", std::string(status.message())));
+  return absl::Status(status.code(), Cat(RoleName(buffer.role), " @", buffer.name, ": ",
+                                         std::string(status.message())));
 }
 
 }  // namespace

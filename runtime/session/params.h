@@ -25,9 +25,9 @@ class ParamReader {
   // Names of files are relative to the folder of the module's own file.
   explicit ParamReader(const Module& module) : module_(module) {}
 
-  // The contents of a parameter that HasContents: packed elements, valid as long as the reader (a
-  // file is mapped, not read). Errors name the buffer and the file: no such file or tensor, another
-  // type or shape than declared, a number of values that is not the shape's.
+  // The contents of a param or state that HasContents: packed elements, valid as long as the reader
+  // (a file is mapped, not read). Errors name the buffer and the file: no such file or tensor,
+  // another type or shape than declared, a number of values that is not the shape's.
   absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer);
 
  private:

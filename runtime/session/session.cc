@@ -33,7 +33,11 @@ std::string Names(std::string_view wrong, std::span<const std::string_view> name
 absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name) {
   if (module.graphs.empty()) return NotFound("module @", module.name, " has no graph");
   if (name.empty()) {
-    if (module.graphs.size() == 1) return module.graphs[0].get();
+    std::vector<const Graph*> graphs;
+    for (const auto& graph : module.graphs) {
+      if (graph->name != kInitGraph) graphs.push_back(graph.get());
+    }
+    if (graphs.size() == 1) return graphs[0];
     name = "main";
   }
   std::vector<std::string_view> names;
@@ -103,6 +107,7 @@ absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
   const BufferDecl& buffer = *module_->FindBuffer(name);
   TG_RETURN_IF_ERROR(Upload(buffer, tensor.shape, tensor.data));
   shapes_[buffer.name] = tensor.shape;
+  if (buffer.role == Role::kParam) is_initialized_ = false;
   return absl::OkStatus();
 }
 
@@ -136,10 +141,10 @@ absl::StatusOr<VarMap> Session::ResolveVars() const {
   return vars;
 }
 
-absl::Status Session::LoadParams(std::span<const BufferDecl* const> buffers) {
+absl::Status Session::LoadContents(std::span<const BufferDecl* const> buffers) {
   ParamReader reader(*module_);
   for (const BufferDecl* buffer : buffers) {
-    if (buffer->role != Role::kParam || !HasContents(*buffer)) continue;
+    if (!HasContents(*buffer)) continue;
     if (shapes_.contains(buffer->name)) continue;
     TG_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, reader.Read(*buffer));
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, {}));
@@ -168,26 +173,45 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers, co
   return absl::OkStatus();
 }
 
+const std::vector<const BufferDecl*>& Session::BuffersIn(const Graph& graph) {
+  const auto [cached, is_new] = buffers_of_.try_emplace(graph.name);
+  if (is_new) cached->second = BuffersOf(*module_, graph);
+  return cached->second;
+}
+
 absl::Status Session::Run(std::string_view graph_name) {
   TG_ASSIGN_OR_RETURN(const Graph* graph, FindGraphToRun(*module_, graph_name));
-  const auto [cached, is_new] = buffers_of_.try_emplace(graph->name);
-  if (is_new) cached->second = BuffersOf(*module_, *graph);
-  const std::vector<const BufferDecl*>& buffers = cached->second;
+  std::vector<const Graph*> graphs = {graph};
+  const Graph* init = module_->FindGraph(kInitGraph);
+  if (init && init != graph && !is_initialized_) graphs.insert(graphs.begin(), init);
   std::string missing;
-  for (const BufferDecl* buffer : buffers) {
-    if (!IsSettable(*buffer) || buffer->role == Role::kState) continue;
-    if (shapes_.contains(buffer->name)) continue;
-    missing += Cat(missing.empty() ? "" : ", ", RoleName(buffer->role), " @", buffer->name, " (",
-                   DeclaredType(*buffer), ")");
+  for (const Graph* g : graphs) {
+    for (const BufferDecl* buffer : BuffersIn(*g)) {
+      if (!IsSettable(*buffer) || buffer->role == Role::kState) continue;
+      if (shapes_.contains(buffer->name)) continue;
+      const std::string what = Cat(RoleName(buffer->role), " @", buffer->name, " (");
+      if (missing.find(what) != std::string::npos) continue;
+      missing += Cat(missing.empty() ? "" : ", ", what, DeclaredType(*buffer), ")");
+    }
   }
   if (!missing.empty()) {
     return absl::FailedPreconditionError(
         Cat("graph @", graph->name, " needs what is not given: ", missing));
   }
+  for (const Graph* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g));
+  return absl::OkStatus();
+}
+
+absl::Status Session::RunOne(const Graph& graph) {
+  const std::vector<const BufferDecl*>& buffers = BuffersIn(graph);
   TG_ASSIGN_OR_RETURN(VarMap vars, ResolveVars());
-  TG_RETURN_IF_ERROR(LoadParams(buffers));
+  TG_RETURN_IF_ERROR(LoadContents(buffers));
   TG_RETURN_IF_ERROR(ClearStates(buffers, vars));
-  TG_RETURN_IF_ERROR(Execute(*graph, buffers, vars));
+  TG_RETURN_IF_ERROR(Execute(graph, buffers, vars));
+  if (graph.name == kInitGraph) {
+    is_initialized_ = true;
+    return absl::OkStatus();
+  }
   last_vars_ = std::move(vars);
   has_run_ = true;
   return absl::OkStatus();

@@ -6,8 +6,9 @@
 //   absl::StatusOr<HostTensor> logits = session->Get("logits");
 //
 // Inputs keep their contents from run to run until they are set again, and so do states, which
-// begin as zeros. Params come from the files that the module names. A variable's value is given
-// (SetVar), or it follows from the shape of an input. Belongs to one thread.
+// begin as zeros or as the module says. Params come from the files that the module names. A
+// variable's value is given (SetVar), or it follows from the shape of an input. Belongs to one
+// thread.
 #ifndef TG_RUNTIME_SESSION_SESSION_H_
 #define TG_RUNTIME_SESSION_SESSION_H_
 
@@ -44,6 +45,7 @@ class Session {
   absl::Status SetVar(std::string_view name, int64_t value);
 
   // Runs a graph of the module, "" the one named main or else the only one, and waits for its end.
+  // Before the first, and after a param was set, @init runs, where the module has it.
   // FailedPrecondition names the inputs that were not given.
   absl::Status Run(std::string_view graph = "");
 
@@ -64,9 +66,13 @@ class Session {
                                const VarMap& vars) = 0;
 
  private:
+  // The buffers that a graph names.
+  const std::vector<const BufferDecl*>& BuffersIn(const Graph& graph);
+  absl::Status RunOne(const Graph& graph);
   // Variables from what was given and from the shapes of inputs.
   absl::StatusOr<VarMap> ResolveVars() const;
-  absl::Status LoadParams(std::span<const BufferDecl* const> buffers);
+  // What the module itself gives contents.
+  absl::Status LoadContents(std::span<const BufferDecl* const> buffers);
   absl::Status ClearStates(std::span<const BufferDecl* const> buffers, const VarMap& vars);
 
   std::unique_ptr<Module> module_;
@@ -76,6 +82,7 @@ class Session {
   // By buffer with contents: their shape.
   std::map<std::string, std::vector<int64_t>, std::less<>> shapes_;
   bool has_run_ = false;
+  bool is_initialized_ = false;  // @init has run with these params
 };
 
 // The graph that `name` means, see Run. NotFound lists the graphs there are.

@@ -75,6 +75,55 @@ INSTANTIATE_TEST_SUITE_P(Both, SessionTest, ::testing::Bool(), [](const auto& in
   return std::string(info.param ? "Reference" : "Device");
 });
 
+constexpr char kWeights[] = R"(tg 1
+module @weights
+buffer @x : f32[2] input
+buffer @w : f32[2] param
+buffer @count : f32[] state = [2.0]
+buffer @table : f32[2] state
+buffer @y : f32[2] output
+
+graph @main {
+  %x = buffer @x : f32
+  %w = buffer @w : f32
+  %0 = sqrt %w : f32
+  %1 = recip %0 : f32
+  %table = buffer @table : f32
+  %2 = mul %1, %table : f32
+  %3 = mul %x, %2 : f32
+  %count = buffer @count : f32
+  %4 = reshape %count {shape = [1]} : f32
+  %5 = expand %4 {shape = [2]} : f32
+  %6 = add %3, %5 : f32
+  %one = const 1.0 : f32
+  %7 = add %count, %one : f32
+  %8 = add %table, %one : f32
+  sink %6 -> @y, %7 -> @count, %8 -> @table
+}
+
+graph @init {
+  %w = buffer @w : f32
+  %0 = add %w, %w : f32
+  sink %0 -> @table
+}
+)";
+
+// The module's own @init and what the compiler adds to it run before the first run and after a
+// param was set; states begin as the module says.
+TEST_P(SessionTest, InitRunsOnceForEachSetOfParams) {
+  ASSERT_OK(Open(kWeights));
+  ASSERT_OK(session_->Set("x", Floats({2}, {1, 2})));
+  EXPECT_EQ(Message(session_->Run()), "graph @main needs what is not given: param @w (f32[2])");
+  ASSERT_OK(session_->Set("w", Floats({2}, {4, 16})));
+  ASSERT_OK(session_->Run());
+  EXPECT_EQ(Get("y"), (std::vector<float>{1 * 8 / 2.0f + 2, 2 * 32 / 4.0f + 2}));
+  ASSERT_OK(session_->Run());  // the table has changed since, @init has not run again
+  EXPECT_EQ(Get("y"), (std::vector<float>{1 * 9 / 2.0f + 3, 2 * 33 / 4.0f + 3}));
+  ASSERT_OK(session_->Set("w", Floats({2}, {16, 4})));
+  ASSERT_OK(session_->Run());
+  EXPECT_EQ(Get("y"), (std::vector<float>{1 * 32 / 4.0f + 4, 2 * 8 / 2.0f + 4}));
+}
+
 constexpr char kAffine[] = R"(tg 1
 module @affine
 buffer @x : f32[2, 3] input

@@ -231,6 +231,8 @@ def _cases():
     group = "Meaning"
     yield graph("an input is written", "-> @y", "-> @x",
                 "12:3: error: [V402] sink: '@x' is written, and its role is input")
+    yield graph("@init reads an input", "graph @main", "graph @init",
+                "10:8: error: [V409] buffer: '@x' is an input, which each run has anew")
     yield line("two assigns without an order",
                "%s = buffer @s : f32\n  %b = assign %s, %x : f32\n  %c = exp2 %x : f32\n" "  %d = assign %s, %c : f32\n  %a = add %b, %d : f32",
                "14:8: error: [V404] assign: it writes a part of '@s' that %b writes too, and neither comes after the other")

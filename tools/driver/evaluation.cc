@@ -79,7 +79,8 @@ absl::StatusOr<HostBuffers> EvaluateKernel(const Kernel& kernel, const Evaluatio
 
 absl::StatusOr<HostBuffers> EvaluateGraph(const Module& module, const EvaluationCase& c,
                                           const InterpretOptions& options) {
-  absl::StatusOr<HostBuffers> buffers = Interpret(module, c.name, c.inputs, c.vars, options);
+  absl::StatusOr<HostBuffers> buffers =
+      InterpretFirstRun(module, c.name, c.inputs, c.vars, options);
   if (!buffers.ok()) return buffers;
   for (auto i = buffers->begin(); i != buffers->end();) {
     const BufferDecl* decl = module.FindBuffer(i->first);

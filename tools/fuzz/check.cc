@@ -83,7 +83,8 @@ class Checker {
 
   bool Same(const std::string& pass) {
     Begin("interpret after " + pass);
-    auto actual = Interpret(*module_, "main", program_.inputs, program_.vars);
+    auto actual =
+        InterpretFirstRun(*module_, "main", program_.inputs, program_.vars, OptionsFor(*module_));
     if (!actual.ok()) return Fail(pass, "interpreter: " + Text(actual.status().message()));
     // A state of which no element is written need not be mentioned.
     actual->insert(program_.inputs.begin(), program_.inputs.end());
@@ -101,7 +102,7 @@ class Checker {
     Begin("interpret");
     InterpretOptions interpret = OptionsFor(*module_);
     interpret.track_error = true;
-    auto expected = Interpret(*module_, "main", program_.inputs, program_.vars, interpret);
+    auto expected = InterpretFirstRun(*module_, "main", program_.inputs, program_.vars, interpret);
     if (!expected.ok()) return Fail("interpret", Text(expected.status().message()));
     outcome_.expected = *std::move(expected);
     if (IsInexact(*module_)) {

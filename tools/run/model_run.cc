@@ -69,7 +69,12 @@ absl::Status ModelRun::ReadInputs() {
     TG_ASSIGN_OR_RETURN(labels_, runtime::ReadNpy(flags_.labels));
   }
   if (!flags_.random_inputs) return absl::OkStatus();
-  for (const BufferDecl* buffer : runtime::BuffersOf(*module_, *graph_)) {
+  std::vector<const BufferDecl*> buffers = runtime::BuffersOf(*module_, *graph_);
+  // Those of all graphs may be what @init reads.
+  for (const BufferDecl& buffer : module_->buffers) {
+    if (buffer.role == Role::kParam) buffers.push_back(&buffer);
+  }
+  for (const BufferDecl* buffer : buffers) {
     const bool is_open = buffer->role == Role::kInput ||
                          (buffer->role == Role::kParam && !buffer->values && buffer->file.empty());
     if (!is_open || inputs_.count(buffer->name)) continue;

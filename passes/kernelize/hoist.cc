@@ -1,0 +1,211 @@
+#include "passes/kernelize/hoist.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "ir/builder.h"
+#include "ir/walk.h"
+#include "passes/kernelize/cost.h"
+
+namespace tg {
+namespace {
+
+// What is known of a value that no input reaches.
+struct Fixed {
+  bool fixed = false;
+  bool varies = false;   // differs by element: made of a param or of places
+  bool reduces = false;  // holds a reduce
+  double work = 0;       // operations an element, shared ones counted as often as they are used
+  double bytes = 0;      // of the params it reads, each counted once for each way to it
+};
+
+// Finds the values that are worth moving: nodes of `order` (a prepared graph's, sources first).
+class Chooser {
+ public:
+  Chooser(const Module& module, const Body& body, ShapeMap& shapes, const Target& target,
+          const std::vector<const UOp*>& order)
+      : module_(module), body_(body), shapes_(shapes), target_(target), order_(order) {
+    facts_.Reserve(body.context->num_nodes());
+    evaluations_.Reserve(body.context->num_nodes());
+  }
+
+  std::vector<const UOp*> Run() {
+    bool any = false;
+    for (const UOp* u : order_) any |= (facts_[u] = FactsOf(u)).fixed;
+    std::vector<const UOp*> chosen;
+    if (!any) return chosen;
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      const UOp* u = *it;
+      if (!facts_.Get(u).fixed) {
+        for (const UOp* s : u->srcs()) {
+          if (facts_.Get(s).fixed && u->op != Op::kSink) evaluations_[s] += Elements(s);
+        }
+        continue;
+      }
+      const double evaluations = evaluations_.Get(u);
+      if (evaluations == 0) continue;
+      if (IsWorthMoving(u, evaluations)) {
+        chosen.push_back(u);
+        continue;
+      }
+      const double terms =
+          u->op == Op::kReduceAxis ? Elements(u->src(0)) / std::max(1.0, Elements(u)) : 1;
+      for (const UOp* s : u->srcs()) evaluations_[s] += evaluations * terms;
+    }
+    return chosen;
+  }
+
+ private:
+  double Elements(const UOp* u) {
+    double n = 1;
+    for (const Dim& d : shapes_.Of(u)) n *= d.is_symbolic() ? 1 : static_cast<double>(d.value());
+    return n;
+  }
+  double Bytes(const UOp* u) {
+    return Elements(u) * static_cast<double>(ByteSize(u->dtype.scalar()));
+  }
+
+  Fixed FactsOf(const UOp* u) {
+    switch (u->op) {
+      case Op::kConst:
+        return {.fixed = true};
+      case Op::kIota:
+        return {.fixed = true, .varies = true};
+      case Op::kBuffer: {
+        const auto name = body_.context->String(static_cast<StringId>(u->word()));
+        const BufferDecl* decl = module_.FindBuffer(name);
+        if (decl->role != Role::kParam || decl->dtype.is_image()) return {};
+        return {.fixed = true, .varies = true, .bytes = Bytes(u)};
+      }
+      default:
+        break;
+    }
+    const bool reduce = u->op == Op::kReduceAxis;
+    if (!reduce && !IsElementwise(u->op) && !IsMovement(u->op) && u->op != Op::kContiguous) {
+      return {};
+    }
+    Fixed out{.fixed = true, .reduces = reduce, .work = IsElementwise(u->op) ? OpWeight(u->op) : 0};
+    for (const UOp* s : u->srcs()) {
+      const Fixed& source = facts_.Get(s);
+      if (!source.fixed) return {};
+      out.varies |= source.varies;
+      out.reduces |= source.reduces;
+      out.work = std::min(out.work + source.work, 1e12);
+      out.bytes = std::min(out.bytes + source.bytes, 1e15);
+    }
+    if (reduce) {
+      out.work = std::min((out.work + 1) * Elements(u->src(0)) / std::max(1.0, Elements(u)), 1e12);
+    }
+    return out;
+  }
+
+  bool IsWorthMoving(const UOp* u, double evaluations) {
+    // What is read through movement ops is what stands below them.
+    if (u->num_srcs == 0 || IsMovement(u->op) || u->dtype.is_index() || u->dtype.is_void()) {
+      return false;
+    }
+    const bool is_static = IsStatic(shapes_.Of(u));
+    if (!is_static || Elements(u) == 0) return false;
+    // Memory of its own is what it asks for.
+    if (u->op == Op::kContiguous) return true;
+    const Fixed& fixed = facts_.Get(u);
+    const bool is_place = fixed.bytes == 0 && !fixed.reduces;
+    if (!fixed.varies || (is_place && fixed.work <= CostModel::kPlaceWeight)) return false;
+    const double in_place = evaluations * fixed.work / target_.flops_per_second +
+                            fixed.bytes / target_.bytes_per_second;
+    return in_place > Bytes(u) / target_.bytes_per_second;
+  }
+
+  const Module& module_;
+  const Body& body_;
+  ShapeMap& shapes_;
+  const Target& target_;
+  const std::vector<const UOp*>& order_;
+  NodeMap<Fixed> facts_;
+  NodeMap<double> evaluations_;
+};
+
+// `root` of `from` in `to`'s context; `map` holds what is there already.
+const UOp* Import(const UOp* root, const Context& from, Context& to, NodeMap<const UOp*>& map) {
+  std::vector<const UOp*> srcs;
+  for (const UOp* u : PostOrder(root)) {
+    if (map.Get(u)) continue;
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    map[u] = to.Rebuild(u, from, srcs);
+  }
+  return map.Get(root);
+}
+
+}  // namespace
+
+std::string Hoister::StateOf(const UOp* value, const Shape& shape) {
+  const auto [known, added] = number_.try_emplace(value, moved_.size());
+  if (!added) return moved_[known->second].state;
+  BufferDecl decl;
+  const auto taken = [&] { return module_.FindBuffer(decl.name) || module_.FindVar(decl.name); };
+  for (size_t i = moved_.size();; ++i) {
+    decl.name = absl::StrCat("k", i);
+    if (!taken()) break;
+  }
+  decl.dtype = value->dtype;
+  decl.role = Role::kState;
+  for (const Dim& d : shape) decl.shape.push_back({d.value(), ""});
+  moved_.push_back({decl.name, value});
+  module_.buffers.push_back(std::move(decl));
+  return moved_.back().state;
+}
+
+void Hoister::Run(Graph& graph, ShapeMap& shapes, std::string& remarks) {
+  Body& body = graph.body;
+  const std::vector<const UOp*> order = PostOrder(body.root);
+  const std::vector<const UOp*> chosen = Chooser(module_, body, shapes, target_, order).Run();
+  if (chosen.empty()) return;
+  Builder b(*body.context);
+  NodeMap<const UOp*> imported, map;
+  for (const UOp* u : chosen) {
+    const UOp* value = Import(u, *body.context, *init_.context, imported);
+    const std::string state = StateOf(value, shapes.Of(u));
+    map[u] = b.Buffer(state, u->dtype);
+    absl::StrAppend(&remarks, "kernelize: @", graph.name,
+                    ": computed once, in @init: ", std::string(Mnemonic(u->op)), ", kept in @",
+                    state, "\n");
+  }
+  std::vector<const UOp*> srcs;
+  for (const UOp* u : order) {
+    if (map.Get(u)) continue;
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    map[u] = b.context().Rebuild(u, b.context(), srcs);
+    body.CarryOver(u, map[u]);
+  }
+  body.root = map.Get(body.root);
+}
+
+void Hoister::Finish() {
+  if (moved_.empty()) return;
+  Graph* init = module_.FindGraph(kInitGraph);
+  if (!init) {
+    module_.graphs.push_back(std::make_unique<Graph>());
+    init = module_.graphs.back().get();
+    init->name = std::string(kInitGraph);
+    init->body.root = Builder(*init->body.context).Sink({});
+  }
+  Context& context = *init->body.context;
+  const UOp* sink = init->body.root;
+  std::vector<const UOp*> values(sink->srcs().begin(), sink->srcs().end());
+  std::vector<std::string_view> targets;
+  for (int64_t target : sink->list()) {
+    targets.push_back(target ? context.String(static_cast<StringId>(target)) : std::string_view());
+  }
+  targets.resize(values.size());
+  NodeMap<const UOp*> imported;
+  for (const Moved& m : moved_) {
+    values.push_back(Import(m.value, *init_.context, context, imported));
+    targets.push_back(m.state);
+  }
+  init->body.root = Builder(context).Sink(values, targets);
+}
+
+}  // namespace tg
