@@ -11,7 +11,9 @@
 
 #include "absl/status/status.h"
 #include "ir/module.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/target.h"
+#include "passes/workers.h"
 
 namespace tg {
 
@@ -24,20 +26,31 @@ struct PassOption {
   std::string_view doc;
 };
 
+// Counts by name, in "pass.what" form.
+using Statistics = std::map<std::string, int64_t, std::less<>>;
+
 // What a run of a pass is given and what it reports.
 struct PassContext {
   const Target& target;
   // Every option of the pass, with its default where none was given. Checked by the pass manager.
   std::map<std::string, std::string, std::less<>> options;
-  // Counts by name, in "pass.what" form; added up over the run.
-  std::map<std::string, int64_t, std::less<>> statistics;
+  Statistics statistics;  // added up over the run
   // What an option such as `explain` asked to be said; the tool prints it.
   std::string remarks;
+  // For work on several kernels at a time; null: one after the other.
+  Workers* workers = nullptr;
 
   int64_t Int(std::string_view name) const;
   bool Flag(std::string_view name) const;
   std::string_view String(std::string_view name) const;
 };
+
+// Calls work(kernel, statistics) for each kernel, several at a time where the context has workers.
+// It changes its kernel and the statistics that it is given, nothing else. What comes out does not
+// depend on the number of threads: statistics are added up in order, and of several errors the one
+// of the first kernel is returned.
+absl::Status ForEachKernel(Module& module, PassContext& context,
+                           llvm::function_ref<absl::Status(Kernel&, Statistics&)> work);
 
 struct Pass {
   std::string_view name;

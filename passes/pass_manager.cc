@@ -53,7 +53,7 @@ std::string PassObserver::Failed(const PassRun&, const Module&, const absl::Stat
 void PassObserver::Finish() {}
 
 PassManager::PassManager(Pipeline pipeline, PassManagerOptions options)
-    : pipeline_(std::move(pipeline)), options_(options) {}
+    : pipeline_(std::move(pipeline)), options_(options), workers_(options.jobs) {}
 
 void PassManager::AddObserver(std::unique_ptr<PassObserver> observer) {
   observers_.push_back(std::move(observer));
@@ -97,7 +97,7 @@ absl::Status PassManager::RunOne(const PassRun& run, Module& module) {
   for (const auto& observer : observers_) {
     if (absl::Status status = observer->BeforePass(run, module); !status.ok()) return status;
   }
-  PassContext context{run.target, run.step().options, {}, {}};
+  PassContext context{run.target, run.step().options, {}, {}, &workers_};
   PassReport::Row& row = report_.rows.emplace_back();
   row.step = PrintStep(run.step());
   const Stopwatch pass_time;

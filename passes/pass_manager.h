@@ -56,6 +56,8 @@ struct PassManagerOptions {
   bool verify_each = true;
   // Run only so many passes, and say which ran and which did not.
   std::optional<int64_t> bisect_limit;
+  // Threads that work on kernels; 0: one for each core. What comes out does not depend on it.
+  int jobs = 0;
   // Remarks and what bisecting says go here as they come; null: nowhere.
   llvm::raw_ostream* log = nullptr;
 };
@@ -68,7 +70,7 @@ struct PassReport {
     double verify_seconds = 0;
   };
   std::vector<Row> rows;  // a row for each pass that ran
-  std::map<std::string, int64_t, std::less<>> statistics;
+  Statistics statistics;
   std::string remarks;
 };
 
@@ -91,6 +93,7 @@ class PassManager {
 
   const Pipeline pipeline_;
   const PassManagerOptions options_;
+  Workers workers_;
   std::vector<std::unique_ptr<PassObserver>> observers_;
   PassReport report_;
 };

@@ -1,4 +1,5 @@
-// Graph in, OpenCL C out: the time from a parsed graph to the last kernel's source, on one thread.
+// Graph in, OpenCL C out: the time from a parsed graph to the last kernel's source, on one thread
+// (--jobs=N: on N).
 //
 //   bazel run --config=opt //tools:bench_compile -- --target=cl-cpu GRAPH.repr...
 //
@@ -7,6 +8,7 @@
 // parts in milliseconds: each pass of the default pipeline and `render`; `nodes` are the graph's.
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -57,19 +59,20 @@ std::unique_ptr<Module> Read(const std::string& path) {
   return nullptr;
 }
 
-void Compile(benchmark::State& state, const Module& original, const Target& target) {
+void Compile(benchmark::State& state, const Module& original, const Target& target, int jobs) {
+  Workers workers(jobs);
   const Pipeline pipeline = MakePipeline(kPipeline);
   std::map<std::string, double> parts;
   size_t kernels = 0, bytes = 0;
   for (auto _ : state) {
     state.PauseTiming();
     std::unique_ptr<Module> module = Clone(original);
-    PassManager manager(pipeline, {.target = &target, .verify_each = false});
+    PassManager manager(pipeline, {.target = &target, .verify_each = false, .jobs = jobs});
     state.ResumeTiming();
     const absl::Status status = manager.Run(*module);
     if (!status.ok()) return state.SkipWithError(std::string(status.message()).c_str());
     const Clock::time_point rendering = Clock::now();
-    const absl::StatusOr<RenderedModule> rendered = RenderModule(*module, target);
+    const absl::StatusOr<RenderedModule> rendered = RenderModule(*module, target, &workers);
     parts["render"] += MillisecondsSince(rendering);
     if (!rendered.ok()) {
       return state.SkipWithError(std::string(rendered.status().message()).c_str());
@@ -96,11 +99,14 @@ void Compile(benchmark::State& state, const Module& original, const Target& targ
 int Main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   std::string target_name = "cl-cpu";
+  int jobs = 1;
   std::vector<std::string> paths;
   for (int i = 1; i < argc; ++i) {
     const std::string_view arg = argv[i];
     if (arg.starts_with("--target=")) {
       target_name = arg.substr(std::strlen("--target="));
+    } else if (arg.starts_with("--jobs=")) {
+      jobs = std::atoi(argv[i] + std::strlen("--jobs="));
     } else {
       paths.emplace_back(arg);
     }
@@ -116,9 +122,9 @@ int Main(int argc, char** argv) {
     modules.push_back(Read(path));
     if (!modules.back()) return 1;
     const std::string name = path.substr(path.rfind('/') + 1);
-    benchmark::RegisterBenchmark(name.c_str(), [&target, module = modules.back().get()](
+    benchmark::RegisterBenchmark(name.c_str(), [&target, jobs, module = modules.back().get()](
                                                    benchmark::State& state) {
-      Compile(state, *module, *target);
+      Compile(state, *module, *target, jobs);
     })->Unit(benchmark::kMillisecond);
   }
   benchmark::RunSpecifiedBenchmarks();

@@ -27,27 +27,36 @@ absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& 
 
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,
                                             std::span<const Kernel* const> kernels,
-                                            const Target& target) {
-  RenderedModule all;
+                                            const Target& target, Workers* workers) {
   const opencl::KernelCalls calls(module);
+  std::vector<opencl::Prelude> preludes(kernels.size());
+  std::vector<absl::StatusOr<RenderedKernel>> rendered(kernels.size());
+  const auto render = [&](size_t i) {
+    rendered[i] = Render(module, *kernels[i], calls, target, preludes[i]);
+  };
+  if (workers) {
+    workers->ForEach(kernels.size(), render);
+  } else {
+    for (size_t i = 0; i < kernels.size(); ++i) render(i);
+  }
+  RenderedModule all;
   opencl::Prelude prelude;
   std::string bodies;
-  for (const Kernel* kernel : kernels) {
-    opencl::Prelude mine;
-    auto rendered = Render(module, *kernel, calls, target, mine);
-    if (!rendered.ok()) return rendered.status();
-    prelude.Merge(mine);
-    absl::StrAppend(&bodies, bodies.empty() ? "" : "\n", rendered->body);
-    all.kernels.push_back(*std::move(rendered));
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!rendered[i].ok()) return rendered[i].status();
+    prelude.Merge(preludes[i]);
+    absl::StrAppend(&bodies, bodies.empty() ? "" : "\n", rendered[i]->body);
+    all.kernels.push_back(*std::move(rendered[i]));
   }
   all.source = absl::StrCat(prelude.Text(), bodies);
   return all;
 }
 
-absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target) {
+absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target,
+                                            Workers* workers) {
   std::vector<const Kernel*> kernels;
   for (const auto& k : module.kernels) kernels.push_back(k.get());
-  return RenderModule(module, kernels, target);
+  return RenderModule(module, kernels, target, workers);
 }
 
 }  // namespace tg

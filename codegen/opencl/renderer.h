@@ -23,6 +23,7 @@
 #include "codegen/opencl/launch.h"
 #include "ir/module.h"
 #include "passes/target.h"
+#include "passes/workers.h"
 
 namespace tg {
 
@@ -34,11 +35,13 @@ struct RenderedModule {
   std::string source;                   // all functions, for one build
   std::vector<RenderedKernel> kernels;  // in the order given
 };
-// The kernels given, or all of the module.
-absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target);
+// The kernels given, or all of the module. Several at a time where there are workers; the text does
+// not depend on them.
+absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target,
+                                            Workers* workers = nullptr);
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,
                                             std::span<const Kernel* const> kernels,
-                                            const Target& target);
+                                            const Target& target, Workers* workers = nullptr);
 
 }  // namespace tg
 

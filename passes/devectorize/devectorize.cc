@@ -29,15 +29,15 @@ bool HasNarrowAddresses(const Body& body) {
 }
 
 absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& target,
-                         PassContext& context) {
+                         Statistics& statistics) {
   Body& body = kernel.body;
   const bool reassociate = !module.flags.has(ModuleFlag::kNoReassociate);
   // While addresses are still of type index, so that consecutive ones are found.
   if (!HasNarrowAddresses(body)) {
     const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target);
     if (!memory.ok()) return memory.status();
-    context.statistics["devectorize.wide-accesses"] += memory->wide_accesses;
-    context.statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
+    statistics["devectorize.wide-accesses"] += memory->wide_accesses;
+    statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
   }
   if (absl::Status s = ReduceLanes(body, reassociate); !s.ok()) return s;
   // On whole vectors, however wide: there are few nodes yet.
@@ -55,13 +55,12 @@ absl::Status Run(Module& module, PassContext& context) {
   Target target = context.target;
   if (context.Int("alu-width") >= 0) target.alu_width = static_cast<int>(context.Int("alu-width"));
   if (context.Int("mem-width") >= 0) target.mem_width = static_cast<int>(context.Int("mem-width"));
-  for (const auto& kernel : module.kernels) {
-    if (kernel->stage != Stage::kExpanded) continue;
-    if (absl::Status s = RunOnKernel(module, *kernel, target, context); !s.ok()) {
-      return absl::Status(s.code(), absl::StrCat("kernel @", kernel->name, ": ", s.message()));
-    }
-  }
-  return absl::OkStatus();
+  return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
+    if (kernel.stage != Stage::kExpanded) return absl::OkStatus();
+    const absl::Status s = RunOnKernel(module, kernel, target, statistics);
+    if (s.ok()) return s;
+    return absl::Status(s.code(), absl::StrCat("kernel @", kernel.name, ": ", s.message()));
+  });
 }
 
 }  // namespace

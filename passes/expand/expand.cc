@@ -247,17 +247,16 @@ class Expander {
 };
 
 absl::Status Run(Module& module, PassContext& context) {
-  for (const auto& kernel : module.kernels) {
-    if (kernel->stage != Stage::kLowered) continue;
-    absl::Status s = ExpandKernel(*kernel);
-    if (s.ok()) s = Simplify(kernel->body, Stage::kExpanded, module);
-    if (!s.ok()) {
-      return absl::Status(s.code(),
-                          absl::StrCat("expand: kernel @", kernel->name, ": ", s.message()));
+  return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
+    if (kernel.stage != Stage::kLowered) return absl::OkStatus();
+    absl::Status s = ExpandKernel(kernel);
+    if (s.ok()) s = Simplify(kernel.body, Stage::kExpanded, module);
+    if (s.ok()) {
+      ++statistics["expand.kernels"];
+      return s;
     }
-    ++context.statistics["expand.kernels"];
-  }
-  return absl::OkStatus();
+    return absl::Status(s.code(), absl::StrCat("expand: kernel @", kernel.name, ": ", s.message()));
+  });
 }
 
 }  // namespace

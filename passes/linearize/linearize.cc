@@ -19,13 +19,14 @@ constexpr PassOption kOptions[] = {
 };
 
 absl::Status Run(Module& module, PassContext& context) {
-  for (const auto& kernel : module.kernels) {
-    if (kernel->stage != Stage::kExpanded) continue;
-    if (absl::Status s = LinearizeKernel(*kernel, context.Int("shuffle")); !s.ok()) return s;
-    ++context.statistics["linearize.kernels"];
-    context.statistics["linearize.nodes"] += static_cast<int64_t>(kernel->body.linear.size());
-  }
-  return absl::OkStatus();
+  const int64_t shuffle = context.Int("shuffle");
+  return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
+    if (kernel.stage != Stage::kExpanded) return absl::OkStatus();
+    if (absl::Status s = LinearizeKernel(kernel, shuffle); !s.ok()) return s;
+    ++statistics["linearize.kernels"];
+    statistics["linearize.nodes"] += static_cast<int64_t>(kernel.body.linear.size());
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace

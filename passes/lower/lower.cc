@@ -88,12 +88,10 @@ NodeSet FoldedReduces(const Module& module, const Kernel& kernel, const Target& 
 namespace {
 
 absl::Status Run(Module& module, PassContext& context) {
-  for (const auto& kernel : module.kernels) {
-    const bool lowers = kernel->stage <= Stage::kLowered;
-    if (absl::Status s = LowerKernel(module, *kernel, context.target); !s.ok()) return s;
-    if (lowers) ++context.statistics["lower.kernels"];
-  }
-  return absl::OkStatus();
+  return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
+    if (kernel.stage <= Stage::kLowered) ++statistics["lower.kernels"];
+    return LowerKernel(module, kernel, context.target);
+  });
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ bool HasOp(const Body& body, Op op) {
 }
 
 absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic,
-                            PassContext& context) {
-  const Target& target = context.target;
+                            const Target& target, Statistics& statistics) {
   if (heuristic && kernel.opts.empty()) {
     // Accesses are looked at in a copy: the body itself stays as it is.
     Kernel scratch;
@@ -50,7 +49,7 @@ absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic
     target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);
     kernel.opts = tuner.opts();
     kernel.axes = tuner.schedule().ToAxes();
-    context.statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
+    statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -61,15 +60,19 @@ absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic
 }
 
 absl::Status Run(Module& module, PassContext& context) {
-  std::map<std::string, std::string> renamed;
+  const bool heuristic = !context.Flag("none");
   std::set<std::string> taken;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
   }
+  absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
+    if (kernel.stage != Stage::kKernel) return absl::OkStatus();
+    return OptimizeKernel(module, kernel, heuristic, context.target, statistics);
+  });
+  if (!status.ok()) return status;
+  std::map<std::string, std::string> renamed;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) continue;
-    absl::Status s = OptimizeKernel(module, *kernel, !context.Flag("none"), context);
-    if (!s.ok()) return s;
     std::string content = StructuralKey(kernel->body);
     for (const Opt& opt : kernel->opts) content += OptText(opt);
     renamed[kernel->name] = UniqueKernelName(KernelName(kernel->axes), content, taken);

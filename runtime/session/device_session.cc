@@ -39,12 +39,14 @@ absl::Status DeviceSession::Build() {
   std::vector<std::string> sources;
   {
     const ScopedSpan span(options_.spans, "render");
+    Workers workers(0);
     for (size_t begin = 0; begin < kernels.size(); begin += each) {
       std::vector<const Kernel*> part;
       for (size_t i = begin; i < std::min(begin + each, kernels.size()); ++i) {
         part.push_back(kernels[i].get());
       }
-      TG_ASSIGN_OR_RETURN(RenderedModule rendered, RenderModule(module(), part, options_.target));
+      TG_ASSIGN_OR_RETURN(RenderedModule rendered,
+                          RenderModule(module(), part, options_.target, &workers));
       sources.push_back(std::move(rendered.source));
       std::move(rendered.kernels.begin(), rendered.kernels.end(), std::back_inserter(rendered_));
     }

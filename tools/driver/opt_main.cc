@@ -103,7 +103,8 @@ class OptRun {
     if (flags_.emit == "uop") return PrintModule(module);
     const absl::StatusOr<Target> target = FindTarget(module.target);
     if (!target.ok()) return target.status();
-    absl::StatusOr<RenderedModule> rendered = RenderModule(module, *target);
+    Workers workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
+    absl::StatusOr<RenderedModule> rendered = RenderModule(module, *target, &workers);
     if (!rendered.ok()) return rendered.status();
     return std::move(rendered->source);
   }

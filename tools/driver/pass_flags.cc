@@ -12,10 +12,15 @@
 #include "tools/driver/check_passes.h"
 
 namespace tg {
+namespace {
+constexpr int64_t kMostJobs = 1024;
+}  // namespace
 
 void PassFlags::AddTo(Flags& flags) {
   flags.Group("What passes see");
   flags.String("target", "NAME", &target, "compile for this device, whatever the module says");
+  flags.Int("jobs", "N", &jobs,
+            "compile kernels on N threads; by default one for each core. The result is the same");
   flags.Group("What a run of passes prints, on standard error");
   flags.List("print-before", "PASS,...", &print_before, "the module before each of these passes");
   flags.List("print-after", "PASS,...", &print_after, "the module after each of these passes");
@@ -50,6 +55,10 @@ absl::Status PassFlags::Check(const PassRegistry& registry) const {
       return absl::InvalidArgumentError(flag + std::string(pass.status().message()));
     }
   }
+  if (jobs && (*jobs < 1 || *jobs > kMostJobs)) {
+    return absl::InvalidArgumentError("--jobs: a number of threads from 1 to " +
+                                      std::to_string(kMostJobs));
+  }
   if (!target.empty()) {
     std::vector<std::string_view> names;
     for (const Target& preset : TargetPresets()) names.push_back(preset.name);
@@ -70,6 +79,7 @@ absl::Status PassFlags::Run(Pipeline pipeline, const std::string& tool, std::str
 
   PassManagerOptions options;
   options.verify_each = verify_each;
+  options.jobs = static_cast<int>(jobs.value_or(0));
   if (bisect_limit && *bisect_limit >= 0) options.bisect_limit = bisect_limit;
   options.log = &llvm::errs();
   PassManager manager(std::move(pipeline), options);

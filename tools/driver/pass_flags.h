@@ -23,7 +23,7 @@ struct PassFlags {
   bool print_before_all = false, print_after_all = false, print_changed = false;
   std::string color = "auto";
   bool verify_each = true, check = false, time_passes = false, stats = false;
-  std::optional<int64_t> bisect_limit, check_seed;
+  std::optional<int64_t> bisect_limit, check_seed, jobs;
   std::string dump_dir;
   std::string crash_reproducer;
 

@@ -1,0 +1,26 @@
+// Jobs that are independent of each other, on several threads.
+#ifndef TG_PASSES_WORKERS_H_
+#define TG_PASSES_WORKERS_H_
+
+#include <cstddef>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+
+class Workers {
+ public:
+  // `threads` work, the caller among them; 0: one for each core.
+  explicit Workers(int threads);
+
+  // Calls job(0) ... job(n - 1), each once, in any order, and returns when all are done. Jobs are
+  // thought to take a tenth of a millisecond or more: a thread is started for every few of them.
+  void ForEach(size_t n, llvm::function_ref<void(size_t)> job);
+
+ private:
+  const size_t threads_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_WORKERS_H_
