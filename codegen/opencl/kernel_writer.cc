@@ -230,9 +230,8 @@ absl::Status KernelWriter::Keep(const UOp* u, Expr e) {
   // What is stored has a line to itself.
   const bool stored = uses == 1 && plan_.user(u)->op == Op::kStore;
   if (uses == 1 && e.text.size() <= (stored ? kMaxStored : kMaxInline)) {
-    // Into a deeper loop only what a compiler surely takes out again: arithmetic of addresses.
-    const int user_depth = plan_.depth(plan_.position(plan_.user(u)));
-    keep |= user_depth <= plan_.depth(position_) || (!u->dtype.is_float() && e.text.size() < 32);
+    // Not into a deeper loop, which would do the work again in every iteration.
+    keep |= plan_.depth(plan_.position(plan_.user(u))) <= plan_.depth(position_);
   }
   if (keep) {
     exprs_[u] = std::move(e);
