@@ -32,7 +32,14 @@ class Integers {
       : body_(body), b_(*body.context), bounds_(*body.context, &module) {}
 
   void Run() {
-    ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) { return Rewrite(u, srcs); });
+    ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) {
+      const UOp* v = Rewrite(u, srcs);
+      // x - (x * 11 >> 5) * 3 is in 0..2, as x % 3 was, but does not look like it.
+      if (v != u && v->dtype.is_int() && u->dtype.is_int()) {
+        bounds_.Declare(v, Intersect(bounds_.Of(u), bounds_.Of(v)));
+      }
+      return v;
+    });
   }
 
  private:

@@ -90,5 +90,26 @@ TEST(Magic, RefusesWhatDoesNotFit) {
   }
 }
 
+// x - (x * 11 >> 5) * 3 is x % 3: in 0..2, so what is made of it can be divided without a sign.
+TEST(Integers, QuotientsOfRemaindersHaveNoSign) {
+  Module module;
+  Body body;
+  Builder b(*body.context);
+  const UOp* p = b.DefineGlobal(0, DType::Pointer(Scalar::kI32, 99, AddrSpace::kGlobal));
+  const UOp* x = b.context().Make(Op::kSpecial, kI32, {b.ConstInt(kI32, 9)},
+                                  b.context().MakeAttr(Op::kSpecial, {0}));
+  const auto number = [&](int64_t v) { return b.ConstInt(kI32, v); };
+  const UOp* rest = b.Alu(Op::kFloorMod, {x, number(3)});
+  const UOp* q = b.Alu(Op::kFloorDiv, {b.Add(b.Mul(rest, number(40)), number(7)), number(13)});
+  const UOp* store = b.Store(b.IndexPtr(p, x), q);
+  body.root = b.Sink(UOpSpan(&store, 1));
+  ExplainIntegers(body, module);
+  for (const UOp* u : PostOrder(body.root)) {
+    EXPECT_TRUE(u->op != Op::kCDiv && u->op != Op::kCMod && u->op != Op::kWhere) << Mnemonic(u->op);
+  }
+  Expression after(body.root->src(0)->src(1), {x});
+  for (int64_t i = 0; i < 9; ++i) EXPECT_EQ(after({i}), (i % 3 * 40 + 7) / 13);
+}
+
 }  // namespace
 }  // namespace tg

@@ -29,6 +29,11 @@ int LanesFor(const Target& target, const UOp* u) {
   return only_bool ? AluLanes(target, Scalar::kF32) : lanes;
 }
 
+// x + 0 of integers: the first lane of x + [0, 1, 2, 3].
+bool AddsNothing(const UOp* u, UOpSpan srcs) {
+  return u->op == Op::kAdd && u->dtype.is_int() && IsConst(srcs[1]) && srcs[1]->word() == 0;
+}
+
 const UOp* CutOne(Builder& b, Body& body, const Target& target, const UOp* u, UOpSpan srcs) {
   const int n = u->dtype.lanes();
   Nodes uniform;
@@ -49,7 +54,9 @@ const UOp* CutOne(Builder& b, Body& body, const Target& target, const UOp* u, UO
       pieces.push_back(Slice(b, s, at, width));
       same &= Uniform(b, pieces.back()) != nullptr;
     }
-    if (same && width > 1) {
+    if (width == 1 && AddsNothing(u, Span(pieces))) {
+      parts.push_back(pieces[0]);
+    } else if (same && width > 1) {
       for (const UOp*& p : pieces) p = Uniform(b, p);
       parts.push_back(
           b.Splat(b.context().Make(u->op, u->dtype.WithLanes(1), Span(pieces), u->attr), width));
@@ -190,6 +197,7 @@ void CutArithmetic(Body& body, const Target& target) {
         if (u->dtype.is_value() && u->dtype.lanes() > 1 && IsElementwise(u->op)) {
           return CutOne(b, body, target, u, srcs);
         }
+        if (AddsNothing(u, srcs)) return srcs[0];
         return WithSources(b, u, srcs);
     }
   });

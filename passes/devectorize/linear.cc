@@ -20,16 +20,6 @@ int64_t WrapMul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-// Outer before inner, so that the first part of a sum is what changes least.
-bool TermBefore(const UOp* a, const UOp* b) {
-  const auto rank = [](const UOp* u) {
-    return u->op == Op::kVar ? 0 : u->op == Op::kSpecial ? 1 : u->op == Op::kRange ? 2 : 3;
-  };
-  if (rank(a) != rank(b)) return rank(a) < rank(b);
-  if (a->op == Op::kRange && a->word() != b->word()) return a->word() < b->word();
-  return a->id < b->id;
-}
-
 }  // namespace
 
 Linear LinearBuilder::Add(const Linear& a, const Linear& c, int64_t scale) const {
@@ -38,7 +28,7 @@ Linear LinearBuilder::Add(const Linear& a, const Linear& c, int64_t scale) const
   auto x = a.terms.begin();
   auto y = c.terms.begin();
   while (x != a.terms.end() || y != c.terms.end()) {
-    if (y == c.terms.end() || (x != a.terms.end() && TermBefore(x->first, y->first))) {
+    if (y == c.terms.end() || (x != a.terms.end() && order_.Compare(x->first, y->first) < 0)) {
       sum.terms.push_back(*x++);
     } else if (x == a.terms.end() || y->first != x->first) {
       sum.terms.push_back({y->first, WrapMul(y->second, scale)});

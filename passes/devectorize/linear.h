@@ -1,8 +1,8 @@
 // Linear: an index as coefficients of terms plus a constant, so that addresses that differ by a
 // number are seen to. A term is a scalar index node that is no sum and no multiple of another.
 //
-// Forms are canonical: terms in one order (variables, work-item coordinates, ranges from the
-// outside in, then the rest), no zero coefficient. Equal forms are equal values; uniquing makes the
+// Forms are canonical: terms in structural order (outer before inner, so that the first part of a
+// sum is what changes least), no zero coefficient. Equal forms are equal values; uniquing makes the
 // nodes built from them equal too. `index` does not overflow, which is what makes rearranging
 // exact.
 #ifndef TG_PASSES_DEVECTORIZE_LINEAR_H_
@@ -18,6 +18,7 @@
 #include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/bounds.h"
+#include "passes/analysis/order.h"
 
 namespace tg {
 
@@ -36,7 +37,8 @@ struct Linear {
 class LinearBuilder {
  public:
   // `module` declares the variables.
-  LinearBuilder(Builder& b, const Module& module) : b_(b), bounds_(b.context(), &module) {}
+  LinearBuilder(Builder& b, const Module& module)
+      : b_(b), bounds_(b.context(), &module), order_(b.context()) {}
 
   // a + scale * c
   Linear Add(const Linear& a, const Linear& c, int64_t scale = 1) const;
@@ -71,6 +73,7 @@ class LinearBuilder {
 
   Builder& b_;
   Bounds bounds_;
+  mutable StructuralOrder order_;  // a cache
   std::vector<Linear> assumed_;
   NodeMap<int> clause_of_;  // 1 + its place in clauses_
   std::vector<Linear> clauses_;

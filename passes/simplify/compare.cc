@@ -14,19 +14,22 @@ int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) !
 const UOp* Build(Op op, const LinearForm& sum, DType type, RuleContext& rc) {
   LinearForm left, right;
   left.type = right.type = sum.type;
-  for (const auto& [node, coef] : sum.terms) {
-    if (coef == INT64_MIN) return nullptr;
-    if (coef > 0) {
-      left.terms.push_back({node, coef});
+  const auto is_constant = [](const LinearForm::Term& t) { return t.node->op == Op::kVConst; };
+  for (const auto& t : sum.terms) {
+    if (t.coef == INT64_MIN) return nullptr;
+    if (is_constant(t)) continue;
+    if (t.coef > 0) {
+      left.terms.push_back(t);
     } else {
-      right.terms.push_back({node, -coef});
+      right.terms.push_back({t.node, -t.coef});
     }
   }
   if (sum.constant == INT64_MIN) return nullptr;
-  if (left.terms.empty()) {
-    left.constant = sum.constant;
-  } else {
-    right.constant = -sum.constant;
+  const bool on_left = left.terms.empty();
+  LinearForm& side = on_left ? left : right;
+  side.constant = on_left ? sum.constant : -sum.constant;
+  for (const auto& t : sum.terms) {
+    if (is_constant(t)) side.terms.push_back({t.node, on_left ? t.coef : -t.coef});
   }
   return rc.ctx.Make(op, type, {BuildLinear(left, rc), BuildLinear(right, rc)});
 }
@@ -80,12 +83,18 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
   for (const auto& t : sum->terms) {
     if (t.coef > kLimit || t.coef < -kLimit) return nullptr;
   }
-  const bool less = u->op == Op::kCmpLt;
   const Interval v = sum->Range(rc.bounds);
+  bool less = u->op == Op::kCmpLt;
+  if (!less && (v.lo == 0 || v.hi == 0) && v.lo != v.hi) {
+    // What cannot be on the other side of a number differs from it by being beyond it.
+    if (v.lo == 0 && !sum->Scale(-1)) return nullptr;
+    less = true;
+  }
   const auto result = [&](bool b) { return UniformConst(rc.ctx, u->dtype, b); };
   if (less) {
-    if (v.hi < 0) return result(true);
-    if (v.lo >= 0) return result(false);
+    const Interval w = sum->Range(rc.bounds);
+    if (w.hi < 0) return result(true);
+    if (w.lo >= 0) return result(false);
   } else {
     if (v.lo > 0 || v.hi < 0) return result(true);
     if (v == Interval::Point(0)) return result(false);
@@ -105,7 +114,7 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
   // Which side of a `!=` is the left one: the first term's.
   SortTerms(*sum, rc);
   if (!less && sum->terms[0].coef < 0 && !sum->Scale(-1)) return nullptr;
-  return Build(u->op, *sum, u->dtype, rc);
+  return Build(less ? Op::kCmpLt : Op::kCmpNe, *sum, u->dtype, rc);
 }
 
 }  // namespace tg

@@ -176,6 +176,12 @@ Clauses TermsOfPositiveSum(const Bound& bound, RuleContext& rc) {
   return terms;
 }
 
+// The loop that a value changes with; 0: none.
+int64_t Level(const UOp* u, RuleContext& rc) {
+  const int64_t rank = rc.order.Rank(u);
+  return rank < StructuralOrder::kRangeRank ? 0 : rank;
+}
+
 const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleContext& rc) {
   if (IsConst(value) || value->op == Op::kVConst) return value;
   std::vector<const UOp*> nodes = NodesOf(value);
@@ -253,15 +259,30 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
     clauses[i] = simple;
   }
   std::sort(clauses.begin(), clauses.end(), [&](const UOp* a, const UOp* b) {
-    // Lanes that differ but are constant stand on the right, as constants do.
+    // Lanes that differ but are constant stand on the right, as constants do; what all lanes share
+    // stands before what they do not.
     const bool va = a->op == Op::kVConst, vb = b->op == Op::kVConst;
-    return va != vb ? vb : rc.order.Compare(a, b) < 0;
+    if (va != vb) return vb;
+    const int64_t la = Level(a, rc), lb = Level(b, rc);
+    if (la != lb) return la < lb;
+    const bool sa = a->op == Op::kSplat, sb = b->op == Op::kSplat;
+    return sa != sb ? sa : rc.order.Compare(a, b) < 0;
   });
   if (clauses.empty()) return UniformConst(rc.ctx, u->dtype, 1);
-  const UOp* all = clauses[0];
-  for (size_t i = 1; i < clauses.size(); ++i) {
-    if (clauses[i] != clauses[i - 1]) all = rc.ctx.Make(Op::kAnd, u->dtype, {all, clauses[i]});
+  // What belongs to one loop is one condition: gates that differ in the rest share it.
+  const UOp *all = nullptr, *here = nullptr;
+  const auto add = [&](const UOp*& to, const UOp* v) {
+    to = to ? rc.ctx.Make(Op::kAnd, u->dtype, {to, v}) : v;
+  };
+  for (size_t i = 0; i < clauses.size(); ++i) {
+    if (i > 0 && clauses[i] == clauses[i - 1]) continue;
+    if (i > 0 && Level(clauses[i], rc) != Level(clauses[i - 1], rc)) {
+      add(all, here);
+      here = nullptr;
+    }
+    add(here, clauses[i]);
   }
+  add(all, here);
   return all;
 }
 

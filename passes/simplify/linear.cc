@@ -160,6 +160,9 @@ void SortTerms(LinearForm& form, RuleContext& rc) {
   };
   std::sort(form.terms.begin(), form.terms.end(),
             [&](const LinearForm::Term& a, const LinearForm::Term& b) {
+              // Lanes that differ are constants too, and stand where those do.
+              const bool va = a.node->op == Op::kVConst, vb = b.node->op == Op::kVConst;
+              if (va != vb) return vb;
               const StructuralOrder::Key ka = rc.order.Of(a.node), kb = rc.order.Of(b.node);
               if (ka.rank != kb.rank) return ka.rank < kb.rank;
               if (magnitude(a.coef) != magnitude(b.coef)) {
@@ -171,16 +174,22 @@ void SortTerms(LinearForm& form, RuleContext& rc) {
 
 const UOp* BuildLinear(LinearForm& form, RuleContext& rc) {
   SortTerms(form, rc);
-  const UOp* sum = nullptr;
+  // Lanes of constants stand last: with the constant they are one sum, to be folded.
+  const UOp *sum = nullptr, *constants = nullptr;
+  const auto add = [&](const UOp*& to, const UOp* u) {
+    to = to ? rc.ctx.Make(Op::kAdd, form.type, {to, u}) : u;
+  };
   for (const auto& [node, coef] : form.terms) {
     const UOp* term =
         coef == 1 ? node
                   : rc.ctx.Make(Op::kMul, form.type, {node, UniformConst(rc.ctx, form.type, coef)});
-    sum = sum ? rc.ctx.Make(Op::kAdd, form.type, {sum, term}) : term;
+    add(node->op == Op::kVConst ? constants : sum, term);
   }
-  if (sum && form.constant == 0) return sum;
-  const UOp* constant = UniformConst(rc.ctx, form.type, form.constant);
-  return sum ? rc.ctx.Make(Op::kAdd, form.type, {sum, constant}) : constant;
+  if (form.constant != 0 || (!sum && !constants)) {
+    add(constants, UniformConst(rc.ctx, form.type, form.constant));
+  }
+  if (constants) add(sum, constants);
+  return sum;
 }
 
 const UOp* CanonicalSum(const UOp* u, RuleContext& rc) {
@@ -199,7 +208,7 @@ const UOp* DistributeProduct(const UOp* u, RuleContext& rc) {
 const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
   const UOp *a = u->src(0), *b = u->src(1);
   if (!MayCommute(u) || a == b) return nullptr;
-  // In a sum of integers, lanes that differ are a term like others, and CanonicalSum places it.
+  // Of sums of integers CanonicalSum places the lanes that differ.
   const bool is_sum = u->op == Op::kAdd && u->dtype.is_int_or_index();
   const auto is_const = [&](const UOp* v) {
     return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || UniformBits(v)));

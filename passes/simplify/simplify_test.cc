@@ -144,5 +144,42 @@ TEST(Simplifier, TakesAMillionNodes) {
   EXPECT_TRUE(Simplify(body, Stage::kLowered, module).ok());
 }
 
+TEST(Simplifier, DiffersFromABoundOnOneSide) {
+  Fixture f;
+  const auto differs = [&](const UOp* x, int64_t c) {
+    return f.b.Alu(Op::kCmpNe, {x, f.b.Index(c)});
+  };
+  EXPECT_EQ(f.simplify(differs(f.g, 0)), f.b.Lt(f.b.Index(0), f.g));
+  EXPECT_EQ(f.simplify(differs(f.g, 31)), f.Lt(f.g, 31));
+  EXPECT_EQ(f.simplify(differs(f.g, 5)), differs(f.g, 5));
+  const UOp* sum = f.b.Add(f.Mul(f.g, 16), f.q);
+  EXPECT_EQ(f.simplify(differs(sum, 0)), f.simplify(f.b.Lt(f.b.Index(0), f.b.Add(f.g, f.q))));
+  EXPECT_EQ(f.simplify(differs(sum, 7))->op, Op::kCmpNe);
+}
+
+TEST(Simplifier, LanesOfConstantsAreOneConstant) {
+  Fixture f;
+  const int64_t lanes[] = {0, 1, 2, 3}, moved[] = {5, 6, 7, 8}, limits[] = {3, 2, 1, 0};
+  const UOp* g4 = f.b.Splat(f.g, 4);
+  const auto all = [&](int64_t v) { return f.b.Splat(f.b.Index(v), 4); };
+  const UOp* sum = f.b.Add(f.b.Add(f.b.VConst(kIndex.WithLanes(4), lanes), g4), all(5));
+  EXPECT_EQ(f.simplify(sum), f.b.Add(g4, f.b.VConst(kIndex.WithLanes(4), moved)));
+  EXPECT_EQ(f.simplify(f.b.Lt(all(8), sum)), f.b.Lt(f.b.VConst(kIndex.WithLanes(4), limits), g4));
+}
+
+// So that a gate's part of the outer loop is computed there, and gates that differ in it share the
+// rest.
+TEST(Simplifier, ClausesOfALoopAreOneCondition) {
+  Fixture f;
+  const UOp* outside = f.b.Lt(f.b.Index(2), f.g);
+  const UOp* sum = f.b.Add(f.r, f.q);
+  const UOp *inner1 = f.Lt(sum, 20), *inner2 = f.b.Lt(f.b.Index(3), sum), *outer = f.Lt(f.r, 9);
+  const UOp* gate = f.simplify(f.b.And(f.b.And(inner1, outside), f.b.And(inner2, outer)));
+  ASSERT_EQ(gate->op, Op::kAnd);
+  EXPECT_EQ(gate->src(0), f.b.And(outside, outer));
+  EXPECT_EQ(gate->src(1), f.simplify(f.b.And(inner1, inner2)));
+  EXPECT_EQ(f.simplify(gate), gate);
+}
+
 }  // namespace
 }  // namespace tg
