@@ -19,7 +19,15 @@ class LoweredTranslator : public Translator {
   LoweredTranslator(const Demand& demand, Module& module, Kernel& kernel, Diagnostics& diags)
       : Translator(demand, module, kernel.body, diags), open_(demand) {
     has_shapes_ = false;
-    for (const Node* n : demand.nodes()) has_end_ |= n->op == "END";
+    std::vector<const Node*> ranges;
+    for (const Node* n : demand.nodes()) {
+      has_end_ |= n->op == "END";
+      if (n->op == "RANGE") ranges.push_back(n);
+    }
+    // Outer ranges have smaller numbers, there as here, where sums put them first.
+    std::stable_sort(ranges.begin(), ranges.end(),
+                     [](const Node* a, const Node* b) { return NumberOf(*a) < NumberOf(*b); });
+    for (const Node* n : ranges) range_ids_[n] = ctx_.NextId();
   }
 
   bool Run(const Node& sink) {
@@ -170,8 +178,19 @@ class LoweredTranslator : public Translator {
     const UOp* end = Source(n, 0, t);
     if (!end) return nullptr;
     const UOp*& range = ranges_[&n];
-    if (!range) range = b_.Range(AsIndex(end));
+    if (!range) {
+      const Attr id = ctx_.MakeAttr(Op::kRange, {range_ids_.lookup(&n)});
+      range = ctx_.Make(Op::kRange, kIndex, {AsIndex(end)}, id);
+    }
     return Coordinate(n, range, t);
+  }
+
+  // 4 in arg=4, as in arg=(4, AxisType.LOOP).
+  static int64_t NumberOf(const Node& range) {
+    const Value& v = range.arg;
+    if (v.kind == Kind::kInt) return v.number;
+    const auto items = v.list();
+    return !items.empty() && items[0].value.kind == Kind::kInt ? items[0].value.number : 0;
   }
 
   // The range nodes, not the values of their counters.
@@ -407,6 +426,7 @@ class LoweredTranslator : public Translator {
   bool is_place_ = false;
   llvm::DenseMap<const UOp*, DType> place_types_;  // of INDEX, as printed
   llvm::DenseMap<const Node*, const UOp*> ranges_;
+  llvm::DenseMap<const Node*, int64_t> range_ids_;
   std::map<const Node*, Accumulator> accumulators_;
 };
 

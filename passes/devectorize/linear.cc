@@ -1,6 +1,7 @@
 #include "passes/devectorize/linear.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 namespace tg {
@@ -122,6 +123,20 @@ std::optional<int64_t> LinearBuilder::OneQuotient(const Linear& rest, int64_t d)
   return FloorDivInt(r.lo, d);
 }
 
+LinearBuilder::Grain LinearBuilder::SplitGrain(const Linear& a, int64_t d) {
+  for (const auto& [term, k] : a.terms) {
+    const int64_t g = std::abs(k);
+    if (g == 1 || d % g != 0) continue;
+    auto [coarse, fine] = SplitMultiples(a, g);
+    if (const auto q = OneQuotient(fine, g)) {
+      coarse.constant = WrapAdd(coarse.constant, *q);
+      fine.constant = WrapAdd(fine.constant, WrapMul(*q, -g));
+      return {g, coarse, fine};
+    }
+  }
+  return {};
+}
+
 Linear LinearBuilder::FloorDiv(const Linear& a, int64_t d) {
   if (d == 1) return a;
   auto [multiple, rest] = SplitMultiples(a, d);
@@ -136,6 +151,10 @@ Linear LinearBuilder::FloorDiv(const Linear& a, int64_t d) {
     for (auto& [term, k] : rest.terms) k /= g;
     rest.constant = FloorDivInt(rest.constant, g);
     return Add(multiple, FloorDiv(rest, d / g));
+  }
+  // What is smaller than the grain of the rest does not count: (4*x + y) / 8 = x / 2, y in 0..3.
+  if (const auto [grain, coarse, fine] = SplitGrain(rest, d); grain != 0) {
+    return Add(multiple, FloorDiv(coarse, d / grain));
   }
   const UOp* term = b_.Alu(Op::kFloorDiv, {Build(rest), b_.Index(d)});
   return Add(multiple, Linear::Term(term));
@@ -157,6 +176,10 @@ Linear LinearBuilder::FloorMod(const Linear& a, int64_t d) {
     rest.constant = FloorDivInt(rest.constant, g);
     return Add(Linear::Constant(low), FloorMod(rest, d / g), g);
   }
+  // (4*x + y) % 8 = (x % 2) * 4 + y for y in 0..3
+  if (const auto [grain, coarse, fine] = SplitGrain(rest, d); grain != 0) {
+    return Add(fine, FloorMod(coarse, d / grain), grain);
+  }
   return Linear::Term(b_.Alu(Op::kFloorMod, {Build(rest), b_.Index(d)}));
 }
 
@@ -168,6 +191,23 @@ const UOp* LinearBuilder::Build(const Linear& a) {
   }
   if (!sum) return b_.Index(a.constant);
   return a.constant == 0 ? sum : b_.Add(sum, b_.Index(a.constant));
+}
+
+Linear LinearBuilder::FormOf(const UOp* root) const {
+  Linear form;
+  llvm::SmallVector<std::pair<const UOp*, int64_t>, 8> stack = {{root, 1}};
+  while (!stack.empty()) {
+    const auto [u, k] = stack.pop_back_val();
+    if (u->op == Op::kAdd) {
+      stack.push_back({u->src(0), k});
+      stack.push_back({u->src(1), k});
+    } else if (u->op == Op::kMul && IsConst(u->src(1))) {
+      stack.push_back({u->src(0), WrapMul(k, u->src(1)->word())});
+    } else {
+      form = Add(form, IsConst(u) ? Linear::Constant(u->word()) : Linear::Term(u), k);
+    }
+  }
+  return form;
 }
 
 const UOp* LinearBuilder::Less(const Linear& a, const Linear& c) {

@@ -49,6 +49,8 @@ class LinearBuilder {
 
   // The node of a form; its constant is added last.
   const UOp* Build(const Linear& a);
+  // The form of a scalar node: sums and multiples are taken apart, all else is a term.
+  Linear FormOf(const UOp* u) const;
   // a < c and a != c, in a form that many pairs share: (i*8 + 3 < n*8) is (i < n).
   const UOp* Less(const Linear& a, const Linear& c);
   const UOp* NotEqual(const Linear& a, const Linear& c);
@@ -68,6 +70,12 @@ class LinearBuilder {
   // Splits a into a multiple of d (divided by d already) and the rest, whose constant is in 0..d-1.
   std::pair<Linear, Linear> SplitMultiples(const Linear& a, int64_t d) const;
   Interval BoundsWithoutAssumptions(const Linear& a);
+  // a = coarse * size + fine with fine in 0..size-1, for a size > 1 that divides d; size 0: none.
+  struct Grain {
+    int64_t size = 0;
+    Linear coarse, fine;
+  };
+  Grain SplitGrain(const Linear& a, int64_t d);
   // The quotient by d that the whole of `rest` has, if there is one.
   std::optional<int64_t> OneQuotient(const Linear& rest, int64_t d);
 

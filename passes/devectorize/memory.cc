@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "passes/devectorize/lanes.h"
 #include "passes/devectorize/register_scratch.h"
 #include "passes/devectorize/width.h"
+#include "passes/simplify/simplify.h"
 
 namespace tg {
 namespace {
@@ -23,7 +25,8 @@ class Cutter {
         target_(target),
         registers_(body, module, target),
         b_(*body.context),
-        index_(b_, module, PostOrder(body.root)) {}
+        index_(b_, module, PostOrder(body.root)),
+        module_(module) {}
 
   absl::StatusOr<MemoryStatistics> Run() {
     ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) {
@@ -43,6 +46,8 @@ class Cutter {
   const UOp* StoreImage(const UOp* u, UOpSpan srcs);
   // The lanes that happen at all; a null gate where it is known to hold.
   std::vector<LaneAccess> LanesOf(const UOp* access, const UOp* alternative);
+  // `address` where `gate` holds, if it divides: what is negative elsewhere need not be there.
+  Linear Under(const UOp* gate, const Linear& address);
   // Calls f(address, first element's place in the run, width) for each piece of the run.
   template <typename F>
   void ForEachPiece(const UOp* pointer, const ElementRun& run, int widest, F&& f);
@@ -61,6 +66,8 @@ class Cutter {
   RegisterScratch registers_;
   Builder b_;
   LaneIndex index_;
+  const Module& module_;
+  std::optional<Simplifier> simplifier_;
   MemoryStatistics statistics_;
   absl::Status status_;
 };
@@ -80,12 +87,32 @@ std::vector<LaneAccess> Cutter::LanesOf(const UOp* access, const UOp* alternativ
       if (IsConst(l.gate)) {
         if (!l.gate->word()) continue;
         l.gate = nullptr;
+      } else {
+        l.address = Under(l.gate, l.address);
       }
     }
     if (l.gate && alternative) l.alternative = Lane(b_, alternative, i);
     lanes.push_back(std::move(l));
   }
   return lanes;
+}
+
+Linear Cutter::Under(const UOp* gate, const Linear& address) {
+  const auto divides = [](const auto& term) {
+    const Op op = term.first->op;
+    return op == Op::kFloorDiv || op == Op::kFloorMod || op == Op::kCDiv || op == Op::kCMod;
+  };
+  if (std::none_of(address.terms.begin(), address.terms.end(), divides)) return address;
+  const UOp* value = index_.linear().Build(address);
+  // Of coordinates only: what is read from memory stays as it is.
+  for (const UOp* u : PostOrder(value)) {
+    if (!IsElementwise(u->op) && u->op != Op::kRange && u->op != Op::kSpecial &&
+        u->op != Op::kVar && !IsConst(u)) {
+      return address;
+    }
+  }
+  if (!simplifier_) simplifier_.emplace(*body_.context, &module_);
+  return index_.linear().FormOf(simplifier_->Under(gate, value));
 }
 
 template <typename F>

@@ -95,6 +95,28 @@ const UOp* FoldConstants(const UOp* u, RuleContext& rc) {
       rc.ctx.MakeAttr(Op::kVConst, std::span<const int64_t>(out.data(), out.size())));
 }
 
+const UOp* FoldReduceOfConstants(const UOp* u, RuleContext& rc) {
+  const UOp* x = u->src(0);
+  if (u->num_srcs != 1 || x->op != Op::kVConst || x->dtype.is_float()) return nullptr;
+  const auto lanes = static_cast<size_t>(u->dtype.lanes());
+  const size_t terms = static_cast<size_t>(x->dtype.lanes()) / lanes;
+  llvm::SmallVector<int64_t, 16> out = {static_cast<int64_t>(lanes)};
+  for (size_t i = 0; i < lanes; ++i) {
+    int64_t sum = LaneBits(x, i * terms);
+    for (size_t k = 1; k < terms; ++k) {
+      const int64_t args[] = {sum, LaneBits(x, i * terms + k)};
+      const auto v = EvalAlu(static_cast<Op>(u->word()), x->dtype.scalar(), args);
+      if (!v) return nullptr;
+      sum = *v;
+    }
+    out.push_back(sum);
+  }
+  if (lanes == 1) return UniformConst(rc.ctx, u->dtype, out[1]);
+  return rc.ctx.Make(
+      Op::kVConst, u->dtype, {},
+      rc.ctx.MakeAttr(Op::kVConst, std::span<const int64_t>(out.data(), out.size())));
+}
+
 const UOp* FoldByBounds(const UOp* u, RuleContext& rc) {
   if (!u->dtype.is_int_or_index() && !u->dtype.is_bool()) return nullptr;
   const Interval v = rc.bounds.Of(u);

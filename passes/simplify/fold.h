@@ -9,6 +9,8 @@ namespace tg {
 
 // An elementwise op of constants, lane by lane, in the arithmetic of its type.
 const UOp* FoldConstants(const UOp* u, RuleContext& rc);
+// A reduce of lanes of constants, floats excepted: the order of their sums is the target's.
+const UOp* FoldReduceOfConstants(const UOp* u, RuleContext& rc);
 // An integer, index or bool that bounds leave one value.
 const UOp* FoldByBounds(const UOp* u, RuleContext& rc);
 // A binary op of two `where` with one gate, or of one and a constant, where branches become

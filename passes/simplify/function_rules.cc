@@ -21,6 +21,7 @@ constexpr auto kFold = rules(
            Op::kThreefry, Op::kCmpLt, Op::kCmpNe, Op::kWhere, Op::kMulAcc, Op::kNeg, Op::kExp2,
            Op::kLog2, Op::kSin, Op::kSqrt, Op::kRecip, Op::kCast, Op::kBitcast>(
         &FoldConstants, "FoldConstants"),
+    custom<Op::kReduce>(&FoldReduceOfConstants, "FoldReduceOfConstants"),
     custom<Op::kAdd, Op::kMul, Op::kAnd, Op::kOr, Op::kXor, Op::kMax, Op::kMin, Op::kCmpNe>(
         &CanonicalOperands, "CanonicalOperands"),
     custom<Op::kAdd, Op::kSub, Op::kMul, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod, Op::kMax,
@@ -37,6 +38,7 @@ constexpr auto kGeneral = rules(
     custom<Op::kMul>(&FoldMulOfBool, "FoldMulOfBool"),
     custom<Op::kAdd, Op::kMul>(&FoldIntoIndex, "FoldIntoIndex"),
     custom<Op::kMul>(&DistributeProduct, "DistributeProduct"),
+    custom<Op::kMul>(&NegateExtremum, "NegateExtremum"),
     custom<Op::kAdd>(&CanonicalSum, "CanonicalSum"),
     custom<Op::kCast, Op::kBitcast>(&FoldCast, "FoldCast"),
     custom<Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod,

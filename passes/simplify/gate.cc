@@ -94,7 +94,11 @@ std::vector<const UOp*> NodesOf(const UOp* value) {
   return out;
 }
 
-// Operations, with divisions dear.
+bool IsDivision(Op op) {
+  return op == Op::kFloorDiv || op == Op::kFloorMod || op == Op::kCDiv || op == Op::kCMod;
+}
+
+// Operations, with divisions dear, unless they are shifts.
 int Cost(const std::vector<const UOp*>& nodes) {
   int cost = 0;
   for (const UOp* u : nodes) {
@@ -103,7 +107,12 @@ int Cost(const std::vector<const UOp*>& nodes) {
       case Op::kVConst:
         break;
       case Op::kFloorDiv:
-      case Op::kFloorMod:
+      case Op::kFloorMod: {
+        const auto by = UniformBits(u->src(1));
+        const bool shift = by && *by > 0 && (*by & (*by - 1)) == 0;
+        cost += shift ? 2 : 16;
+        break;
+      }
       case Op::kCDiv:
       case Op::kCMod:
         cost += 16;
@@ -144,36 +153,99 @@ const UOp* Algebra(const UOp* u, RuleContext& rc) {
   return r.ok() ? *r : u;
 }
 
+// What is like `x`, but known to lie within `range`.
+const UOp* StandIn(const UOp* x, Interval range, RuleContext& rc) {
+  if (range.IsPoint()) return UniformConst(rc.ctx, x->dtype, range.lo);
+  const std::string name =
+      "$" + std::to_string(x->id) + "$" + std::to_string(range.lo) + "$" + std::to_string(range.hi);
+  const UOp* stand_in = rc.ctx.Make(Op::kVar, x->dtype, {}, Attr{rc.ctx.Intern(name)});
+  rc.bounds.Declare(stand_in, range);
+  return stand_in;
+}
+
 // `value`, which is made of `nodes`, for an `x` within `range`, with x itself in it again.
 const UOp* Assume(const UOp* x, Interval range, const UOp* value,
                   const std::vector<const UOp*>& nodes, RuleContext& rc) {
   if (std::find(nodes.begin(), nodes.end(), x) == nodes.end()) return value;
-  const UOp* stand_in;
-  if (range.IsPoint()) {
-    stand_in = UniformConst(rc.ctx, x->dtype, range.lo);
-  } else {
-    const std::string name = "$" + std::to_string(x->id) + "$" + std::to_string(range.lo) + "$" +
-                             std::to_string(range.hi);
-    stand_in = rc.ctx.Make(Op::kVar, x->dtype, {}, Attr{rc.ctx.Intern(name)});
-    rc.bounds.Declare(stand_in, range);
-  }
+  const UOp* stand_in = StandIn(x, range, rc);
   const UOp* simple = Algebra(Replace(rc, nodes, x, stand_in), rc);
   if (IsConst(stand_in) || stand_in->op == Op::kVConst) return simple;
   const std::vector<const UOp*> new_nodes = NodesOf(simple);
   return new_nodes.empty() ? value : Replace(rc, new_nodes, stand_in, x);
 }
 
-// The terms of a sum of at least two terms >= 0 with coefficient 1, at least 1 in total.
-Clauses TermsOfPositiveSum(const Bound& bound, RuleContext& rc) {
-  Clauses terms;
-  if (bound.range.lo != 1 || bound.of->op != Op::kAdd) return terms;
+using BoundList = llvm::SmallVector<Bound, 8>;
+
+// The same for all of `bounds` that are on coordinates, at once: that a sum is not negative may
+// need several. `value` where there are fewer than `least`.
+const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value,
+                     const std::vector<const UOp*>& nodes, RuleContext& rc) {
+  llvm::SmallVector<std::pair<const UOp*, const UOp*>, 8> stand_ins;
+  const UOp* assumed = value;
+  for (const Bound& b : bounds) {
+    if (IsArithmetic(b.of) || std::find(nodes.begin(), nodes.end(), b.of) == nodes.end()) continue;
+    if (b.range == rc.bounds.Of(b.of)) continue;
+    stand_ins.push_back({b.of, StandIn(b.of, b.range, rc)});
+    assumed = Replace(rc, NodesOf(assumed), b.of, stand_ins.back().second);
+  }
+  if (stand_ins.size() < least) return value;
+  const UOp* simple = Algebra(assumed, rc);
+  for (const auto& [x, stand_in] : stand_ins) {
+    if (IsConst(stand_in) || stand_in->op == Op::kVConst) continue;
+    const std::vector<const UOp*> its = NodesOf(simple);
+    if (its.empty()) return value;
+    simple = Replace(rc, its, stand_in, x);
+  }
+  return Algebra(simple, rc);  // in the order of the coordinates, not of their stand-ins
+}
+
+// Whether it says 0 < a + b, for no other factors or constants.
+bool IsPositiveSum(const Bound& b) {
+  return b.range.lo == 1 && b.of->op == Op::kAdd && b.of->src(0)->op != Op::kMul &&
+         b.of->src(1)->op != Op::kMul && b.of->src(0)->op != Op::kAdd && !IsConst(b.of->src(1));
+}
+
+// Where a sum of indices with positive coefficients is not at its least (greatest) value, some term
+// is not: what the terms may be then, one of which holds. Empty: nothing is known.
+BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
+  BoundList terms;
+  if (bound.of->op != Op::kAdd || !bound.of->dtype.is_index()) return terms;
   const auto form = ParseLinear(bound.of);
-  if (!form || form->constant != 0 || form->terms.size() < 2) return terms;
+  if (!form) return terms;
+  const Interval whole = form->Range(rc.bounds);
+  if (!whole.HasLo() || !whole.HasHi()) return terms;
+  if (least ? bound.range.lo <= whole.lo : bound.range.hi >= whole.hi) return terms;
   for (const auto& t : form->terms) {
-    if (t.coef != 1 || rc.bounds.Of(t.node).lo < 0) return {};
-    terms.push_back(t.node);
+    if (t.coef < 0) return {};
+    const Interval v = rc.bounds.Of(t.node);
+    terms.push_back({t.node, least ? Interval{v.lo + 1, v.hi} : Interval{v.lo, v.hi - 1}});
   }
   return terms;
+}
+
+// What `value` is in all of `alternatives`, one by one beside `bounds`; null where they disagree.
+const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, const UOp* value,
+                       const std::vector<const UOp*>& nodes, RuleContext& rc) {
+  const UOp* agreed = nullptr;
+  const auto occurs = [&](const Bound& b) {
+    return std::find(nodes.begin(), nodes.end(), b.of) != nodes.end();
+  };
+  if (!std::all_of(alternatives.begin(), alternatives.end(), occurs)) return nullptr;
+  for (const Bound& a : alternatives) {
+    if (a.range.lo > a.range.hi) continue;
+    BoundList all = bounds;
+    auto same = std::find_if(all.begin(), all.end(), [&](const Bound& o) { return o.of == a.of; });
+    if (same == all.end()) {
+      all.push_back(a);
+    } else {
+      same->range = Intersect(same->range, a.range);
+      if (same->range.lo > same->range.hi) continue;
+    }
+    const UOp* one = AssumeAll(all, 1, value, nodes, rc);
+    if (agreed && one != agreed) return nullptr;
+    agreed = one;
+  }
+  return agreed;
 }
 
 // The loop that a value changes with; 0: none.
@@ -196,7 +268,7 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
     value = simple;
     nodes = std::move(its);
   };
-  llvm::SmallVector<Bound, 8> bounds;
+  BoundList bounds;
   for (const UOp* clause : clauses) {
     const Bound b = AsBound(clause);
     if (!b.of) {
@@ -218,18 +290,20 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
     if (b.range.lo > b.range.hi) return nullptr;
     if (b.range == rc.bounds.Of(b.of)) continue;
     take(Assume(b.of, b.range, value, nodes, rc));
-    const Clauses terms = TermsOfPositiveSum(b, rc);
-    const UOp* agreed = nullptr;
-    for (const UOp* t : terms) {
-      const Interval v = rc.bounds.Of(t);
-      const UOp* one = v.hi < 1 ? agreed : Algebra(Assume(t, {1, v.hi}, value, nodes, rc), rc);
-      if (agreed && one != agreed) {
-        agreed = nullptr;
-        break;
-      }
-      agreed = one;
+  }
+  const auto divides = [](const UOp* u) { return IsDivision(u->op); };
+  const bool divided = std::any_of(nodes.begin(), nodes.end(), divides);
+  if (divided && bounds.size() > 1) take(AssumeAll(bounds, 2, value, nodes, rc));
+  for (const Bound& b : bounds) {
+    for (const bool least : {true, false}) {
+      // Without a division it rarely matters.
+      if (!divided && !(least && IsPositiveSum(b))) continue;
+      const BoundList alternatives = Alternatives(b, least, rc);
+      if (alternatives.size() < 2) continue;
+      const UOp* agreed =
+          AssumeOneOf(alternatives, divided ? bounds : BoundList(), value, nodes, rc);
+      if (agreed) take(agreed);
     }
-    if (agreed) take(agreed);
   }
   return value;
 }

@@ -205,6 +205,25 @@ const UOp* DistributeProduct(const UOp* u, RuleContext& rc) {
   return form ? BuildLinear(*form, rc) : nullptr;
 }
 
+const UOp* NegateExtremum(const UOp* u, RuleContext& rc) {
+  const UOp* x = u->src(0);
+  if (!u->dtype.is_index() || (x->op != Op::kMax && x->op != Op::kMin)) return nullptr;
+  const auto factor = UniformBits(u->src(1)), limit = UniformBits(x->src(1));
+  if (!factor || *factor >= 0 || *factor == INT64_MIN || !limit || *limit == INT64_MIN) {
+    return nullptr;
+  }
+  auto form = ParseLinear(x->src(0));
+  if (!form) return nullptr;
+  for (const auto& t : form->terms) {
+    if (t.coef > 0) return nullptr;
+  }
+  if (!form->Scale(-1)) return nullptr;
+  const UOp* sides[] = {BuildLinear(*form, rc), UniformConst(rc.ctx, u->dtype, -*limit)};
+  const UOp* other = rc.ctx.Make(x->op == Op::kMax ? Op::kMin : Op::kMax, u->dtype, sides);
+  const UOp* scale = UniformConst(rc.ctx, u->dtype, -*factor);
+  return rc.ctx.Make(Op::kMul, u->dtype, {other, scale});
+}
+
 const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
   const UOp *a = u->src(0), *b = u->src(1);
   if (!MayCommute(u) || a == b) return nullptr;

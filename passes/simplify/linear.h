@@ -47,6 +47,9 @@ const UOp* BuildLinear(LinearForm& form, RuleContext& rc);
 const UOp* CanonicalSum(const UOp* u, RuleContext& rc);
 // (a + b + ...) * c of indices.
 const UOp* DistributeProduct(const UOp* u, RuleContext& rc);
+// max(a, c) * -k of indices, where all of a's terms are negative: min(-a, -c) * k, which has fewer
+// signs; and so for min.
+const UOp* NegateExtremum(const UOp* u, RuleContext& rc);
 // Operands of an op that commutes, in structural order, constants last.
 const UOp* CanonicalOperands(const UOp* u, RuleContext& rc);
 

@@ -6,6 +6,7 @@
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "ir/shape.h"
+#include "passes/simplify/gate.h"
 #include "passes/simplify/rule_lists.h"
 
 namespace tg {
@@ -73,6 +74,11 @@ const UOp* Simplifier::operator()(const UOp* u) {
     TG_UNREACHABLE();
   }
   return *r;
+}
+
+const UOp* Simplifier::Under(const UOp* gate, const UOp* value) {
+  const UOp* simple = SimplifyUnder(gate, value, rewriter_.context());
+  return simple ? simple : value;
 }
 
 absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifyStats* stats) {

@@ -181,5 +181,55 @@ TEST(Simplifier, ClausesOfALoopAreOneCondition) {
   EXPECT_EQ(f.simplify(gate), gate);
 }
 
+// (16*a + b) - 17, truncated, is its floor only where neither a nor b is 0.
+TEST(Simplifier, DividesUnderSeveralBounds) {
+  Fixture f;
+  const UOp* sum = f.b.Add(f.b.Add(f.Mul(f.r, 16), f.q), f.b.Index(-17));
+  const UOp* quotient = f.b.Alu(Op::kCDiv, {sum, f.b.Index(16)});
+  const UOp *a = f.b.Lt(f.b.Index(0), f.r), *b = f.b.Lt(f.b.Index(0), f.q);
+  EXPECT_EQ(f.simplify.Under(f.b.And(a, b), quotient), f.b.Add(f.r, f.b.Index(-1)));
+  EXPECT_EQ(f.simplify.Under(a, quotient)->op, Op::kCDiv);
+  EXPECT_EQ(f.simplify.Under(b, quotient)->op, Op::kCDiv);
+}
+
+// One of two terms is not at its end, and it does not matter which.
+TEST(Simplifier, DividesUnderABoundOnASum) {
+  Fixture f;
+  const UOp* sum = f.b.Add(f.Mul(f.r, 16), f.q);  // 0..159
+  const UOp* next = f.b.Add(sum, f.b.Index(1));
+  EXPECT_EQ(f.simplify.Under(f.Lt(sum, 159), f.Mod(next, 160)), f.simplify(next));
+  EXPECT_EQ(f.simplify.Under(f.Lt(sum, 160), f.Mod(next, 160))->op, Op::kFloorMod);
+  const UOp* last = f.b.Add(sum, f.b.Index(-1));
+  const UOp* half = f.b.Alu(Op::kCDiv, {last, f.b.Index(2)});
+  EXPECT_EQ(f.simplify.Under(f.b.Lt(f.b.Index(0), sum), half), f.simplify(f.Div(last, 2)));
+  EXPECT_EQ(f.simplify.Under(f.Lt(sum, 159), half)->op, Op::kCDiv);
+}
+
+TEST(Simplifier, SignsOfExtrema) {
+  Fixture f;
+  const auto limit = [&](Op op, const UOp* x, int64_t c) { return f.b.Alu(op, {x, f.b.Index(c)}); };
+  const UOp* sum = f.b.Add(f.Mul(f.g, 3), f.r);
+  EXPECT_EQ(f.simplify(f.Mul(limit(Op::kMax, f.Mul(sum, -1), -20), -1)),
+            f.simplify(limit(Op::kMin, sum, 20)));
+  EXPECT_EQ(f.simplify(f.Mul(limit(Op::kMin, f.Mul(sum, -1), -20), -2)),
+            f.simplify(f.Mul(limit(Op::kMax, sum, 20), 2)));
+  // With one positive term nothing would be won.
+  const UOp* mixed = f.b.Add(f.Mul(f.g, -3), f.r);
+  EXPECT_EQ(f.simplify(f.Mul(limit(Op::kMax, mixed, -20), -1))->op, Op::kMul);
+}
+
+TEST(Simplifier, ReducesLanesOfConstants) {
+  Fixture f;
+  const int64_t lanes[] = {3, 1, -4, 1, 5, 9}, sums[] = {0, 15};
+  const auto reduce = [&](Op op, DType to, const UOp* x) {
+    return f.ctx.Make(Op::kReduce, to, {x},
+                      f.ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
+  };
+  const UOp* x = f.b.VConst(kI32.WithLanes(6), lanes);
+  EXPECT_EQ(f.simplify(reduce(Op::kAdd, kI32.WithLanes(2), x)),
+            f.b.VConst(kI32.WithLanes(2), sums));
+  EXPECT_EQ(f.simplify(reduce(Op::kMax, kI32, x)), f.b.ConstInt(kI32, 9));
+}
+
 }  // namespace
 }  // namespace tg
