@@ -184,8 +184,17 @@ Linear LinearBuilder::FloorMod(const Linear& a, int64_t d) {
 }
 
 const UOp* LinearBuilder::Build(const Linear& a) {
+  // As in simplify's sums, so that they are equal nodes: of one rank the greater coefficient first.
+  auto terms = a.terms;
+  const auto magnitude = [](int64_t v) {
+    return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+  };
+  std::stable_sort(terms.begin(), terms.end(), [&](const auto& x, const auto& y) {
+    const int64_t rank_x = order_.Rank(x.first), rank_y = order_.Rank(y.first);
+    return rank_x != rank_y ? rank_x < rank_y : magnitude(x.second) > magnitude(y.second);
+  });
   const UOp* sum = nullptr;
-  for (const auto& [term, k] : a.terms) {
+  for (const auto& [term, k] : terms) {
     const UOp* x = k == 1 ? term : b_.Mul(term, b_.Index(k));
     sum = sum ? b_.Add(sum, x) : x;
   }
