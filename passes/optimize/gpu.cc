@@ -131,20 +131,33 @@ void UpcastBroadcast(Tuner& t) {
   }
 }
 
+// The last axis of each reduce; two small ones.
 void UnrollReduce(Tuner& t) {
-  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
-  const int64_t upcast = t.schedule().UpcastSize();
-  const bool unrolled = !t.Axes(AxisKind::kUnroll).empty();
-  if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= 64) return;
-  const size_t last = reduces.back();
-  if (t.IsSymbolic(last)) return;
-  const int64_t size = t.Size(last);
-  if (size <= 32) {
-    if (!t.Try("unroll", last)) return;
-    const std::vector<size_t> rest = t.Axes(AxisKind::kReduce);
-    if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3) t.Try("unroll", rest.back());
-  } else if (size % 4 == 0) {
-    t.Try("unroll", last, 4);
+  NodeSet seen;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
+    if (!reduce || !seen.Insert(reduce)) continue;
+    const auto axes = [&](AxisKind kind) {
+      std::vector<size_t> all = t.Axes(kind);
+      std::erase_if(all, [&](size_t i) {
+        return t.schedule().base[t.schedule().axes[i].base].reduce != reduce;
+      });
+      return all;
+    };
+    const std::vector<size_t> reduces = axes(AxisKind::kReduce);
+    const int64_t upcast = t.schedule().UpcastSize();
+    const bool unrolled = !axes(AxisKind::kUnroll).empty();
+    if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= 64) continue;
+    const size_t last = reduces.back();
+    if (t.IsSymbolic(last)) continue;
+    const int64_t size = t.Size(last);
+    if (size <= 32) {
+      if (!t.Try("unroll", last)) continue;
+      const std::vector<size_t> rest = axes(AxisKind::kReduce);
+      if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3) t.Try("unroll", rest.back());
+    } else if (size % 4 == 0) {
+      t.Try("unroll", last, 4);
+    }
   }
 }
 
@@ -309,6 +322,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis base = t.schedule().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
+    if (base.max_size <= 8 && t.Try("unroll", AxisOf(t, base.name))) continue;
     const std::string rest = InFours(t, "unroll", base.name);
     if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
   }
