@@ -1,0 +1,204 @@
+// tg-serve: compiles and runs modules for another process, over its standard input and output. One
+// device context lives as long as the process, so that a run costs no start.
+//
+// Requests and answers are lines, with bytes behind those that announce some; numbers are decimal.
+//
+//   compile BYTES, then the text       ok ID KERNELS
+//   run ID VARS INPUTS OUTPUTS,        ok KERNELS OPS
+//     then NAME VALUE a variable,        then BYTES an output, and its bytes
+//     NAME BYTES and the bytes an input,
+//     NAME an output
+//   drop ID                            ok
+//
+// `error BYTES` and a message answer a request that failed. KERNELS is how many kernels the graph
+// runs, OPS their arithmetic (runtime/plan/kernel_stats.h).
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/text/diagnostic.h"
+#include "ir/walk.h"
+#include "runtime/base/status.h"
+#include "runtime/opencl/device.h"
+#include "runtime/session/compile.h"
+#include "runtime/session/device_session.h"
+#include "runtime/session/device_target.h"
+#include "runtime/session/session.h"
+#include "runtime/session/tensors.h"
+#include "tools/driver/input.h"
+#include "tools/driver/out_of_memory.h"
+
+namespace tg {
+namespace {
+
+using runtime::Cat;
+using runtime::HostTensor;
+
+constexpr char kTool[] = "tg-serve";
+
+absl::StatusOr<std::string> ReadLine() {
+  std::string line;
+  if (!std::getline(std::cin, line)) return runtime::InvalidArgument("the request is cut off");
+  return line;
+}
+
+bool ReadBytes(char* to, size_t count) {
+  return static_cast<bool>(std::cin.read(to, static_cast<std::streamsize>(count)));
+}
+
+struct RunRequest {
+  int64_t id = 0;
+  std::vector<std::pair<std::string, int64_t>> vars;
+  std::vector<std::pair<std::string, std::vector<std::byte>>> inputs;
+  std::vector<std::string> outputs;
+};
+
+class Server {
+ public:
+  absl::Status Open() {
+    TG_ASSIGN_OR_RETURN(device_, runtime::ChooseDevice(""));
+    TG_ASSIGN_OR_RETURN(context_, runtime::Context::Create(device_, /*profiling=*/false));
+    return absl::OkStatus();
+  }
+
+  // Until the input ends, or a request is none.
+  absl::Status Serve() {
+    std::string line;
+    while (std::getline(std::cin, line)) {
+      std::istringstream words(line);
+      std::string verb;
+      words >> verb;
+      absl::StatusOr<std::string> answer;
+      if (verb == "compile") {
+        size_t bytes = 0;
+        words >> bytes;
+        std::string text(bytes, '\0');
+        if (!ReadBytes(text.data(), bytes)) return runtime::InvalidArgument("the text is cut off");
+        answer = Compile(text);
+      } else if (verb == "run") {
+        RunRequest request;
+        TG_RETURN_IF_ERROR(ReadRun(words, request));
+        answer = Run(request);
+      } else if (verb == "drop") {
+        int64_t id = 0;
+        words >> id;
+        sessions_.erase(id);
+        answer = "ok\n";
+      } else {
+        return runtime::InvalidArgument("no request: '", line, "'");
+      }
+      if (answer.ok()) {
+        std::cout << *answer << std::flush;
+      } else {
+        const std::string message(answer.status().message());
+        std::cout << "error " << message.size() << "\n" << message << std::flush;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<std::string> Compile(const std::string& text) {
+    Diagnostics diagnostics;
+    std::unique_ptr<Module> module = ReadInput(text, "<request>", "auto", diagnostics);
+    if (!module) return diagnostics.ToStatus();
+    runtime::DeviceSessionOptions options;
+    options.context = context_;
+    TG_ASSIGN_OR_RETURN(options.target, runtime::ChooseTarget("", module->target, device_.info));
+    TG_RETURN_IF_ERROR(runtime::CompileForTarget(*module, options.target));
+    TG_ASSIGN_OR_RETURN(const Graph* graph, runtime::FindGraphToRun(*module, ""));
+    size_t kernels = 0;
+    for (const UOp* u : PostOrder(graph->body.root)) kernels += u->op == Op::kKernel;
+    TG_ASSIGN_OR_RETURN(sessions_[next_id_],
+                        runtime::DeviceSession::Create(std::move(module), std::move(options)));
+    return Cat("ok ", next_id_++, " ", kernels, "\n");
+  }
+
+  static absl::Status ReadRun(std::istream& head, RunRequest& request) {
+    size_t vars = 0, inputs = 0, outputs = 0;
+    head >> request.id >> vars >> inputs >> outputs;
+    for (size_t i = 0; i < vars; ++i) {
+      TG_ASSIGN_OR_RETURN(const std::string line, ReadLine());
+      std::istringstream words(line);
+      auto& [name, value] = request.vars.emplace_back();
+      words >> name >> value;
+    }
+    for (size_t i = 0; i < inputs; ++i) {
+      TG_ASSIGN_OR_RETURN(const std::string line, ReadLine());
+      std::istringstream words(line);
+      auto& [name, data] = request.inputs.emplace_back();
+      size_t bytes = 0;
+      words >> name >> bytes;
+      data.resize(bytes);
+      if (!ReadBytes(reinterpret_cast<char*>(data.data()), bytes)) {
+        return runtime::InvalidArgument("input ", name, " is cut off");
+      }
+    }
+    for (size_t i = 0; i < outputs; ++i) {
+      TG_ASSIGN_OR_RETURN(request.outputs.emplace_back(), ReadLine());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Run(RunRequest& request) {
+    const auto found = sessions_.find(request.id);
+    if (found == sessions_.end()) return runtime::NotFound("there is no module ", request.id);
+    runtime::DeviceSession& session = *found->second;
+    for (const auto& [name, value] : request.vars) {
+      if (session.module().FindVar(name) == nullptr) continue;  // the graph does not depend on it
+      TG_RETURN_IF_ERROR(session.SetVar(name, value));
+    }
+    for (auto& [name, data] : request.inputs) {
+      const BufferDecl* buffer = session.module().FindBuffer(name);
+      if (buffer == nullptr) continue;  // nothing of it is read
+      HostTensor tensor;
+      TG_ASSIGN_OR_RETURN(tensor.shape, runtime::ShapeOf(*buffer, {}));
+      tensor.type = runtime::ElementTypeOf(buffer->dtype.scalar()).value();
+      tensor.data = std::move(data);
+      if (tensor.data.size() != runtime::NumBytes(tensor.type, tensor.shape)) {
+        return runtime::InvalidArgument("input ", name, " has ", tensor.data.size(), " bytes");
+      }
+      TG_RETURN_IF_ERROR(session.Set(name, tensor));
+    }
+    TG_RETURN_IF_ERROR(session.Run());
+    double ops = 0;
+    for (const runtime::PlannedKernel& kernel : session.last_plan()->kernels()) {
+      ops += kernel.work.ops;
+    }
+    std::string answer =
+        Cat("ok ", session.last_plan()->kernels().size(), " ", static_cast<int64_t>(ops), "\n");
+    for (const std::string& name : request.outputs) {
+      TG_ASSIGN_OR_RETURN(const HostTensor tensor, session.Get(name));
+      answer += Cat(tensor.data.size(), "\n");
+      answer.append(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
+    }
+    return answer;
+  }
+
+  runtime::Device device_;
+  std::shared_ptr<runtime::Context> context_;
+  int64_t next_id_ = 0;
+  std::map<int64_t, std::unique_ptr<runtime::DeviceSession>> sessions_;
+};
+
+int Main() {
+  ExitWhenOutOfMemory(kTool);
+  std::ios::sync_with_stdio(false);
+  Server server;
+  absl::Status status = server.Open();
+  if (status.ok()) status = server.Serve();
+  if (status.ok()) return 0;
+  std::cerr << kTool << ": " << std::string(status.message()) << "\n";
+  return 1;
+}
+
+}  // namespace
+}  // namespace tg
+
+int main() { return tg::Main(); }
