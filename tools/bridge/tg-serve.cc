@@ -3,15 +3,16 @@
 //
 // Requests and answers are lines, with bytes behind those that announce some; numbers are decimal.
 //
-//   compile BYTES, then the text       ok ID KERNELS
+//   compile BYTES PIPELINE, the text   ok ID KERNELS
 //   run ID VARS INPUTS OUTPUTS,        ok KERNELS OPS
 //     then NAME VALUE a variable,        then BYTES an output, and its bytes
 //     NAME BYTES and the bytes an input,
 //     NAME an output
 //   drop ID                            ok
 //
-// `error BYTES` and a message answer a request that failed. KERNELS is how many kernels the graph
-// runs, OPS their arithmetic (runtime/plan/kernel_stats.h).
+// PIPELINE is as for tg-opt's --pass, without spaces. `error BYTES` and a message answer a request
+// that failed. KERNELS is how many kernels the graph runs, OPS their arithmetic
+// (runtime/plan/kernel_stats.h).
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -24,9 +25,11 @@
 
 #include "ir/text/diagnostic.h"
 #include "ir/walk.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/pipeline_text.h"
 #include "runtime/base/status.h"
 #include "runtime/opencl/device.h"
-#include "runtime/session/compile.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/device_target.h"
 #include "runtime/session/session.h"
@@ -77,10 +80,11 @@ class Server {
       absl::StatusOr<std::string> answer;
       if (verb == "compile") {
         size_t bytes = 0;
-        words >> bytes;
+        std::string pipeline;
+        words >> bytes >> pipeline;
         std::string text(bytes, '\0');
         if (!ReadBytes(text.data(), bytes)) return runtime::InvalidArgument("the text is cut off");
-        answer = Compile(text);
+        answer = Compile(text, pipeline);
       } else if (verb == "run") {
         RunRequest request;
         TG_RETURN_IF_ERROR(ReadRun(words, request));
@@ -104,14 +108,18 @@ class Server {
   }
 
  private:
-  absl::StatusOr<std::string> Compile(const std::string& text) {
+  absl::StatusOr<std::string> Compile(const std::string& text, std::string_view pipeline) {
     Diagnostics diagnostics;
     std::unique_ptr<Module> module = ReadInput(text, "<request>", "auto", diagnostics);
     if (!module) return diagnostics.ToStatus();
     runtime::DeviceSessionOptions options;
     options.context = context_;
     TG_ASSIGN_OR_RETURN(options.target, runtime::ChooseTarget("", module->target, device_.info));
-    TG_RETURN_IF_ERROR(runtime::CompileForTarget(*module, options.target));
+    const PassRegistry registry = MakeRegistry({});
+    TG_ASSIGN_OR_RETURN(Pipeline steps, ParsePipeline(pipeline, registry, kPipeline));
+    PassManagerOptions passes;
+    passes.target = &options.target;
+    TG_RETURN_IF_ERROR(PassManager(std::move(steps), passes).Run(*module));
     TG_ASSIGN_OR_RETURN(const Graph* graph, runtime::FindGraphToRun(*module, ""));
     size_t kernels = 0;
     for (const UOp* u : PostOrder(graph->body.root)) kernels += u->op == Op::kKernel;

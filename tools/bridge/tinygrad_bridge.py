@@ -8,7 +8,7 @@ each part, whose AST is the text for tg; the schedule has an item for each kerne
 it. Copies of buffers stay tinygrad's. Nothing falls back: what would reach a compiler of tinygrad
 raises NotThroughTg.
 
-TG_BRIDGE_WIDE=1 also declares the types supported that tg has and tinygrad's OpenCL lacks (bf16,
+NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg has and tinygrad's OpenCL lacks (bf16,
 fp8). TG_BRIDGE_DUMP=folder keeps the texts.
 """
 
@@ -28,11 +28,13 @@ import tinygrad.engine.schedule as schedule
 import tinygrad.tensor
 from tinygrad.dtype import dtypes
 from tinygrad.engine.grouper import Kernel
+from tinygrad.helpers import NOOPT
 from tinygrad.ops import GroupOp, Ops, UOp
 from tinygrad.renderer import Estimates
 from tinygrad.renderer.cstyle import OpenCLRenderer
 from tinygrad.shape.shapetracker import ShapeTracker
 
+PLAIN = "kernelize,optimize:none,lower,expand,devectorize,linearize"
 HOST_ONLY = ("NPY", "PYTHON", "DISK")
 
 
@@ -79,21 +81,23 @@ class Server:
             raise RuntimeError("tg-serve ended")
         return data
 
-    def compile(self, text):
+    def compile(self, text, pipeline):
         """(id, kernels)"""
         if self.process is None or self.process.poll() is not None:
             self.start()
-        if text not in self.ids:
+        if (text, pipeline) not in self.ids:
             if len(self.ids) >= 300:
                 oldest = next(iter(self.ids))
                 self.ask(b"drop %d\n" % self.ids.pop(oldest)[0])
             data = text.encode()
-            self.ids[text] = tuple(self.ask(b"compile %d\n" % len(data) + data))
-        return self.ids[text]
+            head = f"compile {len(data)} {pipeline}\n".encode()
+            self.ids[text, pipeline] = tuple(self.ask(head + data))
+        return self.ids[text, pipeline]
 
-    def run(self, text, variables, inputs, outputs):
+    def run(self, program, variables, inputs, outputs):
         """(contents of the outputs, kernels, operations)"""
-        parts = [b"run %d %d %d %d\n" % (self.compile(text)[0], len(variables), len(inputs), len(outputs))]
+        number = self.compile(program.text, program.pipeline)[0]
+        parts = [b"run %d %d %d %d\n" % (number, len(variables), len(inputs), len(outputs))]
         parts += [f"{name} {value}\n".encode() for name, value in variables.items()]
         for name, data in inputs.items():
             parts += [f"{name} {len(data)}\n".encode(), data]
@@ -114,17 +118,9 @@ class Program:
 
     def __init__(self, text, names, outputs, written_only):
         self.text, self.names = text, names
+        self.pipeline = PLAIN if NOOPT else "default"
         self.outputs, self.written_only = outputs, written_only
         self.assigns = []  # that have this kernel as their value
-
-    def key(self):
-        return (self.text, tuple(self.names))
-
-    def __eq__(self, other):
-        return isinstance(other, Program) and self.key() == other.key()
-
-    def __hash__(self):
-        return hash(self.key())
 
     def __repr__(self):
         return f"<tg {hashlib.sha256(self.text.encode()).hexdigest()[:8]}>"
@@ -146,7 +142,7 @@ class ProgramRunner(realize.Runner):
             if name is not None and name not in p.written_only:
                 inputs[name] = bytes(buf.as_buffer())
         variables = {var.arg[0]: value for var, value in var_vals.items()}
-        results, kernels, ops = server.run(p.text, variables, inputs, p.outputs)
+        results, kernels, ops = server.run(p, variables, inputs, p.outputs)
         by_name = dict(zip(p.names, rawbufs))
         for name, data in zip(p.outputs, results):
             buf = by_name[name]
@@ -325,6 +321,7 @@ def make_kernel(roots, after):
     names = [f"o{i}" for i in range(len(values))] + [f"b{i}" for i in range(len(memory))]
     outputs = names[:len(values)] + [f"b{i}" for i in sorted(written_numbers)]
     program = Program(text, names + [None] * len(after), outputs, set(names[:len(values)]))
+    server.compile(text, program.pipeline)  # before anything refers to it
 
     new_buffers = [UOp.new_buffer(root.device, root.size, root.dtype) for root in values]
     ast = UOp(Ops.SINK, dtypes.void, tuple(variables.values()), program)
@@ -459,7 +456,7 @@ def create_schedule_with_vars(sched_sink):
         if isinstance(program, Program):
             for assign in program.assigns:
                 becomes[assign] = assign.buf_uop
-            kernels = server.compile(program.text)[1]
+            kernels = server.compile(program.text, program.pipeline)[1]
             step = UOp(Ops.SINK, dtypes.void, (), Step())
             result += [schedule.ScheduleItem(step, item.bufs[:1])] * (kernels - 1)
         result.append(item)
