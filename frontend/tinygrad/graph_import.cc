@@ -1,11 +1,13 @@
 #include "frontend/tinygrad/graph_import.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "frontend/tinygrad/buffers.h"
+#include "frontend/tinygrad/extents.h"
 #include "frontend/tinygrad/translator.h"
 
 namespace tg::tinygrad {
@@ -240,7 +242,10 @@ class GraphTranslator : public Translator {
         if (u->dtype.is_index()) u = Emit(n, Op::kCast, kI64, {u});
         const NamedBuffer* names = named != directives_.outputs.end() ? &named->second : nullptr;
         target = names ? names->name : "out" + std::to_string(anonymous++);
-        if (!DeclareOutput(n, u, target)) return false;
+        Shape shape = ShapeOf(u);
+        u = Packed(n, u, &shape);
+        if (!u) return false;
+        DeclareOutput(n, u->dtype, shape, target);
       }
       roots.push_back(u);
       words.push_back(ctx_.Intern(target));
@@ -263,24 +268,47 @@ class GraphTranslator : public Translator {
     return u->op == Op::kAssign || u->op == Op::kAfter;
   }
 
-  bool DeclareOutput(const Node& n, const UOp* u, const std::string& name) {
+  static bool CanDeclare(const Dim& d) { return !d.is_symbolic() || d.symbol()->op == Op::kVar; }
+
+  // A value whose shape can be declared. One with other extents becomes what tinygrad's memory
+  // holds: its elements one after the other, in front of zeros up to the greatest size.
+  const UOp* Packed(const Node& n, const UOp* u, Shape* declared) {
+    if (std::all_of(declared->begin(), declared->end(), CanDeclare)) return u;
+    const Shape shape = std::move(*declared);
+    std::vector<int64_t> largest;
+    Dim size = 1;
+    for (const Dim& d : shape) {
+      const std::optional<int64_t> bound = LargestExtent(module_, ctx_, d);
+      if (!bound) return Fail(n, "an output with an extent that has no bound");
+      largest.push_back(std::max<int64_t>(*bound, 0));
+      size = MulDims(ctx_, size, d);
+    }
+    const std::optional<int64_t> greatest = Product(largest);
+    if (!greatest) return Fail(n, "an output of too many elements");
+    const UOp* flat = EmitReshape(n, u, {size});
+    if (!flat) return nullptr;
+    *declared = {*greatest};
+    const Dim behind = SubDims(ctx_, *greatest, size);
+    if (!behind.is_symbolic()) return flat;  // it is 0
+    return Emit(n, Op::kPad, u->dtype, {flat, behind.symbol()},
+                ctx_.MakeAttr(Op::kPad, {1, 0, kSymbolic}));
+  }
+
+  void DeclareOutput(const Node& n, DType type, const Shape& shape, const std::string& name) {
     BufferDecl decl;
     decl.name = name;
-    decl.dtype = u->dtype;
+    decl.dtype = type;
     decl.role = Role::kOutput;
     decl.loc = n.loc;
-    for (const Dim& d : ShapeOf(u)) {
-      if (!d.is_symbolic()) {
-        decl.shape.push_back({d.value(), {}});
-      } else if (d.symbol()->op == Op::kVar) {
+    for (const Dim& d : shape) {
+      if (d.is_symbolic()) {
         const auto var = ctx_.String(static_cast<StringId>(d.symbol()->word()));
         decl.shape.push_back({0, std::string(var)});
       } else {
-        return Refuse(n, "an output whose extent is neither a number nor a variable");
+        decl.shape.push_back({d.value(), {}});
       }
     }
     module_.buffers.push_back(std::move(decl));
-    return true;
   }
 
   const Buffers& buffers_;
