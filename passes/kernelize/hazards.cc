@@ -124,7 +124,7 @@ class Finder {
     if (version != d.target) return false;
     const UseId target = TargetUse(uses_, d.nodes[0]);
     for (UseId use : read_uses_.Get(version)) {
-      if (uses_.KernelOf(use) == d.nodes[0] && use != target) return false;
+      if (uses_.KernelOf(use) == d.nodes[0] && !uses_.IsWithin(use, target)) return false;
     }
     return true;
   }

@@ -41,12 +41,13 @@ int64_t UseTable::Find(const Key& key, uint64_t* hash) const {
 }
 
 UseId UseTable::Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t loops_of,
-                    const Shape* outside, std::vector<AxisLoops> loops) {
+                    const Shape* outside, const UOp* cut, std::vector<AxisLoops> loops) {
   const auto id = static_cast<UseId>(rows_.size());
   Row& row = rows_.emplace_back();
   row.kernel = kernel;
   row.loops_of = loops_of;
   row.outside = outside;
+  row.cut = cut;
   row.varies = UnionOf(loops);
   row.loops = std::move(loops);
   row.parent = key.parent;
@@ -103,7 +104,7 @@ UseId UseTable::Root(const UOp* root, const Shape& rows) {
   const auto loops_of = static_cast<uint32_t>(kernels_.size());
   kernels_.push_back(std::move(kernel));
   latest_[root] = loops_of;
-  return roots_[root] = Add(hash, key, root, loops_of, nullptr, std::move(loops));
+  return roots_[root] = Add(hash, key, root, loops_of, nullptr, nullptr, std::move(loops));
 }
 
 UseId UseTable::Inside(UseId use, const UOp* u) {
@@ -125,7 +126,7 @@ UseId UseTable::Inside(UseId use, const UOp* u) {
       kernel.reduces.push_back({u, axis, loops[k]});
     }
   }
-  return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, std::move(loops));
+  return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, nullptr, std::move(loops));
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {
@@ -158,7 +159,24 @@ UseId UseTable::MapThrough(UseId use, const UOp* u) {
   uint64_t hash;
   if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
   std::vector<AxisLoops> loops = LoopsThrough(u, from, to, rows_[use].loops);
-  return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, outside, std::move(loops));
+  const UOp* cut = u->op == Op::kPad || u->op == Op::kShrink ? u : nullptr;
+  return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, outside, cut, std::move(loops));
+}
+
+bool UseTable::IsWithin(UseId use, UseId place) const {
+  // By axis: how far an index on the consumer's side is from that of the value.
+  std::vector<int64_t> moved;
+  for (; use != place; use = rows_[use].parent) {
+    const UOp* cut = rows_[use].cut;
+    if (cut == nullptr) return false;
+    const auto pairs = PairsOf(cut);
+    moved.resize(pairs.size());
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      if (pairs[i].first.is_symbolic()) return false;
+      moved[i] += cut->op == Op::kPad ? -pairs[i].first.value() : pairs[i].first.value();
+    }
+  }
+  return std::all_of(moved.begin(), moved.end(), [](int64_t m) { return m == 0; });
 }
 
 AxisLoops UseTable::AddLoop(KernelLoops& kernel, const Dim& size) const {

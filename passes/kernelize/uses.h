@@ -42,6 +42,10 @@ class UseTable {
 
   const UOp* KernelOf(UseId use) const { return rows_[use].kernel; }
 
+  // Of two uses of one value, whether `use` reads nothing but what `place` does at the same
+  // indices: they differ by shrinks and pads that move nothing, which leave gaps at most.
+  bool IsWithin(UseId use, UseId place) const;
+
   // By axis of the value.
   const std::vector<AxisLoops>& Loops(UseId use) const { return rows_[use].loops; }
   // The union of these.
@@ -73,6 +77,7 @@ class UseTable {
     const UOp* kernel;
     uint32_t loops_of;     // of `kernel`: into kernels_
     const Shape* outside;  // of a reshape: the shape on the consumer's side; else null
+    const UOp* cut;        // a pad or shrink; else null
     std::vector<AxisLoops> loops;
     LoopSet varies = 0;
     // The key, its detail being a part of details_.
@@ -88,7 +93,7 @@ class UseTable {
   // The row of this key; -1 where there is none yet, *hash for Add.
   int64_t Find(const Key& key, uint64_t* hash) const;
   UseId Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t loops_of,
-            const Shape* outside, std::vector<AxisLoops> loops);
+            const Shape* outside, const UOp* cut, std::vector<AxisLoops> loops);
   AxisLoops AddLoop(KernelLoops& kernel, const Dim& size) const;
   const KernelLoops& LoopsOf(const UOp* kernel) const { return kernels_[latest_.Get(kernel)]; }
 
