@@ -154,7 +154,7 @@ WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& dr
   return Finder(graph, drafts, uses, read_uses).Run();
 }
 
-void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards) {
+void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fused) {
   Builder b(*graph.context);
   NodeSet copied, snapshots;
   for (const UOp* a : hazards.copied) copied.Insert(a);
@@ -196,6 +196,7 @@ void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards) {
     if (snapshots.Contains(u)) {
       read[u] = b.context().Make(Op::kContiguous, u->dtype, {version[u]});
     }
+    if (fused.Contains(u)) fused.Insert(read[u]);
     graph.CarryOver(u, version[u]);
   }
 }

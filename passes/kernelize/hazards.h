@@ -33,8 +33,9 @@ WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& dr
                            UseTable& uses, const NodeMap<UseList>& read_uses);
 
 // Rewrites the graph so that each of `copied` first stores its value in a buffer of its own, which
-// the assign's users read, and then copies; and so that readers of `snapshots` read copies.
-void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards);
+// the assign's users read, and then copies; and so that readers of `snapshots` read copies. What
+// becomes of nodes in `fused` is added to it.
+void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fused);
 
 }  // namespace tg
 

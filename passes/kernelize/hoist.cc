@@ -157,7 +157,7 @@ std::string Hoister::StateOf(const UOp* value, const Shape& shape) {
   return moved_.back().state;
 }
 
-void Hoister::Run(Graph& graph, ShapeMap& shapes, std::string& remarks) {
+void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& remarks) {
   Body& body = graph.body;
   const std::vector<const UOp*> order = PostOrder(body.root);
   const std::vector<const UOp*> chosen = Chooser(module_, body, shapes, target_, order).Run();
@@ -179,6 +179,7 @@ void Hoister::Run(Graph& graph, ShapeMap& shapes, std::string& remarks) {
     for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
     map[u] = b.context().Rebuild(u, b.context(), srcs);
     body.CarryOver(u, map[u]);
+    if (fused.Contains(u)) fused.Insert(map[u]);
   }
   body.root = map.Get(body.root);
 }

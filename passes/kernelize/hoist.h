@@ -12,6 +12,7 @@
 
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "ir/walk.h"
 #include "llvm/ADT/DenseMap.h"
 #include "passes/target.h"
 
@@ -22,8 +23,8 @@ class Hoister {
   Hoister(Module& module, const Target& target) : module_(module), target_(target) {}
 
   // Takes such values out of a graph that is prepared (prepare.h). Values that several graphs have
-  // in common become one. `remarks` gets a line for each.
-  void Run(Graph& graph, ShapeMap& shapes, std::string& remarks);
+  // in common become one. `fused` (prepare.h) follows. `remarks` gets a line for each.
+  void Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& remarks);
 
   // Adds what was taken out to the module's @init.
   void Finish();

@@ -263,23 +263,24 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
                             PassContext& context) {
   Body& body = graph.body;
   ShapeMap shapes(module, *body.context);
-  if (absl::Status s = PrepareGraph(module, body, shapes, context.target); !s.ok()) return s;
+  NodeSet fused;
+  if (absl::Status s = PrepareGraph(module, body, shapes, context.target, fused); !s.ok()) return s;
   std::string moved;
-  if (hoister) hoister->Run(graph, shapes, moved);
+  if (hoister) hoister->Run(graph, shapes, fused, moved);
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
   for (int round = 0; round < 8; ++round) {
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
     const RealizePlan plan = PlanRealize(module, body, shapes, uses, context.target,
-                                         context.Int("max-inputs"), read_uses);
+                                         context.Int("max-inputs"), fused, read_uses);
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}));
     }
     WriteAfterRead order = FindHazards(body, drafts, uses, read_uses);
     if (!order.copied.empty() || !order.snapshots.empty()) {
-      CopyThroughBuffers(body, order);
+      CopyThroughBuffers(body, order, fused);
       context.statistics["kernelize.copies"] +=
           static_cast<int64_t>(order.copied.size() + order.snapshots.size());
       continue;

@@ -19,9 +19,10 @@ namespace {
 
 class Preparer {
  public:
-  Preparer(const Module& module, Body& body, ShapeMap& shapes, const Target& target)
+  Preparer(const Module& module, Body& body, ShapeMap& shapes, const Target& target, NodeSet& fused)
       : module_(module),
         target_(target),
+        fused_(fused),
         body_(body),
         b_(*body.context),
         shapes_(shapes),
@@ -72,9 +73,11 @@ class Preparer {
     const bool shaped = !u->dtype.is_void() && !IsStored(u) && u->op != Op::kAssign;
     if (shaped && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
     switch (u->op) {
+      case Op::kFuse:
+        fused_.Insert(srcs[0]);
+        return srcs[0];
       case Op::kDetach:
       case Op::kContiguousBackward:
-      case Op::kFuse:
         return srcs[0];
       case Op::kContiguous:
         // What is stored whole already needs no second buffer.
@@ -226,6 +229,7 @@ class Preparer {
 
   const Module& module_;
   const Target& target_;
+  NodeSet& fused_;
   Body& body_;
   Builder b_;
   ShapeMap& shapes_;
@@ -236,9 +240,9 @@ class Preparer {
 
 }  // namespace
 
-absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes,
-                          const Target& target) {
-  return Preparer(module, body, shapes, target).Run();
+absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
+                          NodeSet& fused) {
+  return Preparer(module, body, shapes, target, fused).Run();
 }
 
 bool IsVersion(const UOp* u) {

@@ -13,11 +13,12 @@ namespace tg {
 // Rewrites `body.root`:
 //  - `sink %v -> @y` becomes `assign(buffer @y, %v)`, and what else used %v reads the assign;
 //  - detach, contiguous_backward and fuse give way to their sources, contiguous(contiguous(x)) to
-//  one;
+//    one; what a fuse was put on is added to `fused`;
 //  - a value without elements becomes a constant, a reduce over none its identity;
 //  - buffer_view becomes a reshape and a shrink;
 //  - a long reduce with few results becomes two, unless the module forbids reassociation.
-absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target);
+absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
+                          NodeSet& fused);
 
 // Whether `u` is a buffer's contents: on entry, or after some writes (assign, after).
 bool IsVersion(const UOp* u);

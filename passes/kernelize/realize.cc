@@ -38,13 +38,14 @@ class Planner {
   // `order`: the graph's nodes, sources first.
   Planner(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes, UseTable& uses,
           const Target& target, CostModel& cost, const Reasons& forced, const Findings& known,
-          NodeMap<UseList>& read_uses)
+          const NodeSet& fused, NodeMap<UseList>& read_uses)
       : body_(body),
         order_(order),
         shapes_(shapes),
         uses_(uses),
         target_(target),
         cost_(cost),
+        fused_(fused),
         read_uses_(read_uses),
         reasons_(forced) {
     node_uses_.Reserve(body.context->num_nodes());
@@ -96,7 +97,11 @@ class Planner {
     if (u->op == Op::kContiguous) reasons_.Set(u, "contiguous");
     if (u->op == Op::kAssign) reasons_.Set(u, "assign");
     if (!reasons_.Has(u)) {
-      if (std::string reason = Decide(u); !reason.empty()) reasons_.Set(u, std::move(reason));
+      std::string reason = Decide(u);
+      if (!reason.empty() && !fused_.Contains(u)) reasons_.Set(u, std::move(reason));
+    }
+    if (fused_.Contains(u) && !reasons_.Has(u)) {
+      for (const UOp* s : u->srcs()) fused_.Insert(s);
     }
     if (reasons_.Has(u)) {
       UseList& reads = read_uses_[u];
@@ -272,6 +277,7 @@ class Planner {
   UseTable& uses_;
   const Target& target_;
   CostModel& cost_;
+  NodeSet fused_;  // their users are visited first
   NodeMap<UseList>& read_uses_;
   NodeMap<UseList> node_uses_;
   NodeMap<KernelState> kernels_;
@@ -374,7 +380,8 @@ const UOp* ComputedValue(const UOp* u) {
 }
 
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
-                        const Target& target, int64_t max_inputs, NodeMap<UseList>& read_uses) {
+                        const Target& target, int64_t max_inputs, const NodeSet& fused,
+                        NodeMap<UseList>& read_uses) {
   Reasons forced;
   // What a value costs depends on which of its sources are stored, and that on the value's uses:
   // a few rounds settle it.
@@ -384,7 +391,7 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
   CostModel cost(module, body, shapes, target);
   for (int round = 1;; ++round) {
     read_uses = {};
-    Planner planner(body, order, shapes, uses, target, cost, forced, known, read_uses);
+    Planner planner(body, order, shapes, uses, target, cost, forced, known, fused, read_uses);
     RealizePlan plan = planner.Run();
     Findings& found = planner.findings();
     found.stored = StoredForReduces(found.stored, plan);

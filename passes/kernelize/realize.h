@@ -38,10 +38,13 @@ bool IsStored(const UOp* u);
 // What the kernel that stores realized node `u` computes.
 const UOp* ComputedValue(const UOp* u);
 
-// Plans for the graph `body`. No kernel reads more than `max_inputs` buffers where a split of its
-// expression can avoid it (0: no limit). `read_uses` receives how kernels read each stored node.
+// Plans for the graph `body`. `fused`: what is computed in place whatever it costs, and so are its
+// sources, up to what has to be stored. No kernel reads more than `max_inputs` buffers where a
+// split of its expression can avoid it (0: no limit). `read_uses` receives how kernels read each
+// stored node.
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
-                        const Target& target, int64_t max_inputs, NodeMap<UseList>& read_uses);
+                        const Target& target, int64_t max_inputs, const NodeSet& fused,
+                        NodeMap<UseList>& read_uses);
 
 }  // namespace tg
 
