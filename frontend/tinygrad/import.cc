@@ -87,6 +87,8 @@ std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view f
   module->path = file_name;
   // tinygrad takes x*0 for 0, in its rules and where it makes a load of a one-hot row.
   module->flags.Add(ModuleFlag::kZeroMul);
+  // Its rules make 1 of inf/(inf + 1), without which the gradient of a sigmoid ends in NaN.
+  module->flags.Add(ModuleFlag::kInfRatio);
   module->name = directives->module.empty() ? ModuleName(file_name) : directives->module;
   if (!ImportRoots(*syntax, *directives, *module, diags)) return nullptr;
   return module;

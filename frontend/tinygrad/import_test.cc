@@ -50,7 +50,7 @@ TEST(ImportTest, BuffersAreDeclaredByUse) {
                          Op("RESHAPE", "float", "(2, 3)", Buffer(7, "float", 6)) + ", " +
                              Op("RESHAPE", "float", "(2, 3)", Buffer(3, "float", 6))))),
             R"(tg 1
-module @t {flags = ["zero-mul"]}
+module @t {flags = ["zero-mul", "inf-ratio"]}
 buffer @buf0 : f32[2, 3] input
 buffer @buf1 : f32[2, 3] input
 buffer @out0 : f32[2, 3] output
@@ -130,7 +130,7 @@ TEST(ImportTest, DirectivesGiveNames) {
       Op("SINK", "void", "None",
          Op("ADD", "float", "None", Buffer(0, "float", 4) + ", " + Buffer(1, "float", 4)));
   EXPECT_EQ(Import(text), R"(tg 1
-module @net {flags = ["zero-mul"]}
+module @net {flags = ["zero-mul", "inf-ratio"]}
 buffer @fc.weight : f32[2, 2] param = file("net.safetensors", "fc.weight")
 buffer @x : f32[4] input
 buffer @y : f32[4] output
@@ -158,7 +158,7 @@ TEST(ImportTest, Variables) {
   const std::string text =
       Import(Op("SHRINK", "float", "((0, " + var + "),)", Buffer(0, "float", 10)));
   EXPECT_EQ(text, R"(tg 1
-module @t {flags = ["zero-mul"]}
+module @t {flags = ["zero-mul", "inf-ratio"]}
 var @i : [1, 10]
 buffer @buf0 : f32[10] input
 buffer @out0 : f32[@i] output

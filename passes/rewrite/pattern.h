@@ -246,7 +246,7 @@ inline constexpr Var x{0}, y{1}, z{2}, w{3};
 inline constexpr Cst c0{0}, c1{1}, c2{2}, c3{3};
 inline constexpr Gate p{0}, q{1}, r{2};
 inline constexpr FlagNode kNoNan{ModuleFlag::kNoNan}, kZeroMul{ModuleFlag::kZeroMul},
-    kFastMath{ModuleFlag::kFastMath};
+    kInfRatio{ModuleFlag::kInfRatio}, kFastMath{ModuleFlag::kFastMath};
 
 // ---- Rules --------------------------------------------------------------------------------------
 template <typename L, typename R, typename G>

@@ -62,6 +62,17 @@ inline constexpr auto kFloat = rules(
     // ---- Where 0 times anything is 0
     rule(F,     x * 0,                          0,                      kZeroMul),
     rule(F,     x * -0.0,                       0,                      kZeroMul),
+    rule(F,     x * Where(p, 0, c0),            Where(p, 0, x * c0),    kZeroMul),
+    rule(F,     x * Where(p, c0, 0),            Where(p, x * c0, 0),    kZeroMul),
+    rule(F,     Exp2(x) * Where(p, 0, y),       Where(p, 0, Exp2(x) * y), kZeroMul),
+    rule(F,     Exp2(x) * Where(p, y, 0),       Where(p, Exp2(x) * y, 0), kZeroMul),
+
+    // ---- Where x/(x + 1) is 1 for an infinite x: a logistic function and its derivatives
+    rule(F,     x * Recip(x + 1),               1 - Recip(x + 1),       kInfRatio || kFastMath),
+    rule(F,     -x * Recip(x + 1),              Recip(x + 1) - 1,       kInfRatio || kFastMath),
+    rule(F,     FDiv(x, x + 1),                 1 - Recip(x + 1),       kInfRatio || kFastMath),
+    rule(F,     x * (Recip(x + 1) * y),         (1 - Recip(x + 1)) * y, kInfRatio || kFastMath),
+    rule(F,     x * (Recip(x + 1) + y),         (1 - Recip(x + 1)) + x * y, kInfRatio),
 
     // ---- Real numbers
     rule(F,     x + 0,                          x,                      kFastMath),
@@ -74,8 +85,6 @@ inline constexpr auto kFloat = rules(
     rule(F,     FDiv(x, c0),                    x * FDiv(1, c0),        kFastMath),
     rule(F,     FDiv(x * y, y),                 x,                      kFastMath),
     rule(F,     (x * Recip(y)) * y,             x,                      kFastMath),
-    rule(F,     x * Recip(x + 1),               1 - Recip(x + 1),       kFastMath),
-    rule(F,     FDiv(x, x + 1),                 1 - Recip(x + 1),       kFastMath),
     rule(F,     Recip(x * x),                   Recip(x) * Recip(x),    kFastMath),
     rule(F,     Recip(Recip(x)),                x,                      kFastMath),
     rule(F,     Pow(x, 0.5),                    Sqrt(x),                kFastMath),

@@ -99,7 +99,10 @@ TEST_P(FloatRule, KeepsValues) {
     Bounds bounds(ctx);
     StructuralOrder order(ctx);
     RuleContext rc{
-        ctx, bounds, order, {ModuleFlag::kNoNan, ModuleFlag::kZeroMul, ModuleFlag::kFastMath}};
+        ctx,
+        bounds,
+        order,
+        {ModuleFlag::kNoNan, ModuleFlag::kZeroMul, ModuleFlag::kInfRatio, ModuleFlag::kFastMath}};
     Names names;
     for (const char* v : {"x", "y", "z", "w"}) {
       names.vars.push_back(ctx.Make(Op::kVar, s, {}, Attr{ctx.Intern(v)}));

@@ -186,7 +186,7 @@ TEST_P(NearMiss, AppliesOnlyWhereItMay) {
   size_t vars = 0, constants = 0;
   CountNames(c.info.lhs, &vars, &constants);
   constexpr ModuleFlags kAllFlags = {ModuleFlag::kNoNan, ModuleFlag::kZeroMul,
-                                     ModuleFlag::kFastMath};
+                                     ModuleFlag::kInfRatio, ModuleFlag::kFastMath};
   for (const Domain d : {pattern::Z, pattern::S, pattern::U, pattern::B, pattern::F}) {
     if (!(c.info.domain & d)) continue;
     // An instance that the rule takes.

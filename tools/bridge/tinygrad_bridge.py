@@ -211,6 +211,8 @@ def target_of(assign):
 
 def prepare(u, sources):
     """tinygrad's rules that decide what is memory."""
+    if u.op in (Ops.BUFFER, Ops.COPY) and u.size == 0:
+        return u.const_like(0)
     if u.op is Ops.CONTIGUOUS:
         source = sources[0]
         if source.base.op in (Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.BUFFER):
