@@ -1,5 +1,6 @@
 #include "frontend/tinygrad/translator.h"
 
+#include <limits>
 #include <utility>
 
 namespace tg::tinygrad {
@@ -208,7 +209,18 @@ const UOp* Translator::Cast(const Node& n, DType t) {
     return Fail(
         n, "from " + x->dtype.ToString() + " to " + t.ToString() + ", which is of another size");
   }
-  return Emit(n, demand_.OpOf(&n).op, t, {x});
+  const UOp* u = Emit(n, demand_.OpOf(&n).op, t, {x});
+  const Scalar to = t.scalar();
+  if (!u || u->op != Op::kCast || !x->dtype.is_float()) return u;
+  if (to != Scalar::kI32 && to != Scalar::kI64) return u;
+  // What does not fit, NaN included, becomes the least integer, as on x86 and in numpy.
+  const DType wide(BitWidth(x->dtype.scalar()) < 32 ? Scalar::kF32 : x->dtype.scalar(), t.lanes());
+  if (x->dtype != wide) x = Emit(n, Op::kCast, wide, {x});
+  const UOp* limit = b_.Const(wide, to == Scalar::kI32 ? 0x1p31 : 0x1p63);
+  const UOp* below = Emit(n, Op::kCmpLt, DType(Scalar::kBool, t.lanes()), {x, limit});
+  const int64_t least = to == Scalar::kI32 ? std::numeric_limits<int32_t>::min()
+                                           : std::numeric_limits<int64_t>::min();
+  return below ? Emit(n, Op::kWhere, t, {below, u, b_.ConstInt(t, least)}) : nullptr;
 }
 
 // Toward zero, -0.0 included: what is too large for an i64 is whole already.
