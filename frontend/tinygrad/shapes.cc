@@ -7,11 +7,11 @@
 #include "frontend/tinygrad/directives.h"
 #include "frontend/tinygrad/translator.h"
 #include "ir/value.h"
+#include "ir/verify/extent.h"
 
 namespace tg::tinygrad {
 
-// What the verifier allows: sums of a few do not overflow.
-constexpr int64_t kMaxExtent = int64_t{1} << 48;
+using verify::kMaxExtent;
 
 std::optional<Dim> Translator::DimOf(const Value& v) {
   if (v.kind == Kind::kInt && v.number >= -kMaxExtent && v.number <= kMaxExtent) {

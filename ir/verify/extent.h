@@ -14,7 +14,7 @@
 namespace tg::verify {
 
 // Extents, strides and offsets stay below, so that sums of a few do not overflow.
-inline constexpr int64_t kMaxExtent = int64_t{1} << 48;
+inline constexpr int64_t kMaxExtent = int64_t{1} << 56;
 inline constexpr int64_t kMaxImageSide = int64_t{1} << 20;
 
 // The product of the extents, or nullopt where it does not fit in 62 bits (or one is negative).

@@ -113,14 +113,16 @@ class Program:
     """A part of a graph that tg runs: the AST of a KERNEL.
 
     names: for each buffer of the kernel what it is called in the text, None where it only orders.
-    outputs: which of them are written, written_only: which of those are not read.
+    outputs: which of them are written, written_only: which of those are not read. graph: what the
+    text prints.
     """
 
-    def __init__(self, text, names, outputs, written_only):
+    def __init__(self, text, graph, names, outputs, written_only):
         self.text, self.names = text, names
         self.pipeline = PLAIN if NOOPT else "default"
         self.outputs, self.written_only = outputs, written_only
         self.assigns = []  # that have this kernel as their value
+        self.graph = graph
 
     def __repr__(self):
         return f"<tg {hashlib.sha256(self.text.encode()).hexdigest()[:8]}>"
@@ -322,7 +324,7 @@ def make_kernel(roots, after):
     dump(text)
     names = [f"o{i}" for i in range(len(values))] + [f"b{i}" for i in range(len(memory))]
     outputs = names[:len(values)] + [f"b{i}" for i in sorted(written_numbers)]
-    program = Program(text, names + [None] * len(after), outputs, set(names[:len(values)]))
+    program = Program(text, new[sink], names + [None] * len(after), outputs, set(names[:len(values)]))
     server.compile(text, program.pipeline)  # before anything refers to it
 
     new_buffers = [UOp.new_buffer(root.device, root.size, root.dtype) for root in values]
@@ -461,6 +463,8 @@ def create_schedule_with_vars(sched_sink):
             kernels = server.compile(program.text, program.pipeline)[1]
             step = UOp(Ops.SINK, dtypes.void, (), Step())
             result += [schedule.ScheduleItem(step, item.bufs[:1])] * (kernels - 1)
+            ast = UOp(Ops.SINK, dtypes.void, program.graph.src, program)
+            item = schedule.ScheduleItem(ast, item.bufs, item.metadata, item.fixedvars)
         result.append(item)
     return result, var_vals, becomes
 
