@@ -29,8 +29,8 @@ std::string Text(absl::string_view s) { return std::string(s.data(), s.size()); 
 
 // Whether the flags allow other values than those of the ops.
 bool IsInexact(const Module& module) {
-  return module.flags.HasAny({ModuleFlag::kNoNan, ModuleFlag::kZeroMul, ModuleFlag::kInfRatio,
-                              ModuleFlag::kFastMath});
+  return module.flags.HasAny(
+      {ModuleFlag::kNoNan, ModuleFlag::kZeroMul, ModuleFlag::kInfRatio, ModuleFlag::kFastMath});
 }
 
 class Checker {
