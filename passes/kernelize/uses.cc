@@ -164,6 +164,17 @@ UseId UseTable::MapThrough(UseId use, const UOp* u) {
 }
 
 bool UseTable::IsWithin(UseId use, UseId place) const {
+  // What both do to the value's indices does not matter.
+  const auto alike = [&](const Row& a, const Row& b) {
+    const int64_t* details = details_.data();
+    return a.op < kRootKey && a.op == b.op && a.bits == b.bits &&
+           std::equal(details + a.detail, details + a.detail + a.detail_size, details + b.detail,
+                      details + b.detail + b.detail_size);
+  };
+  while (use != place && alike(rows_[use], rows_[place])) {
+    use = rows_[use].parent;
+    place = rows_[place].parent;
+  }
   // By axis: how far an index on the consumer's side is from that of the value.
   std::vector<int64_t> moved;
   for (; use != place; use = rows_[use].parent) {
