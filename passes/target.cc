@@ -37,6 +37,12 @@ std::vector<Target> MakePresets() {
   gpu.flops_per_second = 5e12;
   all.push_back(gpu);
 
+  Target plain = gpu;
+  plain.name = "cl-plain";
+  plain.doc = "as cl-gpu, and none of the device's mathematical functions is trusted";
+  plain.own_functions = AllMathFunctions();
+  all.push_back(plain);
+
   Target nvidia = gpu;
   nvidia.name = "cl-nvidia-sm90";
   nvidia.doc = "NVIDIA Hopper through its OpenCL";
@@ -77,6 +83,12 @@ std::vector<Target> MakePresets() {
 }
 
 }  // namespace
+
+std::bitset<kNumOps> AllMathFunctions() {
+  std::bitset<kNumOps> all;
+  for (const Op op : kMathFunctions) all.set(static_cast<size_t>(op));
+  return all;
+}
 
 std::span<const Target> TargetPresets() {
   static const std::vector<Target>& presets = *new std::vector<Target>(MakePresets());

@@ -3,6 +3,7 @@
 #ifndef TG_PASSES_TARGET_H_
 #define TG_PASSES_TARGET_H_
 
+#include <bitset>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/dtype.h"
+#include "ir/op.h"
 
 namespace tg {
 
@@ -24,6 +26,10 @@ struct Target {
   bool fp64 = true;
   bool int64 = true;
   bool images = false;
+
+  // ---- Mathematical functions (of kMathFunctions) that devectorize writes out in arithmetic,
+  // since the device's are not as accurate as ir/accuracy.def says.
+  std::bitset<kNumOps> own_functions;
 
   // ---- Vectors. Widths in bytes: of a vector in arithmetic (0: scalars) and of one access.
   int alu_width = 0;
@@ -47,6 +53,12 @@ struct Target {
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
 };
+
+// The functions that can be written out.
+inline constexpr Op kMathFunctions[] = {Op::kExp2, Op::kLog2,  Op::kSin, Op::kPow,
+                                        Op::kSqrt, Op::kRecip, Op::kDiv};
+// All of them, for Target::own_functions.
+std::bitset<kNumOps> AllMathFunctions();
 
 // All presets, the default first.
 std::span<const Target> TargetPresets();

@@ -110,6 +110,7 @@ const UOp* FloatTypes::CastTo(const UOp* u, const UOp* x) {
 
 const UOp* FloatTypes::BitcastTo(const UOp* u, const UOp* x) {
   const Scalar from = u->src(0)->dtype.scalar(), to = u->dtype.scalar();
+  if (!IsEmulated(from) && !IsEmulated(to)) return b_.Bitcast(x, u->dtype);
   const DType word(BitsType(from), u->dtype.lanes());
   const DType u32 = word.WithScalar(Scalar::kU32);
   const UOp* bits =

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/walk.h"
+#include "passes/decompose/float_functions.h"
 #include "passes/decompose/float_types.h"
 #include "passes/decompose/index_type.h"
 #include "passes/decompose/integer.h"
@@ -18,6 +19,9 @@ constexpr PassOption kOptions[] = {
     {"alu-width", PassOption::Kind::kInt, "-1",
      "bytes of a vector in arithmetic, 0 for scalars; -1: the target's"},
     {"mem-width", PassOption::Kind::kInt, "-1", "bytes that one access moves; -1: the target's"},
+    {"functions", PassOption::Kind::kString, "target",
+     "exp2, log2, sin, pow, sqrt and division: 'own', written out in arithmetic; 'device'; or "
+     "'target'"},
 };
 
 // Whether the kernel has been here before: its addresses are of the target's types.
@@ -33,7 +37,8 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& tar
   Body& body = kernel.body;
   const bool reassociate = !module.flags.has(ModuleFlag::kNoReassociate);
   // While addresses are still of type index, so that consecutive ones are found.
-  if (!HasNarrowAddresses(body)) {
+  const bool is_first = !HasNarrowAddresses(body);
+  if (is_first) {
     const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target);
     if (!memory.ok()) return memory.status();
     statistics["devectorize.wide-accesses"] += memory->wide_accesses;
@@ -45,6 +50,8 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& tar
   LowerIndexType(body, module);
   ExplainIntegers(body, module);
   if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
+  // What is written out begins with the device's division and root, which are good enough there.
+  if (is_first) LowerFloatFunctions(body, target);
   // Last, since all that came before is arithmetic to be cut.
   SinkLanePicks(body, target);
   CutArithmetic(body, target);
@@ -55,6 +62,16 @@ absl::Status Run(Module& module, PassContext& context) {
   Target target = context.target;
   if (context.Int("alu-width") >= 0) target.alu_width = static_cast<int>(context.Int("alu-width"));
   if (context.Int("mem-width") >= 0) target.mem_width = static_cast<int>(context.Int("mem-width"));
+  const std::string_view functions = context.String("functions");
+  if (functions == "own") {
+    target.own_functions = AllMathFunctions();
+  } else if (functions == "device") {
+    target.own_functions.reset();
+  } else if (functions != "target") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("option functions is '", absl::string_view(functions.data(), functions.size()),
+                     "'; it may be target, own or device"));
+  }
   return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage != Stage::kExpanded) return absl::OkStatus();
     const absl::Status s = RunOnKernel(module, kernel, target, statistics);
