@@ -2,6 +2,7 @@
 // (C++20, no exceptions, no RTTI), link, and run?
 
 #include <CL/cl.h>
+#include <mpfr.h>
 #include <z3++.h>
 
 #include <string>
@@ -63,6 +64,17 @@ TEST(Dependencies, Z3ProvesThatAdditionWraps) {
   EXPECT_EQ(solver.get_model().eval(x).get_numeral_int(), 127);
   solver.add(x != 127);
   EXPECT_EQ(solver.check(), z3::unsat);
+}
+
+TEST(Dependencies, MpfrRoundsToAnyPrecision) {
+  mpfr_t x;
+  mpfr_init2(x, 100);
+  mpfr_set_d(x, 0.5, MPFR_RNDN);
+  mpfr_exp2(x, x, MPFR_RNDN);
+  mpfr_mul(x, x, x, MPFR_RNDN);
+  mpfr_sub_ui(x, x, 2, MPFR_RNDN);
+  EXPECT_LT(mpfr_get_d(x, MPFR_RNDA) * mpfr_get_d(x, MPFR_RNDA), 0x1p-190);
+  mpfr_clear(x);
 }
 
 TEST(Dependencies, OpenClLoaderFindsADeviceForTheTests) {

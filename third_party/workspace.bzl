@@ -54,3 +54,9 @@ def third_party_repositories():
         package = "libz3-dev",
         targets = {"z3": ["z3"]},
     )
+    system_library_repository(
+        name = "mpfr",
+        headers = ["mpfr.h"],
+        package = "libmpfr-dev",
+        targets = {"mpfr": ["mpfr", "gmp"]},
+    )

@@ -19,5 +19,11 @@ TEST(ReferenceDocs, Verifier) {
   EXPECT_EQ(*page, VerifierPage()) << "run: tg-docs verifier > docs/verifier.md";
 }
 
+TEST(ReferenceDocs, Accuracy) {
+  const auto page = ReadTextFile("docs/accuracy.md");
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(*page, AccuracyPage()) << "run: tg-docs accuracy > docs/accuracy.md";
+}
+
 }  // namespace
 }  // namespace tg

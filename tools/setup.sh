@@ -34,6 +34,8 @@ if [[ $tests == yes ]]; then
     python3 libgtest-dev libgmock-dev libbenchmark-dev
     # Proves the rewrite rules.
     libz3-dev
+    # Exact values of mathematical functions.
+    libmpfr-dev
     # Runs kernels under a checker of memory accesses and races.
     oclgrind
     # The format check, and clang with libFuzzer for --config=fuzz.
@@ -50,7 +52,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - LLVM 14 or newer with libLLVMSupport.a, zlib, zstd and, before LLVM 19, ncurses
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader, and an OpenCL device (PoCL)
   - for the tests: python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
-    Benchmark, Z3 with its C++ header, Oclgrind, clang-format 14, clang with libFuzzer
+    Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer
 EOF
   exit 1
 fi

@@ -2,6 +2,7 @@
 //
 //   tg-docs ops > docs/ops.md
 //   tg-docs verifier > docs/verifier.md
+//   tg-docs accuracy > docs/accuracy.md
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -10,11 +11,17 @@
 
 int main(int argc, char** argv) {
   const std::string_view page = argc == 2 ? argv[1] : "";
-  if (page != "ops" && page != "verifier") {
-    std::fputs("usage: tg-docs ops|verifier\n", stderr);
+  std::string text;
+  if (page == "ops") {
+    text = tg::OpsPage();
+  } else if (page == "verifier") {
+    text = tg::VerifierPage();
+  } else if (page == "accuracy") {
+    text = tg::AccuracyPage();
+  } else {
+    std::fputs("usage: tg-docs ops|verifier|accuracy\n", stderr);
     return 1;
   }
-  const std::string text = page == "ops" ? tg::OpsPage() : tg::VerifierPage();
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   return written && std::fflush(stdout) == 0 ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/accuracy.h"
 #include "ir/value.h"
 
 namespace tg {
@@ -83,22 +84,12 @@ double CastError(Scalar to, Approx a, double y) {
   return std::max(std::fabs(end(a.v - a.e) - y), std::fabs(end(a.v + a.e) - y));
 }
 
-// Units in the last place by which implementations of an op may differ on equal sources.
-double FreeUlps(Op op, const InterpretOptions& options) {
-  switch (op) {
-    case Op::kExp2:
-    case Op::kLog2:
-    case Op::kSin:
-      return options.transcendental_ulp;
-    case Op::kPow:
-      return options.pow_ulp;
-    case Op::kDiv:
-    case Op::kRecip:
-    case Op::kSqrt:
-      return options.div_sqrt_ulp;
-    default:
-      return 0;
-  }
+// Units in the last place by which implementations of an op may differ on equal sources: what a
+// device's function may be off, and what ours is.
+double FreeUlps(Op op, Scalar s, const InterpretOptions& options) {
+  if (op == Op::kDiv || op == Op::kRecip || op == Op::kSqrt) return options.div_sqrt_ulp;
+  const Accuracy* a = FindAccuracy(op, s);
+  return a ? std::max({a->opencl, a->pocl, a->own}) + a->interpreter : 0;
 }
 
 ErrorBounds NullIfZero(std::vector<double> bounds) {
@@ -120,7 +111,7 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
     fusable |= (u->op == Op::kAdd || u->op == Op::kSub) && operand->op == Op::kMul;
   }
   fusable &= is_float && options.allow_contraction;
-  const double ulps = is_float ? FreeUlps(u->op, options) : 0;
+  const double ulps = is_float ? FreeUlps(u->op, s, options) : 0;
   if (!uncertain && !fusable && ulps == 0) return nullptr;
 
   const double unit = UnitRoundoff(s);

@@ -19,9 +19,8 @@ struct InterpretOptions {
   bool check_undefined = true;
   // Computes HostBuffer::error along with the values of tensor graphs and of kernels over shapes.
   bool track_error = false;
-  // Accuracy that `error` allows other evaluations, in units of the last place.
-  double transcendental_ulp = 4;
-  double pow_ulp = 16;
+  // What `error` allows other evaluations of div, recip and sqrt, in units of the last place, since
+  // a device may be asked to round them correctly. What it allows other functions: ir/accuracy.def.
   double div_sqrt_ulp = 0;
   // `error` allows a*b + c to round once.
   bool allow_contraction = true;

@@ -39,6 +39,8 @@ TG_INLINE T FloatAlu(Op op, T a, T b) {
     case Op::kSin:
       return static_cast<T>(std::sin(static_cast<double>(a)));
     case Op::kPow:
+      // Of a signalling NaN the library makes a quiet one even here.
+      if (a == T{1} || b == T{0}) return T{1};
       return static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b)));
     case Op::kSqrt:
       return std::sqrt(a);

@@ -288,5 +288,16 @@ TEST(Scalar, ConvertingAccess) {
   EXPECT_FALSE(CanConvertAccess(Scalar::kF32, Scalar::kI16));
 }
 
+// What C says of a quiet NaN holds of a signalling one too.
+TEST(Scalar, PowerOfOneAndToZeroOfAnyNan) {
+  for (const Scalar s : {Scalar::kF16, Scalar::kBF16, Scalar::kF32, Scalar::kF64}) {
+    const int64_t one = BitsFromInt(s, 1), zero = BitsFromInt(s, 0);
+    for (const int64_t nan : {MaxValue(s) + 1, BitsFromDouble(s, NAN)}) {
+      EXPECT_EQ(EvalAlu(Op::kPow, s, std::vector{one, nan}, MulAcc::kFused), one);
+      EXPECT_EQ(EvalAlu(Op::kPow, s, std::vector{nan, zero}, MulAcc::kFused), one);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tg

@@ -1,0 +1,110 @@
+#include "tools/accuracy/evaluate.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "ir/interpret/options.h"
+#include "ir/text/parser.h"
+#include "runtime/base/status.h"
+#include "runtime/session/compile.h"
+#include "runtime/session/device_session.h"
+#include "runtime/session/device_target.h"
+#include "runtime/session/reference_session.h"
+#include "runtime/session/tensors.h"
+
+namespace tg::accuracy {
+namespace {
+
+// Elements that one run computes; the last run is filled up.
+constexpr size_t kBlock = size_t{1} << 16;
+
+std::string ProgramText(const Function& function, Scalar scalar, bool contract, size_t size) {
+  const std::string type(GetScalarInfo(scalar).text);
+  const std::string declared = absl::StrCat(" : ", type, "[", size, "]");
+  std::string text =
+      absl::StrCat("tg 1\nmodule @accuracy", contract ? "" : " {flags = [\"no-contract\"]}", "\n");
+  absl::StrAppend(&text, "buffer @x", declared, " input\n");
+  if (function.arity == 2) absl::StrAppend(&text, "buffer @y", declared, " input\n");
+  absl::StrAppend(&text, "buffer @r", declared, " output\n\ngraph @main {\n");
+  absl::StrAppend(&text, "  %x = buffer @x : ", type, "\n");
+  if (function.arity == 2) absl::StrAppend(&text, "  %y = buffer @y : ", type, "\n");
+  absl::StrAppend(&text, absl::StrReplaceAll(function.body, {{"$t", type}}),
+                  "  sink %r -> @r\n}\n");
+  return text;
+}
+
+absl::Status SetInput(runtime::Session& session, std::string_view name, Scalar scalar,
+                      std::span<const int64_t> values, size_t size) {
+  HostBuffer buffer;
+  buffer.dtype = DType(scalar);
+  buffer.shape = {static_cast<int64_t>(size)};
+  buffer.data.assign(values.begin(), values.end());
+  buffer.data.resize(size, values.back());
+  TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, runtime::ToHostTensor(buffer));
+  return session.Set(name, tensor);
+}
+
+}  // namespace
+
+std::string Implementation::Name() const {
+  if (kind == Kind::kInterpreter) return "interpreter";
+  return absl::StrCat(kind == Kind::kOwn ? "own" : "device", scalars ? ", scalars" : "",
+                      contract ? "" : ", no-contract");
+}
+
+absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Open(std::string_view device) {
+  auto evaluator = std::make_unique<Evaluator>();
+  TG_ASSIGN_OR_RETURN(const runtime::Device chosen, runtime::ChooseDevice(device));
+  evaluator->name_ = chosen.info.name;
+  TG_ASSIGN_OR_RETURN(evaluator->context_, runtime::Context::Create(chosen, /*profiling=*/false));
+  return evaluator;
+}
+
+bool Evaluator::is_pocl() const {
+  return context_->info().platform.find("Portable Computing Language") != std::string::npos;
+}
+
+absl::StatusOr<std::vector<int64_t>> Evaluator::Run(const Function& function, Scalar scalar,
+                                                    const Implementation& by,
+                                                    std::span<const int64_t> x,
+                                                    std::span<const int64_t> y) const {
+  const size_t size = std::min(kBlock, x.size());
+  Diagnostics diagnostics;
+  const std::string text = ProgramText(function, scalar, by.contract, size);
+  std::unique_ptr<Module> module = ParseModule(text, "accuracy.uop", diagnostics);
+  if (!module) return runtime::InvalidArgument(diagnostics.ToString());
+
+  std::unique_ptr<runtime::Session> session;
+  if (by.kind == Implementation::Kind::kInterpreter) {
+    const InterpretOptions options = OptionsFor(*module);
+    session = std::make_unique<runtime::ReferenceSession>(std::move(module), options);
+  } else {
+    runtime::DeviceSessionOptions options;
+    options.context = context_;
+    options.target = runtime::TargetForDevice(context_->info());
+    options.target.own_functions.reset();
+    if (by.kind == Implementation::Kind::kOwn) options.target.own_functions = AllMathFunctions();
+    if (by.scalars) options.target.alu_width = 0;
+    TG_RETURN_IF_ERROR(runtime::CompileForTarget(*module, options.target));
+    TG_ASSIGN_OR_RETURN(session, runtime::DeviceSession::Create(std::move(module), options));
+  }
+
+  std::vector<int64_t> result;
+  result.reserve(x.size());
+  for (size_t at = 0; at < x.size(); at += size) {
+    const size_t count = std::min(size, x.size() - at);
+    TG_RETURN_IF_ERROR(SetInput(*session, "x", scalar, x.subspan(at, count), size));
+    if (function.arity == 2) {
+      TG_RETURN_IF_ERROR(SetInput(*session, "y", scalar, y.subspan(at, count), size));
+    }
+    TG_RETURN_IF_ERROR(session->Run("main"));
+    TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, session->Get("r"));
+    for (size_t i = 0; i < count; ++i) {
+      result.push_back(LoadBits(scalar, tensor.data.data(), i));
+    }
+  }
+  return result;
+}
+
+}  // namespace tg::accuracy
