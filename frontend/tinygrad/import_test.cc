@@ -172,6 +172,50 @@ graph @main {
 )");
 }
 
+// The first element is the lowest bits.
+TEST(ImportTest, BitcastToAnotherSize) {
+  EXPECT_EQ(Import(Op("BITCAST", "float", "None", Buffer(0, "ushort", 6))), R"(tg 1
+module @t {flags = ["zero-mul"]}
+buffer @buf0 : u16[6] input
+buffer @out0 : f32[3] output
+
+graph @main {
+  %buf0 = buffer @buf0 : u16
+  %0 = reshape %buf0 {shape = [3, 2]} : u16
+  %1 = shrink %0 {arg = [(0, 3), (0, 1)]} : u16
+  %2 = cast %1 : u32
+  %3 = shrink %0 {arg = [(0, 3), (1, 2)]} : u16
+  %4 = cast %3 : u32
+  %5 = const 16 : u32
+  %6 = shl %4, %5 : u32
+  %7 = or %2, %6 : u32
+  %8 = reshape %7 {shape = [3]} : u32
+  %9 = bitcast %8 : f32
+  sink %9 -> @out0
+}
+)");
+  EXPECT_EQ(Import(Op("BITCAST", "uchar", "None", Buffer(0, "half", 3))), R"(tg 1
+module @t {flags = ["zero-mul"]}
+buffer @buf0 : f16[3] input
+buffer @out0 : u8[6] output
+
+graph @main {
+  %buf0 = buffer @buf0 : f16
+  %0 = bitcast %buf0 : u16
+  %1 = reshape %0 {shape = [3, 1]} : u16
+  %2 = cast %1 : u8
+  %3 = pad %2 {pad = [(0, 0), (0, 1)]} : u8
+  %4 = const 8 : u16
+  %5 = shr %1, %4 : u16
+  %6 = cast %5 : u8
+  %7 = pad %6 {pad = [(0, 0), (1, 0)]} : u8
+  %8 = or %3, %7 : u8
+  %9 = reshape %8 {shape = [6]} : u8
+  sink %9 -> @out0
+}
+)");
+}
+
 TEST(ImportTest, Errors) {
   const auto starts = [](const std::string& text, const std::string& message) {
     const std::string result = Import(text);
@@ -190,7 +234,7 @@ TEST(ImportTest, Errors) {
   starts(Op("RESHAPE", "float", "None", Buffer(0, "float", 5)),
          "t.repr:1:1: error: RESHAPE: expected a tuple of extents");
   starts(Op("BITCAST", "double", "None", Buffer(0, "float", 5)),
-         "t.repr:1:1: error: BITCAST: from f32 to f64, which is of another size");
+         "t.repr:1:1: error: BITCAST: from f32 to f64: the last axis does not divide by 2");
   starts("# tg: param w = 4 [3] file(\"a\", \"b\")\n" + Buffer(0, "float", 5),
          "t.repr:1:2: error: directive: there is no buffer with number 4");
   starts("# tg: input w = 0 [3]\n" + Buffer(0, "float", 5),

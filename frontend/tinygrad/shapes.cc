@@ -38,6 +38,19 @@ const UOp* Translator::EmitDims(const Node& n, Op op, const UOp* x, const Shape&
   return Emit(n, op, x->dtype, {srcs.data(), srcs.size()}, ctx_.MakeAttr(op, words));
 }
 
+const UOp* Translator::EmitPairs(const Node& n, Op op, const UOp* x,
+                                 const std::vector<std::pair<Dim, Dim>>& pairs) {
+  std::vector<int64_t> words{static_cast<int64_t>(pairs.size())};
+  Nodes srcs{x};
+  for (const auto& [a, b] : pairs) {
+    for (const Dim& d : {a, b}) {
+      words.push_back(d.is_symbolic() ? kSymbolic : d.value());
+      if (d.is_symbolic()) srcs.push_back(d.symbol());
+    }
+  }
+  return Emit(n, op, x->dtype, {srcs.data(), srcs.size()}, ctx_.MakeAttr(op, words));
+}
+
 const UOp* Translator::EmitReshape(const Node& n, const UOp* x, const Shape& shape) {
   if (ShapeOf(x) == shape) return x;
   // A buffer that is declared with this shape stands behind a reshape to tinygrad's flat one.
@@ -123,25 +136,17 @@ const UOp* Translator::Movement(const Node& n, DType t) {
   }
   if (op == Op::kPad || op == Op::kShrink) {
     std::vector<std::pair<Dim, Dim>> pairs;
-    if (!Pairs(n, x, &pairs)) return nullptr;
-    words[0] = static_cast<int64_t>(pairs.size());
-    for (const auto& [a, b] : pairs) {
-      for (const Dim& d : {a, b}) {
-        words.push_back(d.is_symbolic() ? kSymbolic : d.value());
-        if (d.is_symbolic()) srcs.push_back(d.symbol());
-      }
-    }
-  } else {
-    const auto items = n.arg.list();
-    for (size_t i = 0; i < items.size(); ++i) {
-      const Value& v = items[i].value;
-      if (v.kind != Kind::kInt && v.kind != Kind::kBool) return Fail(n, "expected a tuple of axes");
-      if (v.kind == Kind::kInt) words.push_back(v.number);
-      // FLIP marks the axes that are turned around.
-      if (v.kind == Kind::kBool && v.number) words.push_back(static_cast<int64_t>(i));
-    }
-    words[0] = static_cast<int64_t>(words.size()) - 1;
+    return Pairs(n, x, &pairs) ? EmitPairs(n, op, x, pairs) : nullptr;
   }
+  const auto items = n.arg.list();
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Value& v = items[i].value;
+    if (v.kind != Kind::kInt && v.kind != Kind::kBool) return Fail(n, "expected a tuple of axes");
+    if (v.kind == Kind::kInt) words.push_back(v.number);
+    // FLIP marks the axes that are turned around.
+    if (v.kind == Kind::kBool && v.number) words.push_back(static_cast<int64_t>(i));
+  }
+  words[0] = static_cast<int64_t>(words.size()) - 1;
   return Emit(n, op, x->dtype, {srcs.data(), srcs.size()}, ctx_.MakeAttr(op, words));
 }
 

@@ -206,8 +206,7 @@ const UOp* Translator::Cast(const Node& n, DType t) {
   // A pointer to vectors is one to scalars here: how much moves is the access's type.
   if (x->dtype.is_memory()) return x;
   if (demand_.OpOf(&n).op == Op::kBitcast && BitWidth(x->dtype.scalar()) != BitWidth(t.scalar())) {
-    return Fail(
-        n, "from " + x->dtype.ToString() + " to " + t.ToString() + ", which is of another size");
+    return BitcastResized(n, x, t);
   }
   const UOp* u = Emit(n, demand_.OpOf(&n).op, t, {x});
   const Scalar to = t.scalar();

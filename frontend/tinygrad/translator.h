@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frontend/tinygrad/demand.h"
@@ -64,6 +65,9 @@ class Translator {
   }
   const UOp* EmitReshape(const Node& n, const UOp* x, const Shape& shape);
   const UOp* EmitDims(const Node& n, Op op, const UOp* x, const Shape& shape);
+  // pad or shrink, by the pairs of its argument.
+  const UOp* EmitPairs(const Node& n, Op op, const UOp* x,
+                       const std::vector<std::pair<Dim, Dim>>& pairs);
   const UOp* EmitConst(const Node& n, DType t);
   // `x`, a value or a pointer, through a ShapeTracker.
   const UOp* EmitView(const Node& n, const UOp* x, const Value& tracker);
@@ -96,6 +100,8 @@ class Translator {
   const UOp* Where(const Node& n, DType t);
   const UOp* Compare(const Node& n);
   const UOp* Cast(const Node& n, DType t);
+  // BITCAST to a type of another size: the last axis of x gets as much shorter or longer.
+  const UOp* BitcastResized(const Node& n, const UOp* x, DType t);
   const UOp* Trunc(const Node& n, DType t);
   const UOp* Movement(const Node& n, DType t);
   const UOp* ReduceAxis(const Node& n, DType t);

@@ -1,0 +1,78 @@
+// Translator: BITCAST between types of different sizes, the first element in the lowest bits.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "frontend/tinygrad/translator.h"
+
+namespace tg::tinygrad {
+namespace {
+
+Scalar WordOf(Scalar s) {
+  switch (BitWidth(s)) {
+    case 8:
+      return Scalar::kU8;
+    case 16:
+      return Scalar::kU16;
+    case 32:
+      return Scalar::kU32;
+    default:
+      return Scalar::kU64;
+  }
+}
+
+}  // namespace
+
+const UOp* Translator::BitcastResized(const Node& n, const UOp* x, DType t) {
+  const int from = BitWidth(x->dtype.scalar()), to = BitWidth(t.scalar());
+  const std::string types = "from " + x->dtype.ToString() + " to " + t.ToString();
+  if (!has_shapes_) return Fail(n, types + ", which is of another size");
+  Shape shape = ShapeOf(x);
+  const int64_t count = std::max(from, to) / std::min(from, to);
+  if (shape.empty() || shape.back().is_symbolic() ||
+      (from < to && shape.back().value() % count != 0)) {
+    return Fail(n, types + ": the last axis does not divide by " + std::to_string(count));
+  }
+  const DType source(WordOf(x->dtype.scalar())), result(WordOf(t.scalar()));
+  const DType wide = from < to ? result : source;
+  const auto as = [&](const UOp* u, DType type) {
+    return !u || u->dtype == type ? u : Emit(n, Op::kBitcast, type, {u});
+  };
+  x = as(x, source);
+  const auto shifted = [&](Op op, const UOp* word, int64_t place) -> const UOp* {
+    if (!word || place == 0) return word;
+    Nodes srcs{word, b_.ConstInt(wide, place * std::min(from, to))};
+    return Broadcast(n, srcs) ? Emit(n, op, wide, {srcs[0], srcs[1]}) : nullptr;
+  };
+  // The small ones of each large one beside each other, on an axis of their own.
+  const size_t axis = shape.size();
+  Shape apart = shape;
+  if (from < to) {
+    apart.back() = Dim(shape.back().value() / count);
+    shape.back() = apart.back();
+  } else {
+    shape.back() = Dim(shape.back().value() * count);
+  }
+  apart.push_back(Dim(from < to ? count : 1));
+  x = x ? EmitReshape(n, x, apart) : nullptr;
+  const UOp* sum = nullptr;
+  for (int64_t i = 0; x && i < count; ++i) {
+    std::vector<std::pair<Dim, Dim>> pairs;
+    for (const Dim& d : apart) pairs.emplace_back(Dim(0), d);
+    const UOp* part = x;
+    if (from < to) {
+      pairs[axis] = {Dim(i), Dim(i + 1)};
+      part = shifted(Op::kShl, Emit(n, Op::kCast, wide, {EmitPairs(n, Op::kShrink, x, pairs)}), i);
+    } else {
+      part = Emit(n, Op::kCast, result, {shifted(Op::kShr, x, i)});
+      pairs[axis] = {Dim(i), Dim(count - 1 - i)};
+      for (size_t k = 0; k < axis; ++k) pairs[k] = {Dim(0), Dim(0)};
+      part = part ? EmitPairs(n, Op::kPad, part, pairs) : nullptr;
+    }
+    sum = sum ? Emit(n, Op::kOr, result, {sum, part}) : part;
+    if (!sum) return nullptr;
+  }
+  return sum ? as(EmitReshape(n, sum, shape), t) : nullptr;
+}
+
+}  // namespace tg::tinygrad
