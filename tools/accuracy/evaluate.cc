@@ -19,14 +19,19 @@ namespace {
 // Elements that one run computes; the last run is filled up.
 constexpr size_t kBlock = size_t{1} << 16;
 
+Scalar ResultOf(const Function& function, Scalar scalar) {
+  return function.result == Scalar::kVoid ? scalar : function.result;
+}
+
 std::string ProgramText(const Function& function, Scalar scalar, bool contract, size_t size) {
   const std::string type(GetScalarInfo(scalar).text);
   const std::string declared = absl::StrCat(" : ", type, "[", size, "]");
+  const std::string result(GetScalarInfo(ResultOf(function, scalar)).text);
   std::string text =
       absl::StrCat("tg 1\nmodule @accuracy", contract ? "" : " {flags = [\"no-contract\"]}", "\n");
   absl::StrAppend(&text, "buffer @x", declared, " input\n");
   if (function.arity == 2) absl::StrAppend(&text, "buffer @y", declared, " input\n");
-  absl::StrAppend(&text, "buffer @r", declared, " output\n\ngraph @main {\n");
+  absl::StrAppend(&text, "buffer @r : ", result, "[", size, "] output\n\ngraph @main {\n");
   absl::StrAppend(&text, "  %x = buffer @x : ", type, "\n");
   if (function.arity == 2) absl::StrAppend(&text, "  %y = buffer @y : ", type, "\n");
   absl::StrAppend(&text, absl::StrReplaceAll(function.body, {{"$t", type}}),
@@ -101,7 +106,7 @@ absl::StatusOr<std::vector<int64_t>> Evaluator::Run(const Function& function, Sc
     TG_RETURN_IF_ERROR(session->Run("main"));
     TG_ASSIGN_OR_RETURN(const runtime::HostTensor tensor, session->Get("r"));
     for (size_t i = 0; i < count; ++i) {
-      result.push_back(LoadBits(scalar, tensor.data.data(), i));
+      result.push_back(LoadBits(ResultOf(function, scalar), tensor.data.data(), i));
     }
   }
   return result;

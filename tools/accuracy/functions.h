@@ -19,6 +19,8 @@ struct Function {
   int arity = 1;
   // Lines of a graph that make %r of %x and %y; $t stands for the type.
   std::string body;
+  // The type of %r; void: that of %x.
+  Scalar result = Scalar::kVoid;
   // What has to be sampled with care.
   Op like = Op::kNoop;
   // The exact value, rounded to many digits, and nearly that.
