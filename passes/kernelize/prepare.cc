@@ -13,6 +13,7 @@
 #include "passes/kernelize/closed_form.h"
 #include "passes/kernelize/cost.h"
 #include "passes/kernelize/realize.h"
+#include "passes/kernelize/uniform.h"
 
 namespace tg {
 namespace {
@@ -26,6 +27,7 @@ class Preparer {
         body_(body),
         b_(*body.context),
         shapes_(shapes),
+        uniforms_(module, *body.context, shapes_),
         closed_forms_(module, *body.context, shapes_) {}
 
   absl::Status Run() {
@@ -46,6 +48,7 @@ class Preparer {
       NoteWhatVaries(u);
       const UOp* to = u->op == Op::kSink ? Sink(u) : Simplify(u);
       map_[u] = to;
+      uniforms_.Note(to);
       body_.CarryOver(u, to);
     }
     body_.root = map_.Get(body_.root);
@@ -109,7 +112,9 @@ class Preparer {
         return b_.Shrink(b_.Reshape(x, {total}), {{from, from + n}});
       }
       default:
-        break;
+        if (!IsElementwise(u->op)) break;
+        const UOp* v = uniforms_.Elementwise(u, {srcs.data(), srcs.size()});
+        return IsConst(v) ? Filled(u, v->word()) : v;
     }
     return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
   }
@@ -148,8 +153,11 @@ class Preparer {
   const UOp* Filled(const UOp* u, int64_t bits) {
     const Shape shape = shapes_.Of(u);
     const UOp* c = b_.ConstBits(u->dtype, bits);
+    uniforms_.Note(c);
     if (shape.empty()) return c;
-    return b_.Expand(b_.Reshape(c, Shape(shape.size(), 1)), shape);
+    const UOp* one = b_.Reshape(c, Shape(shape.size(), 1));
+    uniforms_.Note(one);
+    return b_.Expand(one, shape);
   }
 
   const UOp* Sink(const UOp* sink) {
@@ -233,6 +241,7 @@ class Preparer {
   Body& body_;
   Builder b_;
   ShapeMap& shapes_;
+  Uniforms uniforms_;
   ClosedForms closed_forms_;
   NodeSet varies_;
   NodeMap<const UOp*> map_;

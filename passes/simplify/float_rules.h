@@ -54,7 +54,7 @@ inline constexpr auto kFloat = rules(
     rule(F,     Pow(x, -1),                     Recip(x)),
 
     // ---- Where no NaN is to be expected
-    rule(F,     x - x,                          0,                      kNoNan),
+    rule(F,     x - x,                          0,                      kNoNan || kZeroMul),
     rule(F,     FDiv(x, x),                     1,                      kNoNan),
     rule(F,     x * Recip(x),                   1,                      kNoNan && kFastMath),
     rule(F,     x != x,                         0,                      kNoNan),
