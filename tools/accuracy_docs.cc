@@ -74,7 +74,8 @@ bazel run --config=opt //tools:tg-accuracy -- --function=sin --type=f32 --by=own
 | interpreter | what a module means; `--check` and the fuzzer allow a device the sum of this and the greatest of the others |
 
 NaN, infinities and signs of zeros are as in C everywhere. Types narrower than f32 are computed in f32 and rounded, so
-nearly all of their results are those of one rounding. A device that flushes subnormals of f32 gives 0 there, whoever
+nearly all of their results are those of one rounding. PoCL keeps subnormals of f32 and f64, as arguments and as
+results. A device that flushes subnormals of f32 gives 0 there, whoever
 computes, save for `log2`, `sqrt`, `recip` and `div` written out, which are done in integers where it matters.
 
 | op | type | OpenCL | PoCL | own | interpreter |

@@ -69,6 +69,8 @@ TEST_P(Built, AreAsAccurateAsStated) {
   for (const Scalar s : {Scalar::kF16, Scalar::kBF16, Scalar::kF32, Scalar::kF64}) {
     const Arguments arguments = Samples(c.function, s, NumSamples(), 1);
     for (const Kind kind : {Kind::kInterpreter, Kind::kDevice, Kind::kOwn}) {
+      // Of other devices' functions less is stated.
+      if (kind == Kind::kDevice && !TheEvaluator().is_pocl()) continue;
       Expect(c.function, s, {kind, false, true}, arguments, c.BoundFor(s));
     }
   }
