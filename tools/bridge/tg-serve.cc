@@ -11,8 +11,8 @@
 //   drop ID                            ok
 //
 // PIPELINE is as for tg-opt's --pass, without spaces. `error BYTES` and a message answer a request
-// that failed. KERNELS is how many kernels the graph runs, OPS their arithmetic
-// (runtime/plan/kernel_stats.h).
+// that failed. KERNELS is how many kernels the module has, or a run of its graph, and OPS the
+// arithmetic of those (runtime/plan/kernel_stats.h).
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -120,9 +120,10 @@ class Server {
     PassManagerOptions passes;
     passes.target = &options.target;
     TG_RETURN_IF_ERROR(PassManager(std::move(steps), passes).Run(*module));
-    TG_ASSIGN_OR_RETURN(const Graph* graph, runtime::FindGraphToRun(*module, ""));
     size_t kernels = 0;
-    for (const UOp* u : PostOrder(graph->body.root)) kernels += u->op == Op::kKernel;
+    for (const auto& graph : module->graphs) {
+      for (const UOp* u : PostOrder(graph->body.root)) kernels += u->op == Op::kKernel;
+    }
     TG_ASSIGN_OR_RETURN(sessions_[next_id_],
                         runtime::DeviceSession::Create(std::move(module), std::move(options)));
     return Cat("ok ", next_id_++, " ", kernels, "\n");
