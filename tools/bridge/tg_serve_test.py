@@ -1,0 +1,79 @@
+"""tg-serve, asked through tg_server: runs, state, variables, errors."""
+
+import os
+import random
+import struct
+import sys
+import types
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import tg_server
+
+COUNTER = """tg 1
+module @counter
+var @n : [1, 8]
+buffer @x : f32[8] input
+buffer @total : f32[8] state
+buffer @y : f32[@n] output
+
+graph @main {
+  %x = buffer @x : f32
+  %total = buffer @total : f32
+  %sum = add %total, %x : f32
+  %new = assign %total, %sum : f32
+  %n = var @n : index
+  %head = shrink %new {arg = [(0, %n)]} : f32
+  sink %new, %head -> @y
+}
+"""
+
+
+def program(text):
+    return types.SimpleNamespace(text=text, pipeline="default")
+
+
+def pack(values):
+    return struct.pack(f"{len(values)}f", *values)
+
+
+class ServeTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = tg_server.Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.process.stdin.close()
+        assert cls.server.process.wait() == 0
+        cls.server.process.stdout.close()
+
+    def test_run(self):
+        self.assertGreaterEqual(self.server.compile(COUNTER, "default")[1], 1)
+        for n in (3, 8):
+            x = [float(random.randrange(100)) for _ in range(8)]
+            total = [float(random.randrange(100)) for _ in range(8)]
+            (new, head), kernels, ops = self.server.run(
+                program(COUNTER), {"n": n}, {"x": pack(x), "total": pack(total)}, ["total", "y"])
+            want = pack([a + b for a, b in zip(x, total)])
+            self.assertEqual(new, want)
+            self.assertEqual(head, want[:4 * n])
+            self.assertGreaterEqual(kernels, 1)
+            self.assertGreaterEqual(ops, 8)
+
+    def test_errors_leave_it_running(self):
+        with self.assertRaisesRegex(RuntimeError, "expected"):
+            self.server.compile("tg 1\nmodule", "default")
+        with self.assertRaisesRegex(RuntimeError, "unknown pass"):
+            self.server.compile(COUNTER, "nonsense")
+        with self.assertRaisesRegex(RuntimeError, "bounds"):
+            self.server.run(program(COUNTER), {"n": 9}, {"x": bytes(32)}, [])
+        with self.assertRaisesRegex(RuntimeError, "input x has 4 bytes"):
+            self.server.run(program(COUNTER), {"n": 1}, {"x": bytes(4)}, [])
+        self.test_run()
+
+
+os.environ["TG_SERVE"] = os.path.abspath(sys.argv[1])
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
