@@ -64,6 +64,10 @@ void AddGuard(const PatternTree& guard, testing::RootTemplate& out) {
     case PatternTree::Kind::kAlways:
     case PatternTree::Kind::kPowerOfTwo:
       return;
+    case PatternTree::Kind::kOrElse:
+      // Of flags one is enough.
+      if (Mentions(guard, PatternTree::Kind::kFlag)) return AddGuard(guard.kids[0], out);
+      [[fallthrough]];
     default:
       if (Mentions(guard, PatternTree::Kind::kVar)) {
         out.bounded = true;
