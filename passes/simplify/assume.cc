@@ -1,0 +1,296 @@
+#include "passes/simplify/assume.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "passes/rewrite/build.h"
+#include "passes/rewrite/engine.h"
+#include "passes/simplify/linear.h"
+
+namespace tg {
+
+const UOp* Negated(const UOp* u) {
+  return u->op == Op::kCmpNe && u->dtype.is_bool() && u->src(0)->dtype.is_bool() &&
+                 UniformBits(u->src(1)) == 1
+             ? u->src(0)
+             : nullptr;
+}
+
+namespace {
+
+constexpr size_t kMaxValueNodes = 512;
+
+// A clause as a bound: `of` lies within `range` where it holds.
+struct Bound {
+  const UOp* of = nullptr;
+  Interval range;
+};
+
+Bound AsBound(const UOp* clause) {
+  const UOp* positive = Negated(clause);
+  const UOp* u = positive ? positive : clause;
+  if (u->op != Op::kCmpLt && !(positive && u->op == Op::kCmpNe)) return {};
+  const UOp *a = u->src(0), *b = u->src(1);
+  if (!a->dtype.is_int_or_index()) return {};
+  const auto constant = [](const UOp* v) -> std::optional<int64_t> {
+    const auto bits = UniformBits(v);
+    if (!bits || (v->dtype.scalar() == Scalar::kU64 && *bits < 0)) return std::nullopt;
+    if (*bits == INT64_MIN || *bits == INT64_MAX) return std::nullopt;
+    return bits;
+  };
+  const auto ca = constant(a), cb = constant(b);
+  if (u->op == Op::kCmpNe) {  // a == c
+    if (cb && !ca) return {a, Interval::Point(*cb)};
+    return {};
+  }
+  if (cb && !ca) return {a, positive ? Interval{*cb, INT64_MAX} : Interval{INT64_MIN, *cb - 1}};
+  if (ca && !cb) return {b, positive ? Interval{INT64_MIN, *ca} : Interval{*ca + 1, INT64_MAX}};
+  return {};
+}
+
+// What a value is computed by, lane by lane: a clause speaks of each lane for itself. Memory, loops
+// and what moves lanes are leaves.
+bool IsArithmetic(const UOp* u) { return IsElementwise(u->op); }
+
+// The nodes of a value, sources first, leaves included. Empty: too many.
+std::vector<const UOp*> NodesOf(const UOp* value) {
+  std::vector<const UOp*> out;
+  llvm::SmallPtrSet<const UOp*, 32> seen = {value};
+  llvm::SmallVector<std::pair<const UOp*, uint32_t>, 32> stack = {{value, 0}};
+  while (!stack.empty()) {
+    auto& [u, next] = stack.back();
+    if (!IsArithmetic(u) || next == u->num_srcs) {
+      out.push_back(u);
+      if (out.size() > kMaxValueNodes) return {};
+      stack.pop_back();
+      continue;
+    }
+    const UOp* s = u->src(next++);
+    if (seen.insert(s).second) stack.push_back({s, 0});
+  }
+  return out;
+}
+
+bool IsLinear(const UOp* u) {
+  return !IsArithmetic(u) || IsConst(u) || u->op == Op::kVConst || u->op == Op::kAdd ||
+         u->op == Op::kSub || u->op == Op::kMul || u->op == Op::kNeg;
+}
+
+bool IsDivision(Op op) {
+  return op == Op::kFloorDiv || op == Op::kFloorMod || op == Op::kCDiv || op == Op::kCMod;
+}
+
+// Operations, with divisions dear, unless they are shifts.
+int Cost(const std::vector<const UOp*>& nodes) {
+  int cost = 0;
+  for (const UOp* u : nodes) {
+    switch (u->op) {
+      case Op::kConst:
+      case Op::kVConst:
+        break;
+      case Op::kFloorDiv:
+      case Op::kFloorMod: {
+        const auto by = UniformBits(u->src(1));
+        const bool shift = by && *by > 0 && (*by & (*by - 1)) == 0;
+        cost += shift ? 2 : 16;
+        break;
+      }
+      case Op::kCDiv:
+      case Op::kCMod:
+        cost += 16;
+        break;
+      default:
+        cost += 2;
+    }
+  }
+  return cost;
+}
+
+const UOp* Replace(RuleContext& rc, const std::vector<const UOp*>& nodes, const UOp* from,
+                   const UOp* to) {
+  llvm::SmallDenseMap<const UOp*, const UOp*, 32> map;
+  llvm::SmallVector<const UOp*, 4> srcs;
+  for (const UOp* u : nodes) {
+    const UOp* v = u;
+    if (u == from) {
+      v = to;
+    } else if (IsArithmetic(u)) {
+      srcs.clear();
+      bool changed = false;
+      for (const UOp* s : u->srcs()) {
+        srcs.push_back(map.lookup(s));
+        changed |= srcs.back() != s;
+      }
+      if (changed) v = rc.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
+    }
+    map[u] = v;
+  }
+  return map.lookup(nodes.back());
+}
+
+// The algebra alone.
+const UOp* Algebra(const UOp* u, RuleContext& rc) {
+  if (!rc.nested) return u;
+  const auto r = rc.nested->Rewrite(u);
+  return r.ok() ? *r : u;
+}
+
+// What is like `x`, but known to lie within `range`.
+const UOp* StandIn(const UOp* x, Interval range, RuleContext& rc) {
+  if (range.IsPoint()) return UniformConst(rc.ctx, x->dtype, range.lo);
+  const std::string name =
+      "$" + std::to_string(x->id) + "$" + std::to_string(range.lo) + "$" + std::to_string(range.hi);
+  const UOp* stand_in = rc.ctx.Make(Op::kVar, x->dtype, {}, Attr{rc.ctx.Intern(name)});
+  rc.bounds.Declare(stand_in, range);
+  return stand_in;
+}
+
+// `value`, which is made of `nodes`, for an `x` within `range`, with x itself in it again.
+const UOp* Assume(const UOp* x, Interval range, const UOp* value,
+                  const std::vector<const UOp*>& nodes, RuleContext& rc) {
+  if (std::find(nodes.begin(), nodes.end(), x) == nodes.end()) return value;
+  const UOp* stand_in = StandIn(x, range, rc);
+  const UOp* simple = Algebra(Replace(rc, nodes, x, stand_in), rc);
+  if (IsConst(stand_in) || stand_in->op == Op::kVConst) return simple;
+  const std::vector<const UOp*> new_nodes = NodesOf(simple);
+  return new_nodes.empty() ? value : Replace(rc, new_nodes, stand_in, x);
+}
+
+using BoundList = llvm::SmallVector<Bound, 8>;
+
+// The same for all of `bounds` that are on coordinates, at once: that a sum is not negative may
+// need several. `value` where there are fewer than `least`.
+const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value,
+                     const std::vector<const UOp*>& nodes, RuleContext& rc) {
+  llvm::SmallVector<std::pair<const UOp*, const UOp*>, 8> stand_ins;
+  const UOp* assumed = value;
+  for (const Bound& b : bounds) {
+    if (IsArithmetic(b.of) || std::find(nodes.begin(), nodes.end(), b.of) == nodes.end()) continue;
+    if (b.range == rc.bounds.Of(b.of)) continue;
+    stand_ins.push_back({b.of, StandIn(b.of, b.range, rc)});
+    assumed = Replace(rc, NodesOf(assumed), b.of, stand_ins.back().second);
+  }
+  if (stand_ins.size() < least) return value;
+  const UOp* simple = Algebra(assumed, rc);
+  for (const auto& [x, stand_in] : stand_ins) {
+    if (IsConst(stand_in) || stand_in->op == Op::kVConst) continue;
+    const std::vector<const UOp*> its = NodesOf(simple);
+    if (its.empty()) return value;
+    simple = Replace(rc, its, stand_in, x);
+  }
+  return Algebra(simple, rc);  // in the order of the coordinates, not of their stand-ins
+}
+
+// Whether it says 0 < a + b, for no other factors or constants.
+bool IsPositiveSum(const Bound& b) {
+  return b.range.lo == 1 && b.of->op == Op::kAdd && b.of->src(0)->op != Op::kMul &&
+         b.of->src(1)->op != Op::kMul && b.of->src(0)->op != Op::kAdd && !IsConst(b.of->src(1));
+}
+
+// Where a sum of indices with positive coefficients is not at its least (greatest) value, some term
+// is not: what the terms may be then, one of which holds. Empty: nothing is known.
+BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
+  BoundList terms;
+  if (bound.of->op != Op::kAdd || !bound.of->dtype.is_index()) return terms;
+  const auto form = ParseLinear(bound.of);
+  if (!form) return terms;
+  const Interval whole = form->Range(rc.bounds);
+  if (!whole.HasLo() || !whole.HasHi()) return terms;
+  if (least ? bound.range.lo <= whole.lo : bound.range.hi >= whole.hi) return terms;
+  for (const auto& t : form->terms) {
+    if (t.coef < 0) return {};
+    const Interval v = rc.bounds.Of(t.node);
+    terms.push_back({t.node, least ? Interval{v.lo + 1, v.hi} : Interval{v.lo, v.hi - 1}});
+  }
+  return terms;
+}
+
+// What `value` is in all of `alternatives`, one by one beside `bounds`; null where they disagree.
+const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, const UOp* value,
+                       const std::vector<const UOp*>& nodes, RuleContext& rc) {
+  const UOp* agreed = nullptr;
+  const auto occurs = [&](const Bound& b) {
+    return std::find(nodes.begin(), nodes.end(), b.of) != nodes.end();
+  };
+  if (!std::all_of(alternatives.begin(), alternatives.end(), occurs)) return nullptr;
+  for (const Bound& a : alternatives) {
+    if (a.range.lo > a.range.hi) continue;
+    BoundList all = bounds;
+    auto same = std::find_if(all.begin(), all.end(), [&](const Bound& o) { return o.of == a.of; });
+    if (same == all.end()) {
+      all.push_back(a);
+    } else {
+      same->range = Intersect(same->range, a.range);
+      if (same->range.lo > same->range.hi) continue;
+    }
+    const UOp* one = AssumeAll(all, 1, value, nodes, rc);
+    if (agreed && one != agreed) return nullptr;
+    agreed = one;
+  }
+  return agreed;
+}
+
+}  // namespace
+
+const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleContext& rc) {
+  if (IsConst(value) || value->op == Op::kVConst) return value;
+  std::vector<const UOp*> nodes = NodesOf(value);
+  if (nodes.empty()) return value;
+  // Goes on with `other` where it costs less.
+  const auto take = [&](const UOp* other) {
+    if (other == value) return;
+    const UOp* simple = Algebra(other, rc);
+    if (simple == value) return;
+    std::vector<const UOp*> its = NodesOf(simple);
+    if (its.empty() || Cost(its) >= Cost(nodes)) return;
+    value = simple;
+    nodes = std::move(its);
+  };
+  BoundList bounds;
+  for (const UOp* clause : clauses) {
+    const Bound b = AsBound(clause);
+    if (!b.of) {
+      // Under a bool, it is true.
+      const UOp* positive = Negated(clause);
+      take(Replace(rc, nodes, positive ? positive : clause,
+                   UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)));
+      continue;
+    }
+    auto same =
+        std::find_if(bounds.begin(), bounds.end(), [&](const Bound& o) { return o.of == b.of; });
+    if (same == bounds.end()) {
+      bounds.push_back({b.of, Intersect(rc.bounds.Of(b.of), b.range)});
+    } else {
+      same->range = Intersect(same->range, b.range);
+    }
+  }
+  // Where nothing is compared or divided, only a number instead of a coordinate helps.
+  const bool linear = std::all_of(nodes.begin(), nodes.end(), IsLinear);
+  for (const Bound& b : bounds) {
+    if (b.range.lo > b.range.hi) return nullptr;
+    if (b.range == rc.bounds.Of(b.of) || (linear && !b.range.IsPoint())) continue;
+    take(Assume(b.of, b.range, value, nodes, rc));
+  }
+  if (linear) return value;
+  const auto divides = [](const UOp* u) { return IsDivision(u->op); };
+  const bool divided = std::any_of(nodes.begin(), nodes.end(), divides);
+  if (divided && bounds.size() > 1) take(AssumeAll(bounds, 2, value, nodes, rc));
+  for (const Bound& b : bounds) {
+    for (const bool least : {true, false}) {
+      // Without a division it rarely matters.
+      if (!divided && !(least && IsPositiveSum(b))) continue;
+      const BoundList alternatives = Alternatives(b, least, rc);
+      if (alternatives.size() < 2) continue;
+      const UOp* agreed =
+          AssumeOneOf(alternatives, divided ? bounds : BoundList(), value, nodes, rc);
+      if (agreed) take(agreed);
+    }
+  }
+  return value;
+}
+
+}  // namespace tg
