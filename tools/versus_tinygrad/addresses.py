@@ -1,6 +1,6 @@
 """Integer operations per load, beside tinygrad's own sources of the same kernels.
 
-    compare.py --tinygrad=PYTHON --tg-opt=TG_OPT [--worse=N] GRAPH.repr[.xz] ...
+    addresses.py --tinygrad=PYTHON --tg-opt=TG_OPT [--worse=N] GRAPH.repr[.xz] ...
 
 PYTHON runs an interpreter with tinygrad v0.10.3. The first table compares kernel by kernel: tg is
 given tinygrad's kernels as lowered, opts applied and nothing simplified, and both sides' OpenCL C

@@ -27,15 +27,18 @@ from tinygrad.shape.shapetracker import ShapeTracker, View
 UOp.unique_num = itertools.count(10**6)
 NAMES = dict(Ops=Ops, dtypes=dtypes, ShapeTracker=ShapeTracker, View=View, inf=float("inf"),
              nan=float("nan"))
-NODE = re.compile(r"\s*(?:(?P<name>x\d+):=)?UOp\((?P<op>Ops\.\w+), (?P<dtype>.*?), arg=(?P<arg>.*), src=\((?P<rest>.*)$")
+NODE = re.compile(r"\s*(?:(?P<name>x\d+):=)?UOp\((?P<op>Ops\.\w+), (?P<dtype>.*?), "
+                  r"arg=(?P<arg>.*), src=\((?P<rest>.*)$")
 REFERENCE = re.compile(r"\s*(?P<name>x\d+),(?P<rest>.*)$")
 
 
 def read_graph(path):
-    """Returns the UOp that a text means. (Python's own parser refuses more than 200 brackets.)"""
+    """Returns (the UOp that a text means, its BUFFERs in the order of the text).
+
+    Python's own parser refuses more than 200 brackets."""
     with (lzma.open if path.endswith(".xz") else open)(path, "rt") as file:
         lines = file.read().splitlines()
-    named, open_nodes, root = {}, [], None
+    named, open_nodes, root, buffers = {}, [], None, []
     for line in lines:
         found = NODE.match(line)
         if found:
@@ -50,14 +53,16 @@ def read_graph(path):
             root = UOp(op, dtype, tuple(sources), arg)
             if name:
                 named[name] = root
+            if op is Ops.BUFFER:
+                buffers.append(root)
             if open_nodes:
                 open_nodes[-1][2].append(root)
-    return root
+    return root, buffers
 
 
 def main():
     path, folder = sys.argv[1:]
-    outputs = [Tensor(u, device="GPU") for u in read_graph(path).src]
+    outputs = [Tensor(u, device="GPU") for u in read_graph(path)[0].src]
     schedule = outputs[0].schedule(*outputs[1:])
     runs = collections.Counter(item.ast for item in schedule if item.ast.op is Ops.SINK)
     renderer = Device["GPU"].renderer
