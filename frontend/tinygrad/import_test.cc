@@ -175,7 +175,7 @@ graph @main {
 // The first element is the lowest bits.
 TEST(ImportTest, BitcastToAnotherSize) {
   EXPECT_EQ(Import(Op("BITCAST", "float", "None", Buffer(0, "ushort", 6))), R"(tg 1
-module @t {flags = ["zero-mul"]}
+module @t {flags = ["zero-mul", "inf-ratio"]}
 buffer @buf0 : u16[6] input
 buffer @out0 : f32[3] output
 
@@ -195,7 +195,7 @@ graph @main {
 }
 )");
   EXPECT_EQ(Import(Op("BITCAST", "uchar", "None", Buffer(0, "half", 3))), R"(tg 1
-module @t {flags = ["zero-mul"]}
+module @t {flags = ["zero-mul", "inf-ratio"]}
 buffer @buf0 : f16[3] input
 buffer @out0 : u8[6] output
 

@@ -165,7 +165,7 @@ class Planner {
     }
     const double want = static_cast<double>(WantedParallelism(target_));
     const double items = parallel * cost_.RowItems(size / parallel);
-    if (serial == 0 && items < want && size >= 4 * parallel && size * cone.weight > 1 << 16) {
+    if (serial == 0 && items < want && size >= 4 * items && size * cone.weight > 1 << 16) {
       return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");
     }
     return "";
