@@ -28,6 +28,14 @@ def third_party_repositories():
         targets = {"opencl": ["OpenCL"]},
     )
 
+    # A faster malloc than glibc's, for tools that compile.
+    system_library_repository(
+        name = "tcmalloc",
+        headers = ["gperftools/malloc_extension.h"],
+        package = "libgoogle-perftools-dev",
+        targets = {"tcmalloc_minimal": ["tcmalloc_minimal", "pthread"]},
+    )
+
     # What only the tests link.
     llvm_tools_repository(name = "llvm_tools")
     system_library_repository(

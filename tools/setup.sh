@@ -25,6 +25,8 @@ packages=(
   g++ libabsl-dev
   # What LLVM's static Support library links (the last one before LLVM 19).
   zlib1g-dev libzstd-dev libncurses-dev
+  # A malloc for tools that compile.
+  libgoogle-perftools-dev
   # OpenCL: headers and loader, and PoCL, a device that is the CPU.
   ocl-icd-opencl-dev pocl-opencl-icd
 )
@@ -50,6 +52,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
     /usr/share/bazel (as Debian's bazel-bootstrap, bazel-rules-* and bazel-skylib lay them out)
   - a C++20 compiler (g++ 12 or newer)
   - LLVM 14 or newer with libLLVMSupport.a, zlib, zstd and, before LLVM 19, ncurses
+  - gperftools with libtcmalloc_minimal
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader, and an OpenCL device (PoCL)
   - for the tests: python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
     Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <unordered_set>
 
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
@@ -25,16 +27,19 @@ class Chooser {
  public:
   Chooser(const Module& module, const Body& body, ShapeMap& shapes, const Target& target,
           const std::vector<const UOp*>& order)
-      : module_(module), body_(body), shapes_(shapes), target_(target), order_(order) {
+      : body_(body), shapes_(shapes), target_(target), order_(order) {
+    for (const BufferDecl& decl : module.buffers) {
+      if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
+    }
     facts_.Reserve(body.context->num_nodes());
-    evaluations_.Reserve(body.context->num_nodes());
   }
 
   std::vector<const UOp*> Run() {
     bool any = false;
-    for (const UOp* u : order_) any |= (facts_[u] = FactsOf(u)).fixed;
+    for (const UOp* u : order_) any |= (facts_[u] = FactsOf(u)).varies;
     std::vector<const UOp*> chosen;
     if (!any) return chosen;
+    evaluations_.Reserve(body_.context->num_nodes());
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const UOp* u = *it;
       if (!facts_.Get(u).fixed) {
@@ -73,9 +78,7 @@ class Chooser {
       case Op::kIota:
         return {.fixed = true, .varies = true};
       case Op::kBuffer: {
-        const auto name = body_.context->String(static_cast<StringId>(u->word()));
-        const BufferDecl* decl = module_.FindBuffer(name);
-        if (decl->role != Role::kParam || decl->dtype.is_image()) return {};
+        if (!params_.contains(body_.context->String(static_cast<StringId>(u->word())))) return {};
         return {.fixed = true, .varies = true, .bytes = Bytes(u)};
       }
       default:
@@ -117,11 +120,11 @@ class Chooser {
     return in_place > Bytes(u) / target_.bytes_per_second;
   }
 
-  const Module& module_;
   const Body& body_;
   ShapeMap& shapes_;
   const Target& target_;
   const std::vector<const UOp*>& order_;
+  std::unordered_set<std::string_view> params_;
   NodeMap<Fixed> facts_;
   NodeMap<double> evaluations_;
 };

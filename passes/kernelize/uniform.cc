@@ -37,7 +37,7 @@ void Uniforms::Note(const UOp* u) {
 }
 
 const UOp* Uniforms::Elementwise(const UOp* u, UOpSpan srcs) {
-  const Shape want = shapes_.Of(u);
+  const Shape& want = shapes_.Of(u);
   llvm::SmallVector<const UOp*, 4> scalars(srcs.begin(), srcs.end());
   bool all_constant = true, has_shape = want.empty();
   for (const UOp*& s : scalars) {
@@ -48,16 +48,15 @@ const UOp* Uniforms::Elementwise(const UOp* u, UOpSpan srcs) {
       has_shape |= !shapes_.Of(s).empty();
     }
   }
-  const UOp* shaped = ctx_.Rebuild(u, ctx_, srcs);
   // Else a scalar takes its shape from a constant.
-  if (!all_constant && !has_shape) return shaped;
+  if (!all_constant && !has_shape) return ctx_.Rebuild(u, ctx_, srcs);
   // Where rules look for it.
   const bool commutes = u->op == Op::kAdd || u->op == Op::kMul;
   if (commutes && IsConst(scalars[0])) std::swap(scalars[0], scalars[1]);
   const UOp* v = ctx_.Rebuild(u, ctx_, {scalars.data(), scalars.size()});
   if (all_constant) {
     const UOp* folded = FoldConstants(v, rules_);
-    return folded && IsConst(folded) ? folded : shaped;
+    return folded && IsConst(folded) ? folded : ctx_.Rebuild(u, ctx_, srcs);
   }
   uint32_t rule = 0;
   while (IsElementwise(v->op)) {
