@@ -111,6 +111,22 @@ class Preparer {
         const int64_t from = u->word(0), n = u->word(1);
         return b_.Shrink(b_.Reshape(x, {total}), {{from, from + n}});
       }
+      case Op::kReshape: {
+        // Of a reshape: one; to the shape that is there: none. Symbolic extents are left alone.
+        if (u->num_srcs > 1) break;
+        const UOp* x = srcs[0];
+        while (x->op == Op::kReshape && x->num_srcs == 1) x = x->src(0);
+        srcs[0] = x;
+        if (shapes_.Of(x) == shapes_.Of(u)) return x;
+        break;
+      }
+      case Op::kPermute: {
+        if (srcs[0]->op != Op::kPermute) break;
+        std::vector<int64_t> order;
+        for (int64_t k : u->list()) order.push_back(srcs[0]->list()[static_cast<size_t>(k)]);
+        const UOp* x = srcs[0]->src(0);
+        return std::is_sorted(order.begin(), order.end()) ? x : b_.Permute(x, order);
+      }
       default:
         if (!IsElementwise(u->op)) break;
         const UOp* v = uniforms_.Elementwise(u, {srcs.data(), srcs.size()});

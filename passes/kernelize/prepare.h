@@ -15,6 +15,7 @@ namespace tg {
 //  - detach, contiguous_backward and fuse give way to their sources, contiguous(contiguous(x)) to
 //    one; what a fuse was put on is added to `fused`;
 //  - a value without elements becomes a constant, a reduce over none its identity;
+//  - a reshape of a reshape, or a permute of a permute, becomes one, or none;
 //  - a tensor of one constant is a scalar to elementwise ops (uniform.h);
 //  - buffer_view becomes a reshape and a shrink;
 //  - a long reduce with few results becomes two, unless the module forbids reassociation.
