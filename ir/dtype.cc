@@ -51,6 +51,19 @@ bool IsInt(Scalar s) { return IsSigned(s) || IsUnsigned(s); }
 int BitWidth(Scalar s) { return GetScalarInfo(s).bits; }
 int64_t ByteSize(Scalar s) { return GetScalarInfo(s).bits / 8; }
 
+Scalar BitsType(Scalar s) {
+  switch (BitWidth(s)) {
+    case 8:
+      return Scalar::kU8;
+    case 16:
+      return Scalar::kU16;
+    case 32:
+      return Scalar::kU32;
+    default:
+      return Scalar::kU64;
+  }
+}
+
 size_t DType::Hash() const {
   uint64_t h = static_cast<uint64_t>(scalar_) | static_cast<uint64_t>(kind_) << 8 |
                static_cast<uint64_t>(space_) << 16 | static_cast<uint64_t>(lanes_) << 24;

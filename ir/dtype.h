@@ -138,6 +138,7 @@ bool IsUnsigned(Scalar s);  // u8..u64
 bool IsInt(Scalar s);       // IsSigned or IsUnsigned
 int BitWidth(Scalar s);
 int64_t ByteSize(Scalar s);
+Scalar BitsType(Scalar s);  // the unsigned integer of as many bits
 
 // "f32" -> kF32; nullopt for anything else.
 std::optional<Scalar> ScalarFromName(std::string_view text);

@@ -6,23 +6,6 @@
 #include "frontend/tinygrad/translator.h"
 
 namespace tg::tinygrad {
-namespace {
-
-Scalar WordOf(Scalar s) {
-  switch (BitWidth(s)) {
-    case 8:
-      return Scalar::kU8;
-    case 16:
-      return Scalar::kU16;
-    case 32:
-      return Scalar::kU32;
-    default:
-      return Scalar::kU64;
-  }
-}
-
-}  // namespace
-
 const UOp* Translator::BitcastResized(const Node& n, const UOp* x, DType t) {
   const int from = BitWidth(x->dtype.scalar()), to = BitWidth(t.scalar());
   const std::string types = "from " + x->dtype.ToString() + " to " + t.ToString();
@@ -33,7 +16,7 @@ const UOp* Translator::BitcastResized(const Node& n, const UOp* x, DType t) {
       (from < to && shape.back().value() % count != 0)) {
     return Fail(n, types + ": the last axis does not divide by " + std::to_string(count));
   }
-  const DType source(WordOf(x->dtype.scalar())), result(WordOf(t.scalar()));
+  const DType source(BitsType(x->dtype.scalar())), result(BitsType(t.scalar()));
   const DType wide = from < to ? result : source;
   const auto as = [&](const UOp* u, DType type) {
     return !u || u->dtype == type ? u : Emit(n, Op::kBitcast, type, {u});

@@ -26,19 +26,6 @@ FloatFormat FormatOf(Scalar s) {
   }
 }
 
-Scalar BitsType(Scalar s) {
-  switch (BitWidth(s)) {
-    case 8:
-      return Scalar::kU8;
-    case 16:
-      return Scalar::kU16;
-    case 32:
-      return Scalar::kU32;
-    default:
-      return Scalar::kU64;
-  }
-}
-
 namespace {
 
 // Integer arithmetic on vectors of one unsigned type.

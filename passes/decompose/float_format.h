@@ -23,9 +23,6 @@ struct FloatFormat {
 // Of f16, bf16, fp8, f32 and f64.
 FloatFormat FormatOf(Scalar s);
 
-// The unsigned integer of the format's size.
-Scalar BitsType(Scalar s);
-
 // `x`, f32 or f64 in any number of lanes, rounded to a value of format `to`; the type stays.
 const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to);
 // The bits, as u32, of `x`, which is f32 and a value of the format.

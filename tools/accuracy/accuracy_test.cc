@@ -6,26 +6,12 @@
 
 #include "gtest/gtest.h"
 #include "tools/accuracy/measure.h"
+#include "tools/accuracy/test_evaluator.h"
 
 namespace tg::accuracy {
 namespace {
 
 using Kind = Implementation::Kind;
-
-const Evaluator& TheEvaluator() {
-  static const Evaluator& evaluator = [&]() -> const Evaluator& {
-    // PoCL's cache of compiled kernels must not be shared with other runs.
-    if (const char* tmp = std::getenv("TEST_TMPDIR")) setenv("POCL_CACHE_DIR", tmp, 0);
-    const char* device = std::getenv("TG_DEVICE");
-    auto opened = Evaluator::Open(device ? device : "cpu");
-    if (!opened.ok()) {
-      std::fprintf(stderr, "%s\n", std::string(opened.status().message()).c_str());
-      std::exit(1);
-    }
-    return *opened->release();
-  }();
-  return evaluator;
-}
 
 int64_t NumSamples() {
   const char* n = std::getenv("TG_ACCURACY_SAMPLES");
@@ -34,7 +20,7 @@ int64_t NumSamples() {
 
 void Expect(const Function& function, Scalar scalar, const Implementation& by,
             const Arguments& arguments, double stated) {
-  const auto m = Measure(TheEvaluator(), function, scalar, by, arguments);
+  const auto m = Measure(TestEvaluator(), function, scalar, by, arguments);
   ASSERT_TRUE(m.ok()) << m.status().message();
   EXPECT_EQ(m->count, static_cast<int64_t>(arguments.x.size()));
   EXPECT_LE(m->ulps, stated) << Describe(*m, function, scalar, by);
@@ -52,7 +38,7 @@ TEST_P(Ops, AreAsAccurateAsStated) {
         Implementation{Kind::kOwn, false, false}, Implementation{Kind::kOwn, true, true}}) {
     // What is narrower than f32 is that of f32, rounded: one way of each is enough.
     if (BitWidth(row.scalar) < 32 && (by.scalars || !by.contract)) continue;
-    Expect(function, row.scalar, by, arguments, StatedUlps(TheEvaluator(), row, by.kind));
+    Expect(function, row.scalar, by, arguments, StatedUlps(TestEvaluator(), row, by.kind));
   }
 }
 
@@ -70,7 +56,7 @@ TEST_P(Built, AreAsAccurateAsStated) {
     const Arguments arguments = Samples(c.function, s, NumSamples(), 1);
     for (const Kind kind : {Kind::kInterpreter, Kind::kDevice, Kind::kOwn}) {
       // Of other devices' functions less is stated.
-      if (kind == Kind::kDevice && !TheEvaluator().is_pocl()) continue;
+      if (kind == Kind::kDevice && !TestEvaluator().is_pocl()) continue;
       Expect(c.function, s, {kind, false, true}, arguments, c.BoundFor(s));
     }
   }

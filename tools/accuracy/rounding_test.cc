@@ -10,26 +10,12 @@
 #include "gtest/gtest.h"
 #include "ir/value.h"
 #include "passes/decompose/float_format.h"
-#include "tools/accuracy/evaluate.h"
+#include "tools/accuracy/test_evaluator.h"
 
 namespace tg::accuracy {
 namespace {
 
 using Kind = Implementation::Kind;
-
-const Evaluator& TheEvaluator() {
-  static const Evaluator& evaluator = [&]() -> const Evaluator& {
-    if (const char* tmp = std::getenv("TEST_TMPDIR")) setenv("POCL_CACHE_DIR", tmp, 0);
-    const char* device = std::getenv("TG_DEVICE");
-    auto opened = Evaluator::Open(device ? device : "cpu");
-    if (!opened.ok()) {
-      std::fprintf(stderr, "%s\n", std::string(opened.status().message()).c_str());
-      std::exit(1);
-    }
-    return *opened->release();
-  }();
-  return evaluator;
-}
 
 // Numbers of a format, as MPFR rounds to them.
 class Format {
@@ -104,7 +90,7 @@ void Expect(const Function& function, Scalar from, const std::vector<int64_t>& x
        {Implementation{Kind::kInterpreter, false, true}, Implementation{Kind::kDevice, false, true},
         Implementation{Kind::kDevice, true, true}, Implementation{Kind::kOwn, false, true}}) {
     if (!in_every_way && (by.scalars || by.kind == Kind::kOwn)) continue;
-    const auto results = TheEvaluator().Run(function, from, by, x, y);
+    const auto results = TestEvaluator().Run(function, from, by, x, y);
     ASSERT_TRUE(results.ok()) << results.status().message();
     int wrong = 0;
     for (size_t i = 0; i < x.size() && wrong < 3; ++i) {

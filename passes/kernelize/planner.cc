@@ -1,0 +1,277 @@
+#include "passes/kernelize/planner.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "passes/kernelize/row_shape.h"
+
+namespace tg {
+namespace {
+
+class Planner {
+ public:
+  // `order`: the graph's nodes, sources first.
+  Planner(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes, UseTable& uses,
+          const Target& target, CostModel& cost, const Reasons& forced, const Findings& known,
+          const NodeSet& fused, NodeMap<UseList>& read_uses)
+      : body_(body),
+        order_(order),
+        shapes_(shapes),
+        uses_(uses),
+        target_(target),
+        cost_(cost),
+        fused_(fused),
+        read_uses_(read_uses),
+        reasons_(forced) {
+    node_uses_.Reserve(body.context->num_nodes());
+    findings_.rows = known.rows;
+    NodeSet leaves;
+    for (const UOp* u : known.stored) leaves.Insert(u);
+    cost_.ComputeCones(order_, leaves);
+  }
+
+  RealizePlan Run() {
+    for (const UOp* root : body_.root->srcs()) {
+      if (!IsStored(root)) reasons_.Set(root, "result of the graph");
+    }
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) Visit(*it);
+    RealizePlan plan;
+    for (const UOp* u : order_) {
+      if (!reasons_.Has(u)) continue;
+      plan.realized.push_back({u, reasons_.Of(u), {}});
+      if (kernels_[u].serial) plan.realized.back().rows = findings_.rows.Get(u);
+      plan.number[u] = static_cast<int>(plan.realized.size());
+    }
+    return plan;
+  }
+
+  Findings& findings() { return findings_; }
+  bool cuts() const { return cuts_; }
+
+ private:
+  // What is decided about a kernel while its expression is walked.
+  struct KernelState {
+    LoopSet serial = 0;   // loops over what it stores that one work-item or group goes through,
+                          // so that what does not vary over them is computed once
+    LoopSet reduced = 0;  // loops over what it stores that a reduce in it varies over
+  };
+
+  void Visit(const UOp* u) {
+    if (u->op == Op::kSink) return;
+    if (IsStored(u)) {
+      UseList& reads = read_uses_[u];
+      reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
+      // What an op that is no kernel reads must be stored.
+      if (u->op == Op::kCopy || u->op == Op::kBufferView) Force(u->src(0), "source of a copy");
+      if (u->op == Op::kBufferView || u->op == Op::kAfter || u->op == Op::kAssign) {
+        for (const UOp* s : u->srcs()) Force(s, "written in place");
+      }
+      return;
+    }
+    if (u->op == Op::kContiguous) reasons_.Set(u, "contiguous");
+    if (u->op == Op::kAssign) reasons_.Set(u, "assign");
+    if (!reasons_.Has(u)) {
+      std::string reason = Decide(u);
+      if (!reason.empty() && !fused_.Contains(u)) reasons_.Set(u, std::move(reason));
+    }
+    if (fused_.Contains(u) && !reasons_.Has(u)) {
+      for (const UOp* s : u->srcs()) fused_.Insert(s);
+    }
+    if (reasons_.Has(u)) {
+      UseList& reads = read_uses_[u];
+      reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
+      node_uses_[u] = {uses_.Root(u, findings_.rows.Get(u))};
+    }
+    if (u->op == Op::kReduceAxis) {
+      for (UseId use : node_uses_[u]) {
+        const UOp* kernel = uses_.KernelOf(use);
+        kernels_[kernel].reduced |= uses_.Varies(use) & uses_.OuterLoops(kernel);
+      }
+    }
+    Propagate(u);
+  }
+
+  void Force(const UOp* u, std::string_view reason) {
+    if (!IsStored(u) && u->op != Op::kKernel && u->dtype != kVoid && !reasons_.Has(u)) {
+      reasons_.Set(u, std::string(reason));
+    }
+  }
+
+  // How often the kernel of `use` computes the value there: in every iteration of its parallel
+  // loops, and of those others that the value varies over.
+  double Evaluations(UseId use) {
+    const UOp* kernel = uses_.KernelOf(use);
+    const LoopSet parallel = uses_.OuterLoops(kernel) & ~kernels_[kernel].serial;
+    return uses_.Iterations(kernel, parallel | uses_.Varies(use));
+  }
+
+  // Why `u` is stored; empty: it is not.
+  std::string Decide(const UOp* u) {
+    const bool reduce = u->op == Op::kReduceAxis;
+    const UseList& uses = node_uses_[u];
+    if (uses.empty() || (!reduce && !IsElementwise(u->op))) return "";
+    double evaluations = 0;
+    for (UseId use : uses) evaluations += Evaluations(use);
+    const double size = cost_.Elements(u);
+    const Cone& cone = cost_.ConeOf(u);
+    // Arithmetic on places is no memory's business.
+    if (!cone.reads && !cone.reduces && cone.weight <= CostModel::kPlaceWeight) return "";
+    if (uses.size() > 1 || evaluations > size) {
+      const auto how = [&] {
+        return absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
+                            static_cast<int64_t>(evaluations), " times for ",
+                            static_cast<int64_t>(size), " elements");
+      };
+      if (cone.reduces && cone.weight > CostModel::kFreeReduce) return KeepsRows(u) ? "" : how();
+      // Repeat the work, or write the value once and read it.
+      double repeat = cost_.ComputeSeconds(u, evaluations - size);
+      // What its rows share would have to be stored in its stead.
+      if (LosesRows(uses)) repeat += cone.rows * CostModel::kLaunchSeconds;
+      if (repeat > cost_.StoreSeconds(u)) return how();
+    }
+    if (!reduce || uses.size() != 1) return "";
+    // A reduce inside another one runs only as often in parallel as the outer kernel's results.
+    const UOp* kernel = uses_.KernelOf(uses[0]);
+    const LoopSet serial = kernels_[kernel].serial;
+    const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
+    if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
+      return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
+    }
+    const double want = static_cast<double>(WantedParallelism(target_));
+    const double items = parallel * cost_.RowItems(size / parallel);
+    if (serial == 0 && items < want && size >= 4 * items && size * cone.weight > 1 << 16) {
+      return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");
+    }
+    return "";
+  }
+
+  // Whether kernels that use a value so cannot be ones of the value's rows: there are several, or
+  // one whose reduces vary along what the value repeats over.
+  bool LosesRows(const UseList& uses) {
+    const UOp* kernel = uses_.KernelOf(uses[0]);
+    return std::any_of(uses.begin(), uses.end(), [&](UseId use) {
+      const LoopSet repeats = uses_.OuterLoops(kernel) & ~uses_.Varies(use);
+      return uses_.KernelOf(use) != kernel || (kernels_[kernel].reduced & repeats) != 0;
+    });
+  }
+
+  // Whether `u`, which holds a reduce, can stay in the one kernel that uses it though the kernel
+  // has more results than `u` has elements: a row of results that share a value is gone through by
+  // one work-item or group, which computes the value once. That is worth less parallel work, up to
+  // what storing would cost. If so, the kernel is made one of rows.
+  bool KeepsRows(const UOp* u) {
+    const UseList& uses = node_uses_[u];
+    const UOp* kernel = uses_.KernelOf(uses[0]);
+    LoopSet varies = 0;
+    double evaluations = 0;
+    bool one_kernel = true;
+    for (size_t i = 0; i < uses.size(); ++i) {
+      const UOp* user = uses_.KernelOf(uses[i]);
+      one_kernel &= user == kernel;
+      const bool seen = std::any_of(uses.begin(), uses.begin() + i, [&](UseId other) {
+        return uses_.KernelOf(other) == user && uses_.Loops(other) == uses_.Loops(uses[i]);
+      });
+      if (seen) continue;
+      varies |= uses_.Varies(uses[i]);
+      evaluations += uses_.Iterations(user, uses_.Varies(uses[i]));
+    }
+    if (evaluations > cost_.Elements(u)) {
+      if (!one_kernel || !CutsRows(u, kernel)) findings_.stored.push_back(u);
+      return false;
+    }
+    if (!one_kernel) return false;
+    KernelState& state = kernels_[kernel];
+    const LoopSet outer = uses_.OuterLoops(kernel), serial = state.serial | (outer & ~varies);
+    // The results of a product's tile are not to be gone through one after the other.
+    if (state.reduced & serial) return false;
+    const double parallel = uses_.Iterations(kernel, outer & ~serial);
+    const double busy = cost_.Utilization(parallel, uses_.Iterations(kernel, serial));
+    const double lost = cost_.ReduceSeconds(u, evaluations) * (1 / busy - 1);
+    if (lost > cost_.StoreSeconds(u)) return false;
+    state.serial = serial;
+    return true;
+  }
+
+  // Whether `u`, each time it is used, varies over parts of the kernel's axes alone, and so little
+  // that it is computed once an element. Then those parts are to be axes.
+  bool CutsRows(const UOp* u, const UOp* kernel) {
+    std::vector<LoopDigit> digits;
+    double evaluations = 0;
+    for (UseId use : node_uses_[u]) {
+      double iterations = 1;
+      std::vector<LoopDigit> own;
+      for (const AxisLoops& axis : uses_.Loops(use)) {
+        if (!axis.exact) return false;
+        for (const LoopDigit& d : axis.digits) {
+          if (std::find(own.begin(), own.end(), d) != own.end()) continue;
+          own.push_back(d);
+          iterations *= static_cast<double>(d.size);
+        }
+      }
+      evaluations += own == digits ? 0 : iterations;
+      digits.insert(digits.end(), own.begin(), own.end());
+    }
+    if (evaluations > cost_.Elements(u)) return false;
+    const Shape& whole = shapes_.Of(kernel);
+    Shape& rows = findings_.rows[kernel];
+    Shape cut = CutAtDigits(rows.empty() ? whole : rows, digits);
+    if (cut == (rows.empty() ? whole : rows)) return false;
+    rows = std::move(cut);
+    cuts_ = true;
+    return true;
+  }
+
+  void AddUse(const UOp* u, UseId use) {
+    UseList& uses = node_uses_[u];
+    if (std::find(uses.begin(), uses.end(), use) == uses.end()) uses.push_back(use);
+  }
+
+  void Propagate(const UOp* u) {
+    for (UseId use : node_uses_[u]) {
+      if (u->op == Op::kContiguous) {
+        AddUse(u->src(0), use);
+      } else if (u->op == Op::kAssign) {
+        AddUse(u->src(1), use);
+      } else if (u->op == Op::kReduceAxis) {
+        AddUse(u->src(0), uses_.Inside(use, u));
+      } else if (IsMovement(u->op)) {
+        AddUse(u->src(0), uses_.Through(use, u));
+      } else if (IsElementwise(u->op)) {
+        for (const UOp* s : u->srcs()) AddUse(s, use);
+      }
+    }
+  }
+
+  // A reduce of more operations than this is not left to a loop of a work-item.
+  static constexpr double kHeavyReduce = 64;
+
+  const Body& body_;
+  const std::vector<const UOp*>& order_;
+  ShapeMap& shapes_;
+  UseTable& uses_;
+  const Target& target_;
+  CostModel& cost_;
+  NodeSet fused_;  // their users are visited first
+  NodeMap<UseList>& read_uses_;
+  NodeMap<UseList> node_uses_;
+  NodeMap<KernelState> kernels_;
+  Findings findings_;
+  bool cuts_ = false;
+  Reasons reasons_;
+};
+
+}  // namespace
+
+PlannedRound PlanRound(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes,
+                       UseTable& uses, const Target& target, CostModel& cost, const Reasons& forced,
+                       const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses) {
+  Planner planner(body, order, shapes, uses, target, cost, forced, known, fused, read_uses);
+  PlannedRound round;
+  round.plan = planner.Run();
+  round.cuts = planner.cuts();
+  round.findings = std::move(planner.findings());
+  return round;
+}
+
+}  // namespace tg

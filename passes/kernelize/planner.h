@@ -1,0 +1,54 @@
+// One round of planning what is stored: a walk from the results to the inputs, with a decision at
+// each node from the ways in which it is used. What it finds out too late is for the next round.
+#ifndef TG_PASSES_KERNELIZE_PLANNER_H_
+#define TG_PASSES_KERNELIZE_PLANNER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/walk.h"
+#include "passes/kernelize/cost.h"
+#include "passes/kernelize/realize.h"
+
+namespace tg {
+
+// Why nodes are stored.
+class Reasons {
+ public:
+  bool Has(const UOp* u) const { return number_.Get(u) != 0; }
+  const std::string& Of(const UOp* u) const { return text_[number_.Get(u) - 1]; }
+  // The latest counts.
+  void Set(const UOp* u, std::string reason) {
+    text_.push_back(std::move(reason));
+    number_[u] = static_cast<uint32_t>(text_.size());
+  }
+
+ private:
+  NodeMap<uint32_t> number_;  // 1 + position in text_
+  std::vector<std::string> text_;
+};
+
+// What a round of planning finds out for the next one.
+struct Findings {
+  // What holds a reduce and would be evaluated more often than it has elements in any case.
+  std::vector<const UOp*> stored;
+  NodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
+};
+
+struct PlannedRound {
+  RealizePlan plan;
+  Findings findings;
+  bool cuts = false;  // there are axes to cut that were not
+};
+
+// `order`: the nodes of graph `body`, sources first. `forced`: what is stored in any case; `known`:
+// what the round before found. The rest as for PlanRealize.
+PlannedRound PlanRound(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes,
+                       UseTable& uses, const Target& target, CostModel& cost, const Reasons& forced,
+                       const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_PLANNER_H_
