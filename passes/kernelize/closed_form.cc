@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
+#include "passes/kernelize/copy_nodes.h"
 #include "passes/lower/lower.h"
 
 namespace tg {
@@ -38,15 +39,10 @@ const UOp* ClosedForms::Find(const UOp* u) {
   kernel.stage = Stage::kKernel;
   Context& ctx = *kernel.body.context;
   Builder b(ctx);
-  llvm::DenseMap<const UOp*, const UOp*> map;
-  std::vector<const UOp*> srcs;
-  for (const UOp* v : PostOrder(u)) {
-    srcs.clear();
-    for (const UOp* s : v->srcs()) srcs.push_back(map.lookup(s));
-    map[v] = ctx.Rebuild(v, b_.context(), srcs);
-  }
+  NodeMap<const UOp*> map;
+  const UOp* value = CopyNodes(u, b_.context(), ctx, map);
   const UOp* out = b.DefineGlobal(0, DType::Pointer(u->dtype.scalar(), size, AddrSpace::kGlobal));
-  const UOp* store = b.Store(b.Reshape(out, to), map.lookup(u));
+  const UOp* store = b.Store(b.Reshape(out, to), value);
   kernel.body.root = b.Sink(UOpSpan(&store, 1));
   const Target target = AnyGrid();
   if (!LowerKernel(module_, kernel, target).ok()) return nullptr;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
 #include "ir/walk.h"
+#include "passes/kernelize/copy_nodes.h"
 #include "passes/kernelize/cost.h"
 
 namespace tg {
@@ -129,18 +130,6 @@ class Chooser {
   NodeMap<double> evaluations_;
 };
 
-// `root` of `from` in `to`'s context; `map` holds what is there already.
-const UOp* Import(const UOp* root, const Context& from, Context& to, NodeMap<const UOp*>& map) {
-  std::vector<const UOp*> srcs;
-  for (const UOp* u : PostOrder(root)) {
-    if (map.Get(u)) continue;
-    srcs.clear();
-    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
-    map[u] = to.Rebuild(u, from, srcs);
-  }
-  return map.Get(root);
-}
-
 }  // namespace
 
 std::string Hoister::StateOf(const UOp* value, const Shape& shape) {
@@ -168,7 +157,7 @@ void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& r
   Builder b(*body.context);
   NodeMap<const UOp*> imported, map;
   for (const UOp* u : chosen) {
-    const UOp* value = Import(u, *body.context, *init_.context, imported);
+    const UOp* value = CopyNodes(u, *body.context, *init_.context, imported);
     const std::string state = StateOf(value, shapes.Of(u));
     map[u] = b.Buffer(state, u->dtype);
     absl::StrAppend(&remarks, "kernelize: @", graph.name,
@@ -206,7 +195,7 @@ void Hoister::Finish() {
   targets.resize(values.size());
   NodeMap<const UOp*> imported;
   for (const Moved& m : moved_) {
-    values.push_back(Import(m.value, *init_.context, context, imported));
+    values.push_back(CopyNodes(m.value, *init_.context, context, imported));
     targets.push_back(m.state);
   }
   init->body.root = Builder(context).Sink(values, targets);

@@ -2,7 +2,7 @@
 // of @init, which runs once for each set of params, and are states that the graphs read.
 //
 // A value is moved where that saves time in each run: its work and what it reads are weighed
-// against reading the value (cost.h). So chains of weights and a constant noise are moved; a weight
+// against reading the value (cost.h). So chains of weights are moved; a weight
 // that is only cast to a wider type, a mask made of places, stay where they are used.
 #ifndef TG_PASSES_KERNELIZE_HOIST_H_
 #define TG_PASSES_KERNELIZE_HOIST_H_

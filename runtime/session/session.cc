@@ -185,13 +185,13 @@ absl::Status Session::Run(std::string_view graph_name) {
   const Graph* init = module_->FindGraph(kInitGraph);
   if (init && init != graph && !is_initialized_) graphs.insert(graphs.begin(), init);
   std::string missing;
+  std::set<const BufferDecl*> asked;
   for (const Graph* g : graphs) {
     for (const BufferDecl* buffer : BuffersIn(*g)) {
       if (!IsSettable(*buffer) || buffer->role == Role::kState) continue;
-      if (shapes_.contains(buffer->name)) continue;
-      const std::string what = Cat(RoleName(buffer->role), " @", buffer->name, " (");
-      if (missing.find(what) != std::string::npos) continue;
-      missing += Cat(missing.empty() ? "" : ", ", what, DeclaredType(*buffer), ")");
+      if (shapes_.contains(buffer->name) || !asked.insert(buffer).second) continue;
+      missing += Cat(missing.empty() ? "" : ", ", RoleName(buffer->role), " @", buffer->name, " (",
+                     DeclaredType(*buffer), ")");
     }
   }
   if (!missing.empty()) {

@@ -8,8 +8,8 @@ each part, whose AST is the text for tg; the schedule has an item for each kerne
 it. Copies of buffers stay tinygrad's. Nothing falls back: what would reach a compiler of tinygrad
 raises NotThroughTg.
 
-NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg has and tinygrad's OpenCL lacks (bf16,
-fp8). TG_BRIDGE_DUMP=folder keeps the texts.
+NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
+has and tinygrad's OpenCL lacks (bf16, fp8). TG_BRIDGE_DUMP=folder keeps the texts.
 """
 
 import atexit
@@ -344,15 +344,15 @@ def becomes_map_of(big_sink):
                 if not (is_memory(source.base) and source.base.size == u.size and source.st.contiguous):
                     raise NotThroughTg(f"a copy of {source.base.op} {source.st}")
                 done[u] = make_copy(u, source)
-        todo = []
+        waiting = []
         for u in roots.get(level, {}):
             if u.op is Ops.COPY:
                 continue
             if u.size == 0:
                 done[u] = u.const_like(0)
             else:
-                todo.append(u)
-        if not todo:
+                waiting.append(u)
+        if not waiting:
             continue
         new = {}
         for u in nodes:
@@ -365,12 +365,12 @@ def becomes_map_of(big_sink):
             else:
                 sources = tuple(new[s] for s in u.src)
                 new[u] = u if sources == u.src else u.replace(src=sources)
-        now = [new[u] for u in todo]
+        now = [new[u] for u in waiting]
         below = {u for u in walk(UOp.sink(*now)) if u.op is Ops.BUFFER}
         if written & below:
             raise NotThroughTg("a buffer is read as it was before an assign of an earlier part")
         kernel, made = make_kernel(list(dict.fromkeys(now)), after)
-        for u, n in zip(todo, now):
+        for u, n in zip(waiting, now):
             done[u] = made[n]
             if n.op is Ops.ASSIGN:
                 written.add(target_of(n).buf_uop)

@@ -1,0 +1,27 @@
+// Expressions from one context in another.
+#ifndef TG_PASSES_KERNELIZE_COPY_NODES_H_
+#define TG_PASSES_KERNELIZE_COPY_NODES_H_
+
+#include <vector>
+
+#include "ir/context.h"
+#include "ir/walk.h"
+
+namespace tg {
+
+// `root`, a node of `from`, in `to`. `map` holds what is there already and receives the rest.
+inline const UOp* CopyNodes(const UOp* root, const Context& from, Context& to,
+                            NodeMap<const UOp*>& map) {
+  std::vector<const UOp*> srcs;
+  for (const UOp* u : PostOrder(root)) {
+    if (map.Get(u)) continue;
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    map[u] = to.Rebuild(u, from, srcs);
+  }
+  return map.Get(root);
+}
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_COPY_NODES_H_
