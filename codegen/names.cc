@@ -30,6 +30,7 @@ int Color(AxisKind kind) {
     case AxisKind::kVector:
       return 93;
     case AxisKind::kLoop:
+    case AxisKind::kStage:
       return 97;
   }
   return 0;

@@ -7,8 +7,8 @@ namespace tg {
 namespace {
 
 constexpr std::string_view kRoles[] = {"input", "output", "param", "state", "temp"};
-constexpr std::string_view kAxisKinds[] = {"global", "local",  "group",  "reduce",
-                                           "unroll", "upcast", "vector", "loop"};
+constexpr std::string_view kAxisKinds[] = {"global", "local",  "group", "reduce", "unroll",
+                                           "upcast", "vector", "loop",  "stage"};
 
 template <typename E, size_t N>
 std::optional<E> FromName(const std::string_view (&names)[N], std::string_view name) {

@@ -113,7 +113,8 @@ enum class AxisKind : uint8_t {
   kUnroll,
   kUpcast,
   kVector,
-  kLoop
+  kLoop,
+  kStage  // a loop that fills memory of the kernel
 };
 std::string_view AxisKindName(AxisKind k);  // "global", "local", ...
 std::optional<AxisKind> AxisKindFromName(std::string_view name);

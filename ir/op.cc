@@ -94,7 +94,7 @@ constexpr FlagTable MakeFlags() {
   FlagTable table{};
   for (int i = 0; i < kNumOps; ++i) {
     for (char c : kInfo[static_cast<size_t>(i)].flags) {
-      constexpr std::string_view kLetters = "caemzlt";
+      constexpr std::string_view kLetters = "caemzlti";
       table.bits[i] = static_cast<uint16_t>(table.bits[i] | 1u << kLetters.find(c));
     }
   }

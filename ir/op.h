@@ -81,7 +81,7 @@ struct FlagTable {
 };
 extern const FlagTable kFlags;
 constexpr uint16_t kCommutativeBit = 1, kAssociativeBit = 2, kElementwiseBit = 4, kMovementBit = 8,
-                   kZeroBit = 16, kLeafBit = 32, kTokenBit = 64;
+                   kZeroBit = 16, kLeafBit = 32, kTokenBit = 64, kIdentityBit = 128;
 inline bool Has(Op op, uint16_t bit) { return kFlags.bits[static_cast<int>(op)] & bit; }
 }  // namespace op_internal
 
@@ -92,6 +92,8 @@ inline bool IsMovement(Op op) { return op_internal::Has(op, op_internal::kMoveme
 inline bool MapsZeroToZero(Op op) { return op_internal::Has(op, op_internal::kZeroBit); }
 // Differs by work-item or iteration: range, special, unroll.
 inline bool IsVaryingLeaf(Op op) { return op_internal::Has(op, op_internal::kLeafBit); }
+// Its value is its source's, element by element.
+inline bool IsIdentity(Op op) { return op_internal::Has(op, op_internal::kIdentityBit); }
 inline bool YieldsToken(Op op) { return op_internal::Has(op, op_internal::kTokenBit); }
 // May stand in a reduce_axis, reduce or group_reduce.
 bool IsReduceOp(Op op);

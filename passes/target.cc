@@ -23,6 +23,7 @@ std::vector<Target> MakePresets() {
   for (int& n : cpu.max_local) n = 4096;
   cpu.compute_units = 2;
   cpu.vector_registers = 32;
+  cpu.cache_bytes = 4 << 20;
   all.push_back(cpu);
 
   Target gpu;
@@ -53,6 +54,7 @@ std::vector<Target> MakePresets() {
   nvidia.max_local[2] = 64;
   nvidia.vector_registers = 128;
   nvidia.compute_units = 132;
+  nvidia.cache_bytes = 24 << 20;
   nvidia.bytes_per_second = 4.3e12;
   nvidia.flops_per_second = 6e13;
   all.push_back(nvidia);

@@ -50,6 +50,7 @@ struct Target {
   // ---- For heuristics and cost models
   int compute_units = 2;
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
+  int64_t cache_bytes = 2 << 20;  // what a core or multiprocessor finds near when it reads it again
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
 };

@@ -128,8 +128,7 @@ TEST_P(Ops, Elementwise) {
       const OpInfo& info = GetOpInfo(static_cast<Op>(i));
       const Op op = info.op;
       const bool mine = info.AllowsClass(is_float ? 'f' : is_bool ? 'b' : 'i');
-      if (!IsElementwise(op) || !mine || op == Op::kDetach || op == Op::kContiguousBackward ||
-          op == Op::kFuse || op == Op::kThreefry) {
+      if (!IsElementwise(op) || !mine || IsIdentity(op) || op == Op::kThreefry) {
         continue;  // devectorize rewrites the last
       }
       const bool divides =

@@ -33,6 +33,7 @@ double PowError(Approx a, Approx b, double y) {
 
 // The error that the sources' errors cause; `y` is the result.
 double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
+  if (IsIdentity(op)) return a.e;
   switch (op) {
     case Op::kAdd:
     case Op::kSub:
@@ -42,9 +43,6 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
     case Op::kMulAcc:
       return std::fabs(a.v) * b.e + std::fabs(b.v) * a.e + a.e * b.e + c.e;
     case Op::kNeg:
-    case Op::kDetach:
-    case Op::kFuse:
-    case Op::kContiguousBackward:
       return a.e;
     case Op::kMax:
     case Op::kMin:

@@ -243,7 +243,7 @@ TG_INLINE bool Lane(Op op, Scalar s, int64_t a, int64_t b, int64_t c, MulAcc mul
     *out = a ? b : c;
     return true;
   }
-  if (op == Op::kDetach || op == Op::kContiguousBackward || op == Op::kFuse) {
+  if (IsIdentity(op)) {
     *out = a;
     return true;
   }

@@ -41,8 +41,7 @@ void CastLanes(Scalar from, Scalar to, size_t n, const int64_t* in, int64_t* out
 bool CanConvertAccess(Scalar from, Scalar to);
 int64_t ConvertAccess(Scalar from, Scalar to, int64_t bits);
 
-// Whether EvalAlu computes `op`: every elementwise op but casts. `detach`, `fuse` and
-// `contiguous_backward` are the identity.
+// Whether EvalAlu computes `op`: every elementwise op but casts.
 bool IsAlu(Op op);
 
 // The value that leaves others unchanged under a reduce op.

@@ -92,11 +92,11 @@ bool ModuleParser::ParseAxis(Kernel& kernel) {
   const auto kind = t.kind == TokenKind::kWord ? AxisKindFromName(t.text) : std::nullopt;
   if (!kind) {
     std::vector<std::string_view> kinds;
-    for (int i = 0; i <= static_cast<int>(AxisKind::kLoop); ++i) {
+    for (int i = 0; i <= static_cast<int>(AxisKind::kStage); ++i) {
       kinds.push_back(AxisKindName(static_cast<AxisKind>(i)));
     }
     return cursor_.Fail(
-        "expected global, local, group, reduce, unroll, upcast, vector or loop, found " +
+        "expected global, local, group, reduce, unroll, upcast, vector, loop or stage, found " +
         Describe(t) + (t.kind == TokenKind::kWord ? DidYouMean(t.text, kinds) : ""));
   }
   axis.kind = *kind;

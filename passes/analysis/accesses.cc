@@ -62,7 +62,7 @@ class Finder {
       Position at;
       at.index.assign(shape.size(), b_.Index(0));
       for (size_t i = 0; i < axes_.size(); ++i) {
-        if (!axes_[i].reduce) at.index[axes_[i].dim] = leaves_[i];
+        if (axes_[i].IsStored()) at.index[axes_[i].dim] = leaves_[i];
       }
       Record(store, at);
       Push(store->src(1), at);
@@ -103,6 +103,12 @@ class Finder {
       for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
       for (size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].reduce == u) from.index[axes_[i].dim] = leaves_[i];
+      }
+      Push(u->src(0), std::move(from));
+    } else if (u->op == Op::kStaged) {
+      Position from = {at.index, nullptr};
+      for (size_t i = 0; i < axes_.size(); ++i) {
+        if (axes_[i].staged == u) from.index[axes_[i].dim] = leaves_[i];
       }
       Push(u->src(0), std::move(from));
     } else {

@@ -98,8 +98,7 @@ Interval Bounds::FromSources(const UOp* u) const {
   }
   const size_t n = DecidingSources(u);
   if (n == 0) return FullInterval(s);
-  if (IsElementwise(u->op) && u->op != Op::kDetach && u->op != Op::kContiguousBackward &&
-      u->op != Op::kFuse) {
+  if (IsElementwise(u->op) && !IsIdentity(u->op)) {
     Interval args[3];
     for (size_t i = 0; i < n; ++i) args[i] = Source(u, i);
     const Scalar operand = u->op == Op::kWhere ? s : u->src(0)->dtype.scalar();

@@ -3,6 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "ir/check.h"
 #include "passes/analysis/bounds.h"
+#include "passes/analysis/places.h"
 
 namespace tg {
 
@@ -14,12 +15,13 @@ int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size) {
 std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes) {
   std::vector<BaseAxis> axes;
   const Context& ctx = *kernel.body.context;
-  const auto add = [&](char letter, size_t number, const Dim& size, const UOp* reduce, size_t dim) {
+  const auto add = [&](char letter, size_t number, const Dim& size, const UOp* node, size_t dim) {
     BaseAxis axis;
     axis.name = letter + std::to_string(number);
     axis.size = size;
     axis.max_size = MaxExtent(module, ctx, size);
-    axis.reduce = reduce;
+    if (letter == 'r') axis.reduce = node;
+    if (letter == 's') axis.staged = node;
     axis.dim = dim;
     axes.push_back(std::move(axis));
   };
@@ -30,7 +32,9 @@ std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, Shape
     if (!stored[k].Is(1)) add('i', next++, stored[k], nullptr, k);
   }
   next = 0;
+  bool stages = false;
   for (const UOp* u : PostOrder(kernel.body.root)) {
+    stages |= u->op == Op::kStaged;
     if (u->op != Op::kReduceAxis) continue;
     const Shape& from = shapes.Of(u->src(0));
     for (int64_t axis : u->list(1)) {
@@ -38,7 +42,17 @@ std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, Shape
       if (!size.Is(1)) add('r', next++, size, u, static_cast<size_t>(axis));
     }
   }
+  if (!stages) return axes;
+  next = 0;
+  for (const StagedAxis& a : StagedAxes(kernel.body, axes, shapes)) {
+    add('s', next++, shapes.Of(a.node)[a.dim], a.node, a.dim);
+  }
   return axes;
+}
+
+AxisKind KindOf(const BaseAxis& base) {
+  if (base.reduce) return AxisKind::kReduce;
+  return base.staged ? AxisKind::kStage : AxisKind::kGlobal;
 }
 
 std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base) {
@@ -47,7 +61,7 @@ std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base) {
     Axis axis;
     axis.name = b.name;
     axis.size = b.max_size;
-    axis.kind = b.reduce ? AxisKind::kReduce : AxisKind::kGlobal;
+    axis.kind = KindOf(b);
     axis.symbolic = b.size.is_symbolic();
     axes.push_back(std::move(axis));
   }

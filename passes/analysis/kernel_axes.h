@@ -15,19 +15,27 @@ namespace tg {
 
 // One axis of a kernel at Stage::kKernel: where its iterations come from.
 struct BaseAxis {
-  std::string name;  // i0, i1, ... for the stored shape; r0, r1, ... for reduces
+  std::string name;  // i0, i1, ... for the stored shape; r0, r1, ... for reduces; s0, s1, ...
   Dim size;
   int64_t max_size = 0;         // size, or its upper bound where it is symbolic
-  const UOp* reduce = nullptr;  // the reduce_axis that it belongs to; null: the stored shape
-  size_t dim = 0;               // axis number in that shape, or in the reduce's source
+  const UOp* reduce = nullptr;  // the reduce_axis that it belongs to, or null
+  const UOp* staged = nullptr;  // the staged value that it belongs to, or null
+  size_t dim = 0;               // axis number in the stored shape, or in the node's source
+
+  // Of the stored shape.
+  bool IsStored() const { return !reduce && !staged; }
 };
 
 // The axes of `kernel` (Stage::kKernel): the stored shape's extents that are not 1, then each
-// reduce's in post-order. All stores of a kernel have the same extents.
+// reduce's in post-order, then those that staged values keep. All stores of a kernel have the same
+// extents.
 std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes);
 
 // The greatest value of an extent: a symbolic one is bounded by the module's variables.
 int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size);
+
+// What an axis is before any opt.
+AxisKind KindOf(const BaseAxis& base);
 
 // As Axis records for the kernel's header.
 std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base);

@@ -1,7 +1,6 @@
 #include "passes/analysis/loop_sets.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "passes/analysis/indexing.h"
@@ -45,11 +44,17 @@ bool Respell(const ReshapeGroup& group, const Shape& from, const Shape& to,
   return true;
 }
 
+// The place that `by` makes of another; 0 changes nothing.
+uint64_t Elsewhere(uint64_t place, uint64_t by) {
+  return by == 0 ? place : (place ^ by) * 0x9e3779b97f4a7c15ull + 1;
+}
+
 // Made of all these digits somehow.
 AxisLoops Mixture(const std::vector<AxisLoops>& at, size_t begin, size_t end) {
   AxisLoops all;
   all.exact = false;
   for (size_t k = begin; k < end; ++k) {
+    all.place = Elsewhere(all.place, at[k].place);
     all.digits.append(at[k].digits.begin(), at[k].digits.end());
   }
   all.exact = all.digits.empty();
@@ -98,12 +103,23 @@ std::vector<AxisLoops> LoopsThrough(const UOp* u, const Shape& from, const Shape
       for (size_t k = 0; k < to.size(); ++k) out[static_cast<size_t>(u->list(0)[k])] = at[k];
       return out;
     case Op::kFlip:
-      return at;
+      out = at;
+      for (int64_t k : u->list(0)) {
+        AxisLoops& axis = out[static_cast<size_t>(k)];
+        axis.place = Elsewhere(axis.place, ~uint64_t{0});
+      }
+      return out;
     case Op::kPad:
     case Op::kShrink:
       for (size_t k = 0; k < from.size(); ++k) {
         out[k] = at[k];
-        if (from[k] != to[k]) out[k].exact = at[k].digits.empty();
+        if (from[k] == to[k]) continue;
+        out[k].exact = at[k].digits.empty();
+        const int64_t start = u->list(0)[2 * k];
+        if (start == kSymbolic)
+          out[k].place = Elsewhere(out[k].place, u->id + 1);
+        else
+          out[k].place += static_cast<uint64_t>(u->op == Op::kPad ? -start : start);
       }
       return out;
     default:
@@ -112,48 +128,16 @@ std::vector<AxisLoops> LoopsThrough(const UOp* u, const Shape& from, const Shape
   }
 }
 
-std::vector<LoopSet> ReduceDependence(const Body& body, const std::vector<BaseAxis>& axes,
-                                      ShapeMap& shapes) {
-  std::vector<LoopSet> out(axes.size(), 0);
-  if (std::none_of(axes.begin(), axes.end(), [](const BaseAxis& a) { return a.reduce; }))
-    return out;
-  using Places = std::vector<AxisLoops>;
-  std::unordered_map<const UOp*, std::vector<Places>> seen;
-  std::vector<std::pair<const UOp*, Places>> work;
-  const auto push = [&](const UOp* u, Places at) {
-    if (shapes.Of(u).empty()) at.clear();
-    std::vector<Places>& known = seen[u];
-    if (std::find(known.begin(), known.end(), at) != known.end()) return;
-    known.push_back(at);
-    work.emplace_back(u, std::move(at));
-  };
-  for (const UOp* store : body.root->srcs()) {
-    Places at(shapes.Of(store->src(0)).size());
-    for (size_t i = 0; i < axes.size(); ++i) {
-      if (!axes[i].reduce) at[axes[i].dim] = CountedBy(i, axes[i].size);
-    }
-    push(store->src(1), std::move(at));
+bool IsCountedAlike(const Dim& size, const std::vector<const AxisLoops*>& ways, LoopSet stored) {
+  if (size.is_symbolic()) return false;
+  int64_t indices = 1;
+  for (const LoopDigit& d : ways[0]->digits) {
+    // The last bit stands for several loops.
+    if (d.loop >= 63 || (stored & LoopBit(d.loop)) == 0) return false;
+    indices *= d.size;
   }
-  while (!work.empty()) {
-    auto [u, at] = std::move(work.back());
-    work.pop_back();
-    if (u->op == Op::kLoad) continue;
-    if (IsMovement(u->op)) {
-      push(u->src(0), LoopsThrough(u, shapes.Of(u->src(0)), shapes.Of(u), at));
-    } else if (u->op == Op::kReduceAxis) {
-      const LoopSet loops = UnionOf(at);
-      for (int64_t k : u->list(1)) at[static_cast<size_t>(k)] = {};
-      for (size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i].reduce != u) continue;
-        out[i] |= loops;
-        at[axes[i].dim] = CountedBy(i, axes[i].size);
-      }
-      push(u->src(0), std::move(at));
-    } else {
-      for (const UOp* s : u->srcs()) push(s, at);
-    }
-  }
-  return out;
+  return indices == size.value() && ways[0]->exact &&
+         std::all_of(ways.begin(), ways.end(), [&](const AxisLoops* w) { return *w == *ways[0]; });
 }
 
 }  // namespace tg

@@ -7,10 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/module.h"
 #include "ir/shape.h"
+#include "ir/uop.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/analysis/kernel_axes.h"
 
 namespace tg {
 
@@ -27,8 +26,11 @@ struct LoopDigit {
 
 // The index along one axis. `exact`: it is the number that the digits spell, the first of which
 // counts most (or that number from the other end); else it is made of these digits somehow.
+// `place` tells indices apart that the same digits make in other ways: where a shrink or pad
+// starts, from which end they count.
 struct AxisLoops {
   bool exact = true;
+  uint64_t place = 0;
   llvm::SmallVector<LoopDigit, 2> digits;
   friend bool operator==(const AxisLoops&, const AxisLoops&) = default;
 };
@@ -42,11 +44,10 @@ std::vector<AxisLoops> LoopsThrough(const UOp* u, const Shape& from, const Shape
 
 LoopSet UnionOf(const std::vector<AxisLoops>& axes);
 
-// By axis of `axes`, those of a kernel at Stage::kKernel: for an axis of a reduce, the axes that
-// the reduce's result varies over (bit i: axes[i]); for the others 0. Work that does not vary over
-// an axis is done once for all of it, if the axis is a loop or its work-items share the work.
-std::vector<LoopSet> ReduceDependence(const Body& body, const std::vector<BaseAxis>& axes,
-                                      ShapeMap& shapes);
+// Whether a value that is kept inside a kernel and read in these `ways` needs no room for one of
+// its axes, of this size: each time, the same loops count along it and no others, of those over
+// what the kernel stores (`stored`), and each index is met once.
+bool IsCountedAlike(const Dim& size, const std::vector<const AxisLoops*>& ways, LoopSet stored);
 
 }  // namespace tg
 

@@ -3,8 +3,8 @@
 // Opts name axes, never positions. `split(i0, 4)` replaces i0 by i0.0 (outer) and i0.1 (inner, 4);
 // an opt with an amount, such as `upcast(i0, 4)`, splits and then marks the inner axis; without one
 // it marks the whole axis, which keeps its name. `optimize` checks and chooses opts, `lower`
-// applies them; both do it through this analysis, so an opt is defined here alone (kOptKinds in
-// schedule.cc).
+// applies them; both do it through this analysis, so an opt is defined here alone (kOpts in
+// opts.cc).
 #ifndef TG_PASSES_ANALYSIS_SCHEDULE_H_
 #define TG_PASSES_ANALYSIS_SCHEDULE_H_
 
@@ -42,16 +42,18 @@ struct Schedule {
   std::vector<BaseAxis> base;
   std::vector<ScheduledAxis> axes;         // in the order of the kernel's name
   std::vector<std::vector<Digit>> digits;  // by base axis
-  std::vector<LoopSet> varies;             // by base axis: ReduceDependence
+  std::vector<LoopSet> varies;             // by base axis: AxisDependence
   std::vector<bool> padded;                // by base axis: its digits reach beyond its size
   bool no_locals = false;
   bool in_place = false;  // the kernel reads an argument that it writes
 
-  // The axes of a base axis's reduce of one kind, as positions in `axes`.
-  std::vector<size_t> AxesOf(const UOp* reduce) const;
+  // The axes of a reduce or a staged value, as positions in `axes`.
+  std::vector<size_t> AxesOf(const UOp* node) const;
   std::vector<Axis> ToAxes() const;
   int64_t GroupSize() const;   // work-items a group: local and group axes
   int64_t UpcastSize() const;  // upcast and vector axes
+  // What staged values take for one row of results.
+  int64_t StagedBytes() const;
   // Position in `axes`; -1 where there is none of that name.
   int FindAxis(std::string_view name) const;
 };

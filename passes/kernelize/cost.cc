@@ -16,6 +16,7 @@ double OpWeight(Op op) {
     case Op::kFloorMod:
     case Op::kCDiv:
     case Op::kCMod:
+    case Op::kPad:  // what is loaded under a gate is not loaded in vectors
       return 16;
     case Op::kSqrt:
     case Op::kRecip:
@@ -32,6 +33,9 @@ double OpWeight(Op op) {
 namespace {
 // Work-items that share a row on a GPU.
 constexpr double kRowItems = 256, kLeastRowItems = 32;
+// Rows with what they keep that a work-item makes side by side, and the fewest for which a group
+// must have memory.
+constexpr double kTileRows = 4, kGroupRows = 16;
 
 }  // namespace
 
@@ -57,7 +61,7 @@ void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet
     const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;
     cone.reads = buffer || (u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota);
     if (buffer) continue;
-    if (IsElementwise(u->op)) cone.weight = OpWeight(u->op);
+    if (IsElementwise(u->op) || u->op == Op::kPad) cone.weight = OpWeight(u->op);
     for (const UOp* s : u->srcs()) {
       if (stored.Contains(s)) {
         cone.reads = true;
@@ -104,6 +108,22 @@ double CostModel::RowItems(double row) const {
 double CostModel::Utilization(double parallel, double row) const {
   if (!target_.is_gpu) return std::min(1.0, parallel / target_.compute_units);
   return std::min(1.0, parallel * RowItems(row) / static_cast<double>(WantedParallelism(target_)));
+}
+
+double CostModel::RoomBytes() const {
+  constexpr double kNearBytes = 1 << 16;
+  return target_.is_gpu ? static_cast<double>(target_.local_memory) / kGroupRows : kNearBytes;
+}
+
+double CostModel::KeepSeconds(const UOp* u, double parallel, double room) {
+  // Some rows are made side by side, so that what is loaded for one serves all.
+  const double tiles = std::max(1.0, parallel / kTileRows);
+  double seconds = ReduceSeconds(u, Elements(u)) * (1 / Utilization(tiles, room) - 1);
+  const double shared = room * ConeOf(u).terms * static_cast<double>(ByteSize(u->dtype.scalar()));
+  if (shared > static_cast<double>(target_.cache_bytes)) {
+    seconds += (tiles - 1) * shared / target_.bytes_per_second;
+  }
+  return seconds;
 }
 
 }  // namespace tg

@@ -51,6 +51,14 @@ class CostModel {
   // group may share: 0 to 1.
   double Utilization(double parallel, double row) const;
 
+  // Memory inside a kernel that one row of results may take: of what a group has, or of what stays
+  // near a core.
+  double RoomBytes() const;
+  // Seconds lost where `u` is made inside a kernel of rows, `room` elements for each of `parallel`
+  // ones, instead of by a kernel of its own: cores are idle, or what all rows share is read again
+  // for every few of them.
+  double KeepSeconds(const UOp* u, double parallel, double room);
+
   static constexpr double kLaunchSeconds = 5e-6;
 
  private:

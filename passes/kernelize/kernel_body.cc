@@ -109,6 +109,7 @@ class Scanner {
 
   void Computed(const UOp* u) {
     if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(TermsOf(u, shapes_));
+    if (plan_.kept.contains(u)) Append(static_cast<uint64_t>(Op::kStaged));
     // Attributes are interned: equal ones have equal bits.
     Append(static_cast<uint64_t>(u->op));
     AppendType(u);
@@ -193,7 +194,9 @@ class Drafter {
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_.lookup(s));
     if (u->op == Op::kReduceAxis) draft_.reduce_terms.push_back(TermsOf(u, shapes_));
-    return b_.context().Rebuild(u, *graph_.context, {srcs.data(), srcs.size()});
+    const UOp* copy = b_.context().Rebuild(u, *graph_.context, {srcs.data(), srcs.size()});
+    if (!plan_.kept.contains(u)) return copy;
+    return b_.context().Make(Op::kStaged, copy->dtype, UOpSpan(&copy, 1));
   }
 
   const UOp* Leaf(const UOp* u) {

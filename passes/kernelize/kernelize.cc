@@ -246,15 +246,24 @@ class Assembler {
   int next_buffer_ = 0;
 };
 
-// A line for each value that a kernel stores.
+// A line for each value that a kernel stores, or keeps for itself.
 void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
              const RealizePlan& plan, PassContext& context) {
   ShapeMap shapes(module, *draft.kernel->body.context);
   const std::string name = KernelName(ToAxes(BaseAxes(module, *draft.kernel, shapes)));
+  const std::vector<const UOp*> order =
+      plan.kept.empty() ? std::vector<const UOp*>() : PostOrder(graph.body.root);
   for (const UOp* u : draft.nodes) {
     const Realized& r = plan.realized[static_cast<size_t>(plan.number.Get(u)) - 1];
     absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": stored ",
                     std::string(Mnemonic(u->op)), " by ", name, ": ", r.reason, "\n");
+    for (const UOp* kept : order) {
+      const auto it = plan.kept.find(kept);
+      if (it == plan.kept.end() || it->second.kernel != u) continue;
+      absl::StrAppend(&context.remarks, "kernelize: @", graph.name, ": kept ",
+                      std::string(Mnemonic(kept->op)), " inside ", name, ": ", it->second.reason,
+                      "\n");
+    }
   }
 }
 
@@ -269,11 +278,12 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   if (hoister) hoister->Run(graph, shapes, fused, moved);
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
+  const RealizeOptions options = {context.Int("max-inputs"), context.Flag("keep")};
   for (int round = 0; round < 8; ++round) {
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
-    const RealizePlan plan = PlanRealize(module, body, shapes, uses, context.target,
-                                         context.Int("max-inputs"), fused, read_uses);
+    const RealizePlan plan =
+        PlanRealize(module, body, shapes, uses, context.target, options, fused, read_uses);
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}));
@@ -330,6 +340,8 @@ constexpr PassOption kOptions[] = {
      "buffers that one kernel reads at most; 0: no limit"},
     {"init", PassOption::Kind::kFlag, "true",
      "computes what no input reaches once, in graph @init"},
+    {"keep", PassOption::Kind::kFlag, "true",
+     "keeps values that a kernel reads in several ways in memory of its own"},
     {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
 };
 

@@ -13,14 +13,15 @@ class Planner {
  public:
   // `order`: the graph's nodes, sources first.
   Planner(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes, UseTable& uses,
-          const Target& target, CostModel& cost, const Reasons& forced, const Findings& known,
-          const NodeSet& fused, NodeMap<UseList>& read_uses)
+          const Target& target, CostModel& cost, bool keep, const Reasons& forced,
+          const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses)
       : body_(body),
         order_(order),
         shapes_(shapes),
         uses_(uses),
         target_(target),
         cost_(cost),
+        keep_(keep),
         fused_(fused),
         read_uses_(read_uses),
         reasons_(forced) {
@@ -37,6 +38,7 @@ class Planner {
     }
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) Visit(*it);
     RealizePlan plan;
+    plan.kept = std::move(kept_);
     for (const UOp* u : order_) {
       if (!reasons_.Has(u)) continue;
       plan.realized.push_back({u, reasons_.Of(u), {}});
@@ -103,7 +105,7 @@ class Planner {
   double Evaluations(UseId use) {
     const UOp* kernel = uses_.KernelOf(use);
     const LoopSet parallel = uses_.OuterLoops(kernel) & ~kernels_[kernel].serial;
-    return uses_.Iterations(kernel, parallel | uses_.Varies(use));
+    return uses_.Iterations(kernel, parallel | uses_.ComputedIn(use));
   }
 
   // Why `u` is stored; empty: it is not.
@@ -123,7 +125,11 @@ class Planner {
                             static_cast<int64_t>(evaluations), " times for ",
                             static_cast<int64_t>(size), " elements");
       };
-      if (cone.reduces && cone.weight > CostModel::kFreeReduce) return KeepsRows(u) ? "" : how();
+      if (cone.reduces && cone.weight > CostModel::kFreeReduce) {
+        if (KeepsRows(u)) return "";
+        std::string reason = how();
+        return Keeps(u, reason) ? "" : reason;
+      }
       // Repeat the work, or write the value once and read it.
       double repeat = cost_.ComputeSeconds(u, evaluations - size);
       // What its rows share would have to be stored in its stead.
@@ -174,7 +180,7 @@ class Planner {
       });
       if (seen) continue;
       varies |= uses_.Varies(uses[i]);
-      evaluations += uses_.Iterations(user, uses_.Varies(uses[i]));
+      evaluations += uses_.Iterations(user, uses_.ComputedIn(uses[i]));
     }
     if (evaluations > cost_.Elements(u)) {
       if (!one_kernel || !CutsRows(u, kernel)) findings_.stored.push_back(u);
@@ -190,6 +196,45 @@ class Planner {
     const double lost = cost_.ReduceSeconds(u, evaluations) * (1 / busy - 1);
     if (lost > cost_.StoreSeconds(u)) return false;
     state.serial = serial;
+    return true;
+  }
+
+  // Whether `u`, which holds a reduce, can be computed once in the kernel of rows that uses it, and
+  // kept there for all its uses: for each row, which are those loops that all uses go through in
+  // step. If so, it is, and has one use.
+  bool Keeps(const UOp* u, const std::string& reason) {
+    if (!keep_ || u->dtype.is_index()) return false;
+    UseList& uses = node_uses_[u];
+    const UOp* kernel = uses_.KernelOf(uses[0]);
+    for (UseId use : uses) {
+      if (uses_.KernelOf(use) != kernel) return false;
+    }
+    const LoopSet outer = uses_.OuterLoops(kernel);
+    const Shape& shape = shapes_.Of(u);
+    LoopSet in_step = 0;
+    std::vector<int64_t> axes;  // that there is room for
+    std::vector<const AxisLoops*> along;
+    for (size_t k = 0; k < shape.size(); ++k) {
+      if (shape[k].Is(1)) continue;
+      along.clear();
+      for (UseId use : uses) along.push_back(&uses_.Loops(use)[k]);
+      if (!IsCountedAlike(shape[k], along, outer)) {
+        axes.push_back(static_cast<int64_t>(k));
+        continue;
+      }
+      for (const LoopDigit& d : along[0]->digits) in_step |= LoopBit(d.loop);
+    }
+    if (axes.empty()) return false;
+    const LoopSet serial = kernels_[kernel].serial;
+    if ((outer & ~in_step & ~serial) != 0) return false;
+    const double room = cost_.Elements(u) / uses_.Iterations(kernel, in_step);
+    if (room * static_cast<double>(ByteSize(u->dtype.scalar())) > cost_.RoomBytes()) return false;
+    const double parallel = uses_.Iterations(kernel, outer & ~serial);
+    if (cost_.KeepSeconds(u, parallel, room) > cost_.StoreSeconds(u)) return false;
+    kept_[u] = {kernel, reason};
+    const UseId first = uses[0];
+    uses.clear();
+    uses.push_back(uses_.Staged(first, u, axes));
     return true;
   }
 
@@ -252,21 +297,24 @@ class Planner {
   UseTable& uses_;
   const Target& target_;
   CostModel& cost_;
+  const bool keep_;
   NodeSet fused_;  // their users are visited first
   NodeMap<UseList>& read_uses_;
   NodeMap<UseList> node_uses_;
   NodeMap<KernelState> kernels_;
   Findings findings_;
   bool cuts_ = false;
+  llvm::DenseMap<const UOp*, Kept> kept_;
   Reasons reasons_;
 };
 
 }  // namespace
 
 PlannedRound PlanRound(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes,
-                       UseTable& uses, const Target& target, CostModel& cost, const Reasons& forced,
-                       const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses) {
-  Planner planner(body, order, shapes, uses, target, cost, forced, known, fused, read_uses);
+                       UseTable& uses, const Target& target, CostModel& cost, bool keep,
+                       const Reasons& forced, const Findings& known, const NodeSet& fused,
+                       NodeMap<UseList>& read_uses) {
+  Planner planner(body, order, shapes, uses, target, cost, keep, forced, known, fused, read_uses);
   PlannedRound round;
   round.plan = planner.Run();
   round.cuts = planner.cuts();

@@ -49,12 +49,14 @@ bool LimitInputs(const std::vector<const UOp*>& order, const RealizePlan& plan, 
   return added;
 }
 
-// `stored`, with what a value reads in place of the value where its kernel holds no reduce: whether
-// such a value is stored is a matter of its few operations, not of reduces stored beneath it.
-std::vector<const UOp*> StoredForReduces(const std::vector<const UOp*>& stored,
-                                         const RealizePlan& plan) {
-  std::vector<const UOp*> out;
+// `known` and `stored`, with what a value reads in place of the value where its kernel holds no
+// reduce: whether such a value is stored is a matter of its few operations, not of reduces stored
+// beneath it. What is known stays so: rounds would undo each other for ever.
+std::vector<const UOp*> AlsoStored(std::vector<const UOp*> known,
+                                   const std::vector<const UOp*>& stored, const RealizePlan& plan) {
+  std::vector<const UOp*> out = std::move(known);
   NodeSet listed;
+  for (const UOp* u : out) listed.Insert(u);
   for (const UOp* u : stored) {
     bool reduces = u->op == Op::kReduceAxis;
     std::vector<const UOp*> reads;
@@ -104,7 +106,7 @@ const UOp* ComputedValue(const UOp* u) {
 }
 
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
-                        const Target& target, int64_t max_inputs, const NodeSet& fused,
+                        const Target& target, const RealizeOptions& options, const NodeSet& fused,
                         NodeMap<UseList>& read_uses) {
   Reasons forced;
   // What a value costs depends on which of its sources are stored, and that on the value's uses:
@@ -115,15 +117,17 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
   CostModel cost(module, body, shapes, target);
   for (int round = 1;; ++round) {
     read_uses = {};
-    PlannedRound found =
-        PlanRound(body, order, shapes, uses, target, cost, forced, known, fused, read_uses);
+    PlannedRound found = PlanRound(body, order, shapes, uses, target, cost, options.keep, forced,
+                                   known, fused, read_uses);
     RealizePlan& plan = found.plan;
-    found.findings.stored = StoredForReduces(found.findings.stored, plan);
-    if (round < kRounds && (found.cuts || found.findings.stored != known.stored)) {
+    found.findings.stored = AlsoStored(known.stored, found.findings.stored, plan);
+    const bool news = found.findings.stored.size() != known.stored.size();
+    if (round < kRounds && (found.cuts || news)) {
       known = std::move(found.findings);
       continue;
     }
-    if (max_inputs == 0 || !LimitInputs(order, plan, static_cast<size_t>(max_inputs), forced)) {
+    const auto most = static_cast<size_t>(options.max_inputs);
+    if (most == 0 || !LimitInputs(order, plan, most, forced)) {
       return std::move(plan);
     }
   }

@@ -12,6 +12,7 @@
 
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "llvm/ADT/DenseMap.h"
 #include "passes/kernelize/uses.h"
 #include "passes/target.h"
 
@@ -24,9 +25,16 @@ struct Realized {
   Shape rows;  // of a kernel of rows: what is stored, with axes cut (row_shape.h); else empty
 };
 
+// A node that the one kernel which uses it keeps in memory of its own.
+struct Kept {
+  const UOp* kernel = nullptr;  // the realized node
+  std::string reason;           // for `explain`
+};
+
 struct RealizePlan {
   std::vector<Realized> realized;  // sources before users
   NodeMap<int> number;             // 1 + position in `realized`; 0: computed in place
+  llvm::DenseMap<const UOp*, Kept> kept;
 
   bool IsRealized(const UOp* u) const { return number.Get(u) != 0; }
 };
@@ -38,12 +46,18 @@ bool IsStored(const UOp* u);
 // What the kernel that stores realized node `u` computes.
 const UOp* ComputedValue(const UOp* u);
 
+struct RealizeOptions {
+  // Buffers that a kernel reads at most, where a split of its expression can avoid more; 0: no
+  // limit.
+  int64_t max_inputs = 0;
+  bool keep = true;  // whether kernels keep values in memory of their own
+};
+
 // Plans for the graph `body`. `fused`: what is computed in place whatever it costs, and so are its
-// sources, up to what has to be stored. No kernel reads more than `max_inputs` buffers where a
-// split of its expression can avoid it (0: no limit). `read_uses` receives how kernels read each
+// sources, up to what has to be stored. `read_uses` receives how kernels read each
 // stored node.
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
-                        const Target& target, int64_t max_inputs, const NodeSet& fused,
+                        const Target& target, const RealizeOptions& options, const NodeSet& fused,
                         NodeMap<UseList>& read_uses);
 
 }  // namespace tg

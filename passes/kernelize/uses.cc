@@ -4,10 +4,12 @@
 #include <bit>
 #include <utility>
 
+#include "passes/analysis/kernel_axes.h"
+
 namespace tg {
 namespace {
 // Stand-ins for an op in a key: kernels' roots and reduces count as nodes, not by their attributes.
-constexpr uint32_t kRootKey = 1u << 16;
+constexpr uint32_t kRootKey = 1u << 16, kReduceKey = kRootKey + 1, kStagedKey = kRootKey + 2;
 }  // namespace
 
 namespace {
@@ -49,6 +51,7 @@ UseId UseTable::Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t l
   row.outside = outside;
   row.cut = cut;
   row.varies = UnionOf(loops);
+  row.around = key.op == kRootKey ? 0 : rows_[key.parent].around;
   row.loops = std::move(loops);
   row.parent = key.parent;
   row.op = key.op;
@@ -108,25 +111,48 @@ UseId UseTable::Root(const UOp* root, const Shape& rows) {
 }
 
 UseId UseTable::Inside(UseId use, const UOp* u) {
-  const Key key{use, kRootKey + 1, u->id, {}};
+  return WithOwnLoops(use, u, {use, kReduceKey, u->id, {}}, shapes_.Of(u->src(0)), u->list(1));
+}
+
+LoopSet UseTable::ComputedIn(UseId use) const {
+  const Row& row = rows_[use];
+  const bool inside = (row.varies & ~OuterLoops(row.kernel)) != 0;
+  return inside ? row.varies | row.around : row.varies;
+}
+
+UseId UseTable::Staged(UseId use, const UOp* u, const std::vector<int64_t>& axes) {
+  Key key{use, kStagedKey, u->id, {}};
+  key.detail.append(axes.begin(), axes.end());
+  return WithOwnLoops(use, u, key, shapes_.Of(u), {axes.data(), axes.size()});
+}
+
+UseId UseTable::WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shape& shape,
+                             std::span<const int64_t> axes) {
   uint64_t hash;
   if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
   KernelLoops& kernel = kernels_[rows_[use].loops_of];
   std::vector<AxisLoops> loops = rows_[use].loops;
-  const Shape& from = shapes_.Of(u->src(0));
-  for (int64_t axis : u->list(1)) {
+  for (int64_t axis : axes) {
     const auto k = static_cast<size_t>(axis);
-    const auto known =
-        std::find_if(kernel.reduces.begin(), kernel.reduces.end(),
-                     [&](const ReduceLoop& r) { return r.reduce == u && r.axis == axis; });
-    if (known != kernel.reduces.end()) {
+    const auto known = std::find_if(kernel.own.begin(), kernel.own.end(), [&](const OwnLoop& r) {
+      return r.node == u && r.axis == axis;
+    });
+    if (known != kernel.own.end()) {
       loops[k] = known->loops;
     } else {
-      loops[k] = from[k].Is(1) ? AxisLoops{} : AddLoop(kernel, from[k]);
-      kernel.reduces.push_back({u, axis, loops[k]});
+      loops[k] = shape[k].Is(1) ? AxisLoops{} : AddLoop(kernel, shape[k]);
+      kernel.own.push_back({u, axis, loops[k]});
     }
   }
-  return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, nullptr, std::move(loops));
+  const LoopSet at = rows_[use].varies;
+  const UseId added =
+      Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, nullptr, std::move(loops));
+  // What is kept is made once for all who read it, in no reduce of theirs.
+  if (key.op == kStagedKey)
+    rows_[added].around = rows_[added].varies & OuterLoops(rows_[added].kernel);
+  else
+    rows_[added].around |= at;
+  return added;
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {

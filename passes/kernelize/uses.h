@@ -10,6 +10,7 @@
 #define TG_PASSES_KERNELIZE_USES_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ir/module.h"
@@ -39,6 +40,9 @@ class UseTable {
   UseId Through(UseId use, const UOp* u);
   // The use of reduce_axis `u`'s source by a use of `u`.
   UseId Inside(UseId use, const UOp* u);
+  // The use that fills memory which keeps `u` inside the kernel, with loops of its own over `axes`;
+  // `use` is one by which it is read.
+  UseId Staged(UseId use, const UOp* u, const std::vector<int64_t>& axes);
 
   const UOp* KernelOf(UseId use) const { return rows_[use].kernel; }
 
@@ -50,21 +54,24 @@ class UseTable {
   const std::vector<AxisLoops>& Loops(UseId use) const { return rows_[use].loops; }
   // The union of these.
   LoopSet Varies(UseId use) const { return rows_[use].varies; }
+  // The loops in which the value is computed: with one over a reduce's terms, or over what fills
+  // memory of the kernel, come those around it.
+  LoopSet ComputedIn(UseId use) const;
   // The loops over what a kernel stores.
   LoopSet OuterLoops(const UOp* kernel) const;
   // The product of the sizes of these loops of a kernel.
   double Iterations(const UOp* kernel, LoopSet loops) const;
 
  private:
-  struct ReduceLoop {
-    const UOp* reduce;
+  struct OwnLoop {
+    const UOp* node;  // a reduce, or what is kept inside the kernel
     int64_t axis;
     AxisLoops loops;
   };
   struct KernelLoops {
     size_t outer = 0;           // of what is stored
     std::vector<double> sizes;  // at most 64; the last of 64 stands for all that follow
-    std::vector<ReduceLoop> reduces;
+    std::vector<OwnLoop> own;
   };
   // What makes a use this one and no other: how it follows from `parent`.
   struct Key {
@@ -80,6 +87,7 @@ class UseTable {
     const UOp* cut;        // a pad or shrink; else null
     std::vector<AxisLoops> loops;
     LoopSet varies = 0;
+    LoopSet around = 0;  // the loops around the reduces and fillings that it is in
     // The key, its detail being a part of details_.
     UseId parent = 0;
     uint32_t op = 0;
@@ -88,6 +96,9 @@ class UseTable {
     UseId next = 0;  // with the same hash; 0: none
   };
 
+  // `use` with node `u`'s own loops over these axes of a value of shape `shape`.
+  UseId WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shape& shape,
+                     std::span<const int64_t> axes);
   // Through, without looking whether it was asked before.
   UseId MapThrough(UseId use, const UOp* u);
   // The row of this key; -1 where there is none yet, *hash for Add.

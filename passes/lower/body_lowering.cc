@@ -19,7 +19,8 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
       shapes_(shapes),
       simplify_(simplify),
       b_(*body.context),
-      reduces_(b_, target.is_gpu ? 8 : target.alu_width) {
+      reduces_(b_, target.is_gpu ? 8 : target.alu_width),
+      staging_(b_) {
   for (const UOp* a : where.axis) {
     if (!a) continue;
     for (const UOp* u : PostOrder(a)) {
@@ -65,14 +66,12 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
 const UOp* BodyLowering::LowerStore(const UOp* store) {
   const Shape& shape = shapes_.Of(store->src(0));
   Position at;
-  at.valid = where_.valid;
+  at.valid = InStored(~LoopSet{0});
   at.index.assign(shape.size(), b_.Index(0));
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
     const BaseAxis& base = schedule_.base[i];
-    if (base.reduce) continue;
-    const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
-    at.index[base.dim] = value;
-    if (NeedsGuard(i)) at.valid = simplify_(Both(b_, at.valid, Guard(base, value)));
+    if (!base.IsStored()) continue;
+    at.index[base.dim] = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
   }
   const UOp* value =
       Lower(store->src(1), Intern(shapes_.Of(store->src(1)).empty() ? Position{{}, at.valid} : at));
@@ -88,6 +87,17 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   const UOp* token = b_.Store(address, value);
   body_.CarryOver(store, token);
   return token;
+}
+
+const UOp* BodyLowering::InStored(LoopSet axes) {
+  const UOp* valid = where_.valid;
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const BaseAxis& base = schedule_.base[i];
+    if (!base.IsStored() || !NeedsGuard(i) || (axes & LoopBit(i)) == 0) continue;
+    const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
+    valid = simplify_(Both(b_, valid, Guard(base, value)));
+  }
+  return valid;
 }
 
 const UOp* BodyLowering::Address(const UOp* ptr, const Position& start) {
@@ -139,6 +149,7 @@ const UOp* BodyLowering::Find(const UOp* u, PositionId at, std::vector<Key>& mis
 const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
   const UOp* u = key.node;
   if (IsMovement(u->op)) return StepMovement(key, missing);
+  if (u->op == Op::kStaged) return StepStaged(key, missing);
   if (IsElementwise(u->op)) {
     llvm::SmallVector<const UOp*, 4> srcs;
     for (const UOp* s : u->srcs()) {
@@ -148,9 +159,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
       srcs.push_back(Find(s, at, missing));
     }
     if (!missing.empty()) return nullptr;
-    if (u->op == Op::kDetach || u->op == Op::kContiguousBackward || u->op == Op::kFuse) {
-      return srcs[0];
-    }
+    if (IsIdentity(u->op)) return srcs[0];
     return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
   }
   switch (u->op) {
@@ -235,28 +244,38 @@ bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const 
                      [&](const UOp* s) { return ZeroOutside(s, valid, depth - 1); });
 }
 
-const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
-  const auto [it, fresh] = plans_.try_emplace(key);
-  ReduceAt& plan = it->second;
-  if (!fresh) return plan;
-  const UOp* u = key.node;
+std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
+                                              std::vector<const UOp*>& ranges,
+                                              std::vector<const UOp*>& specials) {
   std::vector<const UOp*> axis = where_.axis;
   for (size_t i : schedule_.AxesOf(u)) {
     switch (schedule_.axes[i].kind) {
       case AxisKind::kReduce:
+      case AxisKind::kStage:
         axis[i] = b_.Range(simplify_(b_.Index(schedule_.axes[i].size)));
-        plan.ranges.push_back(axis[i]);
+        ranges.push_back(axis[i]);
         break;
       case AxisKind::kUnroll:
-        plan.unrolls.push_back(axis[i]);
+      case AxisKind::kUpcast:
+      case AxisKind::kVector:
+        unrolls.push_back(axis[i]);
         break;
       case AxisKind::kGroup:
-        plan.specials.push_back(axis[i]);
+        specials.push_back(axis[i]);
         break;
       default:
         TG_UNREACHABLE();
     }
   }
+  return axis;
+}
+
+const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
+  const auto [it, fresh] = plans_.try_emplace(key);
+  ReduceAt& plan = it->second;
+  if (!fresh) return plan;
+  const UOp* u = key.node;
+  const std::vector<const UOp*> axis = OwnAxes(u, plan.unrolls, plan.ranges, plan.specials);
   Position from = positions_[key.at];
   for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
@@ -289,6 +308,57 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   x = reduces_.Reduce(op, x, plan.unrolls, plan.ranges);
   if (plan.specials.empty()) return x;
   return reduces_.GroupReduce(op, x, plan.specials, locals_);
+}
+
+BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
+  // What is read at positions that differ along its own axes alone is kept in one place.
+  Position kept = {positions_[key.at].index, nullptr};
+  for (size_t i : own) kept.index[schedule_.base[i].dim] = b_.Index(0);
+  const auto [it, fresh] = staged_.try_emplace({key.node, Intern(kept)});
+  StagedAt& plan = it->second;
+  if (!fresh) return plan;
+  const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
+  plan.valid = InStored(schedule_.varies[own[0]]);
+  Position from = {kept.index, plan.valid};
+  for (size_t i : own) {
+    const BaseAxis& base = schedule_.base[i];
+    const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
+    from.index[base.dim] = value;
+    if (NeedsGuard(i)) plan.room = simplify_(Both(b_, plan.room, Guard(base, value)));
+  }
+  if (plan.room) from.valid = simplify_(Both(b_, from.valid, plan.room));
+  plan.source = Intern(std::move(from));
+  return plan;
+}
+
+const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
+  std::vector<size_t> own;  // its axes, as positions in the schedule's base
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    if (schedule_.base[i].staged == key.node) own.push_back(i);
+  }
+  const UOp* source = key.node->src(0);
+  if (own.empty()) return Find(source, key.at, missing);
+  StagedAt& plan = PlanStaged(key, own);
+  const UOp* x = Find(source, plan.source, missing);
+  if (!x) return nullptr;
+  // Its number among the elements that are kept.
+  int64_t size = 1;
+  Shape room;
+  for (size_t i : own) {
+    room.push_back(schedule_.base[i].max_size);
+    size *= schedule_.base[i].max_size;
+  }
+  const auto element = [&](PositionId at) {
+    std::vector<const UOp*> index;
+    for (size_t i : own) index.push_back(positions_[at].index[schedule_.base[i].dim]);
+    return Flatten(b_, room, index, simplify_);
+  };
+  if (!plan.memory.filled) {
+    plan.memory = staging_.Fill(x, size, element(plan.source), plan.room,
+                                {plan.unrolls, plan.ranges, plan.specials}, locals_);
+  }
+  const UOp* valid = positions_[key.at].valid;
+  return staging_.Read(plan.memory, element(key.at), valid == plan.valid ? nullptr : valid);
 }
 
 std::vector<const UOp*> BodyLowering::FoldedReduces() const {

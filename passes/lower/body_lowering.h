@@ -14,6 +14,7 @@
 #include "passes/analysis/schedule.h"
 #include "passes/lower/coordinates.h"
 #include "passes/lower/reduce_lowering.h"
+#include "passes/lower/staging.h"
 
 namespace tg {
 
@@ -52,6 +53,15 @@ class BodyLowering {
     std::vector<const UOp*> unrolls, ranges, specials;
   };
 
+  // How a staged value is kept, for one index of those axes that it has no room for.
+  struct StagedAt {
+    PositionId source;
+    std::vector<const UOp*> unrolls, ranges, specials;
+    const UOp* room = nullptr;   // false for padding of its axes
+    const UOp* valid = nullptr;  // where its source is made
+    StagedMemory memory;
+  };
+
   PositionId Intern(Position p);
   const UOp* Lower(const UOp* u, PositionId at);
   // The value of `key`, or null after naming in `missing` what must be lowered first.
@@ -61,6 +71,16 @@ class BodyLowering {
   // A reduce whose loop need not run (passes/simplify/reduce.h), as it is without one; else null.
   const UOp* FoldLoop(Op op, const UOp* x, const ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
+  // One load of what is kept; the first makes it.
+  const UOp* StepStaged(const Key& key, std::vector<Key>& missing);
+  // `own`: the value's axes in the schedule's base.
+  StagedAt& PlanStaged(const Key& key, const std::vector<size_t>& own);
+  // That the coordinates along stored axes are ones of them, of those in `axes`.
+  const UOp* InStored(LoopSet axes);
+  // The coordinates of a schedule's axes, with what node `u` (a reduce or staged) adds of its own.
+  std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
+                                  std::vector<const UOp*>& ranges,
+                                  std::vector<const UOp*>& specials);
   // The address of one element behind a pointer, through the movement ops above an argument.
   const UOp* Address(const UOp* ptr, const Position& at);
   const UOp* LowerStore(const UOp* store);
@@ -81,11 +101,13 @@ class BodyLowering {
   SimplifyFn simplify_;
   Builder b_;
   ReduceLowering reduces_;
+  Staging staging_;
   std::vector<Position> positions_;
   std::unordered_map<uint64_t, std::vector<PositionId>> position_ids_;
   std::unordered_map<Key, const UOp*, KeyHash> values_;
   std::unordered_map<Key, MovedFrom, KeyHash> moved_;
   std::unordered_map<Key, ReduceAt, KeyHash> plans_;
+  std::unordered_map<Key, StagedAt, KeyHash> staged_;  // by position, 0 along its own axes
   std::vector<const UOp*> locals_;
   NodeMap<int> folded_, looped_;  // by reduce: at how many positions
   absl::Status status_;

@@ -74,6 +74,7 @@ class Maker {
           out_.loops.push_back(out_.axis[i]);
           break;
         case AxisKind::kReduce:
+        case AxisKind::kStage:
           break;
       }
     }

@@ -13,8 +13,8 @@
 namespace tg {
 
 struct Coordinates {
-  // By position in Schedule::axes; null for a reduce axis that is a loop: each reduce makes its
-  // own.
+  // By position in Schedule::axes; null for an axis of a reduce or a staged value that is a loop:
+  // each makes its own.
   std::vector<const UOp*> axis;
   std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop)
   const UOp* valid = nullptr;     // false for work-items beyond the axes' sizes

@@ -18,6 +18,10 @@ std::vector<const UOp*> FreeLeaves::Compute(const UOp* u) {
       return std::find(u->srcs().begin() + 1, u->srcs().end(), leaf) != u->srcs().end();
     });
   }
+  // All lanes are stored: what comes after varies over those of its own address alone.
+  if (u->op == Op::kStore) {
+    std::erase_if(out, [](const UOp* leaf) { return leaf->op == Op::kUnroll; });
+  }
   if (u->op == Op::kContract) {
     const auto axes = u->list();
     std::erase_if(out, [&](const UOp* leaf) {
@@ -63,6 +67,17 @@ std::vector<const UOp*> FreeLeaves::UnrollsOf(const UOp* u) {
   std::sort(out.begin(), out.end(),
             [](const UOp* a, const UOp* b) { return a->word() < b->word(); });
   return out;
+}
+
+const UOp* LaneNumber(Builder& b, const std::vector<const UOp*>& unrolls, int64_t& count) {
+  const UOp* number = nullptr;
+  count = 1;
+  for (size_t i = unrolls.size(); i-- > 0;) {
+    const UOp* term = count == 1 ? unrolls[i] : b.Mul(unrolls[i], b.Index(count));
+    number = number ? b.Add(term, number) : term;
+    count *= unrolls[i]->word(1);
+  }
+  return number ? number : b.Index(0);
 }
 
 }  // namespace tg

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "ir/builder.h"
 #include "ir/walk.h"
 
 namespace tg {
@@ -12,7 +13,7 @@ namespace tg {
 class FreeLeaves {
  public:
   // The `range` and `unroll` nodes that `u` depends on and that nothing below it has closed (`end`
-  // closes ranges, `contract` unrolled axes), in order of creation.
+  // closes ranges, `contract` and `store` unrolled axes), in order of creation.
   const std::vector<const UOp*>& Of(const UOp* u);
 
   std::vector<const UOp*> RangesOf(const UOp* u);
@@ -27,6 +28,10 @@ class FreeLeaves {
   };
   NodeMap<Row> rows_;
 };
+
+// Row-major number of the current lane over these `unroll` nodes, and in `count` how many there
+// are.
+const UOp* LaneNumber(Builder& b, const std::vector<const UOp*>& unrolls, int64_t& count);
 
 }  // namespace tg
 

@@ -7,17 +7,6 @@
 
 namespace tg {
 
-const UOp* ReduceLowering::LaneNumber(const std::vector<const UOp*>& unrolls, int64_t& count) {
-  const UOp* number = nullptr;
-  count = 1;
-  for (size_t i = unrolls.size(); i-- > 0;) {
-    const UOp* term = count == 1 ? unrolls[i] : b_.Mul(unrolls[i], b_.Index(count));
-    number = number ? b_.Add(term, number) : term;
-    count *= unrolls[i]->word(1);
-  }
-  return number ? number : b_.Index(0);
-}
-
 const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& unrolls,
                                   const std::vector<const UOp*>& ranges) {
   const DType t = x->dtype;
@@ -62,7 +51,7 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
   if (ranges.empty()) return x;
 
   int64_t count = 1;
-  const UOp* i = LaneNumber(free_.UnrollsOf(x), count);
+  const UOp* i = LaneNumber(b_, free_.UnrollsOf(x), count);
   std::vector<const UOp*> outer = free_.RangesOf(x);
   std::erase_if(outer, [&](const UOp* r) {
     return std::find(ranges.begin(), ranges.end(), r) != ranges.end();
@@ -83,7 +72,7 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
                                        const std::vector<const UOp*>& locals) {
   const DType t = x->dtype;
   int64_t lanes = 1;
-  const UOp* lane = LaneNumber(free_.UnrollsOf(x), lanes);
+  const UOp* lane = LaneNumber(b_, free_.UnrollsOf(x), lanes);
   if (t.lanes() != 1) lane = b_.Mul(lane, b_.Index(t.lanes()));
   lanes *= t.lanes();
   int64_t group = 1;

@@ -40,8 +40,6 @@ class ReduceLowering {
   // combined into the first; the memory after that.
   const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
                          llvm::function_ref<const UOp*(const UOp*)> place);
-  // Row-major number of the current lane over these unroll nodes, and how many there are.
-  const UOp* LaneNumber(const std::vector<const UOp*>& unrolls, int64_t& count);
 
   Builder& b_;
   int64_t max_accumulators_;

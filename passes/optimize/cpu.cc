@@ -29,8 +29,11 @@ int64_t WidestLanes(const Tuner& t) {
 int Score(const Tuner& t, size_t axis) {
   int score = 0;
   const bool reduces = !t.Axes(AxisKind::kReduce).empty();
+  const bool staged = t.schedule().axes[axis].kind == AxisKind::kStage;
+  if (staged) score += t.IsInnermost(axis) ? 3 : -6;  // its own store
   for (const Access& a : t.accesses()) {
     const auto stride = t.Stride(a, axis);
+    if (staged && a.is_store()) continue;  // it does not go through what is stored
     if (stride == 1)
       score += a.is_store() ? 3 : 2;
     else if (stride != 0)
@@ -41,12 +44,14 @@ int Score(const Tuner& t, size_t axis) {
   return score;
 }
 
-// Returns whether results stand side by side in vectors.
-bool Vectorize(Tuner& t) {
+// Returns whether results along an axis of this kind, of node `staged` if that is given, stand side
+// by side in vectors.
+bool Vectorize(Tuner& t, AxisKind kind = AxisKind::kGlobal, const UOp* staged = nullptr) {
   size_t best = SIZE_MAX;
   int best_score = 0;
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+  for (size_t i : t.Axes(kind)) {
     if (t.IsSymbolic(i) || t.Size(i) % 2 != 0) continue;
+    if (t.schedule().base[t.schedule().axes[i].base].staged != staged) continue;
     const int score = Score(t, i);
     if (score > best_score) best = i, best_score = score;
   }
@@ -107,21 +112,50 @@ void Loops(Tuner& t, LoopSet shared = 0) {
   if (inner > 1) t.Try("loop", last, inner);
 }
 
+// Rows whose results are kept inside the kernel, made side by side where they share what is loaded
+// for them, as many as leave their reduces' accumulators in registers, of `terms` lanes each.
+void TileRows(Tuner& t, LoopSet shared, int64_t terms) {
+  const int64_t most = std::min<int64_t>(8, t.target().alu_width / terms);
+  size_t best = SIZE_MAX;
+  std::pair<size_t, int64_t> best_score = {0, 1};
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
+    const int64_t rows = PowerOfTwoDivisor(t.Size(i), most);
+    const std::pair<size_t, int64_t> score = {t.ServedAlong(i), rows};
+    if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
+    if (score > best_score) best = i, best_score = score;
+  }
+  if (best != SIZE_MAX) t.Try("upcast", best, best_score.second);
+}
+
 // Rows that share a reduce: a work-item goes through a row, with the terms of each reduce side by
 // side unless its results are.
 void TuneRows(Tuner& t, LoopSet shared) {
-  const bool vectors = Vectorize(t);
-  const std::vector<size_t> lanes = t.Axes(AxisKind::kVector);
+  Vectorize(t);
   NodeSet seen;
+  LoopSet staged = 0;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* node = t.schedule().base[n].staged;
+    if (!node) continue;
+    staged |= LoopBit(n);
+    if (seen.Insert(node)) Vectorize(t, AxisKind::kStage, node);
+  }
+  LoopSet vectors = 0;  // base axes that have lanes
+  for (size_t i : t.Axes(AxisKind::kVector)) vectors |= LoopBit(t.schedule().axes[i].base);
+  std::vector<std::pair<std::string, int64_t>> unrolls;
+  int64_t most_terms = 1;  // of reduces whose results are kept
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis& base = t.schedule().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
-    const bool varies =
-        vectors && (t.schedule().varies[n] & LoopBit(t.schedule().axes[lanes[0]].base)) != 0;
     const int64_t terms = PowerOfTwoDivisor(base.max_size, WidestLanes(t));
-    if (!varies && terms > 1) {
-      t.Try("unroll", static_cast<size_t>(t.schedule().FindAxis(base.name)), terms);
-    }
+    if ((t.schedule().varies[n] & vectors) != 0 || terms <= 1) continue;
+    unrolls.emplace_back(base.name, terms);
+    if (t.schedule().varies[n] & staged) most_terms = std::max(most_terms, terms);
+  }
+  TileRows(t, shared, most_terms);
+  // Innermost, as memory is.
+  for (const auto& [name, terms] : unrolls) {
+    t.Try("unroll", static_cast<size_t>(t.schedule().FindAxis(name)), terms);
   }
   Loops(t, shared);
   // Inside the loops over rows, so that a row's reduces stay outside of these.

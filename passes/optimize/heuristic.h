@@ -52,6 +52,11 @@ class Tuner {
   // axis): a work-item or group that goes through them computes that reduce once. Reduces of a few
   // terms do not count.
   LoopSet SharedAlong() const;
+  // How many of the loads that staged values are made of are the same all along this axis, so that
+  // rows of results side by side share them.
+  size_t ServedAlong(size_t axis) const;
+  // Whether an axis of a staged value is the one that its memory is contiguous in.
+  bool IsInnermost(size_t axis) const;
   // Work-items so far: the product of global and local axes.
   int64_t WorkItems() const;
   // Whether part of this axis's base is upcast (or unrolled) already.

@@ -61,7 +61,7 @@ LoopSet Tuner::SharedAlong() const {
   constexpr int64_t kFewTerms = 4;
   LoopSet outer = 0, shared = 0;
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    if (!schedule_.base[i].reduce) outer |= LoopBit(i);
+    if (schedule_.base[i].IsStored()) outer |= LoopBit(i);
   }
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
     const UOp* reduce = ReduceOf(schedule_.base[i]);
@@ -71,6 +71,25 @@ LoopSet Tuner::SharedAlong() const {
     if (terms > kFewTerms) shared |= outer & ~schedule_.varies[i];
   }
   return shared;
+}
+
+size_t Tuner::ServedAlong(size_t axis) const {
+  return static_cast<size_t>(
+      std::count_if(accesses_.begin(), accesses_.end(), [&](const Access& a) {
+        if (a.is_store() || Stride(a, axis) != 0) return false;
+        for (size_t n = 0; n < schedule_.base.size(); ++n) {
+          if (schedule_.base[n].staged && a.stride[n] != 0) return true;
+        }
+        return false;
+      }));
+}
+
+bool Tuner::IsInnermost(size_t axis) const {
+  const size_t base = schedule_.axes[axis].base;
+  for (size_t n = base + 1; n < schedule_.base.size(); ++n) {
+    if (schedule_.base[n].staged == schedule_.base[base].staged) return false;
+  }
+  return schedule_.digits[base].back().axis == axis;
 }
 
 int64_t Tuner::WorkItems() const {

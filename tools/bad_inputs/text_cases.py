@@ -132,7 +132,7 @@ def _cases():
     yield kernel("an unknown stage", "@double : kernel", "@double : kernle",
                  "14:18: error: expected kernel, lowered, expanded or linear, found 'kernle'; did you mean 'kernel'?")
     yield kernel("an unknown kind of axis", "i0:16 global", "i0:16 globl",
-                 "14:40: error: expected global, local, group, reduce, unroll, upcast, vector or loop, found 'globl'; did you mean 'global'?")
+                 "14:40: error: expected global, local, group, reduce, unroll, upcast, vector, loop or stage, found 'globl'; did you mean 'global'?")
     yield line("an unknown op", "%a = negate %x : f32", "11:8: error: unknown op 'negate'")
     yield line("an unknown type", "%a = neg %x : float",
                "11:17: error: unknown type 'float'; did you mean 'f32'?")

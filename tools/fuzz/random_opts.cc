@@ -1,6 +1,8 @@
 #include "tools/fuzz/random_opts.h"
 
 #include "ir/shape.h"
+#include "ir/walk.h"
+#include "passes/analysis/kernel_axes.h"
 #include "passes/analysis/schedule.h"
 
 namespace tg::fuzz {
@@ -24,6 +26,8 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
         opt.args.push_back({axis().name, 0});
       } else if (kind.name == "grid") {
         opt.args.push_back({"", rng.Below(3)});
+      } else if (kind.name.starts_with("group") && rng.Percent(30)) {
+        opt.args.push_back({axis().name, 0});
       } else if (!rng.Percent(25)) {
         // A number that is likely to divide the axis.
         int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
@@ -37,6 +41,28 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
     }
     if (ApplyOpt(*schedule, opt, target).ok()) kernel.opts.push_back(opt);
   }
+}
+
+void StageAtRandom(const Module& module, Kernel& kernel, testing::Rng& rng) {
+  Body& body = kernel.body;
+  Context& ctx = *body.context;
+  ShapeMap shapes(module, ctx);
+  NodeMap<const UOp*> map;
+  std::vector<const UOp*> srcs;
+  for (const UOp* u : PostOrder(body.root)) {
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* to = ctx.Rebuild(u, ctx, {srcs.data(), srcs.size()});
+    body.CarryOver(u, to);
+    const bool value = IsElementwise(u->op) || u->op == Op::kReduceAxis || u->op == Op::kLoad;
+    const bool kept = !u->dtype.is_pointer() && !u->dtype.is_image() && !u->dtype.is_index() &&
+                      !shapes.Of(u).empty();
+    if (value && kept && rng.Percent(15)) to = ctx.Make(Op::kStaged, u->dtype, UOpSpan(&to, 1));
+    map[u] = to;
+  }
+  body.root = map.Get(body.root);
+  ShapeMap fresh(module, ctx);
+  kernel.axes = ToAxes(BaseAxes(module, kernel, fresh));
 }
 
 }  // namespace tg::fuzz
