@@ -24,6 +24,15 @@ inline uint32_t HashNode(Op op, const DType& dtype, UOpSpan srcs, Attr attr) {
   return static_cast<uint32_t>(h ^ (h >> 29));
 }
 
+// Sources are few: a loop costs less than a call of memcmp.
+inline bool SameSources(UOpSpan a, const UOp* u) {
+  if (a.size() != u->num_srcs) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != u->src_tail[i]) return false;
+  }
+  return true;
+}
+
 uint32_t HashWords(std::span<const int64_t> words) {
   uint64_t h = words.size();
   for (int64_t w : words) h = Mix(h, static_cast<uint64_t>(w));
@@ -77,10 +86,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   for (; table_[i].node; i = (i + 1) & mask) {
     if (table_[i].hash != hash) continue;
     const UOp* u = nodes_[table_[i].node - 1];
-    if (u->op == op && u->attr == attr && u->dtype == dtype && u->num_srcs == srcs.size() &&
-        std::equal(srcs.begin(), srcs.end(), u->src_tail)) {
-      return u;
-    }
+    if (u->op == op && u->attr == attr && u->dtype == dtype && SameSources(srcs, u)) return u;
   }
   auto* u = static_cast<UOp*>(
       arena_->Allocate(sizeof(UOp) + srcs.size_bytes(), llvm::Align(alignof(UOp))));
@@ -90,7 +96,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   u->hash = hash;
   u->dtype = dtype;
   u->attr = attr;
-  if (!srcs.empty()) std::memcpy(u->src_tail, srcs.data(), srcs.size_bytes());
+  for (size_t k = 0; k < srcs.size(); ++k) u->src_tail[k] = srcs[k];
   // Ids of hand-written ranges and scratch areas stay ahead of NextId.
   if (op == Op::kRange || op == Op::kScratch || op == Op::kGroupReduce) {
     const int64_t id = u->word(op == Op::kGroupReduce ? 1 : 0);
@@ -103,17 +109,13 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
 }
 
 const UOp* Context::Rebuild(const UOp* u, const Context& from, UOpSpan srcs) {
-  if (&from == this && srcs.size() == u->num_srcs &&
-      std::equal(srcs.begin(), srcs.end(), u->src_tail)) {
-    return u;
-  }
+  if (&from == this && SameSources(srcs, u)) return u;
   return Make(u->op, u->dtype, srcs, &from == this ? u->attr : ImportAttr(u->op, u->attr, from));
 }
 
 Attr Context::MakeAttr(Op op, std::span<const int64_t> words) {
-  const OpInfo& info = GetOpInfo(op);
-  if (info.num_fields == 0) return {};
-  if (info.inline_attr()) {
+  if (!HasAttr(op)) return {};
+  if (HasInlineAttr(op)) {
     TG_CHECK(words.size() == 1);
     return {static_cast<uint64_t>(words[0])};
   }
@@ -147,9 +149,9 @@ Attr Context::MakeAttr(Op op, std::span<const int64_t> words) {
 }
 
 Attr Context::ImportAttr(Op op, Attr attr, const Context& from) {
+  if (!HasAttr(op)) return {};
   const OpInfo& info = GetOpInfo(op);
-  if (info.num_fields == 0) return {};
-  if (info.inline_attr()) {
+  if (HasInlineAttr(op)) {
     const FieldKind kind = info.fields[0].kind;
     if (kind != FieldKind::kStr && kind != FieldKind::kSym) return attr;
     return {Intern(from.String(static_cast<StringId>(attr.bits)))};

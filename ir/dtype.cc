@@ -1,17 +1,10 @@
 #include "ir/dtype.h"
 
-#include <array>
 #include <charconv>
 #include <vector>
 
 namespace tg {
 namespace {
-
-constexpr std::array<ScalarInfo, kNumScalars> kScalars = {{
-#define TG_SCALAR(name, text, bits, cls, foreign) {text, bits, ScalarClass::cls, foreign},
-#include "ir/scalars.def"
-#undef TG_SCALAR
-}};
 
 constexpr std::string_view kSpaces[] = {"global", "local", "private", "reg"};
 
@@ -41,15 +34,7 @@ std::optional<int> TakeLanes(std::string_view suffix) {
 
 }  // namespace
 
-const ScalarInfo& GetScalarInfo(Scalar s) { return kScalars[static_cast<size_t>(s)]; }
 std::string_view AddrSpaceName(AddrSpace s) { return kSpaces[static_cast<size_t>(s)]; }
-
-bool IsFloat(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kFloat; }
-bool IsSigned(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kSigned; }
-bool IsUnsigned(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kUnsigned; }
-bool IsInt(Scalar s) { return IsSigned(s) || IsUnsigned(s); }
-int BitWidth(Scalar s) { return GetScalarInfo(s).bits; }
-int64_t ByteSize(Scalar s) { return GetScalarInfo(s).bits / 8; }
 
 Scalar BitsType(Scalar s) {
   switch (BitWidth(s)) {
@@ -62,13 +47,6 @@ Scalar BitsType(Scalar s) {
     default:
       return Scalar::kU64;
   }
-}
-
-size_t DType::Hash() const {
-  uint64_t h = static_cast<uint64_t>(scalar_) | static_cast<uint64_t>(kind_) << 8 |
-               static_cast<uint64_t>(space_) << 16 | static_cast<uint64_t>(lanes_) << 24;
-  h ^= static_cast<uint64_t>(size_) * 0x9e3779b97f4a7c15ull;
-  return h * 0xff51afd7ed558ccdull;
 }
 
 std::string DType::ToString() const {
@@ -95,7 +73,7 @@ std::string DType::ToString() const {
 
 std::optional<Scalar> ScalarFromName(std::string_view text) {
   for (int i = 0; i < kNumScalars; ++i) {
-    if (kScalars[i].text == text) return static_cast<Scalar>(i);
+    if (kScalarInfos[i].text == text) return static_cast<Scalar>(i);
   }
   return std::nullopt;
 }

@@ -41,7 +41,12 @@ struct ScalarInfo {
   ScalarClass cls;
   std::string_view foreign;  // tinygrad's spellings, separated by '|'
 };
-const ScalarInfo& GetScalarInfo(Scalar s);
+inline constexpr ScalarInfo kScalarInfos[kNumScalars] = {
+#define TG_SCALAR(name, text, bits, cls, foreign) {text, bits, ScalarClass::cls, foreign},
+#include "ir/scalars.def"
+#undef TG_SCALAR
+};
+constexpr const ScalarInfo& GetScalarInfo(Scalar s) { return kScalarInfos[static_cast<size_t>(s)]; }
 std::string_view AddrSpaceName(AddrSpace s);
 
 class DType {
@@ -112,7 +117,12 @@ class DType {
   std::string ToString() const;
 
   friend constexpr bool operator==(const DType&, const DType&) = default;
-  size_t Hash() const;
+  constexpr size_t Hash() const {
+    uint64_t h = static_cast<uint64_t>(scalar_) | static_cast<uint64_t>(kind_) << 8 |
+                 static_cast<uint64_t>(space_) << 16 | static_cast<uint64_t>(lanes_) << 24;
+    h ^= static_cast<uint64_t>(size_) * 0x9e3779b97f4a7c15ull;
+    return h * 0xff51afd7ed558ccdull;
+  }
 
  private:
   Scalar scalar_ = Scalar::kVoid;
@@ -132,12 +142,14 @@ inline constexpr DType kF32{Scalar::kF32};
 inline constexpr DType kF64{Scalar::kF64};
 inline constexpr DType kIndex{Scalar::kIndex};
 
-bool IsFloat(Scalar s);
-bool IsSigned(Scalar s);    // i8..i64
-bool IsUnsigned(Scalar s);  // u8..u64
-bool IsInt(Scalar s);       // IsSigned or IsUnsigned
-int BitWidth(Scalar s);
-int64_t ByteSize(Scalar s);
+constexpr bool IsFloat(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kFloat; }
+// i8..i64
+constexpr bool IsSigned(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kSigned; }
+// u8..u64
+constexpr bool IsUnsigned(Scalar s) { return GetScalarInfo(s).cls == ScalarClass::kUnsigned; }
+constexpr bool IsInt(Scalar s) { return IsSigned(s) || IsUnsigned(s); }
+constexpr int BitWidth(Scalar s) { return GetScalarInfo(s).bits; }
+constexpr int64_t ByteSize(Scalar s) { return GetScalarInfo(s).bits / 8; }
 Scalar BitsType(Scalar s);  // the unsigned integer of as many bits
 
 // "f32" -> kF32; nullopt for anything else.

@@ -78,25 +78,27 @@ constexpr OpInfo Make(Op op, std::string_view enum_name, std::string_view mnemon
   return info;
 }
 
-constexpr std::array<OpInfo, kNumOps> kInfo = {{
-#define TG_OP(name, ...) Make(Op::name, #name, __VA_ARGS__),
-#include "ir/ops.def"
-#undef TG_OP
-}};
-
 constexpr std::string_view kStageNames[] = {"tensor", "kernel", "lowered", "expanded", "linear"};
 constexpr std::string_view kSpecials[] = {"grid0", "grid1", "grid2", "local0", "local1", "local2"};
 
 }  // namespace
 
+constexpr OpInfo kOpInfos[kNumOps] = {
+#define TG_OP(name, ...) Make(Op::name, #name, __VA_ARGS__),
+#include "ir/ops.def"
+#undef TG_OP
+};
+
 namespace op_internal {
 constexpr FlagTable MakeFlags() {
   FlagTable table{};
   for (int i = 0; i < kNumOps; ++i) {
-    for (char c : kInfo[static_cast<size_t>(i)].flags) {
+    for (char c : kOpInfos[i].flags) {
       constexpr std::string_view kLetters = "caemzlti";
       table.bits[i] = static_cast<uint16_t>(table.bits[i] | 1u << kLetters.find(c));
     }
+    if (kOpInfos[i].num_fields > 0) table.bits[i] |= kAttrBit;
+    if (kOpInfos[i].inline_attr()) table.bits[i] |= kInlineAttrBit;
   }
   return table;
 }
@@ -117,8 +119,6 @@ bool OpInfo::LegalIn(Stage s) const {
   return stages.find("TKLXN"[static_cast<int>(s)]) != std::string_view::npos;
 }
 
-const OpInfo& GetOpInfo(Op op) { return kInfo[static_cast<size_t>(op)]; }
-
 std::optional<Op> OpFromMnemonic(std::string_view mnemonic) {
   // Perfect hashing is not worth it: a table of first letters leaves few comparisons.
   struct Buckets {
@@ -129,7 +129,7 @@ std::optional<Op> OpFromMnemonic(std::string_view mnemonic) {
     Buckets b;
     for (auto& f : b.first) f = 255;
     for (int i = kNumOps - 1; i >= 0; --i) {
-      const std::string_view m = kInfo[static_cast<size_t>(i)].mnemonic;
+      const std::string_view m = kOpInfos[static_cast<size_t>(i)].mnemonic;
       auto& head = b.first[static_cast<size_t>((m[0] * 5 + m.back() * 3 + m.size()) & 127)];
       b.next[static_cast<size_t>(i)] = head;
       head = static_cast<uint8_t>(i);
@@ -141,7 +141,7 @@ std::optional<Op> OpFromMnemonic(std::string_view mnemonic) {
   const size_t key =
       static_cast<size_t>((mnemonic[0] * 5 + mnemonic.back() * 3 + mnemonic.size()) & 127);
   for (uint8_t i = kBuckets.first[key]; i != 255; i = kBuckets.next[i]) {
-    if (kInfo[i].mnemonic == mnemonic) return static_cast<Op>(i);
+    if (kOpInfos[i].mnemonic == mnemonic) return static_cast<Op>(i);
   }
   return std::nullopt;
 }

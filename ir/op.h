@@ -67,10 +67,11 @@ struct OpInfo {
   bool AllowsClass(char c) const { return classes.find(c) != std::string_view::npos; }
   bool has(char flag) const { return flags.find(flag) != std::string_view::npos; }
   // The attribute is one word, kept in the node itself.
-  bool inline_attr() const { return num_fields == 1 && IsOneWord(fields[0].kind); }
+  constexpr bool inline_attr() const { return num_fields == 1 && IsOneWord(fields[0].kind); }
 };
 
-const OpInfo& GetOpInfo(Op op);
+extern const OpInfo kOpInfos[kNumOps];
+inline const OpInfo& GetOpInfo(Op op) { return kOpInfos[static_cast<size_t>(op)]; }
 std::optional<Op> OpFromMnemonic(std::string_view mnemonic);
 inline std::string_view Mnemonic(Op op) { return GetOpInfo(op).mnemonic; }
 
@@ -81,7 +82,8 @@ struct FlagTable {
 };
 extern const FlagTable kFlags;
 constexpr uint16_t kCommutativeBit = 1, kAssociativeBit = 2, kElementwiseBit = 4, kMovementBit = 8,
-                   kZeroBit = 16, kLeafBit = 32, kTokenBit = 64, kIdentityBit = 128;
+                   kZeroBit = 16, kLeafBit = 32, kTokenBit = 64, kIdentityBit = 128,
+                   kAttrBit = 256, kInlineAttrBit = 512;
 inline bool Has(Op op, uint16_t bit) { return kFlags.bits[static_cast<int>(op)] & bit; }
 }  // namespace op_internal
 
@@ -95,6 +97,9 @@ inline bool IsVaryingLeaf(Op op) { return op_internal::Has(op, op_internal::kLea
 // Its value is its source's, element by element.
 inline bool IsIdentity(Op op) { return op_internal::Has(op, op_internal::kIdentityBit); }
 inline bool YieldsToken(Op op) { return op_internal::Has(op, op_internal::kTokenBit); }
+// OpInfo::num_fields > 0; OpInfo::inline_attr().
+inline bool HasAttr(Op op) { return op_internal::Has(op, op_internal::kAttrBit); }
+inline bool HasInlineAttr(Op op) { return op_internal::Has(op, op_internal::kInlineAttrBit); }
 // May stand in a reduce_axis, reduce or group_reduce.
 bool IsReduceOp(Op op);
 

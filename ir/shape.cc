@@ -4,6 +4,7 @@
 
 #include "ir/attr.h"
 #include "ir/check.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 namespace {
@@ -24,8 +25,8 @@ std::nullopt_t Fail(std::string* error, std::string message) {
 
 // The number of symbolic entries of an attribute.
 size_t CountSymbolic(const UOp* u) {
+  if (!HasAttr(u->op) || HasInlineAttr(u->op)) return 0;
   const OpInfo& info = GetOpInfo(u->op);
-  if (info.num_fields == 0 || info.inline_attr()) return 0;
   size_t n = 0;
   ForEachField(info, u->words(), [&](const AttrField& field, auto words) {
     const bool dims = field.kind == FieldKind::kDims || field.kind == FieldKind::kPairs ||
@@ -160,7 +161,7 @@ Dim MulDims(Context& ctx, const Dim& a, const Dim& b) {
 
 const Shape& ShapeMap::Of(const UOp* u) {
   if (const Shape* known = shapes_.Get(u)) return *known;
-  std::vector<const UOp*> stack = {u};
+  llvm::SmallVector<const UOp*, 32> stack = {u};
   while (!stack.empty()) {
     const UOp* top = stack.back();
     bool ready = true;

@@ -55,13 +55,15 @@ struct UOp {
 
   // The attribute's words: inline or interned.
   std::span<const int64_t> words() const {
-    const OpInfo& info = GetOpInfo(op);
-    if (info.num_fields == 0) return {};
-    if (info.inline_attr()) return {reinterpret_cast<const int64_t*>(&attr.bits), 1};
+    if (HasInlineAttr(op)) return {reinterpret_cast<const int64_t*>(&attr.bits), 1};
+    if (!HasAttr(op)) return {};
     const auto* data = reinterpret_cast<const AttrData*>(attr.bits);
     return {data->words, data->size};
   }
-  int64_t word(size_t i = 0) const { return words()[i]; }
+  int64_t word(size_t i = 0) const {
+    if (HasInlineAttr(op)) return static_cast<int64_t>(attr.bits);
+    return reinterpret_cast<const AttrData*>(attr.bits)->words[i];
+  }
   // The list attribute that starts at word `at`.
   std::span<const int64_t> list(size_t at = 0) const {
     const auto w = words();

@@ -141,6 +141,7 @@ int64_t BitsFromDouble(Scalar s, double v) {
 int64_t BitsFromInt(Scalar s, int64_t v) {
   if (s == Scalar::kBool) return v != 0;
   if (s == Scalar::kF64) return std::bit_cast<int64_t>(static_cast<double>(v));
+  if (s == Scalar::kF32) return std::bit_cast<uint32_t>(static_cast<float>(v));
   if (IsFloat(s)) {
     const uint64_t magnitude = v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
     return static_cast<int64_t>(Narrow(FormatOf(s), StickyDouble(magnitude, v < 0)));

@@ -3,6 +3,7 @@
 #define TG_IR_WALK_H_
 
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -61,19 +62,28 @@ class NodeMap {
 // bodies print.
 inline void AppendPostOrder(UOpSpan roots, NodeSet& seen, std::vector<const UOp*>& out) {
   llvm::SmallVector<std::pair<const UOp*, uint32_t>, 64> stack;
+  if (out.capacity() == 0) out.reserve(64);
   for (const UOp* root : roots) {
     seen.Reserve(root);  // ids of sources are smaller
     if (!seen.Insert(root)) continue;
-    stack.emplace_back(root, 0);
-    while (!stack.empty()) {
-      auto& [u, next] = stack.back();
-      if (next == u->num_srcs) {
-        out.push_back(u);
-        stack.pop_back();
+    const UOp* u = root;
+    uint32_t next = 0;
+    while (true) {
+      if (next < u->num_srcs) {
+        const UOp* s = u->src(next++);
+        if (!seen.Insert(s)) continue;
+        if (s->num_srcs == 0) {
+          out.push_back(s);
+          continue;
+        }
+        stack.emplace_back(u, next);
+        u = s;
+        next = 0;
         continue;
       }
-      const UOp* s = u->src(next++);
-      if (seen.Insert(s)) stack.emplace_back(s, 0);
+      out.push_back(u);
+      if (stack.empty()) break;
+      std::tie(u, next) = stack.pop_back_val();
     }
   }
 }
