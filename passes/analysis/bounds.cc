@@ -110,26 +110,30 @@ Interval Bounds::FromSources(const UOp* u) const {
 }
 
 Interval Bounds::Compute(const UOp* root) {
+  Row(root);  // makes room: ids of sources are smaller
   llvm::SmallVector<const UOp*, 32> stack = {root};
   while (!stack.empty()) {
     const UOp* u = stack.back();
-    if (Row(u).lo <= Row(u).hi) {
+    Interval& its = rows_[u->id];
+    if (its.lo <= its.hi) {
       stack.pop_back();
       continue;
     }
     if (!HasInterval(u)) {
-      Row(u) = Interval{};
+      its = Interval{};
+      stack.pop_back();
       continue;
     }
     const size_t pending = stack.size();
     for (size_t i = 0, n = DecidingSources(u); i < n; ++i) {
-      const Interval& row = Row(u->src(i));
+      const Interval& row = rows_[u->src(i)->id];
       if (row.lo > row.hi) stack.push_back(u->src(i));
     }
     if (stack.size() == pending) {
       const Interval v = FromSources(u);
       // Bounds that contradict each other belong to code that never runs.
-      Row(u) = v.lo <= v.hi ? v : FullInterval(u->dtype.scalar());
+      its = v.lo <= v.hi ? v : FullInterval(u->dtype.scalar());
+      stack.pop_back();
     }
   }
   return rows_[root->id];
@@ -137,6 +141,7 @@ Interval Bounds::Compute(const UOp* root) {
 
 int64_t Bounds::KnownDivisor(const UOp* root) {
   const auto done = [&](const UOp* u) { return u->id < divisors_.size() && divisors_[u->id] >= 0; };
+  if (done(root)) return divisors_[root->id];
   const auto known = [&](const UOp* u) { return divisors_[u->id]; };
   const auto from_sources = [&](const UOp* u) -> int64_t {
     const Scalar s = u->dtype.scalar();

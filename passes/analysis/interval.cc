@@ -172,8 +172,53 @@ Interval Compare(Op op, WideInterval a, WideInterval b) {
 Interval FullInterval(Scalar s) {
   if (s == Scalar::kBool) return {0, 1};
   if (s == Scalar::kU64) return {0, INT64_MAX};
-  if (IsInt(s)) return {MinValue(s), MaxValue(s)};
+  const int spare = 64 - BitWidth(s);
+  if (IsSigned(s)) return {INT64_MIN >> spare, INT64_MAX >> spare};
+  if (IsUnsigned(s)) return {0, INT64_MAX >> (spare - 1)};
   return {};
+}
+
+// The same as below in 64 bits, for what nearly all of a kernel's arithmetic is: sums, products and
+// quotients by a positive constant of numbers that have bounds. False: not this case.
+bool NarrowAlu(Op op, Scalar s, Interval a, Interval b, Interval* out) {
+  int64_t lo, hi;
+  switch (op) {
+    case Op::kAdd:
+      if (__builtin_add_overflow(a.lo, b.lo, &lo)) return false;
+      if (__builtin_add_overflow(a.hi, b.hi, &hi)) return false;
+      break;
+    case Op::kSub:
+      if (__builtin_sub_overflow(a.lo, b.hi, &lo)) return false;
+      if (__builtin_sub_overflow(a.hi, b.lo, &hi)) return false;
+      break;
+    case Op::kMul: {
+      int64_t v[4];
+      if (__builtin_mul_overflow(a.lo, b.lo, &v[0])) return false;
+      if (__builtin_mul_overflow(a.lo, b.hi, &v[1])) return false;
+      if (__builtin_mul_overflow(a.hi, b.lo, &v[2])) return false;
+      if (__builtin_mul_overflow(a.hi, b.hi, &v[3])) return false;
+      lo = std::min(std::min(v[0], v[1]), std::min(v[2], v[3]));
+      hi = std::max(std::max(v[0], v[1]), std::max(v[2], v[3]));
+      break;
+    }
+    case Op::kFloorDiv:
+    case Op::kFloorMod: {
+      if (b.lo != b.hi || b.lo <= 0) return false;
+      const int64_t d = b.lo;
+      const auto floor_div = [d](int64_t v) { return v / d - (v % d < 0); };
+      lo = floor_div(a.lo), hi = floor_div(a.hi);
+      if (op == Op::kFloorDiv) break;
+      const bool one_turn = lo == hi;
+      lo = one_turn ? a.lo - lo * d : 0;
+      hi = one_turn ? a.hi - hi * d : a.lo >= 0 ? std::min(a.hi, d - 1) : d - 1;
+      break;
+    }
+    default:
+      return false;
+  }
+  const Interval full = FullInterval(s);
+  *out = lo < full.lo || hi > full.hi ? full : Interval{lo, hi};
+  return true;
 }
 
 Interval ConstInterval(Scalar s, int64_t bits) {
@@ -185,6 +230,10 @@ Interval AluInterval(Op op, Scalar s, std::span<const Interval> args) {
   if (IsFloat(s)) return op == Op::kCmpLt || op == Op::kCmpNe ? Interval{0, 1} : Interval{};
   if (op == Op::kWhere) {
     return args[0].lo == 1 ? args[1] : args[0].hi == 0 ? args[2] : Union(args[1], args[2]);
+  }
+  if (args.size() == 2 && (IsSigned(s) || s == Scalar::kIndex) && args[0].HasLo() &&
+      args[0].HasHi() && args[1].HasLo() && args[1].HasHi()) {
+    if (Interval v; NarrowAlu(op, s, args[0], args[1], &v)) return v;
   }
   const WideInterval a = Load(s, args[0]);
   const WideInterval b = args.size() > 1 ? Load(s, args[1]) : a;
