@@ -192,11 +192,39 @@ const UOp* BuildLinear(LinearForm& form, RuleContext& rc) {
   return sum;
 }
 
+namespace {
+
+// Whether BuildLinear would make `u` of these terms, which are sorted: most sums already are as
+// they should be, and need not be made again to be told so.
+bool IsBuilt(const LinearForm& form, const UOp* u) {
+  const auto is_constant = [&](const UOp* v, int64_t bits) {
+    return v->dtype == form.type && UniformBits(v) == bits;
+  };
+  const auto is_term = [&](const UOp* v, const LinearForm::Term& t) {
+    if (t.coef == 1) return v == t.node;
+    return v->op == Op::kMul && v->src(0) == t.node && is_constant(v->src(1), t.coef);
+  };
+  size_t n = form.terms.size();
+  if (n == 0 || form.terms[n - 1].node->op == Op::kVConst) return false;
+  if (form.constant != 0) {
+    if (u->op != Op::kAdd || !is_constant(u->src(1), form.constant)) return false;
+    u = u->src(0);
+  }
+  for (; n > 1; --n) {
+    if (u->op != Op::kAdd || !is_term(u->src(1), form.terms[n - 1])) return false;
+    u = u->src(0);
+  }
+  return is_term(u, form.terms[0]);
+}
+
+}  // namespace
+
 const UOp* CanonicalSum(const UOp* u, RuleContext& rc) {
   auto form = ParseLinear(u);
   if (!form) return nullptr;
   JoinDivMod(*form, rc);
-  return BuildLinear(*form, rc);
+  SortTerms(*form, rc);
+  return IsBuilt(*form, u) ? nullptr : BuildLinear(*form, rc);
 }
 
 const UOp* DistributeProduct(const UOp* u, RuleContext& rc) {
