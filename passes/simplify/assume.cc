@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -56,11 +55,17 @@ Bound AsBound(const UOp* clause) {
 // and what moves lanes are leaves.
 bool IsArithmetic(const UOp* u) { return IsElementwise(u->op); }
 
+using NodeList = llvm::SmallVector<const UOp*, 32>;
+
+bool Contains(const NodeList& nodes, const UOp* u) {
+  return std::find(nodes.begin(), nodes.end(), u) != nodes.end();
+}
+
 // The nodes of a value, sources first, leaves included. Empty: too many.
-std::vector<const UOp*> NodesOf(const UOp* value) {
-  std::vector<const UOp*> out;
+NodeList NodesOf(const UOp* value) {
+  NodeList out;
   llvm::SmallPtrSet<const UOp*, 32> seen = {value};
-  llvm::SmallVector<std::pair<const UOp*, uint32_t>, 32> stack = {{value, 0}};
+  llvm::SmallVector<std::pair<const UOp*, uint32_t>, 16> stack = {{value, 0}};
   while (!stack.empty()) {
     auto& [u, next] = stack.back();
     if (!IsArithmetic(u) || next == u->num_srcs) {
@@ -70,7 +75,12 @@ std::vector<const UOp*> NodesOf(const UOp* value) {
       continue;
     }
     const UOp* s = u->src(next++);
-    if (seen.insert(s).second) stack.push_back({s, 0});
+    if (!seen.insert(s).second) continue;
+    if (s->num_srcs == 0) {
+      out.push_back(s);
+    } else {
+      stack.push_back({s, 0});
+    }
   }
   return out;
 }
@@ -85,7 +95,7 @@ bool IsDivision(Op op) {
 }
 
 // Operations, with divisions dear, unless they are shifts.
-int Cost(const std::vector<const UOp*>& nodes) {
+int Cost(const NodeList& nodes) {
   int cost = 0;
   for (const UOp* u : nodes) {
     switch (u->op) {
@@ -110,26 +120,34 @@ int Cost(const std::vector<const UOp*>& nodes) {
   return cost;
 }
 
-const UOp* Replace(RuleContext& rc, const std::vector<const UOp*>& nodes, const UOp* from,
-                   const UOp* to) {
-  llvm::SmallDenseMap<const UOp*, const UOp*, 32> map;
+using Replacements = llvm::SmallVector<std::pair<const UOp*, const UOp*>, 8>;
+
+// The last of `nodes`, which are all that it is made of, with each `first` of `to` replaced by its
+// `second`.
+const UOp* Replace(RuleContext& rc, const NodeList& nodes, const Replacements& to) {
+  llvm::SmallDenseMap<const UOp*, const UOp*, 16> changed;
   llvm::SmallVector<const UOp*, 4> srcs;
   for (const UOp* u : nodes) {
-    const UOp* v = u;
-    if (u == from) {
-      v = to;
-    } else if (IsArithmetic(u)) {
-      srcs.clear();
-      bool changed = false;
-      for (const UOp* s : u->srcs()) {
-        srcs.push_back(map.lookup(s));
-        changed |= srcs.back() != s;
-      }
-      if (changed) v = rc.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
+    const auto own =
+        std::find_if(to.begin(), to.end(), [&](const auto& pair) { return pair.first == u; });
+    if (own != to.end()) {
+      changed[u] = own->second;
+      continue;
     }
-    map[u] = v;
+    if (changed.empty() || !IsArithmetic(u)) continue;
+    srcs.clear();
+    bool differs = false;
+    for (const UOp* s : u->srcs()) {
+      const UOp* with = changed.lookup(s);
+      differs |= with != nullptr;
+      srcs.push_back(with ? with : s);
+    }
+    if (differs) {
+      changed[u] = rc.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
+    }
   }
-  return map.lookup(nodes.back());
+  const UOp* with = changed.lookup(nodes.back());
+  return with ? with : nodes.back();
 }
 
 // The algebra alone.
@@ -150,37 +168,40 @@ const UOp* StandIn(const UOp* x, Interval range, RuleContext& rc) {
 }
 
 // `value`, which is made of `nodes`, for an `x` within `range`, with x itself in it again.
-const UOp* Assume(const UOp* x, Interval range, const UOp* value,
-                  const std::vector<const UOp*>& nodes, RuleContext& rc) {
-  if (std::find(nodes.begin(), nodes.end(), x) == nodes.end()) return value;
+const UOp* Assume(const UOp* x, Interval range, const UOp* value, const NodeList& nodes,
+                  RuleContext& rc) {
+  if (!Contains(nodes, x)) return value;
   const UOp* stand_in = StandIn(x, range, rc);
-  const UOp* simple = Algebra(Replace(rc, nodes, x, stand_in), rc);
+  const UOp* simple = Algebra(Replace(rc, nodes, {{x, stand_in}}), rc);
   if (IsConst(stand_in) || stand_in->op == Op::kVConst) return simple;
-  const std::vector<const UOp*> new_nodes = NodesOf(simple);
-  return new_nodes.empty() ? value : Replace(rc, new_nodes, stand_in, x);
+  const NodeList new_nodes = NodesOf(simple);
+  return new_nodes.empty() ? value : Replace(rc, new_nodes, {{stand_in, x}});
 }
 
 using BoundList = llvm::SmallVector<Bound, 8>;
 
 // The same for all of `bounds` that are on coordinates, at once: that a sum is not negative may
 // need several. `value` where there are fewer than `least`.
-const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value,
-                     const std::vector<const UOp*>& nodes, RuleContext& rc) {
-  llvm::SmallVector<std::pair<const UOp*, const UOp*>, 8> stand_ins;
-  const UOp* assumed = value;
+const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value, const NodeList& nodes,
+                     RuleContext& rc) {
+  BoundList helpful;
   for (const Bound& b : bounds) {
-    if (IsArithmetic(b.of) || std::find(nodes.begin(), nodes.end(), b.of) == nodes.end()) continue;
-    if (b.range == rc.bounds.Of(b.of)) continue;
-    stand_ins.push_back({b.of, StandIn(b.of, b.range, rc)});
-    assumed = Replace(rc, NodesOf(assumed), b.of, stand_ins.back().second);
+    if (!IsArithmetic(b.of) && b.range != rc.bounds.Of(b.of) && Contains(nodes, b.of)) {
+      helpful.push_back(b);
+    }
   }
-  if (stand_ins.size() < least) return value;
-  const UOp* simple = Algebra(assumed, rc);
-  for (const auto& [x, stand_in] : stand_ins) {
-    if (IsConst(stand_in) || stand_in->op == Op::kVConst) continue;
-    const std::vector<const UOp*> its = NodesOf(simple);
+  if (helpful.size() < least) return value;
+  Replacements there, back;
+  for (const Bound& b : helpful) {
+    const UOp* stand_in = StandIn(b.of, b.range, rc);
+    there.push_back({b.of, stand_in});
+    if (!IsConst(stand_in) && stand_in->op != Op::kVConst) back.push_back({stand_in, b.of});
+  }
+  const UOp* simple = Algebra(Replace(rc, nodes, there), rc);
+  if (!back.empty()) {
+    const NodeList its = NodesOf(simple);
     if (its.empty()) return value;
-    simple = Replace(rc, its, stand_in, x);
+    simple = Replace(rc, its, back);
   }
   return Algebra(simple, rc);  // in the order of the coordinates, not of their stand-ins
 }
@@ -211,11 +232,9 @@ BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
 
 // What `value` is in all of `alternatives`, one by one beside `bounds`; null where they disagree.
 const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, const UOp* value,
-                       const std::vector<const UOp*>& nodes, RuleContext& rc) {
+                       const NodeList& nodes, RuleContext& rc) {
   const UOp* agreed = nullptr;
-  const auto occurs = [&](const Bound& b) {
-    return std::find(nodes.begin(), nodes.end(), b.of) != nodes.end();
-  };
+  const auto occurs = [&](const Bound& b) { return Contains(nodes, b.of); };
   if (!std::all_of(alternatives.begin(), alternatives.end(), occurs)) return nullptr;
   for (const Bound& a : alternatives) {
     if (a.range.lo > a.range.hi) continue;
@@ -238,14 +257,14 @@ const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, c
 
 const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleContext& rc) {
   if (IsConst(value) || value->op == Op::kVConst) return value;
-  std::vector<const UOp*> nodes = NodesOf(value);
+  NodeList nodes = NodesOf(value);
   if (nodes.empty()) return value;
   // Goes on with `other` where it costs less.
   const auto take = [&](const UOp* other) {
     if (other == value) return;
     const UOp* simple = Algebra(other, rc);
     if (simple == value) return;
-    std::vector<const UOp*> its = NodesOf(simple);
+    NodeList its = NodesOf(simple);
     if (its.empty() || Cost(its) >= Cost(nodes)) return;
     value = simple;
     nodes = std::move(its);
@@ -256,8 +275,9 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
     if (!b.of) {
       // Under a bool, it is true.
       const UOp* positive = Negated(clause);
-      take(Replace(rc, nodes, positive ? positive : clause,
-                   UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)));
+      const UOp* known = positive ? positive : clause;
+      if (!Contains(nodes, known)) continue;
+      take(Replace(rc, nodes, {{known, UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)}}));
       continue;
     }
     auto same =
