@@ -85,23 +85,24 @@ constexpr bool CommutesByTable(Op op) {
   return kTable[static_cast<size_t>(op)];
 }
 
-// ---- Whether the ops alone let a pattern match
-// --------------------------------------------------- Most attempts fail by their ops: that needs
-// neither an Env nor all orders of operands.
+// ---- Whether the ops alone let a pattern match --------------------------------------------------
+// Most attempts fail by their ops: that needs neither an Env nor all orders of operands.
 template <typename P>
 struct OpsOf {
-  static bool Match(const UOp* u) {
+  [[gnu::always_inline]] static bool Match(const UOp* u) {
     if constexpr (kIsConstant<P>) return u->op == Op::kConst || u->op == Op::kVConst;
     return true;
   }
 };
 template <Op kOp, typename A>
 struct OpsOf<Alu<kOp, A>> {
-  static bool Match(const UOp* u) { return u->op == kOp && OpsOf<A>::Match(u->src(0)); }
+  [[gnu::always_inline]] static bool Match(const UOp* u) {
+    return u->op == kOp && OpsOf<A>::Match(u->src(0));
+  }
 };
 template <Op kOp, typename A, typename B_>
 struct OpsOf<Alu<kOp, A, B_>> {
-  static bool Match(const UOp* u) {
+  [[gnu::always_inline]] static bool Match(const UOp* u) {
     if (u->op != kOp) return false;
     if (OpsOf<A>::Match(u->src(0)) && OpsOf<B_>::Match(u->src(1))) return true;
     if constexpr (CommutesByTable(kOp) && !kIsConstant<B_>) {
@@ -112,7 +113,7 @@ struct OpsOf<Alu<kOp, A, B_>> {
 };
 template <Op kOp, typename P, typename A, typename B_>
 struct OpsOf<Alu<kOp, P, A, B_>> {
-  static bool Match(const UOp* u) {
+  [[gnu::always_inline]] static bool Match(const UOp* u) {
     return u->op == kOp && OpsOf<P>::Match(u->src(0)) && OpsOf<A>::Match(u->src(1)) &&
            OpsOf<B_>::Match(u->src(2));
   }
@@ -231,6 +232,21 @@ bool Fits(const T& t, const Env& e, RuleContext& rc) {
   } else {
     return true;
   }
+}
+
+// Whether the module's flags alone rule a guard out.
+template <typename G>
+bool NeverHolds(const G&, ModuleFlags) {
+  return false;
+}
+inline bool NeverHolds(const FlagNode& f, ModuleFlags flags) { return !flags.has(f.flag); }
+template <typename A, typename B_>
+bool NeverHolds(const AndAlso<A, B_>& t, ModuleFlags flags) {
+  return NeverHolds(t.a, flags) || NeverHolds(t.b, flags);
+}
+template <typename A, typename B_>
+bool NeverHolds(const OrElse<A, B_>& t, ModuleFlags flags) {
+  return NeverHolds(t.a, flags) && NeverHolds(t.b, flags);
 }
 
 inline Tri Holds(const Always&, const Env&, RuleContext&) { return Tri::kTrue; }

@@ -57,25 +57,50 @@ class RuleSet {
 
 namespace pattern {
 
+// The domain of what a node of op `kOp` computes on.
+template <Op kOp>
+Domain OperandDomain(const UOp* u) {
+  constexpr uint32_t kAt = kOp == Op::kWhere ? 1 : 0;
+  return u->num_srcs > kAt ? DomainOf(u->src(kAt)->dtype) : Domain{0};
+}
+
+// False where a rule cannot apply by its domain, the module's flags or the ops alone: that is so of
+// most attempts. Inlined into the function of the op, where what rules share is asked once.
+template <typename R>
+[[gnu::always_inline]] inline bool MayApply(const R& rule, const UOp* u, Domain operands,
+                                            const RuleContext& rc) {
+  using L = std::remove_cvref_t<decltype(rule.lhs)>;
+  if constexpr (L::kOperand == Type::kDomain) {
+    if (!(rule.domain & operands)) return false;
+  }
+  return !NeverHolds(rule.guard, rc.flags) && OpsOf<L>::Match(u);
+}
+
+template <typename R>
+const UOp* ApplyPattern(const R& rule, const UOp* u, RuleContext& rc) {
+  using L = std::remove_cvref_t<decltype(rule.lhs)>;
+  for (uint32_t choices = 0;;) {
+    Env e;
+    e.domain = rule.domain;
+    e.choices = choices;
+    if (Match<L::kType>(rule.lhs, u, e) && Holds(rule.guard, e, rc) == Tri::kTrue) {
+      return Build<L::kType>(rule.rhs, rc, e, u->dtype.lanes());
+    }
+    int turn = e.depth;
+    while (turn > 0 && (choices >> (turn - 1) & 1)) --turn;
+    if (turn == 0) return nullptr;
+    choices = (choices & ((1u << (turn - 1)) - 1)) | 1u << (turn - 1);
+  }
+}
+
 template <typename R>
 const UOp* ApplyRule(const R& rule, const UOp* u, RuleContext& rc) {
   if constexpr (R::kIsCustom) {
     return rule.fn(u, rc);
   } else {
     using L = std::remove_cvref_t<decltype(rule.lhs)>;
-    if (!OpsOf<L>::Match(u)) return nullptr;
-    for (uint32_t choices = 0;;) {
-      Env e;
-      e.domain = rule.domain;
-      e.choices = choices;
-      if (Match<L::kType>(rule.lhs, u, e) && Holds(rule.guard, e, rc) == Tri::kTrue) {
-        return Build<L::kType>(rule.rhs, rc, e, u->dtype.lanes());
-      }
-      int turn = e.depth;
-      while (turn > 0 && (choices >> (turn - 1) & 1)) --turn;
-      if (turn == 0) return nullptr;
-      choices = (choices & ((1u << (turn - 1)) - 1)) | 1u << (turn - 1);
-    }
+    if (!MayApply(rule, u, OperandDomain<L::kOp>(u), rc)) return nullptr;
+    return ApplyPattern(rule, u, rc);
   }
 }
 
@@ -99,8 +124,16 @@ class RuleTable {
   (std::make_index_sequence<kSize>());
 
   template <size_t kRule>
-  static const UOp* Try(const UOp* u, RuleContext& rc, uint32_t* number) {
-    const UOp* v = pattern::ApplyRule(std::get<kRule>(kRules), u, rc);
+  [[gnu::always_inline]] static const UOp* Try(const UOp* u, [[maybe_unused]] Domain operands,
+                                               RuleContext& rc, uint32_t* number) {
+    constexpr const auto& rule = std::get<kRule>(kRules);
+    const UOp* v = nullptr;
+    if constexpr (RuleAt<kRule>::kIsCustom) {
+      v = rule.fn(u, rc);
+    } else {
+      if (!pattern::MayApply(rule, u, operands, rc)) return nullptr;
+      v = pattern::ApplyPattern(rule, u, rc);
+    }
     if (v == u) return nullptr;
     if (v) *number = kRule;
     return v;
@@ -108,8 +141,9 @@ class RuleTable {
   template <Op kOp>
   static const UOp* ForOp(const UOp* u, RuleContext& rc, uint32_t* number) {
     const UOp* v = nullptr;
+    const Domain operands = pattern::OperandDomain<kOp>(u);
     [&]<size_t... I>(std::index_sequence<I...>) {
-      (void)((v = Try<kRulesOf<kOp>[I]>(u, rc, number)) || ...);
+      (void)((v = Try<kRulesOf<kOp>[I]>(u, operands, rc, number)) || ...);
     }
     (std::make_index_sequence<kRulesOf<kOp>.size()>());
     return v;
