@@ -24,8 +24,9 @@ void Compact(Body& body) {
 }
 
 // Calls `use` with all that it takes to lower the kernel's body, which nodes are made in.
-absl::Status WithLowering(const Module& module, Kernel& kernel, const Target& target,
-                          llvm::function_ref<absl::Status(BodyLowering&, const Schedule&)> use) {
+absl::Status WithLowering(
+    const Module& module, Kernel& kernel, const Target& target,
+    llvm::function_ref<absl::Status(BodyLowering&, const Schedule&, Simplifier&)> use) {
   Body& body = kernel.body;
   Simplifier simplifier(*body.context, &module);
   const auto simplify = [&](const UOp* u) { return simplifier(u); };
@@ -36,7 +37,7 @@ absl::Status WithLowering(const Module& module, Kernel& kernel, const Target& ta
   const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
   if (!where.ok()) return where.status();
   BodyLowering lowering(module, body, *schedule, *where, shapes, target, simplify);
-  return use(lowering, *schedule);
+  return use(lowering, *schedule, simplifier);
 }
 
 }  // namespace
@@ -50,14 +51,16 @@ absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& tar
   }
   if (kernel.stage != Stage::kKernel) return absl::OkStatus();
   const absl::Status status =
-      WithLowering(module, kernel, target, [&](BodyLowering& lowering, const Schedule& schedule) {
-        absl::StatusOr<const UOp*> sink = lowering.Run();
-        if (!sink.ok()) return sink.status();
-        body.CarryOver(body.root, *sink);
-        body.root = *sink;
-        kernel.axes = schedule.ToAxes();
-        return Simplify(body, Stage::kLowered, module);
-      });
+      WithLowering(module, kernel, target,
+                   [&](BodyLowering& lowering, const Schedule& schedule, Simplifier& simplifier) {
+                     absl::StatusOr<const UOp*> sink = lowering.Run();
+                     if (!sink.ok()) return sink.status();
+                     body.CarryOver(body.root, *sink);
+                     body.root = *sink;
+                     kernel.axes = schedule.ToAxes();
+                     // What was simplified on its own is known to be simple.
+                     return RewriteBody(body, simplifier.rewriter());
+                   });
   if (!status.ok()) return InKernel(kernel, status);
   kernel.stage = Stage::kLowered;
   Compact(body);
@@ -72,7 +75,7 @@ NodeSet FoldedReduces(const Module& module, const Kernel& kernel, const Target& 
   const std::vector<const UOp*> order = PostOrder(copy.body.root),
                                 own = PostOrder(kernel.body.root);
   // A kernel that cannot be lowered has no reduce that folds; `lower` will say why.
-  WithLowering(module, copy, target, [&](BodyLowering& lowering, const Schedule&) {
+  WithLowering(module, copy, target, [&](BodyLowering& lowering, const Schedule&, Simplifier&) {
     const absl::Status status = lowering.Run().status();
     if (!status.ok()) return status;
     for (const UOp* reduce : lowering.FoldedReduces()) {
