@@ -1,7 +1,6 @@
 #include "passes/analysis/accesses.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "llvm/ADT/SmallVector.h"
@@ -78,19 +77,25 @@ class Finder {
  private:
   void Push(const UOp* u, Position at) {
     if (shapes_.Of(u).empty()) at.index.clear();
-    std::vector<uint32_t> key = {u->id, at.valid ? at.valid->id + 1 : 0};
-    for (const UOp* i : at.index) key.push_back(i->id);
-    if (seen_.insert(std::move(key)).second) work_.emplace_back(u, std::move(at));
+    std::vector<Position>& seen = seen_[u];
+    if (std::find(seen.begin(), seen.end(), at) != seen.end()) return;
+    seen.push_back(at);
+    work_.emplace_back(u, std::move(at));
   }
 
-  Position Map(const UOp* u, const Position& at) {
+  // Conditions are only asked for what they depend on: all of them are kept side by side, as they
+  // are.
+  Position Map(const UOp* u, Position at) {
     const UOp* src = u->src(0);
-    if (u->op != Op::kView) {
-      return MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at, nullptr, simplify_);
+    const UOp* outer = std::exchange(at.valid, nullptr);
+    if (u->op == Op::kView) {
+      const ViewIndex v = IndexThroughView(b_, u, at.index);
+      return {Unflatten(b_, shapes_.Of(src), simplify_(v.offset), simplify_),
+              v.valid ? Both(b_, outer, simplify_(v.valid)) : outer};
     }
-    const ViewIndex v = IndexThroughView(b_, u, at.index);
-    return {Unflatten(b_, shapes_.Of(src), simplify_(v.offset), simplify_),
-            v.valid ? simplify_(Both(b_, at.valid, v.valid)) : at.valid};
+    Position out = MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at, nullptr, simplify_);
+    out.valid = Both(b_, outer, out.valid);
+    return out;
   }
 
   void Visit(const UOp* u, const Position& at) {
@@ -119,7 +124,7 @@ class Finder {
   void Record(const UOp* u, Position at) {
     const UOp* ptr = u->src(0);
     while (IsMovement(ptr->op)) {
-      at = Map(ptr, at);
+      at = Map(ptr, std::move(at));
       ptr = ptr->src(0);
     }
     if (ptr->op != Op::kDefineGlobal) return;
@@ -141,7 +146,7 @@ class Finder {
   Builder b_;
   std::vector<const UOp*> leaves_;
   std::vector<std::pair<const UOp*, Position>> work_;
-  std::set<std::vector<uint32_t>> seen_;
+  NodeMap<std::vector<Position>> seen_;
   std::vector<Access> out_;
 };
 

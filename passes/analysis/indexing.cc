@@ -55,8 +55,8 @@ std::vector<const UOp*> MapReshape(Builder& b, const Shape& from, const Shape& t
 
 }  // namespace
 
-std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to) {
-  std::vector<ReshapeGroup> groups;
+llvm::SmallVector<ReshapeGroup, 6> GroupReshape(const Shape& from, const Shape& to) {
+  llvm::SmallVector<ReshapeGroup, 6> groups;
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     size_t i_end = i, j_end = j;

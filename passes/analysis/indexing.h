@@ -12,6 +12,7 @@
 #include "ir/dim.h"
 #include "ir/uop.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 
@@ -43,7 +44,7 @@ struct ReshapeGroup {
   bool same;
 };
 // The axes of both sides in the smallest groups of equal size, from the left.
-std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to);
+llvm::SmallVector<ReshapeGroup, 6> GroupReshape(const Shape& from, const Shape& to);
 
 // The position in `u`'s source (of shape `from`) of what stands at `at` in `u` (of shape `to`).
 // `symbols` gives each symbolic source of `u` as a node of the builder's context.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/walk.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 namespace {
@@ -21,48 +22,61 @@ class Walk {
       for (size_t i = 0; i < axes.size(); ++i) {
         if (axes[i].IsStored()) at[axes[i].dim] = CountedBy(i, axes[i].size);
       }
-      Push(store->src(1), std::move(at));
+      Push(store->src(1), Add(std::move(at)));
     }
   }
 
-  // Calls `visit(u, ways)` for each value but loads; `visit` may change the ways in which it is
-  // read, which are those of its sources then.
+  // Calls `visit(u, ways)` for each value but loads, with the numbers of the places by which it is
+  // read. `visit` may give it others, by which its sources are read then.
   template <typename Visit>
   void Run(Visit visit) {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const UOp* u = *it;
       if (u->op == Op::kLoad || ways_.Get(u).empty()) continue;
-      std::vector<Places> ways = std::move(ways_[u]);
+      Ways ways = std::move(ways_[u]);
       visit(u, ways);
-      for (Places& at : ways) Continue(u, std::move(at));
+      for (uint32_t at : ways) Continue(u, at);
     }
   }
 
- private:
-  void Push(const UOp* u, Places at) {
-    if (shapes_.Of(u).empty()) at.clear();
-    std::vector<Places>& known = ways_[u];
-    if (std::find(known.begin(), known.end(), at) == known.end()) known.push_back(std::move(at));
+  using Ways = llvm::SmallVector<uint32_t, 2>;
+  const Places& At(uint32_t number) const { return places_[number]; }
+  uint32_t Add(Places at) {
+    places_.push_back(std::move(at));
+    return static_cast<uint32_t>(places_.size() - 1);
   }
 
-  void Continue(const UOp* u, Places at) {
+ private:
+  void Push(const UOp* u, uint32_t at) {
+    if (shapes_.Of(u).empty()) at = 0;
+    Ways& known = ways_[u];
+    for (uint32_t k : known) {
+      if (k == at || places_[k] == places_[at]) return;
+    }
+    known.push_back(at);
+  }
+
+  void Continue(const UOp* u, uint32_t number) {
     if (IsMovement(u->op)) {
-      Push(u->src(0), LoopsThrough(u, shapes_.Of(u->src(0)), shapes_.Of(u), at));
+      const UOp* from = u->src(0);
+      Push(from, Add(LoopsThrough(u, shapes_.Of(from), shapes_.Of(u), places_[number])));
     } else if (u->op == Op::kReduceAxis) {
+      Places at = places_[number];
       for (int64_t k : u->list(1)) at[static_cast<size_t>(k)] = {};
       for (size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].reduce == u) at[axes_[i].dim] = CountedBy(i, axes_[i].size);
       }
-      Push(u->src(0), std::move(at));
+      Push(u->src(0), Add(std::move(at)));
     } else {
-      for (const UOp* s : u->srcs()) Push(s, at);
+      for (const UOp* s : u->srcs()) Push(s, number);
     }
   }
 
   const std::vector<BaseAxis>& axes_;
   ShapeMap& shapes_;
   const std::vector<const UOp*> order_;
-  NodeMap<std::vector<Places>> ways_;
+  std::vector<Places> places_ = {{}};  // 0: of what has no axes
+  NodeMap<Ways> ways_;
 };
 
 LoopSet StoredLoops(const std::vector<BaseAxis>& axes) {
@@ -78,18 +92,20 @@ std::vector<StagedAxis> StagedAxes(const Body& body, const std::vector<BaseAxis>
   std::vector<StagedAxis> out;  // users first
   const LoopSet stored = StoredLoops(axes);
   size_t loops = axes.size();
-  Walk(body, axes, shapes).Run([&](const UOp* u, std::vector<Places>& ways) {
+  Walk walk(body, axes, shapes);
+  walk.Run([&](const UOp* u, Walk::Ways& ways) {
     if (u->op != Op::kStaged) return;
+    Places own = walk.At(ways[0]);
     const Shape& shape = shapes.Of(u);
     std::vector<const AxisLoops*> along;
     for (size_t k = shape.size(); k-- > 0;) {
       along.clear();
-      for (const Places& at : ways) along.push_back(&at[k]);
+      for (uint32_t at : ways) along.push_back(&walk.At(at)[k]);
       if (shape[k].Is(1) || IsCountedAlike(shape[k], along, stored)) continue;
-      ways[0][k] = CountedBy(loops++, shape[k]);
+      own[k] = CountedBy(loops++, shape[k]);
       out.push_back({u, k});
     }
-    ways.resize(1);
+    ways = {walk.Add(std::move(own))};
   });
   std::reverse(out.begin(), out.end());
   return out;
@@ -102,17 +118,19 @@ std::vector<LoopSet> AxisDependence(const Body& body, const std::vector<BaseAxis
   if (std::all_of(axes.begin(), axes.end(), [](const BaseAxis& a) { return a.IsStored(); })) {
     return out;
   }
-  Walk(body, axes, shapes).Run([&](const UOp* u, std::vector<Places>& ways) {
+  Walk walk(body, axes, shapes);
+  walk.Run([&](const UOp* u, Walk::Ways& ways) {
     if (u->op == Op::kReduceAxis) {
       LoopSet loops = 0;
-      for (const Places& at : ways) loops |= UnionOf(at);
+      for (uint32_t at : ways) loops |= UnionOf(walk.At(at));
       for (size_t i = 0; i < axes.size(); ++i) out[i] |= axes[i].reduce == u ? loops : 0;
     } else if (u->op == Op::kStaged) {
-      ways.resize(1);
+      Places own = walk.At(ways[0]);
       for (size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i].staged == u) ways[0][axes[i].dim] = CountedBy(i, axes[i].size);
+        if (axes[i].staged == u) own[axes[i].dim] = CountedBy(i, axes[i].size);
       }
-      const LoopSet loops = UnionOf(ways[0]) & stored;
+      const LoopSet loops = UnionOf(own) & stored;
+      ways = {walk.Add(std::move(own))};
       for (size_t i = 0; i < axes.size(); ++i) out[i] |= axes[i].staged == u ? loops : 0;
     }
   });
