@@ -193,6 +193,14 @@ const UOp* FloatTypes::Rewrite(const UOp* u, UOpSpan srcs) {
 
 }  // namespace
 
+bool ConcernsFloatTypes(Scalar s, const Target& target) {
+  // An index may become a 64-bit integer.
+  if (s == Scalar::kIndex) return !target.int64;
+  if (s == Scalar::kF64) return !target.fp64;
+  if (IsInt(s)) return BitWidth(s) == 64 && !target.int64;
+  return IsFloat(s) && s != Scalar::kF32;
+}
+
 absl::Status LowerFloatTypes(Body& body, const Target& target) {
   return FloatTypes(body, target).Run();
 }

@@ -17,6 +17,9 @@
 
 namespace tg {
 
+// Whether it may do anything about a body in which some node is of type `s`.
+bool ConcernsFloatTypes(Scalar s, const Target& target);
+
 // An error for what cannot be expressed: a matrix instruction on such a type, f64 or 64-bit
 // integers where the target has none.
 absl::Status LowerFloatTypes(Body& body, const Target& target);

@@ -1,5 +1,6 @@
 #include "passes/devectorize/alu_width.h"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 
@@ -9,11 +10,6 @@
 
 namespace tg {
 namespace {
-
-bool IsLaneOp(Op op) {
-  return op == Op::kSplat || op == Op::kVectorize || op == Op::kGep || op == Op::kCat ||
-         op == Op::kVConst;
-}
 
 // What an elementwise op is cut to: what its widest scalar allows. bool adapts to the others.
 int LanesFor(const Target& target, const UOp* u) {
@@ -111,6 +107,8 @@ View Compose(std::span<const int64_t> outer, const View& view) {
 
 void SinkLanePicks(Body& body, const Target& target) {
   const std::vector<const UOp*> order = PostOrder(body.root);
+  const auto picks = [](const UOp* u) { return u->op == Op::kGep; };
+  if (std::none_of(order.begin(), order.end(), picks)) return;
   NodeMap<int> place;
   std::vector<Uses> uses(order.size());
   for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);
@@ -171,9 +169,10 @@ void SinkLanePicks(Body& body, const Target& target) {
       continue;
     }
     for (const UOp* s : u->srcs()) srcs.push_back(whole.Get(s));
-    if (IsLaneOp(u->op) && u->op != Op::kVConst) {
+    if (u->op == Op::kSplat) {
+      whole[u] = b.Splat(srcs[0], u->dtype.lanes());
+    } else if (u->op == Op::kVectorize || u->op == Op::kCat) {
       whole[u] = Concat(b, Span(srcs));
-      if (u->op == Op::kSplat) whole[u] = b.Splat(srcs[0], u->dtype.lanes());
     } else {
       whole[u] = WithSources(b, u, Span(srcs));
     }

@@ -1,9 +1,10 @@
 #include "passes/devectorize/devectorize.h"
 
-#include <algorithm>
+#include <bitset>
 
 #include "absl/strings/str_cat.h"
 #include "ir/walk.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/decompose/float_functions.h"
 #include "passes/decompose/float_types.h"
 #include "passes/decompose/index_type.h"
@@ -24,32 +25,52 @@ constexpr PassOption kOptions[] = {
      "'target'"},
 };
 
-// Whether the kernel has been here before: its addresses are of the target's types.
-bool HasNarrowAddresses(const Body& body) {
-  for (const UOp* u : PostOrder(body.root)) {
-    if (u->op == Op::kIndex && !u->src(1)->dtype.is_index()) return true;
+// What a body is made of: steps that would find nothing to do are left out.
+struct Contents {
+  explicit Contents(const Body& body) {
+    for (const UOp* u : PostOrder(body.root)) {
+      ops.set(static_cast<size_t>(u->op));
+      scalars.set(static_cast<size_t>(u->dtype.scalar()));
+      if (u->op == Op::kIndex) narrow_addresses |= !u->src(1)->dtype.is_index();
+    }
   }
-  return false;
-}
+  bool Has(Op op) const { return ops.test(static_cast<size_t>(op)); }
+  bool HasAnyOf(llvm::function_ref<bool(Scalar)> which) const {
+    for (int i = 0; i < kNumScalars; ++i) {
+      if (scalars.test(static_cast<size_t>(i)) && which(static_cast<Scalar>(i))) return true;
+    }
+    return false;
+  }
+
+  std::bitset<kNumOps> ops;
+  std::bitset<kNumScalars> scalars;
+  // The kernel has been here before: its addresses are of the target's types.
+  bool narrow_addresses = false;
+};
 
 absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& target,
                          Statistics& statistics) {
   Body& body = kernel.body;
   const bool reassociate = !module.flags.has(ModuleFlag::kNoReassociate);
   // While addresses are still of type index, so that consecutive ones are found.
-  const bool is_first = !HasNarrowAddresses(body);
+  const Contents contents(body);
+  const bool is_first = !contents.narrow_addresses;
   if (is_first) {
     const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target);
     if (!memory.ok()) return memory.status();
     statistics["devectorize.wide-accesses"] += memory->wide_accesses;
     statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
   }
-  if (absl::Status s = ReduceLanes(body, reassociate); !s.ok()) return s;
+  if (contents.Has(Op::kReduce)) {
+    if (absl::Status s = ReduceLanes(body, reassociate); !s.ok()) return s;
+  }
   // On whole vectors, however wide: there are few nodes yet.
-  SplitIntegerMulAcc(body);
+  if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);
   LowerIndexType(body, module);
   ExplainIntegers(body, module);
-  if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
+  if (contents.HasAnyOf([&](Scalar s) { return ConcernsFloatTypes(s, target); })) {
+    if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
+  }
   // What is written out begins with the device's division and root, which are good enough there.
   if (is_first) LowerFloatFunctions(body, target);
   // Last, since all that came before is arithmetic to be cut.

@@ -21,6 +21,7 @@ struct LaneAxis {
   friend bool operator==(const LaneAxis&, const LaneAxis&) = default;
 };
 using LaneAxes = llvm::SmallVector<LaneAxis, 4>;
+using LaneList = llvm::SmallVector<int64_t, 32>;
 
 int64_t Lanes(const LaneAxes& axes) {
   int64_t n = 1;
@@ -142,7 +143,7 @@ class Expander {
       width.push_back(u->src(i)->dtype.lanes());
       total += srcs[i]->dtype.lanes();
     }
-    llvm::SmallVector<int64_t, 32> lanes;
+    LaneList lanes;
     for (int64_t g = 0; g < n; ++g) {
       for (int l = 0; l < u->dtype.lanes(); ++l) {
         size_t from = 0;
@@ -170,9 +171,8 @@ class Expander {
     const int64_t n = Lanes(axes);
     if (s->op == Op::kIndex && e.axes.empty()) return SpreadAddress(e.node, n);
     if (e.axes.empty() && own == 1) return b_.Splat(e.node, static_cast<int>(n));
-    llvm::SmallVector<int64_t, 32> lanes;
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t from = LaneIn(e.axes, axes, i);
+    LaneList lanes;
+    for (int64_t from : LanesIn(e.axes, axes)) {
       for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
     }
     return b_.Gep(e.node, {lanes.data(), lanes.size()});
@@ -187,21 +187,21 @@ class Expander {
     return address;
   }
 
-  // The number among `some` axes' combinations that combination `i` of `all` has.
-  static int64_t LaneIn(const LaneAxes& some, const LaneAxes& all, int64_t i) {
-    int64_t lane = 0, stride = 1;
-    llvm::SmallVector<int64_t, 8> coordinate(all.size());
-    for (size_t k = all.size(); k-- > 0;) {
-      coordinate[k] = i % all[k].size;
-      i /= all[k].size;
-    }
-    for (size_t k = some.size(); k-- > 0;) {
-      for (size_t a = 0; a < all.size(); ++a) {
-        if (all[a].number == some[k].number) lane += coordinate[a] * stride;
+  // For each combination of `all` axes in order, the number that it has among those of `some`.
+  static LaneList LanesIn(const LaneAxes& some, const LaneAxes& all) {
+    LaneList lanes = {0}, outer;
+    for (const LaneAxis& axis : all) {
+      int64_t stride = 1, own = 0;
+      for (size_t k = some.size(); k-- > 0; stride *= some[k].size) {
+        if (some[k].number == axis.number) own = stride;
       }
-      stride *= some[k].size;
+      outer.swap(lanes);
+      lanes.clear();
+      for (int64_t lane : outer) {
+        for (int64_t i = 0; i < axis.size; ++i) lanes.push_back(lane + i * own);
+      }
     }
-    return lane;
+    return lanes;
   }
 
   // The contracted axes become own lanes, innermost; the others stay as they are.
@@ -229,9 +229,8 @@ class Expander {
     }
     LaneAxes all = kept;
     all.append(contracted.begin(), contracted.end());
-    llvm::SmallVector<int64_t, 32> lanes;
-    for (int64_t i = 0; i < Lanes(all); ++i) {
-      const int64_t from = LaneIn(e.axes, all, i);
+    LaneList lanes;
+    for (int64_t from : LanesIn(e.axes, all)) {
       for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
     }
     if (e.node->dtype.lanes() == 1) {
