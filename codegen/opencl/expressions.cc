@@ -305,10 +305,10 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
     return Operand(s, precedence, row->has('x') || (vector && !IsMask(s)));
   };
   const Scalar s = u->dtype.scalar();
-  const bool has_one = row->text.find("$one") != std::string_view::npos;
-  const std::string one = has_one ? Literal(s, BitsFromDouble(s, 1), true) : "";
-  const bool has_type = row->text.find("$=") != std::string_view::npos;
-  e.text = FillIn(*row, text, has_type ? Type(s, u->dtype.lanes()) : "", one);
+  const std::string one =
+      row->Uses(Placeholder::kOne) ? Literal(s, BitsFromDouble(s, 1), true) : "";
+  const std::string type = row->Uses(Placeholder::kType) ? Type(s, u->dtype.lanes()) : "";
+  e.text = FillIn(*row, text, type, one);
   e.precedence = row->precedence;
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
   return e;

@@ -3,7 +3,6 @@
 #ifndef TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 #define TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

@@ -4,30 +4,8 @@
 #include <array>
 #include <iterator>
 
-#include "ir/check.h"
-
 namespace tg::opencl {
 namespace {
-
-constexpr Spelling kSpellings[] = {
-#define TG_CL(op, classes, text, precedence, flags) {Op::op, classes, text, precedence, flags},
-#include "codegen/opencl/spelling.def"
-#undef TG_CL
-};
-
-// Where an op's rows are.
-struct Rows {
-  size_t begin = 0, end = 0;
-};
-constexpr auto kRowsOf = [] {
-  std::array<Rows, kNumOps> rows{};
-  for (size_t i = std::size(kSpellings); i-- > 0;) {
-    Rows& r = rows[static_cast<size_t>(kSpellings[i].op)];
-    if (r.end == 0) r.end = i + 1;
-    r.begin = i;
-  }
-  return rows;
-}();
 
 struct Operator {
   std::string_view text;
@@ -52,7 +30,7 @@ constexpr Operator kOperators[] = {
     {"%", kMultiply, kMultiply + 1},
 };
 
-const Operator* FindOperator(std::string_view text) {
+constexpr const Operator* FindOperator(std::string_view text) {
   const auto* it = std::find_if(std::begin(kOperators), std::end(kOperators),
                                 [&](const Operator& o) { return o.text == text; });
   return it == std::end(kOperators) ? nullptr : it;
@@ -60,7 +38,7 @@ const Operator* FindOperator(std::string_view text) {
 
 // The precedence that the placeholder in text[begin, end) needs, by what stands around it.
 // Operators of two operands have blanks around them, unary ones touch their operand.
-int Required(std::string_view text, size_t begin, size_t end) {
+constexpr int Required(std::string_view text, size_t begin, size_t end) {
   int required = kTernary;
   if (begin > 0 && text[begin - 1] == '-') return kPostfix;  // not --x
   if (begin > 0 && (text[begin - 1] == ')' || text[begin - 1] == '~' || text[begin - 1] == '!'))
@@ -81,6 +59,49 @@ int Required(std::string_view text, size_t begin, size_t end) {
   return required;
 }
 
+// The placeholders of a row's text, in order.
+constexpr Spelling Make(Op op, std::string_view classes, std::string_view text,
+                        Precedence precedence, std::string_view flags) {
+  Spelling row{op, classes, text, precedence, 0, {}, 0};
+  for (char c : flags) row.flags |= Spelling::Bit(c);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '$') continue;
+    Placeholder& p = row.placeholders[row.num_placeholders++];
+    p.begin = static_cast<uint8_t>(i);
+    p.end = static_cast<uint8_t>(i + 2);
+    if (text[i + 1] == '=') {
+      p.operand = Placeholder::kType;
+    } else if (text.substr(i, 4) == "$one") {
+      p.operand = Placeholder::kOne;
+      p.end = static_cast<uint8_t>(i + 4);
+    } else {
+      p.operand = static_cast<int8_t>(text[i + 1] - '0');
+      p.required = static_cast<int8_t>(Required(text, i, i + 2));
+    }
+  }
+  return row;
+}
+
+constexpr Spelling kSpellings[] = {
+#define TG_CL(op, classes, text, precedence, flags) Make(Op::op, classes, text, precedence, flags),
+#include "codegen/opencl/spelling.def"
+#undef TG_CL
+};
+
+// Where an op's rows are.
+struct Rows {
+  size_t begin = 0, end = 0;
+};
+constexpr auto kRowsOf = [] {
+  std::array<Rows, kNumOps> rows{};
+  for (size_t i = std::size(kSpellings); i-- > 0;) {
+    Rows& r = rows[static_cast<size_t>(kSpellings[i].op)];
+    if (r.end == 0) r.end = i + 1;
+    r.begin = i;
+  }
+  return rows;
+}();
+
 }  // namespace
 
 const Spelling* FindSpelling(Op op, char cls) {
@@ -92,25 +113,22 @@ const Spelling* FindSpelling(Op op, char cls) {
   return nullptr;
 }
 
-std::string FillIn(const Spelling& row, const std::function<std::string(int, int)>& operand,
+std::string FillIn(const Spelling& row, llvm::function_ref<std::string(int, int)> operand,
                    std::string_view type, std::string_view one) {
   std::string out;
-  const std::string_view text = row.text;
-  for (size_t i = 0; i < text.size();) {
-    if (text[i] != '$') {
-      out += text[i++];
-    } else if (text[i + 1] == '=') {
+  size_t at = 0;
+  for (const Placeholder& p : row.used()) {
+    out += row.text.substr(at, p.begin - at);
+    if (p.operand == Placeholder::kType) {
       out += type;
-      i += 2;
-    } else if (text.substr(i, 4) == "$one") {
+    } else if (p.operand == Placeholder::kOne) {
       out += one;
-      i += 4;
     } else {
-      TG_CHECK(text[i + 1] >= '0' && text[i + 1] <= '2');
-      out += operand(text[i + 1] - '0', Required(text, i, i + 2));
-      i += 2;
+      out += operand(p.operand, p.required);
     }
+    at = p.end;
   }
+  out += row.text.substr(at);
   return out;
 }
 

@@ -2,11 +2,13 @@
 #ifndef TG_CODEGEN_OPENCL_SPELLING_H_
 #define TG_CODEGEN_OPENCL_SPELLING_H_
 
-#include <functional>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "ir/op.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tg::opencl {
 
@@ -29,13 +31,34 @@ enum Precedence : int {
   kPrimary
 };
 
+// A place in a row's text: text[begin, end).
+struct Placeholder {
+  static constexpr int8_t kType = -1, kOne = -2;
+  uint8_t begin, end;
+  int8_t operand;   // its number, kType or kOne
+  int8_t required;  // of an operand: the precedence that it needs, by what stands around it
+};
+
 struct Spelling {
   Op op;
   std::string_view classes;
   std::string_view text;
   Precedence precedence;
-  std::string_view flags;
-  bool has(char flag) const { return flags.find(flag) != std::string_view::npos; }
+  uint32_t flags;  // a bit for each letter
+  Placeholder placeholders[4];
+  int num_placeholders;
+
+  static constexpr uint32_t Bit(char letter) { return 1u << (letter - 'a'); }
+  bool has(char flag) const { return flags & Bit(flag); }
+  std::span<const Placeholder> used() const {
+    return {placeholders, static_cast<size_t>(num_placeholders)};
+  }
+  bool Uses(int8_t what) const {
+    for (const Placeholder& p : used()) {
+      if (p.operand == what) return true;
+    }
+    return false;
+  }
 };
 
 // The row for `op` on operands of class `cls` (a letter of the table), or null.
@@ -43,7 +66,7 @@ const Spelling* FindSpelling(Op op, char cls);
 
 // `row.text` with each placeholder replaced: operand(i, p) gives operand i, in parentheses where it
 // binds less tightly than p; $= becomes `type`, $one `one`.
-std::string FillIn(const Spelling& row, const std::function<std::string(int, int)>& operand,
+std::string FillIn(const Spelling& row, llvm::function_ref<std::string(int, int)> operand,
                    std::string_view type, std::string_view one);
 
 }  // namespace tg::opencl
