@@ -82,6 +82,12 @@ void CloneBody(const Body& from, Body& to) {
   for (const UOp* u : from.linear) to.linear.push_back(map.Get(u));
 }
 
+void Compact(Body& body) {
+  Body fresh;
+  CloneBody(body, fresh);
+  body = std::move(fresh);
+}
+
 std::unique_ptr<Module> Clone(const Module& module) {
   auto copy = std::make_unique<Module>();
   copy->name = module.name;

@@ -88,6 +88,9 @@ struct Body {
   const UOp* root = nullptr;       // the sink
   std::vector<const UOp*> linear;  // Stage::kLinear: every node in execution order, sink last
   SideTable side;
+  // Nodes of smaller ids are as the rules of passes/simplify leave them, who made them having said
+  // so: they need not be tried again.
+  uint32_t num_simple = 0;
 
   // Gives `to` the name and place of `from`, a node of this body that it replaces, unless it has
   // its own.
@@ -169,6 +172,8 @@ struct Module {
 std::unique_ptr<Module> Clone(const Module& module);
 // Copies what `from` reaches into `to`'s (empty) context; returns nothing, sets root and linear.
 void CloneBody(const Body& from, Body& to);
+// Drops what the body does not reach, so that tables by node stay small.
+void Compact(Body& body);
 
 }  // namespace tg
 

@@ -251,6 +251,7 @@ absl::Status Run(Module& module, PassContext& context) {
     absl::Status s = ExpandKernel(kernel);
     if (s.ok()) s = Simplify(kernel.body, Stage::kExpanded, module);
     if (s.ok()) {
+      Compact(kernel.body);
       ++statistics["expand.kernels"];
       return s;
     }
@@ -262,9 +263,6 @@ absl::Status Run(Module& module, PassContext& context) {
 
 absl::Status ExpandKernel(Kernel& kernel) {
   if (absl::Status s = Expander(kernel.body).Run(); !s.ok()) return s;
-  Body fresh;
-  CloneBody(kernel.body, fresh);
-  kernel.body = std::move(fresh);
   kernel.stage = Stage::kExpanded;
   return absl::OkStatus();
 }

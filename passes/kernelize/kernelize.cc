@@ -86,9 +86,7 @@ class Assembler {
       roots.push_back(map_.Get(r));
     }
     body_.root = b_.Sink(roots);
-    Body fresh;
-    CloneBody(body_, fresh);
-    body_ = std::move(fresh);
+    Compact(body_);
   }
 
  private:

@@ -16,13 +16,6 @@ absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
                       absl::StrCat("lower: kernel @", kernel.name, ": ", status.message()));
 }
 
-// Drops what the body no longer reaches, so that later passes' tables stay small.
-void Compact(Body& body) {
-  Body fresh;
-  CloneBody(body, fresh);
-  body = std::move(fresh);
-}
-
 // Calls `use` with all that it takes to lower the kernel's body, which nodes are made in.
 absl::Status WithLowering(
     const Module& module, Kernel& kernel, const Target& target,
@@ -64,6 +57,7 @@ absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& tar
   if (!status.ok()) return InKernel(kernel, status);
   kernel.stage = Stage::kLowered;
   Compact(body);
+  body.num_simple = body.context->num_nodes();
   return absl::OkStatus();
 }
 

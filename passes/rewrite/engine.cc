@@ -60,6 +60,11 @@ absl::Status Rewriter::TooMany() const {
                    " applications, the last of: ", NamesOf(rules_, recent_)));
 }
 
+void Rewriter::SetFinal(uint32_t n) {
+  memo_.Reserve(n);
+  for (uint32_t id = 0; id < n; ++id) memo_[rc_.ctx.node(id)] = rc_.ctx.node(id);
+}
+
 size_t Rewriter::NumRewritten(const UOp* u) const {
   return keep_extents_ && IsMovement(u->op) ? NumOperands(u) : u->num_srcs;
 }

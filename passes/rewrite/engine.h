@@ -46,6 +46,9 @@ class Rewriter {
     return v == InProgress() ? nullptr : v;
   }
 
+  // Says that the context's first `n` nodes are in their final form.
+  void SetFinal(uint32_t n);
+
   void set_fix_up(FixUp f, void* data) { fix_up_ = f, fix_up_data_ = data; }
   // Leaves the symbolic entries of movement ops as they are: shapes are compared by their nodes.
   void set_keep_extents(bool keep) { keep_extents_ = keep; }

@@ -92,6 +92,7 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifySta
     rewriter.context().nested = nullptr;  // it would not keep shapes
     rewriter.set_keep_extents(true);
   }
+  rewriter.SetFinal(body.num_simple);
   if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;
   if (stats) {
     stats->applications += rewriter.num_applications();

@@ -37,9 +37,7 @@ void Replace(RandomProgram& p, const UOp* from, const UOp* with) {
 // Drops declarations that nothing uses, and nodes that are not reached.
 void Tidy(RandomProgram& p) {
   Body& body = BodyOf(p);
-  Body fresh;
-  CloneBody(body, fresh);
-  body = std::move(fresh);
+  Compact(body);
   std::set<std::string> used;
   for (const UOp* u : PostOrder(body.root)) {
     const auto add = [&](int64_t id) {
