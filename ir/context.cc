@@ -60,7 +60,7 @@ Context::~Context() = default;
 void Context::Reserve(size_t n) {
   nodes_.reserve(n);
   size_t want = table_.size();
-  while (want * 2 < n * 3) want *= 2;
+  while (want < n * 2) want *= 2;  // at most half full: probes are short
   if (want == table_.size()) return;
   const std::vector<Slot> old = std::exchange(table_, std::vector<Slot>(want));
   for (const Slot& slot : old) {
@@ -71,7 +71,7 @@ void Context::Reserve(size_t n) {
   }
 }
 
-void Context::Grow() { Reserve(table_.size() * 4 / 3 + 1); }
+void Context::Grow() { Reserve(table_.size()); }
 
 size_t Context::bytes_used() const {
   return arena_->getTotalMemory() + table_.capacity() * sizeof(Slot) +
@@ -104,7 +104,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   }
   nodes_.push_back(u);
   table_[i] = {hash, static_cast<uint32_t>(nodes_.size())};
-  if (nodes_.size() * 4 > table_.size() * 3) Grow();
+  if (nodes_.size() * 2 > table_.size()) Grow();
   return u;
 }
 
@@ -119,7 +119,10 @@ Attr Context::MakeAttr(Op op, std::span<const int64_t> words) {
     TG_CHECK(words.size() == 1);
     return {static_cast<uint64_t>(words[0])};
   }
-  const uint32_t hash = HashWords(words);
+  return InternWords(words, HashWords(words));
+}
+
+Attr Context::InternWords(std::span<const int64_t> words, uint32_t hash) {
   size_t mask = attr_table_.size() - 1;
   size_t i = hash & mask;
   for (; const AttrData* a = attr_table_[i]; i = (i + 1) & mask) {
@@ -150,13 +153,12 @@ Attr Context::MakeAttr(Op op, std::span<const int64_t> words) {
 
 Attr Context::ImportAttr(Op op, Attr attr, const Context& from) {
   if (!HasAttr(op)) return {};
-  const OpInfo& info = GetOpInfo(op);
   if (HasInlineAttr(op)) {
-    const FieldKind kind = info.fields[0].kind;
-    if (kind != FieldKind::kStr && kind != FieldKind::kSym) return attr;
-    return {Intern(from.String(static_cast<StringId>(attr.bits)))};
+    return HasStrings(op) ? Attr{Intern(from.String(static_cast<StringId>(attr.bits)))} : attr;
   }
   const auto* data = reinterpret_cast<const AttrData*>(attr.bits);
+  if (!HasStrings(op)) return InternWords({data->words, data->size}, data->hash);
+  const OpInfo& info = GetOpInfo(op);
   llvm::SmallVector<int64_t, 16> words(data->words, data->words + data->size);
   ForEachStringWord(
       info, words, [&](int64_t& word) { word = Intern(from.String(static_cast<StringId>(word))); });

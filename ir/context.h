@@ -55,6 +55,7 @@ class Context {
  private:
   class Arena;
   void Grow();
+  Attr InternWords(std::span<const int64_t> words, uint32_t hash);
 
   std::unique_ptr<Arena> arena_;
   // Open addressing, a power of two. The hash stands here too: most slots that a probe passes need

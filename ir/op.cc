@@ -99,6 +99,11 @@ constexpr FlagTable MakeFlags() {
     }
     if (kOpInfos[i].num_fields > 0) table.bits[i] |= kAttrBit;
     if (kOpInfos[i].inline_attr()) table.bits[i] |= kInlineAttrBit;
+    for (const AttrField& f : kOpInfos[i].fields) {
+      const bool strings =
+          f.kind == FieldKind::kStr || f.kind == FieldKind::kSym || f.kind == FieldKind::kTargets;
+      if (strings) table.bits[i] |= kStringBit;
+    }
   }
   return table;
 }

@@ -83,7 +83,7 @@ struct FlagTable {
 extern const FlagTable kFlags;
 constexpr uint16_t kCommutativeBit = 1, kAssociativeBit = 2, kElementwiseBit = 4, kMovementBit = 8,
                    kZeroBit = 16, kLeafBit = 32, kTokenBit = 64, kIdentityBit = 128,
-                   kAttrBit = 256, kInlineAttrBit = 512;
+                   kAttrBit = 256, kInlineAttrBit = 512, kStringBit = 1024;
 inline bool Has(Op op, uint16_t bit) { return kFlags.bits[static_cast<int>(op)] & bit; }
 }  // namespace op_internal
 
@@ -97,9 +97,10 @@ inline bool IsVaryingLeaf(Op op) { return op_internal::Has(op, op_internal::kLea
 // Its value is its source's, element by element.
 inline bool IsIdentity(Op op) { return op_internal::Has(op, op_internal::kIdentityBit); }
 inline bool YieldsToken(Op op) { return op_internal::Has(op, op_internal::kTokenBit); }
-// OpInfo::num_fields > 0; OpInfo::inline_attr().
+// OpInfo::num_fields > 0; OpInfo::inline_attr(); whether some field holds StringIds.
 inline bool HasAttr(Op op) { return op_internal::Has(op, op_internal::kAttrBit); }
 inline bool HasInlineAttr(Op op) { return op_internal::Has(op, op_internal::kInlineAttrBit); }
+inline bool HasStrings(Op op) { return op_internal::Has(op, op_internal::kStringBit); }
 // May stand in a reduce_axis, reduce or group_reduce.
 bool IsReduceOp(Op op);
 
