@@ -148,7 +148,7 @@ const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   const UOp* pointer = PointerOf(srcs[0]);
   const UOp* alternative = srcs.size() > 1 ? srcs[1] : nullptr;
   const DType scalar = u->dtype.WithLanes(1);
-  const std::vector<LaneAccess> lanes = LanesOf(u, alternative);
+  std::vector<LaneAccess> lanes = LanesOf(u, alternative);
 
   LaneRefs result(static_cast<size_t>(u->dtype.lanes()), LaneRef{b_.ConstBits(scalar, 0), 0});
   if (alternative) {
@@ -184,7 +184,7 @@ const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   std::vector<const UOp*> alternative_of(result.size(), nullptr);
   for (const LaneAccess& l : lanes) alternative_of[static_cast<size_t>(l.lane)] = l.alternative;
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
-  for (const ElementRun& run : RunsOf(lanes)) {
+  for (const ElementRun& run : RunsOf(std::move(lanes))) {
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
       Nodes alternatives;
       for (size_t k = 0; k < width; ++k) {
@@ -204,7 +204,7 @@ const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
 const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   const UOp* pointer = PointerOf(srcs[0]);
   const UOp* value = srcs[1];
-  const std::vector<LaneAccess> lanes = LanesOf(u, nullptr);
+  std::vector<LaneAccess> lanes = LanesOf(u, nullptr);
   Nodes tokens;
   if (const auto* pieces = registers_.PiecesOf(u->src(0)->src(0))) {
     ForEachRegisterPiece(pointer, lanes, *pieces, [&](const UOp* address, auto piece) {
@@ -215,7 +215,7 @@ const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
     return Join(Span(tokens));
   }
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
-  for (const ElementRun& run : RunsOf(lanes)) {
+  for (const ElementRun& run : RunsOf(std::move(lanes))) {
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
       LaneRefs refs;
       for (size_t k = 0; k < width; ++k) {

@@ -14,32 +14,42 @@ namespace {
 // True where it added any.
 bool LimitInputs(const std::vector<const UOp*>& order, const RealizePlan& plan, size_t limit,
                  Reasons& forced) {
+  // Sets of buffers, sorted, and which of them the kernel reads that computes a node in place: most
+  // nodes read what a source reads.
   using Ids = llvm::SmallVector<uint32_t, 8>;
-  NodeMap<Ids> leaves;  // what the kernel that computes the node in place reads
+  std::vector<Ids> sets = {{}};
+  NodeMap<uint32_t> leaves, alone;
   bool added = false;
   const auto reads = [&](const UOp* s) {
-    return IsStored(s) || plan.IsRealized(s) || forced.Has(s) ? Ids{s->id} : leaves.Get(s);
+    if (!IsStored(s) && !plan.IsRealized(s) && !forced.Has(s)) return leaves.Get(s);
+    uint32_t& set = alone[s];
+    if (set == 0) {
+      set = static_cast<uint32_t>(sets.size());
+      sets.push_back({s->id});
+    }
+    return set;
   };
   for (const UOp* u : order) {
     if (IsStored(u) || u->op == Op::kSink) continue;
     while (true) {
-      Ids all;
+      uint32_t all = 0;
       const UOp* widest = nullptr;
       for (const UOp* s : u->srcs()) {
-        const Ids ids = reads(s);
-        if (all.empty()) {
-          all = ids;
-        } else if (all != ids) {
+        const uint32_t its = reads(s);
+        if (all == 0) {
+          all = its;
+        } else if (its != 0 && sets[all] != sets[its]) {
           Ids merged;
-          std::set_union(all.begin(), all.end(), ids.begin(), ids.end(),
+          std::set_union(sets[all].begin(), sets[all].end(), sets[its].begin(), sets[its].end(),
                          std::back_inserter(merged));
-          all = std::move(merged);
+          all = static_cast<uint32_t>(sets.size());
+          sets.push_back(std::move(merged));
         }
-        const bool splits = ids.size() > 1 && !IsMovement(s->op);
-        if (splits && (!widest || ids.size() > leaves.Get(widest).size())) widest = s;
+        const bool splits = sets[its].size() > 1 && !IsMovement(s->op);
+        if (splits && (!widest || sets[its].size() > sets[leaves.Get(widest)].size())) widest = s;
       }
-      if (all.size() <= limit || !widest) {
-        leaves[u] = std::move(all);
+      if (sets[all].size() <= limit || !widest) {
+        leaves[u] = all;
         break;
       }
       forced.Set(widest, absl::StrCat("a kernel reads at most ", limit, " buffers"));

@@ -87,6 +87,8 @@ class Scheduler {
   }
   // The items of one block that stand for the two ends of an edge; false where they are one item.
   bool Lift(int& a, int& b) const {
+    const bool plain = a < num_nodes_ && b < num_nodes_ && IsItem(a) && IsItem(b);
+    if (plain && nest_.block[a] == nest_.block[b]) return a != b;
     if (a < num_nodes_ && !IsItem(a)) a = first_loop_ + nest_.opens[a];
     if (b < num_nodes_ && !IsItem(b)) b = first_loop_ + nest_.opens[b];
     int block_a = BlockOf(a), block_b = BlockOf(b);
@@ -138,19 +140,29 @@ class Scheduler {
   void CollectNeeds() {
     needs_.resize(num_items_);
     std::vector<int> registers(num_nodes_, 0);
-    std::vector<const UOp*> operands;
+    struct Operand {
+      int position, registers;
+    };
+    std::vector<Operand> operands;
+    const auto dearer = [](const Operand& a, const Operand& b) {
+      return a.registers > b.registers;
+    };
     for (int p = 0; p < num_nodes_; ++p) {
       const UOp* u = nest_.nodes[p];
-      operands.assign(u->srcs().begin(), u->srcs().end());
-      auto need = [&](const UOp* s) { return registers[nest_.at(s)]; };
-      const auto dearer = [&](const UOp* a, const UOp* b) { return need(a) > need(b); };
-      if (!std::is_sorted(operands.begin(), operands.end(), dearer)) {
+      operands.clear();
+      for (const UOp* s : u->srcs()) {
+        const int at = nest_.at(s);
+        operands.push_back({at, registers[at]});
+      }
+      if (operands.size() == 2) {
+        if (dearer(operands[1], operands[0])) std::swap(operands[0], operands[1]);
+      } else if (!std::is_sorted(operands.begin(), operands.end(), dearer)) {
         std::stable_sort(operands.begin(), operands.end(), dearer);
       }
       int kept = 0;
-      for (const UOp* s : operands) {
-        registers[p] = std::max(registers[p], need(s) + (need(s) > 0 ? kept++ : 0));
-        AddNeed(nest_.at(s), p);
+      for (const Operand& s : operands) {
+        registers[p] = std::max(registers[p], s.registers + (s.registers > 0 ? kept++ : 0));
+        AddNeed(s.position, p);
       }
       // Results that occupy a register; a chain of effects is no operand.
       if (!u->dtype.is_value() || u->dtype.is_void() || LeafRank(u) >= 0) {

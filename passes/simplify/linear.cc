@@ -155,6 +155,7 @@ std::optional<LinearForm> ParseLinear(const UOp* u) {
 }
 
 void SortTerms(LinearForm& form, RuleContext& rc) {
+  if (form.terms.size() < 2) return;
   const auto magnitude = [](int64_t v) {
     return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
   };
