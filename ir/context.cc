@@ -18,7 +18,8 @@ inline uint64_t Mix(uint64_t h, uint64_t v) {
 }
 
 inline uint32_t HashNode(Op op, const DType& dtype, UOpSpan srcs, Attr attr) {
-  uint64_t h = Mix(static_cast<uint64_t>(op) + 0x51ed270b, dtype.Hash());
+  const auto [type, size] = dtype.Words();
+  uint64_t h = Mix(static_cast<uint64_t>(op) + 0x51ed270b + size, type);
   h = Mix(h, attr.bits);
   for (const UOp* s : srcs) h = Mix(h, s->id);
   return static_cast<uint32_t>(h ^ (h >> 29));

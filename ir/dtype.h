@@ -10,11 +10,14 @@
 #ifndef TG_IR_DTYPE_H_
 #define TG_IR_DTYPE_H_
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace tg {
 
@@ -116,7 +119,13 @@ class DType {
 
   std::string ToString() const;
 
-  friend constexpr bool operator==(const DType&, const DType&) = default;
+  // All of it as two words.
+  constexpr std::array<uint64_t, 2> Words() const {
+    return std::bit_cast<std::array<uint64_t, 2>>(*this);
+  }
+  friend constexpr bool operator==(const DType& a, const DType& b) {
+    return a.Words() == b.Words();
+  }
   constexpr size_t Hash() const {
     uint64_t h = static_cast<uint64_t>(scalar_) | static_cast<uint64_t>(kind_) << 8 |
                  static_cast<uint64_t>(space_) << 16 | static_cast<uint64_t>(lanes_) << 24;
@@ -128,10 +137,12 @@ class DType {
   Scalar scalar_ = Scalar::kVoid;
   Kind kind_ = Kind::kValue;
   AddrSpace space_ = AddrSpace::kGlobal;
+  uint8_t unused_ = 0;  // no byte is left unset, see Words
   uint16_t lanes_ = 1;
+  uint16_t unused_too_ = 0;
   int64_t size_ = 0;
 };
-static_assert(sizeof(DType) == 16);
+static_assert(sizeof(DType) == 16 && std::has_unique_object_representations_v<DType>);
 
 inline constexpr DType kVoid{};
 inline constexpr DType kBool{Scalar::kBool};

@@ -28,6 +28,14 @@ class NodeSet {
   void Reserve(const UOp* u) {
     if (const size_t words = (u->id >> 6) + 1; bits_.size() < words) bits_.resize(words);
   }
+  // Insert where there is room.
+  bool InsertReserved(const UOp* u) {
+    uint64_t& word = bits_[u->id >> 6];
+    const uint64_t bit = 1ull << (u->id & 63);
+    if (word & bit) return false;
+    word |= bit;
+    return true;
+  }
   bool Contains(const UOp* u) const {
     const size_t word = u->id >> 6;
     return word < bits_.size() && (bits_[word] >> (u->id & 63) & 1);
@@ -65,13 +73,13 @@ inline void AppendPostOrder(UOpSpan roots, NodeSet& seen, std::vector<const UOp*
   if (out.capacity() == 0) out.reserve(64);
   for (const UOp* root : roots) {
     seen.Reserve(root);  // ids of sources are smaller
-    if (!seen.Insert(root)) continue;
+    if (!seen.InsertReserved(root)) continue;
     const UOp* u = root;
     uint32_t next = 0;
     while (true) {
       if (next < u->num_srcs) {
         const UOp* s = u->src(next++);
-        if (!seen.Insert(s)) continue;
+        if (!seen.InsertReserved(s)) continue;
         if (s->num_srcs == 0) {
           out.push_back(s);
           continue;
