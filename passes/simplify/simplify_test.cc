@@ -231,5 +231,26 @@ TEST(Simplifier, ReducesLanesOfConstants) {
   EXPECT_EQ(f.simplify(reduce(Op::kMax, kI32, x)), f.b.ConstInt(kI32, 9));
 }
 
+TEST(Simplify, NodesThatAreSaidToBeSimpleAreNotLookedAt) {
+  for (const bool said : {false, true}) {
+    Module module;
+    Body body;
+    Builder b(*body.context);
+    const DType ptr = DType::Pointer(Scalar::kI32, 4, AddrSpace::kGlobal);
+    const UOp* x = b.Load(b.IndexPtr(b.DefineGlobal(1, ptr), b.Index(0)));
+    const UOp* same = b.Alu(Op::kXor, {x, b.ConstInt(kI32, 0)});
+    if (said) body.num_simple = body.context->num_nodes();
+    const UOp* sum = b.Add(same, b.Add(b.ConstInt(kI32, 1), b.ConstInt(kI32, 2)));
+    const UOp* store = b.Store(b.IndexPtr(b.DefineGlobal(0, ptr), b.Index(0)), sum);
+    body.root = b.Sink(UOpSpan(&store, 1));
+    ASSERT_TRUE(Simplify(body, Stage::kLowered, module).ok());
+    EXPECT_EQ(body.root->src(0)->src(1), b.Add(said ? same : x, b.ConstInt(kI32, 3)));
+    // Numbers are those of a context.
+    Compact(body);
+    EXPECT_EQ(body.num_simple, 0u);
+    EXPECT_EQ(body.root->src(0)->src(1)->src(0)->op, said ? Op::kXor : Op::kLoad);
+  }
+}
+
 }  // namespace
 }  // namespace tg
