@@ -17,14 +17,14 @@ inline const UOp* WithSources(Builder& b, const UOp* u, UOpSpan srcs) {
   return b.context().Rebuild(u, b.context(), srcs);
 }
 
-// Calls f(old node, its new sources) for every node that the root reaches and makes what it returns
-// the new node. Names and places go along.
+// Calls f(old node, its new sources) for every node of `order`, which is all that the root reaches,
+// sources first, and makes what it returns the new node. Names and places go along.
 template <typename F>
-void ForwardRewrite(Body& body, F&& f) {
+void ForwardRewrite(Body& body, UOpSpan order, F&& f) {
   NodeMap<const UOp*> map;
   map.Reserve(body.context->num_nodes());
   Nodes srcs;
-  for (const UOp* u : PostOrder(body.root)) {
+  for (const UOp* u : order) {
     srcs.clear();
     for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
     const UOp* v = f(u, Span(srcs));
@@ -32,6 +32,10 @@ void ForwardRewrite(Body& body, F&& f) {
     map[u] = v;
   }
   body.root = map.Get(body.root);
+}
+template <typename F>
+void ForwardRewrite(Body& body, F&& f) {
+  ForwardRewrite(body, PostOrder(body.root), f);
 }
 
 }  // namespace tg

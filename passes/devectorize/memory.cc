@@ -23,13 +23,14 @@ class Cutter {
   Cutter(Body& body, const Module& module, const Target& target)
       : body_(body),
         target_(target),
-        registers_(body, module, target),
+        order_(PostOrder(body.root)),
+        registers_(body, order_, module, target),
         b_(*body.context),
-        index_(b_, module, PostOrder(body.root)),
+        index_(b_, module, order_),
         module_(module) {}
 
   absl::StatusOr<MemoryStatistics> Run() {
-    ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) {
+    ForwardRewrite(body_, order_, [&](const UOp* u, UOpSpan srcs) {
       const UOp* v = Rewrite(u, srcs);
       index_.Visit(u, v);
       return v;
@@ -63,6 +64,7 @@ class Cutter {
 
   Body& body_;
   const Target& target_;
+  const std::vector<const UOp*> order_;  // sources first
   RegisterScratch registers_;
   Builder b_;
   LaneIndex index_;

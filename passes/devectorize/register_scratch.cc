@@ -28,8 +28,8 @@ bool IsRegister(const UOp* base) {
 
 }  // namespace
 
-RegisterScratch::RegisterScratch(Body& body, const Module& module, const Target& target) {
-  const std::vector<const UOp*> order = PostOrder(body.root);
+RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module,
+                                 const Target& target) {
   for (const UOp* u : order) {
     if (!IsRegister(u)) continue;
     if (u->dtype.size() == DType::kUnknownSize) {

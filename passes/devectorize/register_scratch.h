@@ -13,7 +13,8 @@ namespace tg {
 
 class RegisterScratch {
  public:
-  RegisterScratch(Body& body, const Module& module, const Target& target);
+  // `order`: the body's nodes, sources first.
+  RegisterScratch(Body& body, UOpSpan order, const Module& module, const Target& target);
 
   struct Piece {
     int64_t start;

@@ -75,10 +75,10 @@ class Writer {
     const UOp* u = nest_.nodes[position];
     llvm::SmallVector<const UOp*, 8> srcs;
     bool same = true;
-    for (const UOp* s : u->srcs()) {
-      srcs.push_back(made_[nest_.at(s)]);
+    for (int s : nest_.sources(static_cast<size_t>(position))) {
+      srcs.push_back(made_[s]);
       TG_CHECK(srcs.back());
-      same &= srcs.back() == s;
+      same &= srcs.back() == nest_.nodes[s];
     }
     const UOp* made = u;
     if (!same) {
@@ -176,6 +176,8 @@ class Writer {
 
 absl::Status CheckBarriers(const Nest& nest) {
   const size_t n = nest.nodes.size();
+  const auto cooperates = [](const UOp* u) { return IsCooperative(u->op); };
+  if (std::none_of(nest.nodes.begin(), nest.nodes.end(), cooperates)) return absl::OkStatus();
   std::vector<char> varies(n, 0);  // between the work-items of a group
   for (size_t p = 0; p < n; ++p) {
     const UOp* u = nest.nodes[p];
@@ -186,7 +188,7 @@ absl::Status CheckBarriers(const Nest& nest) {
       varies[p] =
           t.is_pointer() && (t.space() == AddrSpace::kPrivate || t.space() == AddrSpace::kReg);
     }
-    for (const UOp* s : u->srcs()) varies[p] |= !s->dtype.is_void() && varies[nest.at(s)];
+    for (int s : nest.sources(p)) varies[p] |= varies[s] && !nest.nodes[s]->dtype.is_void();
   }
   for (size_t p = 0; p < n; ++p) {
     if (!IsCooperative(nest.nodes[p]->op)) continue;

@@ -90,8 +90,8 @@ class Orderer {
     barred_.assign(nest_.nodes.size(), std::vector<uint64_t>(words));
     size_t next = 0;
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
-      for (const UOp* s : nest_.nodes[p]->srcs()) {
-        const auto& from = barred_[nest_.at(s)];
+      for (int s : nest_.sources(p)) {
+        const auto& from = barred_[s];
         for (size_t w = 0; w < words; ++w) barred_[p][w] |= from[w];
       }
       if (next < num_barriers_ && barriers_[next] == static_cast<int>(p)) {
@@ -125,9 +125,7 @@ class Orderer {
       whole.end = std::max(whole.end, s.end);
     }
     for (size_t p = start; p < nest_.nodes.size(); ++p) {
-      for (const UOp* s : nest_.nodes[p]->srcs()) {
-        behind_[p] |= behind_[static_cast<size_t>(nest_.at(s))];
-      }
+      for (int s : nest_.sources(p)) behind_[p] |= behind_[s];
     }
     // Stores of one version and block at addresses unknown: a load is before all or behind all.
     struct Group {

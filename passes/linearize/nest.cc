@@ -1,7 +1,6 @@
 #include "passes/linearize/nest.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
@@ -47,9 +46,12 @@ class Finder {
 
   void Number() {
     nest_.position.Reserve(kernel_.body.context->num_nodes());
+    nest_.first_source.reserve(nest_.nodes.size());
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
       const UOp* u = nest_.nodes[p];
       nest_.position[u] = static_cast<int>(p);
+      nest_.first_source.push_back(nest_.source_positions.size());
+      for (const UOp* s : u->srcs()) nest_.source_positions.push_back(nest_.at(s));
       if (u->op == Op::kRange) {
         range_of_[u] = static_cast<int>(ranges_.size());
         ranges_.push_back(u);
@@ -62,9 +64,10 @@ class Finder {
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
       const UOp* u = nest_.nodes[p];
       int open = 0;
-      for (const UOp* s : u->srcs()) {
-        open = sets_.Union(open, open_[nest_.at(s)]);
-        if (s->op == Op::kRange) open = sets_.With(open, range_of_.Get(s));
+      for (int s : nest_.sources(p)) {
+        if (open_[s] != open) open = sets_.Union(open, open_[s]);
+        const UOp* source = nest_.nodes[s];
+        if (source->op == Op::kRange) open = sets_.With(open, range_of_.Get(source));
       }
       if (u->op == Op::kEnd) open = sets_.Without(open, Closed(u));
       open_[p] = open;
@@ -157,15 +160,17 @@ class Finder {
   // The innermost loop of a set of open ranges, or -1.
   int LoopOf(int set) {
     if (set == 0) return 0;
-    const auto [it, fresh] = loop_of_set_.try_emplace(set, -1);
-    if (!fresh) return it->second;
+    const auto at = static_cast<size_t>(set);
+    if (at >= loop_of_set_.size()) loop_of_set_.resize(at + 1, kUnknown);
+    if (loop_of_set_[at] != kUnknown) return loop_of_set_[at];
+    loop_of_set_[at] = -1;
     int inner = sets_[set][0];
     for (int r : sets_[set]) {
       if (nest_.loops[loop_of_[r]].depth > nest_.loops[loop_of_[inner]].depth) inner = r;
     }
     const int all = sets_.With(around_[inner], inner);
     if (sets_.Union(all, set) != all) return -1;
-    return loop_of_set_[set] = loop_of_[inner];
+    return loop_of_set_[at] = loop_of_[inner];
   }
 
   absl::Status Place() {
@@ -189,7 +194,9 @@ class Finder {
         if (absl::Status s = PlaceEnd(static_cast<int>(p)); !s.ok()) return s;
       }
       tainted[p] = u->op == Op::kLoad;
-      for (const UOp* s : u->srcs()) tainted[p] |= !s->dtype.is_void() && tainted[nest_.at(s)];
+      for (int s : nest_.sources(p)) {
+        tainted[p] |= tainted[s] && !nest_.nodes[s]->dtype.is_void();
+      }
     }
     Hoist(tainted);
     return absl::OkStatus();
@@ -231,12 +238,12 @@ class Finder {
         }
         nest_.block[p] = at;
       }
-      for (const UOp* s : u->srcs()) {
+      const bool closes = u->op == Op::kEnd && u->num_srcs > 1;
+      for (int s : nest_.sources(p)) {
         // A range needs its bound outside; an end is in the block of what it closes.
-        int& where = users[nest_.at(s)];
-        const int mine = u->op == Op::kEnd && s->op != Op::kRange && u->num_srcs > 1
-                             ? LoopOf(open_[nest_.at(s)])
-                             : nest_.block[p];
+        int& where = users[s];
+        const int mine =
+            closes && nest_.nodes[s]->op != Op::kRange ? LoopOf(open_[s]) : nest_.block[p];
         where = where < 0 ? mine : nest_.Common(where, mine);
       }
     }
@@ -270,7 +277,8 @@ class Finder {
   std::vector<int> around_;   // sets by range
   std::vector<int> loop_of_;  // loops by range
   std::vector<std::vector<const UOp*>> writes_;
-  std::unordered_map<int, int> loop_of_set_;
+  static constexpr int kUnknown = -2;
+  std::vector<int> loop_of_set_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #define TG_PASSES_LINEARIZE_NEST_H_
 
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,14 @@ struct Nest {
   // Both have the loop around that one as their block.
   std::vector<int> opens;
 
+  // The positions of all nodes' sources, one node after the other, and where each node's begin.
+  std::vector<int> source_positions;
+  std::vector<size_t> first_source;
+
   int at(const UOp* u) const { return position.Get(u); }
+  std::span<const int> sources(size_t p) const {
+    return {source_positions.data() + first_source[p], nodes[p]->num_srcs};
+  }
   // The innermost loop that holds both.
   int Common(int a, int b) const;
 };

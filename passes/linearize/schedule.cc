@@ -150,10 +150,7 @@ class Scheduler {
     for (int p = 0; p < num_nodes_; ++p) {
       const UOp* u = nest_.nodes[p];
       operands.clear();
-      for (const UOp* s : u->srcs()) {
-        const int at = nest_.at(s);
-        operands.push_back({at, registers[at]});
-      }
+      for (int s : nest_.sources(static_cast<size_t>(p))) operands.push_back({s, registers[s]});
       if (operands.size() == 2) {
         if (dearer(operands[1], operands[0])) std::swap(operands[0], operands[1]);
       } else if (!std::is_sorted(operands.begin(), operands.end(), dearer)) {
