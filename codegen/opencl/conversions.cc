@@ -1,5 +1,6 @@
 // Values: conversions between types, and lanes.
 #include "absl/strings/str_cat.h"
+#include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
 
@@ -16,32 +17,32 @@ absl::StatusOr<Expr> KernelWriter::Cast(const UOp* u) {
       e.mask_bits = IsMask(x) ? MaskBits(x) : 0;
       return e;
     }
-    e.text = absl::StrCat(Operand(x, kEqual), " != ", Literal(from.scalar(), 0, lanes > 1));
+    e.text = Cat(Operand(x, kEqual), " != ", Literal(from.scalar(), 0, lanes > 1));
     e.precedence = kEqual;
     if (lanes > 1) e.mask_bits = BitWidth(from.scalar());
     return e;
   }
   if (IsMask(x)) {
-    e.text = absl::StrCat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kShift), " & ",
-                          Literal(MaskBits(x) == 8    ? Scalar::kI8
-                                  : MaskBits(x) == 16 ? Scalar::kI16
-                                  : MaskBits(x) == 64 ? Scalar::kI64
-                                                      : Scalar::kI32,
-                                  1, true),
-                          ")");
+    e.text = Cat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kShift), " & ",
+                 Literal(MaskBits(x) == 8    ? Scalar::kI8
+                         : MaskBits(x) == 16 ? Scalar::kI16
+                         : MaskBits(x) == 64 ? Scalar::kI64
+                                             : Scalar::kI32,
+                         1, true),
+                 ")");
     e.precedence = kPostfix;
     return e;
   }
   const std::string type = ValueType(to.scalar(), lanes);
   if (from.is_float() && !to.is_float()) {
-    e.text = absl::StrCat(prelude_->FloatToInt(from.scalar(), to.scalar(), lanes), "(",
-                          Operand(x, kTernary, true), ")");
+    e.text = Cat(prelude_->FloatToInt(from.scalar(), to.scalar(), lanes), "(",
+                 Operand(x, kTernary, true), ")");
     e.precedence = kPostfix;
   } else if (lanes > 1) {
-    e.text = absl::StrCat("convert_", type, "(", Operand(x, kTernary, true), ")");
+    e.text = Cat("convert_", type, "(", Operand(x, kTernary, true), ")");
     e.precedence = kPostfix;
   } else {
-    e.text = absl::StrCat("(", type, ")", Operand(x, kUnary));
+    e.text = Cat("(", type, ")", Operand(x, kUnary));
     e.precedence = kUnary;
   }
   return e;
@@ -52,9 +53,8 @@ absl::StatusOr<Expr> KernelWriter::Bitcast(const UOp* u) {
   Expr e;
   if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u);
   const int lanes = u->dtype.lanes();
-  e.text = absl::StrCat(
-      prelude_->BitCast(Type(x->dtype.scalar(), lanes), Type(u->dtype.scalar(), lanes)), "(",
-      Operand(x, kTernary, true), ")");
+  e.text = Cat(prelude_->BitCast(Type(x->dtype.scalar(), lanes), Type(u->dtype.scalar(), lanes)),
+               "(", Operand(x, kTernary, true), ")");
   e.precedence = kPostfix;
   return e;
 }
@@ -67,7 +67,7 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
     static constexpr char kDigits[] = "0123456789abcdef";
     if (u->src(0)->dtype.lanes() > 16)
       return Unsupported(u, "OpenCL's vectors have up to 16 lanes");
-    e.text = absl::StrCat(Operand(u->src(0), kPostfix, true), ".s");
+    e.text = Cat(Operand(u->src(0), kPostfix, true), ".s");
     for (int64_t lane : u->list()) e.text += kDigits[lane];
     e.precedence = kPostfix;
     if (mask) e.mask_bits = MaskBits(u->src(0));
@@ -100,13 +100,13 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
     } else if (run >= 4) {
       while (taken * 2 <= run) taken *= 2;
       const int n = static_cast<int>(taken);
-      part = absl::StrCat("(", mask ? MaskType(e.mask_bits, n) : Type(u->dtype.scalar(), n), ")(",
-                          part, ")");
+      part =
+          Cat("(", mask ? MaskType(e.mask_bits, n) : Type(u->dtype.scalar(), n), ")(", part, ")");
     }
     absl::StrAppend(&list, list.empty() ? "" : ", ", part);
     i += taken;
   }
-  e.text = absl::StrCat("(", type, ")(", list, ")");
+  e.text = Cat("(", type, ")(", list, ")");
   e.precedence = kUnary;
   return e;
 }

@@ -1,5 +1,6 @@
 // Values: elementwise ops.
 #include "absl/strings/str_cat.h"
+#include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
@@ -30,7 +31,7 @@ bool IsNarrow(Scalar s) { return BitWidth(s) < 32; }
 }  // namespace
 
 std::string Parenthesized(const std::string& text, int precedence, int required) {
-  return precedence < required ? absl::StrCat("(", text, ")") : text;
+  return precedence < required ? Cat("(", text, ")") : text;
 }
 
 int KernelWriter::MaskBits(const UOp* u) const {
@@ -56,7 +57,7 @@ Expr KernelWriter::ConstantOf(const UOp* u, bool exact) const {
     }
     const std::string type =
         s == Scalar::kBool ? MaskType(32, u->dtype.lanes()) : Type(s, u->dtype.lanes());
-    e.text = absl::StrCat("(", type, ")(", e.text, ")");
+    e.text = Cat("(", type, ")(", e.text, ")");
     e.precedence = kUnary;
     if (s == Scalar::kBool) e.mask_bits = 32;
     return e;
@@ -72,9 +73,9 @@ std::string KernelWriter::Operand(const UOp* u, int precedence, bool exact) {
   }
   const Expr& e = exprs_.Get(u);
   if (exact && e.promoted) {
-    return Parenthesized(absl::StrCat("(", ValueType(u->dtype.scalar(), 1), ")",
-                                      Parenthesized(e.text, e.precedence, kUnary)),
-                         kUnary, precedence);
+    return Parenthesized(
+        Cat("(", ValueType(u->dtype.scalar(), 1), ")", Parenthesized(e.text, e.precedence, kUnary)),
+        kUnary, precedence);
   }
   return Parenthesized(e.text, e.precedence, precedence);
 }
@@ -87,17 +88,16 @@ std::string KernelWriter::Mask(const UOp* u, int bits, int precedence) {
       absl::StrAppend(&list, list.empty() ? "" : ", ", v ? "-1" : "0");
       if (IsSplatConst(u)) break;
     }
-    return Parenthesized(absl::StrCat("(", MaskType(bits, lanes), ")(", list, ")"), kUnary,
-                         precedence);
+    return Parenthesized(Cat("(", MaskType(bits, lanes), ")(", list, ")"), kUnary, precedence);
   }
   if (MaskBits(u) == bits) return Operand(u, precedence);
-  return absl::StrCat("convert_", MaskType(bits, lanes), "(", Operand(u, kTernary), ")");
+  return Cat("convert_", MaskType(bits, lanes), "(", Operand(u, kTernary), ")");
 }
 
 std::string KernelWriter::Scalar1(const UOp* u) {
   if (!u->dtype.is_bool()) return Operand(u, kTernary);
   if (IsConst(u)) return u->word() ? "-1" : "0";
-  return absl::StrCat("-", Operand(u, kPostfix));
+  return Cat("-", Operand(u, kPostfix));
 }
 
 const Spelling* KernelWriter::SpellingOf(const UOp* u) {
@@ -175,16 +175,16 @@ std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast
       if (!cast && IsSplatConst(u)) {
         return Parenthesized(list, list[0] == '(' ? kUnary : kPrimary, precedence);
       }
-      return Parenthesized(absl::StrCat("(", ValueType(to, u->dtype.lanes()), ")(", list, ")"),
-                           kUnary, precedence);
+      return Parenthesized(Cat("(", ValueType(to, u->dtype.lanes()), ")(", list, ")"), kUnary,
+                           precedence);
     }
     if (IsUnsigned(s)) return Operand(u, precedence);
-    return absl::StrCat("as_", ValueType(UnsignedOf(s), u->dtype.lanes()), "(",
-                        Operand(u, kTernary, true), ")");
+    return Cat("as_", ValueType(UnsignedOf(s), u->dtype.lanes()), "(", Operand(u, kTernary, true),
+               ")");
   }
   if (!cast || (IsUnsigned(s) && !IsNarrow(s))) return Operand(u, precedence);
   const std::string type = BitWidth(s) == 64 ? "ulong" : "uint";
-  return Parenthesized(absl::StrCat("(", type, ")", Operand(u, kUnary)), kUnary, precedence);
+  return Parenthesized(Cat("(", type, ")", Operand(u, kUnary)), kUnary, precedence);
 }
 
 Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
@@ -210,13 +210,11 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
       "", "");
   e.modular_precedence = row.precedence;
   if (lanes > 1) {
-    e.text =
-        IsUnsigned(s) ? e.modular : absl::StrCat("as_", ValueType(s, lanes), "(", e.modular, ")");
+    e.text = IsUnsigned(s) ? e.modular : Cat("as_", ValueType(s, lanes), "(", e.modular, ")");
     e.precedence = IsUnsigned(s) ? row.precedence : kPostfix;
     if (IsUnsigned(s)) e.modular.clear();
   } else {
-    e.text = absl::StrCat("(", ValueType(s, 1), ")",
-                          Parenthesized(e.modular, e.modular_precedence, kUnary));
+    e.text = Cat("(", ValueType(s, 1), ")", Parenthesized(e.modular, e.modular_precedence, kUnary));
     e.precedence = kUnary;
   }
   return e;
@@ -226,13 +224,12 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
 Expr KernelWriter::MulAcc(const UOp* u) {
   Expr e;
   if (!no_contract_ && target_.fast_fma && u->dtype.scalar() != Scalar::kF16) {
-    e.text = absl::StrCat("fma(", Operand(u->src(0), kTernary, true), ", ",
-                          Operand(u->src(1), kTernary, true), ", ",
-                          Operand(u->src(2), kTernary, true), ")");
+    e.text = Cat("fma(", Operand(u->src(0), kTernary, true), ", ",
+                 Operand(u->src(1), kTernary, true), ", ", Operand(u->src(2), kTernary, true), ")");
     e.precedence = kPostfix;
   } else {
-    e.text = absl::StrCat(Operand(u->src(0), kMultiply), " * ", Operand(u->src(1), kMultiply + 1),
-                          " + ", Operand(u->src(2), kAdditive + 1));
+    e.text = Cat(Operand(u->src(0), kMultiply), " * ", Operand(u->src(1), kMultiply + 1), " + ",
+                 Operand(u->src(2), kAdditive + 1));
     e.precedence = kAdditive;
   }
   return e;
@@ -262,7 +259,7 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   if ((u->op == Op::kXor || u->op == Op::kCmpNe) && operand.is_bool()) {
     const UOp* c = u->src(1);
     if ((IsConst(c) && c->word() == 1) || (IsSplatConst(c) && c->list()[0] == 1)) {
-      e.text = absl::StrCat(IsMask(u) ? "~" : "!", Operand(u->src(0), kUnary));
+      e.text = Cat(IsMask(u) ? "~" : "!", Operand(u->src(0), kUnary));
       e.precedence = kUnary;
       return e;
     }
@@ -270,8 +267,8 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   // An addition of a negative number is a subtraction.
   if (u->op == Op::kAdd && u->dtype.is_int() && IsConst(u->src(1)) && u->src(1)->word() < 0 &&
       IsSigned(u->dtype.scalar()) && u->src(1)->word() != MinValue(u->dtype.scalar())) {
-    e.text = absl::StrCat(Operand(u->src(0), kAdditive), " - ",
-                          Literal(u->dtype.scalar(), -u->src(1)->word(), false));
+    e.text = Cat(Operand(u->src(0), kAdditive), " - ",
+                 Literal(u->dtype.scalar(), -u->src(1)->word(), false));
     e.precedence = kAdditive;
     e.promoted = narrow;
     return e;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "codegen/opencl/cat.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
 
@@ -53,8 +54,8 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
     if (absl::Status s = Write(u); !s.ok()) return s;
   }
   if (indent_ != 1) return Unsupported(kernel_.body.root, "a loop or if is not closed");
-  result_.body = absl::StrCat(Comment(), Signature(), body_, "}\n");
-  result_.source = absl::StrCat(prelude.Text(), result_.body);
+  result_.body = Cat(Comment(), Signature(), body_, "}\n");
+  result_.source = Cat(prelude.Text(), result_.body);
   return std::move(result_);
 }
 
@@ -70,7 +71,7 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
   const bool bits = IsFloat(s) && BitWidth(s) <= 16;
   if (!ComputesIn(target_, s) && !(bits && moves)) {
     return Unsupported(
-        u, absl::StrCat(target_.name, " does not compute in ", std::string(GetScalarInfo(s).text)));
+        u, Cat(target_.name, " does not compute in ", std::string(GetScalarInfo(s).text)));
   }
   prelude_->UsesScalar(Shown(s));
   return absl::OkStatus();
@@ -104,7 +105,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
       }
       return absl::OkStatus();
     case Op::kIf:
-      Line(absl::StrCat("if (", Operand(u->src(0), kTernary), ") {"));
+      Line(Cat("if (", Operand(u->src(0), kTernary), ") {"));
       ++indent_;
       ifs_.push_back(u->src(0));
       return absl::OkStatus();
@@ -114,7 +115,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
       Line("}");
       return absl::OkStatus();
     case Op::kBarrier:
-      Line(absl::StrCat("barrier(", BarrierFences(u), ");"));
+      Line(Cat("barrier(", BarrierFences(u), ");"));
       return absl::OkStatus();
     case Op::kLoad:
       return WriteLoad(u);
@@ -149,7 +150,7 @@ void KernelWriter::WriteScratch(const UOp* u) {
   if (t.space() == AddrSpace::kReg && !plan_.PiecesOf(u).empty()) {
     std::string names, type;
     auto flush = [&] {
-      if (!names.empty()) Line(absl::StrCat(type, " ", names, ";"));
+      if (!names.empty()) Line(Cat(type, " ", names, ";"));
       names.clear();
     };
     for (const Piece& p : plan_.PiecesOf(u)) {
@@ -163,16 +164,15 @@ void KernelWriter::WriteScratch(const UOp* u) {
     flush();
     return;
   }
-  const std::string name = absl::StrCat("tile", num_tiles_++);
+  const std::string name = Cat("tile", num_tiles_++);
   memory_names_[u] = name;
   const Scalar s = t.scalar() == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : t.scalar();
   const int64_t align = u->words().size() > 1 ? u->word(1) : 0;
   // Vectors are read and written in it: aligned for the widest where the target asks for that.
   const int64_t natural = target_.unaligned_access ? 0 : std::min(target_.mem_width, 128);
   const int64_t wanted = std::max(align, natural);
-  Line(absl::StrCat(
-      SpacePrefix(t.space()), MemoryType(s), " ", name, "[", t.size(), "]",
-      wanted > ByteSize(s) ? absl::StrCat(" __attribute__((aligned(", wanted, ")))") : "", ";"));
+  Line(Cat(SpacePrefix(t.space()), MemoryType(s), " ", name, "[", t.size(), "]",
+           wanted > ByteSize(s) ? Cat(" __attribute__((aligned(", wanted, ")))") : "", ";"));
 }
 
 absl::Status KernelWriter::WriteSpecial(const UOp* u) {
@@ -187,19 +187,18 @@ absl::Status KernelWriter::WriteSpecial(const UOp* u) {
     if (!size->IsConst()) return Unsupported(u, "the size of a work-group has to be a number");
     result_.local[dim] = u->src(0)->word();
   }
-  const std::string name = absl::StrCat(grid ? "gid" : "lid", dim);
+  const std::string name = Cat(grid ? "gid" : "lid", dim);
   exprs_[u].text = name;
-  Line(absl::StrCat("const ", ValueType(u->dtype.scalar(), 1), " ", name, " = get_",
-                    grid ? "group" : "local", "_id(", dim, ");  // < ",
-                    Operand(u->src(0), kCompare + 1)));
+  Line(Cat("const ", ValueType(u->dtype.scalar(), 1), " ", name, " = get_",
+           grid ? "group" : "local", "_id(", dim, ");  // < ", Operand(u->src(0), kCompare + 1)));
   return absl::OkStatus();
 }
 
 void KernelWriter::WriteRange(const UOp* u) {
-  const std::string name = absl::StrCat("i", num_ranges_++);
+  const std::string name = Cat("i", num_ranges_++);
   exprs_[u].text = name;
-  Line(absl::StrCat("for (", ValueType(u->dtype.scalar(), 1), " ", name, " = 0; ", name, " < ",
-                    Operand(u->src(0), kCompare + 1), "; ", name, "++) {"));
+  Line(Cat("for (", ValueType(u->dtype.scalar(), 1), " ", name, " = 0; ", name, " < ",
+           Operand(u->src(0), kCompare + 1), "; ", name, "++) {"));
   ++indent_;
 }
 
@@ -212,8 +211,8 @@ std::string KernelWriter::Type(Scalar s, int lanes) const { return ValueType(Sho
 
 void KernelWriter::Name(const UOp* u, Expr e) {
   if (plan_.uses(u) == 0) return;
-  const std::string name = absl::StrCat("v", num_values_++);
-  Line(absl::StrCat("const ", TypeOf(u, e), " ", name, " = ", e.text, ";"));
+  const std::string name = Cat("v", num_values_++);
+  Line(Cat("const ", TypeOf(u, e), " ", name, " = ", e.text, ";"));
   Expr named;
   named.text = name;
   named.mask_bits = e.mask_bits;

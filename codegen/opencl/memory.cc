@@ -1,5 +1,5 @@
 // Loads, stores, images.
-#include "absl/strings/str_cat.h"
+#include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
@@ -18,7 +18,7 @@ Scalar Declared(const UOp* memory, const Target& target) {
 // NVIDIA's compiler fails on accesses of eight halves ("do not know how to split the result"): they
 // go as words.
 bool AsWords(Scalar shown, int lanes) { return shown == Scalar::kF16 && lanes >= 8; }
-std::string WordsOf(int lanes) { return absl::StrCat("uint", lanes / 2); }
+std::string WordsOf(int lanes) { return Cat("uint", lanes / 2); }
 
 const UOp* GateOf(const UOp* address) {
   return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
@@ -49,32 +49,30 @@ std::string KernelWriter::Pointer(const UOp* address, int precedence) {
   const std::string& name = memory_names_.Get(MemoryOf(address));
   const UOp* index = address->src(1);
   if (IsConst(index) && index->word() == 0) return name;
-  return Parenthesized(absl::StrCat(name, " + ", Operand(index, kAdditive)), kAdditive, precedence);
+  return Parenthesized(Cat(name, " + ", Operand(index, kAdditive)), kAdditive, precedence);
 }
 
 std::string KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
   const UOp* memory = MemoryOf(address);
   const Scalar declared = Declared(memory, target_);
   value = Shown(value);
-  const std::string space = absl::StrCat(SpacePrefix(memory->dtype.space()), write ? "" : "const ");
   // Without vectors and conversions: an element of the array.
   const bool same = MemoryType(declared) == MemoryType(value);
   if (lanes == 1 && same) {
     const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
-    return absl::StrCat(memory_names_.Get(memory), "[", index ? Operand(index, kTernary) : "0",
-                        "]");
+    return Cat(memory_names_.Get(memory), "[", index ? Operand(index, kTernary) : "0", "]");
   }
   std::string type = MemoryType(value);
   if (lanes > 1) {
-    type = target_.unaligned_access ? prelude_->UnalignedType(value, lanes)
-                                    : absl::StrCat(type, lanes);
+    type = target_.unaligned_access ? prelude_->UnalignedType(value, lanes) : Cat(type, lanes);
   }
-  return absl::StrCat("*(", space, type, "*)", Pointer(address, kUnary));
+  return Cat("*(", SpacePrefix(memory->dtype.space()), write ? "" : "const ", type, "*)",
+             Pointer(address, kUnary));
 }
 
 std::string KernelWriter::Halves(const UOp* address, int lanes, const char* qualifier) {
-  return absl::StrCat("*(", SpacePrefix(MemoryOf(address)->dtype.space()), qualifier,
-                      prelude_->UnalignedType(Scalar::kU16, lanes), "*)", Pointer(address, kUnary));
+  return Cat("*(", SpacePrefix(MemoryOf(address)->dtype.space()), qualifier,
+             prelude_->UnalignedType(Scalar::kU16, lanes), "*)", Pointer(address, kUnary));
 }
 
 absl::Status KernelWriter::WriteLoad(const UOp* u) {
@@ -102,19 +100,18 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   Expr e;
   e.precedence = kPostfix;
   if (Converts(memory, value) && lanes > 1 && target_.unaligned_access) {
-    e.text =
-        absl::StrCat(prelude_->FloatsOfHalves(lanes), "(", Halves(address, lanes, "const "), ")");
+    e.text = Cat(prelude_->FloatsOfHalves(lanes), "(", Halves(address, lanes, "const "), ")");
   } else if (Converts(memory, value)) {
     std::string pointer = Pointer(address, kTernary);
     if (Declared(memory, target_) != Scalar::kF16) {
-      pointer = absl::StrCat("(", SpacePrefix(memory->dtype.space()), "const half*)",
-                             Pointer(address, kUnary));
+      pointer =
+          Cat("(", SpacePrefix(memory->dtype.space()), "const half*)", Pointer(address, kUnary));
     }
-    e.text = absl::StrCat("vload_half", lanes > 1 ? absl::StrCat(lanes) : "", "(0, ", pointer, ")");
+    e.text = Cat("vload_half", lanes > 1 ? Cat(lanes) : "", "(0, ", pointer, ")");
   } else if (AsWords(Shown(value), lanes)) {
     const std::string words = WordsOf(lanes);
-    e.text = absl::StrCat(prelude_->BitCast(words, ValueType(value, lanes)), "(",
-                          Element(address, Scalar::kU32, lanes / 2, /*write=*/false), ")");
+    e.text = Cat(prelude_->BitCast(words, ValueType(value, lanes)), "(",
+                 Element(address, Scalar::kU32, lanes / 2, /*write=*/false), ")");
   } else {
     e.text = Element(address, value, lanes, /*write=*/false);
     if (e.text[0] == '*') e.precedence = kUnary;
@@ -123,23 +120,23 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   const UOp* alternative = u->num_srcs > 1 ? u->src(1) : nullptr;
   if (value == Scalar::kBool && lanes > 1) {
     // Bytes 0 and 1 become a mask of bytes.
-    e.text = absl::StrCat(e.text, " != (uchar)0");
+    e.text = Cat(e.text, " != (uchar)0");
     e.precedence = kEqual;
     e.mask_bits = 8;
   }
   if (gate) {
     std::string otherwise;
     if (!alternative) {
-      otherwise = lanes == 1               ? Literal(Shown(value), 0, false)
-                  : value == Scalar::kBool ? absl::StrCat("(", MaskType(8, lanes), ")(0)")
-                                           : absl::StrCat("(", Type(value, lanes), ")(",
-                                                          Literal(Shown(value), 0, false), ")");
+      otherwise = lanes == 1 ? Literal(Shown(value), 0, false)
+                  : value == Scalar::kBool
+                      ? Cat("(", MaskType(8, lanes), ")(0)")
+                      : Cat("(", Type(value, lanes), ")(", Literal(Shown(value), 0, false), ")");
     } else if (IsMask(alternative)) {
       otherwise = Mask(alternative, 8, kTernary);
     } else {
       otherwise = Operand(alternative, kTernary);
     }
-    e.text = absl::StrCat(Operand(gate, kTernary + 1), " ? ", e.text, " : ", otherwise);
+    e.text = Cat(Operand(gate, kTernary + 1), " ? ", e.text, " : ", otherwise);
     e.precedence = kTernary;
   }
   Name(u, std::move(e));
@@ -162,7 +159,7 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
   const DType t = value->dtype;
   const bool guard = !InOwnIf(u);
   if (guard) {
-    Line(absl::StrCat("if (", Operand(GateOf(address), kTernary), ") {"));
+    Line(Cat("if (", Operand(GateOf(address), kTernary), ") {"));
     ++indent_;
   }
   if (memory->dtype.is_image()) {
@@ -176,30 +173,29 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     const std::string type = mask ? MaskType(32, t.lanes()) : Type(t.scalar(), t.lanes());
     const std::string text = mask ? Mask(value, 32, kTernary) : Operand(value, kTernary);
     const bool declares = !piece->declare && piece->first == position_ && !guard;
-    Line(absl::StrCat(declares ? type + " " : "", piece->name, " = ", text, ";"));
+    Line(Cat(declares ? type + " " : "", piece->name, " = ", text, ";"));
   } else if (Converts(memory, t.scalar()) && t.lanes() > 1 && target_.unaligned_access) {
-    Line(absl::StrCat(Halves(address, t.lanes(), ""), " = ", prelude_->HalvesOfFloats(t.lanes()),
-                      "(", Operand(value, kTernary, true), ");"));
+    Line(Cat(Halves(address, t.lanes(), ""), " = ", prelude_->HalvesOfFloats(t.lanes()), "(",
+             Operand(value, kTernary, true), ");"));
   } else if (Converts(memory, t.scalar())) {
     std::string pointer = Pointer(address, kTernary);
     if (Declared(memory, target_) != Scalar::kF16) {
-      pointer =
-          absl::StrCat("(", SpacePrefix(memory->dtype.space()), "half*)", Pointer(address, kUnary));
+      pointer = Cat("(", SpacePrefix(memory->dtype.space()), "half*)", Pointer(address, kUnary));
     }
-    Line(absl::StrCat("vstore_half", t.lanes() > 1 ? absl::StrCat(t.lanes()) : "", "_rte(",
-                      Operand(value, kTernary, true), ", 0, ", pointer, ");"));
+    Line(Cat("vstore_half", t.lanes() > 1 ? Cat(t.lanes()) : "", "_rte(",
+             Operand(value, kTernary, true), ", 0, ", pointer, ");"));
   } else {
     std::string text = Operand(value, kTernary);
     if (AsWords(Shown(t.scalar()), t.lanes())) {
-      Line(absl::StrCat(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
-                        prelude_->BitCast(ValueType(t.scalar(), t.lanes()), WordsOf(t.lanes())),
-                        "(", text, ");"));
+      Line(Cat(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
+               prelude_->BitCast(ValueType(t.scalar(), t.lanes()), WordsOf(t.lanes())), "(", text,
+               ");"));
       text.clear();
     } else if (IsMask(value)) {
-      text = absl::StrCat("as_uchar", t.lanes(), "(", Mask(value, 8, kShift), " & (char)1)");
+      text = Cat("as_uchar", t.lanes(), "(", Mask(value, 8, kShift), " & (char)1)");
     }
     if (!text.empty()) {
-      Line(absl::StrCat(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";"));
+      Line(Cat(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";"));
     }
   }
   if (guard) {
@@ -212,21 +208,20 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
 absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory) {
   const UOp* address = u->src(0);
   const DType t = u->op == Op::kLoad ? u->dtype : u->src(1)->dtype;
-  if (!target_.images) return Unsupported(u, absl::StrCat(target_.name, " has no images"));
+  if (!target_.images) return Unsupported(u, Cat(target_.name, " has no images"));
   if (t != DType(Scalar::kF32, 4) || address->op != Op::kIndex || address->dtype.lanes() != 1) {
     return Unsupported(u, "an image is read and written a texel (f32x4) at a time");
   }
   const std::string& name = memory_names_.Get(memory);
   const std::string at = Operand(address->src(1), kTernary, true);
   if (u->op == Op::kStore) {
-    return absl::StrCat("write_imagef(", name, ", ", at, ", ", Operand(u->src(1), kTernary, true),
-                        ")");
+    return Cat("write_imagef(", name, ", ", at, ", ", Operand(u->src(1), kTernary, true), ")");
   }
   prelude_->UsesSampler();
-  std::string text = absl::StrCat("read_imagef(", name, ", nearest, ", at, ")");
+  std::string text = Cat("read_imagef(", name, ", nearest, ", at, ")");
   if (const UOp* gate = GateOf(address)) {
-    text = absl::StrCat(Operand(gate, kTernary + 1), " ? ", text, " : ",
-                        u->num_srcs > 1 ? Operand(u->src(1), kTernary) : "(float4)(0.0f)");
+    text = Cat(Operand(gate, kTernary + 1), " ? ", text, " : ",
+               u->num_srcs > 1 ? Operand(u->src(1), kTernary) : "(float4)(0.0f)");
   }
   return text;
 }

@@ -1,7 +1,7 @@
 #include "codegen/opencl/types.h"
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "codegen/opencl/cat.h"
 #include "ir/check.h"
 #include "ir/text/constant.h"
 #include "ir/value.h"
@@ -59,7 +59,7 @@ Scalar IntOfSize(int bits, bool is_signed) {
 }
 
 std::string WithLanes(Scalar s, int lanes) {
-  return lanes == 1 ? ScalarName(s) : absl::StrCat(ScalarName(s), lanes);
+  return lanes == 1 ? ScalarName(s) : Cat(ScalarName(s), lanes);
 }
 
 std::string FloatLiteral(Scalar s, int64_t bits) {
@@ -75,7 +75,7 @@ std::string FloatLiteral(Scalar s, int64_t bits) {
   }
   if (value - value != 0) {
     const std::string inf = value < 0 ? "-INFINITY" : "INFINITY";
-    return s == Scalar::kF32 ? inf : absl::StrCat("(", ScalarName(s), ")", inf);
+    return s == Scalar::kF32 ? inf : Cat("(", ScalarName(s), ")", inf);
   }
   std::string text;
   if (s == Scalar::kF64) {
@@ -83,7 +83,7 @@ std::string FloatLiteral(Scalar s, int64_t bits) {
     return text;
   }
   AppendConstant(text, Scalar::kF32, BitsFromDouble(Scalar::kF32, value));
-  return absl::StrCat(s == Scalar::kF16 ? "(half)" : "", text, "f");
+  return Cat(s == Scalar::kF16 ? "(half)" : "", text, "f");
 }
 
 }  // namespace
@@ -116,16 +116,16 @@ std::string Literal(Scalar s, int64_t bits, bool exact) {
   if (bits == MinValue(s) && (s == Scalar::kI64 || s == Scalar::kIndex)) return "LONG_MIN";
   switch (s) {
     case Scalar::kU32:
-      return absl::StrCat(bits, "u");
+      return Cat(bits, "u");
     case Scalar::kU64:
-      return absl::StrCat(static_cast<uint64_t>(bits), "UL");
+      return Cat(static_cast<uint64_t>(bits), "UL");
     case Scalar::kI64:
     case Scalar::kIndex:
-      return absl::StrCat(bits, "L");
+      return Cat(bits, "L");
     case Scalar::kI32:
-      return absl::StrCat(bits);
+      return Cat(bits);
     default:
-      return exact ? absl::StrCat("(", ScalarName(s), ")", bits) : absl::StrCat(bits);
+      return exact ? Cat("(", ScalarName(s), ")", bits) : Cat(bits);
   }
 }
 
