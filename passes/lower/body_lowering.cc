@@ -6,6 +6,7 @@
 #include "ir/check.h"
 #include "ir/interpret/scalar.h"
 #include "passes/analysis/view_index.h"
+#include "passes/simplify/reduce.h"
 
 namespace tg {
 
@@ -278,14 +279,35 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
   const std::vector<const UOp*> axis = OwnAxes(u, plan.unrolls, plan.ranges, plan.specials);
   Position from = positions_[key.at];
   for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
+  size_t num_whole = 0, num_axes = 0;
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
     const BaseAxis& base = schedule_.base[i];
     if (base.reduce != u) continue;
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
     from.index[base.dim] = value;
     if (NeedsGuard(i)) plan.valid = simplify_(Both(b_, plan.valid, Guard(base, value)));
+    ++num_axes;
+    num_whole += std::count(plan.ranges.begin(), plan.ranges.end(), value) > 0;
   }
+  plan.is_whole = !plan.valid && num_whole == num_axes && num_axes == schedule_.AxesOf(u).size();
   if (plan.valid) from.valid = simplify_(Both(b_, from.valid, plan.valid));
+  plan.source = Intern(std::move(from));
+  return plan;
+}
+
+const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
+  const auto [it, fresh] = whole_plans_.try_emplace(key);
+  ReduceAt& plan = it->second;
+  if (!fresh) return plan;
+  Position from = positions_[key.at];
+  for (int64_t k : key.node->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
+  for (const BaseAxis& base : schedule_.base) {
+    if (base.reduce != key.node) continue;
+    const UOp* range = b_.Range(simplify_(b_.Index(base.size)));
+    plan.ranges.push_back(range);
+    from.index[base.dim] = range;
+  }
+  plan.is_whole = true;
   plan.source = Intern(std::move(from));
   return plan;
 }
@@ -295,16 +317,25 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   const UOp* x = Find(key.node->src(0), plan.source, missing);
   if (!x) return nullptr;
   const Op op = static_cast<Op>(key.node->word());
+  const bool only_loops = plan.unrolls.empty() && plan.specials.empty() && !plan.valid;
+  const UOp* folded = only_loops ? FoldLoop(op, x, plan) : nullptr;
+  // What folds needs none of its opts; the parts that they make of an axis may hide that.
+  if (!folded && !plan.is_whole && MayFoldReduce(op, x)) {
+    const ReduceAt& whole = PlanWhole(key);
+    const UOp* y = Find(key.node->src(0), whole.source, missing);
+    if (!y) return nullptr;
+    folded = FoldLoop(op, y, whole);
+  }
+  if (folded) {
+    ++folded_[key.node];
+    return folded;
+  }
+  ++looped_[key.node];
   if (plan.valid) {
     const UOp* identity = b_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
     const bool zero = IsConst(identity) && identity->word() == 0;
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
-  if (const UOp* folded = FoldLoop(op, x, plan)) {
-    ++folded_[key.node];
-    return folded;
-  }
-  ++looped_[key.node];
   x = reduces_.Reduce(op, x, plan.unrolls, plan.ranges);
   if (plan.specials.empty()) return x;
   return reduces_.GroupReduce(op, x, plan.specials, locals_);
@@ -371,7 +402,7 @@ std::vector<const UOp*> BodyLowering::FoldedReduces() const {
 }
 
 const UOp* BodyLowering::FoldLoop(Op op, const UOp* x, const ReduceAt& plan) {
-  if (plan.ranges.empty() || !plan.unrolls.empty() || !plan.specials.empty()) return nullptr;
+  if (plan.ranges.empty()) return nullptr;
   std::vector<const UOp*> srcs = {x};
   srcs.insert(srcs.end(), plan.ranges.begin(), plan.ranges.end());
   Context& ctx = b_.context();

@@ -51,6 +51,7 @@ class BodyLowering {
     PositionId source;
     const UOp* valid = nullptr;  // false for padding of its axes
     std::vector<const UOp*> unrolls, ranges, specials;
+    bool is_whole = false;  // each axis is one range
   };
 
   // How a staged value is kept, for one index of those axes that it has no room for.
@@ -81,6 +82,8 @@ class BodyLowering {
   std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
                                   std::vector<const UOp*>& ranges,
                                   std::vector<const UOp*>& specials);
+  // The same reduce as if no opt concerned it: each of its axes a range.
+  const ReduceAt& PlanWhole(const Key& key);
   // The address of one element behind a pointer, through the movement ops above an argument.
   const UOp* Address(const UOp* ptr, const Position& at);
   const UOp* LowerStore(const UOp* store);
@@ -106,7 +109,7 @@ class BodyLowering {
   std::unordered_map<uint64_t, std::vector<PositionId>> position_ids_;
   std::unordered_map<Key, const UOp*, KeyHash> values_;
   std::unordered_map<Key, MovedFrom, KeyHash> moved_;
-  std::unordered_map<Key, ReduceAt, KeyHash> plans_;
+  std::unordered_map<Key, ReduceAt, KeyHash> plans_, whole_plans_;
   std::unordered_map<Key, StagedAt, KeyHash> staged_;  // by position, 0 along its own axes
   std::vector<const UOp*> locals_;
   NodeMap<int> folded_, looped_;  // by reduce: at how many positions

@@ -271,4 +271,8 @@ const UOp* FoldReduce(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
+bool MayFoldReduce(Op op, const UOp* value) {
+  return op == Op::kAdd && (value->op == Op::kWhere || !value->dtype.is_float());
+}
+
 }  // namespace tg

@@ -16,6 +16,10 @@ namespace tg {
 // Op `reduce` over ranges. Whoever makes loops of reduces asks this first.
 const UOp* FoldReduce(const UOp* u, RuleContext& rc);
 
+// Whether a reduce of `value`, once lowered, may be one that folds over ranges of its own. A quick
+// look, for who would have to lower the value again to know.
+bool MayFoldReduce(Op op, const UOp* value);
+
 }  // namespace tg
 
 #endif  // TG_PASSES_SIMPLIFY_REDUCE_H_
