@@ -3,7 +3,11 @@
 //
 // Requests and answers are lines, with bytes behind those that announce some; numbers are decimal.
 //
+//   print BYTES PIPELINE, the text     ok BYTES and the module as text, after these passes
 //   compile BYTES PIPELINE, the text   ok ID KERNELS
+//   kernels ID VARS                    ok KERNELS
+//     then NAME VALUE a variable         then NAME OPS TRAFFIC and six sizes a kernel, BYTES, and
+//                                        its source
 //   run ID VARS INPUTS OUTPUTS,        ok KERNELS OPS
 //     then NAME VALUE a variable,        then BYTES an output, and its bytes
 //     NAME BYTES and the bytes an input,
@@ -11,8 +15,9 @@
 //   drop ID                            ok
 //
 // PIPELINE is as for tg-opt's --pass, without spaces. `error BYTES` and a message answer a request
-// that failed. KERNELS is how many kernels the module has, or a run of its graph, and OPS the
-// arithmetic of those (runtime/plan/kernel_stats.h).
+// that failed. KERNELS is how many kernels the module has, or a run of its graph; OPS is the
+// arithmetic of those, TRAFFIC their bytes of global memory (runtime/plan/kernel_stats.h). The
+// sizes are work-groups and work-items a group, dimension 0 first.
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -24,12 +29,14 @@
 #include <vector>
 
 #include "ir/text/diagnostic.h"
+#include "ir/text/printer.h"
 #include "ir/walk.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "passes/pipeline_text.h"
 #include "runtime/base/status.h"
 #include "runtime/opencl/device.h"
+#include "runtime/plan/kernel_stats.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/device_target.h"
 #include "runtime/session/session.h"
@@ -55,6 +62,14 @@ bool ReadBytes(char* to, size_t count) {
   return static_cast<bool>(std::cin.read(to, static_cast<std::streamsize>(count)));
 }
 
+absl::StatusOr<std::pair<std::string, int64_t>> ReadVar() {
+  TG_ASSIGN_OR_RETURN(const std::string line, ReadLine());
+  std::istringstream words(line);
+  std::pair<std::string, int64_t> var;
+  words >> var.first >> var.second;
+  return var;
+}
+
 struct RunRequest {
   int64_t id = 0;
   std::vector<std::pair<std::string, int64_t>> vars;
@@ -78,13 +93,23 @@ class Server {
       std::string verb;
       words >> verb;
       absl::StatusOr<std::string> answer;
-      if (verb == "compile") {
+      if (verb == "compile" || verb == "print") {
         size_t bytes = 0;
         std::string pipeline;
         words >> bytes >> pipeline;
         std::string text(bytes, '\0');
         if (!ReadBytes(text.data(), bytes)) return runtime::InvalidArgument("the text is cut off");
-        answer = Compile(text, pipeline);
+        answer = verb == "print" ? Print(text, pipeline) : Compile(text, pipeline);
+      } else if (verb == "kernels") {
+        int64_t id = 0;
+        size_t vars = 0;
+        words >> id >> vars;
+        runtime::VarMap values;
+        for (size_t i = 0; i < vars; ++i) {
+          TG_ASSIGN_OR_RETURN(const auto var, ReadVar());
+          values.insert(var);
+        }
+        answer = Kernels(id, values);
       } else if (verb == "run") {
         RunRequest request;
         TG_RETURN_IF_ERROR(ReadRun(words, request));
@@ -108,18 +133,36 @@ class Server {
   }
 
  private:
-  absl::StatusOr<std::string> Compile(const std::string& text, std::string_view pipeline) {
+  struct Passed {
+    std::unique_ptr<Module> module;
+    Target target;
+  };
+  absl::StatusOr<Passed> RunPasses(const std::string& text, std::string_view pipeline) {
     Diagnostics diagnostics;
-    std::unique_ptr<Module> module = ReadInput(text, "<request>", "auto", diagnostics);
-    if (!module) return diagnostics.ToStatus();
-    runtime::DeviceSessionOptions options;
-    options.context = context_;
-    TG_ASSIGN_OR_RETURN(options.target, runtime::ChooseTarget("", module->target, device_.info));
+    Passed out;
+    out.module = ReadInput(text, "<request>", "auto", diagnostics);
+    if (!out.module) return diagnostics.ToStatus();
+    TG_ASSIGN_OR_RETURN(out.target, runtime::ChooseTarget("", out.module->target, device_.info));
     const PassRegistry registry = MakeRegistry({});
     TG_ASSIGN_OR_RETURN(Pipeline steps, ParsePipeline(pipeline, registry, kPipeline));
     PassManagerOptions passes;
-    passes.target = &options.target;
-    TG_RETURN_IF_ERROR(PassManager(std::move(steps), passes).Run(*module));
+    passes.target = &out.target;
+    TG_RETURN_IF_ERROR(PassManager(std::move(steps), passes).Run(*out.module));
+    return out;
+  }
+
+  absl::StatusOr<std::string> Print(const std::string& text, std::string_view pipeline) {
+    TG_ASSIGN_OR_RETURN(const Passed passed, RunPasses(text, pipeline));
+    const std::string printed = PrintModule(*passed.module);
+    return Cat("ok ", printed.size(), "\n", printed);
+  }
+
+  absl::StatusOr<std::string> Compile(const std::string& text, std::string_view pipeline) {
+    TG_ASSIGN_OR_RETURN(Passed passed, RunPasses(text, pipeline));
+    std::unique_ptr<Module> module = std::move(passed.module);
+    runtime::DeviceSessionOptions options;
+    options.context = context_;
+    options.target = std::move(passed.target);
     size_t kernels = 0;
     for (const auto& graph : module->graphs) {
       for (const UOp* u : PostOrder(graph->body.root)) kernels += u->op == Op::kKernel;
@@ -129,14 +172,37 @@ class Server {
     return Cat("ok ", next_id_++, " ", kernels, "\n");
   }
 
+  absl::StatusOr<std::string> Kernels(int64_t id, const runtime::VarMap& vars) {
+    TG_ASSIGN_OR_RETURN(const runtime::DeviceSession* session, Find(id));
+    const auto var = [&](std::string_view name) {
+      const auto found = vars.find(name);
+      return found == vars.end() ? int64_t{0} : found->second;
+    };
+    std::string answer = Cat("ok ", session->rendered().size(), "\n");
+    for (size_t i = 0; i < session->rendered().size(); ++i) {
+      const RenderedKernel& kernel = session->rendered()[i];
+      TG_ASSIGN_OR_RETURN(const runtime::KernelWork work,
+                          runtime::CountWork(*session->module().kernels[i], var));
+      answer += Cat(kernel.name, " ", static_cast<int64_t>(work.ops), " ",
+                    static_cast<int64_t>(work.load_bytes + work.store_bytes));
+      for (const SizeExpr& groups : kernel.groups) answer += Cat(" ", groups.Evaluate(var));
+      for (const int64_t local : kernel.local) answer += Cat(" ", local);
+      answer += Cat(" ", kernel.source.size(), "\n", kernel.source);
+    }
+    return answer;
+  }
+
+  absl::StatusOr<runtime::DeviceSession*> Find(int64_t id) {
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end()) return runtime::NotFound("there is no module ", id);
+    return found->second.get();
+  }
+
   static absl::Status ReadRun(std::istream& head, RunRequest& request) {
     size_t vars = 0, inputs = 0, outputs = 0;
     head >> request.id >> vars >> inputs >> outputs;
     for (size_t i = 0; i < vars; ++i) {
-      TG_ASSIGN_OR_RETURN(const std::string line, ReadLine());
-      std::istringstream words(line);
-      auto& [name, value] = request.vars.emplace_back();
-      words >> name >> value;
+      TG_ASSIGN_OR_RETURN(request.vars.emplace_back(), ReadVar());
     }
     for (size_t i = 0; i < inputs; ++i) {
       TG_ASSIGN_OR_RETURN(const std::string line, ReadLine());
@@ -156,9 +222,8 @@ class Server {
   }
 
   absl::StatusOr<std::string> Run(RunRequest& request) {
-    const auto found = sessions_.find(request.id);
-    if (found == sessions_.end()) return runtime::NotFound("there is no module ", request.id);
-    runtime::DeviceSession& session = *found->second;
+    TG_ASSIGN_OR_RETURN(runtime::DeviceSession* const found, Find(request.id));
+    runtime::DeviceSession& session = *found;
     for (const auto& [name, value] : request.vars) {
       if (session.module().FindVar(name) == nullptr) continue;  // the graph does not depend on it
       TG_RETURN_IF_ERROR(session.SetVar(name, value));

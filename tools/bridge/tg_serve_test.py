@@ -29,6 +29,29 @@ graph @main {
 """
 
 
+# A kernel as a front end makes it: its opts are given, none is chosen.
+TWICE = """tg 1
+module @m
+buffer @x : f32[64] input
+buffer @y : f32[64] output
+graph @main {
+  %y = buffer @y : f32
+  %x = buffer @x : f32
+  %k = kernel @twice(%y, %x)
+  %a = assign %y, %k : f32
+  sink %a
+}
+kernel @twice : kernel {opts = [local(i0, 16)]} {
+  %0 = define_global {arg = 0} : ptr<f32, 64>
+  %1 = define_global {arg = 1} : ptr<f32, 64>
+  %2 = load %1 : f32
+  %3 = add %2, %2 : f32
+  %4 = store %0, %3
+  sink %4
+}
+"""
+
+
 def program(text):
     return types.SimpleNamespace(text=text, pipeline="default")
 
@@ -61,11 +84,25 @@ class ServeTest(unittest.TestCase):
             self.assertGreaterEqual(kernels, 1)
             self.assertGreaterEqual(ops, 8)
 
+    def test_a_kernel_with_opts(self):
+        named = self.server.print(TWICE, "optimize:none")
+        self.assertIn("axes = [i0.0:4 global, i0.1:16 local]", named)
+        pipeline = "optimize:none,lower,expand,devectorize,linearize"
+        ((name, ops, traffic, groups, local, source),) = self.server.kernels(named, pipeline, {})
+        self.assertEqual((ops, traffic, groups, local), (64, 512, [4, 1, 1], [16, 1, 1]))
+        self.assertIn(f"void {name}(", source)
+        x = [float(random.randrange(100)) for _ in range(64)]
+        twice = types.SimpleNamespace(text=named, pipeline=pipeline)
+        (y,), _, _ = self.server.run(twice, {}, {"x": pack(x)}, ["y"])
+        self.assertEqual(y, pack([2 * v for v in x]))
+
     def test_errors_leave_it_running(self):
         with self.assertRaisesRegex(RuntimeError, "expected"):
             self.server.compile("tg 1\nmodule", "default")
         with self.assertRaisesRegex(RuntimeError, "unknown pass"):
             self.server.compile(COUNTER, "nonsense")
+        with self.assertRaisesRegex(RuntimeError, "no axis 'i1'"):
+            self.server.print(TWICE.replace("local(i0", "local(i1"), "optimize:none")
         with self.assertRaisesRegex(RuntimeError, "bounds"):
             self.server.run(program(COUNTER), {"n": 9}, {"x": bytes(32)}, [])
         with self.assertRaisesRegex(RuntimeError, "input x has 4 bytes"):

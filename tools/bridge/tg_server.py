@@ -53,6 +53,25 @@ class Server:
             self.ids[text, pipeline] = tuple(self.ask(head + data))
         return self.ids[text, pipeline]
 
+    def print(self, text, pipeline):
+        """The module after these passes, in tg's text."""
+        data = text.encode()
+        (size,) = self.ask(f"print {len(data)} {pipeline}\n".encode() + data)
+        return self.read(size).decode()
+
+    def kernels(self, text, pipeline, variables):
+        """[(name, operations, bytes of traffic, groups, work-items a group, source)]"""
+        number = self.compile(text, pipeline)[0]
+        parts = [f"kernels {number} {len(variables)}\n"]
+        parts += [f"{name} {value}\n" for name, value in variables.items()]
+        (count,) = self.ask("".join(parts).encode())
+        result = []
+        for _ in range(count):
+            name, *numbers = self.process.stdout.readline().decode().split()
+            ops, traffic, *sizes, size = (int(word) for word in numbers)
+            result.append((name, ops, traffic, sizes[:3], sizes[3:], self.read(size).decode()))
+        return result
+
     def run(self, program, variables, inputs, outputs):
         """(contents of the outputs, kernels, operations)"""
         number = self.compile(program.text, program.pipeline)[0]

@@ -5,8 +5,9 @@
 Import it before tinygrad. The device GPU becomes host memory without a compiler. Where tinygrad
 groups a graph into kernels, the bridge cuts it at copies between devices and makes one kernel of
 each part, whose AST is the text for tg; the schedule has an item for each kernel that tg makes of
-it. Copies of buffers stay tinygrad's. Nothing falls back: what would reach a compiler of tinygrad
-raises NotThroughTg.
+it. Copies of buffers stay tinygrad's. Who makes a Kernel of an AST by hand and gives it opts has it
+compiled by tg as well (kernel_bridge.py). Nothing falls back: what would reach a compiler of
+tinygrad raises NotThroughTg.
 
 NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
 has and tinygrad's OpenCL lacks (bf16, fp8). TG_BRIDGE_DUMP=folder keeps the texts.
@@ -33,20 +34,18 @@ from tinygrad.renderer import Estimates
 from tinygrad.renderer.cstyle import OpenCLRenderer
 from tinygrad.shape.shapetracker import ShapeTracker
 
+from kernel_bridge import Compiler, KernelBridge, NotThroughTg, runtime_of
 from tg_server import Server
 
 PLAIN = "kernelize,optimize:none,lower,expand,devectorize,linearize"
 HOST_ONLY = ("NPY", "PYTHON", "DISK")
 
 
-class NotThroughTg(Exception):
-    """Something asked for tinygrad's own compiler."""
-
-
-counts = {"graphs": 0, "runs": 0, "kernels": 0, "copies": 0, "refused": 0}
+counts = {"graphs": 0, "runs": 0, "kernels": 0, "copies": 0}
 
 
 server = Server()
+kernel_bridge = KernelBridge(server)
 
 
 class Program:
@@ -412,30 +411,23 @@ def create_schedule_with_vars(sched_sink):
 tinygrad_lower = realize.lower_schedule_item
 
 
+def program_of(ast):
+    return ast.arg if ast.op is Ops.SINK and isinstance(ast.arg, Program) else None
+
+
 def lower_schedule_item(si):
     program = si.ast.arg if si.ast.op is Ops.SINK else None
     if isinstance(program, Program):
         return realize.ExecItem(ProgramRunner(program, si.bufs[0].device), list(si.bufs), si.metadata, si.fixedvars)
     if isinstance(program, Step):
         return realize.ExecItem(StepRunner(si.bufs[0].device), list(si.bufs), si.metadata, si.fixedvars)
-    if si.ast.op is Ops.SINK:
-        refuse()
     return tinygrad_lower(si)
-
-
-def refuse(*args, **kwargs):
-    counts["refused"] += 1
-    raise NotThroughTg("a kernel for tinygrad's own compiler")
-
-
-class RefusingCompiler(tinygrad.device.Compiler):
-    def compile(self, src):
-        refuse()
 
 
 class GPUDevice(tinygrad.device.Compiled):
     def __init__(self, device):
-        super().__init__(device, tinygrad.device.MallocAllocator, OpenCLRenderer(), RefusingCompiler(), refuse)
+        super().__init__(device, tinygrad.device.MallocAllocator, OpenCLRenderer(), Compiler(kernel_bridge),
+                         runtime_of(kernel_bridge))
 
 
 def install():
@@ -446,7 +438,7 @@ def install():
     tinygrad.tensor.create_schedule_with_vars = create_schedule_with_vars
     schedule.create_schedule_with_vars = create_schedule_with_vars
     realize.lower_schedule_item = lower_schedule_item
-    realize.get_runner = refuse
+    kernel_bridge.install(program_of)
     if os.environ.get("TG_BRIDGE_WIDE"):
         supported = tinygrad.device.is_dtype_supported
 
@@ -461,11 +453,11 @@ def install():
 
 def write_counts():
     with open(os.environ["TG_BRIDGE_COUNTS"], "a") as file:
-        file.write(f"{counts}\n")
+        file.write(f"{counts | kernel_bridge.counts}\n")
 
 
 def pytest_terminal_summary(terminalreporter):
-    terminalreporter.write_line(f"through tg: {counts}")
+    terminalreporter.write_line(f"through tg: {counts | kernel_bridge.counts}")
 
 
 install()
