@@ -82,6 +82,9 @@ class GraphMaker {
   std::optional<Value> Flip(const Value& x);
   std::optional<Value> Pad(const Value& x);
   std::optional<Value> Shrink(const Value& x);
+  // Each second or third element along an axis, as front ends write it: padded to whole steps, cut
+  // into these, one of each kept.
+  std::optional<Value> Stepped(const Value& x);
   std::optional<Value> View(const Value& x);
   Value Moved(const Value& x, const UOp* u) { return Wrap(u, x.rough, x.computed); }
   std::vector<int64_t> RandomFactors(int64_t n);

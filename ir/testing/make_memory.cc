@@ -29,10 +29,31 @@ void GraphMaker::StartState() {
   }
 }
 
+std::optional<Value> GraphMaker::Stepped(const Value& x) {
+  if (!IsStatic(x.shape) || x.shape.empty()) return std::nullopt;
+  const auto axis = static_cast<size_t>(rng_.Below(static_cast<int64_t>(x.shape.size())));
+  const int64_t size = x.extents[axis], step = 2 + rng_.Below(2);
+  const int64_t steps = (size + step - 1) / step;
+  // What is kept of each step is there in the last one too.
+  const int64_t keep = rng_.Below(size - (steps - 1) * step);
+  std::vector<std::pair<Dim, Dim>> pads(x.shape.size(), {0, 0}), kept;
+  pads[axis].second = steps * step - size;
+  Shape cut, whole = x.shape;
+  whole[axis] = steps;
+  for (size_t i = 0; i < x.shape.size(); ++i) {
+    cut.push_back(whole[i]);
+    kept.push_back({0, whole[i]});
+    if (i != axis) continue;
+    cut.push_back(step);
+    kept.push_back({keep, keep + 1});
+  }
+  return Moved(x, b_.Reshape(b_.Shrink(b_.Reshape(b_.Pad(x.node, pads), cut), kept), whole));
+}
+
 Value GraphMaker::Place(Value x) {
   for (int64_t n = rng_.Below(4); n > 0; --n) {
     std::optional<Value> v;
-    switch (rng_.Below(4)) {
+    switch (rng_.Below(5)) {
       case 0:
         v = IsStatic(x.shape) ? Reshape(x) : std::nullopt;
         break;
@@ -41,6 +62,9 @@ Value GraphMaker::Place(Value x) {
         break;
       case 2:
         v = Flip(x);
+        break;
+      case 3:
+        v = Stepped(x);
         break;
       default:
         v = Shrink(x);

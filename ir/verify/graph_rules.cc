@@ -4,6 +4,7 @@
 
 #include "ir/verify/body_check.h"
 #include "ir/verify/extent.h"
+#include "ir/view/shape_tracker.h"
 
 namespace tg::verify {
 namespace {
@@ -15,12 +16,14 @@ const BufferDecl* DeclOf(BodyCheck& c, const UOp* buffer) {
   return c.symbols.buffers.lookup({name.data(), name.size()});
 }
 
-// Whether what is written to the op's value arrives in its source 0, each element once.
+// Whether what is written to the op's value arrives in its source 0, each element once; a pad's
+// padding has no place there.
 bool IsPlace(const UOp* u) {
   switch (u->op) {
     case Op::kReshape:
     case Op::kPermute:
     case Op::kFlip:
+    case Op::kPad:
     case Op::kShrink:
     case Op::kView:
     case Op::kBufferView:
@@ -30,6 +33,33 @@ bool IsPlace(const UOp* u) {
     default:
       return false;
   }
+}
+
+bool HoldsPadding(const ShapeTracker& place) {
+  return std::any_of(place.views().begin(), place.views().end(),
+                     [](const tg::View& v) { return v.has_mask(); });
+}
+
+// Whether every element of the target is one of memory: of each pad's padding nothing is left. A
+// step in a slice is written so. Not where extents are symbolic before it is cut off.
+bool IsFreeOfPadding(BodyCheck& c, const UOp* target) {
+  std::vector<const UOp*> movements;
+  for (; IsMovement(target->op); target = target->src(0)) movements.push_back(target);
+  const auto is_static = [&](const UOp* u) {
+    const Shape& shape = c.shapes.Of(u);
+    return std::none_of(shape.begin(), shape.end(), [](const Dim& d) { return d.is_symbolic(); });
+  };
+  Context& ctx = *c.body.context;
+  std::optional<ShapeTracker> place;  // from where a pad's padding is there
+  for (; !movements.empty(); movements.pop_back()) {
+    const UOp* u = movements.back();
+    if (!place && u->op != Op::kPad) continue;
+    if (!is_static(u->src(0)) || !is_static(u)) return false;
+    if (!place) place = ShapeTracker::Contiguous(ctx, c.shapes.Of(u->src(0)));
+    place = place->After(ctx, u);
+    if (!HoldsPadding(*place)) place.reset();
+  }
+  return !place;
 }
 
 struct Write {
@@ -107,6 +137,10 @@ void CheckAssigns(BodyCheck& c) {
       c.Error(Rule::kReadOnly, u,
               "it writes '@" + std::string(c.String(buffer->word(0))) + "', whose role is " +
                   std::string(RoleName(DeclOf(c, buffer)->role)));
+      return;
+    }
+    if (!IsFreeOfPadding(c, u->src(0))) {
+      c.Error(Rule::kAssignTarget, u, "its target holds padding, or may");
       return;
     }
     writes.push_back({u, buffer, std::nullopt});

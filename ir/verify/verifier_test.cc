@@ -241,6 +241,22 @@ TEST(Verifier, WriteOrder) {
   }
 }
 
+// A slice with a step is a pad whose padding is cut off again.
+TEST(Verifier, AssignThroughPadding) {
+  const auto error_of = [](const std::string& kept) {
+    const auto module = Parse(
+        "tg 1\nmodule @m\nbuffer @s : f32[5] state\n\ngraph @g {\n  %s = buffer @s : f32\n"
+        "  %p = pad %s {pad = [(0, 1)]} : f32\n  %r = reshape %p {shape = [3, 2]} : f32\n"
+        "  %k = shrink %r {arg = [" +
+        kept + "]} : f32\n  %v = neg %k : f32\n  %a = assign %k, %v : f32\n  sink %a\n}\n");
+    return module ? FirstError(*module) : "not parsed";
+  };
+  EXPECT_EQ(error_of("(0, 3), (0, 1)"), "");
+  EXPECT_EQ(error_of("(0, 2), (0, 2)"), "");
+  EXPECT_NE(error_of("(0, 3), (1, 2)").find("[V403] assign: its target holds padding"),
+            std::string::npos);
+}
+
 TEST(Verifier, ManyWritesToOneBuffer) {
   // More than one word of bits: row i of 200; then a second write of row 0, unordered.
   std::string text =
