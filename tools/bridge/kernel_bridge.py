@@ -66,7 +66,7 @@ def tg_opts(kernel, axes):
         elif opt.op is OptOps.PADTO:
             piece = pieces[axis]
             base, *digits = piece.name.split(".")
-            if any(d != "0" for d in digits) or out and out[-1].startswith("swap"):
+            if any(d != "0" for d in digits):
                 raise NotThroughTg("padding of a part of an axis")
             piece.size = -(-piece.size // opt.arg) * opt.arg
             padded[base] = piece.size * inner_size(pieces, piece)
@@ -111,7 +111,8 @@ def tinygrad_ast(program):
     """The kernel that tinygrad's scheduler makes of a graph, its globals numbered as the buffers of
     the Program. Raises NotThroughTg where it makes several of what tg makes one of."""
     becomes = grouper.get_becomes_map(program.graph)
-    found = {u: None for value in becomes.values() for u in value.toposort() if u.op is Ops.KERNEL}
+    found = {u: None for value in becomes.values() for u in value.toposort()
+             if u.op is Ops.KERNEL and all(s.op is Ops.STORE for s in u.arg.ast.src)}
     if len(found) != 1:
         raise NotThroughTg(f"tinygrad makes {len(found)} kernels of this graph")
     (kernel,) = found

@@ -327,9 +327,9 @@ def becomes_map_of(big_sink):
             roots.setdefault(levels[u], {})[u] = None
         if u.op is Ops.COPY:
             source = u.src[0]
-            whole = is_memory(source.base) and source.base.size == u.size and source.st.contiguous
-            if not whole:
-                roots.setdefault(levels[source], {})[source if is_memory(source.base) else source.base] = None
+            whole = source.base.size == u.size and source.st.contiguous
+            if not (whole and is_memory(source.base)):
+                roots.setdefault(levels[source], {})[source.base if whole else source] = None
     for s in sink.src:
         if is_value(s.base):
             roots.setdefault(levels[s.base], {})[s.base] = None
