@@ -1,9 +1,9 @@
 """Whether a graph's outputs are those that tinygrad computes, on random inputs.
 
-    GPU=1 python3 outputs.py --tg-run=TG_RUN --tg-import=TG_IMPORT GRAPH.repr[.xz] ...
+    python3 outputs.py --tg-run=TG_RUN --tg-import=TG_IMPORT [--device=LLVM] GRAPH.repr[.xz] ...
 
 Needs tinygrad v0.10.3 and numpy. Both run the same printed graph on the same numbers: tinygrad on
-its OpenCL device, tg as tg-run does. For each graph a line: its outputs, and the greatest difference
+its OpenCL device or another (unet has halves, which its OpenCL for PoCL lacks), tg as tg-run does. For each graph a line: its outputs, and the greatest difference
 as a share of the greatest number of its output; beside it how much tinygrad's own result changes
 where each input is off by about one rounding. Exit code 1 where a difference is over --tolerance
 and over ten times that change, or an integer differs.
@@ -41,13 +41,16 @@ def share_of(difference, numbers):
     return np.abs(difference).max() / (1e-300 if exact else max(np.abs(numbers).max(), 1e-30))
 
 
-def run_tinygrad(root, buffers, arrays):
-    """Returns the outputs for these contents of the buffers."""
-    for buffer, array in zip(buffers, arrays):
+def run_tinygrad(root, buffers, folder, device, rng=None):
+    """Returns the outputs for the contents in the folder; with rng, each number off by a rounding."""
+    for number, buffer in enumerate(buffers):
+        array = np.load(os.path.join(folder, "buf%d.npy" % number))
+        if rng is not None and array.dtype == np.float32:
+            array = (array * (1 + 6e-8 * rng.standard_normal(array.shape))).astype(np.float32)
         memory = buffer.buffer
         (memory if memory.is_allocated() else memory.allocate()).copyin(
             memoryview(array.reshape(-1)).cast("B"))
-    outputs = [Tensor(u, device="GPU") for u in root.src]
+    outputs = [Tensor(u, device=device) for u in root.src]
     Tensor.realize(*outputs)
     return [output.numpy() for output in outputs]
 
@@ -63,24 +66,19 @@ def compare(options, path):
     module = subprocess.run([options.tg_import, "-"], input=text, stdout=subprocess.PIPE, text=True,
                             check=True).stdout
     found = re.findall(r"^buffer @(\w+) : (\w+)\[(.*?)\] (\w+)", module, re.M)
-    rng = np.random.default_rng(options.seed)
-    root, buffers = read_graph(path)
-    arrays = []
-    for number, buffer in enumerate(buffers):
-        (kind, sizes), = [(t, s) for name, t, s, _ in found if name == "buf%d" % number]
-        shape = [int(n) for n in sizes.split(",")] if sizes else []
-        arrays.append(random_array(rng, TYPES[kind], shape))
-        assert arrays[-1].size == buffer.arg, (number, arrays[-1].size, buffer.arg)
-    near = [(a * (1 + 6e-8 * rng.standard_normal(a.shape))).astype(a.dtype)
-            if a.dtype == np.float32 else a for a in arrays]
-    outputs = run_tinygrad(root, buffers, arrays)
-    changed = run_tinygrad(root, buffers, near)
     names = [name for name, _, _, use in found if use == "output"]
-    assert len(names) == len(outputs), (names, len(outputs))
+    rng = np.random.default_rng(options.seed)
+    root, buffers = read_graph(path, options.device)
     results = []
+    # Whole models are large: their weights are on disk, and in one process at a time.
     with tempfile.TemporaryDirectory() as folder:
         command = [options.tg_run, "-"] + options.tg_option
-        for name, array in (("buf%d" % n, a) for n, a in enumerate(arrays)):
+        for number, buffer in enumerate(buffers):
+            name = "buf%d" % number
+            (kind, sizes), = [(t, s) for n, t, s, _ in found if n == name]
+            shape = [int(n) for n in sizes.split(",")] if sizes else []
+            array = random_array(rng, TYPES[kind], shape)
+            assert array.size == buffer.arg, (number, array.size, buffer.arg)
             np.save(os.path.join(folder, name + ".npy"), array)
             command.append("--input=%s=%s/%s.npy" % (name, folder, name))
         command += ["--output=%s=%s/%s.npy" % (name, folder, name) for name in names]
@@ -88,6 +86,9 @@ def compare(options, path):
                              text=True)
         if run.returncode != 0:
             sys.exit("%s: %s" % (path, run.stderr[-500:]))
+        outputs = run_tinygrad(root, buffers, folder, options.device)
+        changed = run_tinygrad(root, buffers, folder, options.device, rng)
+        assert len(names) == len(outputs), (names, len(outputs))
         for name, theirs, other in zip(names, outputs, changed):
             ours = np.load(os.path.join(folder, name + ".npy")).reshape(theirs.shape)
             if not np.isfinite(theirs).all():
@@ -103,6 +104,7 @@ def main():
     parser.add_argument("--tg-run", required=True)
     parser.add_argument("--tg-import", required=True)
     parser.add_argument("--tg-option", action="append", default=[], help="another option for tg-run")
+    parser.add_argument("--device", default="GPU", help="tinygrad's, for example LLVM")
     parser.add_argument("--tolerance", type=float, default=1e-5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("graphs", nargs="+")

@@ -32,10 +32,10 @@ NODE = re.compile(r"\s*(?:(?P<name>x\d+):=)?UOp\((?P<op>Ops\.\w+), (?P<dtype>.*?
 REFERENCE = re.compile(r"\s*(?P<name>x\d+),(?P<rest>.*)$")
 
 
-def read_graph(path):
+def read_graph(path, device=None):
     """Returns (the UOp that a text means, its BUFFERs in the order of the text).
 
-    Python's own parser refuses more than 200 brackets."""
+    All of it is for `device`, where one is given. Python's own parser refuses more than 200 brackets."""
     with (lzma.open if path.endswith(".xz") else open)(path, "rt") as file:
         lines = file.read().splitlines()
     named, open_nodes, root, buffers = {}, [], None, []
@@ -50,6 +50,8 @@ def read_graph(path):
         # Each node that ends on this line is closed by "))", or "),)" behind its last source.
         for _ in range(found["rest"].count(")") // 2):
             name, (op, dtype, arg), sources = open_nodes.pop()
+            if device and op is Ops.DEVICE:
+                arg = device
             root = UOp(op, dtype, tuple(sources), arg)
             if name:
                 named[name] = root
