@@ -117,7 +117,8 @@ class Planner {
     for (UseId use : uses) evaluations += Evaluations(use);
     const double size = cost_.Elements(u);
     const Cone& cone = cost_.ConeOf(u);
-    // Arithmetic on places is no memory's business.
+    // Arithmetic on places is no memory's business, unless the ways to it multiply.
+    if (uses.size() > kMaxUses) return absl::StrCat("used in ", uses.size(), " ways");
     if (!cone.reads && !cone.reduces && cone.weight <= CostModel::kPlaceWeight) return "";
     if (uses.size() > 1 || evaluations > size) {
       const auto how = [&] {
@@ -280,6 +281,8 @@ class Planner {
         AddUse(u->src(1), use);
       } else if (u->op == Op::kReduceAxis) {
         AddUse(u->src(0), uses_.Inside(use, u));
+      } else if (u->op == Op::kPad && uses_.ReadsPadding(use, u)) {
+        continue;  // each element of a stack of values is a sum of all of them, padded
       } else if (IsMovement(u->op)) {
         AddUse(u->src(0), uses_.Through(use, u));
       } else if (IsElementwise(u->op)) {
@@ -288,6 +291,8 @@ class Planner {
     }
   }
 
+  // Ways in which a value may be used that is computed anew in each.
+  static constexpr size_t kMaxUses = 256;
   // A reduce of more operations than this is not left to a loop of a work-item.
   static constexpr double kHeavyReduce = 64;
 

@@ -189,6 +189,22 @@ UseId UseTable::MapThrough(UseId use, const UOp* u) {
   return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, outside, cut, std::move(loops));
 }
 
+bool UseTable::ReadsPadding(UseId use, const UOp* u) const {
+  const UOp* shrink = rows_[use].cut;
+  if (shrink == nullptr || shrink->op != Op::kShrink) return false;
+  const auto kept = PairsOf(shrink), pads = PairsOf(u);
+  const Shape& from = shapes_.Of(u->src(0));
+  for (size_t i = 0; i < pads.size(); ++i) {
+    const Dim &begin = kept[i].first, &end = kept[i].second, &before = pads[i].first;
+    if (before.is_symbolic()) continue;
+    const bool in_front = !end.is_symbolic() && end.value() <= before.value();
+    const bool behind = !begin.is_symbolic() && !from[i].is_symbolic() &&
+                        begin.value() >= before.value() + from[i].value();
+    if (in_front || behind) return true;
+  }
+  return false;
+}
+
 bool UseTable::IsWithin(UseId use, UseId place) const {
   // What both do to the value's indices does not matter.
   const auto alike = [&](const Row& a, const Row& b) {

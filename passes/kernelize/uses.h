@@ -38,6 +38,8 @@ class UseTable {
   UseId Root(const UOp* root, const Shape& rows);
   // The use of movement op `u`'s source by a use of `u`.
   UseId Through(UseId use, const UOp* u);
+  // Whether a use of pad `u` reads nothing but its padding, as the shrink next to it shows.
+  bool ReadsPadding(UseId use, const UOp* u) const;
   // The use of reduce_axis `u`'s source by a use of `u`.
   UseId Inside(UseId use, const UOp* u);
   // The use that fills memory which keeps `u` inside the kernel, with loops of its own over `axes`;
