@@ -26,6 +26,11 @@ class Server:
             words = self.process.stdout.readline().split()
         except BrokenPipeError:
             words = []
+        except BaseException:  # a test's time is up: what is still to come answers no later request
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+            raise
         if not words:
             code = self.process.wait()
             self.process = None

@@ -28,78 +28,15 @@ import tinygrad.engine.schedule as schedule
 import tinygrad.tensor
 from tinygrad.dtype import dtypes
 from tinygrad.engine.grouper import Kernel
-from tinygrad.helpers import NOOPT
+from tinygrad.helpers import prod
 from tinygrad.ops import GroupOp, Ops, UOp
-from tinygrad.renderer import Estimates
 from tinygrad.renderer.cstyle import OpenCLRenderer
 from tinygrad.shape.shapetracker import ShapeTracker
 
-from kernel_bridge import Compiler, KernelBridge, NotThroughTg, runtime_of
-from tg_server import Server
+from graph_program import Program, ProgramRunner, Step, StepRunner, counts, kernel_bridge, server
+from kernel_bridge import Compiler, NotThroughTg, runtime_of
 
-PLAIN = "kernelize,optimize:none,lower,expand,devectorize,linearize"
 HOST_ONLY = ("NPY", "PYTHON", "DISK")
-
-
-counts = {"graphs": 0, "runs": 0, "kernels": 0, "copies": 0}
-
-
-server = Server()
-kernel_bridge = KernelBridge(server)
-
-
-class Program:
-    """A part of a graph that tg runs: the AST of a KERNEL.
-
-    names: for each buffer of the kernel what it is called in the text, None where it only orders.
-    outputs: which of them are written, written_only: which of those are not read. graph: what the
-    text prints.
-    """
-
-    def __init__(self, text, graph, names, outputs, written_only):
-        self.text, self.names = text, names
-        self.pipeline = PLAIN if NOOPT else "default"
-        self.outputs, self.written_only = outputs, written_only
-        self.assigns = []  # that have this kernel as their value
-        self.graph = graph
-
-    def __repr__(self):
-        return f"<tg {hashlib.sha256(self.text.encode()).hexdigest()[:8]}>"
-
-
-class Step:
-    """Stands for one more kernel of a Program in a schedule."""
-
-
-class ProgramRunner(realize.Runner):
-    def __init__(self, program, device):
-        super().__init__(repr(program), device)
-        self.program = program
-
-    def __call__(self, rawbufs, var_vals, wait=False):
-        p = self.program
-        inputs = {}
-        for name, buf in zip(p.names, rawbufs):
-            if name is not None and name not in p.written_only:
-                inputs[name] = bytes(buf.as_buffer())
-        variables = {var.arg[0]: value for var, value in var_vals.items()}
-        results, kernels, ops = server.run(p, variables, inputs, p.outputs)
-        by_name = dict(zip(p.names, rawbufs))
-        for name, data in zip(p.outputs, results):
-            buf = by_name[name]
-            buf.copyin(memoryview(bytearray(data + bytes(buf.nbytes - len(data)))))
-        counts["runs"] += 1
-        counts["kernels"] += kernels
-        self.estimates = Estimates(ops, 0, 0)
-        return 0.0 if wait else None
-
-
-class StepRunner(realize.Runner):
-    def __init__(self, device):
-        super().__init__("<tg kernel>", device)
-
-    def __call__(self, rawbufs, var_vals, wait=False):
-        return 0.0 if wait else None
 
 
 # ---- Graphs
@@ -217,6 +154,46 @@ def without_bindings(arg, variables):
     return arg
 
 
+def greatest_sizes(nodes):
+    """({BUFFER: elements}, reshapes in between) of buffers that are only read in a symbolic shape.
+
+    What was realized with one value of a variable may be replaced, in a jit, by what was realized
+    with another: memory for the greatest shape serves all.
+    """
+    users, sizes, between = {}, {}, set()
+    for u in nodes:
+        for s in u.src:
+            users.setdefault(s, []).append(u)
+    for buffer in nodes:
+        stack, found, static = [buffer], [], set()
+        while stack and found is not None:
+            for u in users.get(stack.pop(), []):
+                if u.op is not Ops.RESHAPE:
+                    found = None
+                    break
+                if any(isinstance(d, UOp) for d in u.shape):
+                    found.append(prod(d.vmax if isinstance(d, UOp) else d for d in u.shape))
+                else:
+                    static.add(u)
+                    stack.append(u)
+        if buffer.op is Ops.BUFFER and found:
+            sizes[buffer] = max(found + [buffer.size])
+            between |= static
+    return sizes, between
+
+
+def behind_symbolic(u):
+    """The memory behind a reshape to numbers of a reshape to variables: a jit's result carries the
+    variables' values of the run that was captured, but is as its user says. Else None."""
+    if u.op is not Ops.RESHAPE or any(isinstance(d, UOp) for d in u.shape):
+        return None
+    is_symbolic = False
+    while u.op is Ops.RESHAPE:
+        is_symbolic |= any(isinstance(d, UOp) for d in u.shape)
+        u = u.src[0]
+    return u if is_symbolic and (u.op is Ops.BUFFER or is_scheduled(u)) else None
+
+
 def make_kernel(roots, after):
     """(KERNEL, {root: replacement}) of values and assigns."""
     variables, memory, written = {}, {}, set()
@@ -230,7 +207,14 @@ def make_kernel(roots, after):
 
     def canonical(u, sources):
         if u.op is Ops.BUFFER:
-            return UOp(Ops.BUFFER, u.dtype, (UOp(Ops.UNIQUE, arg=number(u)), UOp(Ops.DEVICE, arg="GPU")), u.arg)
+            return UOp(Ops.BUFFER, u.dtype, (UOp(Ops.UNIQUE, arg=number(u)), UOp(Ops.DEVICE, arg="GPU")),
+                       sizes.get(u, u.arg))
+        if u in between:
+            return sources[0]
+        if (memory_of := behind_symbolic(u)) is not None:
+            whole = new[memory_of]
+            part = whole if whole.size == u.size else whole.shrink(((0, u.size),))
+            return UOp(Ops.RESHAPE, u.dtype, (part,), u.arg)
         if u.op is Ops.BIND:
             return without_bindings(u, variables).replace(src=sources[0].src)
         if u.op is Ops.DEVICE:
@@ -240,6 +224,7 @@ def make_kernel(roots, after):
 
     sink = UOp.sink(*roots)
     nodes = walk(sink)
+    sizes, between = greatest_sizes(nodes)
     scheduled = [u for u in nodes if is_scheduled(u)]
     for u in nodes:
         if u.op is Ops.ASSIGN and not is_scheduled(u):
@@ -255,7 +240,7 @@ def make_kernel(roots, after):
     lines = []
     for i, buffer in enumerate(memory):
         role = "state" if i in written_numbers else "input"
-        lines.append(f"# tg: {role} b{i} = {i} [{buffer.size}]")
+        lines.append(f"# tg: {role} b{i} = {i} [{sizes.get(buffer, buffer.size)}]")
     for i, root in enumerate(roots):
         if root.op is not Ops.ASSIGN:
             lines.append(f"# tg: output o{values.index(root)} = {i} []")
@@ -264,6 +249,10 @@ def make_kernel(roots, after):
     names = [f"o{i}" for i in range(len(values))] + [f"b{i}" for i in range(len(memory))]
     outputs = names[:len(values)] + [f"b{i}" for i in sorted(written_numbers)]
     program = Program(text, new[sink], names + [None] * len(after), outputs, set(names[:len(values)]))
+    for i, buffer in enumerate(memory):
+        if buffer in sizes:
+            program.bytes[f"b{i}"] = sizes[buffer] * buffer.dtype.itemsize
+    program.greatest = {v.arg[0]: v.arg[2] for v in variables}
     server.compile(text, program.pipeline)  # before anything refers to it
 
     new_buffers = [UOp.new_buffer(root.device, root.size, root.dtype) for root in values]
