@@ -9,6 +9,21 @@
 #include "passes/simplify/reduce.h"
 
 namespace tg {
+namespace {
+
+const UOp* MakeReduce(Context& ctx, Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
+  std::vector<const UOp*> srcs = {x};
+  srcs.insert(srcs.end(), ranges.begin(), ranges.end());
+  return ctx.Make(Op::kReduce, x->dtype, srcs,
+                  ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
+}
+
+bool HasReduce(const UOp* u) {
+  const std::vector<const UOp*> order = PostOrder(u);
+  return std::any_of(order.begin(), order.end(), [](const UOp* v) { return v->op == Op::kReduce; });
+}
+
+}  // namespace
 
 BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& schedule,
                            const Coordinates& where, ShapeMap& shapes, const Target& target,
@@ -286,6 +301,8 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
     from.index[base.dim] = value;
     if (NeedsGuard(i)) plan.valid = simplify_(Both(b_, plan.valid, Guard(base, value)));
+    auto& parts = plan.parts.emplace_back(i, std::vector<const UOp*>()).second;
+    for (const Digit& d : schedule_.digits[i]) parts.push_back(axis[d.axis]);
     ++num_axes;
     num_whole += std::count(plan.ranges.begin(), plan.ranges.end(), value) > 0;
   }
@@ -336,9 +353,32 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
     const bool zero = IsConst(identity) && identity->word() == 0;
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
-  x = reduces_.Reduce(op, x, plan.unrolls, plan.ranges);
-  if (plan.specials.empty()) return x;
-  return reduces_.GroupReduce(op, x, plan.specials, locals_);
+  ReduceAt rest = plan;
+  const std::vector<const UOp*> idle = TakeIdleAxes(op, x, rest);
+  x = reduces_.Reduce(op, x, rest.unrolls, rest.ranges);
+  if (!rest.specials.empty()) x = reduces_.GroupReduce(op, x, rest.specials, locals_);
+  for (const UOp* range : idle) x = simplify_(MakeReduce(b_.context(), op, x, {range}));
+  return x;
+}
+
+std::vector<const UOp*> BodyLowering::TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan) {
+  NodeSet below;
+  std::vector<const UOp*> order, out;
+  AppendPostOrder(UOpSpan(&x, 1), below, order);
+  for (const auto& [base, parts] : plan.parts) {
+    const bool varies = std::any_of(parts.begin(), parts.end(),
+                                    [&](const UOp* part) { return below.Contains(part); });
+    if (varies || NeedsGuard(base) || schedule_.base[base].max_size <= 1) continue;
+    const UOp* range = b_.Range(simplify_(b_.Index(schedule_.base[base].size)));
+    if (HasReduce(simplify_(MakeReduce(b_.context(), op, x, {range})))) continue;
+    for (auto* list : {&plan.ranges, &plan.unrolls, &plan.specials}) {
+      std::erase_if(*list, [&](const UOp* u) {
+        return std::find(parts.begin(), parts.end(), u) != parts.end();
+      });
+    }
+    out.push_back(range);
+  }
+  return out;
 }
 
 BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
@@ -403,15 +443,8 @@ std::vector<const UOp*> BodyLowering::FoldedReduces() const {
 
 const UOp* BodyLowering::FoldLoop(Op op, const UOp* x, const ReduceAt& plan) {
   if (plan.ranges.empty()) return nullptr;
-  std::vector<const UOp*> srcs = {x};
-  srcs.insert(srcs.end(), plan.ranges.begin(), plan.ranges.end());
-  Context& ctx = b_.context();
-  const UOp* folded = simplify_(
-      ctx.Make(Op::kReduce, x->dtype, srcs, ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)})));
-  const std::vector<const UOp*> order = PostOrder(folded);
-  const bool loops =
-      std::any_of(order.begin(), order.end(), [](const UOp* u) { return u->op == Op::kReduce; });
-  return loops ? nullptr : folded;
+  const UOp* folded = simplify_(MakeReduce(b_.context(), op, x, plan.ranges));
+  return HasReduce(folded) ? nullptr : folded;
 }
 
 }  // namespace tg

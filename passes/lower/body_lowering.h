@@ -52,6 +52,9 @@ class BodyLowering {
     const UOp* valid = nullptr;  // false for padding of its axes
     std::vector<const UOp*> unrolls, ranges, specials;
     bool is_whole = false;  // each axis is one range
+    // By axis before opts: its number in the schedule, and what the opts make of it, which is also
+    // in one of the lists above.
+    std::vector<std::pair<size_t, std::vector<const UOp*>>> parts;
   };
 
   // How a staged value is kept, for one index of those axes that it has no room for.
@@ -71,6 +74,9 @@ class BodyLowering {
   const UOp* StepReduce(const Key& key, std::vector<Key>& missing);
   // A reduce whose loop need not run (passes/simplify/reduce.h), as it is without one; else null.
   const UOp* FoldLoop(Op op, const UOp* x, const ReduceAt& plan);
+  // Takes the axes along which `x` stays the same out of `plan`. Who reduces its result over the
+  // ranges returned, which needs no loop, has the whole.
+  std::vector<const UOp*> TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
   // One load of what is kept; the first makes it.
   const UOp* StepStaged(const Key& key, std::vector<Key>& missing);

@@ -1,5 +1,6 @@
 #include "passes/simplify/reduce.h"
 
+#include <cmath>
 #include <vector>
 
 #include "ir/value.h"
@@ -62,9 +63,15 @@ class Reduce {
     if (srcs.size() == 1) return value;
     return rc_.ctx.Make(Op::kReduce, u_->dtype, UOpSpan(srcs.data(), srcs.size()), u_->attr);
   }
+  // Whether the float type has the number, if rounded: 0 times infinity is no sum of zeros.
+  bool IsFinite(int64_t n) const {
+    const Scalar s = u_->dtype.scalar();
+    return std::isfinite(DoubleFromBits(s, BitsFromInt(s, n)));
+  }
   // `count`, an index, times `v`; 0 where the count is, whatever v is.
   const UOp* Times(const UOp* v, const UOp* count) {
     if (u_->dtype.lanes() > 1 && !UniformBits(count)) return nullptr;
+    if (u_->dtype.is_float() && !IsFinite(rc_.bounds.Of(count).hi)) return nullptr;
     const auto bits = UniformBits(count);
     const UOp* n = bits ? Number(*bits) : rc_.ctx.Make(Op::kCast, u_->dtype, {count});
     const UOp* product = u_->dtype == kIndex ? Make(Op::kMul, v, count) : Make(Op::kMul, v, n);
@@ -106,7 +113,8 @@ class Reduce {
       case Op::kAdd:
         if (u_->dtype.is_bool()) return runs ? Over(value_, false) : nullptr;
         if (u_->dtype.is_float() && !trips.IsPoint()) return nullptr;
-        return runs ? Over(Times(value_, r_->src(0)), false) : nullptr;
+        if (const UOp* sum = runs ? Times(value_, r_->src(0)) : nullptr) return Over(sum, false);
+        return nullptr;
       default:
         return nullptr;
     }

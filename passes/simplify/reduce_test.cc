@@ -130,6 +130,17 @@ TEST(Reduce, ValuesThatDoNotDependOnTheRange) {
   EXPECT_FALSE(f.Collapses(f.Reduce(Op::kAdd, f.Load(f.r), {f.r})));  // near miss
 }
 
+TEST(Reduce, CountsThatTheTypeLacksAreNoFactors) {
+  Fixture f;
+  const auto sum = [&](DType t, int64_t n) {
+    return f.HasLoop(Simplifier(
+        f.ctx, &f.module)(f.Reduce(Op::kAdd, f.b.Cast(f.Load(f.n), t), {f.b.Range(f.b.Index(n))})));
+  };
+  EXPECT_FALSE(sum(DType(Scalar::kF16), 65504));
+  EXPECT_TRUE(sum(DType(Scalar::kF16), 70000));  // infinity, and 0 times that no 0
+  EXPECT_FALSE(sum(DType(Scalar::kF32), 70000));
+}
+
 TEST(Reduce, CountsWhatAGateSelects) {
   Fixture f;
   const UOp* x = f.Load(f.n);
