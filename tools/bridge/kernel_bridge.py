@@ -15,6 +15,7 @@ import tinygrad.codegen.kernel as tinygrad_kernel
 import tinygrad.device
 import tinygrad.engine.grouper as grouper
 from tinygrad.codegen.kernel import Kernel, OptOps
+from tinygrad.dtype import ImageDType
 from tinygrad.helpers import ansistrip
 from tinygrad.ops import Ops, UOp
 from tinygrad.renderer import Estimates, ProgramSpec
@@ -127,6 +128,22 @@ def tinygrad_ast(program):
     return new[ast]
 
 
+def with_sizes(ast):
+    """An AST whose pointers are as large as what is read and written there; ASTs written by hand
+    leave that out, or say 1."""
+    sizes, new = {}, {}
+    for u in ast.toposort():
+        if u.op in (Ops.LOAD, Ops.STORE) and u.src[0].op is Ops.DEFINE_GLOBAL:
+            sizes[u.src[0].arg] = max(sizes.get(u.src[0].arg, 1), u.st_arg.real_size())
+    for u in ast.toposort():
+        if u.op is Ops.DEFINE_GLOBAL and not isinstance(u.dtype, ImageDType):
+            new[u] = u.replace(dtype=u.dtype.base.ptr(max(u.dtype.size, sizes.get(u.arg, 1))))
+        else:
+            sources = tuple(new[s] for s in u.src)
+            new[u] = u if sources == u.src else u.replace(src=sources)
+    return new[ast]
+
+
 @dataclass
 class TgProgram(ProgramSpec):
     """A ProgramSpec whose source and numbers are tg's."""
@@ -140,10 +157,11 @@ class TgProgram(ProgramSpec):
 
 @dataclass
 class Compiled:
-    """What a source stands for: its module, and the buffers and variables in calling order."""
+    """What a source stands for: its module, and the buffers and variables in calling order. A
+    caller's buffers may be larger than what the kernel reaches."""
 
     text: str
-    slots: list
+    bytes: dict  # by slot
     outs: list
     vars: list
     pipeline: str = PIPELINE
@@ -157,9 +175,8 @@ class KernelBridge:
         self.compiled = {}  # by the source's hash
         self.counts = {"asts": 0, "ast runs": 0}
 
-    def module_text(self, kernel):
-        """A Kernel as a module of tg."""
-        plain = Kernel(kernel.ast, opts=kernel.opts).get_optimized_ast("kernel")
+    def module_text(self, kernel, plain):
+        """A Kernel as a module of tg; plain: its AST without opts."""
         text = self.server.print(str(plain) + "\n", "optimize:none")  # which names the axes
         headers = HEADER.findall(text)
         if len(headers) != 1:
@@ -173,15 +190,18 @@ class KernelBridge:
     def to_program(self, kernel, name_override=None, ast_transform=None):
         if ast_transform is not None:
             raise NotThroughTg("a transformation of a kernel before tinygrad lowers it")
-        text = self.module_text(kernel)
+        plain = with_sizes(Kernel(kernel.ast, opts=kernel.opts).get_optimized_ast("kernel"))
+        text = self.module_text(kernel, plain)
         variables = sorted(kernel.ast.variables(), key=lambda v: v.arg)
         ((name, ops, traffic, groups, local, source),) = self.server.kernels(
             text, PIPELINE, {v.arg[0]: v.arg[2] for v in variables})
-        nodes = kernel.ast.toposort()
-        slots = sorted({u.arg for u in nodes if u.op is Ops.DEFINE_GLOBAL})
+        nodes = plain.toposort()
+        sizes = {u.arg: u.dtype.nbytes() for u in nodes if u.op is Ops.DEFINE_GLOBAL}
+        slots = sorted(sizes)
         outs = sorted({u.src[0].arg for u in nodes if u.op is Ops.STORE})
         ins = sorted({u.src[0].arg for u in nodes if u.op is Ops.LOAD})
-        self.compiled[key_of(source)] = Compiled(text, slots, outs, [v.arg[0] for v in variables])
+        self.compiled[key_of(source)] = Compiled(
+            text, {slot: sizes[slot] for slot in slots}, outs, [v.arg[0] for v in variables])
         self.counts["asts"] += 1
         return TgProgram(name_override or ansistrip(kernel.name), source, kernel.opts.device, kernel.ast,
                          applied_opts=kernel.applied_opts, global_size=groups, local_size=local,
@@ -231,12 +251,13 @@ def runtime_of(bridge):
 
         def __call__(self, *buffers, global_size=None, local_size=None, vals=(), wait=False):
             c = self.compiled
-            memory = {f"data{slot}": b for slot, b in zip(c.slots, buffers)}
-            outputs = [f"data{slot}" for slot in c.outs]
+            memory = dict(zip(c.bytes, buffers))
+            inputs = {f"data{slot}": bytes(b)[:c.bytes[slot]].ljust(c.bytes[slot], b"\0")
+                      for slot, b in memory.items()}
             results, _, _ = bridge.server.run(
-                c, dict(zip(c.vars, vals)), {name: bytes(b) for name, b in memory.items()}, outputs)
-            for name, data in zip(outputs, results):
-                ctypes.memmove(memory[name], data, len(data))
+                c, dict(zip(c.vars, vals)), inputs, [f"data{slot}" for slot in c.outs])
+            for slot, data in zip(c.outs, results):
+                ctypes.memmove(memory[slot], data, min(len(data), ctypes.sizeof(memory[slot])))
             bridge.counts["ast runs"] += 1
             return 0.0 if wait else None
 
