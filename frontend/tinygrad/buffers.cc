@@ -76,6 +76,8 @@ std::optional<std::vector<int64_t>> DeclaredShape(const Node* n) {
   return std::nullopt;
 }
 
+// A COPY leaves a buffer's elements as they are.
+bool IsAlias(OpClass c) { return c == OpClass::kAlias || c == OpClass::kCopy; }
 bool IsBufferOp(OpClass c) { return c == OpClass::kBuffer || c == OpClass::kParam; }
 
 }  // namespace
@@ -87,12 +89,13 @@ bool Buffers::Collect(const Demand& demand, Diagnostics& diags) {
     const OpClass cls = demand.OpOf(&n).cls;
     const auto from = [&](size_t i) {
       number_[n.slot] = number_[n.src(i)->slot];
-      moved_[n.slot] = cls != OpClass::kAlias || moved_[n.src(i)->slot];
+      moved_[n.slot] = !IsAlias(cls) || moved_[n.src(i)->slot];
     };
     switch (cls) {
       case OpClass::kMovement:
       case OpClass::kView:
       case OpClass::kAlias:
+      case OpClass::kCopy:
       case OpClass::kBufferView:
       case OpClass::kAfter:
         if (n.num_srcs > 0) from(0);
@@ -141,7 +144,8 @@ bool Buffers::Collect(const Demand& demand, Diagnostics& diags) {
   return true;
 }
 
-void Buffers::FindUses(const Demand& demand) {
+void Buffers::FindUses(const Demand& demand, std::span<const KernelUse> kernels) {
+  size_t num_kernels = 0;
   std::map<int64_t, std::vector<int64_t>> agreed;
   const auto agree = [&](int64_t number, std::vector<int64_t> shape) {
     const auto [it, is_new] = agreed.try_emplace(number, std::move(shape));
@@ -150,14 +154,21 @@ void Buffers::FindUses(const Demand& demand) {
   for (const Node* node : demand.nodes()) {
     const Node& n = *node;
     const OpClass cls = demand.OpOf(&n).cls;
-    if (!demand.IsLive(&n) || cls == OpClass::kAlias) continue;
+    if (!demand.IsLive(&n) || IsAlias(cls)) continue;
+    // What a kernel writes, it may read as well.
+    bool in_place = false;
+    if (cls == OpClass::kKernel && num_kernels < kernels.size()) {
+      const Kernel* kernel = kernels[num_kernels++].kernel;
+      in_place = kernel && SlotsOf(*kernel)[0].read;
+    }
     for (size_t i = 0; i < n.num_srcs; ++i) {
       const auto& number = number_[n.src(i)->slot];
       if (!number) continue;
       Buffer& buffer = buffers_[*number];
       if (cls == OpClass::kSink) buffer.is_result = true;
       if (moved_[n.src(i)->slot]) continue;
-      buffer.read |= i > 0 || (cls != OpClass::kAssign && cls != OpClass::kKernel);
+      const bool written = i == 0 && (cls == OpClass::kAssign || cls == OpClass::kKernel);
+      buffer.read |= !written || in_place;
       auto shape = i == 0 ? ReshapeOf(&n) : std::nullopt;
       const bool fits = shape && Product(*shape) == buffer.size;
       agree(*number, fits ? *std::move(shape) : buffer.shape);
@@ -166,12 +177,13 @@ void Buffers::FindUses(const Demand& demand) {
   for (auto& [number, shape] : agreed) buffers_[number].shape = std::move(shape);
 }
 
-bool Buffers::Declare(const Demand& demand, const Directives& directives, Module& module,
+bool Buffers::Declare(const Demand& demand, std::span<const KernelUse> kernels,
+                      const Devices& devices, const Directives& directives, Module& module,
                       Diagnostics& diags) {
   number_.resize(demand.nodes().size());
   moved_.resize(demand.nodes().size());
   if (!Collect(demand, diags)) return false;
-  FindUses(demand);
+  FindUses(demand, kernels);
   for (const auto& [number, named] : directives.buffers) {
     if (buffers_.count(number)) continue;
     diags.Error(named.loc, "directive: there is no buffer with number " + std::to_string(number));
@@ -203,6 +215,7 @@ bool Buffers::Declare(const Demand& demand, const Directives& directives, Module
     }
     decl.name = buffer.name;
     decl.dtype = buffer.type;
+    decl.device = devices.Of(buffer.node);
     for (int64_t extent : buffer.shape) decl.shape.push_back({extent, {}});
     decl.loc = buffer.node->loc;
     module.buffers.push_back(std::move(decl));

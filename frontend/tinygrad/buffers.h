@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "frontend/tinygrad/demand.h"
+#include "frontend/tinygrad/devices.h"
 #include "frontend/tinygrad/directives.h"
 #include "frontend/tinygrad/syntax.h"
 #include "ir/module.h"
@@ -36,16 +37,17 @@ struct Buffer {
 
 class Buffers {
  public:
-  // Declares them in `module`. False after an error.
-  bool Declare(const Demand& demand, const Directives& directives, Module& module,
-               Diagnostics& diags);
+  // Declares them in `module`. `kernels`: what the graph's KERNELs run, in the order of the text.
+  // False after an error.
+  bool Declare(const Demand& demand, std::span<const KernelUse> kernels, const Devices& devices,
+               const Directives& directives, Module& module, Diagnostics& diags);
 
   // Of a BUFFER node.
   const Buffer& Of(const Node* n) const { return buffers_.at(*number_[n->slot]); }
 
  private:
   bool Collect(const Demand& demand, Diagnostics& diags);
-  void FindUses(const Demand& demand);
+  void FindUses(const Demand& demand, std::span<const KernelUse> kernels);
 
   std::vector<std::optional<int64_t>> number_;  // by slot: of the buffer that it is, or moves
   std::vector<bool> moved_;                     // by slot: it is a view of its buffer

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/tinygrad/buffers.h"
+#include "frontend/tinygrad/devices.h"
 #include "frontend/tinygrad/extents.h"
 #include "frontend/tinygrad/translator.h"
 
@@ -15,10 +16,11 @@ namespace {
 
 class GraphTranslator : public Translator {
  public:
-  GraphTranslator(const Demand& demand, const Buffers& buffers, const Directives& directives,
-                  std::span<const KernelUse> kernels, Module& module, Graph& graph,
-                  Diagnostics& diags)
+  GraphTranslator(const Demand& demand, const Devices& devices, const Buffers& buffers,
+                  const Directives& directives, std::span<const KernelUse> kernels, Module& module,
+                  Graph& graph, Diagnostics& diags)
       : Translator(demand, module, graph.body, diags),
+        devices_(devices),
         buffers_(buffers),
         directives_(directives),
         kernels_(kernels) {}
@@ -46,6 +48,10 @@ class GraphTranslator : public Translator {
         return BufferNode(n, t);
       case OpClass::kPass:
         return Pass(n, t);
+      case OpClass::kCopy: {
+        const UOp* x = Source(n, 0, t);
+        return x && devices_.Moves(&n) ? CopyTo(n, x) : x;
+      }
       case OpClass::kView:
         return View(n, t);
       case OpClass::kBufferView:
@@ -61,7 +67,7 @@ class GraphTranslator : public Translator {
       case OpClass::kStack:
         return Stack(n, t);
       case OpClass::kMulti:
-        return Fail(n, "graphs over several devices are not read");
+        return Fail(n, "sharded tensors (MULTI) are not read");
       case OpClass::kKernel:
         return Kernel(n);
       default:
@@ -89,6 +95,12 @@ class GraphTranslator : public Translator {
   const UOp* Pass(const Node& n, DType t) {
     const UOp* x = Source(n, 0, t);
     return x ? Emit(n, demand_.OpOf(&n).op, x->dtype, {x}) : nullptr;
+  }
+
+  // `x` on the device that `n`'s value is on.
+  const UOp* CopyTo(const Node& n, const UOp* x) {
+    const Attr attr = ctx_.MakeAttr(Op::kCopy, {int64_t{ctx_.Intern(devices_.Of(&n))}});
+    return Emit(n, Op::kCopy, x->dtype, {x}, attr);
   }
 
   const UOp* View(const Node& n, DType t) {
@@ -144,7 +156,10 @@ class GraphTranslator : public Translator {
       while (IsMovement(s->op)) s = s->src(0);
       operands.push_back(s);
     }
-    if (!use.kernel) return operands.size() > 1 ? operands[1] : Fail(n, "a copy of nothing");
+    if (!use.kernel) {
+      if (operands.size() < 2) return Fail(n, "a copy of nothing");
+      return devices_.Of(n.src(0)) == devices_.Of(n.src(1)) ? operands[1] : CopyTo(n, operands[1]);
+    }
     for (const std::string& var : use.vars) operands.push_back(b_.Var(var));
     const Attr attr = ctx_.MakeAttr(Op::kKernel, {int64_t{ctx_.Intern(use.kernel->name)}});
     return Emit(n, Op::kKernel, kVoid, {operands.data(), operands.size()}, attr);
@@ -299,6 +314,7 @@ class GraphTranslator : public Translator {
     decl.name = name;
     decl.dtype = type;
     decl.role = Role::kOutput;
+    decl.device = devices_.Of(&n);
     decl.loc = n.loc;
     for (const Dim& d : shape) {
       if (d.is_symbolic()) {
@@ -311,6 +327,7 @@ class GraphTranslator : public Translator {
     module_.buffers.push_back(std::move(decl));
   }
 
+  const Devices& devices_;
   const Buffers& buffers_;
   const Directives& directives_;
   const std::span<const KernelUse> kernels_;
@@ -322,15 +339,18 @@ class GraphTranslator : public Translator {
 bool ImportGraph(const Text& text, std::span<const Node* const> roots, const Directives& directives,
                  std::span<const KernelUse> kernels, Module& module, Diagnostics& diags) {
   Demand demand;
+  Devices devices;
   Buffers buffers;
-  if (!demand.Compute(text, roots, diags) || !buffers.Declare(demand, directives, module, diags)) {
+  if (!demand.Compute(text, roots, diags) || !devices.Find(demand, kernels, diags) ||
+      !buffers.Declare(demand, kernels, devices, directives, module, diags)) {
     return false;
   }
   auto graph = std::make_unique<Graph>();
   graph->name = "main";
   graph->loc = roots[0]->loc;
   const bool good =
-      GraphTranslator(demand, buffers, directives, kernels, module, *graph, diags).Run(roots);
+      GraphTranslator(demand, devices, buffers, directives, kernels, module, *graph, diags)
+          .Run(roots);
   module.graphs.push_back(std::move(graph));
   return good;
 }

@@ -25,6 +25,7 @@ enum class OpClass : uint8_t {
   kReduceAxis,
   kPass,
   kAlias,
+  kCopy,
   kBuffer,
   kBufferView,
   kAssign,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frontend/tinygrad/buffers.h"
+#include "frontend/tinygrad/devices.h"
 #include "frontend/tinygrad/kernel_import.h"
 #include "frontend/tinygrad/ops.h"
 #include "ir/builder.h"
@@ -28,6 +29,7 @@ class ScheduleImport {
   bool Run(const Node& linear) {
     graph_->name = "main";
     graph_->loc = linear.loc;
+    if (!FindDevices(linear)) return false;
     for (size_t i = 0; i < linear.num_srcs; ++i) {
       if (!Call(*linear.src(i))) return false;
     }
@@ -48,6 +50,59 @@ class ScheduleImport {
   }
 
  private:
+  static const Node* BufferOf(const Node* n) {
+    while (n->op == "AFTER" && n->num_srcs > 0) n = n->src(0);
+    return n;
+  }
+
+  // What a CALL is given, without variables, whose values the run says.
+  static std::vector<const Node*> OperandsOf(const Node& call) {
+    std::vector<const Node*> out;
+    for (size_t i = 1; i < call.num_srcs; ++i) {
+      const Node* n = BufferOf(call.src(i));
+      if (n->op != "BUFFER" || !IsVariable(n)) out.push_back(n);
+    }
+    return out;
+  }
+
+  // The device of each buffer, see devices.h.
+  bool FindDevices(const Node& linear) {
+    DeviceTable table;
+    std::map<int64_t, int> device;                    // by buffer
+    std::vector<std::pair<int64_t, int64_t>> copies;  // to, from
+    for (size_t i = 0; i < linear.num_srcs; ++i) {
+      const Node& call = *linear.src(i);
+      const std::vector<const Node*> operands = OperandsOf(call);
+      const bool copy = call.num_srcs > 0 && call.src(0)->op == "COPY";
+      std::vector<int64_t> numbers;
+      for (const Node* n : operands) {
+        const Value* slot = FindItem(n->arg, "slot", 0);
+        if (!slot || slot->kind != Kind::kInt) continue;  // Find says what is wrong
+        numbers.push_back(slot->number);
+        int& number = device[slot->number];
+        if (!table.ReadBuffer(*n, &number, diags_)) return false;
+        if (!copy) table.NoteWork(number);
+      }
+      if (copy && numbers.size() == 2) copies.emplace_back(numbers[0], numbers[1]);
+    }
+    const int first = table.FirstOfSeveral();
+    if (first == DeviceTable::kNone) return true;
+    std::map<int64_t, int> wanted;
+    for (size_t i = copies.size(); i-- > 0;) {
+      const auto [to, from] = copies[i];
+      if (table.IsReal(device[to])) {
+        wanted[from] = device[to];
+      } else if (wanted.count(to)) {
+        wanted[from] = wanted[to];
+      }
+    }
+    for (const auto& [buffer, number] : device) {
+      const int other = wanted.count(buffer) ? wanted[buffer] : first;
+      devices_[buffer] = table.Name(table.IsReal(number) ? number : other);
+    }
+    return true;
+  }
+
   struct Memory {
     size_t decl = 0;  // in the module
     const UOp* buffer = nullptr;
@@ -85,6 +140,7 @@ class ScheduleImport {
     }
     decl.dtype = type->type;
     decl.role = Role::kInput;
+    decl.device = devices_[slot->number];
     for (int64_t extent : *shape) decl.shape.push_back({extent, {}});
     decl.loc = n.loc;
     m.decl = module_.buffers.size();
@@ -96,10 +152,7 @@ class ScheduleImport {
   bool Call(const Node& n) {
     if (n.op != "CALL" || n.num_srcs < 2) return Fail(n, "expected the CALL of a kernel");
     std::vector<Memory*> slots;
-    for (size_t i = 1; i < n.num_srcs; ++i) {
-      const Node* s = n.src(i);
-      while (s->op == "AFTER" && s->num_srcs > 0) s = s->src(0);
-      if (s->op == "BUFFER" && IsVariable(s)) continue;  // the run says its value
+    for (const Node* s : OperandsOf(n)) {
       slots.push_back(Find(*s));
       if (!slots.back()) return false;
     }
@@ -108,7 +161,7 @@ class ScheduleImport {
     if (!use.kernel) {  // a copy
       if (slots.size() != 2) return Fail(n, "a copy has two buffers");
       Read(*slots[1]);
-      Write(*slots[0], slots[1]->now);
+      Write(*slots[0], Copied(*slots[0], slots[1]->now));
       return true;
     }
     const auto uses = SlotsOf(*use.kernel);
@@ -130,6 +183,18 @@ class ScheduleImport {
     return true;
   }
 
+  // `value`, on the device of `target`.
+  const UOp* Copied(const Memory& target, const UOp* value) {
+    const std::string& device = module_.buffers[target.decl].device;
+    const UOp* buffer = value;
+    while (buffer->op == Op::kAssign) buffer = buffer->src(0);
+    Context& ctx = b_.context();
+    const std::string_view name = ctx.String(static_cast<StringId>(buffer->word()));
+    if (module_.FindBuffer(name)->device == device) return value;
+    const Attr attr = ctx.MakeAttr(Op::kCopy, {int64_t{ctx.Intern(device)}});
+    return ctx.Make(Op::kCopy, value->dtype, {value}, attr);
+  }
+
   void Read(Memory& m) { (m.written ? m.read_after : m.read_first) = true; }
   void Write(Memory& m, const UOp* value) {
     m.now = b_.context().Make(Op::kAssign, m.buffer->dtype, {m.buffer, value});
@@ -142,7 +207,8 @@ class ScheduleImport {
   Diagnostics& diags_;
   std::unique_ptr<Graph> graph_;
   Builder b_;
-  std::map<int64_t, Memory> memory_;  // by number
+  std::map<int64_t, std::string> devices_;  // by number, where there are several
+  std::map<int64_t, Memory> memory_;        // by number
   std::vector<int64_t> order_;
   size_t num_anonymous_ = 0;
 };

@@ -88,6 +88,7 @@ using MemoryRoots = NodeMap<const UOp*>;
 void CheckAssigns(BodyCheck& c);
 void CheckKernelCalls(BodyCheck& c);
 void CheckSinkTargets(BodyCheck& c);
+void CheckDevices(BodyCheck& c);
 // Of the graph named kInitGraph.
 void CheckInit(BodyCheck& c);
 void CheckKernelBody(BodyCheck& c);

@@ -89,8 +89,6 @@ const char* AttributeProblem(const UOp* u) {
       return word(0) < 0 || word(1) < 0 ? "offset or size is negative" : nullptr;
     case Op::kGroupReduce:
       return IsId(word(1)) ? nullptr : kBadId;
-    case Op::kCopy:
-      return word(0) == 0 ? "device has no name" : nullptr;
     case Op::kCopyAsync:
       return word(0) < 1 ? "count is less than 1" : nullptr;
     case Op::kWait:

@@ -40,6 +40,7 @@ void CheckOneBody(BodyCheck& c, bool with_others) {
   if (c.stage == Stage::kTensor) {
     CheckSinkTargets(c);
     CheckAssigns(c);
+    CheckDevices(c);
     if (with_others) CheckKernelCalls(c);
   } else {
     CheckKernelBody(c);

@@ -278,6 +278,48 @@ TEST(Verifier, ManyWritesToOneBuffer) {
   EXPECT_NE(FirstError(*bad).find("that %a70 writes too"), std::string::npos) << FirstError(*bad);
 }
 
+TEST(Verifier, ValuesGoBetweenDevicesByCopy) {
+  // Constants, places and variables are everywhere; who only waits, and a loop, may be anywhere.
+  const auto module = Parse(R"(tg 1
+module @m
+var @n : [1, 4]
+buffer @x : f32[4] input
+buffer @w : f32[4] param on "gpu"
+buffer @s : f32[4] state on "gpu"
+buffer @y : f32[4] output
+buffer @z : f32[4] output on "cpu"
+
+graph @body {
+  %v = carried {arg = 0, shape = [4]} : f32
+  %2 = const 2.0 : f32
+  %1 = mul %v, %2 : f32
+  sink %1
+}
+
+graph @main {
+  %x = buffer @x : f32
+  %w = buffer @w : f32
+  %n = var @n : index
+  %i = iota {size = 4} : index
+  %0 = add %i, %n : index
+  %1 = cast %0 : f32
+  %a = mul %w, %1 : f32
+  %b = copy %a : f32
+  %c = add %b, %x : f32
+  %d = sub %c, %1 : f32
+  %e = copy %d {device = "gpu"} : f32
+  %s = buffer @s : f32
+  %f = assign %s, %e, %d : f32
+  %g = loop @body(%n, %f) {result = 0} : f32
+  %h = copy %g {device = "cpu"} : f32
+  %k = after %w, %f : f32
+  sink %d -> @y, %h -> @z, %k
+}
+)");
+  ASSERT_TRUE(module);
+  EXPECT_EQ(FirstError(*module), "");
+}
+
 TEST(Verifier, RulesAreNumberedOnce) {
   std::set<int> numbers;
   std::set<std::string_view> names;

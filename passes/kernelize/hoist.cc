@@ -10,6 +10,7 @@
 #include "ir/walk.h"
 #include "passes/kernelize/copy_nodes.h"
 #include "passes/kernelize/cost.h"
+#include "passes/kernelize/placement.h"
 
 namespace tg {
 namespace {
@@ -27,8 +28,8 @@ struct Fixed {
 class Chooser {
  public:
   Chooser(const Module& module, const Body& body, ShapeMap& shapes, const Target& target,
-          const std::vector<const UOp*>& order)
-      : body_(body), shapes_(shapes), target_(target), order_(order) {
+          const Placement& placement, const std::vector<const UOp*>& order)
+      : body_(body), shapes_(shapes), target_(target), placement_(placement), order_(order) {
     for (const BufferDecl& decl : module.buffers) {
       if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
     }
@@ -72,6 +73,9 @@ class Chooser {
     return Elements(u) * static_cast<double>(ByteSize(u->dtype.scalar()));
   }
 
+  // Whether memory of its own is what it asks for.
+  static bool IsMemory(const UOp* u) { return u->op == Op::kContiguous || u->op == Op::kCopy; }
+
   Fixed FactsOf(const UOp* u) {
     switch (u->op) {
       case Op::kConst:
@@ -86,7 +90,7 @@ class Chooser {
         break;
     }
     const bool reduce = u->op == Op::kReduceAxis;
-    if (!reduce && !IsElementwise(u->op) && !IsMovement(u->op) && u->op != Op::kContiguous) {
+    if (!reduce && !IsElementwise(u->op) && !IsMovement(u->op) && !IsMemory(u)) {
       return {};
     }
     Fixed out{.fixed = true, .reduces = reduce, .work = IsElementwise(u->op) ? OpWeight(u->op) : 0};
@@ -111,8 +115,8 @@ class Chooser {
     }
     const bool is_static = IsStatic(shapes_.Of(u));
     if (!is_static || Elements(u) == 0) return false;
-    // Memory of its own is what it asks for.
-    if (u->op == Op::kContiguous) return true;
+    if (placement_.IsEverywhere(u)) return false;
+    if (IsMemory(u)) return true;
     const Fixed& fixed = facts_.Get(u);
     const bool is_place = fixed.bytes == 0 && !fixed.reduces;
     if (!fixed.varies || (is_place && fixed.work <= CostModel::kPlaceWeight)) return false;
@@ -124,6 +128,7 @@ class Chooser {
   const Body& body_;
   ShapeMap& shapes_;
   const Target& target_;
+  const Placement& placement_;
   const std::vector<const UOp*>& order_;
   std::unordered_set<std::string_view> params_;
   NodeMap<Fixed> facts_;
@@ -132,8 +137,8 @@ class Chooser {
 
 }  // namespace
 
-std::string Hoister::StateOf(const UOp* value, const Shape& shape) {
-  const auto [known, added] = number_.try_emplace(value, moved_.size());
+std::string Hoister::StateOf(const UOp* value, const Shape& shape, const std::string& device) {
+  const auto [known, added] = number_.try_emplace({value, device}, moved_.size());
   if (!added) return moved_[known->second].state;
   BufferDecl decl;
   const auto taken = [&] { return module_.FindBuffer(decl.name) || module_.FindVar(decl.name); };
@@ -143,6 +148,7 @@ std::string Hoister::StateOf(const UOp* value, const Shape& shape) {
   }
   decl.dtype = value->dtype;
   decl.role = Role::kState;
+  decl.device = device;
   for (const Dim& d : shape) decl.shape.push_back({d.value(), ""});
   moved_.push_back({decl.name, value});
   module_.buffers.push_back(std::move(decl));
@@ -152,13 +158,15 @@ std::string Hoister::StateOf(const UOp* value, const Shape& shape) {
 void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& remarks) {
   Body& body = graph.body;
   const std::vector<const UOp*> order = PostOrder(body.root);
-  const std::vector<const UOp*> chosen = Chooser(module_, body, shapes, target_, order).Run();
+  Placement placement(module_, body);
+  const std::vector<const UOp*> chosen =
+      Chooser(module_, body, shapes, target_, placement, order).Run();
   if (chosen.empty()) return;
   Builder b(*body.context);
   NodeMap<const UOp*> imported, map;
   for (const UOp* u : chosen) {
     const UOp* value = CopyNodes(u, *body.context, *init_.context, imported);
-    const std::string state = StateOf(value, shapes.Of(u));
+    const std::string state = StateOf(value, shapes.Of(u), placement.Name(placement.Of(u)));
     map[u] = b.Buffer(state, u->dtype);
     absl::StrAppend(&remarks, "kernelize: @", graph.name,
                     ": computed once, in @init: ", std::string(Mnemonic(u->op)), ", kept in @",

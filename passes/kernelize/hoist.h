@@ -3,17 +3,19 @@
 //
 // A value is moved where that saves time in each run: its work and what it reads are weighed
 // against reading the value (cost.h). So chains of weights are moved; a weight
-// that is only cast to a wider type, a mask made of places, stay where they are used.
+// that is only cast to a wider type, a mask made of places, stay where they are used. A param
+// that is needed on another device than its own is copied there once.
 #ifndef TG_PASSES_KERNELIZE_HOIST_H_
 #define TG_PASSES_KERNELIZE_HOIST_H_
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/walk.h"
-#include "llvm/ADT/DenseMap.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -34,14 +36,15 @@ class Hoister {
     std::string state;
     const UOp* value;  // in init_
   };
-  // The state that holds `value`, a node of init_, of this shape.
-  std::string StateOf(const UOp* value, const Shape& shape);
+  // The state on this device that holds `value`, a node of init_, of this shape.
+  std::string StateOf(const UOp* value, const Shape& shape, const std::string& device);
 
   Module& module_;
   const Target& target_;
   Body init_;
   std::vector<Moved> moved_;
-  llvm::DenseMap<const UOp*, size_t> number_;  // by value: position in moved_
+  // By value and device: position in moved_.
+  std::map<std::pair<const UOp*, std::string>, size_t> number_;
 };
 
 }  // namespace tg

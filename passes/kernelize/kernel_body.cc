@@ -286,6 +286,14 @@ class Drafter {
 
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                         const RealizePlan& plan, std::vector<const UOp*> realized) {
+  if (const UOp* copy = DeviceCopyOf(realized[0], plan)) {
+    KernelDraft draft;
+    draft.copy = copy;
+    draft.inputs = {copy->src(0)};
+    if (realized[0]->op == Op::kAssign) draft.target = TargetVersion(realized[0]->src(0));
+    draft.nodes = std::move(realized);
+    return draft;
+  }
   KernelDraft draft = Scanner(shapes, plan, realized).Run();
   if (!draft.key.empty()) return draft;
   return Drafter(module, graph, shapes, plan, std::move(realized)).Run();

@@ -16,6 +16,8 @@ namespace tg {
 struct KernelDraft {
   std::vector<const UOp*> nodes;      // the realized nodes: one, or siblings
   std::unique_ptr<Kernel> kernel;     // null until BuildKernel
+  const UOp* copy = nullptr;          // from another device: what stores the value in place of a
+                                      // kernel; its source is the only input
   std::string key;                    // drafts of one graph with equal keys have equal bodies;
                                       // empty: nothing is known (in-place writes, variables)
   const UOp* target = nullptr;        // of an assign: the version it writes to; else null
@@ -33,7 +35,7 @@ struct KernelDraft {
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                         const RealizePlan& plan, std::vector<const UOp*> realized);
 
-// Builds the draft's body, unless it has been.
+// Builds the draft's body, unless it has been. Not for a copy.
 void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
                  KernelDraft& draft);
 

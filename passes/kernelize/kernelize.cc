@@ -1,5 +1,6 @@
 #include "passes/kernelize/kernelize.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/hoist.h"
 #include "passes/kernelize/kernel_body.h"
+#include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/realize.h"
 #include "passes/kernelize/siblings.h"
@@ -61,13 +63,14 @@ class KernelPool {
 class Assembler {
  public:
   Assembler(Module& module, Graph& graph, ShapeMap& shapes, const RealizePlan& plan,
-            std::vector<KernelDraft> drafts, WriteAfterRead order, KernelPool& pool,
-            PassContext& context)
+            Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
+            KernelPool& pool, PassContext& context)
       : module_(module),
         graph_(graph),
         body_(graph.body),
         shapes_(shapes),
         plan_(plan),
+        placement_(placement),
         drafts_(std::move(drafts)),
         order_(std::move(order)),
         pool_(pool),
@@ -129,7 +132,7 @@ class Assembler {
       stack.pop_back();
       const int number = draft_of_.Get(u);
       if (number) {
-        EmitKernel(static_cast<size_t>(number) - 1);
+        EmitDraft(static_cast<size_t>(number) - 1);
       } else {
         map_[u] = EmitStored(u);
         body_.CarryOver(u, map_[u]);
@@ -140,21 +143,21 @@ class Assembler {
   const UOp* EmitStored(const UOp* u) {
     std::vector<const UOp*> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
-    for (size_t r : order_.stored.Get(u)) srcs.push_back(map_.Get(drafts_[r].nodes[0]));
+    for (size_t r : order_.stored.Get(u)) {
+      const UOp* reader = map_.Get(drafts_[r].nodes[0]);
+      if (std::find(srcs.begin() + 2, srcs.end(), reader) == srcs.end()) srcs.push_back(reader);
+    }
     return b_.context().Rebuild(u, b_.context(), srcs);
   }
 
-  void EmitKernel(size_t i) {
+  // The assigns that store what the draft does.
+  void EmitDraft(size_t i) {
     KernelDraft& d = drafts_[i];
     std::vector<const UOp*> operands;
     for (const UOp* u : d.nodes) {
       operands.push_back(d.target ? WholeBuffer(map_.Get(d.target)) : NewBuffer(u));
     }
-    for (const UOp* in : d.inputs) operands.push_back(WholeBuffer(map_.Get(in)));
-    for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
-    const std::string name = KernelOf(d);
-    const UOp* k =
-        b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
+    const UOp* k = d.copy ? EmitCopy(d) : EmitKernel(d, operands);
     for (size_t n = 0; n < d.nodes.size(); ++n) {
       const UOp* u = d.nodes[n];
       const UOp* out = operands[n];
@@ -166,6 +169,20 @@ class Assembler {
       map_[u] = b_.context().Make(Op::kAssign, out->dtype, srcs);
       body_.CarryOver(u, map_[u]);
     }
+  }
+
+  const UOp* EmitCopy(const KernelDraft& d) {
+    ++context_.statistics["kernelize.device-copies"];
+    return b_.context().Make(Op::kCopy, d.copy->dtype, {map_.Get(d.inputs[0])}, d.copy->attr);
+  }
+
+  // A run of the draft's kernel. `outputs`: its first operands.
+  const UOp* EmitKernel(KernelDraft& d, const std::vector<const UOp*>& outputs) {
+    std::vector<const UOp*> operands = outputs;
+    for (const UOp* in : d.inputs) operands.push_back(WholeBuffer(map_.Get(in)));
+    for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
+    const std::string name = KernelOf(d);
+    return b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
   }
 
   // The name of the draft's kernel, which is added to the module unless an equal one is there.
@@ -207,6 +224,7 @@ class Assembler {
     } while (buffer_names_.contains(decl.name));
     decl.dtype = u->dtype;
     decl.role = Role::kTemp;
+    decl.device = placement_.Name(placement_.Of(u));
     int64_t size = 1;
     bool stated = true;
     for (const Dim& d : shapes_.Of(u)) {
@@ -232,6 +250,7 @@ class Assembler {
   Body& body_;
   ShapeMap& shapes_;
   const RealizePlan& plan_;
+  Placement& placement_;
   std::vector<KernelDraft> drafts_;
   WriteAfterRead order_;
   KernelPool& pool_;
@@ -247,8 +266,11 @@ class Assembler {
 // A line for each value that a kernel stores, or keeps for itself.
 void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
              const RealizePlan& plan, PassContext& context) {
-  ShapeMap shapes(module, *draft.kernel->body.context);
-  const std::string name = KernelName(ToAxes(BaseAxes(module, *draft.kernel, shapes)));
+  std::string name = "a copy";
+  if (!draft.copy) {
+    ShapeMap shapes(module, *draft.kernel->body.context);
+    name = KernelName(ToAxes(BaseAxes(module, *draft.kernel, shapes)));
+  }
   const std::vector<const UOp*> order =
       plan.kept.empty() ? std::vector<const UOp*>() : PostOrder(graph.body.root);
   for (const UOp* u : draft.nodes) {
@@ -293,8 +315,9 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
           static_cast<int64_t>(order.copied.size() + order.snapshots.size());
       continue;
     }
+    Placement placement(module, body);
     const std::vector<std::vector<size_t>> groups =
-        FindSiblings(drafts, plan, order, shapes, context.Int("max-inputs"));
+        FindSiblings(drafts, plan, order, placement, shapes, context.Int("max-inputs"));
     const bool explain = context.Flag("explain");
     if (explain) context.remarks += moved;
     std::vector<KernelDraft> kernels;
@@ -307,12 +330,13 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
         kernels.push_back(DraftKernel(module, body, shapes, plan, std::move(nodes)));
       }
       if (explain) {
-        BuildKernel(module, body, shapes, plan, kernels.back());
+        if (!kernels.back().copy) BuildKernel(module, body, shapes, plan, kernels.back());
         Explain(module, graph, kernels.back(), plan, context);
       }
     }
     order = OrderOfGroups(groups, order);
-    Assembler(module, graph, shapes, plan, std::move(kernels), std::move(order), pool, context)
+    Assembler(module, graph, shapes, plan, placement, std::move(kernels), std::move(order), pool,
+              context)
         .Run();
     return absl::OkStatus();
   }

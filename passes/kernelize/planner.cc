@@ -30,6 +30,11 @@ class Planner {
     NodeSet leaves;
     for (const UOp* u : known.stored) leaves.Insert(u);
     cost_.ComputeCones(order_, leaves);
+    for (const UOp* u : order_) {
+      for (const UOp* s : u->srcs()) {
+        if (s->op == Op::kCopy) ++users_[s];
+      }
+    }
   }
 
   RealizePlan Run() {
@@ -61,18 +66,27 @@ class Planner {
 
   void Visit(const UOp* u) {
     if (u->op == Op::kSink) return;
+    if (u->op == Op::kCopy) return VisitCopy(u);
     if (IsStored(u)) {
       UseList& reads = read_uses_[u];
       reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
       // What an op that is no kernel reads must be stored.
-      if (u->op == Op::kCopy || u->op == Op::kBufferView) Force(u->src(0), "source of a copy");
+      if (u->op == Op::kBufferView) Force(u->src(0), "source of a copy");
       if (u->op == Op::kBufferView || u->op == Op::kAfter || u->op == Op::kAssign) {
-        for (const UOp* s : u->srcs()) Force(s, "written in place");
+        // What an assign writes is a place, whatever movement ops make of it.
+        for (const UOp* s : u->srcs().subspan(u->op == Op::kAssign ? 1 : 0)) {
+          Force(s, "written in place");
+        }
       }
       return;
     }
     if (u->op == Op::kContiguous) reasons_.Set(u, "contiguous");
-    if (u->op == Op::kAssign) reasons_.Set(u, "assign");
+    if (u->op == Op::kAssign) {
+      const UOp* value = u->src(1);
+      const bool by_copy = value->op == Op::kCopy && users_.Get(value) == 1 && IsWhole(u->src(0));
+      if (by_copy) assigned_.Insert(value);
+      reasons_.Set(u, by_copy ? "copied to " + DeviceOf(value) : "assign");
+    }
     if (!reasons_.Has(u)) {
       std::string reason = Decide(u);
       if (!reason.empty() && !fused_.Contains(u)) reasons_.Set(u, std::move(reason));
@@ -92,6 +106,31 @@ class Planner {
       }
     }
     Propagate(u);
+  }
+
+  // A copy to another device takes memory to memory: that of an assign that it is the whole value
+  // of, else some of its own.
+  void VisitCopy(const UOp* u) {
+    const std::string to = DeviceOf(u);
+    if (!assigned_.Contains(u)) {
+      reasons_.Set(u, "copied to " + to);
+      UseList& reads = read_uses_[u];
+      reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
+      node_uses_[u] = {uses_.Root(u)};
+    }
+    Force(u->src(0), "source of a copy to " + to);
+    for (UseId use : node_uses_[u]) AddUse(u->src(0), use);
+  }
+
+  std::string DeviceOf(const UOp* copy) const {
+    const std::string name(body_.context->String(static_cast<StringId>(copy->word())));
+    return name.empty() ? "the default device" : "device '" + name + "'";
+  }
+
+  // Whether nothing stands between the value of an assign and the memory that it is written to.
+  bool IsWhole(const UOp* target) const {
+    while (target->op == Op::kReshape) target = target->src(0);
+    return !IsMovement(target->op);
   }
 
   void Force(const UOp* u, std::string_view reason) {
@@ -303,7 +342,9 @@ class Planner {
   const Target& target_;
   CostModel& cost_;
   const bool keep_;
-  NodeSet fused_;  // their users are visited first
+  NodeSet fused_;            // their users are visited first
+  NodeMap<uint32_t> users_;  // of copies between devices
+  NodeSet assigned_;         // copies that go to an assign's target and nowhere else
   NodeMap<UseList>& read_uses_;
   NodeMap<UseList> node_uses_;
   NodeMap<KernelState> kernels_;

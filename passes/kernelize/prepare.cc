@@ -12,6 +12,7 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/closed_form.h"
 #include "passes/kernelize/cost.h"
+#include "passes/kernelize/placement.h"
 #include "passes/kernelize/realize.h"
 #include "passes/kernelize/uniform.h"
 
@@ -27,21 +28,20 @@ class Preparer {
         body_(body),
         b_(*body.context),
         shapes_(shapes),
+        devices_(module, *body.context),
         uniforms_(module, *body.context, shapes_),
         closed_forms_(module, *body.context, shapes_) {}
 
   absl::Status Run() {
-    for (const UOp* u : PostOrder(body_.root)) {
+    const std::vector<const UOp*> order = PostOrder(body_.root);
+    several_ = NamesDevices(module_, {order.data(), order.size()});
+    for (const UOp* u : order) {
       if (u->op == Op::kLoop || u->op == Op::kCarried) {
         return absl::UnimplementedError(
             absl::StrCat("kernelize: ", std::string(Mnemonic(u->op)),
                          " is interpreted only; graphs with loops are not made into kernels"));
       }
-      if (u->op == Op::kCopy) {
-        return absl::UnimplementedError(
-            "kernelize: copy is interpreted only; a graph's kernels run on one device");
-      }
-      if (u->op == Op::kContiguous && u->dtype.is_index()) {
+      if ((u->op == Op::kContiguous || u->op == Op::kCopy) && u->dtype.is_index()) {
         return absl::InvalidArgumentError(
             "kernelize: a value of type index is in no buffer; cast it to i64");
       }
@@ -52,6 +52,7 @@ class Preparer {
       body_.CarryOver(u, to);
     }
     body_.root = map_.Get(body_.root);
+    if (several_) FuseEverywhere(module_, body_, fused_);
     return absl::OkStatus();
   }
 
@@ -73,7 +74,8 @@ class Preparer {
   const UOp* Simplify(const UOp* u) {
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
-    const bool shaped = !u->dtype.is_void() && !IsStored(u) && u->op != Op::kAssign;
+    const bool in_memory = IsStored(u) && u->op != Op::kCopy;
+    const bool shaped = !u->dtype.is_void() && !in_memory && u->op != Op::kAssign;
     if (shaped && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
     switch (u->op) {
       case Op::kFuse:
@@ -86,6 +88,8 @@ class Preparer {
         // What is stored whole already needs no second buffer.
         if (srcs[0]->op == Op::kContiguous || IsStored(srcs[0])) return srcs[0];
         break;
+      case Op::kCopy:
+        return SimplifyCopy(b_, devices_, shapes_, u, srcs[0]);
       case Op::kAssign:
         // Nothing is written: there is no value, and nothing to wait for.
         if (!IsStored(u) && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
@@ -188,8 +192,10 @@ class Preparer {
       // Nobody can see an index: it is in no buffer.
       if ((v->op == Op::kNoop && v->num_srcs == 0) || v->dtype.is_index()) continue;
       const auto name = targets ? static_cast<StringId>(words[1 + i]) : 0;
+      const bool everywhere = several_ && devices_.Of(v) == kAnyDevice && !v->dtype.is_void();
       if (!name) {
-        roots.push_back(v);
+        // Nobody can see a constant either, and on which device it were to be is not said.
+        if (!everywhere) roots.push_back(v);
         continue;
       }
       DType t = v->dtype;
@@ -201,7 +207,9 @@ class Preparer {
       const UOp* a = b_.context().Make(Op::kAssign, t, {y, Uncopied(v)});
       body_.CarryOver(v, a);
       roots.push_back(a);
-      if (!IsStored(v) && v->op != Op::kAssign && !stored.Get(v)) stored[v] = a;
+      // Its users may be on other devices than @y.
+      if (everywhere || (IsStored(v) && v->op != Op::kCopy) || v->op == Op::kAssign) continue;
+      if (!stored.Get(v)) stored[v] = a;
     }
     return b_.Sink(Redirect(roots, stored));
   }
@@ -257,6 +265,8 @@ class Preparer {
   Body& body_;
   Builder b_;
   ShapeMap& shapes_;
+  DeviceMap devices_;
+  bool several_ = false;  // devices, perhaps
   Uniforms uniforms_;
   ClosedForms closed_forms_;
   NodeSet varies_;

@@ -18,6 +18,7 @@ namespace tg {
 //  - a reshape of a reshape, or a permute of a permute, becomes one, or none;
 //  - a tensor of one constant is a scalar to elementwise ops (uniform.h);
 //  - buffer_view becomes a reshape and a shrink;
+//  - a chain of copies between devices becomes one, or none (placement.h);
 //  - a long reduce with few results becomes two, unless the module forbids reassociation.
 absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
                           NodeSet& fused);

@@ -109,6 +109,12 @@ bool IsStored(const UOp* u) {
   }
 }
 
+const UOp* DeviceCopyOf(const UOp* u, const RealizePlan& plan) {
+  if (u->op == Op::kCopy) return u;
+  if (u->op != Op::kAssign || u->src(1)->op != Op::kCopy) return nullptr;
+  return plan.IsRealized(u->src(1)) ? nullptr : u->src(1);
+}
+
 const UOp* ComputedValue(const UOp* u) {
   if (u->op == Op::kContiguous) return u->src(0);
   if (u->op == Op::kAssign) return u->src(1);

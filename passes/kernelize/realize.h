@@ -43,6 +43,10 @@ struct RealizePlan {
 // puts there: buffer, an assign by a kernel that exists already, after, buffer_view, copy.
 bool IsStored(const UOp* u);
 
+// The copy between devices by which realized node `u` gets its value, in place of a kernel: `u`
+// itself, or the value of an assign to a whole buffer that nothing else uses; else null.
+const UOp* DeviceCopyOf(const UOp* u, const RealizePlan& plan);
+
 // What the kernel that stores realized node `u` computes.
 const UOp* ComputedValue(const UOp* u);
 

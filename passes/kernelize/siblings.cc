@@ -70,7 +70,8 @@ bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) 
 
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const RealizePlan& plan, const WriteAfterRead& order,
-                                              ShapeMap& shapes, int64_t max_inputs) {
+                                              Placement& placement, ShapeMap& shapes,
+                                              int64_t max_inputs) {
   const std::vector<size_t> level = Levels(drafts, order);
   std::vector<std::vector<size_t>> groups;
   std::vector<std::vector<const UOp*>> inputs;  // by group
@@ -80,9 +81,9 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     const Shape& rows = plan.realized[i].rows;
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
     size_t joined = SIZE_MAX;
-    if (!d.target && IsStatic(shape)) {
-      // What must be equal: the level, the shape, the reduces.
-      std::vector<int64_t> key;
+    if (!d.target && !d.copy && IsStatic(shape)) {
+      // What must be equal: the level, the device, the shape, the reduces.
+      std::vector<int64_t> key = {placement.Of(d.nodes[0])};
       for (const Dim& dim : shape) key.push_back(dim.value());
       key.push_back(-1);
       // Siblings do the same amount of work for a result.

@@ -9,6 +9,7 @@
 #include "ir/shape.h"
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/kernel_body.h"
+#include "passes/kernelize/placement.h"
 
 namespace tg {
 
@@ -17,7 +18,8 @@ namespace tg {
 // PlanRealize.
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const RealizePlan& plan, const WriteAfterRead& order,
-                                              ShapeMap& shapes, int64_t max_inputs);
+                                              Placement& placement, ShapeMap& shapes,
+                                              int64_t max_inputs);
 
 // The same order between groups as between their drafts.
 WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,

@@ -33,14 +33,27 @@ bool Mentions(const Device& device, const std::string& lower_wish) {
   return false;
 }
 
-// The first device of the best kind for which `accept` holds.
+// Those for which `accept` holds, the best kind first.
 template <typename Accept>
-const Device* Best(std::span<const Device> devices, Accept accept) {
-  const Device* best = nullptr;
+std::vector<const Device*> Matching(std::span<const Device> devices, Accept accept) {
+  std::vector<const Device*> out;
   for (const Device& device : devices) {
-    if (accept(device) && (best == nullptr || device.info.kind < best->info.kind)) best = &device;
+    if (accept(device)) out.push_back(&device);
   }
-  return best;
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Device* a, const Device* b) { return a->info.kind < b->info.kind; });
+  return out;
+}
+
+std::vector<const Device*> Matching(std::span<const Device> devices, const std::string& lower) {
+  if (lower.empty() || lower == "cl") {
+    return Matching(devices, [](const Device&) { return true; });
+  }
+  if (lower == "gpu" || lower == "cpu") {
+    const DeviceKind kind = lower == "gpu" ? DeviceKind::kGpu : DeviceKind::kCpu;
+    return Matching(devices, [&](const Device& device) { return device.info.kind == kind; });
+  }
+  return Matching(devices, [&](const Device& device) { return Mentions(device, lower); });
 }
 
 std::optional<size_t> ParseIndex(std::string_view text) {
@@ -121,15 +134,14 @@ absl::StatusOr<Device> ChooseDevice(std::span<const Device> devices, std::string
   }
   const std::string lower = Lower(wish);
   const Device* found = nullptr;
-  if (wish.empty()) {
-    found = Best(devices, [](const Device&) { return true; });
-  } else if (lower == "gpu" || lower == "cpu") {
-    const DeviceKind kind = lower == "gpu" ? DeviceKind::kGpu : DeviceKind::kCpu;
-    found = Best(devices, [&](const Device& device) { return device.info.kind == kind; });
-  } else if (const std::optional<size_t> index = ParseIndex(wish); index.has_value()) {
+  if (const std::optional<size_t> index = ParseIndex(wish); index.has_value()) {
     found = *index < devices.size() ? &devices[*index] : nullptr;
-  } else {
-    found = Best(devices, [&](const Device& device) { return Mentions(device, lower); });
+  } else if (const auto all = Matching(devices, lower); !all.empty()) {
+    found = all[0];
+  } else if (const size_t colon = lower.rfind(':'); colon != std::string::npos) {
+    const std::optional<size_t> number = ParseIndex(std::string_view(lower).substr(colon + 1));
+    const auto some = Matching(devices, lower.substr(0, colon));
+    if (number.has_value() && *number < some.size()) found = some[*number];
   }
   if (found != nullptr) return *found;
   return NotFound("no OpenCL device matches '", wish,

@@ -80,6 +80,8 @@ absl::StatusOr<std::vector<Device>> ListDevices();
 //   "gpu", "cpu"      the first of that kind
 //   "2"               by index in the list
 //   anything else     the first by kind whose name, vendor or platform contains it, in any case
+//   "cpu:1", "nvidia:0"  of all that the part in front of the colon fits, by kind, the one with
+//                     this number; "cl:1" of all there are
 // NotFound lists what there is.
 absl::StatusOr<Device> ChooseDevice(std::span<const Device> devices, std::string_view wish);
 

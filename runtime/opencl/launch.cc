@@ -123,7 +123,7 @@ absl::Status Launch::SetArg(size_t index, const KernelArg& arg) {
       return InvalidArgument("kernel @", name_, ": argument ", index,
                              " is a buffer that is not allocated");
     }
-    if ((*buffer)->context().context() != context().context()) {
+    if (&(*buffer)->context() != &context()) {
       return InvalidArgument("kernel @", name_, " runs on ", context().name(), ", but argument ",
                              index, " is a buffer on ", (*buffer)->context().name());
     }
@@ -158,10 +158,11 @@ absl::Status Launch::SetRawArg(size_t index, size_t size, const void* value) {
       context().name());
 }
 
-absl::Status Launch::Enqueue(ClEvent* event) const {
-  const cl_int code = clEnqueueNDRangeKernel(context().queue(), kernel_.get(), 3, nullptr,
-                                             range_.global.data(), range_.local.data(), 0, nullptr,
-                                             event == nullptr ? nullptr : event->Receive());
+absl::Status Launch::Enqueue(ClEvent* event, std::span<const cl_event> waits) const {
+  const cl_int code = clEnqueueNDRangeKernel(
+      context().queue(), kernel_.get(), 3, nullptr, range_.global.data(), range_.local.data(),
+      static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(),
+      event == nullptr ? nullptr : event->Receive());
   if (code == CL_SUCCESS) return absl::OkStatus();
   return ClStatus(code,
                   Cat("clEnqueueNDRangeKernel of kernel @", name_, ", global ",

@@ -80,8 +80,9 @@ class Launch {
   // error the old one stays.
   absl::Status SetRange(const NDRange& range);
 
-  // Enqueues on the context's queue. With `event`, the launch can be waited for and timed.
-  absl::Status Enqueue(ClEvent* event = nullptr) const;
+  // Enqueues on the context's queue, to begin after `waits`. With `event`, the launch can be waited
+  // for and timed.
+  absl::Status Enqueue(ClEvent* event = nullptr, std::span<const cl_event> waits = {}) const;
 
  private:
   Launch(std::shared_ptr<const Program> program, std::string name, const NDRange& range,

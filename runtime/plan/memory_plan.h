@@ -19,13 +19,15 @@ struct Lifetime {
   int first = 0, last = 0;  // steps, both included
 };
 
-struct MemoryPlan {
-  std::vector<int> block_of;  // of each lifetime, in the order given
-  std::vector<size_t> block_bytes;
-
+struct MemoryBytes {
   size_t separate_bytes = 0;  // if every buffer had its own
   size_t planned_bytes = 0;   // the sum of blocks
   size_t live_bytes = 0;      // the most that live at one step: no plan needs less
+};
+
+struct MemoryPlan : MemoryBytes {
+  std::vector<int> block_of;  // of each lifetime, in the order given
+  std::vector<size_t> block_bytes;
 };
 
 MemoryPlan PlanMemory(std::span<const Lifetime> lifetimes);

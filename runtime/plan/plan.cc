@@ -9,14 +9,15 @@
 namespace tg::runtime {
 namespace {
 
-// Temporaries of a schedule: which, and when they live.
+// Temporaries of a schedule on one device: which, and when they live.
 struct Temporaries {
   std::vector<int> buffers;
   std::vector<Lifetime> lives;
 };
 
-absl::StatusOr<Temporaries> FindTemporaries(const Module& module,
-                                            std::span<const ScheduledKernel> schedule) {
+// By the device's name.
+absl::StatusOr<std::map<std::string, Temporaries>> FindTemporaries(
+    const Module& module, std::span<const ScheduledKernel> schedule) {
   std::map<int, Lifetime> lives;
   for (size_t step = 0; step < schedule.size(); ++step) {
     for (const BufferSlice& slice : schedule[step].buffers) {
@@ -30,10 +31,11 @@ absl::StatusOr<Temporaries> FindTemporaries(const Module& module,
       life->second.last = static_cast<int>(step);
     }
   }
-  Temporaries found;
+  std::map<std::string, Temporaries> found;
   for (const auto& [buffer, life] : lives) {
-    found.buffers.push_back(buffer);
-    found.lives.push_back(life);
+    Temporaries& there = found[module.buffers[static_cast<size_t>(buffer)].device];
+    there.buffers.push_back(buffer);
+    there.lives.push_back(life);
   }
   return found;
 }
@@ -63,35 +65,53 @@ KernelArg VarValue(int64_t value, bool wide) {
 }  // namespace
 
 absl::StatusOr<Plan> Plan::Create(const Module& module, const Graph& graph,
-                                  const BuiltKernels& kernels, const NamedBuffers& buffers,
-                                  const VarMap& vars, BufferPool& pool) {
+                                  std::span<const PlanDevice> devices, const NamedBuffers& buffers,
+                                  const VarMap& vars) {
   Plan plan(module);
+  for (const PlanDevice& device : devices) plan.devices_.emplace(device.name, device);
   TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule, MakeSchedule(module, graph));
-  TG_RETURN_IF_ERROR(plan.AllocateTemporaries(graph, schedule, buffers, pool));
-  for (const ScheduledKernel& item : schedule) TG_RETURN_IF_ERROR(plan.AddStep(item, kernels));
+  TG_RETURN_IF_ERROR(plan.AllocateTemporaries(graph, schedule, buffers));
+  for (const ScheduledKernel& item : schedule) TG_RETURN_IF_ERROR(plan.AddStep(item));
   TG_RETURN_IF_ERROR(plan.SetVars(vars));
+  plan.FindHazards(schedule);
   return plan;
+}
+
+absl::StatusOr<const PlanDevice*> Plan::DeviceOf(const BufferDecl& buffer) const {
+  const auto found = devices_.find(buffer.device);
+  if (found != devices_.end()) return &found->second;
+  return NotFound(
+      "buffer @", buffer.name, " is on ",
+      buffer.device.empty() ? "the default device" : Cat("device '", buffer.device, "'"),
+      ", which is not open");
 }
 
 absl::Status Plan::AllocateTemporaries(const Graph& graph,
                                        std::span<const ScheduledKernel> schedule,
-                                       const NamedBuffers& given, BufferPool& pool) {
+                                       const NamedBuffers& given) {
   buffers_.resize(module_->buffers.size());
-  TG_ASSIGN_OR_RETURN(const Temporaries temporaries, FindTemporaries(*module_, schedule));
-  memory_ = PlanMemory(temporaries.lives);
-  std::vector<BufferRef> blocks;
-  for (const size_t bytes : memory_.block_bytes) {
-    absl::StatusOr<BufferRef> block = pool.Allocate(bytes);
-    if (!block.ok()) {
-      return absl::Status(block.status().code(),
-                          Cat("temporaries of graph @", graph.name, " (", memory_.planned_bytes,
-                              " bytes): ", std::string(block.status().message())));
+  TG_ASSIGN_OR_RETURN(const auto by_device, FindTemporaries(*module_, schedule));
+  for (const auto& [name, temporaries] : by_device) {
+    const BufferDecl& first = module_->buffers[static_cast<size_t>(temporaries.buffers[0])];
+    TG_ASSIGN_OR_RETURN(const PlanDevice* device, DeviceOf(first));
+    const MemoryPlan memory = PlanMemory(temporaries.lives);
+    std::vector<BufferRef> blocks;
+    for (const size_t bytes : memory.block_bytes) {
+      absl::StatusOr<BufferRef> block = device->pool->Allocate(bytes);
+      if (!block.ok()) {
+        return absl::Status(block.status().code(),
+                            Cat("temporaries of graph @", graph.name, " (", memory.planned_bytes,
+                                " bytes): ", std::string(block.status().message())));
+      }
+      blocks.push_back(*std::move(block));
     }
-    blocks.push_back(*std::move(block));
-  }
-  for (size_t i = 0; i < temporaries.buffers.size(); ++i) {
-    buffers_[static_cast<size_t>(temporaries.buffers[i])] =
-        blocks[static_cast<size_t>(memory_.block_of[i])];
+    for (size_t i = 0; i < temporaries.buffers.size(); ++i) {
+      buffers_[static_cast<size_t>(temporaries.buffers[i])] =
+          blocks[static_cast<size_t>(memory.block_of[i])];
+    }
+    temporaries_.separate_bytes += memory.separate_bytes;
+    temporaries_.planned_bytes += memory.planned_bytes;
+    temporaries_.live_bytes += memory.live_bytes;
   }
   for (size_t i = 0; i < buffers_.size(); ++i) {
     const auto found = given.find(module_->buffers[i].name);
@@ -121,16 +141,42 @@ absl::StatusOr<BufferRef> Plan::Resolve(const BufferSlice& slice) const {
                                                 std::string(part.status().message())));
 }
 
-absl::Status Plan::AddStep(const ScheduledKernel& item, const BuiltKernels& kernels) {
+absl::Status Plan::AddTransfer(const ScheduledKernel& item) {
+  PlannedKernel planned;
+  planned.num_args = 2;
+  size_t size = SIZE_MAX;
+  std::vector<BufferRef> ends;
+  for (const BufferSlice& slice : item.buffers) {
+    TG_ASSIGN_OR_RETURN(const size_t bytes,
+                        BufferBytes(*module_, module_->buffers[static_cast<size_t>(slice.buffer)]));
+    size = std::min(size, bytes);
+    planned.buffer_bytes += bytes;
+    TG_ASSIGN_OR_RETURN(ends.emplace_back(), Resolve(slice));
+    size = std::min(size, ends.back()->size());
+  }
+  planned.work.load_bytes = planned.work.store_bytes = static_cast<double>(size);
+  planned.context = &ends[0]->context();
+  Step step;
+  step.transfer.emplace(ends[1], ends[0], size);
+  steps_.push_back(std::move(step));
+  kernels_.push_back(std::move(planned));
+  return absl::OkStatus();
+}
+
+absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
   const std::string& name = item.kernel->name;
-  const auto built = kernels.find(name);
-  if (built == kernels.end()) {
+  if (item.buffers.empty()) return InvalidArgument("kernel @", name, " is run on no buffer");
+  TG_ASSIGN_OR_RETURN(const PlanDevice* device,
+                      DeviceOf(module_->buffers[static_cast<size_t>(item.buffers[0].buffer)]));
+  const auto built = device->kernels->find(name);
+  if (built == device->kernels->end()) {
     return InvalidArgument("kernel @", name, " (stage ", StageName(item.kernel->stage),
                            ") has not been compiled");
   }
   const RenderedKernel& rendered = *built->second.rendered;
   PlannedKernel planned;
-  planned.kernel = item.kernel;
+  planned.kernel = built->second.kernel;
+  planned.context = built->second.program->context().get();
   planned.num_args = rendered.params.size();
   std::vector<KernelArg> args;
   std::vector<VarArg> var_args;
@@ -165,10 +211,13 @@ absl::Status Plan::AddStep(const ScheduledKernel& item, const BuiltKernels& kern
   for (size_t d = 0; d < 3; ++d) {
     range.local[d] = range.global[d] = static_cast<size_t>(rendered.local[d]);
   }
-  TG_RETURN_IF_ERROR(CheckLocalMemory(*item.kernel, built->second.program->context()->info()));
+  TG_RETURN_IF_ERROR(CheckLocalMemory(*planned.kernel, built->second.program->context()->info()));
   TG_ASSIGN_OR_RETURN(Launch launch,
                       Launch::Create(built->second.program, rendered.name, args, range, name));
-  Step step{std::move(launch), &rendered, std::move(var_args), {}};
+  Step step;
+  step.launch.emplace(std::move(launch));
+  step.rendered = &rendered;
+  step.var_args = std::move(var_args);
   for (const VarUse& var : item.vars) {
     if (var.bound) step.bound[var.name] = *var.bound;
   }
@@ -193,6 +242,7 @@ absl::Status Plan::SetVars(const VarMap& vars) {
 absl::Status Plan::SetStepVars(size_t i, const VarMap& vars) {
   Step& step = steps_[i];
   PlannedKernel& planned = kernels_[i];
+  if (!step.launch) return absl::OkStatus();
   std::string missing;
   const auto lookup = [&](std::string_view name) -> int64_t {
     if (const auto bound = step.bound.find(name); bound != step.bound.end()) return bound->second;
@@ -201,7 +251,7 @@ absl::Status Plan::SetStepVars(size_t i, const VarMap& vars) {
     return 0;
   };
   for (const VarArg& arg : step.var_args) {
-    TG_RETURN_IF_ERROR(step.launch.SetArg(arg.index, VarValue(lookup(arg.name), arg.wide)));
+    TG_RETURN_IF_ERROR(step.launch->SetArg(arg.index, VarValue(lookup(arg.name), arg.wide)));
   }
   NDRange range;
   bool empty = false;
@@ -224,17 +274,20 @@ absl::Status Plan::SetStepVars(size_t i, const VarMap& vars) {
   }
   planned.range = range;
   planned.empty = empty;
-  return empty ? absl::OkStatus() : step.launch.SetRange(range);
+  return empty ? absl::OkStatus() : step.launch->SetRange(range);
 }
 
-absl::Status Plan::Enqueue(std::vector<ClEvent>* events) const {
+absl::Status Plan::Enqueue(std::vector<ClEvent>* events) {
   if (events != nullptr) {
     events->clear();
     events->resize(steps_.size());
   }
+  if (!commands_.empty()) return EnqueueOnSeveral(events);
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (kernels_[i].empty) continue;
-    TG_RETURN_IF_ERROR(steps_[i].launch.Enqueue(events == nullptr ? nullptr : &(*events)[i]));
+    ClEvent* event = events == nullptr ? nullptr : &(*events)[i];
+    TG_RETURN_IF_ERROR(steps_[i].launch ? steps_[i].launch->Enqueue(event)
+                                        : steps_[i].transfer->EnqueueWrite(event));
   }
   return absl::OkStatus();
 }

@@ -61,7 +61,8 @@ class PlanTest : public ::testing::Test {
     TG_ASSIGN_OR_RETURN(rendered_, RenderModule(*module_, *FindTarget("cl-cpu")));
     TG_ASSIGN_OR_RETURN(auto program, BuildProgram(context_, rendered_.source, "", nullptr));
     for (size_t i = 0; i < rendered_.kernels.size(); ++i) {
-      built_[module_->kernels[i]->name] = {&rendered_.kernels[i], program};
+      built_[module_->kernels[i]->name] = {module_->kernels[i].get(), &rendered_.kernels[i],
+                                           program};
     }
     for (const BufferDecl& decl : module_->buffers) {
       if (decl.role == Role::kTemp) continue;
@@ -71,7 +72,8 @@ class PlanTest : public ::testing::Test {
     return absl::OkStatus();
   }
   absl::StatusOr<Plan> Make(const VarMap& vars = {}) {
-    return Plan::Create(*module_, *module_->graphs[0], built_, buffers_, vars, pool_);
+    const PlanDevice device = {"", &built_, &pool_};
+    return Plan::Create(*module_, *module_->graphs[0], std::span(&device, 1), buffers_, vars);
   }
   // The message of the error that making a plan gives.
   std::string Failure(const VarMap& vars = {}) {

@@ -87,16 +87,14 @@ class Scheduler {
         return Sink(u);
       case Op::kAssign:
         if (u->src(1)->op == Op::kKernel) return absl::OkStatus();
-        if (u->src(1)->op == Op::kCopy) return Visit(u->src(1));
+        if (u->src(1)->op == Op::kCopy) return CopyTo(u);
         return InvalidArgument(Where(u), "the value that is assigned comes from ",
                                Mnemonic(u->src(1)->op),
                                ", not from a kernel; the graph has not been through kernelize");
       case Op::kKernel:
         return Kernel(u);
-      case Op::kCopy:
-        return Unimplemented(Where(u), "copy to device '",
-                             graph_.body.context->String(static_cast<StringId>(u->word())),
-                             "': a plan runs on one device");
+      case Op::kCopy:  // done by its assign
+        return absl::OkStatus();
       case Op::kLoop:
       case Op::kCarried:
         return Unimplemented(Where(u), "a plan cannot execute ", Mnemonic(u->op));
@@ -137,6 +135,23 @@ class Scheduler {
       } else {
         TG_ASSIGN_OR_RETURN(const BufferSlice slice, Resolve(s));
         item.buffers.push_back(slice);
+      }
+    }
+    out_.push_back(std::move(item));
+    return absl::OkStatus();
+  }
+
+  absl::Status CopyTo(const UOp* assign) {
+    ScheduledKernel item;
+    for (const UOp* s : {assign->src(0), assign->src(1)->src(0)}) {
+      TG_ASSIGN_OR_RETURN(const BufferSlice slice, Resolve(s));
+      item.buffers.push_back(slice);
+      for (; s->op != Op::kBuffer && s->op != Op::kAfter; s = s->src(0)) {
+        const bool part = s->op == Op::kBufferView || IsMovement(s->op);
+        if (!part || s->op == Op::kReshape) continue;
+        return InvalidArgument(Where(assign), "a copy takes a whole buffer to another, not a ",
+                               Mnemonic(s->op),
+                               " of one; the graph has not been through kernelize");
       }
     }
     out_.push_back(std::move(item));

@@ -1,5 +1,5 @@
-// Schedule: the order in which a graph's kernels run, and which memory and variables each is given.
-// Needs no device.
+// Schedule: the order in which a graph's kernels and copies between devices run, and which memory
+// and variables each is given. Needs no device.
 //
 // A kernel runs after everything that its operands and the assigns of its results ask for, and
 // before every node that reads one of those assigns. Among the orders that this allows it is the
@@ -34,14 +34,14 @@ struct VarUse {
 };
 
 struct ScheduledKernel {
-  const Kernel* kernel = nullptr;
-  std::vector<BufferSlice> buffers;  // by slot
+  const Kernel* kernel = nullptr;    // null: a copy
+  std::vector<BufferSlice> buffers;  // by slot; of a copy: to where, from where
   std::vector<VarUse> vars;
 };
 
 // InvalidArgument, naming graph, node and line, where the graph holds something that a plan cannot
 // execute: an op that kernelize would have turned into a kernel, or an order that contradicts
-// itself. Unimplemented for copies between devices and loops.
+// itself. Unimplemented for loops.
 absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module, const Graph& graph);
 
 }  // namespace tg::runtime

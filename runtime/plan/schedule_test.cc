@@ -43,7 +43,7 @@ std::unique_ptr<Module> Parse(const std::string& graph) {
 std::string Describe(const Module& module, const std::vector<ScheduledKernel>& schedule) {
   std::string text;
   for (const ScheduledKernel& item : schedule) {
-    text += (text.empty() ? "" : " ") + item.kernel->name + "(";
+    text += (text.empty() ? "" : " ") + (item.kernel ? item.kernel->name : "copy") + "(";
     for (size_t i = 0; i < item.buffers.size(); ++i) {
       const BufferSlice& slice = item.buffers[i];
       text += (i ? ", " : "") + module.buffers[static_cast<size_t>(slice.buffer)].name;
@@ -173,7 +173,29 @@ TEST(Schedule, CopyBetweenDevices) {
   %y1 = assign %y, %c : f32
   sink %y1
 )"),
-            "graph @main, line 11: copy to device 'gpu': a plan runs on one device");
+            "copy(y, x)");
+  // Its order is that of an assign: @x is overwritten behind it.
+  EXPECT_EQ(Schedule(R"(
+  %t = buffer @t : f32
+  %x = buffer @x : f32
+  %c = copy %x {device = "gpu"} : f32
+  %t1 = assign %t, %c : f32
+  %u = buffer @u : f32
+  %k = kernel @a(%x, %u)
+  %x1 = assign %x, %k, %t1 : f32
+  sink %x1
+)"),
+            "copy(t, x) a(x, u)");
+  EXPECT_EQ(Schedule(R"(
+  %x = buffer @x : f32
+  %0 = flip %x {axes = [0]} : f32
+  %c = copy %0 {device = "gpu"} : f32
+  %y = buffer @y : f32
+  %y1 = assign %y, %c : f32
+  sink %y1
+)"),
+            "graph @main, line 14: a copy takes a whole buffer to another, not a flip of one; the "
+            "graph has not been through kernelize");
 }
 
 TEST(Schedule, ContradictoryOrder) {

@@ -71,23 +71,27 @@ Row Headings() {
 Row RowOf(const PlannedKernel& kernel, size_t number, double seconds, bool color) {
   const double accessed = kernel.work.load_bytes + kernel.work.store_bytes;
   const double touched = std::min(accessed, static_cast<double>(kernel.buffer_bytes));
-  std::string metadata;
-  for (const std::string& what : kernel.kernel->metadata) {
-    metadata += Cat(metadata.empty() ? "[" : ", ", what);
-  }
-  if (!metadata.empty()) metadata += "]";
-  const std::string name = color ? ColoredName(*kernel.kernel) : kernel.kernel->name;
   Row row;
   row[0] = Plain(std::to_string(number));
-  row[kNameColumn] = {name, kernel.kernel->name.size()};
-  row[2] = Plain(kernel.empty ? "none" : Sizes(kernel.range.global));
-  row[3] = Plain(Sizes(kernel.range.local));
   row[4] = Plain(std::to_string(kernel.num_args));
   row[5] = Plain(FormatBytes(static_cast<double>(kernel.buffer_bytes)));
   row[6] = Plain(seconds > 0 ? FormatSeconds(seconds) : "-");
   row[7] = Plain(Rate(kernel.work.ops, seconds));
   row[8] = Plain(Rate(touched, seconds));
   row[9] = Plain(Rate(accessed, seconds));
+  if (kernel.kernel == nullptr) {
+    row[kNameColumn] = Plain("copy");
+    return row;
+  }
+  std::string metadata;
+  for (const std::string& what : kernel.kernel->metadata) {
+    metadata += Cat(metadata.empty() ? "[" : ", ", what);
+  }
+  if (!metadata.empty()) metadata += "]";
+  const std::string name = color ? ColoredName(*kernel.kernel) : kernel.kernel->name;
+  row[kNameColumn] = {name, kernel.kernel->name.size()};
+  row[2] = Plain(kernel.empty ? "none" : Sizes(kernel.range.global));
+  row[3] = Plain(Sizes(kernel.range.local));
   row[kLastColumn] = Plain(metadata);
   return row;
 }
@@ -133,12 +137,18 @@ std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const 
 std::string RunSummary(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                        double wall_seconds) {
   double ops = 0, seconds = 0;
+  size_t copies = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
+    copies += kernels[i].kernel == nullptr;
     if (!kernels[i].empty) ops += kernels[i].work.ops;
     seconds += Seconds(times, i);
   }
   constexpr std::array<std::string_view, 5> kUnits = {"OPS", "kOPS", "MOPS", "GOPS", "TOPS"};
-  std::string text = Cat(kernels.size(), kernels.size() == 1 ? " kernel, " : " kernels, ",
+  const size_t count = kernels.size() - copies;
+  std::string text = Cat(count, count == 1 ? " kernel, " : " kernels, ",
+                         copies == 0   ? std::string()
+                         : copies == 1 ? "1 copy between devices, "
+                                       : Cat(copies, " copies between devices, "),
                          ops < 1000 ? Format("%.0f OPS", ops) : Scaled(ops, kUnits, 1000), ", ");
   if (!times.empty()) text += Cat(FormatSeconds(seconds), " on the device, ");
   text += Cat(FormatSeconds(wall_seconds), " in all");

@@ -92,7 +92,7 @@ TEST_F(ReportTest, TraceIsJsonWithTheKernelsOnTheHostsClock) {
   reduce_.name = "quote\"back\\slash\nend";
   Trace trace;
   trace.AddHost(std::vector<Span>{{"passes", 5'000'000, 6'000'000}, {"run", 7'000'000, 9'000'000}});
-  trace.AddKernels("GPU", kernels_, times_, 7'000'000);
+  trace.AddKernels("GPU", nullptr, kernels_, times_, 7'000'000);
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(trace.ToJson());
   ASSERT_TRUE(static_cast<bool>(parsed)) << llvm::toString(parsed.takeError());
   const llvm::json::Array* events = parsed->getAsObject()->getArray("traceEvents");

@@ -50,18 +50,22 @@ void Trace::AddHost(std::span<const Span> spans) {
   for (const Span& span : spans) events_.push_back({span.name, row, span.start, span.end, nullptr});
 }
 
-void Trace::AddKernels(const std::string& device, std::span<const PlannedKernel> kernels,
-                       std::span<const LaunchTimes> times, int64_t run_start) {
+void Trace::AddKernels(const std::string& device, const Context* context,
+                       std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
+                       int64_t run_start) {
   const int row = Row(device);
   uint64_t origin = UINT64_MAX;
-  for (const LaunchTimes& t : times) {
-    if (t.queued != 0) origin = std::min(origin, t.queued);
+  const size_t count = std::min(kernels.size(), times.size());
+  for (size_t i = 0; i < count; ++i) {
+    if (kernels[i].context != context || times[i].queued == 0) continue;
+    origin = std::min(origin, times[i].queued);
   }
-  for (size_t i = 0; i < std::min(kernels.size(), times.size()); ++i) {
-    if (kernels[i].empty) continue;
+  for (size_t i = 0; i < count; ++i) {
+    if (kernels[i].empty || kernels[i].context != context) continue;
     const auto start = static_cast<int64_t>(times[i].started - origin) + run_start;
     const auto length = static_cast<int64_t>(times[i].ended - times[i].started);
-    events_.push_back({kernels[i].kernel->name, row, start, start + length, &kernels[i]});
+    const std::string name = kernels[i].kernel ? kernels[i].kernel->name : "copy";
+    events_.push_back({name, row, start, start + length, &kernels[i]});
   }
 }
 

@@ -22,10 +22,12 @@ class Trace {
   // A row "host" of what the host did.
   void AddHost(std::span<const Span> spans);
 
-  // The kernels of one run on a row of the device. The device's clock has an origin of its own; its
-  // times are moved so that the first kernel is queued when the run starts by the host's.
-  void AddKernels(const std::string& device, std::span<const PlannedKernel> kernels,
-                  std::span<const LaunchTimes> times, int64_t run_start);
+  // Those kernels and copies of one run that `context` runs, on a row `device`. A device's clock
+  // has an origin of its own; its times are moved so that the first kernel is queued when the run
+  // starts by the host's.
+  void AddKernels(const std::string& device, const Context* context,
+                  std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
+                  int64_t run_start);
 
   std::string ToJson() const;
 

@@ -1,29 +1,33 @@
 #include "runtime/session/device_session.h"
 
 #include <algorithm>
-#include <iterator>
-#include <thread>
+#include <set>
 #include <utility>
 
+#include "ir/devices.h"
 #include "runtime/base/status.h"
 
 namespace tg::runtime {
 namespace {
 
-// PoCL compiles one program at a time, whatever the number of threads, and Oclgrind crashes when
-// asked for two; other drivers compile several.
-size_t KernelsAProgram(size_t kernels, const DeviceInfo& device) {
-  constexpr size_t kMostPrograms = 8, kFewestKernels = 4;
-  if (device.is_pocl || device.platform == "Oclgrind") return kernels;
-  return std::max(kFewestKernels, (kernels + kMostPrograms - 1) / kMostPrograms);
+// By device: the names of the kernels that the module's graphs run there.
+std::map<std::string, std::set<std::string_view>> KernelsByDevice(const Module& module) {
+  std::map<std::string, std::set<std::string_view>> used;
+  for (const auto& graph : module.graphs) {
+    const tg::Context& context = *graph->body.context;
+    DeviceMap devices(module, context);
+    for (const UOp* u : PostOrder(graph->body.root)) {
+      if (u->op != Op::kKernel) continue;
+      used[devices.Name(devices.Of(u))].insert(context.String(static_cast<StringId>(u->word())));
+    }
+  }
+  return used;
 }
 
 }  // namespace
 
 DeviceSession::DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options)
-    : Session(std::move(module)), options_(std::move(options)), pool_(options_.context) {
-  pool_.set_exact(options_.context->info().platform == "Oclgrind");
-}
+    : Session(std::move(module)), options_(std::move(options)) {}
 
 absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(std::unique_ptr<Module> module,
                                                                      DeviceSessionOptions options) {
@@ -33,57 +37,69 @@ absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(std::unique
 }
 
 absl::Status DeviceSession::Build() {
-  const std::vector<std::unique_ptr<Kernel>>& kernels = module().kernels;
-  if (kernels.empty()) return absl::OkStatus();
-  const size_t each = KernelsAProgram(kernels.size(), options_.context->info());
-  std::vector<std::string> sources;
-  {
-    const ScopedSpan span(options_.spans, "render");
-    Workers workers(0);
-    for (size_t begin = 0; begin < kernels.size(); begin += each) {
-      std::vector<const Kernel*> part;
-      for (size_t i = begin; i < std::min(begin + each, kernels.size()); ++i) {
-        part.push_back(kernels[i].get());
-      }
-      TG_ASSIGN_OR_RETURN(RenderedModule rendered,
-                          RenderModule(module(), part, options_.target, &workers));
-      sources.push_back(std::move(rendered.source));
-      std::move(rendered.kernels.begin(), rendered.kernels.end(), std::back_inserter(rendered_));
+  const std::vector<std::string> names = DeviceNames(module());
+  const bool single = options_.others.empty() && names.size() == 1;
+  const std::vector<std::string>& own = single ? names : options_.names;
+  devices_.push_back(std::make_unique<DeviceKernels>(own, options_.context, options_.target));
+  for (const NamedDevice& d : options_.others) {
+    devices_.push_back(std::make_unique<DeviceKernels>(d.names, d.context, d.target));
+  }
+  for (const auto& device : devices_) {
+    for (const std::string& name : device->names()) by_name_.emplace(name, device.get());
+  }
+  for (const std::string& name : names) {
+    if (by_name_.contains(name)) continue;
+    return NotFound("module @", module().name, " is for device '", name,
+                    "' too, which is not open");
+  }
+  const auto used = KernelsByDevice(module());
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    const Module* compiled = d > 0 ? options_.others[d - 1].module.get() : nullptr;
+    if (compiled == nullptr) compiled = &module();
+    std::vector<NamedKernel> kernels;
+    for (size_t i = 0; i < module().kernels.size(); ++i) {
+      const std::string& name = module().kernels[i]->name;
+      const bool needed = std::any_of(devices_[d]->names().begin(), devices_[d]->names().end(),
+                                      [&](const std::string& device) {
+                                        const auto found = used.find(device);
+                                        return found != used.end() && found->second.contains(name);
+                                      });
+      // What no graph runs is built as well, to see that it can be.
+      if (needed || devices_.size() == 1) kernels.push_back({name, compiled->kernels[i].get()});
     }
-  }
-  const ScopedSpan span(options_.spans, "build");
-  return BuildPrograms(sources, each);
-}
-
-absl::Status DeviceSession::BuildPrograms(std::span<const std::string> sources,
-                                          size_t kernels_each) {
-  using Built = absl::StatusOr<std::shared_ptr<const Program>>;
-  std::vector<Built> programs(sources.size());
-  std::string flags = options_.build_options;
-  if (options_.context->info().exact_divide) flags += " -cl-fp32-correctly-rounded-divide-sqrt";
-  const auto build = [&](size_t i) {
-    programs[i] = BuildProgram(options_.context, sources[i], flags, options_.cache);
-  };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < sources.size(); ++i) threads.emplace_back(build, i);
-  build(0);
-  for (std::thread& thread : threads) thread.join();
-  from_cache_ = true;
-  for (const Built& program : programs) {
-    if (!program.ok()) return program.status();
-    from_cache_ = from_cache_ && (*program)->from_cache();
-  }
-  for (size_t i = 0; i < rendered_.size(); ++i) {
-    built_[module().kernels[i]->name] = {&rendered_[i], *programs[i / kernels_each]};
+    TG_RETURN_IF_ERROR(devices_[d]->Build(*compiled, std::move(kernels), options_));
   }
   return absl::OkStatus();
+}
+
+bool DeviceSession::built_from_cache() const {
+  return std::all_of(devices_.begin(), devices_.end(),
+                     [](const auto& device) { return device->from_cache(); });
+}
+
+BufferPoolStats DeviceSession::memory() const {
+  BufferPoolStats sum;
+  for (const auto& device : devices_) {
+    const BufferPoolStats own = device->pool().stats();
+    sum.in_use_bytes += own.in_use_bytes;
+    sum.cached_bytes += own.cached_bytes;
+    sum.peak_in_use_bytes += own.peak_in_use_bytes;
+    sum.peak_total_bytes += own.peak_total_bytes;
+    sum.allocations += own.allocations;
+    sum.reuses += own.reuses;
+    sum.flushes += own.flushes;
+  }
+  return sum;
 }
 
 absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer) {
   BufferRef& ref = buffers_[buffer.name];
   if (ref != nullptr) return ref;
   TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(module(), buffer));
-  absl::StatusOr<BufferRef> made = pool_.Allocate(bytes);
+  // What no graph uses may be on any device.
+  const auto device = by_name_.find(buffer.device);
+  BufferPool& pool = device != by_name_.end() ? device->second->pool() : devices_[0]->pool();
+  absl::StatusOr<BufferRef> made = pool.Allocate(bytes);
   if (!made.ok()) {
     return absl::Status(made.status().code(), Cat(RoleName(buffer.role), " @", buffer.name, ": ",
                                                   std::string(made.status().message())));
@@ -106,9 +122,9 @@ absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tenso
   return absl::OkStatus();
 }
 
-absl::StatusOr<const Plan*> DeviceSession::PlanFor(const Graph& graph,
-                                                   std::span<const BufferDecl* const> buffers,
-                                                   const VarMap& vars) {
+absl::StatusOr<Plan*> DeviceSession::PlanFor(const Graph& graph,
+                                             std::span<const BufferDecl* const> buffers,
+                                             const VarMap& vars) {
   const auto found = plans_.find(graph.name);
   if (found != plans_.end()) {
     if (found->second.vars != vars) {
@@ -123,26 +139,35 @@ absl::StatusOr<const Plan*> DeviceSession::PlanFor(const Graph& graph,
     const absl::StatusOr<BufferRef> ref = BufferFor(*buffer);
     if (!ref.ok()) return ref.status();
   }
-  TG_ASSIGN_OR_RETURN(Plan plan, Plan::Create(module(), graph, built_, buffers_, vars, pool_));
+  std::vector<PlanDevice> devices;
+  for (const auto& [name, device] : by_name_) {
+    devices.push_back({name, &device->built(), &device->pool()});
+  }
+  TG_ASSIGN_OR_RETURN(Plan plan, Plan::Create(module(), graph, devices, buffers_, vars));
   return &plans_.try_emplace(graph.name, std::move(plan), vars).first->second.plan;
+}
+
+absl::Status DeviceSession::Finish() const {
+  for (const auto& device : devices_) TG_RETURN_IF_ERROR(device->context()->Finish());
+  return absl::OkStatus();
 }
 
 absl::Status DeviceSession::Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
                                     const VarMap& vars) {
   TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, buffers, vars));
-  const Context& context = *options_.context;
   // What was uploaded is not part of the run.
-  TG_RETURN_IF_ERROR(context.Finish());
+  TG_RETURN_IF_ERROR(Finish());
   std::vector<ClEvent> events;
   times_ = {};
   times_.start = HostNanos();
   TG_RETURN_IF_ERROR(last_plan_->Enqueue(options_.time_kernels ? &events : nullptr));
-  TG_RETURN_IF_ERROR(context.Finish());
+  TG_RETURN_IF_ERROR(Finish());
   times_.end = HostNanos();
-  for (const ClEvent& event : events) {
+  for (size_t i = 0; i < events.size(); ++i) {
     times_.kernels.emplace_back();
-    if (!event) continue;
-    TG_ASSIGN_OR_RETURN(times_.kernels.back(), WaitForTimes(context, event));
+    if (!events[i]) continue;
+    const Context& context = *last_plan_->kernels()[i].context;
+    TG_ASSIGN_OR_RETURN(times_.kernels.back(), WaitForTimes(context, events[i]));
   }
   return absl::OkStatus();
 }

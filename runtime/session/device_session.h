@@ -1,33 +1,41 @@
-// DeviceSession: a session on an OpenCL device.
+// DeviceSession: a session on OpenCL devices: one, or as many as the module's buffers name.
 #ifndef TG_RUNTIME_SESSION_DEVICE_SESSION_H_
 #define TG_RUNTIME_SESSION_DEVICE_SESSION_H_
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "codegen/opencl/renderer.h"
 #include "passes/target.h"
-#include "runtime/base/spans.h"
-#include "runtime/opencl/disk_cache.h"
 #include "runtime/plan/plan.h"
+#include "runtime/session/device_kernels.h"
 #include "runtime/session/session.h"
 
 namespace tg::runtime {
 
-struct DeviceSessionOptions {
+// A device beside the first one.
+struct NamedDevice {
+  std::vector<std::string> names;  // of the module's buffers that are there
   std::shared_ptr<Context> context;
-  Target target;  // what the module was compiled for
-  // For the OpenCL compiler: no warnings. Division and square root are asked to be correctly
-  // rounded where the device can do that.
-  std::string build_options = "-w";
-  DiskCache* cache = nullptr;  // of compiled programs; null: none
-  bool time_kernels = false;   // needs a context with profiling
-  SpanLog* spans = nullptr;    // what took how long
+  Target target;
+  // The session's module, compiled for `target`: its kernels stand in the same order. Null: the
+  // session's own is.
+  std::shared_ptr<const Module> module;
 };
 
-// When a run happened and what its kernels took.
+struct DeviceSessionOptions : BuildOptions {
+  // The only device, whatever the module calls it, or the first one; and what the module was
+  // compiled for.
+  std::shared_ptr<Context> context;
+  Target target;
+  std::vector<std::string> names = {""};  // of the module's buffers that are on the first device
+  std::vector<NamedDevice> others;
+  bool time_kernels = false;  // needs contexts with profiling
+};
+
+// When a run happened and what its kernels and copies took.
 struct RunTimes {
   int64_t start = 0, end = 0;        // HostNanos, from before the first enqueue to after the last
   std::vector<LaunchTimes> kernels;  // of each kernel of the plan; zeros for an empty kernel
@@ -36,15 +44,16 @@ struct RunTimes {
 
 class DeviceSession : public Session {
  public:
-  // Renders and builds all kernels of the module, which must be linear (compile.h). They are built
-  // in one program, or in a few at the same time where the driver compiles on several threads.
+  // Renders and builds the kernels of the module, which must be linear (compile.h), for the devices
+  // that they run on. NotFound for a device of the module's that is not in the options.
   static absl::StatusOr<std::unique_ptr<DeviceSession>> Create(std::unique_ptr<Module> module,
                                                                DeviceSessionOptions options);
 
-  // In the order of the module's kernels.
-  std::span<const RenderedKernel> rendered() const { return rendered_; }
-  bool built_from_cache() const { return from_cache_; }
-  BufferPoolStats memory() const { return pool_.stats(); }
+  // The first one is the options' `context`.
+  std::span<const std::unique_ptr<DeviceKernels>> devices() const { return devices_; }
+  bool built_from_cache() const;
+  // Of all devices together.
+  BufferPoolStats memory() const;
 
   // Of the graph that ran last. Null before that.
   const Plan* last_plan() const { return last_plan_; }
@@ -60,12 +69,11 @@ class DeviceSession : public Session {
  private:
   DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options);
   absl::Status Build();
-  absl::Status BuildPrograms(std::span<const std::string> sources, size_t kernels_each);
   // The plan of the graph with these variables.
-  absl::StatusOr<const Plan*> PlanFor(const Graph& graph,
-                                      std::span<const BufferDecl* const> buffers,
-                                      const VarMap& vars);
+  absl::StatusOr<Plan*> PlanFor(const Graph& graph, std::span<const BufferDecl* const> buffers,
+                                const VarMap& vars);
   absl::StatusOr<BufferRef> BufferFor(const BufferDecl& buffer);
+  absl::Status Finish() const;
 
   struct CachedPlan {
     CachedPlan(Plan p, VarMap v) : plan(std::move(p)), vars(std::move(v)) {}
@@ -74,13 +82,11 @@ class DeviceSession : public Session {
   };
 
   DeviceSessionOptions options_;
-  BufferPool pool_;
-  std::vector<RenderedKernel> rendered_;
-  BuiltKernels built_;
-  bool from_cache_ = false;
+  std::vector<std::unique_ptr<DeviceKernels>> devices_;
+  std::map<std::string, DeviceKernels*, std::less<>> by_name_;
   NamedBuffers buffers_;
   std::map<std::string, CachedPlan> plans_;  // by graph
-  const Plan* last_plan_ = nullptr;
+  Plan* last_plan_ = nullptr;
   RunTimes times_;
 };
 

@@ -5,10 +5,10 @@
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
 #include "ir/verify/verifier.h"
+#include "passes/pipeline.h"
 #include "runtime/base/status.h"
-#include "runtime/session/compile.h"
 #include "runtime/session/device_session.h"
-#include "runtime/session/device_target.h"
+#include "runtime/session/open_devices.h"
 #include "runtime/session/reference_session.h"
 
 namespace tg::runtime {
@@ -23,23 +23,27 @@ DiskCache* ProcessCache() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
-                                                     std::string_view device_wish) {
+                                                     std::string_view device) {
+  return OpenSession(path, DeviceWishes{std::string(device), {}});
+}
+
+absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
+                                                     const DeviceWishes& wishes) {
   Diagnostics diagnostics;
   std::unique_ptr<Module> module = ReadModuleFile(path, diagnostics);
   if (module) VerifyModule(*module, diagnostics);
   if (diagnostics.has_errors()) return diagnostics.ToStatus();
-  if (device_wish == "reference") {
+  if (wishes.plain == "reference") {
     const InterpretOptions options = OptionsFor(*module);
     return std::make_unique<ReferenceSession>(std::move(module), options);
   }
-  TG_ASSIGN_OR_RETURN(const std::string own_wish, DeviceOf(*module));
-  TG_ASSIGN_OR_RETURN(const Device device,
-                      ChooseDevice(device_wish.empty() ? own_wish : device_wish));
+  TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices());
+  TG_ASSIGN_OR_RETURN(const std::vector<ChosenDevice> chosen,
+                      ChooseDevices(*module, wishes, devices));
   DeviceSessionOptions options;
-  TG_ASSIGN_OR_RETURN(options.context, Context::Create(device, /*profiling=*/false));
-  TG_ASSIGN_OR_RETURN(options.target, ChooseTarget("", module->target, device.info));
-  if (CachingPays(device.info)) options.cache = ProcessCache();
-  TG_RETURN_IF_ERROR(CompileForTarget(*module, options.target));
+  TG_RETURN_IF_ERROR(OpenDevices(*module, chosen, "", /*profiling=*/false, options));
+  if (CachingPays(chosen[0].device.info)) options.cache = ProcessCache();
+  TG_RETURN_IF_ERROR(CompileForDevices(*module, MakePipeline(kPipeline), {}, options));
   return DeviceSession::Create(std::move(module), std::move(options));
 }
 

@@ -7,15 +7,19 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "runtime/session/choose_devices.h"
 #include "runtime/session/session.h"
 
 namespace tg::runtime {
 
 // Reads and verifies a module, compiles it with tg's passes for the device that `device` names (as
 // for ChooseDevice; "reference": the interpreter), and builds its kernels. Compiled programs are
-// cached in the user's cache folder where that pays.
+// cached in the user's cache folder where that pays. A module over several devices takes wishes
+// (choose_devices.h) for those that the names it uses do not tell.
 absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
                                                      std::string_view device = "");
+absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
+                                                     const DeviceWishes& wishes);
 
 }  // namespace tg::runtime
 

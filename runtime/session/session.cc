@@ -75,18 +75,6 @@ absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_v
   return NotFound("there is no buffer @", name, Names(name, names));
 }
 
-absl::StatusOr<std::string> DeviceOf(const Module& module) {
-  const BufferDecl* first = nullptr;
-  for (const BufferDecl& buffer : module.buffers) {
-    if (buffer.device.empty()) continue;
-    if (first == nullptr) first = &buffer;
-    if (buffer.device == first->device) continue;
-    return Unimplemented("buffer @", first->name, " is on '", first->device, "' and @", buffer.name,
-                         " on '", buffer.device, "': a session has one device");
-  }
-  return first == nullptr ? std::string() : first->device;
-}
-
 absl::Status CheckInput(const Module& module, std::string_view name, const HostTensor& tensor) {
   const BufferDecl* buffer = module.FindBuffer(name);
   if (buffer == nullptr || !IsSettable(*buffer)) {

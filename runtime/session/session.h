@@ -94,10 +94,6 @@ absl::Status CheckInput(const Module& module, std::string_view name, const HostT
 // The declaration of a buffer that Session::Get may be asked for. NotFound lists them.
 absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_view name);
 
-// The device that the module asks for: the one that all its buffers with a device name, "" where
-// none has. Unimplemented where two differ.
-absl::StatusOr<std::string> DeviceOf(const Module& module);
-
 // The buffers that a graph reads or writes by name, in the module's order.
 std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph);
 

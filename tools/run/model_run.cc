@@ -9,7 +9,8 @@
 #include "passes/pass_manager.h"
 #include "runtime/base/status.h"
 #include "runtime/io/npy.h"
-#include "runtime/session/device_target.h"
+#include "runtime/session/choose_devices.h"
+#include "runtime/session/open_devices.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tensors.h"
 #include "tools/driver/input.h"
@@ -100,7 +101,7 @@ absl::Status ModelRun::CheckNames() const {
 }
 
 absl::Status ModelRun::Open() {
-  if (flags_.device != "reference") return OpenDevice();
+  if (flags_.devices.plain != "reference") return OpenDevice();
   for (const auto& [flag, given] : {std::pair("--profile", !flags_.profile.empty()),
                                     std::pair("--dump-kernels", !flags_.dump_kernels.empty())}) {
     if (given) return runtime::InvalidArgument(flag, " needs a device; the interpreter is none");
@@ -113,41 +114,42 @@ absl::Status ModelRun::OpenDevice() {
   runtime::DeviceSessionOptions options;
   options.spans = &spans_;
   options.time_kernels = flags_.verbose >= 1 || !flags_.profile.empty();
-  runtime::Device device;
   {
     const ScopedSpan span(&spans_, "open device");
-    std::string wish = flags_.device;
-    if (wish.empty()) {
-      TG_ASSIGN_OR_RETURN(wish, runtime::DeviceOf(*module_));
+    TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
+    TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
+                        runtime::ChooseDevices(*module_, flags_.devices, devices));
+    TG_RETURN_IF_ERROR(
+        runtime::OpenDevices(*module_, chosen, flags_.target, options.time_kernels, options));
+  }
+  const auto tell = [](const std::vector<std::string>& names, const runtime::Context& context,
+                       const Target& target) {
+    llvm::outs() << "device " << context.name();
+    for (const std::string& name : names) {
+      if (!name.empty()) llvm::outs() << " '" << name << "'";
     }
-    TG_ASSIGN_OR_RETURN(device, runtime::ChooseDevice(wish));
-    TG_ASSIGN_OR_RETURN(context_, runtime::Context::Create(device, options.time_kernels));
-    options.context = context_;
-  }
-  TG_ASSIGN_OR_RETURN(options.target,
-                      runtime::ChooseTarget(flags_.target, module_->target, device.info));
+    llvm::outs() << ", target " << target.name << "\n";
+  };
   if (flags_.verbose >= 3) {
-    llvm::outs() << "device " << device.info.name << ", target " << options.target.name << "\n";
+    tell(options.names, *options.context, options.target);
+    for (const runtime::NamedDevice& d : options.others) tell(d.names, *d.context, d.target);
   }
-  if (flags_.cache && runtime::CachingPays(device.info)) {
+  if (flags_.cache && runtime::CachingPays(options.context->info())) {
     cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
     options.cache = cache_.get();
   }
   std::unique_ptr<Module> compiled = Clone(*module_);
-  TG_RETURN_IF_ERROR(Compile(*compiled, options.target));
+  {
+    const ScopedSpan span(&spans_, "passes");
+    PassManagerOptions passes;
+    passes.log = &llvm::errs();
+    TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline_, passes, options));
+  }
   TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
                       runtime::DeviceSession::Create(std::move(compiled), std::move(options)));
   device_ = session.get();
   session_ = std::move(session);
   return absl::OkStatus();
-}
-
-absl::Status ModelRun::Compile(Module& module, const Target& target) {
-  const ScopedSpan span(&spans_, "passes");
-  PassManagerOptions options;
-  options.target = &target;
-  options.log = &llvm::errs();
-  return PassManager(pipeline_, options).Run(module);
 }
 
 absl::Status ModelRun::Feed(runtime::Session& session) const {

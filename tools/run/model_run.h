@@ -13,7 +13,6 @@
 #include "passes/pipeline_text.h"
 #include "runtime/base/spans.h"
 #include "runtime/io/host_tensor.h"
-#include "runtime/opencl/context.h"
 #include "runtime/opencl/disk_cache.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/reference_session.h"
@@ -37,7 +36,6 @@ class ModelRun {
   // Opens the device, or the interpreter.
   absl::Status Open();
   absl::Status OpenDevice();
-  absl::Status Compile(Module& module, const Target& target);
   absl::Status Feed(runtime::Session& session) const;
   absl::Status RunAll();
   absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> RunReference(bool track_error);
@@ -65,7 +63,6 @@ class ModelRun {
 
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;
-  std::shared_ptr<runtime::Context> context_;  // null for the interpreter
   std::unique_ptr<runtime::Session> session_;
   runtime::DeviceSession* device_ = nullptr;  // session_, where it is one
 };

@@ -42,9 +42,14 @@ std::string DescribeSchedule(const Kernel& kernel) {
 }  // namespace
 
 absl::Status ModelRun::DumpKernels() const {
-  TG_RETURN_IF_ERROR(MakeFolder(flags_.dump_kernels));
-  for (const RenderedKernel& kernel : device_->rendered()) {
-    TG_RETURN_IF_ERROR(WriteFile(flags_.dump_kernels + "/" + kernel.name + ".cl", kernel.source));
+  for (size_t d = 0; d < device_->devices().size(); ++d) {
+    // Kernels of one name may differ by device.
+    const std::string folder =
+        d == 0 ? flags_.dump_kernels : Cat(flags_.dump_kernels, "/device", d);
+    TG_RETURN_IF_ERROR(MakeFolder(folder));
+    for (const RenderedKernel& kernel : device_->devices()[d]->rendered()) {
+      TG_RETURN_IF_ERROR(WriteFile(folder + "/" + kernel.name + ".cl", kernel.source));
+    }
   }
   return absl::OkStatus();
 }
@@ -53,13 +58,14 @@ void ModelRun::ReportKernels() const {
   const runtime::Plan& plan = *device_->last_plan();
   const runtime::RunTimes& times = device_->last_times();
   if (flags_.verbose >= kSchedules) {
-    const std::span<const RenderedKernel> rendered = device_->rendered();
-    for (size_t i = 0; i < rendered.size(); ++i) {
-      const Kernel& kernel = *device_->module().kernels[i];
-      llvm::outs() << (color_ ? ColoredName(kernel) : kernel.name) << "  "
-                   << DescribeSchedule(kernel) << "\n";
-      if (flags_.verbose >= kForms) llvm::outs() << PrintKernel(kernel);
-      if (flags_.verbose >= kSources) llvm::outs() << rendered[i].source << "\n";
+    for (const auto& device : device_->devices()) {
+      for (size_t i = 0; i < device->rendered().size(); ++i) {
+        const Kernel& kernel = *device->kernels()[i].kernel;
+        llvm::outs() << (color_ ? ColoredName(kernel) : kernel.name) << "  "
+                     << DescribeSchedule(kernel) << "\n";
+        if (flags_.verbose >= kForms) llvm::outs() << PrintKernel(kernel);
+        if (flags_.verbose >= kSources) llvm::outs() << device->rendered()[i].source << "\n";
+      }
     }
   }
   if (flags_.verbose >= kTable) {
@@ -67,7 +73,7 @@ void ModelRun::ReportKernels() const {
   }
   llvm::outs() << runtime::RunSummary(plan.kernels(), times.kernels, times.seconds()) << "\n";
   if (flags_.verbose < kSchedules) return;
-  const runtime::MemoryPlan& memory = plan.temporaries();
+  const runtime::MemoryBytes& memory = plan.temporaries();
   const runtime::BufferPoolStats pool = device_->memory();
   const auto bytes = [](size_t n) { return runtime::FormatBytes(static_cast<double>(n)); };
   llvm::outs() << "temporaries take " << bytes(memory.planned_bytes) << "; "
@@ -109,7 +115,13 @@ absl::Status ModelRun::WriteTrace() const {
   runtime::Trace trace;
   trace.AddHost(spans_);
   const runtime::RunTimes& times = device_->last_times();
-  trace.AddKernels(context_->name(), device_->last_plan()->kernels(), times.kernels, times.start);
+  for (const auto& device : device_->devices()) {
+    const std::string& name = device->context()->name();
+    const bool several = device_->devices().size() > 1;
+    trace.AddKernels(several ? Cat(name, " '", device->names()[0], "'") : name,
+                     device->context().get(), device_->last_plan()->kernels(), times.kernels,
+                     times.start);
+  }
   return WriteFile(flags_.profile, trace.ToJson());
 }
 

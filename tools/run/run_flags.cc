@@ -62,9 +62,10 @@ void RunFlags::AddTo(Flags& flags) {
             "random numbers for every input that is not given");
   AddInputFormat(flags, &input_format);
   flags.String("graph", "NAME", &graph, "what to run: by default main, or the only graph");
-  flags.String("device", "NAME", &device,
-               "cpu, gpu, a number or part of a name from --list-devices; or reference, the "
-               "interpreter; by default a GPU where there is one");
+  flags.Repeated("device", "[NAME=]DEVICE", &device_texts,
+                 "cpu, gpu, a number or part of a name from --list-devices; or reference, the "
+                 "interpreter; by default a GPU where there is one; with NAME, what a device that "
+                 "the module names is here");
   flags.Group("How it is compiled");
   flags.String("pass", "PIPELINE", &pass, "the passes to run, as for tg-opt");
   flags.String("opt", "OPTIONS", &opt,
@@ -130,6 +131,14 @@ absl::Status RunFlags::Interpret() {
     }
     vars[named.name] = value;
   }
+  absl::StatusOr<runtime::DeviceWishes> wishes = runtime::ParseDeviceWishes(device_texts);
+  if (!wishes.ok()) {
+    return InvalidArgument("--device: ", std::string(wishes.status().message()));
+  }
+  devices = *std::move(wishes);
+  if (devices.plain == "reference" && !devices.named.empty()) {
+    return InvalidArgument("--device=reference is the interpreter, which has no other devices");
+  }
   if (verbose_level && (*verbose_level < 0 || *verbose_level > 5)) {
     return InvalidArgument("--verbose must be 0 to 5, not ", *verbose_level);
   }
@@ -147,7 +156,7 @@ absl::Status RunFlags::Interpret() {
   }
   if (min_accuracy && labels.empty()) return InvalidArgument("--min-accuracy needs --labels");
   if (!labels.empty() && classify.empty()) return InvalidArgument("--labels needs --classify");
-  if (check && device == "reference") {
+  if (check && devices.plain == "reference") {
     return InvalidArgument(
         "--check compares a device with the interpreter; --device=reference is "
         "the interpreter");

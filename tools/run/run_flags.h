@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/plan/plan.h"
+#include "runtime/session/choose_devices.h"
 #include "tools/driver/flags.h"
 
 namespace tg {
@@ -27,9 +28,9 @@ struct Expectation {
 
 struct RunFlags {
   // As written.
-  std::vector<std::string> input_texts, output_texts, var_texts, expect_texts;
+  std::vector<std::string> input_texts, output_texts, var_texts, expect_texts, device_texts;
   std::vector<std::string> print, show, classify, class_names;
-  std::string graph, device, target, pass = "default", opt, labels, dump_kernels, profile;
+  std::string graph, target, pass = "default", opt, labels, dump_kernels, profile;
   std::string color = "auto", input_format = "auto", min_accuracy_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
   bool check = false, cache = true, list_devices = false, version = false, help = false;
@@ -38,6 +39,7 @@ struct RunFlags {
   std::vector<NamedFile> inputs, outputs;
   std::vector<Expectation> expectations;
   runtime::VarMap vars;
+  runtime::DeviceWishes devices;
   int verbose = 0;
   int64_t repeat = 1, limit = 4;
   std::optional<double> min_accuracy;

@@ -1,0 +1,90 @@
+#include "passes/kernelize/placement.h"
+
+#include <vector>
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+namespace {
+
+// Whether a movement op's result holds all of its source.
+bool DropsNothing(const UOp* u, ShapeMap& shapes) {
+  if (u->op == Op::kShrink) return false;
+  if (u->op != Op::kView) return true;
+  const Shape &from = shapes.Of(u->src(0)), &to = shapes.Of(u);
+  return IsStatic(from) && IsStatic(to) && NumElements(to) >= NumElements(from);
+}
+
+// Whether what an assign gives is a part of a buffer, or one in another order.
+bool IsViewOfBuffer(const UOp* u) {
+  if (u->op != Op::kAssign) return false;
+  for (const UOp* t = u->src(0); IsMovement(t->op); t = t->src(0)) {
+    if (t->op != Op::kReshape) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Placement::Placement(const Module& module, const Body& body) : devices_(module, *body.context) {
+  const std::vector<const UOp*> order = PostOrder(body.root);
+  if (!NamesDevices(module, {order.data(), order.size()})) return;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const UOp* u = *it;
+    const DeviceId own = devices_.Of(u);
+    const DeviceId here = own != kAnyDevice ? own : user_.Get(u);
+    if (here == kAnyDevice) continue;
+    for (const UOp* s : SourcesOnOneDevice(u)) {
+      if (devices_.Of(s) != kAnyDevice) continue;
+      DeviceId& user = user_[s];
+      user = user == kAnyDevice || user == here ? here : kSeveral;
+    }
+  }
+}
+
+DeviceId Placement::Of(const UOp* u) {
+  if (const DeviceId own = devices_.Of(u); own != kAnyDevice) return own;
+  const DeviceId user = user_.Get(u);
+  return user > kAnyDevice ? user : kDefaultDevice;
+}
+
+const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const UOp* u,
+                        const UOp* x) {
+  llvm::SmallVector<const UOp*, 8> movement;
+  while (x->op == Op::kCopy || (IsMovement(x->op) && DropsNothing(x, shapes))) {
+    if (x->op != Op::kCopy) movement.push_back(x);
+    x = x->src(0);
+  }
+  const DeviceId from = devices.Of(x);
+  if (from != kAnyDevice && from != devices.Of(u)) {
+    // A copy takes memory as it is.
+    if (IsViewOfBuffer(x)) x = b.context().Make(Op::kContiguous, x->dtype, {x});
+    x = b.context().Make(Op::kCopy, x->dtype, {x}, u->attr);
+  }
+  for (size_t i = movement.size(); i-- > 0;) {
+    llvm::SmallVector<const UOp*, 4> srcs(movement[i]->srcs().begin(), movement[i]->srcs().end());
+    srcs[0] = x;
+    x = b.context().Rebuild(movement[i], b.context(), {srcs.data(), srcs.size()});
+  }
+  return x;
+}
+
+void FuseEverywhere(const Module& module, Body& body, NodeSet& fused) {
+  const Placement placement(module, body);
+  NodeMap<const UOp*> map;
+  llvm::SmallVector<const UOp*, 8> srcs;
+  for (const UOp* u : PostOrder(body.root)) {
+    const bool everywhere = placement.IsEverywhere(u);
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* to = everywhere && u->op == Op::kContiguous
+                        ? srcs[0]
+                        : body.context->Rebuild(u, *body.context, {srcs.data(), srcs.size()});
+    if (everywhere || fused.Contains(u)) fused.Insert(to);
+    map[u] = to;
+    body.CarryOver(u, to);
+  }
+  body.root = map.Get(body.root);
+}
+
+}  // namespace tg

@@ -1,0 +1,102 @@
+// A plan over several devices: who waits for whom.
+#include <algorithm>
+
+#include "runtime/base/status.h"
+#include "runtime/plan/plan.h"
+
+namespace tg::runtime {
+
+void Plan::FindHazards(std::span<const ScheduledKernel> schedule) {
+  std::vector<Command> commands;
+  std::vector<Enqueued> enqueued;
+  const auto add = [&](size_t step, const Context& context) -> Command& {
+    const auto known = std::find(queues_.begin(), queues_.end(), &context);
+    Command& command = commands.emplace_back();
+    command.queue = static_cast<int>(known - queues_.begin());
+    if (known == queues_.end()) queues_.push_back(&context);
+    enqueued.emplace_back().step = step;
+    return command;
+  };
+  // Temporaries may share a block of memory.
+  std::map<const Buffer*, int> blocks;
+  const auto block = [&](const BufferSlice& slice) {
+    const Buffer* memory = buffers_[static_cast<size_t>(slice.buffer)].get();
+    return blocks.try_emplace(memory, static_cast<int>(blocks.size())).first->second;
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const std::vector<BufferSlice>& buffers = schedule[i].buffers;
+    if (const auto& transfer = steps_[i].transfer) {
+      if (transfer->through_host()) {
+        add(i, transfer->sender()).reads.push_back(block(buffers[1]));
+        enqueued.back().reads = true;
+        add(i, transfer->receiver()).writes.push_back(block(buffers[0]));
+      } else {
+        Command& command = add(i, transfer->receiver());
+        command.reads.push_back(block(buffers[1]));
+        command.writes.push_back(block(buffers[0]));
+      }
+      continue;
+    }
+    Command& command = add(i, *kernels_[i].context);
+    for (const KernelParam& param : steps_[i].rendered->params) {
+      if (param.is_var) continue;
+      const int memory = block(buffers[static_cast<size_t>(param.slot)]);
+      if (param.reads) command.reads.push_back(memory);
+      if (param.writes) command.writes.push_back(memory);
+    }
+  }
+  if (queues_.size() < 2) return;
+  commands_ = std::move(enqueued);
+  const std::vector<std::vector<size_t>> waits = FindWaits(commands);
+  for (size_t i = 0; i < commands_.size(); ++i) {
+    commands_[i].queue = queues_[static_cast<size_t>(commands[i].queue)];
+    commands_[i].waits = waits[i];
+    for (const size_t w : waits[i]) commands_[w].is_waited_for = true;
+  }
+}
+
+absl::Status Plan::EnqueueOnSeveral(std::vector<ClEvent>* events) {
+  std::vector<ClEvent> own(commands_.size());
+  std::vector<cl_event> waits;
+  for (size_t i = 0; i < commands_.size(); ++i) {
+    const Enqueued& c = commands_[i];
+    Step& step = steps_[c.step];
+    waits.clear();
+    for (const size_t w : c.waits) waits.push_back(own[w].get());
+    const bool wants_event = c.is_waited_for || (events != nullptr && !c.reads);
+    ClEvent* event = wants_event ? &own[i] : nullptr;
+    if (kernels_[c.step].empty) {
+      // Who waits for it waits for what stands before it on its queue.
+      TG_RETURN_IF_ERROR(EnqueueBarrier(*c.queue, waits));
+      if (c.is_waited_for) TG_RETURN_IF_ERROR(EnqueueMarker(*c.queue, event));
+      continue;
+    }
+    TG_RETURN_IF_ERROR(step.launch ? step.launch->Enqueue(event, waits)
+                       : c.reads   ? step.transfer->EnqueueRead(event, waits)
+                                   : step.transfer->EnqueueWrite(event, waits));
+    // An event is only sure to come where its queue was handed over.
+    if (c.is_waited_for) TG_CL_CALL(c.queue->name(), clFlush, c.queue->queue());
+    if (events == nullptr || c.reads) continue;
+    clRetainEvent(own[i].get());
+    (*events)[c.step] = ClEvent(own[i].get());
+  }
+  return Join();
+}
+
+absl::Status Plan::Join() const {
+  std::vector<ClEvent> ends(queues_.size());
+  for (size_t q = 0; q < queues_.size(); ++q) {
+    TG_RETURN_IF_ERROR(EnqueueMarker(*queues_[q], &ends[q]));
+  }
+  for (size_t q = 0; q < queues_.size(); ++q) {
+    std::vector<cl_event> others;
+    for (size_t p = 0; p < queues_.size(); ++p) {
+      if (p != q && queues_[p]->SharesWith(*queues_[q])) others.push_back(ends[p].get());
+    }
+    TG_RETURN_IF_ERROR(EnqueueBarrier(*queues_[q], others));
+    TG_CL_CALL(queues_[q]->name(), clFlush, queues_[q]->queue());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tg::runtime

@@ -1,0 +1,97 @@
+#include "runtime/session/choose_devices.h"
+
+#include <algorithm>
+
+#include "ir/devices.h"
+#include "runtime/base/status.h"
+
+namespace tg::runtime {
+namespace {
+
+// "m.uop:7: buffer @w is on device 'gpu'": the first thing that asks for the device.
+std::string WhoAsksFor(const Module& module, std::string_view name) {
+  const auto at = [&](Location loc) {
+    return loc.line > 0 ? Cat(module.path, module.path.empty() ? "line " : ":", loc.line, ": ")
+                        : std::string();
+  };
+  for (const BufferDecl& buffer : module.buffers) {
+    if (buffer.device != name) continue;
+    return Cat(at(buffer.loc), "buffer @", buffer.name, " is on device '", name, "'");
+  }
+  for (const auto& graph : module.graphs) {
+    for (const UOp* u : PostOrder(graph->body.root)) {
+      if (u->op != Op::kCopy) continue;
+      if (graph->body.context->String(static_cast<StringId>(u->word())) != name) continue;
+      return Cat(at(graph->body.side.loc(u)), "graph @", graph->name, " copies to device '", name,
+                 "'");
+    }
+  }
+  return Cat("device '", name, "'");
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceWishes> ParseDeviceWishes(std::span<const std::string> texts) {
+  DeviceWishes wishes;
+  bool has_plain = false;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      if (has_plain) {
+        return InvalidArgument("the device is given twice, as '", wishes.plain, "' and '", text,
+                               "'; NAME=DEVICE says it of one that the module names");
+      }
+      wishes.plain = text;
+      has_plain = true;
+      continue;
+    }
+    const std::string name = text.substr(0, equals);
+    if (name.empty() || equals + 1 == text.size()) {
+      return InvalidArgument("expected DEVICE or NAME=DEVICE, not '", text, "'");
+    }
+    if (!wishes.named.emplace(name, text.substr(equals + 1)).second) {
+      return InvalidArgument("device '", name, "' is given twice");
+    }
+  }
+  return wishes;
+}
+
+absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
+                                                        const DeviceWishes& wishes,
+                                                        std::span<const Device> devices) {
+  std::vector<std::string> names = DeviceNames(module);
+  for (const auto& [name, wish] : wishes.named) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::string known;
+    for (const std::string& n : names) {
+      if (!n.empty()) known += Cat(known.empty() ? ": " : ", ", "'", n, "'");
+    }
+    return InvalidArgument("module @", module.name, " has no device '", name, "'",
+                           known.empty() ? "; it names none" : Cat("; it names", known));
+  }
+  if (names.empty()) names = {""};
+  const bool single = names.size() == 1;
+  if (!single && !names[0].empty() && !wishes.plain.empty()) {
+    return InvalidArgument("module @", module.name, " has ", names.size(), " devices, '", names[0],
+                           "' and others: which is to be '", wishes.plain,
+                           "' is said as in --device='", names[0], "=", wishes.plain, "'");
+  }
+  std::vector<ChosenDevice> chosen;
+  for (const std::string& name : names) {
+    const auto named = wishes.named.find(name);
+    const bool is_plain = name.empty() || (single && !wishes.plain.empty());
+    const std::string& wish = named != wishes.named.end() ? named->second
+                              : is_plain                  ? wishes.plain
+                                                          : name;
+    absl::StatusOr<Device> device = ChooseDevice(devices, wish);
+    if (!device.ok() && !is_plain && named == wishes.named.end()) {
+      return NotFound(WhoAsksFor(module, name), ": ", std::string(device.status().message()),
+                      "which it is can be said, as in --device='", name, "=cpu'");
+    }
+    if (!device.ok()) return device.status();
+    chosen.push_back({name, *std::move(device)});
+  }
+  return chosen;
+}
+
+}  // namespace tg::runtime

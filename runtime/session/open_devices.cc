@@ -1,0 +1,86 @@
+#include "runtime/session/open_devices.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "passes/kernelize/kernelize.h"
+#include "runtime/base/status.h"
+#include "runtime/session/device_target.h"
+
+namespace tg::runtime {
+namespace {
+
+// Whether what is compiled for one device is for the other too.
+bool AreAlike(const DeviceInfo& a, const DeviceInfo& b) {
+  return a.name == b.name && a.platform == b.platform && a.driver_version == b.driver_version &&
+         a.compute_units == b.compute_units;
+}
+
+}  // namespace
+
+absl::Status OpenDevices(const Module& module, std::span<const ChosenDevice> chosen,
+                         std::string_view wish, bool profiling, DeviceSessionOptions& options) {
+  std::vector<Device> devices;
+  for (const ChosenDevice& c : chosen) devices.push_back(c.device);
+  TG_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Context>> contexts,
+                      Context::CreateAll(devices, profiling));
+  options.context = contexts[0];
+  options.names.clear();
+  options.others.clear();
+  TG_ASSIGN_OR_RETURN(options.target, ChooseTarget(wish, module.target, contexts[0]->info()));
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    // The module may have two names for one device of the machine.
+    if (contexts[i] == contexts[0]) {
+      options.names.push_back(chosen[i].name);
+      continue;
+    }
+    const auto known = std::find_if(options.others.begin(), options.others.end(),
+                                    [&](const NamedDevice& d) { return d.context == contexts[i]; });
+    if (known != options.others.end()) {
+      known->names.push_back(chosen[i].name);
+      continue;
+    }
+    NamedDevice& device = options.others.emplace_back();
+    device.names = {chosen[i].name};
+    device.context = contexts[i];
+    TG_ASSIGN_OR_RETURN(device.target, ChooseTarget(wish, module.target, contexts[i]->info()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CompileForDevices(Module& module, const Pipeline& pipeline, PassManagerOptions passes,
+                               DeviceSessionOptions& options) {
+  passes.target = &options.target;
+  if (options.others.empty()) return PassManager(pipeline, passes).Run(module);
+  const auto kernels = std::find_if(pipeline.begin(), pipeline.end(), [](const PipelineStep& s) {
+    return s.pass == &kKernelizePass;
+  });
+  const auto behind = kernels == pipeline.end() ? pipeline.begin() : kernels + 1;
+  TG_RETURN_IF_ERROR(PassManager({pipeline.begin(), behind}, passes).Run(module));
+  const Pipeline rest(behind, pipeline.end());
+  const std::unique_ptr<Module> graphs = Clone(module);
+  TG_RETURN_IF_ERROR(PassManager(rest, passes).Run(module));
+  for (size_t i = 0; i < options.others.size(); ++i) {
+    NamedDevice& device = options.others[i];
+    const DeviceInfo& info = device.context->info();
+    if (AreAlike(info, options.context->info())) continue;
+    const auto same =
+        std::find_if(options.others.begin(), options.others.begin() + static_cast<ptrdiff_t>(i),
+                     [&](const NamedDevice& d) { return AreAlike(info, d.context->info()); });
+    if (same != options.others.begin() + static_cast<ptrdiff_t>(i)) {
+      device.module = same->module;
+      continue;
+    }
+    std::unique_ptr<Module> own = Clone(*graphs);
+    passes.target = &device.target;
+    TG_RETURN_IF_ERROR(PassManager(rest, passes).Run(*own));
+    if (own->kernels.size() != module.kernels.size()) {
+      return absl::InternalError(Cat("kernels of ", info.name, ": ", own->kernels.size(), ", not ",
+                                     module.kernels.size()));
+    }
+    device.module = std::move(own);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tg::runtime
