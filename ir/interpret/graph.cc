@@ -102,8 +102,11 @@ absl::Status GraphRun::Eval(const UOp* u) {
       v.tensor = *t;
       return absl::OkStatus();
     }
-    case Op::kContiguous:
-    case Op::kCopy: {
+    case Op::kCopy:
+      // It takes memory as it is: what was never given a value has none on the other side either.
+      v.tensor = values_[u->src(0)]->tensor;
+      return absl::OkStatus();
+    case Op::kContiguous: {
       auto x = Operand(u, 0);
       if (!x.ok()) return x.status();
       v.tensor = *x;

@@ -152,6 +152,7 @@ VersionPtr GraphRun::Write(const VersionPtr& base, const std::vector<int64_t>* m
   for (size_t i = 0; i < values.size(); ++i) {
     const int64_t at = map ? (*map)[i] : static_cast<int64_t>(i);
     if (at < 0) continue;  // what a pad adds is not there
+    if (values.defined && !(*values.defined)[i]) continue;
     record->indices.push_back(at);
     record->values.push_back(CastBits(values.scalar, storage, (*values.data)[i]));
     if (values.error) record->errors.push_back(values.ErrorAt(i));
@@ -191,8 +192,10 @@ absl::Status GraphRun::Assign(const UOp* u, GraphValue& v) {
       return absl::InvalidArgumentError(
           absl::StrCat("the kernel does not write @", target.version->name));
   } else {
-    auto value = Operand(u, 1);
+    const bool copy = u->src(1)->op == Op::kCopy;
+    absl::StatusOr<Tensor> value = copy ? values_[u->src(1)]->tensor : Operand(u, 1);
     if (!value.ok()) return value.status();
+    if (!value->ok()) return absl::InvalidArgumentError("source 1 has no value");
     if (value->size() != target.tensor.size() && value->size() != 1) {
       return absl::InvalidArgumentError(absl::StrCat("the target has shape ",
                                                      ShapeText(target.tensor.shape), ", the value ",

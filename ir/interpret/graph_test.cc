@@ -225,6 +225,35 @@ TEST(Graph, Errors) {
             "f32[3]");
 }
 
+// A copy between devices takes memory as it is: who reads what has no value is told then.
+TEST(Graph, CopiesWhatHasNoValue) {
+  const auto text = [](const std::string& from) {
+    return R"(tg 1
+module @t
+buffer @x : f32[2] input
+buffer @t : f32[4] temp
+buffer @u : f32[4] temp on "B"
+buffer @y : f32[2] output on "B"
+graph @main {
+  %x = buffer @x : f32
+  %t = buffer @t : f32
+  %half = shrink %t {arg = [(0, 2)]} : f32
+  %0 = assign %half, %x : f32
+  %1 = after %t, %0 : f32
+  %2 = copy %1 {device = "B"} : f32
+  %u = buffer @u : f32
+  %3 = assign %u, %2 : f32
+  %4 = shrink %3 {arg = [()" +
+           from + R"()]} : f32
+  sink %4 -> @y
+}
+)";
+  };
+  EXPECT_EQ(RunY(text("0, 2"), {{"x", F32({2}, {1, -2})}}), (Numbers{1, -2}));
+  EXPECT_EQ(RunError(text("1, 3"), {{"x", F32({2}, {1, -2})}}),
+            "graph @main: element 1 of source 0 was never given a value");
+}
+
 TEST(Graph, TooLargeToBeHeld) {
   EXPECT_EQ(RunError(Graph("f32[1, 1]", "f32[1, 1]",
                            "  %e = expand %x {shape = [4294967296, 4294967296]} : f32\n"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/check.h"
+#include "ir/testing/scatter_devices.h"
 #include "ir/value.h"
 
 namespace tg::testing {
@@ -23,6 +24,7 @@ std::vector<Scalar> ScalarsOf(std::string_view classes) {
 GraphMaker::GraphMaker(uint64_t seed, const RandomGraphOptions& options)
     : options_(options),
       rng_(seed),
+      devices_seed_(seed ^ 0x646576696365),
       program_{std::make_unique<Module>(), {}, {}},
       module_(*program_.module),
       body_([&]() -> Body& {
@@ -315,6 +317,9 @@ RandomProgram GraphMaker::Make() {
     if (states_[i].assigns.empty()) WriteState();
   }
   Finish();
+  // Numbers of its own, so that it changes no other graph.
+  Rng devices(devices_seed_);
+  if (devices.Percent(options_.devices)) ScatterDevices(module_, *module_.graphs[0], devices);
   return std::move(program_);
 }
 

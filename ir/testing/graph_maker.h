@@ -109,6 +109,7 @@ class GraphMaker {
 
   const RandomGraphOptions& options_;
   Rng rng_;
+  const uint64_t devices_seed_;
   RandomProgram program_;
   Module& module_;
   Body& body_;

@@ -30,6 +30,7 @@ struct RandomGraphOptions {
   int empty = 4;            // with extents of 0
   int template_share = 60;  // with instances of `templates`
   int inexact = 8;          // with flags under which other values are right too
+  int devices = 8;          // over several devices
   ModuleFlags flags = {ModuleFlag::kNoContract};
   std::span<const RootTemplate> templates;
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "ir/devices.h"
 #include "ir/interpret/run.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
@@ -36,6 +37,18 @@ TEST(RandomGraph, ProgramsAreValidPrintBackAndRun) {
     const auto result = Interpret(*p.module, "main", p.inputs, p.vars);
     ASSERT_TRUE(result.ok()) << seed << ": " << std::string(result.status().message()) << text;
   }
+}
+
+TEST(RandomGraph, SomeAreOverSeveralDevices) {
+  int several = 0, copies = 0;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    const RandomProgram p = MakeRandomProgram(seed);
+    several += DeviceNames(*p.module).size() > 1;
+    for (const UOp* u : PostOrder(p.module->graphs[0]->body.root)) copies += u->op == Op::kCopy;
+  }
+  EXPECT_GT(several, 20);
+  EXPECT_LT(several, 60);
+  EXPECT_GT(copies, 3 * several);
 }
 
 TEST(RandomGraph, EveryElementwiseOpWithEveryTypeThatItTakes) {

@@ -1,5 +1,6 @@
 #include "runtime/opencl/transfer.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,53 +15,113 @@ const cl_event* Data(std::span<const cl_event> waits) {
 }
 cl_event* Receive(ClEvent* event) { return event == nullptr ? nullptr : event->Receive(); }
 
-// The read is done, or failed with a negative status, which the event passes on to the write.
+// A piece was read, or failed to be with a negative status, which the event passes on to its write.
 void CL_CALLBACK SetArrived(cl_event, cl_int status, void* arrived) {
   const auto event = static_cast<cl_event>(arrived);
   clSetUserEventStatus(event, status < 0 ? status : CL_COMPLETE);
   clReleaseEvent(event);
 }
 
+bool CopyDirectly(const Context& from, const Context& to) {
+  if (&from == &to) return true;
+  return from.SharesWith(to) && !(from.info().is_nvidia && to.info().is_nvidia);
+}
+
 }  // namespace
 
+// Memory of the host that devices reach without the processor's help.
 struct Transfer::Staging {
-  std::vector<std::byte> bytes;
-  ClEvent arrived;  // of the receiver's context: set when `bytes` are there
-  ClEvent written;  // when `bytes` may be overwritten
+  struct Piece {
+    size_t offset = 0, size = 0;
+    ClEvent arrived;  // of the receiver's OpenCL context: it may be written
+    ClEvent written;
+  };
+  std::shared_ptr<const Buffer> keeps_sender;  // and with it the queue that unmaps
+  ClMem pinned;
+  std::byte* bytes = nullptr;
+  std::vector<Piece> pieces;
+
+  cl_event last_write() const { return pieces.empty() ? nullptr : pieces.back().written.get(); }
   ~Staging() {
-    const cl_event last = written.get();
+    const cl_event last = last_write();
     if (last != nullptr) clWaitForEvents(1, &last);
+    const Context& context = keeps_sender->context();
+    if (bytes != nullptr) {
+      clEnqueueUnmapMemObject(context.queue(), pinned.get(), bytes, 0, nullptr, nullptr);
+      clFinish(context.queue());
+    }
   }
 };
 
 Transfer::Transfer(BufferRef from, BufferRef to, size_t size)
-    : from_(std::move(from)), to_(std::move(to)), size_(size) {
-  TG_CHECK(size <= from_->size() && size <= to_->size());
-  if (sender().SharesWith(receiver())) return;
-  staging_ = std::make_shared<Staging>();
-  staging_->bytes.resize(size);
+    : from_(std::move(from)), to_(std::move(to)), size_(size) {}
+
+absl::StatusOr<Transfer> Transfer::Create(BufferRef from, BufferRef to, size_t size) {
+  TG_CHECK(size <= from->size() && size <= to->size());
+  Transfer transfer(std::move(from), std::move(to), size);
+  const Context& sender = transfer.sender();
+  if (CopyDirectly(sender, transfer.receiver())) return transfer;
+  transfer.staging_ = std::make_shared<Staging>();
+  Staging& staging = *transfer.staging_;
+  staging.keeps_sender = transfer.from_;
+  if (size == 0) return transfer;
+  cl_int code = CL_SUCCESS;
+  staging.pinned =
+      ClMem(clCreateBuffer(sender.context(), CL_MEM_ALLOC_HOST_PTR, size, nullptr, &code));
+  TG_RETURN_IF_ERROR(ClStatus(code, "clCreateBuffer of memory of the host", sender.name()));
+  staging.bytes = static_cast<std::byte*>(clEnqueueMapBuffer(sender.queue(), staging.pinned.get(),
+                                                             CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                             size, 0, nullptr, nullptr, &code));
+  TG_RETURN_IF_ERROR(ClStatus(code, "clEnqueueMapBuffer", sender.name()));
+  // Few enough to cost nothing, enough for both directions to be busy.
+  constexpr size_t kLeastPiece = 1 << 20, kMostPieces = 16;
+  const size_t step = std::max(kLeastPiece, (size + kMostPieces - 1) / kMostPieces);
+  for (size_t offset = 0; offset < size; offset += step) {
+    Staging::Piece& piece = staging.pieces.emplace_back();
+    piece.offset = offset;
+    piece.size = std::min(step, size - offset);
+  }
+  return transfer;
+}
+
+absl::Status Transfer::EnqueuePiece(size_t number, std::span<const cl_event> waits) {
+  Staging::Piece& piece = staging_->pieces[number];
+  ClEvent read;
+  TG_RETURN_IF_ERROR(
+      ClStatus(clEnqueueReadBuffer(sender().queue(), from_->mem(), CL_FALSE, piece.offset,
+                                   piece.size, staging_->bytes + piece.offset, Count(waits),
+                                   Data(waits), read.Receive()),
+               "clEnqueueReadBuffer", sender().name()));
+  if (sender().SharesWith(receiver())) {
+    piece.arrived = std::move(read);
+    return absl::OkStatus();
+  }
+  cl_int code = CL_SUCCESS;
+  piece.arrived = ClEvent(clCreateUserEvent(receiver().context(), &code));
+  TG_RETURN_IF_ERROR(ClStatus(code, "clCreateUserEvent", receiver().name()));
+  const cl_event arrived = piece.arrived.get();
+  clRetainEvent(arrived);  // for the callback
+  code = clSetEventCallback(read.get(), CL_COMPLETE, SetArrived, arrived);
+  if (code != CL_SUCCESS) clReleaseEvent(arrived);
+  return ClStatus(code, "clSetEventCallback", sender().name());
 }
 
 absl::Status Transfer::EnqueueRead(ClEvent* event, std::span<const cl_event> waits) {
   TG_CHECK(through_host());
-  if (size_ == 0) return event == nullptr ? absl::OkStatus() : EnqueueMarker(sender(), event);
-  if (const cl_event last = staging_->written.get(); last != nullptr) {
-    TG_CL_CALL(receiver().name(), clWaitForEvents, 1, &last);
+  std::vector<cl_event> all(waits.begin(), waits.end());
+  if (const cl_event last = staging_->last_write(); last != nullptr) {
+    // The pieces' memory is still being written.
+    if (sender().SharesWith(receiver())) {
+      all.push_back(last);
+    } else {
+      TG_CL_CALL(receiver().name(), clWaitForEvents, 1, &last);
+    }
   }
-  ClEvent own;
-  if (event == nullptr) event = &own;
-  TG_RETURN_IF_ERROR(ClStatus(
-      clEnqueueReadBuffer(sender().queue(), from_->mem(), CL_FALSE, 0, size_,
-                          staging_->bytes.data(), Count(waits), Data(waits), event->Receive()),
-      "clEnqueueReadBuffer", sender().name()));
-  cl_int code = CL_SUCCESS;
-  staging_->arrived = ClEvent(clCreateUserEvent(receiver().context(), &code));
-  TG_RETURN_IF_ERROR(ClStatus(code, "clCreateUserEvent", receiver().name()));
-  const cl_event arrived = staging_->arrived.get();
-  clRetainEvent(arrived);  // for the callback
-  code = clSetEventCallback(event->get(), CL_COMPLETE, SetArrived, arrived);
-  if (code != CL_SUCCESS) clReleaseEvent(arrived);
-  TG_RETURN_IF_ERROR(ClStatus(code, "clSetEventCallback", sender().name()));
+  for (size_t i = 0; i < staging_->pieces.size(); ++i) {
+    // The queue is in order: what the first one waits for, all do.
+    TG_RETURN_IF_ERROR(EnqueuePiece(i, i == 0 ? all : std::span<const cl_event>()));
+  }
+  if (event != nullptr) return EnqueueMarker(sender(), event);
   return ClStatus(clFlush(sender().queue()), "clFlush", sender().name());
 }
 
@@ -73,15 +134,30 @@ absl::Status Transfer::EnqueueWrite(ClEvent* event, std::span<const cl_event> wa
                     "clEnqueueCopyBuffer", context.name());
   }
   std::vector<cl_event> all(waits.begin(), waits.end());
-  all.push_back(staging_->arrived.get());
-  TG_RETURN_IF_ERROR(ClStatus(
-      clEnqueueWriteBuffer(context.queue(), to_->mem(), CL_FALSE, 0, size_, staging_->bytes.data(),
-                           Count(all), all.data(), staging_->written.Receive()),
-      "clEnqueueWriteBuffer", context.name()));
+  for (Staging::Piece& piece : staging_->pieces) {
+    all.push_back(piece.arrived.get());
+    TG_RETURN_IF_ERROR(
+        ClStatus(clEnqueueWriteBuffer(context.queue(), to_->mem(), CL_FALSE, piece.offset,
+                                      piece.size, staging_->bytes + piece.offset, Count(all),
+                                      all.data(), piece.written.Receive()),
+                 "clEnqueueWriteBuffer", context.name()));
+    all.clear();
+  }
   if (event == nullptr) return absl::OkStatus();
-  clRetainEvent(staging_->written.get());
-  *event = ClEvent(staging_->written.get());
+  clRetainEvent(staging_->last_write());
+  *event = ClEvent(staging_->last_write());
   return absl::OkStatus();
+}
+
+absl::StatusOr<LaunchTimes> Transfer::Times(const ClEvent& event) const {
+  TG_ASSIGN_OR_RETURN(LaunchTimes times, WaitForTimes(receiver(), event));
+  if (!through_host() || staging_->pieces.empty()) return times;
+  TG_ASSIGN_OR_RETURN(const LaunchTimes first,
+                      WaitForTimes(receiver(), staging_->pieces[0].written));
+  times.queued = first.queued;
+  times.submitted = first.submitted;
+  times.started = first.started;
+  return times;
 }
 
 absl::Status EnqueueMarker(const Context& context, ClEvent* event) {

@@ -157,7 +157,7 @@ absl::Status Plan::AddTransfer(const ScheduledKernel& item) {
   planned.work.load_bytes = planned.work.store_bytes = static_cast<double>(size);
   planned.context = &ends[0]->context();
   Step step;
-  step.transfer.emplace(ends[1], ends[0], size);
+  TG_ASSIGN_OR_RETURN(step.transfer, Transfer::Create(ends[1], ends[0], size));
   steps_.push_back(std::move(step));
   kernels_.push_back(std::move(planned));
   return absl::OkStatus();

@@ -90,6 +90,9 @@ class Plan {
   // kernel.
   absl::Status Enqueue(std::vector<ClEvent>* events = nullptr);
 
+  // The times of kernel or copy `i`, from the event that Enqueue gave for it: waits for its end.
+  absl::StatusOr<LaunchTimes> TimesOf(size_t i, const ClEvent& event) const;
+
   std::span<const PlannedKernel> kernels() const { return kernels_; }
   // Of all devices together.
   const MemoryBytes& temporaries() const { return temporaries_; }

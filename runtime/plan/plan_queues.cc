@@ -83,6 +83,11 @@ absl::Status Plan::EnqueueOnSeveral(std::vector<ClEvent>* events) {
   return Join();
 }
 
+absl::StatusOr<LaunchTimes> Plan::TimesOf(size_t i, const ClEvent& event) const {
+  const std::optional<Transfer>& transfer = steps_[i].transfer;
+  return transfer ? transfer->Times(event) : WaitForTimes(*kernels_[i].context, event);
+}
+
 absl::Status Plan::Join() const {
   std::vector<ClEvent> ends(queues_.size());
   for (size_t q = 0; q < queues_.size(); ++q) {

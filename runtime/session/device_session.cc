@@ -166,8 +166,7 @@ absl::Status DeviceSession::Execute(const Graph& graph, std::span<const BufferDe
   for (size_t i = 0; i < events.size(); ++i) {
     times_.kernels.emplace_back();
     if (!events[i]) continue;
-    const Context& context = *last_plan_->kernels()[i].context;
-    TG_ASSIGN_OR_RETURN(times_.kernels.back(), WaitForTimes(context, events[i]));
+    TG_ASSIGN_OR_RETURN(times_.kernels.back(), last_plan_->TimesOf(i, events[i]));
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
+#include "ir/text/printer.h"
 #include "passes/pipeline.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/device_session.h"
@@ -152,11 +153,11 @@ HostTensor RandomFloats(std::vector<int64_t> shape, unsigned seed) {
   return tensor;
 }
 
-// Param: whether each device gets an OpenCL context of its own, so that the host carries copies.
-class SeveralDevices : public ::testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(Both, SeveralDevices, ::testing::Bool(), [](const auto& info) {
-  return std::string(info.param ? "ThroughTheHost" : "OneContext");
-});
+enum class How { kOneContext, kThroughTheHost, kTwoTargets };
+class SeveralDevices : public ::testing::TestWithParam<How> {};
+INSTANTIATE_TEST_SUITE_P(All, SeveralDevices,
+                         ::testing::Values(How::kOneContext, How::kThroughTheHost,
+                                           How::kTwoTargets));
 
 TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
   const auto devices = ListDevices();
@@ -168,14 +169,25 @@ TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
   DeviceSessionOptions options;
   ASSERT_TRUE(OpenDevices(*module, chosen, "", /*profiling=*/true, options).ok());
   ASSERT_EQ(options.others.size(), 2u);
-  if (GetParam()) {
+  if (GetParam() == How::kThroughTheHost) {
+    // A context of its own for each.
     for (NamedDevice& d : options.others) d.context = *Context::Create(d.context->device(), true);
+  }
+  if (GetParam() == How::kTwoTargets) {
+    for (NamedDevice& d : options.others) d.target = *FindTarget("cl-plain");
   }
   options.time_kernels = true;
   const InterpretOptions interpret = OptionsFor(*module);
   ReferenceSession reference(Clone(*module), interpret);
   const absl::Status compiled = CompileForDevices(*module, MakePipeline(kPipeline), {}, options);
   ASSERT_TRUE(compiled.ok()) << compiled;
+  if (GetParam() == How::kTwoTargets) {
+    ASSERT_NE(options.others[0].module, nullptr);
+    EXPECT_EQ(options.others[0].module, options.others[1].module);
+    EXPECT_NE(PrintModule(*options.others[0].module), PrintModule(*module));
+  } else {
+    EXPECT_EQ(options.others[0].module, nullptr);
+  }
   auto session = DeviceSession::Create(std::move(module), std::move(options));
   ASSERT_TRUE(session.ok()) << session.status();
   const HostTensor w = RandomFloats({700}, 1);
@@ -212,7 +224,7 @@ TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
   EXPECT_EQ(copies, 5u);
 }
 
-TEST(SeveralDevices, AMissingDeviceIsNamed) {
+TEST(ASession, NamesADeviceThatIsMissing) {
   const auto devices = ListDevices();
   ASSERT_TRUE(devices.ok() && !devices->empty());
   std::unique_ptr<Module> module = Parse(kRound);

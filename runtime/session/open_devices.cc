@@ -10,10 +10,13 @@
 namespace tg::runtime {
 namespace {
 
-// Whether what is compiled for one device is for the other too.
-bool AreAlike(const DeviceInfo& a, const DeviceInfo& b) {
-  return a.name == b.name && a.platform == b.platform && a.driver_version == b.driver_version &&
-         a.compute_units == b.compute_units;
+// Whether what is compiled for one device is for the other too. Targets of one name on like devices
+// are equal (ChooseTarget).
+bool AreAlike(const Context& context_a, const Target& target_a, const Context& context_b,
+              const Target& target_b) {
+  const DeviceInfo &a = context_a.info(), &b = context_b.info();
+  return target_a.name == target_b.name && a.name == b.name && a.platform == b.platform &&
+         a.driver_version == b.driver_version && a.compute_units == b.compute_units;
 }
 
 }  // namespace
@@ -62,11 +65,12 @@ absl::Status CompileForDevices(Module& module, const Pipeline& pipeline, PassMan
   TG_RETURN_IF_ERROR(PassManager(rest, passes).Run(module));
   for (size_t i = 0; i < options.others.size(); ++i) {
     NamedDevice& device = options.others[i];
-    const DeviceInfo& info = device.context->info();
-    if (AreAlike(info, options.context->info())) continue;
+    if (AreAlike(*device.context, device.target, *options.context, options.target)) continue;
     const auto same =
         std::find_if(options.others.begin(), options.others.begin() + static_cast<ptrdiff_t>(i),
-                     [&](const NamedDevice& d) { return AreAlike(info, d.context->info()); });
+                     [&](const NamedDevice& d) {
+                       return AreAlike(*device.context, device.target, *d.context, d.target);
+                     });
     if (same != options.others.begin() + static_cast<ptrdiff_t>(i)) {
       device.module = same->module;
       continue;
@@ -75,8 +79,8 @@ absl::Status CompileForDevices(Module& module, const Pipeline& pipeline, PassMan
     passes.target = &device.target;
     TG_RETURN_IF_ERROR(PassManager(rest, passes).Run(*own));
     if (own->kernels.size() != module.kernels.size()) {
-      return absl::InternalError(Cat("kernels of ", info.name, ": ", own->kernels.size(), ", not ",
-                                     module.kernels.size()));
+      return absl::InternalError(Cat("kernels of ", device.context->name(), ": ",
+                                     own->kernels.size(), ", not ", module.kernels.size()));
     }
     device.module = std::move(own);
   }

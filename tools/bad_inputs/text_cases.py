@@ -233,9 +233,9 @@ def _cases():
                 "12:3: error: [V402] sink: '@x' is written, and its role is input")
     yield graph("@init reads an input", "graph @main", "graph @init",
                 "10:8: error: [V409] buffer: '@x' is an input, which each run has anew")
-    yield graph("buffers of two devices without a copy", "buffer @y : f32[16] output",
-                'buffer @y : f32[16] output on "gpu:1"',
-                "12:3: error: [V410] sink: '@y' is on device 'gpu:1', %0 on the default device; copy moves a value to another device")
+    yield graph("buffers of two devices without a copy", "buffer @y : f32[4, 8] output",
+                'buffer @y : f32[4, 8] output on "gpu:1"',
+                "12:3: error: [V410] sink: '@y' is on device 'gpu:1', %a on the default device; copy moves a value to another device")
     yield line("two assigns without an order",
                "%s = buffer @s : f32\n  %b = assign %s, %x : f32\n  %c = exp2 %x : f32\n" "  %d = assign %s, %c : f32\n  %a = add %b, %d : f32",
                "14:8: error: [V404] assign: it writes a part of '@s' that %b writes too, and neither comes after the other")

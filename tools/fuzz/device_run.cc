@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "ir/devices.h"
 #include "runtime/base/status.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/tensors.h"
@@ -21,6 +22,8 @@ absl::StatusOr<HostBuffers> DeviceRunner::Run(std::unique_ptr<Module> compiled,
   runtime::DeviceSessionOptions options;
   options.context = context_;
   options.target = target;
+  // Whatever devices the graph has, they are this one.
+  options.names = DeviceNames(*compiled);
   TG_ASSIGN_OR_RETURN(auto session, runtime::DeviceSession::Create(std::move(compiled), options));
   for (const auto& [name, value] : program.vars) {
     if (absl::Status s = session->SetVar(name, value); !s.ok()) return s;
