@@ -37,6 +37,7 @@
 #include "runtime/base/status.h"
 #include "runtime/opencl/device.h"
 #include "runtime/plan/kernel_stats.h"
+#include "runtime/session/device_kernels.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/device_target.h"
 #include "runtime/session/session.h"
@@ -178,11 +179,12 @@ class Server {
       const auto found = vars.find(name);
       return found == vars.end() ? int64_t{0} : found->second;
     };
-    std::string answer = Cat("ok ", session->rendered().size(), "\n");
-    for (size_t i = 0; i < session->rendered().size(); ++i) {
-      const RenderedKernel& kernel = session->rendered()[i];
+    const runtime::DeviceKernels& built = *session->devices().front();
+    std::string answer = Cat("ok ", built.rendered().size(), "\n");
+    for (size_t i = 0; i < built.rendered().size(); ++i) {
+      const RenderedKernel& kernel = built.rendered()[i];
       TG_ASSIGN_OR_RETURN(const runtime::KernelWork work,
-                          runtime::CountWork(*session->module().kernels[i], var));
+                          runtime::CountWork(*built.kernels()[i].kernel, var));
       answer += Cat(kernel.name, " ", static_cast<int64_t>(work.ops), " ",
                     static_cast<int64_t>(work.load_bytes + work.store_bytes));
       for (const SizeExpr& groups : kernel.groups) answer += Cat(" ", groups.Evaluate(var));
