@@ -82,8 +82,8 @@ struct FlagTable {
 };
 extern const FlagTable kFlags;
 constexpr uint16_t kCommutativeBit = 1, kAssociativeBit = 2, kElementwiseBit = 4, kMovementBit = 8,
-                   kZeroBit = 16, kLeafBit = 32, kTokenBit = 64, kIdentityBit = 128,
-                   kAttrBit = 256, kInlineAttrBit = 512, kStringBit = 1024;
+                   kZeroBit = 16, kLeafBit = 32, kTokenBit = 64, kIdentityBit = 128, kAttrBit = 256,
+                   kInlineAttrBit = 512, kStringBit = 1024;
 inline bool Has(Op op, uint16_t bit) { return kFlags.bits[static_cast<int>(op)] & bit; }
 }  // namespace op_internal
 

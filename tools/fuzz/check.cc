@@ -158,7 +158,7 @@ class Checker {
   void ChooseOpts() {
     if (!options_.random_opts || !rng_.Percent(50)) return;
     for (const auto& k : module_->kernels) {
-      if (rng_.Percent(30)) StageAtRandom(*module_, *k, rng_);
+      if (rng_.Percent(30)) StageAtRandom(*module_, *k, outcome_.target, rng_);
       if (rng_.Percent(85)) ChooseRandomOpts(*module_, *k, outcome_.target, rng_);
     }
   }

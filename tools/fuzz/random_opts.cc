@@ -43,10 +43,13 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
   }
 }
 
-void StageAtRandom(const Module& module, Kernel& kernel, testing::Rng& rng) {
+void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, testing::Rng& rng) {
   Body& body = kernel.body;
   Context& ctx = *body.context;
   ShapeMap shapes(module, ctx);
+  // What is staged reads other elements than its work-item writes.
+  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  if (!schedule.ok() || schedule->in_place) return;
   NodeMap<const UOp*> map;
   std::vector<const UOp*> srcs;
   for (const UOp* u : PostOrder(body.root)) {

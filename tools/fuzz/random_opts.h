@@ -12,8 +12,9 @@ namespace tg::fuzz {
 void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target,
                       testing::Rng& rng);
 
-// Has `kernel` (at stage kernel, without opts) keep some of its values in memory of its own.
-void StageAtRandom(const Module& module, Kernel& kernel, testing::Rng& rng);
+// Has `kernel` (at stage kernel, without opts) keep some of its values in memory of its own, unless
+// it reads what it writes.
+void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, testing::Rng& rng);
 
 }  // namespace tg::fuzz
 
