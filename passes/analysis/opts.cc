@@ -232,24 +232,26 @@ class Applier {
     return CheckGroup();
   }
 
-  // The work-items along a local axis over which the reduce, or what is staged, does not vary.
+  // The work-items along a local axis, or those that share another reduce, over which the reduce,
+  // or what is staged, does not vary.
   absl::Status MarkShared() {
     size_t axis = 0, local = 0;
     if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
     if (absl::Status s = FindAxis(opt_.args[1], local); !s.ok()) return s;
     const ScheduledAxis with = s_.axes[local];
-    if (with.kind != AxisKind::kLocal) {
+    const bool group = with.kind == AxisKind::kGroup && with.shares.empty();
+    if (with.kind != AxisKind::kLocal && !group) {
       return Illegal(opt_, absl::StrCat("axis ", with.name, " is ",
                                         std::string(AxisKindName(with.kind)), ", not local"));
     }
     const size_t base = s_.axes[axis].base;
     const BaseAxis& own = s_.base[base];
     const std::string what = own.staged ? "what is staged" : "the reduce";
-    if (s_.varies[base] & LoopBit(with.base)) {
+    if (!group && (s_.varies[base] & LoopBit(with.base))) {
       return Illegal(opt_, absl::StrCat(what, " varies along axis ", with.name));
     }
     for (const ScheduledAxis& a : s_.axes) {
-      if (a.shares != with.name) continue;
+      if (a.shares != with.name && a.name != with.name) continue;
       if (s_.base[a.base].reduce == own.reduce && s_.base[a.base].staged == own.staged) {
         return Illegal(opt_, absl::StrCat("axis ", a.name, " of ", what, " shares it already"));
       }
@@ -346,12 +348,12 @@ constexpr OptRow kOpts[] = {
     {{"unroll", "unroll(AXIS[, N])", "N terms of a reduce side by side"}, &Applier::Unroll},
     {{"local", "local(AXIS[, N])", "N neighbours on a global axis share a work-group"},
      &Applier::Local},
-    {{"group", "group(AXIS[, N|LOCAL])",
-      "N work-items, or those along a local axis, share a reduce, taking turns at its terms; what "
-      "is "
-      "staged is made by those along a local axis"},
+    {{"group", "group(AXIS[, N|SHARED])",
+      "N work-items, or those along a local axis or of another reduce, share a reduce, taking "
+      "turns "
+      "at its terms; or they make what is staged"},
      &Applier::Group},
-    {{"grouptop", "grouptop(AXIS[, N|LOCAL])", "as group, with a block of terms each"},
+    {{"grouptop", "grouptop(AXIS[, N|SHARED])", "as group, with a block of terms each"},
      &Applier::GroupTop},
     {{"loop", "loop(AXIS[, N])", "a global axis, or N of it, as a loop inside the work-item"},
      &Applier::Loop},

@@ -28,7 +28,7 @@ struct ScheduledAxis {
   int64_t max_size = 0;
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;   // set by opt `grid`
-  std::string shares;  // of a group axis: the local axis whose work-items it is; empty: its own
+  std::string shares;  // of a group axis: the local or other group axis whose work-items it is
   size_t base = 0;     // the axis in Schedule::base that it is a part of
 };
 

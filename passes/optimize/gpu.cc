@@ -63,27 +63,30 @@ bool GroupReduce(Tuner& t) {
   const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
   const int64_t items = t.WorkItems();
   if (reduces.empty() || items > 2048 || t.Axes(AxisKind::kGlobal).size() > 2) return false;
-  bool grouped = false;
+  std::string group;  // the axis that the first reduce got work-items for; others share them
   NodeSet seen;
   // Once for each reduce, on its first axis.
   for (size_t n = 0; n < t.schedule().base.size(); ++n) {
     const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
     if (!reduce || !seen.Insert(reduce)) continue;
+    const std::vector<size_t> axes = t.Axes(AxisKind::kReduce);
+    const auto first = std::find_if(axes.begin(), axes.end(), [&](size_t i) {
+      return t.schedule().base[t.schedule().axes[i].base].reduce == reduce;
+    });
+    if (first == axes.end()) continue;
+    const size_t axis = *first;
+    if (!group.empty() && t.TryWith("grouptop", axis, group)) continue;
     for (int64_t amount : {int64_t{256}, int64_t{16}}) {
-      if (amount == 256 && items > 32) continue;
-      const std::vector<size_t> axes = t.Axes(AxisKind::kReduce);
-      const auto axis = std::find_if(axes.begin(), axes.end(), [&](size_t i) {
-        return t.schedule().base[t.schedule().axes[i].base].reduce == reduce;
-      });
-      if (axis == axes.end() || t.Size(*axis) % amount != 0) continue;
+      if ((amount == 256 && items > 32) || t.Size(axis) % amount != 0) continue;
       if (t.schedule().GroupSize() * amount > t.target().max_group_size) continue;
-      if (t.Try("grouptop", *axis, amount)) {
-        grouped = true;
-        break;
-      }
+      const bool whole = t.Size(axis) == amount;
+      const std::string name = t.schedule().axes[axis].name;
+      if (!t.Try("grouptop", axis, amount)) continue;
+      if (group.empty()) group = whole ? name : name + ".0";
+      break;
     }
   }
-  return grouped;
+  return !group.empty();
 }
 
 // Small masked axes (the padding of a window) side by side: their conditions become constants.
