@@ -51,15 +51,15 @@ Scalar BitsType(Scalar s) {
 
 std::string DType::ToString() const {
   std::string out;
-  const std::string name(GetScalarInfo(scalar_).text);
-  switch (kind_) {
+  const std::string name(GetScalarInfo(scalar()).text);
+  switch (kind()) {
     case Kind::kValue:
       out = name;
       break;
     case Kind::kPointer:
       out = "ptr<" + name;
       if (size_ != kUnknownSize) out += ", " + std::to_string(size_);
-      if (space_ != AddrSpace::kGlobal) out += ", " + std::string(AddrSpaceName(space_));
+      if (space() != AddrSpace::kGlobal) out += ", " + std::string(AddrSpaceName(space()));
       out += ">";
       break;
     case Kind::kImage:
@@ -67,7 +67,7 @@ std::string DType::ToString() const {
           "image<" + name + ", " + std::to_string(height()) + ", " + std::to_string(width()) + ">";
       break;
   }
-  if (lanes_ != 1) out += "x" + std::to_string(lanes_);
+  if (lanes() != 1) out += "x" + std::to_string(lanes());
   return out;
 }
 

@@ -10,14 +10,12 @@
 #ifndef TG_IR_DTYPE_H_
 #define TG_IR_DTYPE_H_
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 
 namespace tg {
 
@@ -58,59 +56,45 @@ class DType {
 
   constexpr DType() = default;              // void
   constexpr DType(Scalar s, int lanes = 1)  // NOLINT: a scalar is a type
-      : scalar_(s), lanes_(static_cast<uint16_t>(lanes)) {}
+      : DType(s, Kind::kValue, AddrSpace::kGlobal, lanes, 0) {}
 
   // `size`: elements that may be accessed; kUnknownSize where the author does not say.
   static constexpr int64_t kUnknownSize = -1;
   static constexpr DType Pointer(Scalar element, int64_t size, AddrSpace space, int lanes = 1) {
-    DType t(element, lanes);
-    t.kind_ = Kind::kPointer;
-    t.space_ = space;
-    t.size_ = size;
-    return t;
+    return DType(element, Kind::kPointer, space, lanes, size);
   }
   // `storage`: kF16 or kF32. The value type of its texels' channels is always kF32.
   static constexpr DType Image(Scalar storage, int32_t height, int32_t width, int lanes = 1) {
-    DType t(storage, lanes);
-    t.kind_ = Kind::kImage;
-    t.size_ = (static_cast<int64_t>(height) << 32) | static_cast<uint32_t>(width);
-    return t;
+    return DType(storage, Kind::kImage, AddrSpace::kGlobal, lanes,
+                 (static_cast<int64_t>(height) << 32) | static_cast<uint32_t>(width));
   }
 
-  constexpr Kind kind() const { return kind_; }
-  constexpr bool is_value() const { return kind_ == Kind::kValue; }
-  constexpr bool is_pointer() const { return kind_ == Kind::kPointer; }
-  constexpr bool is_image() const { return kind_ == Kind::kImage; }
-  constexpr bool is_memory() const { return kind_ != Kind::kValue; }
-  constexpr bool is_void() const { return is_value() && scalar_ == Scalar::kVoid; }
+  constexpr Kind kind() const { return static_cast<Kind>(Byte(1)); }
+  constexpr bool is_value() const { return kind() == Kind::kValue; }
+  constexpr bool is_pointer() const { return kind() == Kind::kPointer; }
+  constexpr bool is_image() const { return kind() == Kind::kImage; }
+  constexpr bool is_memory() const { return kind() != Kind::kValue; }
+  constexpr bool is_void() const { return is_value() && scalar() == Scalar::kVoid; }
 
   // Value: its scalar. Pointer: the element in memory. Image: the storage.
-  constexpr Scalar scalar() const { return scalar_; }
+  constexpr Scalar scalar() const { return static_cast<Scalar>(Byte(0)); }
   // The scalar that a load yields and a store takes (f32 for every image).
-  constexpr Scalar value_scalar() const { return is_image() ? Scalar::kF32 : scalar_; }
+  constexpr Scalar value_scalar() const { return is_image() ? Scalar::kF32 : scalar(); }
   // Value: lanes. Pointer or image: number of addresses.
-  constexpr int lanes() const { return lanes_; }
-  constexpr AddrSpace space() const { return space_; }
+  constexpr int lanes() const { return static_cast<int>(head_ >> 32); }
+  constexpr AddrSpace space() const { return static_cast<AddrSpace>(Byte(2)); }
   // Elements behind a pointer (kUnknownSize possible); height * width * 4 for an image.
   constexpr int64_t size() const { return is_image() ? height() * width() * 4 : size_; }
   constexpr int64_t height() const { return size_ >> 32; }
   constexpr int64_t width() const { return size_ & 0xffffffff; }
 
-  constexpr DType WithLanes(int n) const {
-    DType t = *this;
-    t.lanes_ = static_cast<uint16_t>(n);
-    return t;
-  }
-  constexpr DType WithScalar(Scalar s) const {
-    DType t = *this;
-    t.scalar_ = s;
-    return t;
-  }
+  constexpr DType WithLanes(int n) const { return DType(scalar(), kind(), space(), n, size_); }
+  constexpr DType WithScalar(Scalar s) const { return DType(s, kind(), space(), lanes(), size_); }
 
-  ScalarClass cls() const { return GetScalarInfo(scalar_).cls; }
+  ScalarClass cls() const { return GetScalarInfo(scalar()).cls; }
   bool is_float() const { return is_value() && cls() == ScalarClass::kFloat; }
-  bool is_bool() const { return is_value() && scalar_ == Scalar::kBool; }
-  bool is_index() const { return is_value() && scalar_ == Scalar::kIndex; }
+  bool is_bool() const { return is_value() && scalar() == Scalar::kBool; }
+  bool is_index() const { return is_value() && scalar() == Scalar::kIndex; }
   // Signed or unsigned integers that wrap; neither bool nor index.
   bool is_int() const {
     return is_value() && (cls() == ScalarClass::kSigned || cls() == ScalarClass::kUnsigned);
@@ -119,30 +103,31 @@ class DType {
 
   std::string ToString() const;
 
+  friend constexpr bool operator==(const DType&, const DType&) = default;
   // All of it as two words.
-  constexpr std::array<uint64_t, 2> Words() const {
-    return std::bit_cast<std::array<uint64_t, 2>>(*this);
-  }
-  friend constexpr bool operator==(const DType& a, const DType& b) {
-    return a.Words() == b.Words();
+  constexpr std::pair<uint64_t, uint64_t> Words() const {
+    return {head_, static_cast<uint64_t>(size_)};
   }
   constexpr size_t Hash() const {
-    uint64_t h = static_cast<uint64_t>(scalar_) | static_cast<uint64_t>(kind_) << 8 |
-                 static_cast<uint64_t>(space_) << 16 | static_cast<uint64_t>(lanes_) << 24;
+    uint64_t h = (head_ & 0xffffff) | (head_ >> 32) << 24;
     h ^= static_cast<uint64_t>(size_) * 0x9e3779b97f4a7c15ull;
     return h * 0xff51afd7ed558ccdull;
   }
 
  private:
-  Scalar scalar_ = Scalar::kVoid;
-  Kind kind_ = Kind::kValue;
-  AddrSpace space_ = AddrSpace::kGlobal;
-  uint8_t unused_ = 0;  // no byte is left unset, see Words
-  uint16_t lanes_ = 1;
-  uint16_t unused_too_ = 0;
+  constexpr DType(Scalar s, Kind kind, AddrSpace space, int lanes, int64_t size)
+      : head_(static_cast<uint64_t>(s) | static_cast<uint64_t>(kind) << 8 |
+              static_cast<uint64_t>(space) << 16 |
+              static_cast<uint64_t>(static_cast<uint16_t>(lanes)) << 32),
+        size_(size) {}
+  constexpr uint8_t Byte(int i) const { return static_cast<uint8_t>(head_ >> (8 * i)); }
+
+  // The scalar, the kind and the space, a byte each, and from bit 32 the lanes: a word, since
+  // what is written in parts and read as a whole makes the processor wait.
+  uint64_t head_ = uint64_t{1} << 32;
   int64_t size_ = 0;
 };
-static_assert(sizeof(DType) == 16 && std::has_unique_object_representations_v<DType>);
+static_assert(sizeof(DType) == 16);
 
 inline constexpr DType kVoid{};
 inline constexpr DType kBool{Scalar::kBool};

@@ -236,6 +236,7 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       // The name's string lives in the context that made the node, which is ours.
       const BufferDecl* decl = FindDecl(ctx_.String(static_cast<StringId>(u->attr.bits)));
       if (!decl) return Fail(error, "buffer: no such buffer is declared");
+      shape.reserve(decl->shape.size());
       for (const DeclDim& d : decl->shape) {
         if (d.var.empty()) {
           shape.push_back(d.size);
@@ -269,8 +270,9 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
     case Op::kPermute: {
       const auto order = u->list();
       const Shape& from = in(0);
-      std::vector<bool> used(from.size());
+      llvm::SmallVector<bool, 16> used(from.size());
       Shape to;
+      to.reserve(from.size());
       for (int64_t axis : order) {
         if (axis < 0 || axis >= static_cast<int64_t>(from.size()) ||
             used[static_cast<size_t>(axis)]) {
@@ -312,6 +314,7 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
                                " pairs for shape " + Text(from));
       }
       Shape to;
+      to.reserve(from.size());
       for (size_t i = 0; i < from.size(); ++i) {
         const auto& [a, b] = pairs[i];
         const bool numbers = !a.is_symbolic() && !b.is_symbolic() && !from[i].is_symbolic();
@@ -342,6 +345,7 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
         const bool has_mask = words[at + 2 * rank + 1] != 0;
         const size_t end = at + 2 * rank + 2 + (has_mask ? 2 * rank : 0);
         shape.clear();
+        shape.reserve(rank);
         for (; at < end; ++at) {
           const bool symbolic = words[at] == kSymbolic;
           const Dim d = symbolic ? Dim(u->src(next++)) : Dim(words[at]);
