@@ -72,7 +72,8 @@ void Context::Reserve(size_t n) {
   }
 }
 
-void Context::Grow() { Reserve(table_.size()); }
+// Fourfold while small: most tables of kernels end at a few thousand slots.
+void Context::Grow() { Reserve(table_.size() < 4096 ? 2 * table_.size() : table_.size()); }
 
 size_t Context::bytes_used() const {
   return arena_->getTotalMemory() + table_.capacity() * sizeof(Slot) +
