@@ -32,9 +32,9 @@ struct Writer {
 
 class Finder {
  public:
-  Finder(const Body& graph, const std::vector<KernelDraft>& drafts, UseTable& uses,
-         const NodeMap<UseList>& read_uses)
-      : drafts_(drafts), uses_(uses), read_uses_(read_uses) {
+  Finder(const Body& graph, const std::vector<KernelDraft>& drafts, Placement& placement,
+         UseTable& uses, const NodeMap<UseList>& read_uses)
+      : drafts_(drafts), placement_(placement), uses_(uses), read_uses_(read_uses) {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
       const KernelDraft& d = drafts[i];
@@ -130,7 +130,8 @@ class Finder {
   }
 
   void Copy(const Writer& w, const UOp* version) {
-    const bool can = w.draft != SIZE_MAX && w.assign->src(1)->op != Op::kContiguous;
+    const bool can = w.draft != SIZE_MAX && w.assign->src(1)->op != Op::kContiguous &&
+                     !placement_.IsOnAny(w.assign->src(1));
     std::vector<const UOp*>& list = can ? out_.copied : out_.snapshots;
     const UOp* u = can ? w.assign : version;
     if (std::find(list.begin(), list.end(), u) == list.end()) list.push_back(u);
@@ -141,6 +142,7 @@ class Finder {
   }
 
   const std::vector<KernelDraft>& drafts_;
+  Placement& placement_;
   UseTable& uses_;
   const NodeMap<UseList>& read_uses_;
   std::vector<Writer> writers_;
@@ -150,8 +152,9 @@ class Finder {
 }  // namespace
 
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
-                           UseTable& uses, const NodeMap<UseList>& read_uses) {
-  return Finder(graph, drafts, uses, read_uses).Run();
+                           Placement& placement, UseTable& uses,
+                           const NodeMap<UseList>& read_uses) {
+  return Finder(graph, drafts, placement, uses, read_uses).Run();
 }
 
 void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fused) {

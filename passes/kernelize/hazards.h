@@ -11,6 +11,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "passes/kernelize/kernel_body.h"
+#include "passes/kernelize/placement.h"
 #include "passes/kernelize/realize.h"
 #include "passes/kernelize/uses.h"
 
@@ -25,12 +26,13 @@ struct WriteAfterRead {
   // Assigns that cannot write in place: they read their buffer elsewhere than where they write, or
   // a reader of the old contents needs their result.
   std::vector<const UOp*> copied;
-  // Versions whose readers need a later one too, where that did not help: they are copied before.
+  // Versions whose readers need a later one too, where that did not help, or what is written is on
+  // every device (placement.h) and so has no buffer: they are copied before.
   std::vector<const UOp*> snapshots;
 };
 
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
-                           UseTable& uses, const NodeMap<UseList>& read_uses);
+                           Placement& placement, UseTable& uses, const NodeMap<UseList>& read_uses);
 
 // Rewrites the graph so that each of `copied` first stores its value in a buffer of its own, which
 // the assign's users read, and then copies; and so that readers of `snapshots` read copies. What

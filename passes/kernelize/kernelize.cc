@@ -300,6 +300,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   // anew.
   const RealizeOptions options = {context.Int("max-inputs"), context.Flag("keep")};
   for (int round = 0; round < 8; ++round) {
+    Placement placement(module, body);
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
     const RealizePlan plan =
@@ -308,14 +309,14 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
     for (const Realized& r : plan.realized) {
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}));
     }
-    WriteAfterRead order = FindHazards(body, drafts, uses, read_uses);
+    WriteAfterRead order = FindHazards(body, drafts, placement, uses, read_uses);
     if (!order.copied.empty() || !order.snapshots.empty()) {
       CopyThroughBuffers(body, order, fused);
+      FuseEverywhere(module, body, fused);
       context.statistics["kernelize.copies"] +=
           static_cast<int64_t>(order.copied.size() + order.snapshots.size());
       continue;
     }
-    Placement placement(module, body);
     const std::vector<std::vector<size_t>> groups =
         FindSiblings(drafts, plan, order, placement, shapes, context.Int("max-inputs"));
     const bool explain = context.Flag("explain");

@@ -28,13 +28,16 @@ bool IsViewOfBuffer(const UOp* u) {
 
 Placement::Placement(const Module& module, const Body& body) : devices_(module, *body.context) {
   const std::vector<const UOp*> order = PostOrder(body.root);
-  if (!NamesDevices(module, {order.data(), order.size()})) return;
+  several_ = NamesDevices(module, {order.data(), order.size()});
+  if (!several_) return;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOp* u = *it;
     const DeviceId own = devices_.Of(u);
-    const DeviceId here = own != kAnyDevice ? own : user_.Get(u);
+    // What a copy takes from anywhere is stored on the default device.
+    const bool copy = u->op == Op::kCopy;
+    const DeviceId here = copy ? kDefaultDevice : own != kAnyDevice ? own : user_.Get(u);
     if (here == kAnyDevice) continue;
-    for (const UOp* s : SourcesOnOneDevice(u)) {
+    for (const UOp* s : copy ? u->srcs() : SourcesOnOneDevice(u)) {
       if (devices_.Of(s) != kAnyDevice) continue;
       DeviceId& user = user_[s];
       user = user == kAnyDevice || user == here ? here : kSeveral;
@@ -49,9 +52,10 @@ DeviceId Placement::Of(const UOp* u) {
 }
 
 const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const UOp* u,
-                        const UOp* x) {
+                        const UOp* x, llvm::function_ref<bool(const Shape&)> has_no_elements) {
   llvm::SmallVector<const UOp*, 8> movement;
-  while (x->op == Op::kCopy || (IsMovement(x->op) && DropsNothing(x, shapes))) {
+  while (x->op == Op::kCopy ||
+         (IsMovement(x->op) && DropsNothing(x, shapes) && !has_no_elements(shapes.Of(x->src(0))))) {
     if (x->op != Op::kCopy) movement.push_back(x);
     x = x->src(0);
   }
@@ -70,7 +74,8 @@ const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const 
 }
 
 void FuseEverywhere(const Module& module, Body& body, NodeSet& fused) {
-  const Placement placement(module, body);
+  Placement placement(module, body);
+  if (!placement.several()) return;
   NodeMap<const UOp*> map;
   llvm::SmallVector<const UOp*, 8> srcs;
   for (const UOp* u : PostOrder(body.root)) {

@@ -10,6 +10,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg {
 
@@ -18,18 +19,22 @@ class Placement {
  public:
   Placement(const Module& module, const Body& body);
 
+  // Whether the graph may be over several devices.
+  bool several() const { return several_; }
   // Of a node of the body: never kAnyDevice.
   DeviceId Of(const UOp* u);
   const std::string& Name(DeviceId device) const { return devices_.Name(device); }
   std::string Describe(DeviceId device) const { return devices_.Describe(device); }
-  // Whether `u` is on every device, and has users on two or more: its memory would have to be on
-  // each.
+  // Whether it is made of constants and places alone, in such a graph.
+  bool IsOnAny(const UOp* u) { return several_ && devices_.Of(u) == kAnyDevice; }
+  // Whether it is that and has users on two or more: its memory would have to be on each.
   bool IsEverywhere(const UOp* u) const { return user_.Get(u) == kSeveral; }
 
  private:
   static constexpr DeviceId kSeveral = -1;
 
   DeviceMap devices_;
+  bool several_;
   NodeMap<DeviceId> user_;  // of what is on every device; 0: nobody needs it
 };
 
@@ -37,7 +42,7 @@ class Placement {
 // copy of what a chain of copies begins with. Movement ops that drop nothing follow the copy
 // instead of going before it, so that they cost no kernel.
 const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const UOp* u,
-                        const UOp* x);
+                        const UOp* x, llvm::function_ref<bool(const Shape&)> has_no_elements);
 
 // What IsEverywhere is computed where it is used: nodes are added to `fused`, and a contiguous that
 // would have to be on several devices gives way to its source.

@@ -52,7 +52,7 @@ class Preparer {
       body_.CarryOver(u, to);
     }
     body_.root = map_.Get(body_.root);
-    if (several_) FuseEverywhere(module_, body_, fused_);
+    FuseEverywhere(module_, body_, fused_);
     return absl::OkStatus();
   }
 
@@ -89,7 +89,8 @@ class Preparer {
         if (srcs[0]->op == Op::kContiguous || IsStored(srcs[0])) return srcs[0];
         break;
       case Op::kCopy:
-        return SimplifyCopy(b_, devices_, shapes_, u, srcs[0]);
+        return SimplifyCopy(b_, devices_, shapes_, u, srcs[0],
+                            [&](const Shape& shape) { return HasNoElements(shape); });
       case Op::kAssign:
         // Nothing is written: there is no value, and nothing to wait for.
         if (!IsStored(u) && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
