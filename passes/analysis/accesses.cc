@@ -112,6 +112,10 @@ class Finder {
       Push(u->src(0), std::move(from));
     } else if (u->op == Op::kStaged) {
       Position from = {at.index, nullptr};
+      const Shape& shape = shapes_.Of(u);
+      for (size_t k = 0; k < shape.size(); ++k) {
+        if (shape[k].Is(1)) from.index[k] = b_.Index(0);
+      }
       for (size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].staged == u) from.index[axes_[i].dim] = leaves_[i];
       }

@@ -165,6 +165,7 @@ class Applier {
       return absl::OkStatus();
     }
     if (whole.size.is_symbolic()) return Illegal(opt_, "the axis is symbolic");
+    if (whole.max_size == 0) return Illegal(opt_, "the axis has no iterations");
     if (whole.max_size % n != 0) {
       return Illegal(opt_, absl::StrCat(n, " does not divide the axis's size ", whole.max_size,
                                         " (padto first)"));

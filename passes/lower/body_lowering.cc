@@ -286,6 +286,43 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
   return axis;
 }
 
+const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
+  std::vector<const UOp*> shared;  // ids of work-items that share the terms
+  for (size_t i : schedule_.AxesOf(reduce)) {
+    if (!schedule_.axes[i].shares.empty()) shared.push_back(where_.axis[i]);
+  }
+  if (shared.empty() || !at.valid) return at.valid;
+  const UOp* valid = nullptr;
+  bool dropped = false;
+  std::vector<const UOp*> parts = {at.valid};
+  while (!parts.empty()) {
+    const UOp* p = parts.back();
+    parts.pop_back();
+    if (p->op == Op::kAnd) {
+      parts.insert(parts.end(), p->srcs().begin(), p->srcs().end());
+      continue;
+    }
+    const std::vector<const UOp*> nodes = PostOrder(p);
+    const bool varies = std::any_of(nodes.begin(), nodes.end(), [&](const UOp* n) {
+      return std::find(shared.begin(), shared.end(), n) != shared.end();
+    });
+    dropped |= varies;
+    if (!varies) valid = Both(b_, valid, p);
+  }
+  if (!dropped) return at.valid;
+  // What was dropped may have kept indices in range.
+  const Shape& shape = shapes_.Of(reduce);
+  for (size_t k = 0; k < shape.size(); ++k) {
+    const UOp* index = at.index[k];
+    if (IsConst(index)) continue;
+    valid = Both(b_, valid, b_.Lt(b_.Index(-1), index));
+    valid = Both(b_, valid, b_.Lt(index, b_.Index(shape[k])));
+  }
+  if (!valid) return nullptr;
+  valid = simplify_(valid);
+  return IsConst(valid) && valid->word() != 0 ? nullptr : valid;
+}
+
 const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
   const auto [it, fresh] = plans_.try_emplace(key);
   ReduceAt& plan = it->second;
@@ -294,6 +331,7 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
   const std::vector<const UOp*> axis = OwnAxes(u, plan.unrolls, plan.ranges, plan.specials);
   Position from = positions_[key.at];
   for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
+  from.valid = ForWholeGroup(u, from);
   size_t num_whole = 0, num_axes = 0;
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
     const BaseAxis& base = schedule_.base[i];
@@ -383,7 +421,12 @@ std::vector<const UOp*> BodyLowering::TakeIdleAxes(Op op, const UOp* x, ReduceAt
 
 BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
   // What is read at positions that differ along its own axes alone is kept in one place.
+  // It is made for indices that it has, though who reads it may stand beside it, under a gate.
   Position kept = {positions_[key.at].index, nullptr};
+  const Shape& shape = shapes_.Of(key.node);
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (shape[k].Is(1)) kept.index[k] = b_.Index(0);
+  }
   for (size_t i : own) kept.index[schedule_.base[i].dim] = b_.Index(0);
   const auto [it, fresh] = staged_.try_emplace({key.node, Intern(kept)});
   StagedAt& plan = it->second;

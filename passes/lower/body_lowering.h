@@ -78,6 +78,9 @@ class BodyLowering {
   // ranges returned, which needs no loop, has the whole.
   std::vector<const UOp*> TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
+  // Where the terms of a reduce are read that is itself read at `at`: what concerns one work-item
+  // alone must not keep it from reading terms for those that share them.
+  const UOp* ForWholeGroup(const UOp* reduce, const Position& at);
   // One load of what is kept; the first makes it.
   const UOp* StepStaged(const Key& key, std::vector<Key>& missing);
   // `own`: the value's axes in the schedule's base.
