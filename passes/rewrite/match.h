@@ -250,6 +250,9 @@ bool NeverHolds(const OrElse<A, B_>& t, ModuleFlags flags) {
 }
 
 inline Tri Holds(const Always&, const Env&, RuleContext&) { return Tri::kTrue; }
+inline Tri Holds(const WideNode&, const Env& e, RuleContext&) {
+  return Known(BitWidth(e.type.scalar()) >= 32);
+}
 inline Tri Holds(const FlagNode& f, const Env&, RuleContext& rc) {
   return Known(rc.flags.has(f.flag));
 }

@@ -135,6 +135,8 @@ struct FlagNode : Node {
   ModuleFlag flag;  // what the module allows that is not exact
   constexpr explicit FlagNode(ModuleFlag f) : flag(f) {}
 };
+// The type has at least 32 bits, and its functions may be off by more than a rounding.
+struct WideNode : Node {};
 struct Always : Node {};
 
 // ---- Writing patterns ---------------------------------------------------------------------------
@@ -247,6 +249,8 @@ inline constexpr Cst c0{0}, c1{1}, c2{2}, c3{3};
 inline constexpr Gate p{0}, q{1}, r{2};
 inline constexpr FlagNode kNoNan{ModuleFlag::kNoNan}, kZeroMul{ModuleFlag::kZeroMul},
     kInfRatio{ModuleFlag::kInfRatio}, kFastMath{ModuleFlag::kFastMath};
+
+inline constexpr WideNode kWide{};
 
 // ---- Rules --------------------------------------------------------------------------------------
 template <typename L, typename R, typename G>

@@ -62,6 +62,8 @@ std::string Print(const PatternTree& t, int outer) {
       return t.real == 0 ? "-0.0" : absl::StrCat(t.real);
     case Kind::kFlag:
       return std::string(kModuleFlags[static_cast<size_t>(t.value)].text);
+    case Kind::kWide:
+      return "kWide";
     case Kind::kAlways:
       return "true";
     case Kind::kAndAlso:

@@ -26,6 +26,7 @@ struct PatternTree {
     kNoWrap,
     kPowerOfTwo,
     kFlag,
+    kWide,
     kAlways
   };
   Kind kind = Kind::kAlways;
@@ -89,6 +90,7 @@ constexpr void Flatten(const FloatLit& v, TokenList& out) {
 constexpr void Flatten(const FlagNode& v, TokenList& out) {
   out.Add(Kind::kFlag, Type::kBool, static_cast<uint8_t>(v.flag));
 }
+constexpr void Flatten(const WideNode&, TokenList& out) { out.Add(Kind::kWide, Type::kBool, 0); }
 constexpr void Flatten(const Always&, TokenList& out) { out.Add(Kind::kAlways, Type::kBool, 0); }
 template <typename T>
 constexpr void Flatten(const T& v, TokenList& out) {

@@ -49,8 +49,8 @@ inline constexpr auto kFloat = rules(
 
     // ---- Within the accuracy that pow has
     rule(F,     Pow(x, 2),                      x * x),
-    rule(F,     Pow(x, 3),                      x * x * x),
-    rule(F,     Pow(x, 4),                      (x * x) * (x * x)),
+    rule(F,     Pow(x, 3),                      x * x * x,              kWide),
+    rule(F,     Pow(x, 4),                      (x * x) * (x * x),      kWide),
     rule(F,     Pow(x, -1),                     Recip(x)),
 
     // ---- Where no NaN is to be expected

@@ -62,6 +62,7 @@ void AddGuard(const PatternTree& guard, testing::RootTemplate& out) {
       out.flags.Add(static_cast<ModuleFlag>(guard.value));
       return;
     case PatternTree::Kind::kAlways:
+    case PatternTree::Kind::kWide:
     case PatternTree::Kind::kPowerOfTwo:
       return;
     case PatternTree::Kind::kOrElse:
