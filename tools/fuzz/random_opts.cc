@@ -1,5 +1,7 @@
 #include "tools/fuzz/random_opts.h"
 
+#include <algorithm>
+
 #include "ir/shape.h"
 #include "ir/walk.h"
 #include "passes/analysis/kernel_axes.h"
@@ -43,6 +45,14 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
   }
 }
 
+namespace {
+// A shape with axes, each of which has iterations.
+bool HasElements(const Shape& shape) {
+  return !shape.empty() &&
+         std::none_of(shape.begin(), shape.end(), [](const Dim& d) { return d.Is(0); });
+}
+}  // namespace
+
 void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, testing::Rng& rng) {
   Body& body = kernel.body;
   Context& ctx = *body.context;
@@ -59,7 +69,7 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
     body.CarryOver(u, to);
     const bool value = IsElementwise(u->op) || u->op == Op::kReduceAxis || u->op == Op::kLoad;
     const bool kept = !u->dtype.is_pointer() && !u->dtype.is_image() && !u->dtype.is_index() &&
-                      !shapes.Of(u).empty();
+                      HasElements(shapes.Of(u));
     if (value && kept && rng.Percent(15)) to = ctx.Make(Op::kStaged, u->dtype, UOpSpan(&to, 1));
     map[u] = to;
   }
