@@ -155,6 +155,9 @@ class Applier {
     int64_t n = 0;
     if (absl::Status s = Operands(axis, &n, marked == nullptr); !s.ok()) return s;
     const ScheduledAxis whole = s_.axes[axis];
+    if (!whole.shares.empty()) {
+      return Illegal(opt_, absl::StrCat("axis ", whole.name, " shares axis ", whole.shares));
+    }
     for (const ScheduledAxis& a : s_.axes) {
       if (a.shares == whole.name) return Illegal(opt_, "group axis " + a.name + " shares the axis");
     }

@@ -101,6 +101,7 @@ std::vector<StagedAxis> StagedAxes(const Body& body, const std::vector<BaseAxis>
     for (size_t k = shape.size(); k-- > 0;) {
       along.clear();
       for (uint32_t at : ways) along.push_back(&walk.At(at)[k]);
+      if (shape[k].Is(1)) own[k] = {};
       if (shape[k].Is(1) || IsCountedAlike(shape[k], along, stored)) continue;
       own[k] = CountedBy(loops++, shape[k]);
       out.push_back({u, k});
@@ -128,6 +129,10 @@ std::vector<LoopSet> AxisDependence(const Body& body, const std::vector<BaseAxis
       Places own = walk.At(ways[0]);
       for (size_t i = 0; i < axes.size(); ++i) {
         if (axes[i].staged == u) own[axes[i].dim] = CountedBy(i, axes[i].size);
+      }
+      const Shape& shape = shapes.Of(u);
+      for (size_t k = 0; k < shape.size(); ++k) {
+        if (shape[k].Is(1)) own[k] = {};
       }
       const LoopSet loops = UnionOf(own) & stored;
       ways = {walk.Add(std::move(own))};

@@ -82,8 +82,14 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
       demoted_.Insert(scratch);
       return;
     }
-    gate[static_cast<size_t>(element)] =
-        address->num_srcs > 2 ? index.GateAt(address->src(2), one_address ? 0 : i) : &kNoGate;
+    const UOp*& own = gate[static_cast<size_t>(element)];
+    const UOp* other = own;
+    own = address->num_srcs > 2 ? index.GateAt(address->src(2), one_address ? 0 : i) : &kNoGate;
+    if (other && other != own) {
+      // Read by one lane, and by another not: no piece is loaded as a whole.
+      demoted_.Insert(scratch);
+      return;
+    }
   }
   for (size_t i = 1; i < static_cast<size_t>(size); ++i) {
     if (gate[i] != gate[i - 1]) m.cut[i] = true;

@@ -472,7 +472,14 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
                                 {plan.unrolls, plan.ranges, plan.specials}, locals_);
   }
   const UOp* valid = positions_[key.at].valid;
-  return staging_.Read(plan.memory, element(key.at), valid == plan.valid ? nullptr : valid);
+  const UOp* number = element(key.at);
+  // Where it is made it is read without a gate, if there is something to read everywhere.
+  if (valid && valid == plan.valid) {
+    const UOp* inside =
+        simplify_(Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));
+    if (IsConst(inside) && inside->word() != 0) valid = nullptr;
+  }
+  return staging_.Read(plan.memory, number, valid);
 }
 
 std::vector<const UOp*> BodyLowering::FoldedReduces() const {
