@@ -289,7 +289,8 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
 const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
   std::vector<const UOp*> shared;  // ids of work-items that share the terms
   for (size_t i : schedule_.AxesOf(reduce)) {
-    if (!schedule_.axes[i].shares.empty()) shared.push_back(where_.axis[i]);
+    // Also one of its own: another reduce, that reads its result, may share that.
+    if (schedule_.axes[i].kind == AxisKind::kGroup) shared.push_back(where_.axis[i]);
   }
   if (shared.empty() || !at.valid) return at.valid;
   const UOp* valid = nullptr;
