@@ -311,6 +311,15 @@ class Applier {
     return absl::OkStatus();
   }
 
+  absl::Status CheckLocalMemory() {
+    const int64_t bytes = s_.LocalBytes();
+    if (bytes > target_.local_memory) {
+      return Illegal(opt_, absl::StrCat("a group needs ", bytes, " bytes of local memory; target ",
+                                        target_.name, " has ", target_.local_memory));
+    }
+    return absl::OkStatus();
+  }
+
  private:
   // Axis numbers held in digits follow insertions and removals; the removed one becomes SIZE_MAX.
   void Insert(size_t at, const ScheduledAxis& axis) {
@@ -396,6 +405,7 @@ absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) 
     Applier applier(copy, opt, target);
     if (absl::Status s = (applier.*row.apply)(); !s.ok()) return s;
     if (absl::Status s = applier.CheckDimensions(); !s.ok()) return s;
+    if (absl::Status s = applier.CheckLocalMemory(); !s.ok()) return s;
     schedule = std::move(copy);
     return absl::OkStatus();
   }

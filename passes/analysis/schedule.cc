@@ -61,6 +61,35 @@ int64_t Schedule::StagedBytes() const {
   return sum;
 }
 
+int64_t Schedule::LocalBytes() const {
+  NodeSet seen;
+  int64_t sum = 0;
+  for (size_t i = 0; i < base.size(); ++i) {
+    const UOp* node = base[i].reduce ? base[i].reduce : base[i].staged;
+    if (!node || !seen.Insert(node)) continue;
+    // Work-items that make a staged value together have one; each has its part of a reduce.
+    int64_t copies = GroupSize();
+    bool shared = false;
+    for (size_t a : AxesOf(node)) {
+      if (axes[a].kind != AxisKind::kGroup) continue;
+      shared = true;
+      if (base[i].staged) copies /= axes[a].max_size;
+    }
+    if (!shared) continue;
+    int64_t bytes = copies * ByteSize(node->dtype.scalar());
+    for (size_t k = i; base[i].staged && k < base.size(); ++k) {
+      if (base[k].staged == node) bytes *= base[k].max_size;
+    }
+    for (const ScheduledAxis& a : axes) {
+      const bool lanes =
+          a.kind == AxisKind::kUnroll || a.kind == AxisKind::kUpcast || a.kind == AxisKind::kVector;
+      if (lanes && (varies[i] & LoopBit(a.base)) != 0) bytes *= a.max_size;
+    }
+    sum += bytes;
+  }
+  return sum;
+}
+
 namespace {
 
 const UOp* Argument(const UOp* pointer) {

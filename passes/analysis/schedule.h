@@ -54,6 +54,8 @@ struct Schedule {
   int64_t UpcastSize() const;  // upcast and vector axes
   // What staged values take for one row of results.
   int64_t StagedBytes() const;
+  // What a group's work-items take for what they share: parts of reduces, staged values.
+  int64_t LocalBytes() const;
   // Position in `axes`; -1 where there is none of that name.
   int FindAxis(std::string_view name) const;
 };

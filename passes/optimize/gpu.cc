@@ -311,8 +311,22 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) groups *= t.Size(i);
   }
-  const auto fits = [&](int64_t rows, int64_t left) {
-    return rows * room <= t.target().local_memory && groups / rows >= left;
+  // Each work-item has its parts of the sums that a group makes together.
+  int64_t parts = 0;
+  LoopSet apart = shared;  // a reduce that varies along these is one work-item's
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    if (t.schedule().base[n].staged) apart |= LoopBit(n);
+  }
+  NodeSet sums;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
+    if (!reduce || (t.schedule().varies[n] & apart) != 0 || !sums.Insert(reduce)) continue;
+    parts += ByteSize(reduce->dtype.scalar());
+  }
+  const auto fits = [&](int64_t lanes, int64_t items, int64_t left) {
+    const int64_t group = items * GreatestDivisor(steps, 256 / items);
+    const int64_t bytes = lanes * items * room + group * lanes * parts;
+    return bytes <= t.target().local_memory && groups / (lanes * items) >= left;
   };
   const int64_t units = t.target().compute_units;
   size_t best = SIZE_MAX, served = 0;
@@ -325,7 +339,7 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
   if (best == SIZE_MAX) return 1;
   const std::string name = t.schedule().axes[best].name;
   for (int64_t rows : {4, 2}) {
-    if (!fits(rows, 2 * units) || t.Size(best) % rows != 0 || !t.Try("upcast", best, rows))
+    if (!fits(rows, 1, 2 * units) || t.Size(best) % rows != 0 || !t.Try("upcast", best, rows))
       continue;
     const int left = t.schedule().FindAxis(name + ".0");
     if (left < 0) return 1;
@@ -333,7 +347,7 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
     for (int64_t items : {4, 2}) {
       // Not at the price of fewer work-items along the row.
       const bool keeps = GreatestDivisor(steps, 256 / items) * items >= GreatestDivisor(steps, 256);
-      if (!keeps || !fits(rows * items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
+      if (!keeps || !fits(rows, items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
       if (t.Try("local", axis, items)) return items;
     }
     return 1;
