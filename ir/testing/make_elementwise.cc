@@ -13,7 +13,7 @@ const std::vector<Op>& ElementwiseOps() {
     auto* v = new std::vector<Op>;
     for (int i = 0; i < kNumOps; ++i) {
       const Op op = static_cast<Op>(i);
-      if (IsElementwise(op) && !GetOpInfo(op).classes.empty()) v->push_back(op);
+      if (IsElementwise(op) && !IsIdentity(op) && !GetOpInfo(op).classes.empty()) v->push_back(op);
     }
     return v;
   }();

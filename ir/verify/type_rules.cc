@@ -100,7 +100,7 @@ bool CheckWhere(BodyCheck& c, const UOp* u) {
 
 bool CheckSame(BodyCheck& c, const UOp* u) {
   const DType t = u->src(0)->dtype;
-  if (u->dtype == t) return true;
+  if (u->dtype == t) return CheckClass(c, u, t);
   c.Error(Rule::kTypeSame, u,
           "the type is " + u->dtype.ToString() + ", that of source 0 " + t.ToString());
   return false;
