@@ -48,6 +48,25 @@ struct Contents {
   bool narrow_addresses = false;
 };
 
+// Once what can be in registers is.
+absl::Status CheckPrivateMemory(const Body& body, const Target& target) {
+  int64_t total = 0;
+  for (const UOp* u : PostOrder(body.root)) {
+    if (u->op != Op::kScratch || u->dtype.space() != AddrSpace::kPrivate) continue;
+    int64_t bytes = 0;
+    if (__builtin_mul_overflow(u->dtype.size(), ByteSize(u->dtype.scalar()), &bytes) ||
+        __builtin_add_overflow(total, bytes, &total)) {
+      total = INT64_MAX;
+    }
+    if (total > target.private_memory) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("it needs ", total, " bytes of private memory or more; target ", target.name,
+                       " has ", target.private_memory, " for a work-item"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& target,
                          Statistics& statistics) {
   Body& body = kernel.body;
@@ -60,6 +79,9 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& tar
     if (!memory.ok()) return memory.status();
     statistics["devectorize.wide-accesses"] += memory->wide_accesses;
     statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
+  }
+  if (contents.Has(Op::kScratch)) {
+    if (absl::Status s = CheckPrivateMemory(body, target); !s.ok()) return s;
   }
   if (contents.Has(Op::kReduce)) {
     if (absl::Status s = ReduceLanes(body, reassociate); !s.ok()) return s;
