@@ -78,6 +78,8 @@ class BodyLowering {
   // ranges returned, which needs no loop, has the whole.
   std::vector<const UOp*> TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
+  // `valid`, and that each index is one of its axis where that is not plain.
+  const UOp* InShape(const std::vector<const UOp*>& index, const Shape& shape, const UOp* valid);
   // Where the terms of a reduce are read that is itself read at `at`: what concerns one work-item
   // alone must not keep it from reading terms for those that share them.
   const UOp* ForWholeGroup(const UOp* reduce, const Position& at);
