@@ -11,6 +11,18 @@
 namespace tg {
 namespace {
 
+// What must hold for `condition` to: itself, and where it is a conjunction its parts.
+std::vector<const UOp*> PartsOf(const UOp* condition) {
+  std::vector<const UOp*> out, stack = {condition};
+  while (!stack.empty()) {
+    const UOp* p = stack.back();
+    stack.pop_back();
+    out.push_back(p);
+    if (p->op == Op::kAnd) stack.insert(stack.end(), p->srcs().begin(), p->srcs().end());
+  }
+  return out;
+}
+
 const UOp* MakeReduce(Context& ctx, Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
   std::vector<const UOp*> srcs = {x};
   srcs.insert(srcs.end(), ranges.begin(), ranges.end());
@@ -231,17 +243,10 @@ const UOp* BodyLowering::Guard(const BaseAxis& base, const UOp* value) {
 bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
   if (IsConst(v)) return v->word() == 0;
   if (v->op == Op::kLoad) {
-    // The gate is a conjunction that holds `valid` as one of its parts, or is it.
     const UOp* index = v->src(0);
     if (v->num_srcs != 1 || index->num_srcs < 3) return false;
-    std::vector<const UOp*> parts = {index->src(2)};
-    while (!parts.empty()) {
-      const UOp* p = parts.back();
-      parts.pop_back();
-      if (p == valid) return true;
-      if (p->op == Op::kAnd) parts.insert(parts.end(), p->srcs().begin(), p->srcs().end());
-    }
-    return false;
+    const std::vector<const UOp*> parts = PartsOf(index->src(2));
+    return std::find(parts.begin(), parts.end(), valid) != parts.end();
   }
   if (depth == 0 || !MapsZeroToZero(v->op)) return false;
   if (v->op == Op::kNeg && v->dtype.is_float()) return false;  // -0.0
@@ -284,14 +289,8 @@ const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
   if (shared.empty() || !at.valid) return at.valid;
   const UOp* valid = nullptr;
   bool dropped = false;
-  std::vector<const UOp*> parts = {at.valid};
-  while (!parts.empty()) {
-    const UOp* p = parts.back();
-    parts.pop_back();
-    if (p->op == Op::kAnd) {
-      parts.insert(parts.end(), p->srcs().begin(), p->srcs().end());
-      continue;
-    }
+  for (const UOp* p : PartsOf(at.valid)) {
+    if (p->op == Op::kAnd) continue;
     const std::vector<const UOp*> nodes = PostOrder(p);
     const bool varies = std::any_of(nodes.begin(), nodes.end(), [&](const UOp* n) {
       return std::find(shared.begin(), shared.end(), n) != shared.end();
