@@ -362,8 +362,8 @@ constexpr OptRow kOpts[] = {
     {{"local", "local(AXIS[, N])", "N neighbours on a global axis share a work-group"},
      &Applier::Local},
     {{"group", "group(AXIS[, N|SHARED])",
-      "N work-items, or those along a local axis or of another reduce, share a reduce, taking turns "
-      "at its terms; or they make what is staged"},
+      "N work-items, or those along a local axis or of another reduce, share a reduce, "
+      "taking turns at its terms; or they make what is staged"},
      &Applier::Group},
     {{"grouptop", "grouptop(AXIS[, N|SHARED])", "as group, with a block of terms each"},
      &Applier::GroupTop},
