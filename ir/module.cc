@@ -1,5 +1,6 @@
 #include "ir/module.h"
 
+#include "absl/strings/str_cat.h"
 #include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -39,6 +40,19 @@ void Body::CarryOver(const UOp* from, const UOp* to) {
   if (from == to) return;
   if (!side.name(to) && side.name(from)) side.SetName(to, side.name(from));
   if (!side.loc(to).line && side.loc(from).line) side.SetLoc(to, side.loc(from));
+}
+
+std::string Body::Describe(const UOp* u) const {
+  std::string text(Mnemonic(u->op));
+  if (u->op == Op::kBuffer) {
+    return absl::StrCat(text, " @", std::string(context->String(static_cast<StringId>(u->word()))));
+  }
+  if (const StringId name = side.name(u)) {
+    absl::StrAppend(&text, " %", std::string(context->String(name)));
+  }
+  const Location at = side.loc(u);
+  if (at.line) absl::StrAppend(&text, " at line ", at.line, ", column ", at.column);
+  return text;
 }
 
 const BufferDecl* Module::FindBuffer(std::string_view name) const {

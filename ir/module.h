@@ -95,6 +95,9 @@ struct Body {
   // Gives `to` the name and place of `from`, a node of this body that it replaces, unless it has
   // its own.
   void CarryOver(const UOp* from, const UOp* to);
+
+  // What messages call a node: "assign %a at line 3, column 3", or "buffer @s".
+  std::string Describe(const UOp* u) const;
 };
 
 // The graph of this name runs before the others, once for each set of params: it computes what no

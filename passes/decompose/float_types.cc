@@ -53,10 +53,9 @@ class FloatTypes {
 
 void FloatTypes::Unsupported(const UOp* u, std::string_view what) {
   if (!status_.ok()) return;
-  const Location at = body_.side.loc(u);
-  status_ = absl::UnimplementedError(absl::StrCat(
-      Mnemonic(u->op).data(), " at line ", at.line, ", column ", at.column, ": target ",
-      target_.name, " has no ", absl::string_view(what.data(), what.size())));
+  status_ = absl::UnimplementedError(absl::StrCat(body_.Describe(u), ": target ", target_.name,
+                                                  " has no ",
+                                                  absl::string_view(what.data(), what.size())));
 }
 
 const UOp* FloatTypes::Constant(const UOp* u) {

@@ -45,8 +45,7 @@ absl::Status ReduceLanes(Body& body, bool reassociate) {
     if (u->op != Op::kReduce) return WithSources(b, u, srcs);
     if (srcs.size() > 1) {
       status = absl::FailedPreconditionError(
-          absl::StrCat("reduce at line ", body.side.loc(u).line, ", column ",
-                       body.side.loc(u).column, " still has ranges: run lower and expand first"));
+          absl::StrCat(body.Describe(u), " still has ranges: run lower and expand first"));
       return u;
     }
     return Combine(b, static_cast<Op>(u->word()), srcs[0], u->dtype.lanes(), reassociate);

@@ -255,9 +255,8 @@ const UOp* Cutter::StoreImage(const UOp* u, UOpSpan srcs) {
   for (const ElementRun& run : RunsOf(LanesOf(u, nullptr))) {
     Linear start = run.start;
     if (run.lanes.size() % 4 != 0 || index_.linear().Divisor(start) % 4 != 0) {
-      const Location at = body_.side.loc(u);
       status_ = absl::InvalidArgumentError(
-          absl::StrCat("store at line ", at.line, ", column ", at.column,
+          absl::StrCat(body_.Describe(u),
                        ": an image is written by whole texels, four channels in one work-item"));
       return u;
     }

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "ir/builder.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/prepare.h"
 
 namespace tg {
 namespace {
+
+using Conflict = WriteAfterRead::Conflict;
 
 // The use of its target's version by which an assign's kernel writes.
 UseId TargetUse(UseTable& uses, const UOp* assign) {
@@ -54,7 +57,7 @@ class Finder {
         if (reader.reads_target) Order(w, r, reader.target);
       }
     }
-    if (out_.copied.empty() && out_.snapshots.empty()) BreakCycle();
+    if (!out_.Copies()) BreakCycle();
     return std::move(out_);
   }
 
@@ -63,13 +66,12 @@ class Finder {
   void Order(const Writer& w, size_t r, const UOp* version) {
     if (!IsVersion(version) || BufferOf(version) != w.buffer) return;
     if (r == w.draft) {
-      if (!ReadsWhereItWrites(drafts_[r], version)) Copy(w, version);
+      if (!ReadsWhereItWrites(drafts_[r], version)) Refuse(w, version, Conflict::kReadsElsewhere);
       return;
     }
     if (Ancestors(version).Contains(w.assign)) return;
     if (Ancestors(drafts_[r].nodes[0]).Contains(w.assign)) {
-      // The reader wants both the old contents and something made from the new ones.
-      Copy(w, version);
+      Refuse(w, version, Conflict::kOldAndNew);
     } else if (w.draft == SIZE_MAX) {
       if (out_.stored.Get(w.assign).empty()) out_.writers.push_back(w.assign);
       Add(out_.stored[w.assign], r);
@@ -129,6 +131,11 @@ class Finder {
     return true;
   }
 
+  void Refuse(const Writer& w, const UOp* version, Conflict why) {
+    out_.conflicts.push_back({w.assign, w.buffer, why});
+    Copy(w, version);
+  }
+
   void Copy(const Writer& w, const UOp* version) {
     const bool can = w.draft != SIZE_MAX && w.assign->src(1)->op != Op::kContiguous &&
                      !placement_.IsOnAny(w.assign->src(1));
@@ -155,6 +162,16 @@ WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& dr
                            Placement& placement, UseTable& uses,
                            const NodeMap<UseList>& read_uses) {
   return Finder(graph, drafts, placement, uses, read_uses).Run();
+}
+
+absl::Status NotInPlace(const Body& graph, const WriteAfterRead& hazards) {
+  const auto [assign, buffer, why] = hazards.conflicts.front();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "kernelize: ", graph.Describe(assign), " needs a copy of ", graph.Describe(buffer), ", ",
+      why == Conflict::kReadsElsewhere
+          ? "which it reads elsewhere than where it writes (no contiguous view of what it writes)"
+          : "whose old contents are read by what needs the new ones too (a cycle)",
+      "; copies=false allows none"));
 }
 
 void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fused) {

@@ -6,8 +6,10 @@
 #ifndef TG_PASSES_KERNELIZE_HAZARDS_H_
 #define TG_PASSES_KERNELIZE_HAZARDS_H_
 
+#include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "passes/kernelize/kernel_body.h"
@@ -23,16 +25,32 @@ struct WriteAfterRead {
   std::vector<std::vector<size_t>> drafts;
   NodeMap<std::vector<size_t>> stored;
   std::vector<const UOp*> writers;  // the nodes that `stored` has entries for
-  // Assigns that cannot write in place: they read their buffer elsewhere than where they write, or
-  // a reader of the old contents needs their result.
+  // Why an assign cannot write in place. (Two kernels that each overwrite what the other reads are
+  // none: one of them stores its result first, and that is all.)
+  enum class Conflict : uint8_t {
+    kReadsElsewhere,  // than where it writes
+    kOldAndNew,       // a kernel needs the old contents and what is made of the new ones
+  };
+  struct CannotWrite {
+    const UOp* assign;
+    const UOp* buffer;
+    Conflict why;
+  };
+  std::vector<CannotWrite> conflicts;
+  // What is done about them: assigns that write through a buffer,
   std::vector<const UOp*> copied;
-  // Versions whose readers need a later one too, where that did not help, or what is written is on
-  // every device (placement.h) and so has no buffer: they are copied before.
+  // and versions that are copied before, where that did not help, or what is written is on every
+  // device (placement.h) and so has no buffer.
   std::vector<const UOp*> snapshots;
+
+  bool Copies() const { return !copied.empty() || !snapshots.empty(); }
 };
 
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
                            Placement& placement, UseTable& uses, const NodeMap<UseList>& read_uses);
+
+// The first conflict as an error, for those who want no copies.
+absl::Status NotInPlace(const Body& graph, const WriteAfterRead& hazards);
 
 // Rewrites the graph so that each of `copied` first stores its value in a buffer of its own, which
 // the assign's users read, and then copies; and so that readers of `snapshots` read copies. What

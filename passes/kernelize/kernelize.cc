@@ -310,7 +310,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}));
     }
     WriteAfterRead order = FindHazards(body, drafts, placement, uses, read_uses);
-    if (!order.copied.empty() || !order.snapshots.empty()) {
+    if (order.Copies()) {
+      if (!order.conflicts.empty() && !context.Flag("copies")) return NotInPlace(body, order);
       CopyThroughBuffers(body, order, fused);
       FuseEverywhere(module, body, fused);
       context.statistics["kernelize.copies"] +=
@@ -365,6 +366,8 @@ constexpr PassOption kOptions[] = {
      "computes what no input reaches once, in graph @init"},
     {"keep", PassOption::Kind::kFlag, "true",
      "keeps values that a kernel reads in several ways in memory of its own"},
+    {"copies", PassOption::Kind::kFlag, "true",
+     "sends an assign that cannot write in place through a buffer; off: it is an error"},
     {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
 };
 

@@ -38,12 +38,13 @@ class Preparer {
     for (const UOp* u : order) {
       if (u->op == Op::kLoop || u->op == Op::kCarried) {
         return absl::UnimplementedError(
-            absl::StrCat("kernelize: ", std::string(Mnemonic(u->op)),
+            absl::StrCat("kernelize: ", body_.Describe(u),
                          " is interpreted only; graphs with loops are not made into kernels"));
       }
       if ((u->op == Op::kContiguous || u->op == Op::kCopy) && u->dtype.is_index()) {
         return absl::InvalidArgumentError(
-            "kernelize: a value of type index is in no buffer; cast it to i64");
+            absl::StrCat("kernelize: ", body_.Describe(u),
+                         ": a value of type index is in no buffer; cast it to i64"));
       }
       NoteWhatVaries(u);
       const UOp* to = u->op == Op::kSink ? Sink(u) : Simplify(u);

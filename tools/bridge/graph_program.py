@@ -9,7 +9,8 @@ from tinygrad.renderer import Estimates
 from kernel_bridge import KernelBridge
 from tg_server import Server
 
-PLAIN = "kernelize,optimize:none,lower,expand,devectorize,linearize"
+# In tinygrad an assign that would need a copy of what it overwrites is an error.
+PIPELINE = "kernelize:copies=false,%s,lower,expand,devectorize,linearize"
 
 counts = {"graphs": 0, "runs": 0, "kernels": 0, "copies": 0}
 
@@ -28,7 +29,7 @@ class Program:
 
     def __init__(self, text, graph, names, outputs, written_only):
         self.text, self.names = text, names
-        self.pipeline = PLAIN if NOOPT else "default"
+        self.pipeline = PIPELINE % ("optimize:none" if NOOPT else "optimize")
         self.outputs, self.written_only = outputs, written_only
         self.assigns = []  # that have this kernel as their value
         self.graph = graph
