@@ -42,6 +42,8 @@ if [[ $tests == yes ]]; then
     oclgrind
     # The format check, and clang with libFuzzer for --config=fuzz.
     clang-format-14 clang libclang-rt-14-dev
+    # tools/replay compares commits.
+    git
   )
 fi
 
@@ -55,7 +57,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - gperftools with libtcmalloc_minimal
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader, and an OpenCL device (PoCL)
   - for the tests: python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
-    Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer
+    Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer, git
 EOF
   exit 1
 fi
