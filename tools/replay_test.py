@@ -92,6 +92,20 @@ class Replay(unittest.TestCase):
                       out)
         self.assertNotRegex(out, r" 0 that only one compiles")
 
+    def test_neither_compiles(self):
+        place = os.path.join(self.folder, "wrong.uop")
+        with open(place, "w") as file:
+            file.write("tg 1\nmodule\n")
+        code, out, _ = self.versions(PLAIN, "--target=cl-cpu", places=[place])
+        self.assertEqual(code, 0, out)
+        self.assertTrue(out.endswith("1 that neither does (0 with another error)\n"), out)
+        for version, said in [(FAILS, "exit code 1: tg-opt: lower: this is broken"),
+                              ("kill -SEGV $$", "exit code -11: no message")]:
+            code, out, _ = self.versions(version, "--target=cl-cpu", places=[place])
+            self.assertEqual(code, 1)
+            self.assertRegex(out, r"wrong.uop for cl-cpu: neither compiles it: another error\n"
+                                  r"  -exit code 1: <stdin>:2:.*\n  \+" + said + "\n")
+
     def test_kernels_that_come_and_go(self):
         place = "testdata/pipeline/matmul/00-input.uop"
         code, out, _ = self.versions('{tool} "$@" | sed "/__kernel/,$ d"', places=[place])
