@@ -15,9 +15,11 @@
 //   drop ID                            ok
 //
 // PIPELINE is as for tg-opt's --pass, without spaces. `error BYTES` and a message answer a request
-// that failed. KERNELS is how many kernels the module has, or a run of its graph; OPS is the
-// arithmetic of those, TRAFFIC their bytes of global memory (runtime/plan/kernel_stats.h). The
-// sizes are work-groups and work-items a group, dimension 0 first.
+// that failed; one that is cut off, or is none of these, ends the process with exit code 1. KERNELS
+// is how many kernels the module has, or a run of its graph; OPS is the arithmetic of those,
+// TRAFFIC their bytes of global memory (runtime/plan/kernel_stats.h). The sizes are work-groups and
+// work-items a group, dimension 0 first.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -25,6 +27,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,15 +62,32 @@ absl::StatusOr<std::string> ReadLine() {
   return line;
 }
 
-bool ReadBytes(char* to, size_t count) {
-  return static_cast<bool>(std::cin.read(to, static_cast<std::streamsize>(count)));
+// Reads `count` bytes into `to`, which is empty. What is announced may never come: room is made as
+// bytes arrive.
+template <typename Bytes>
+bool ReadBytes(size_t count, Bytes& to) {
+  constexpr size_t kFirst = size_t{1} << 20;
+  while (to.size() < count) {
+    const size_t begin = to.size();
+    const size_t piece = std::min(count - begin, std::max(begin, kFirst));
+    to.resize(begin + piece);
+    if (!std::cin.read(reinterpret_cast<char*>(to.data() + begin),
+                       static_cast<std::streamsize>(piece))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+absl::Status NoRequest(std::string_view line) {
+  return runtime::InvalidArgument("no request: '", line, "'");
 }
 
 absl::StatusOr<std::pair<std::string, int64_t>> ReadVar() {
   TG_ASSIGN_OR_RETURN(const std::string line, ReadLine());
   std::istringstream words(line);
   std::pair<std::string, int64_t> var;
-  words >> var.first >> var.second;
+  if (!(words >> var.first >> var.second)) return NoRequest(line);
   return var;
 }
 
@@ -97,14 +117,14 @@ class Server {
       if (verb == "compile" || verb == "print") {
         size_t bytes = 0;
         std::string pipeline;
-        words >> bytes >> pipeline;
-        std::string text(bytes, '\0');
-        if (!ReadBytes(text.data(), bytes)) return runtime::InvalidArgument("the text is cut off");
+        if (!(words >> bytes >> pipeline)) return NoRequest(line);
+        std::string text;
+        if (!ReadBytes(bytes, text)) return runtime::InvalidArgument("the text is cut off");
         answer = verb == "print" ? Print(text, pipeline) : Compile(text, pipeline);
       } else if (verb == "kernels") {
         int64_t id = 0;
         size_t vars = 0;
-        words >> id >> vars;
+        if (!(words >> id >> vars)) return NoRequest(line);
         runtime::VarMap values;
         for (size_t i = 0; i < vars; ++i) {
           TG_ASSIGN_OR_RETURN(const auto var, ReadVar());
@@ -117,11 +137,11 @@ class Server {
         answer = Run(request);
       } else if (verb == "drop") {
         int64_t id = 0;
-        words >> id;
+        if (!(words >> id)) return NoRequest(line);
         sessions_.erase(id);
         answer = "ok\n";
       } else {
-        return runtime::InvalidArgument("no request: '", line, "'");
+        return NoRequest(line);
       }
       if (answer.ok()) {
         std::cout << *answer << std::flush;
@@ -200,9 +220,9 @@ class Server {
     return found->second.get();
   }
 
-  static absl::Status ReadRun(std::istream& head, RunRequest& request) {
+  static absl::Status ReadRun(std::istringstream& head, RunRequest& request) {
     size_t vars = 0, inputs = 0, outputs = 0;
-    head >> request.id >> vars >> inputs >> outputs;
+    if (!(head >> request.id >> vars >> inputs >> outputs)) return NoRequest(head.str());
     for (size_t i = 0; i < vars; ++i) {
       TG_ASSIGN_OR_RETURN(request.vars.emplace_back(), ReadVar());
     }
@@ -211,9 +231,8 @@ class Server {
       std::istringstream words(line);
       auto& [name, data] = request.inputs.emplace_back();
       size_t bytes = 0;
-      words >> name >> bytes;
-      data.resize(bytes);
-      if (!ReadBytes(reinterpret_cast<char*>(data.data()), bytes)) {
+      if (!(words >> name >> bytes)) return NoRequest(line);
+      if (!ReadBytes(bytes, data)) {
         return runtime::InvalidArgument("input ", name, " is cut off");
       }
     }

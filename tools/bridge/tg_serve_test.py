@@ -3,6 +3,7 @@
 import os
 import random
 import struct
+import subprocess
 import sys
 import types
 import unittest
@@ -108,6 +109,23 @@ class ServeTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "input x has 4 bytes"):
             self.server.run(program(COUNTER), {"n": 1}, {"x": bytes(4)}, [])
         self.test_run()
+
+    def test_what_is_no_request_ends_it(self):
+        compiled = f"compile {len(COUNTER)} default\n{COUNTER}"
+        for request, message in [
+                ("compile -1 default\ntg 1", "the text is cut off"),
+                ("compile 9223372036854775807 default\ntg 1", "the text is cut off"),
+                ("print many default\n", "no request: 'print many default'"),
+                (compiled + "run 0 0 1 0\nx 18446744073709551615\nabc", "input x is cut off"),
+                (compiled + "run 0 0 1 0\nx all\n", "no request: 'x all'"),
+                (compiled + "run 0 1 0 0\nn three\n", "no request: 'n three'"),
+                ("run 0 0\n", "no request: 'run 0 0'"),
+                ("kernels 0\n", "no request: 'kernels 0'"),
+                ("drop it\n", "no request: 'drop it'"),
+                ("stop\n", "no request: 'stop'")]:
+            done = subprocess.run([os.environ["TG_SERVE"]], input=request, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual((done.returncode, done.stderr), (1, f"tg-serve: {message}\n"), request)
 
 
 os.environ["TG_SERVE"] = os.path.abspath(sys.argv[1])
