@@ -97,7 +97,11 @@ class Preparer {
         if (!IsStored(u) && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
         break;
       case Op::kAfter:
-        llvm::erase_if(srcs, [](const UOp* s) { return !IsVersion(s) && !s->dtype.is_void(); });
+        // Of what it waits for, only versions of buffers and effects happen at some time.
+        srcs.erase(
+            std::remove_if(srcs.begin() + 1, srcs.end(),
+                           [](const UOp* s) { return !IsVersion(s) && !s->dtype.is_void(); }),
+            srcs.end());
         if (srcs.size() == 1) return srcs[0];
         break;
       case Op::kReduceAxis:
