@@ -53,6 +53,10 @@ struct Target {
   int64_t cache_bytes = 2 << 20;  // what a core or multiprocessor finds near when it reads it again
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
+
+  // Elements of 32 bits that the sums of a loop may take in registers, beside what is loaded for
+  // them.
+  int64_t MaxAccumulators() const { return is_gpu ? 8 : vector_registers / 2 * (alu_width / 4); }
 };
 
 // The functions that can be written out.

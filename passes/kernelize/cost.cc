@@ -115,6 +115,13 @@ double CostModel::RoomBytes() const {
   return target_.is_gpu ? static_cast<double>(target_.local_memory) / kGroupRows : kNearBytes;
 }
 
+double CostModel::NearSeconds(const UOp* u) {
+  // Times faster than memory. A group's memory is also what limits how many groups run at once.
+  const double near = target_.is_gpu ? 4 : 8;
+  const double bytes = 2 * static_cast<double>(ByteSize(u->dtype.scalar()));
+  return Elements(u) * bytes / (near * target_.bytes_per_second);
+}
+
 double CostModel::KeepSeconds(const UOp* u, double parallel, double room) {
   // Some rows are made side by side, so that what is loaded for one serves all.
   const double tiles = std::max(1.0, parallel / kTileRows);

@@ -54,6 +54,8 @@ class CostModel {
   // Memory inside a kernel that one row of results may take: of what a group has, or of what stays
   // near a core.
   double RoomBytes() const;
+  // Seconds to write `u` once to such memory, and read it once.
+  double NearSeconds(const UOp* u);
   // Seconds lost where `u` is made inside a kernel of rows, `room` elements for each of `parallel`
   // ones, instead of by a kernel of its own: cores are idle, or what all rows share is read again
   // for every few of them.

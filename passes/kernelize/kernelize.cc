@@ -298,7 +298,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   if (hoister) hoister->Run(graph, shapes, fused, moved);
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
-  const RealizeOptions options = {context.Int("max-inputs"), context.Flag("keep")};
+  const RealizeOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
+                                  context.Flag("keep")};
   for (int round = 0; round < 8; ++round) {
     Placement placement(module, body);
     UseTable uses(module, *body.context, shapes);
@@ -319,7 +320,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       continue;
     }
     const std::vector<std::vector<size_t>> groups =
-        FindSiblings(drafts, plan, order, placement, shapes, context.Int("max-inputs"));
+        FindSiblings(drafts, plan, order, placement, shapes, options);
     const bool explain = context.Flag("explain");
     if (explain) context.remarks += moved;
     std::vector<KernelDraft> kernels;
@@ -364,6 +365,8 @@ constexpr PassOption kOptions[] = {
      "buffers that one kernel reads at most; 0: no limit"},
     {"init", PassOption::Kind::kFlag, "true",
      "computes what no input reaches once, in graph @init"},
+    {"fuse", PassOption::Kind::kFlag, "true",
+     "lets a kernel hold several reduces, and store several values; off: one of each"},
     {"keep", PassOption::Kind::kFlag, "true",
      "keeps values that a kernel reads in several ways in memory of its own"},
     {"copies", PassOption::Kind::kFlag, "true",

@@ -13,15 +13,16 @@ class Planner {
  public:
   // `order`: the graph's nodes, sources first.
   Planner(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes, UseTable& uses,
-          const Target& target, CostModel& cost, bool keep, const Reasons& forced,
-          const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses)
+          const Target& target, CostModel& cost, const RealizeOptions& options,
+          const Reasons& forced, const Findings& known, const NodeSet& fused,
+          NodeMap<UseList>& read_uses)
       : body_(body),
         order_(order),
         shapes_(shapes),
         uses_(uses),
         target_(target),
         cost_(cost),
-        keep_(keep),
+        options_(options),
         fused_(fused),
         read_uses_(read_uses),
         reasons_(forced) {
@@ -59,9 +60,10 @@ class Planner {
  private:
   // What is decided about a kernel while its expression is walked.
   struct KernelState {
-    LoopSet serial = 0;   // loops over what it stores that one work-item or group goes through,
-                          // so that what does not vary over them is computed once
-    LoopSet reduced = 0;  // loops over what it stores that a reduce in it varies over
+    LoopSet serial = 0;    // loops over what it stores that one work-item or group goes through,
+                           // so that what does not vary over them is computed once
+    bool reduces = false;  // there is a reduce in it
+    LoopSet reduced = 0;   // loops over what it stores that a reduce in it varies over
   };
 
   void Visit(const UOp* u) {
@@ -102,6 +104,7 @@ class Planner {
     if (u->op == Op::kReduceAxis) {
       for (UseId use : node_uses_[u]) {
         const UOp* kernel = uses_.KernelOf(use);
+        kernels_[kernel].reduces = true;
         kernels_[kernel].reduced |= uses_.Varies(use) & uses_.OuterLoops(kernel);
       }
     }
@@ -165,6 +168,7 @@ class Planner {
                             static_cast<int64_t>(evaluations), " times for ",
                             static_cast<int64_t>(size), " elements");
       };
+      if (cone.reduces && !options_.fuse) return how();
       if (cone.reduces && cone.weight > CostModel::kFreeReduce) {
         if (KeepsRows(u)) return "";
         std::string reason = how();
@@ -175,10 +179,14 @@ class Planner {
       // What its rows share would have to be stored in its stead.
       if (LosesRows(uses)) repeat += cone.rows * CostModel::kLaunchSeconds;
       if (repeat > cost_.StoreSeconds(u)) return how();
+      // A kernel of rows has the row at hand.
+      const bool rows = kernels_[uses_.KernelOf(uses[0])].serial != 0;
+      if (rows && uses.size() > 1 && repeat > cost_.NearSeconds(u)) Keeps(u, how());
     }
     if (!reduce || uses.size() != 1) return "";
     // A reduce inside another one runs only as often in parallel as the outer kernel's results.
     const UOp* kernel = uses_.KernelOf(uses[0]);
+    if (!options_.fuse && kernels_[kernel].reduces) return "beside another reduce";
     const LoopSet serial = kernels_[kernel].serial;
     const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
     if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
@@ -243,7 +251,7 @@ class Planner {
   // kept there for all its uses: for each row, which are those loops that all uses go through in
   // step. If so, it is, and has one use.
   bool Keeps(const UOp* u, const std::string& reason) {
-    if (!keep_ || u->dtype.is_index()) return false;
+    if (!options_.keep || u->dtype.is_index()) return false;
     UseList& uses = node_uses_[u];
     const UOp* kernel = uses_.KernelOf(uses[0]);
     for (UseId use : uses) {
@@ -341,7 +349,7 @@ class Planner {
   UseTable& uses_;
   const Target& target_;
   CostModel& cost_;
-  const bool keep_;
+  const RealizeOptions& options_;
   NodeSet fused_;            // their users are visited first
   NodeMap<uint32_t> users_;  // of copies between devices
   NodeSet assigned_;         // copies that go to an assign's target and nowhere else
@@ -357,10 +365,11 @@ class Planner {
 }  // namespace
 
 PlannedRound PlanRound(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes,
-                       UseTable& uses, const Target& target, CostModel& cost, bool keep,
-                       const Reasons& forced, const Findings& known, const NodeSet& fused,
-                       NodeMap<UseList>& read_uses) {
-  Planner planner(body, order, shapes, uses, target, cost, keep, forced, known, fused, read_uses);
+                       UseTable& uses, const Target& target, CostModel& cost,
+                       const RealizeOptions& options, const Reasons& forced, const Findings& known,
+                       const NodeSet& fused, NodeMap<UseList>& read_uses) {
+  Planner planner(body, order, shapes, uses, target, cost, options, forced, known, fused,
+                  read_uses);
   PlannedRound round;
   round.plan = planner.Run();
   round.cuts = planner.cuts();

@@ -133,8 +133,8 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
   CostModel cost(module, body, shapes, target);
   for (int round = 1;; ++round) {
     read_uses = {};
-    PlannedRound found = PlanRound(body, order, shapes, uses, target, cost, options.keep, forced,
-                                   known, fused, read_uses);
+    PlannedRound found = PlanRound(body, order, shapes, uses, target, cost, options, forced, known,
+                                   fused, read_uses);
     RealizePlan& plan = found.plan;
     found.findings.stored = AlsoStored(known.stored, found.findings.stored, plan);
     const bool news = found.findings.stored.size() != known.stored.size();

@@ -54,6 +54,7 @@ struct RealizeOptions {
   // Buffers that a kernel reads at most, where a split of its expression can avoid more; 0: no
   // limit.
   int64_t max_inputs = 0;
+  bool fuse = true;  // whether a kernel may hold several reduces
   bool keep = true;  // whether kernels keep values in memory of their own
 };
 

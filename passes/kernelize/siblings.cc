@@ -71,7 +71,7 @@ bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) 
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const RealizePlan& plan, const WriteAfterRead& order,
                                               Placement& placement, ShapeMap& shapes,
-                                              int64_t max_inputs) {
+                                              const RealizeOptions& options) {
   const std::vector<size_t> level = Levels(drafts, order);
   std::vector<std::vector<size_t>> groups;
   std::vector<std::vector<const UOp*>> inputs;  // by group
@@ -81,7 +81,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     const Shape& rows = plan.realized[i].rows;
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
     size_t joined = SIZE_MAX;
-    if (!d.target && !d.copy && IsStatic(shape)) {
+    if (options.fuse && !d.target && !d.copy && IsStatic(shape)) {
       // What must be equal: the level, the device, the shape, the reduces.
       std::vector<int64_t> key = {placement.Of(d.nodes[0])};
       for (const Dim& dim : shape) key.push_back(dim.value());
@@ -94,7 +94,8 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
         for (const UOp* u : d.inputs) {
           if (std::find(all.begin(), all.end(), u) == all.end()) all.push_back(u);
         }
-        const bool fits = max_inputs == 0 || static_cast<int64_t>(all.size()) <= max_inputs;
+        const bool fits =
+            options.max_inputs == 0 || static_cast<int64_t>(all.size()) <= options.max_inputs;
         if (!Shares(inputs[g], d.inputs) || groups[g].size() >= kMostSiblings || !fits) continue;
         groups[g].push_back(i);
         inputs[g] = std::move(all);

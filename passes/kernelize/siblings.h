@@ -10,16 +10,16 @@
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/placement.h"
+#include "passes/kernelize/realize.h"
 
 namespace tg {
 
 // Positions of drafts, in groups of those that become one kernel, each group in order. Drafts that
-// write in place stay alone. The drafts are those of `plan`, one for each value. `max_inputs`: see
-// PlanRealize.
+// write in place stay alone. The drafts are those of `plan`, one for each value.
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const RealizePlan& plan, const WriteAfterRead& order,
                                               Placement& placement, ShapeMap& shapes,
-                                              int64_t max_inputs);
+                                              const RealizeOptions& options);
 
 // The same order between groups as between their drafts.
 WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,

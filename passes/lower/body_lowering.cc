@@ -47,7 +47,7 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
       shapes_(shapes),
       simplify_(simplify),
       b_(*body.context),
-      reduces_(b_, target.is_gpu ? 8 : target.alu_width),
+      reduces_(b_, target.MaxAccumulators()),
       staging_(b_) {
   for (const UOp* a : where.axis) {
     if (!a) continue;

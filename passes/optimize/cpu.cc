@@ -1,34 +1,18 @@
-// The heuristic for OpenCL on a CPU: one work-item a group, vectors along the axis that memory is
-// contiguous in, a register tile where operands are reused, and loops inside so that groups are
-// few.
+// The heuristic for OpenCL on a CPU: one work-item a group, vectors along the axis where they cost
+// least, a register tile where operands are reused, and loops inside so that groups are few.
 #include <algorithm>
 #include <cstdlib>
 
 #include "passes/optimize/heuristic.h"
+#include "passes/optimize/lanes.h"
 
 namespace tg {
 namespace {
 
-int64_t PowerOfTwoDivisor(int64_t n, int64_t limit) {
-  int64_t d = 1;
-  while (d * 2 <= limit && n % (d * 2) == 0) d *= 2;
-  return d;
-}
-
-int64_t WidestLanes(const Tuner& t) {
-  int64_t bytes = 1;
-  for (const Access& a : t.accesses()) {
-    bytes = std::max(bytes, ByteSize(a.node->src(0)->dtype.scalar()));
-  }
-  return std::max<int64_t>(1, t.target().alu_width / bytes);
-}
-
-// How well vectors along this axis read and write: every access contiguous or repeated. Loads of a
-// reduce are made for each of its terms, from as many cache lines as there are lanes where they are
-// far apart.
+// How well vectors along this axis read and write where no reduce does more of either: every access
+// contiguous or repeated.
 int Score(const Tuner& t, size_t axis) {
   int score = 0;
-  const bool reduces = !t.Axes(AxisKind::kReduce).empty();
   const bool staged = t.schedule().axes[axis].kind == AxisKind::kStage;
   if (staged) score += t.IsInnermost(axis) ? 3 : -6;  // its own store
   for (const Access& a : t.accesses()) {
@@ -37,33 +21,97 @@ int Score(const Tuner& t, size_t axis) {
     if (stride == 1)
       score += a.is_store() ? 3 : 2;
     else if (stride != 0)
-      score -= a.is_store() ? 6 : reduces && std::abs(stride.value_or(0)) > 16 ? 4 : 2;
+      score -= a.is_store() ? 6 : 2;
     else if (a.is_store())
       score -= 6;
   }
   return score;
 }
 
-// Returns whether results along an axis of this kind, of node `staged` if that is given, stand side
-// by side in vectors.
-bool Vectorize(Tuner& t, AxisKind kind = AxisKind::kGlobal, const UOp* staged = nullptr) {
-  size_t best = SIZE_MAX;
+// Elements along an axis of this kind, of node `staged` if that is given, side by side.
+void VectorizeBest(Tuner& t, AxisKind kind = AxisKind::kGlobal, const UOp* staged = nullptr) {
+  const LaneCosts lanes(t, 0);
+  size_t best = kNoAxis;
   int best_score = 0;
   for (size_t i : t.Axes(kind)) {
-    if (t.IsSymbolic(i) || t.Size(i) % 2 != 0) continue;
-    if (t.schedule().base[t.schedule().axes[i].base].staged != staged) continue;
+    if (lanes.Along(i) == 1 || t.schedule().base[t.schedule().axes[i].base].staged != staged)
+      continue;
     const int score = Score(t, i);
     if (score > best_score) best = i, best_score = score;
   }
-  if (best == SIZE_MAX) return false;
-  return t.Try("vectorize", best, PowerOfTwoDivisor(t.Size(best), WidestLanes(t)));
+  if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
 }
 
-// Results along another axis share what is loaded: rows of a product, channels of a convolution.
+// What a kernel keeps: its elements side by side, or the terms of what they are sums of.
+void VectorizeStaged(Tuner& t, const UOp* node) {
+  const LaneCosts lanes(t, 0);
+  std::vector<size_t> axes = t.Axes(AxisKind::kStage);
+  std::erase_if(
+      axes, [&](size_t i) { return t.schedule().base[t.schedule().axes[i].base].staged != node; });
+  NodeSet sums;
+  bool any = false;
+  for (const UOp* reduce : lanes.Reduces()) {
+    const auto varies = [&](size_t i) { return lanes.Varies(reduce, i); };
+    if (std::any_of(axes.begin(), axes.end(), varies)) any |= sums.Insert(reduce);
+  }
+  if (!any) return VectorizeBest(t, AxisKind::kStage, node);
+  size_t best = kNoAxis;
+  double least = lanes.Of(kNoAxis, &sums);
+  for (size_t i : axes) {
+    if (lanes.Along(i) == 1) continue;
+    const double cost = lanes.Of(i, &sums);
+    if (cost <= least) best = i, least = cost;
+  }
+  if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
+}
+
+// Some of the axis of that name as an opt of that name.
+bool TryNamed(Tuner& t, std::string_view opt, const std::string& axis, int64_t amount) {
+  const int i = t.schedule().FindAxis(axis);
+  return i >= 0 && t.Try(opt, static_cast<size_t>(i), amount);
+}
+
+// Results, or elements of a reduce inside a reduce, side by side; false: the terms of the reduces
+// are better.
+bool VectorizeResults(Tuner& t, LoopSet shared) {
+  const LaneCosts lanes(t, shared);
+  size_t best = kNoAxis;
+  double least = lanes.Of(kNoAxis);
+  std::vector<size_t> axes = t.Axes(AxisKind::kGlobal);
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (lanes.HoldsReduce(i)) axes.push_back(i);
+  }
+  for (size_t i : axes) {
+    if (lanes.Along(i) == 1) continue;
+    const double cost = lanes.Of(i);
+    if (cost <= least) best = i, least = cost;
+  }
+  if (best == kNoAxis) return false;
+  const int64_t amount = lanes.Along(best);
+  const BaseAxis& base = t.schedule().base[t.schedule().axes[best].base];
+  if (base.IsStored()) return t.Try("vectorize", best, amount);
+  // Another axis around the inner reduce, outside of the lanes, shares what that loads.
+  std::vector<std::string> others;
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    const bool around = i != best && lanes.HoldsReduce(i);
+    if (around && lanes.Along(i) * amount <= t.target().MaxAccumulators()) {
+      others.push_back(t.schedule().axes[i].name);
+    }
+  }
+  const std::string name = t.schedule().axes[best].name;
+  if (!others.empty()) {
+    const auto i = static_cast<size_t>(t.schedule().FindAxis(others.back()));
+    TryNamed(t, "unroll", others.back(), lanes.Along(i));
+  }
+  return TryNamed(t, "unroll", name, amount);
+}
+
+// Results along another axis than that of the vectors share what is loaded: rows of a product,
+// channels of a convolution.
 void Tile(Tuner& t) {
   const std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
-  if (vectors.empty() || t.Axes(AxisKind::kReduce).empty()) return;
-  size_t best = SIZE_MAX;
+  if (vectors.empty()) return;
+  size_t best = kNoAxis;
   int64_t best_rows = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if (t.IsSymbolic(i) || t.schedule().axes[i].base == t.schedule().axes[vectors[0]].base)
@@ -74,20 +122,56 @@ void Tile(Tuner& t) {
     const int64_t rows = PowerOfTwoDivisor(t.Size(i), 8);
     if (reused && rows > best_rows) best = i, best_rows = rows;
   }
-  if (best != SIZE_MAX) t.Try("upcast", best, best_rows);
+  if (best != kNoAxis) t.Try("upcast", best, best_rows);
 }
 
-// A reduce whose results do not vectorise: its terms side by side.
-void Unroll(Tuner& t, bool vectors) {
-  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
-  if (reduces.empty()) return;
-  const size_t last = reduces.back();
-  if (t.IsSymbolic(last)) return;
-  if (!vectors) {
-    const int64_t n = PowerOfTwoDivisor(t.Size(last), WidestLanes(t));
-    if (n > 1) t.Try("unroll", last, n);
-  } else if (t.Size(last) <= 4 && t.schedule().UpcastSize() <= 64) {
-    t.Try("unroll", last);
+// The terms of reduces side by side, and of two axes of results as many as leave the sums in
+// registers: what is loaded serves several of them.
+void TileTerms(Tuner& t) {
+  const LaneCosts lanes(t, 0);
+  int64_t widest = 1;
+  for (const UOp* reduce : lanes.Reduces()) {
+    const size_t last = lanes.LastAxis(reduce);
+    if (last != kNoAxis) widest = std::max(widest, lanes.Along(last));
+  }
+  if (widest > 1) {
+    int64_t most = t.target().MaxAccumulators() / widest;
+    const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+    std::vector<std::string> names;
+    for (size_t i : globals) {
+      const auto serves = [&](const Access& a) {
+        return !a.is_store() && lanes.ReduceOf(a) && t.Stride(a, i) == 0;
+      };
+      const bool reused = std::any_of(t.accesses().begin(), t.accesses().end(), serves);
+      if (reused && lanes.Along(i) > 1) names.push_back(t.schedule().axes[i].name);
+    }
+    for (size_t k = names.size(); k-- > 0 && most > 1;) {
+      const auto axis = static_cast<size_t>(t.schedule().FindAxis(names[k]));
+      const int64_t rows = PowerOfTwoDivisor(t.Size(axis), std::min<int64_t>(4, most));
+      if (t.Try("upcast", axis, rows)) most /= rows;
+    }
+  }
+  for (const UOp* reduce : lanes.Reduces()) {
+    const size_t last = lanes.LastAxis(reduce);
+    if (last != kNoAxis && lanes.Along(last) > 1) t.Try("unroll", last, lanes.Along(last));
+  }
+}
+
+// Short loops over terms in one piece; longer ones too where the padding of a window or the address
+// is decided in each step, which becomes constant.
+void Unroll(Tuner& t) {
+  constexpr int64_t kShort = 4, kWindow = 8;
+  const LaneCosts lanes(t, 0);
+  for (const UOp* reduce : lanes.Reduces()) {
+    const size_t last = lanes.LastAxis(reduce);
+    if (last == kNoAxis || t.IsSymbolic(last)) continue;
+    const size_t base = t.schedule().axes[last].base;
+    const bool decides = std::any_of(
+        t.accesses().begin(), t.accesses().end(),
+        [&](const Access& a) { return !a.is_store() && (a.masked[base] || !t.Stride(a, last)); });
+    if (t.Size(last) <= (decides ? kWindow : kShort) && t.schedule().UpcastSize() <= 64) {
+      t.Try("unroll", last);
+    }
   }
 }
 
@@ -115,8 +199,8 @@ void Loops(Tuner& t, LoopSet shared = 0) {
 // Rows whose results are kept inside the kernel, made side by side where they share what is loaded
 // for them, as many as leave their reduces' accumulators in registers, of `terms` lanes each.
 void TileRows(Tuner& t, LoopSet shared, int64_t terms) {
-  const int64_t most = std::min<int64_t>(8, t.target().alu_width / terms);
-  size_t best = SIZE_MAX;
+  const int64_t most = std::min<int64_t>(8, t.target().MaxAccumulators() / terms);
+  size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
@@ -125,20 +209,21 @@ void TileRows(Tuner& t, LoopSet shared, int64_t terms) {
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
   }
-  if (best != SIZE_MAX) t.Try("upcast", best, best_score.second);
+  if (best != kNoAxis) t.Try("upcast", best, best_score.second);
 }
 
 // Rows that share a reduce: a work-item goes through a row, with the terms of each reduce side by
 // side unless its results are.
 void TuneRows(Tuner& t, LoopSet shared) {
-  Vectorize(t);
+  VectorizeResults(t, shared);
+  const LaneCosts lanes(t, shared);
   NodeSet seen;
   LoopSet staged = 0;
   for (size_t n = 0; n < t.schedule().base.size(); ++n) {
     const UOp* node = t.schedule().base[n].staged;
     if (!node) continue;
     staged |= LoopBit(n);
-    if (seen.Insert(node)) Vectorize(t, AxisKind::kStage, node);
+    if (seen.Insert(node)) VectorizeStaged(t, node);
   }
   LoopSet vectors = 0;  // base axes that have lanes
   for (size_t i : t.Axes(AxisKind::kVector)) vectors |= LoopBit(t.schedule().axes[i].base);
@@ -147,7 +232,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis& base = t.schedule().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
-    const int64_t terms = PowerOfTwoDivisor(base.max_size, WidestLanes(t));
+    const int64_t terms = PowerOfTwoDivisor(base.max_size, lanes.Widest());
     if ((t.schedule().varies[n] & vectors) != 0 || terms <= 1) continue;
     unrolls.emplace_back(base.name, terms);
     if (t.schedule().varies[n] & staged) most_terms = std::max(most_terms, terms);
@@ -157,6 +242,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   for (const auto& [name, terms] : unrolls) {
     t.Try("unroll", static_cast<size_t>(t.schedule().FindAxis(name)), terms);
   }
+  Unroll(t);
   Loops(t, shared);
   // Inside the loops over rows, so that a row's reduces stay outside of these.
   t.LoopAlong(shared);
@@ -169,9 +255,14 @@ void TuneForCpu(Tuner& t) {
     TuneRows(t, shared);
     return;
   }
-  const bool vectors = Vectorize(t);
-  Tile(t);
-  Unroll(t, vectors);
+  if (t.Axes(AxisKind::kReduce).empty()) {
+    VectorizeBest(t);
+  } else if (VectorizeResults(t, 0)) {
+    Tile(t);
+    Unroll(t);
+  } else {
+    TileTerms(t);
+  }
   Loops(t);
 }
 
