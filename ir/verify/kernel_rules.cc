@@ -1,4 +1,4 @@
-// V501-V506, and the lanes of contract: what holds for a kernel's body as a whole.
+// V501-V506, V509, and the lanes of contract: what holds for a kernel's body as a whole.
 #include <algorithm>
 #include <tuple>
 
@@ -154,6 +154,17 @@ void CheckContracts(BodyCheck& c) {
   }
 }
 
+// Over shapes, what a kernel computes is what it stores: its axes are those of the stores.
+void CheckStores(BodyCheck& c) {
+  const UOp* sink = c.body.root;
+  if (sink->num_srcs == 0) return c.Error(Rule::kKernelStores, sink, "the kernel stores nothing");
+  for (const UOp* s : sink->srcs()) {
+    if (s->op == Op::kStore) continue;
+    return c.Error(Rule::kKernelStores, sink,
+                   "it takes stores, not " + c.Name(s) + ", " + std::string(Mnemonic(s->op)));
+  }
+}
+
 }  // namespace
 
 KernelFacts FactsOf(const Body& kernel) {
@@ -189,7 +200,9 @@ void CheckKernelBody(BodyCheck& c) {
   CheckIds(c);
   CheckScratch(c);
   CheckRoots(c, FindRoots(c.order));
-  if (!c.has_shapes()) {
+  if (c.has_shapes()) {
+    CheckStores(c);
+  } else {
     CheckBounds(c);
     CheckContracts(c);
   }

@@ -23,9 +23,16 @@ struct LaneAxis {
 using LaneAxes = llvm::SmallVector<LaneAxis, 4>;
 using LaneList = llvm::SmallVector<int64_t, 32>;
 
+// No vector has more.
+constexpr int64_t kMaxLanes = 65535;
+
+// Where they are too many, some number above kMaxLanes.
 int64_t Lanes(const LaneAxes& axes) {
   int64_t n = 1;
-  for (const LaneAxis& a : axes) n *= a.size;
+  for (const LaneAxis& a : axes) {
+    n *= a.size;
+    if (n > kMaxLanes) break;
+  }
   return n;
 }
 
@@ -111,9 +118,9 @@ class Expander {
               [](const LaneAxis& a, const LaneAxis& b) { return a.number < b.number; });
     if (axes.empty()) return Order(u);
     const int64_t n = Lanes(axes);
-    if (n * std::max(1, u->dtype.lanes()) > 65535) {
+    if (n * std::max(1, u->dtype.lanes()) > kMaxLanes) {
       status_ = absl::InvalidArgumentError(
-          absl::StrCat(std::string(Mnemonic(u->op)), ": ", n, " unrolled lanes are too many"));
+          absl::StrCat(std::string(Mnemonic(u->op)), ": it has more than ", kMaxLanes, " lanes"));
       return {u, {}};
     }
     llvm::SmallVector<const UOp*, 8> srcs;
