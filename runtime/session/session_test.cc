@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,15 @@ namespace {
 
 HostTensor Floats(std::vector<int64_t> shape, const std::vector<float>& values) {
   HostTensor tensor{ElementType::kF32, std::move(shape), {}};
-  tensor.data.resize(values.size() * 4);
-  std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+  const auto bytes = std::as_bytes(std::span(values));
+  tensor.data.assign(bytes.begin(), bytes.end());
   return tensor;
 }
 
 std::vector<float> Values(const HostTensor& tensor) {
   std::vector<float> values(tensor.data.size() / 4);
-  std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+  std::copy(tensor.data.begin(), tensor.data.end(),
+            std::as_writable_bytes(std::span(values)).begin());
   return values;
 }
 
