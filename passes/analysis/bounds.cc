@@ -83,7 +83,7 @@ Interval Bounds::FromSources(const UOp* u) const {
     case Op::kRange:
     case Op::kSpecial: {
       const int64_t end = Source(u, 0).hi;
-      return {0, end == INT64_MAX ? end : std::max<int64_t>(end - 1, 0)};
+      return {0, end == INT64_MAX ? end : std::max<int64_t>(end, 1) - 1};
     }
     case Op::kCast:
       return CastInterval(u->src(0)->dtype.scalar(), s, Source(u, 0));

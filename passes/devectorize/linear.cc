@@ -11,7 +11,10 @@ int64_t FloorDivInt(int64_t a, int64_t d) {
   const int64_t q = a / d;
   return q - (a % d != 0 && (a < 0) != (d < 0));
 }
-int64_t FloorModInt(int64_t a, int64_t d) { return a - FloorDivInt(a, d) * d; }
+int64_t FloorModInt(int64_t a, int64_t d) {
+  const int64_t r = a % d;
+  return r != 0 && (r < 0) != (d < 0) ? r + d : r;
+}
 
 // `index` has no overflow to speak of; wrapping keeps the compiler's own arithmetic defined.
 int64_t WrapAdd(int64_t a, int64_t b) {
@@ -19,6 +22,16 @@ int64_t WrapAdd(int64_t a, int64_t b) {
 }
 int64_t WrapMul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+int64_t WrapNegate(int64_t a) { return WrapMul(a, -1); }
+
+uint64_t Magnitude(int64_t v) {
+  return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+}
+
+// std::gcd has no magnitude for the least number; 2^62 divides what 2^63 does.
+int64_t Gcd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(std::min(std::gcd(Magnitude(a), Magnitude(b)), uint64_t{1} << 62));
 }
 
 }  // namespace
@@ -55,7 +68,7 @@ std::pair<int64_t, Linear> LinearBuilder::Eliminate(const Linear& a, const Linea
   if (c.terms.empty()) return {0, a};
   const auto [term, by] = c.terms[0];
   for (const auto& [t, k] : a.terms) {
-    if (t == term && k % by == 0) return {k / by, Add(a, c, -(k / by))};
+    if (t == term && k != INT64_MIN && k % by == 0) return {k / by, Add(a, c, -(k / by))};
   }
   return {0, a};
 }
@@ -67,8 +80,13 @@ Interval LinearBuilder::BoundsOf(const Linear& a) {
     const auto [scale, rest] = Eliminate(a, clause);
     if (scale == 0) continue;
     const Interval r = BoundsWithoutAssumptions(rest);
-    if (scale > 0 && r.HasHi()) v.hi = std::min(v.hi, r.hi - scale);
-    if (scale < 0 && r.HasLo()) v.lo = std::max(v.lo, r.lo - scale);
+    int64_t bound = 0;
+    if (scale > 0 && r.HasHi() && !__builtin_sub_overflow(r.hi, scale, &bound)) {
+      v.hi = std::min(v.hi, bound);
+    }
+    if (scale < 0 && r.HasLo() && !__builtin_sub_overflow(r.lo, scale, &bound)) {
+      v.lo = std::max(v.lo, bound);
+    }
   }
   return v;
 }
@@ -94,10 +112,10 @@ Interval LinearBuilder::BoundsWithoutAssumptions(const Linear& a) {
 }
 
 int64_t LinearBuilder::Divisor(const Linear& a) {
-  int64_t g = std::gcd(int64_t{0}, a.constant);
+  int64_t g = Gcd(0, a.constant);
   for (const auto& [term, k] : a.terms) {
     int64_t d = 0;
-    g = std::gcd(g, __builtin_mul_overflow(k, bounds_.KnownDivisor(term), &d) ? k : d);
+    g = Gcd(g, __builtin_mul_overflow(k, bounds_.KnownDivisor(term), &d) ? k : d);
   }
   return g;
 }
@@ -125,6 +143,7 @@ std::optional<int64_t> LinearBuilder::OneQuotient(const Linear& rest, int64_t d)
 
 LinearBuilder::Grain LinearBuilder::SplitGrain(const Linear& a, int64_t d) {
   for (const auto& [term, k] : a.terms) {
+    if (k == INT64_MIN) continue;
     const int64_t g = std::abs(k);
     if (g == 1 || d % g != 0) continue;
     auto [coarse, fine] = SplitMultiples(a, g);
@@ -146,7 +165,7 @@ Linear LinearBuilder::FloorDiv(const Linear& a, int64_t d) {
   }
   // What the terms have in common divides out of the divisor: (4*x + 3) / 8 = x / 2.
   int64_t g = d;
-  for (const auto& [term, k] : rest.terms) g = std::gcd(g, k);
+  for (const auto& [term, k] : rest.terms) g = Gcd(g, k);
   if (g > 1) {
     for (auto& [term, k] : rest.terms) k /= g;
     rest.constant = FloorDivInt(rest.constant, g);
@@ -169,7 +188,7 @@ Linear LinearBuilder::FloorMod(const Linear& a, int64_t d) {
   }
   // (4*x + 3) % 8 = (x % 2) * 4 + 3
   int64_t g = d;
-  for (const auto& [term, k] : rest.terms) g = std::gcd(g, k);
+  for (const auto& [term, k] : rest.terms) g = Gcd(g, k);
   if (g > 1) {
     const int64_t low = FloorModInt(rest.constant, g);
     for (auto& [term, k] : rest.terms) k /= g;
@@ -186,12 +205,9 @@ Linear LinearBuilder::FloorMod(const Linear& a, int64_t d) {
 const UOp* LinearBuilder::Build(const Linear& a) {
   // As in simplify's sums, so that they are equal nodes: of one rank the greater coefficient first.
   auto terms = a.terms;
-  const auto magnitude = [](int64_t v) {
-    return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
-  };
   std::stable_sort(terms.begin(), terms.end(), [&](const auto& x, const auto& y) {
     const int64_t rank_x = order_.Rank(x.first), rank_y = order_.Rank(y.first);
-    return rank_x != rank_y ? rank_x < rank_y : magnitude(x.second) > magnitude(y.second);
+    return rank_x != rank_y ? rank_x < rank_y : Magnitude(x.second) > Magnitude(y.second);
   });
   const UOp* sum = nullptr;
   for (const auto& [term, k] : terms) {
@@ -226,17 +242,17 @@ const UOp* LinearBuilder::Less(const Linear& a, const Linear& c) {
   if (bounds.lo >= 0) return b_.Bool(false);
   // g*t + k < 0  <=>  t < ceil(-k / g) = -floor(k / g)
   int64_t g = 0;
-  for (const auto& [term, k] : d.terms) g = std::gcd(g, k);
+  for (const auto& [term, k] : d.terms) g = Gcd(g, k);
   Linear left, right;
   for (const auto& [term, k] : d.terms) {
     if (k > 0) left.terms.push_back({term, k / g});
-    if (k < 0) right.terms.push_back({term, -k / g});
+    if (k < 0) right.terms.push_back({term, WrapNegate(k / g)});
   }
   const int64_t floor = FloorDivInt(d.constant, g);
   if (left.terms.empty()) {
     left.constant = floor;
   } else {
-    right.constant = -floor;
+    right.constant = WrapNegate(floor);
   }
   const UOp* less = b_.Lt(Build(left), Build(right));
   if (!clause_of_.Get(less)) {
@@ -252,15 +268,15 @@ const UOp* LinearBuilder::NotEqual(const Linear& a, const Linear& c) {
   if (d.is_constant()) return b_.Bool(d.constant != 0);
   if (bounds.hi < 0 || bounds.lo > 0) return b_.Bool(true);
   int64_t g = 0;
-  for (const auto& [term, k] : d.terms) g = std::gcd(g, k);
+  for (const auto& [term, k] : d.terms) g = Gcd(g, k);
   if (d.constant % g != 0) return b_.Bool(true);
   Linear left, right;
   for (const auto& [term, k] : d.terms) {
     if (k > 0) left.terms.push_back({term, k / g});
-    if (k < 0) right.terms.push_back({term, -k / g});
+    if (k < 0) right.terms.push_back({term, WrapNegate(k / g)});
   }
   (left.terms.empty() ? left.constant : right.constant) =
-      left.terms.empty() ? d.constant / g : -d.constant / g;
+      left.terms.empty() ? d.constant / g : WrapNegate(d.constant / g);
   return b_.Alu(Op::kCmpNe, {Build(left), Build(right)});
 }
 

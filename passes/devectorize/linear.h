@@ -29,6 +29,10 @@ struct Linear {
   static Linear Constant(int64_t c) { return {{}, c}; }
   static Linear Term(const UOp* u) { return {{{u, 1}}, 0}; }
   bool is_constant() const { return terms.empty(); }
+  // Adds a number; wraps around, which no index in bounds does.
+  void Advance(int64_t by) {
+    constant = static_cast<int64_t>(static_cast<uint64_t>(constant) + static_cast<uint64_t>(by));
+  }
   friend bool operator==(const Linear& a, const Linear& b) {
     return a.constant == b.constant && a.terms == b.terms;
   }

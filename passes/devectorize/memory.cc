@@ -83,7 +83,7 @@ std::vector<LaneAccess> Cutter::LanesOf(const UOp* access, const UOp* alternativ
     LaneAccess l;
     l.lane = i;
     l.address = index_.At(address->src(1), one_address ? 0 : i);
-    if (one_address) l.address.constant += i;
+    if (one_address) l.address.Advance(i);
     if (address->num_srcs > 2) {
       l.gate = index_.GateAt(address->src(2), one_address ? 0 : i);
       if (IsConst(l.gate)) {
@@ -129,7 +129,7 @@ void Cutter::ForEachPiece(const UOp* pointer, const ElementRun& run, int widest,
     ++(width > 1 ? statistics_.wide_accesses : statistics_.scalar_accesses);
     f(b_.IndexPtr(pointer, index_.linear().Build(start), run.gate), at, width);
     at += width;
-    start.constant += static_cast<int64_t>(width);
+    start.Advance(static_cast<int64_t>(width));
   }
 }
 
@@ -260,7 +260,7 @@ const UOp* Cutter::StoreImage(const UOp* u, UOpSpan srcs) {
                        ": an image is written by whole texels, four channels in one work-item"));
       return u;
     }
-    for (size_t at = 0; at < run.lanes.size(); at += 4, start.constant += 4) {
+    for (size_t at = 0; at < run.lanes.size(); at += 4, start.Advance(4)) {
       LaneRefs refs;
       for (size_t k = 0; k < 4; ++k)
         refs.push_back(OriginOf(b_, srcs[1], run.lanes[at + k].back()));

@@ -77,12 +77,12 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
   std::vector<const UOp*> gate(static_cast<size_t>(size) + 1, nullptr);
   for (int i = 0; i < lanes; ++i) {
     const Linear& at = index.At(address->src(1), one_address ? 0 : i);
-    const int64_t element = at.constant + (one_address ? i : 0);
-    if (!at.is_constant() || element < 0 || element >= size) {
+    const int64_t offset = one_address ? i : 0;
+    if (!at.is_constant() || at.constant < 0 || at.constant >= size - offset) {
       demoted_.Insert(scratch);
       return;
     }
-    const UOp*& own = gate[static_cast<size_t>(element)];
+    const UOp*& own = gate[static_cast<size_t>(at.constant + offset)];
     const UOp* other = own;
     own = address->num_srcs > 2 ? index.GateAt(address->src(2), one_address ? 0 : i) : &kNoGate;
     if (other && other != own) {
