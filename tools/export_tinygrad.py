@@ -4,7 +4,7 @@
     export("model.repr", outputs={"logits": model(x)}, inputs={"x": x})
 
 writes model.repr, the printed graph with its names in comments above it, and model.safetensors, the
-contents of every realized buffer that is no input. `tg-run model.repr --input=x=x.npy` runs it. A
+contents of every realized buffer that is no input: weights, and what states start with. `tg-run model.repr --input=x=x.npy` runs it. A
 path that ends in .uop gives a module of tg instead; the tool tg-import, on the PATH or named by
 TG_IMPORT, makes it. Works with tinygrad v0.10.3 and v0.14.0, and needs nothing else.
 """
@@ -66,15 +66,41 @@ def _contents(buffer):
     return bytes(memory.as_memoryview() if hasattr(memory, "as_memoryview") else memory.as_buffer())
 
 
+# What leaves a buffer's elements where they are. ASSIGN (v0.10.3) and AFTER (v0.14.0) are the buffer
+# after it was assigned to.
+_SAME_ELEMENTS = ("RESHAPE", "ASSIGN", "AFTER", "COPY", "DETACH")
+
+
+def _whole_buffer(tensor):
+    """The BUFFER whose elements, in their order, are the tensor's; or None."""
+    node = _graph(tensor)
+    while node.op.name in _SAME_ELEMENTS or (node.op.name == "VIEW" and node.arg.contiguous):
+        if not node.src:
+            return None
+        node = node.src[0]
+    return node if _is_buffer(node) and _size(node) == tensor.numel() else None
+
+
 def _name_buffers(tensors, what):
     """{number: (name, shape)} of tensors that are a whole buffer each."""
     names = {}
     for name, tensor in tensors.items():
-        base = _graph(tensor).base
-        if not _is_buffer(base):
+        buffer = _whole_buffer(tensor)
+        if buffer is None:
             raise ValueError(f"{what} {name!r} is computed, not a buffer: realize it before it is used")
-        names[_number(base)] = (name, tuple(tensor.shape))
+        names[_number(buffer)] = (name, tuple(tensor.shape))
     return names
+
+
+def _updates(tensors, sink):
+    """The graphs, outside of that of `sink`, of tensors with contents that were assigned to."""
+    known, updates = sink.toposort(), {}
+    for tensor in tensors:
+        node, buffer = _graph(tensor), _whole_buffer(tensor)
+        if buffer is not None and node not in known and _number(buffer) in _written(node) and \
+                _contents(buffer) is not None:
+            updates[node] = None
+    return list(updates)
 
 
 def _save_safetensors(path, tensors):
@@ -101,12 +127,17 @@ def export(path, outputs, inputs=None, params=None):
       inputs: {name: Tensor} that the graph reads and whoever runs it gives: Tensor.empty, or
         realized.
       params: {name: Tensor} for names of weights, as nn.state.get_state_dict(model) gives them.
+      A tensor in either that was assigned to becomes a state, and its assignment is part of the
+        graph whether an output reads it or not.
 
     Raises:
       ValueError: a buffer without contents that is no input, or an input that is no buffer.
     """
     outputs = {name: _graph(t) for name, t in outputs.items()}
-    sink = next(iter(outputs.values())).sink(*list(outputs.values())[1:])
+    named = [*(inputs or {}).values(), *(params or {}).values()]
+    results = list(outputs.values())
+    results += _updates(named, results[0].sink(*results[1:]))
+    sink = results[0].sink(*results[1:])
     names = _name_buffers(params or {}, "param")
     input_names = _name_buffers(inputs or {}, "input")
     stem = os.path.splitext(path)[0]
@@ -116,22 +147,20 @@ def export(path, outputs, inputs=None, params=None):
     weights = {}
     for number, buffer in _buffers(sink).items():
         size = _size(buffer)
-        if number in input_names:
+        if number in input_names and number not in written:
             name, shape = input_names[number]
-            role = "state" if number in written else "input"
-            lines.append(f"# tg: {role} {name} = {number} {list(shape)}")
+            lines.append(f"# tg: input {name} = {number} {list(shape)}")
             continue
-        name, shape = names.get(number, (f"buf{number}", (size,)))
-        if number in written:
-            lines.append(f"# tg: state {name} = {number} {list(shape)}")
-            continue
+        name, shape = {**names, **input_names}.get(number, (f"buf{number}", (size,)))
         data = _contents(buffer)
-        if data is None:
+        if data is None and number not in written:
             raise ValueError(f"buffer {number} ({size} elements) has no contents: "
                              "name it in inputs, or realize it")
-        weights[name] = (getattr(buffer.dtype, "base", buffer.dtype), shape, data)
-        lines.append(f"# tg: param {name} = {number} {list(shape)} "
-                     f'file("{os.path.basename(weights_path)}", "{name}")')
+        line = f"# tg: {'state' if number in written else 'param'} {name} = {number} {list(shape)}"
+        if data is not None:
+            weights[name] = (getattr(buffer.dtype, "base", buffer.dtype), shape, data)
+            line += f' file("{os.path.basename(weights_path)}", "{name}")'
+        lines.append(line)
     for index, (name, value) in enumerate(outputs.items()):
         if all(isinstance(extent, int) for extent in value.shape):
             lines.append(f"# tg: output {name} = {index} {list(value.shape)}")

@@ -33,18 +33,23 @@ def flat(values):
 
 @unittest.skipIf(tinygrad is None, "tinygrad is not installed")
 class Export(unittest.TestCase):
-    def run_model(self, outputs, inputs, params=None, suffix=".repr"):
+    def run_model(self, outputs, inputs, params=None, suffix=".repr", steps=()):
+        """steps: functions that make the outputs of further runs, the last of which are compared."""
         from export_tinygrad import export
         with tempfile.TemporaryDirectory() as folder:
             at = lambda name: os.path.join(folder, name)  # noqa: E731
             export(at("model" + suffix), outputs, inputs, params)
             with open(at("model" + suffix)) as file:
                 text = file.read()
-            command = [TG_RUN, at("model" + suffix)]
+            values = {name: flat(tensor.tolist()) for name, tensor in outputs.items()}
+            for step in steps:
+                values = {name: flat(tensor.tolist()) for name, tensor in step().items()}
+            values |= {name: flat(tensor.tolist()) for name, tensor in inputs.items()}
+            command = [TG_RUN, at("model" + suffix), f"--repeat={1 + len(steps)}"]
             for what, tensors in (("input", inputs), ("expect", outputs)):
                 for name, tensor in tensors.items():
                     with open(at(f"{name}.npy"), "wb") as file:
-                        file.write(npy(flat(tensor.tolist()), tensor.shape))
+                        file.write(npy(values[name], tensor.shape))
                     command.append(f"--{what}={name}={at(name)}.npy" + (":1e-4" * (what == "expect")))
             result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual(result.returncode, 0, result.stdout.decode())
@@ -70,6 +75,38 @@ class Export(unittest.TestCase):
         x = Tensor.rand(4).realize()
         text = self.run_model({"y": x * 2 + 1}, {"x": x}, suffix=".uop")
         self.assertTrue(text.startswith("tg 1\n"))
+
+    def test_states_begin_with_their_contents(self):
+        from tinygrad import Tensor
+        for suffix in (".repr", ".uop"):
+            x, s = Tensor.rand(6).realize(), Tensor.rand(6).realize()
+
+            def step():
+                s.assign(s * 0.5 + x)
+                return {"y": s + 1}
+            text = self.run_model(step(), {"x": x}, suffix=suffix, steps=[step] * 2)
+            self.assertRegex(text, r'file\("model.safetensors", "buf')
+
+    def test_states_have_names(self):
+        from tinygrad import Tensor
+        x, s, last = (Tensor.rand(2, 3).realize() for _ in range(3))
+        names = {"sum": s, "last": last}
+
+        def step():
+            s.assign(s + x)
+            last.assign(x * 2)  # which no output reads
+            return {"y": s.sum(1)}
+        text = self.run_model(step(), {"x": x}, names, steps=[step] * 2)
+        for name in names:
+            self.assertRegex(text, rf'# tg: state {name} = \d+ \[2, 3\] file\("model.safetensors", '
+                                   rf'"{name}"\)')
+
+    def test_a_permuted_tensor_is_no_buffer(self):
+        from export_tinygrad import export
+        from tinygrad import Tensor
+        x = Tensor.rand(2, 3).realize()
+        with self.assertRaisesRegex(ValueError, "'x' is computed"):
+            export("none.repr", {"y": x + 1}, {"x": x.T})
 
     def test_what_is_missing_is_said(self):
         from export_tinygrad import export

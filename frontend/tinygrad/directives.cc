@@ -69,7 +69,8 @@ std::string ReadBuffer(Scanner& s, NamedBuffer* buffer, int64_t* number) {
     buffer->shape.push_back(extent);
     s.Punct(',');
   }
-  if (buffer->role == Role::kParam && !s.AtEnd()) {
+  const bool may_have_file = buffer->role == Role::kParam || buffer->role == Role::kState;
+  if (may_have_file && !s.AtEnd()) {
     if (s.Word() != "file" || !s.Punct('(') || !s.String(&buffer->file) || !s.Punct(',') ||
         !s.String(&buffer->tensor) || !s.Punct(')')) {
       return "expected file(\"FILE\", \"TENSOR\")";

@@ -4,11 +4,11 @@
 //   # tg: module resnet
 //   # tg: input image = 12 [1, 3, 224, 224]
 //   # tg: param fc.weight = 13 [1000, 512] file("resnet.safetensors", "fc.weight")
-//   # tg: state cache = 14 [2, 8]
+//   # tg: state cache = 14 [2, 8] file("resnet.safetensors", "cache")
 //   # tg: output logits = 0 [1, 1000]
 //
 // A buffer is meant by its number in the text (of UNIQUE, or the slot), an output by its position
-// among the sink's sources.
+// among the sink's sources. Where no file is named, a state begins with zeros.
 #ifndef TG_FRONTEND_TINYGRAD_DIRECTIVES_H_
 #define TG_FRONTEND_TINYGRAD_DIRECTIVES_H_
 
@@ -28,7 +28,7 @@ struct NamedBuffer {
   Role role = Role::kInput;
   std::string name;
   std::vector<int64_t> shape;
-  std::string file, tensor;  // of a param
+  std::string file, tensor;  // of a param or state; empty: none
   Location loc;
 };
 

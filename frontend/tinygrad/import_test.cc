@@ -216,6 +216,15 @@ graph @main {
 )");
 }
 
+TEST(ImportTest, StatesMayHaveContents) {
+  const std::string text =
+      Import("# tg: state s = 3 [2, 2] file(\"m.safetensors\", \"w.s\")\n" +
+             Op("ASSIGN", "float", "None", Buffer(3, "float", 4) + ", " + Buffer(4, "float", 4)));
+  EXPECT_NE(text.find("buffer @s : f32[2, 2] state = file(\"m.safetensors\", \"w.s\")\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(ImportTest, Errors) {
   const auto starts = [](const std::string& text, const std::string& message) {
     const std::string result = Import(text);
@@ -239,6 +248,8 @@ TEST(ImportTest, Errors) {
          "t.repr:1:2: error: directive: there is no buffer with number 4");
   starts("# tg: input w = 0 [3]\n" + Buffer(0, "float", 5),
          "t.repr:1:2: error: directive: buffer 0 has 5 elements");
+  starts("# tg: input w = 0 [5] file(\"a\", \"b\")\n" + Buffer(0, "float", 5),
+         "t.repr:1:2: error: directive: unexpected text behind the directive");
   starts("# tg: inputs w = 0 [3]\n" + Buffer(0, "float", 5),
          "t.repr:1:2: error: directive: expected module, input, param, state or output, found "
          "'inputs'");

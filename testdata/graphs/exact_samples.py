@@ -41,15 +41,20 @@ class Sample:
         if near:
             self.near.add(name)
 
-    def write(self):
+    def write(self, step=None, repeat=1):
+        """step: makes the outputs of the next run, {name: Tensor}, of a graph that has states."""
         export(self.stem + ".repr", self.outputs, self.inputs)
         exact = [name for name in self.outputs if name not in self.near]
         with open(self.stem + ".repr") as file:
             text = file.read()
         with open(self.stem + ".repr", "w") as file:
-            file.write(f"# exact: {' '.join(exact)}\n" + text)
-        for name, tensor in self.outputs.items():
-            np.save(f"{self.stem}.{name}.out.npy", tensor.numpy())
+            file.write(f"# exact: {' '.join(exact)}\n")
+            file.write(f"# run with --repeat={repeat}\n" * (repeat > 1) + text)
+        values = {name: tensor.numpy() for name, tensor in self.outputs.items()}
+        for _ in range(1, repeat):
+            values = {name: tensor.numpy() for name, tensor in step().items()}
+        for name, value in values.items():
+            np.save(f"{self.stem}.{name}.out.npy", value)
 
 
 def bits(tensor):
@@ -176,6 +181,26 @@ def integers(folder, suffix):
     sample.write()
 
 
+def states(folder, suffix):
+    """A step with momentum, whose moments have a history, and rows appended to a table."""
+    rng = np.random.default_rng(5)
+    sample = Sample(folder, "states_" + suffix)
+    g = sample.input("g", rng.integers(-64, 64, (2, 6)).astype(np.float32))
+    weights = Tensor(rng.integers(-64, 64, (2, 6)).astype(np.float32)).realize()
+    moments = Tensor(rng.integers(-64, 64, (2, 6)).astype(np.float32)).realize()
+    table = Tensor(rng.integers(-9, 9, (5, 6)).astype(np.int32)).realize()
+
+    def step():
+        moments.assign(moments * 0.5 + g)
+        weights.assign(weights - moments * 0.25)
+        table.assign(table[2:].cat(g.cast(dtypes.int32) + table[:2]).contiguous())
+        return {"moments": moments + 0, "weights": weights + 0, "sum": table.sum(0)}
+
+    for name, tensor in step().items():
+        sample.output(name, tensor)
+    sample.write(step, repeat=3)
+
+
 if __name__ == "__main__":
-    for make in (random, bitcasts, casts, integers):
+    for make in (random, bitcasts, casts, integers, states):
         make(*sys.argv[1:3])
