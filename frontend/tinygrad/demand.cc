@@ -20,6 +20,11 @@ std::optional<int64_t> PowerOf(Op op, const Node& n) {
   return c >= 0 && c < 31 ? std::optional(int64_t{1} << c) : std::nullopt;
 }
 
+bool IsFloatFunction(Op op) {
+  const OpInfo& info = GetOpInfo(op);
+  return info.min_sources == 1 && info.AllowsClass('f') && !info.AllowsClass('i');
+}
+
 DType Demand::SourceType(const Node* n, size_t i, DType t) const {
   const ForeignType source = foreign_[n->src(i)->slot];
   if (!source.weak) return source.type;
@@ -45,6 +50,12 @@ DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType sourc
     }
     case OpClass::kWhere:
       return i == 0 ? kBool : t;
+    case OpClass::kElementwise:
+      // What is computed in integers stays so below the conversion; a constant has any type.
+      if (IsFloatFunction(ops_[n->slot]->op) && t.is_float() && n->src(i)->op != "CONST") {
+        return source.type;
+      }
+      break;
     case OpClass::kCast:
       if (ops_[n->slot]->op == Op::kBitcast) return source.printed;
       return source.type.is_float() && t.is_float() ? t : source.type;
@@ -53,8 +64,9 @@ DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType sourc
       return target.is_memory() ? DType(target.value_scalar()) : target;
     }
     default:
-      return t.is_void() || t.is_memory() || i > 2 ? source.type : t;
+      break;
   }
+  return t.is_void() || t.is_memory() || i > 2 ? source.type : t;
 }
 
 void Demand::Request(const Node* n, DType t) {

@@ -54,6 +54,9 @@ class Demand {
   std::vector<llvm::SmallVector<DType, 1>> types_;
 };
 
+// Of one float, and so of an integer only by way of a conversion: sqrt, log2, recip.
+bool IsFloatFunction(Op op);
+
 // The 2^k that shl or shr by k, or `and` with 2^k - 1, multiplies, divides or reduces by.
 std::optional<int64_t> PowerOf(Op op, const Node& n);
 

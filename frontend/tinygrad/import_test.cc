@@ -225,6 +225,32 @@ TEST(ImportTest, StatesMayHaveContents) {
       << text;
 }
 
+// v0.14.0 prints no CAST below functions of floats.
+TEST(ImportTest, FunctionsOfIntegersConvert) {
+  EXPECT_EQ(Main(Op("RECIPROCAL", "half", "None", Buffer(0, "int", 5))),
+            "  %buf0 = buffer @buf0 : i32\n"
+            "  %0 = cast %buf0 : f16\n"
+            "  %1 = recip %0 : f16\n");
+  // What is weak is computed in integers; a constant is of the function's type.
+  const std::string quotient =
+      Op("FLOORDIV", "weakint", "None",
+         Op("BIND", "weakint", "None",
+            "UOp(Ops.DEFINE_VAR, dtypes.weakint, arg=('i', 0, 9), src=())") +
+             ", UOp(Ops.CONST, dtypes.weakint, arg=2, src=())");
+  EXPECT_EQ(
+      Main(Op("MUL", "float", "None",
+              Op("SQRT", "float", "None", quotient) + ", " +
+                  Op("SQRT", "float", "None", "UOp(Ops.CONST, dtypes.weakint, arg=2, src=())"))),
+      "  %0 = var @i : index\n"
+      "  %1 = const 2 : index\n"
+      "  %2 = floordiv %0, %1 : index\n"
+      "  %3 = cast %2 : f32\n"
+      "  %4 = sqrt %3 : f32\n"
+      "  %5 = const 2.0 : f32\n"
+      "  %6 = sqrt %5 : f32\n"
+      "  %7 = mul %4, %6 : f32\n");
+}
+
 TEST(ImportTest, Errors) {
   const auto starts = [](const std::string& text, const std::string& message) {
     const std::string result = Import(text);

@@ -164,6 +164,11 @@ const UOp* Translator::Elementwise(const Node& n, DType t) {
       s = Emit(n, Op::kCast, t, {s});
       if (!s) return nullptr;
     }
+    // v0.14.0 leaves it to what prints a kernel to convert an integer for such a function.
+    if (IsFloatFunction(op) && t.is_float() && !s->dtype.is_float()) {
+      s = Emit(n, Op::kCast, t, {s});
+      if (!s) return nullptr;
+    }
     srcs.push_back(s);
   }
   // No bits in what never overflows.

@@ -181,6 +181,21 @@ def integers(folder, suffix):
     sample.write()
 
 
+def functions_of_integers(folder, suffix):
+    """v0.14.0 prints no conversion below them."""
+    rng = np.random.default_rng(6)
+    sample = Sample(folder, "int_functions_" + suffix)
+    for name in ("i8", "u16", "i32", "u32", "i64"):
+        np_type = INTEGERS[name][1]
+        x = sample.input(name, random_integers(rng, np_type, 12))
+        small = sample.input(name + "_small", rng.integers(1, 9, 12).astype(np_type))
+        rows = [x.sqrt(), x.reciprocal(), x.log2(), small.exp2(), small.sin(), x / small]
+        sample.output(name + "_of", Tensor.stack(*rows), near=True)
+    flags = sample.input("bool", rng.integers(0, 2, 12).astype(bool))
+    sample.output("bool_of", flags.sqrt() + flags.reciprocal() * 2)
+    sample.write()
+
+
 def states(folder, suffix):
     """A step with momentum, whose moments have a history, and rows appended to a table."""
     rng = np.random.default_rng(5)
@@ -202,5 +217,5 @@ def states(folder, suffix):
 
 
 if __name__ == "__main__":
-    for make in (random, bitcasts, casts, integers, states):
+    for make in (random, bitcasts, casts, integers, functions_of_integers, states):
         make(*sys.argv[1:3])
