@@ -14,14 +14,14 @@ namespace {
 // that the renderer calls, and what it calls things itself.
 bool IsTaken(std::string_view name) {
   static constexpr std::string_view kWords[] = {
-      "auto",    "bool",     "break",     "case",      "char",     "const",  "continue", "default",
-      "do",      "double",   "else",      "enum",      "event_t",  "exp2",   "extern",   "float",
-      "fma",     "for",      "global",    "goto",      "half",     "if",     "inline",   "int",
-      "kernel",  "local",    "log2",      "long",      "max",      "min",    "nearest",  "pow",
-      "private", "quad",     "register",  "restrict",  "return",   "select", "short",    "signed",
-      "sin",     "size_t",   "sizeof",    "sqrt",      "static",   "struct", "switch",   "typedef",
-      "uchar",   "uint",     "ulong",     "union",     "unsigned", "ushort", "void",     "volatile",
-      "while",   "constant", "image2d_t", "sampler_t", "barrier"};
+      "auto",     "bool",   "break",    "case",      "char",      "const",    "continue", "default",
+      "do",       "double", "else",     "enum",      "event_t",   "exp2",     "extern",   "float",
+      "fma",      "for",    "global",   "goto",      "half",      "if",       "inline",   "int",
+      "kernel",   "local",  "log2",     "long",      "max",       "min",      "nearest",  "pow",
+      "private",  "quad",   "register", "restrict",  "return",    "select",   "short",    "signed",
+      "sin",      "size_t", "sizeof",   "sqrt",      "static",    "struct",   "switch",   "trunc",
+      "typedef",  "uchar",  "uint",     "ulong",     "union",     "unsigned", "ushort",   "void",
+      "volatile", "while",  "constant", "image2d_t", "sampler_t", "barrier"};
   if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
   for (std::string_view prefix :
        {"__", "as_", "convert_", "get_", "vload", "vstore", "max_", "min_", "pow_", "sin_",

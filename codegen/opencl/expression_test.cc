@@ -71,7 +71,7 @@ class Grower {
         if (IsFloat(s)) return Add(b_.Alu(Draw(2) ? Op::kDiv : Op::kSub, {x, y}));
         return Add(b_.Alu(Draw(2) ? Op::kAnd : Draw(2) ? Op::kOr : Op::kXor, {x, y}));
       case 12:
-        if (IsFloat(s)) return Add(b_.Alu(Op::kSqrt, {x}));
+        if (IsFloat(s)) return Add(b_.Alu(Draw(2) ? Op::kSqrt : Op::kTrunc, {x}));
         return Add(b_.Alu(
             Draw(2) ? Op::kShl : Op::kShr,
             {x, b_.ConstInt(t, static_cast<int64_t>(Draw(static_cast<uint64_t>(BitWidth(s)))))}));

@@ -25,7 +25,6 @@ bool IsWork(OpClass cls) {
     case OpClass::kElementwise:
     case OpClass::kCompare:
     case OpClass::kWhere:
-    case OpClass::kTrunc:
     case OpClass::kReduceAxis:
     case OpClass::kReduce:
     case OpClass::kAssign:

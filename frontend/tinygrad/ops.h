@@ -18,7 +18,6 @@ enum class OpClass : uint8_t {
   kCompare,
   kWhere,
   kCast,
-  kTrunc,
   kMovement,
   kView,
   kSink,

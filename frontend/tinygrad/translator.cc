@@ -104,8 +104,6 @@ const UOp* Translator::Translate(const Node& n, DType t) {
       return Where(n, t);
     case OpClass::kCast:
       return Cast(n, t);
-    case OpClass::kTrunc:
-      return Trunc(n, t);
     case OpClass::kMovement:
       return Movement(n, t);
     case OpClass::kReduceAxis:
@@ -155,6 +153,8 @@ const UOp* Translator::Elementwise(const Node& n, DType t) {
     return Fail(n, "it has " + std::to_string(n.num_srcs) + " sources, not " +
                        std::to_string(info.min_sources));
   }
+  // An integer is whole.
+  if (op == Op::kTrunc && !t.is_float()) return Source(n, 0, t);
   Nodes srcs;
   for (size_t i = 0; i < n.num_srcs; ++i) {
     const UOp* s = Source(n, i, t);
@@ -225,23 +225,6 @@ const UOp* Translator::Cast(const Node& n, DType t) {
   const int64_t least = to == Scalar::kI32 ? std::numeric_limits<int32_t>::min()
                                            : std::numeric_limits<int64_t>::min();
   return below ? Emit(n, Op::kWhere, t, {below, u, b_.ConstInt(t, least)}) : nullptr;
-}
-
-// Toward zero, -0.0 included: what is too large for an i64 is whole already.
-const UOp* Translator::Trunc(const Node& n, DType t) {
-  const UOp* x = Source(n, 0, t);
-  if (!x) return nullptr;
-  const UOp* whole = Emit(n, Op::kCast, t, {Emit(n, Op::kCast, kI64, {x})});
-  const UOp* zero = b_.Const(t, 0);
-  const UOp* signed_zero = Emit(n, Op::kMul, t, {x, zero});
-  const UOp* not_zero = Emit(n, Op::kCmpNe, kBool, {whole, zero});
-  const UOp* inside = Emit(n, Op::kWhere, t, {not_zero, whole, signed_zero});
-  // 2^52, or what is left of it in f16: every float from there on is whole.
-  const UOp* limit = b_.Const(t, t.scalar() == Scalar::kF16 ? 2048.0 : 4503599627370496.0);
-  const UOp* below = Emit(n, Op::kCmpLt, kBool, {x, limit});
-  const UOp* above = Emit(n, Op::kCmpLt, kBool, {Emit(n, Op::kNeg, t, {limit}), x});
-  const UOp* small = Emit(n, Op::kAnd, kBool, {below, above});
-  return Emit(n, Op::kWhere, t, {small, inside, x});
 }
 
 const UOp* Translator::DefineVar(const Node& n, DType t) {

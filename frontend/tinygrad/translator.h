@@ -102,7 +102,6 @@ class Translator {
   const UOp* Cast(const Node& n, DType t);
   // BITCAST to a type of another size: the last axis of x gets as much shorter or longer.
   const UOp* BitcastResized(const Node& n, const UOp* x, DType t);
-  const UOp* Trunc(const Node& n, DType t);
   const UOp* Movement(const Node& n, DType t);
   const UOp* ReduceAxis(const Node& n, DType t);
   const UOp* DefineVar(const Node& n, DType t);

@@ -61,6 +61,9 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
       if (a.e == 0) return 0;
       return a.e >= a.v ? (a.v < 0 ? kInf : std::sqrt(a.v + a.e))
                         : a.e / (std::sqrt(a.v) + std::sqrt(a.v - a.e));
+    case Op::kTrunc:
+      if (std::isinf(a.e)) return kInf;
+      return std::max(std::fabs(std::trunc(a.v - a.e) - y), std::fabs(std::trunc(a.v + a.e) - y));
     case Op::kExp2:
       return std::fabs(y) * std::expm1(a.e * std::log(2.0));
     case Op::kLog2:

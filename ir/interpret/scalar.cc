@@ -46,6 +46,8 @@ TG_INLINE T FloatAlu(Op op, T a, T b) {
       return std::sqrt(a);
     case Op::kRecip:
       return T{1} / a;
+    case Op::kTrunc:
+      return std::trunc(a);
     case Op::kAdd:
       return a + b;
     case Op::kSub:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "ir/value.h"
@@ -192,6 +193,20 @@ TEST(Scalar, NanAndSignedZero) {
     EXPECT_EQ(Eval(Op::kPow, s, {F(s, -2), F(s, 3)}), F(s, -8));
     EXPECT_EQ(Eval(Op::kSin, s, {minus}), minus);
   }
+}
+
+TEST(Scalar, TruncIsExactAndKeepsTheSign) {
+  constexpr std::pair<double, double> kCases[] = {{0.5, 0.0}, {-0.5, -0.0},   {-0.0, -0.0},
+                                                  {1.5, 1.0}, {-0.875, -0.0}, {-3.5, -3.0}};
+  for (Scalar s : {Scalar::kFp8E4M3, Scalar::kFp8E5M2, Scalar::kF16, Scalar::kBF16, Scalar::kF32,
+                   Scalar::kF64}) {
+    for (const auto& [x, whole] : kCases) {
+      EXPECT_EQ(Eval(Op::kTrunc, s, {F(s, x)}), F(s, whole)) << x;
+    }
+  }
+  EXPECT_EQ(Eval(Op::kTrunc, Scalar::kF32, {F(Scalar::kF32, 8388607.5)}), F(Scalar::kF32, 8388607));
+  EXPECT_EQ(Eval(Op::kTrunc, Scalar::kF64, {F(Scalar::kF64, -0x1p80)}), F(Scalar::kF64, -0x1p80));
+  EXPECT_EQ(Eval(Op::kTrunc, Scalar::kF32, {F(Scalar::kF32, HUGE_VAL)}), F(Scalar::kF32, HUGE_VAL));
 }
 
 // The vectors that come with the paper's code.

@@ -119,7 +119,7 @@ const UOp* FloatTypes::BitcastTo(const UOp* u, const UOp* x) {
 
 // The f32 result of these is already a value of the type.
 bool IsExact(Op op) {
-  return op == Op::kNeg || op == Op::kMax || op == Op::kMin || op == Op::kWhere;
+  return op == Op::kNeg || op == Op::kTrunc || op == Op::kMax || op == Op::kMin || op == Op::kWhere;
 }
 
 // Rounding the result is rounding the sources.

@@ -196,7 +196,7 @@ const UOp* Generator::Apply(Scalar s, const UOp* x, const UOp* y) {
   }
   if (s == Scalar::kU64 && Chance(20)) return b_->Alu(Op::kThreefry, {x, y});
   if (IsFloat(s)) {
-    if (Chance(10)) return b_->Alu(Pick({Op::kNeg, Op::kSqrt, Op::kRecip}), {x});
+    if (Chance(10)) return b_->Alu(Pick({Op::kNeg, Op::kSqrt, Op::kRecip, Op::kTrunc}), {x});
     if (Chance(10)) return b_->Alu(Op::kMulAcc, {x, y, x});
     return b_->Alu(Pick({Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kMax, Op::kMin}), {x, y});
   }

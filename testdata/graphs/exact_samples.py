@@ -181,6 +181,20 @@ def integers(folder, suffix):
     sample.write()
 
 
+def whole_numbers(folder, suffix):
+    """trunc and what v0.14.0 makes of it; the quotients tell the zeros apart."""
+    rng = np.random.default_rng(7)
+    sample = Sample(folder, "whole_" + suffix)
+    for name in ("f32", "f64"):
+        np_type = FLOATS[name][1]
+        values = np.ldexp(rng.uniform(-2, 2, 40), rng.integers(-3, 70, 40)).astype(np_type)
+        values[:12] = [0.0, -0.0, 0.5, -0.5, -0.999, 0.999, 1, -1, 2.5, -2.5, np.inf, -np.inf]
+        x = sample.input(name, values)
+        rows = [x.trunc(), x.ceil(), x.floor(), x.round()]
+        sample.output(name + "_of", Tensor.stack(*rows, *[1 / row for row in rows[:3]]))
+    sample.write()
+
+
 def functions_of_integers(folder, suffix):
     """v0.14.0 prints no conversion below them."""
     rng = np.random.default_rng(6)
@@ -217,5 +231,5 @@ def states(folder, suffix):
 
 
 if __name__ == "__main__":
-    for make in (random, bitcasts, casts, integers, functions_of_integers, states):
+    for make in (random, bitcasts, casts, integers, functions_of_integers, whole_numbers, states):
         make(*sys.argv[1:3])

@@ -174,7 +174,7 @@ const UOp* RandomExpr::MakeFloat(DType type, int size) {
   const int left = static_cast<int>(Int(0, size - 1)), right = size - 1 - left;
   static constexpr Op kOps[] = {Op::kAdd, Op::kSub, Op::kMul, Op::kMul,
                                 Op::kDiv, Op::kMax, Op::kMin};
-  static constexpr Op kUnary[] = {Op::kNeg, Op::kNeg, Op::kRecip, Op::kSqrt};
+  static constexpr Op kUnary[] = {Op::kNeg, Op::kNeg, Op::kRecip, Op::kSqrt, Op::kTrunc};
   if (OneIn(6))
     return b_.Where(Make(kBool.WithLanes(type.lanes()), 1), Make(type, left), Make(type, right));
   if (OneIn(8)) {
