@@ -329,6 +329,18 @@ TEST(ImportTest, CoordinatesAreIndexInAddressesOnly) {
 )");
 }
 
+// Between a load and a BITCAST, in the last stages of v0.10.3.
+TEST(ImportTest, NoopWithAValueIsItsSource) {
+  const std::string load =
+      Op("LOAD", "float", "None",
+         "UOp(Ops.INDEX, dtypes.float.ptr(8), arg=None, src=(UOp(Ops.DEFINE_GLOBAL, "
+         "dtypes.float.ptr(8), arg=1, src=()), " +
+             I() + ",))");
+  EXPECT_EQ(KernelLines(Op("BITCAST", "int", "None", Op("NOOP", "float", "None", load))),
+            KernelLines(Op("BITCAST", "int", "None", load)));
+  EXPECT_NE(KernelLines(Op("BITCAST", "int", "None", load)).find("bitcast"), std::string::npos);
+}
+
 TEST(ImportTest, KernelErrors) {
   const auto fails = [](const std::string& text, const std::string& message) {
     const std::string result = Import(text);
@@ -338,6 +350,13 @@ TEST(ImportTest, KernelErrors) {
   fails(Lowered("UOp(Ops.WMMA, dtypes.int, arg=None, src=())"), "WMMA: tg has no counterpart");
   fails(Lowered("UOp(Ops.SPECIAL, dtypes.int, arg=('gidx7', 8), src=())"),
         "SPECIAL: a coordinate 'gidx7'");
+  fails(Op("SINK", "void", "KernelInfo(name='k')",
+           Op("STORE", "void", "None",
+              "UOp(Ops.INDEX, dtypes.int, arg=None, src=(UOp(Ops.PARAM, dtypes.int, "
+              "arg=ParamArg(0, dtypes.int, device='CL'), src=(UOp(Ops.CAST, dtypes.int, "
+              "arg=dtypes.int, src=(UOp(Ops.CONST, dtypes.weakint, arg=8, src=()),)),)), " +
+                  Int("0") + ",)), " + Int("1"))),
+        "PARAM: its size is a CAST, as after v0.14.0's optimizer, whose kernels are not read");
   fails(Lowered(Op("DEFINE_ACC", "int", "(0,)", Int("0"))),
         "DEFINE_ACC: nothing is assigned to it");
   fails(Lowered(Op("REDUCE", "int", "None", Int("0"))), "REDUCE: expected the op of a reduction");

@@ -106,6 +106,11 @@ class LoweredTranslator : public Translator {
   // PARAM of newer versions: its type is that of an element, its source says how many there are.
   const UOp* Parameter(const Node& n, DType t) {
     if (IsVariable(&n)) return Variable(n, t);
+    if (n.num_srcs > 0 && n.src(0)->op == "CAST") {
+      return Fail(n,
+                  "its size is a CAST, as after v0.14.0's optimizer, whose kernels are not read; "
+                  "those of schedule_linear() are");
+    }
     const Value* slot = FindItem(n.arg, "slot", 0);
     const auto shape = n.num_srcs > 0 ? StaticShape(n.src(0)) : std::nullopt;
     const int64_t size = shape ? Product(*shape).value_or(-1) : -1;

@@ -114,8 +114,9 @@ const UOp* Translator::Translate(const Node& n, DType t) {
       return DefineVar(n, t);
     case OpClass::kAlias:
       return Source(n, 0, t);
+    // A NOOP with a value, below a BITCAST of v0.10.3's last stages, is its source.
     case OpClass::kNothing:
-      return nullptr;
+      return t.is_void() || n.num_srcs == 0 ? nullptr : Source(n, 0, t);
     case OpClass::kRefused:
       return Fail(n, "tg has no counterpart of this op");
     default:
