@@ -2,14 +2,46 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <span>
 
 #include "passes/decompose/forward.h"
 #include "passes/devectorize/lanes.h"
 #include "passes/devectorize/width.h"
+#include "passes/rewrite/rule_context.h"
+#include "passes/simplify/simplify.h"
 
 namespace tg {
 namespace {
+
+// Folds what is a constant in some lanes only, and so became one by being cut: the first lane of
+// x + [0, 1, 2, 3], or a choice by [false, true]. Nothing else is looked at: simplify has been
+// here.
+class LaneFolder {
+ public:
+  LaneFolder(Context& ctx, const Module& module) : ctx_(ctx), module_(module) {}
+
+  // `made` is of what `u` was before.
+  const UOp* operator()(const UOp* u, const UOp* made) {
+    if (!IsElementwise(made->op) || !made->dtype.is_value()) return made;
+    bool is_new = false, all = true;
+    for (size_t i = 0; i < made->num_srcs; ++i) {
+      const bool is_constant = UniformBits(made->src(i)).has_value();
+      is_new |= is_constant && !UniformBits(u->src(i));
+      all &= is_constant;
+    }
+    // Of divisions and powers the rules make what steps before this one have rewritten.
+    const bool divides = made->op == Op::kDiv || made->op == Op::kCDiv || made->op == Op::kCMod;
+    if (!is_new || (!all && (divides || made->op == Op::kPow))) return made;
+    if (!simplifier_) simplifier_.emplace(ctx_, &module_);
+    return simplifier_->Top(made);
+  }
+
+ private:
+  Context& ctx_;
+  const Module& module_;
+  std::optional<Simplifier> simplifier_;
+};
 
 // What an elementwise op is cut to: what its widest scalar allows. bool adapts to the others.
 int LanesFor(const Target& target, const UOp* u) {
@@ -25,19 +57,16 @@ int LanesFor(const Target& target, const UOp* u) {
   return only_bool ? AluLanes(target, Scalar::kF32) : lanes;
 }
 
-// x + 0 of integers: the first lane of x + [0, 1, 2, 3].
-bool AddsNothing(const UOp* u, UOpSpan srcs) {
-  return u->op == Op::kAdd && u->dtype.is_int() && IsConst(srcs[1]) && srcs[1]->word() == 0;
-}
-
-const UOp* CutOne(Builder& b, Body& body, const Target& target, const UOp* u, UOpSpan srcs) {
+const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold, const UOp* u,
+                  UOpSpan srcs) {
   const int n = u->dtype.lanes();
   Nodes uniform;
   for (const UOp* s : srcs) {
     if (const UOp* x = Uniform(b, s)) uniform.push_back(x);
   }
   if (uniform.size() == srcs.size()) {
-    return b.Splat(b.context().Make(u->op, u->dtype.WithLanes(1), Span(uniform), u->attr), n);
+    const UOp* one = b.context().Make(u->op, u->dtype.WithLanes(1), Span(uniform), u->attr);
+    return b.Splat(fold(u, one), n);
   }
   const auto widest = static_cast<unsigned>(LanesFor(target, u));
   Nodes parts;
@@ -50,15 +79,14 @@ const UOp* CutOne(Builder& b, Body& body, const Target& target, const UOp* u, UO
       pieces.push_back(Slice(b, s, at, width));
       same &= Uniform(b, pieces.back()) != nullptr;
     }
-    if (width == 1 && AddsNothing(u, Span(pieces))) {
-      parts.push_back(pieces[0]);
-    } else if (same && width > 1) {
+    if (same && width > 1) {
       for (const UOp*& p : pieces) p = Uniform(b, p);
-      parts.push_back(
-          b.Splat(b.context().Make(u->op, u->dtype.WithLanes(1), Span(pieces), u->attr), width));
+      const UOp* one = b.context().Make(u->op, u->dtype.WithLanes(1), Span(pieces), u->attr);
+      parts.push_back(b.Splat(fold(u, one), width));
     } else {
-      parts.push_back(b.context().Make(u->op, u->dtype.WithLanes(width), Span(pieces), u->attr));
-      body.CarryOver(u, parts.back());
+      const UOp* made = b.context().Make(u->op, u->dtype.WithLanes(width), Span(pieces), u->attr);
+      parts.push_back(fold(u, made));
+      if (parts.back() == made) body.CarryOver(u, made);
     }
     at += width;
   }
@@ -105,7 +133,7 @@ View Compose(std::span<const int64_t> outer, const View& view) {
 
 }  // namespace
 
-void SinkLanePicks(Body& body, const Target& target) {
+void SinkLanePicks(Body& body, const Module& module, const Target& target) {
   const std::vector<const UOp*> order = PostOrder(body.root);
   const auto picks = [](const UOp* u) { return u->op == Op::kGep; };
   if (std::none_of(order.begin(), order.end(), picks)) return;
@@ -138,6 +166,7 @@ void SinkLanePicks(Body& body, const Target& target) {
   }
 
   Builder b(*body.context);
+  LaneFolder fold(*body.context, module);
   NodeMap<const UOp*> whole;  // the node with all its lanes, where some use wants that
   std::vector<std::vector<const UOp*>> by_view(order.size());
   const auto view_of = [&](const UOp* u, const View& v) {
@@ -163,8 +192,9 @@ void SinkLanePicks(Body& body, const Target& target) {
         srcs.clear();
         for (const UOp* s : u->srcs()) srcs.push_back(view_of(s, v));
         const DType t = u->dtype.WithLanes(static_cast<int>(v.size()));
-        by_view[i].push_back(b.context().Make(u->op, t, Span(srcs), u->attr));
-        body.CarryOver(u, by_view[i].back());
+        const UOp* made = b.context().Make(u->op, t, Span(srcs), u->attr);
+        by_view[i].push_back(fold(u, made));
+        if (by_view[i].back() == made) body.CarryOver(u, made);
       }
       continue;
     }
@@ -174,15 +204,16 @@ void SinkLanePicks(Body& body, const Target& target) {
     } else if (u->op == Op::kVectorize || u->op == Op::kCat) {
       whole[u] = Concat(b, Span(srcs));
     } else {
-      whole[u] = WithSources(b, u, Span(srcs));
+      whole[u] = fold(u, WithSources(b, u, Span(srcs)));
     }
     body.CarryOver(u, whole.Get(u));
   }
   body.root = whole.Get(body.root);
 }
 
-void CutArithmetic(Body& body, const Target& target) {
+void CutArithmetic(Body& body, const Module& module, const Target& target) {
   Builder b(*body.context);
+  LaneFolder fold(*body.context, module);
   ForwardRewrite(body, [&](const UOp* u, UOpSpan srcs) -> const UOp* {
     switch (u->op) {
       case Op::kSplat:
@@ -194,10 +225,9 @@ void CutArithmetic(Body& body, const Target& target) {
         return PickLanes(b, srcs[0], u->list());
       default:
         if (u->dtype.is_value() && u->dtype.lanes() > 1 && IsElementwise(u->op)) {
-          return CutOne(b, body, target, u, srcs);
+          return CutOne(b, body, target, fold, u, srcs);
         }
-        if (AddsNothing(u, srcs)) return srcs[0];
-        return WithSources(b, u, srcs);
+        return fold(u, WithSources(b, u, srcs));
     }
   });
 }

@@ -10,12 +10,13 @@ namespace tg {
 // Computes in the order of lanes that is asked for: where every use of an elementwise node picks
 // other lanes of it, at least a vector of them, each use gets a node of its own over picked
 // sources, and nothing is shuffled afterwards. No lane is computed twice.
-void SinkLanePicks(Body& body, const Target& target);
+void SinkLanePicks(Body& body, const Module& module, const Target& target);
 
 // Cuts elementwise ops to the target's width (to scalars where it has no vectors), computes what is
-// one value in all lanes once, and cancels cuts against what was put together. Afterwards every
-// vector that anything uses has 1, 2, 4, 8 or 16 lanes.
-void CutArithmetic(Body& body, const Target& target);
+// one value in all lanes once, cancels cuts against what was put together, and folds what is a
+// constant in a part of the lanes only. Afterwards every vector that anything uses has 1, 2, 4, 8 or
+// 16 lanes.
+void CutArithmetic(Body& body, const Module& module, const Target& target);
 
 }  // namespace tg
 

@@ -96,8 +96,8 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& tar
   // What is written out begins with the device's division and root, which are good enough there.
   if (is_first) LowerFloatFunctions(body, target);
   // Last, since all that came before is arithmetic to be cut.
-  SinkLanePicks(body, target);
-  CutArithmetic(body, target);
+  SinkLanePicks(body, module, target);
+  CutArithmetic(body, module, target);
   return absl::OkStatus();
 }
 

@@ -158,6 +158,11 @@ absl::StatusOr<const UOp*> Rewriter::Rewrite(const UOp* u) {
   return memo_.Get(u);
 }
 
+absl::StatusOr<const UOp*> Rewriter::RewriteTop(const UOp* u) {
+  for (const UOp* s : u->srcs()) memo_[s] = s;
+  return Rewrite(u);
+}
+
 std::string Rewriter::HitReport() const {
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < hits_.size(); ++i) {

@@ -40,6 +40,9 @@ class Rewriter {
 
   // The final form of `u`. An error is a mistake in the rule set.
   absl::StatusOr<const UOp*> Rewrite(const UOp* u);
+  // The same for a node whose sources are to stay as they are, final or not: it alone, and what
+  // rules make of it.
+  absl::StatusOr<const UOp*> RewriteTop(const UOp* u);
   // The final form of a node that was met before; null for others.
   const UOp* Find(const UOp* u) const {
     const UOp* v = memo_.Get(u);

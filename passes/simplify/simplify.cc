@@ -29,6 +29,15 @@ struct ShapeKeeper {
   }
 };
 
+const UOp* Final(const absl::StatusOr<const UOp*>& r) {
+  if (!r.ok()) {
+    // Our own rules do not end.
+    std::fprintf(stderr, "%s\n", std::string(r.status().message()).c_str());
+    TG_UNREACHABLE();
+  }
+  return *r;
+}
+
 constexpr PassOption kOptions[] = {
     {"explain", PassOption::Kind::kFlag, "false", "say how often each rule was applied"},
 };
@@ -66,15 +75,9 @@ Simplifier::Simplifier(Context& ctx, const Module* module)
       algebra_(AlgebraRules(), {ctx, bounds_, order_, module ? module->flags : ModuleFlags()}),
       rewriter_(SimplifyRules(), {ctx, bounds_, order_, algebra_.context().flags, &algebra_}) {}
 
-const UOp* Simplifier::operator()(const UOp* u) {
-  absl::StatusOr<const UOp*> r = rewriter_.Rewrite(u);
-  if (!r.ok()) {
-    // Our own rules do not end.
-    std::fprintf(stderr, "%s\n", std::string(r.status().message()).c_str());
-    TG_UNREACHABLE();
-  }
-  return *r;
-}
+const UOp* Simplifier::operator()(const UOp* u) { return Final(rewriter_.Rewrite(u)); }
+
+const UOp* Simplifier::Top(const UOp* u) { return Final(algebra_.RewriteTop(u)); }
 
 const UOp* Simplifier::Under(const UOp* gate, const UOp* value) {
   const UOp* simple = SimplifyUnder(gate, value, rewriter_.context());
