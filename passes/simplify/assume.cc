@@ -4,11 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/engine.h"
 #include "passes/simplify/linear.h"
+#include "passes/simplify/value_nodes.h"
 
 namespace tg {
 
@@ -20,8 +19,6 @@ const UOp* Negated(const UOp* u) {
 }
 
 namespace {
-
-constexpr size_t kMaxValueNodes = 512;
 
 // A clause as a bound: `of` lies within `range` where it holds.
 struct Bound {
@@ -49,40 +46,6 @@ Bound AsBound(const UOp* clause) {
   if (cb && !ca) return {a, positive ? Interval{*cb, INT64_MAX} : Interval{INT64_MIN, *cb - 1}};
   if (ca && !cb) return {b, positive ? Interval{INT64_MIN, *ca} : Interval{*ca + 1, INT64_MAX}};
   return {};
-}
-
-// What a value is computed by, lane by lane: a clause speaks of each lane for itself. Memory, loops
-// and what moves lanes are leaves.
-bool IsArithmetic(const UOp* u) { return IsElementwise(u->op); }
-
-using NodeList = llvm::SmallVector<const UOp*, 32>;
-
-bool Contains(const NodeList& nodes, const UOp* u) {
-  return std::find(nodes.begin(), nodes.end(), u) != nodes.end();
-}
-
-// The nodes of a value, sources first, leaves included. Empty: too many.
-NodeList NodesOf(const UOp* value) {
-  NodeList out;
-  llvm::SmallPtrSet<const UOp*, 32> seen = {value};
-  llvm::SmallVector<std::pair<const UOp*, uint32_t>, 16> stack = {{value, 0}};
-  while (!stack.empty()) {
-    auto& [u, next] = stack.back();
-    if (!IsArithmetic(u) || next == u->num_srcs) {
-      out.push_back(u);
-      if (out.size() > kMaxValueNodes) return {};
-      stack.pop_back();
-      continue;
-    }
-    const UOp* s = u->src(next++);
-    if (!seen.insert(s).second) continue;
-    if (s->num_srcs == 0) {
-      out.push_back(s);
-    } else {
-      stack.push_back({s, 0});
-    }
-  }
-  return out;
 }
 
 bool IsLinear(const UOp* u) {
@@ -118,36 +81,6 @@ int Cost(const NodeList& nodes) {
     }
   }
   return cost;
-}
-
-using Replacements = llvm::SmallVector<std::pair<const UOp*, const UOp*>, 8>;
-
-// The last of `nodes`, which are all that it is made of, with each `first` of `to` replaced by its
-// `second`.
-const UOp* Replace(RuleContext& rc, const NodeList& nodes, const Replacements& to) {
-  llvm::SmallDenseMap<const UOp*, const UOp*, 16> changed;
-  llvm::SmallVector<const UOp*, 4> srcs;
-  for (const UOp* u : nodes) {
-    const auto own =
-        std::find_if(to.begin(), to.end(), [&](const auto& pair) { return pair.first == u; });
-    if (own != to.end()) {
-      changed[u] = own->second;
-      continue;
-    }
-    if (changed.empty() || !IsArithmetic(u)) continue;
-    srcs.clear();
-    bool differs = false;
-    for (const UOp* s : u->srcs()) {
-      const UOp* with = changed.lookup(s);
-      differs |= with != nullptr;
-      srcs.push_back(with ? with : s);
-    }
-    if (differs) {
-      changed[u] = rc.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
-    }
-  }
-  const UOp* with = changed.lookup(nodes.back());
-  return with ? with : nodes.back();
 }
 
 // The algebra alone.

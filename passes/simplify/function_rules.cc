@@ -3,6 +3,7 @@
 #include "passes/simplify/div_mod.h"
 #include "passes/simplify/fold.h"
 #include "passes/simplify/gate.h"
+#include "passes/simplify/gated_values.h"
 #include "passes/simplify/lanes.h"
 #include "passes/simplify/linear.h"
 #include "passes/simplify/memory.h"
@@ -62,7 +63,9 @@ constexpr auto kMemory = rules(
     custom<Op::kLoad>(&FoldLoad, "FoldLoad"),
     custom<Op::kStore>(&FoldStore, "FoldStore"),
     custom<Op::kEnd, Op::kAfter, Op::kBarrier, Op::kSink, Op::kNoop>(&DropNoops, "DropNoops"),
+    custom<Op::kWhere>(&JoinBranchLoads, "JoinBranchLoads"),
     custom<Op::kWhere>(&FoldWhereOfLoad, "FoldWhereOfLoad"),
+    custom<Op::kWhere>(&DropImpliedGate, "DropImpliedGate"),
     custom<Op::kAnd>(&CanonicalAnd, "CanonicalAnd"),
     custom<Op::kIndex>(&FoldGatedIndex, "FoldGatedIndex"),
     custom<Op::kWhere>(&FoldGatedWhere, "FoldGatedWhere"));

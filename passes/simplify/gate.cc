@@ -10,7 +10,14 @@ namespace {
 
 constexpr size_t kMaxClauses = 16;
 
-// The operands of a tree of `and`s; false: too many.
+// The loop that a value changes with; 0: none.
+int64_t Level(const UOp* u, RuleContext& rc) {
+  const int64_t rank = rc.order.Rank(u);
+  return rank < StructuralOrder::kRangeRank ? 0 : rank;
+}
+
+}  // namespace
+
 bool SplitAnd(const UOp* gate, Clauses& out) {
   Clauses stack = {gate};
   while (!stack.empty()) {
@@ -26,13 +33,11 @@ bool SplitAnd(const UOp* gate, Clauses& out) {
   return true;
 }
 
-// The loop that a value changes with; 0: none.
-int64_t Level(const UOp* u, RuleContext& rc) {
-  const int64_t rank = rc.order.Rank(u);
-  return rank < StructuralOrder::kRangeRank ? 0 : rank;
+const UOp* JoinAnd(const Clauses& clauses, RuleContext& rc) {
+  const UOp* all = nullptr;
+  for (const UOp* c : clauses) all = all ? rc.ctx.Make(Op::kAnd, c->dtype, {all, c}) : c;
+  return all;
 }
-
-}  // namespace
 
 const UOp* SimplifyUnder(const UOp* gate, const UOp* value, RuleContext& rc) {
   Clauses clauses;

@@ -6,11 +6,17 @@
 
 #include "ir/uop.h"
 #include "passes/rewrite/rule_context.h"
+#include "passes/simplify/assume.h"
 
 namespace tg {
 
 // `value` where `gate` holds: cheaper, or unchanged. Null where the gate cannot hold.
 const UOp* SimplifyUnder(const UOp* gate, const UOp* value, RuleContext& rc);
+
+// The operands of a tree of `and`s, once each, are added to `out`; false: too many.
+bool SplitAnd(const UOp* gate, Clauses& out);
+// All of them, null of none.
+const UOp* JoinAnd(const Clauses& clauses, RuleContext& rc);
 
 // ---- Rules
 // and: clauses once each, in structural order, bounds on one value joined, each clause simplified
