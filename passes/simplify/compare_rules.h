@@ -14,6 +14,11 @@ inline constexpr auto kCompare = rules(
     rule(Z | W | B | F, x < x,                  0),
     rule(Z | W | B,     x != x,                 0),
 
+    // ---- A remainder and its divisor, where that is no number
+    rule(Z | W, x % y < y,                      1,                      y > 0),
+    rule(Z | W, y < x % y,                      0,                      y > 0),
+    rule(Z | W, x % y != y,                     1,                      y > 0),
+
     // ---- Common terms and factors
     rule(Z,     x + z < y + z,                  x < y),
     rule(Z,     x + z < z,                      x < 0),
