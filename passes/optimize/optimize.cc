@@ -23,9 +23,17 @@ bool IsTrivial(const Schedule& schedule) {
   return false;
 }
 
-bool HasOp(const Body& body, Op op) {
-  const std::vector<const UOp*> order = PostOrder(body.root);
-  return std::any_of(order.begin(), order.end(), [&](const UOp* u) { return u->op == op; });
+// Whether something in it is computed from places alone: an iota, or a constant with a pad around
+// it, which is how a triangle of ones is written that is summed to an arange.
+bool CountsPlaces(const Body& body) {
+  NodeSet constant;
+  for (const UOp* u : PostOrder(body.root)) {
+    if (u->op == Op::kIota) return true;
+    const bool is_constant = IsConst(u) || (IsMovement(u->op) && constant.Contains(u->src(0)));
+    if (is_constant && u->op == Op::kPad) return true;
+    if (is_constant) constant.Insert(u);
+  }
+  return false;
 }
 
 absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic,
@@ -43,7 +51,7 @@ absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic
     std::vector<Access> accesses = FindAccesses(scratch.body, start.base, scratch_shapes,
                                                 [&](const UOp* u) { return simplifier(u); });
     // Only what counts places can do without its loop; to know costs a lowering.
-    const bool places = HasOp(scratch.body, Op::kIota);
+    const bool places = CountsPlaces(scratch.body);
     NodeSet folded = places ? FoldedReduces(module, scratch, target) : NodeSet();
     Tuner tuner(scratch, std::move(start), std::move(accesses), std::move(folded), target);
     target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);

@@ -1,5 +1,7 @@
 #include "passes/simplify/fold.h"
 
+#include <algorithm>
+
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
@@ -12,41 +14,42 @@ int64_t LaneBits(const UOp* u, size_t lane) {
   return u->op == Op::kConst ? u->word() : u->list()[lane];
 }
 
+// Bits of precision; a float's exponent range grows with it, but for bf16 against f16.
+int Precision(Scalar s) {
+  switch (s) {
+    case Scalar::kFp8E4M3:
+      return 4;
+    case Scalar::kFp8E5M2:
+      return 3;
+    case Scalar::kBF16:
+      return 8;
+    case Scalar::kF16:
+      return 11;
+    case Scalar::kF32:
+      return 24;
+    case Scalar::kF64:
+      return 53;
+    default:
+      return IsSigned(s) || s == Scalar::kIndex ? BitWidth(s) - 1 : BitWidth(s);
+  }
+}
+
 // Whether a cast from `from` to `to` keeps every value apart and exact.
 bool KeepsValues(Scalar from, Scalar to) {
   if (from == to || from == Scalar::kBool) return true;
   if (to == Scalar::kBool) return false;
-  // Bits of precision; a float's exponent range grows with it, but for bf16 against f16.
-  const auto precision = [](Scalar s) {
-    switch (s) {
-      case Scalar::kFp8E4M3:
-        return 4;
-      case Scalar::kFp8E5M2:
-        return 3;
-      case Scalar::kBF16:
-        return 8;
-      case Scalar::kF16:
-        return 11;
-      case Scalar::kF32:
-        return 24;
-      case Scalar::kF64:
-        return 53;
-      default:
-        return IsSigned(s) || s == Scalar::kIndex ? BitWidth(s) - 1 : BitWidth(s);
-    }
-  };
   if (IsFloat(from)) {
     if (!IsFloat(to)) return false;
     if (to == Scalar::kF32) return from != Scalar::kF64;
     return to == Scalar::kF64;
   }
   if (IsFloat(to)) {
-    return precision(from) <= precision(to) && (to == Scalar::kF32 || to == Scalar::kF64);
+    return Precision(from) <= Precision(to) && (to == Scalar::kF32 || to == Scalar::kF64);
   }
   if (to == Scalar::kIndex) return from != Scalar::kU64;
   if (from == Scalar::kIndex) return false;
   if (IsSigned(from)) return IsSigned(to) && BitWidth(to) >= BitWidth(from);
-  return precision(to) >= precision(from);
+  return Precision(to) >= Precision(from);
 }
 
 bool IsIntLike(Scalar s) { return IsInt(s) || s == Scalar::kIndex; }
@@ -189,16 +192,23 @@ const UOp* FoldMulOfBool(const UOp* u, RuleContext& rc) {
 const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc) {
   const UOp* cast = u->src(0);
   const auto bits = UniformBits(u->src(1));
-  if (!bits || cast->op != Op::kCast || !IsInt(u->dtype.scalar())) return nullptr;
+  const Scalar s = u->dtype.scalar();
+  if (!bits || cast->op != Op::kCast || (!IsInt(s) && !IsFloat(s))) return nullptr;
   const UOp* x = cast->src(0);
   if (x->dtype.scalar() != Scalar::kIndex) return nullptr;
-  const int64_t c = CastBits(u->dtype.scalar(), Scalar::kIndex, *bits);
-  // An index that 32 bits hold is to stay one.
+  const int64_t c = CastBits(s, Scalar::kIndex, *bits);
   const Interval args[] = {rc.bounds.Of(x), Interval::Point(c)};
-  const Interval narrow = FullInterval(Scalar::kI32);
-  if (Intersect(AluInterval(u->op, Scalar::kIndex, args), narrow) !=
-      AluInterval(u->op, Scalar::kIndex, args)) {
-    return nullptr;
+  const Interval after = AluInterval(u->op, Scalar::kIndex, args);
+  // An index that 32 bits hold is to stay one.
+  if (Intersect(after, FullInterval(Scalar::kI32)) != after) return nullptr;
+  if (IsFloat(s)) {
+    // Exact where the float has all numbers before and after. A product with 0 has a sign.
+    const int64_t most = int64_t{1} << std::min(Precision(s), 31);
+    const Interval exact = {-most, most};
+    if (u->op != Op::kAdd || CastBits(Scalar::kIndex, s, c) != *bits ||
+        Intersect(after, exact) != after || Intersect(args[0], exact) != args[0]) {
+      return nullptr;
+    }
   }
   const UOp* number = UniformConst(rc.ctx, x->dtype, c);
   return rc.ctx.Make(Op::kCast, u->dtype, {rc.ctx.Make(u->op, x->dtype, {x, number})});
