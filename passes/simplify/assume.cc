@@ -202,6 +202,8 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
     value = simple;
     nodes = std::move(its);
   };
+  // Where nothing is compared or divided, only a number instead of a coordinate helps.
+  bool linear = std::all_of(nodes.begin(), nodes.end(), IsLinear);
   BoundList bounds;
   for (const UOp* clause : clauses) {
     const Bound b = AsBound(clause);
@@ -209,8 +211,15 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
       // Under a bool, it is true.
       const UOp* positive = Negated(clause);
       const UOp* known = positive ? positive : clause;
-      if (!Contains(nodes, known)) continue;
-      take(Replace(rc, nodes, {{known, UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)}}));
+      if (Contains(nodes, known)) {
+        take(Replace(rc, nodes, {{known, UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)}}));
+      }
+      // Of two that are equal either will do.
+      const bool equal = positive && positive->op == Op::kCmpNe;
+      if (!equal || linear || !positive->src(0)->dtype.is_index()) continue;
+      const UOp *x = positive->src(0), *y = positive->src(1);
+      if (Contains(nodes, x)) take(Replace(rc, nodes, {{x, y}}));
+      if (Contains(nodes, y)) take(Replace(rc, nodes, {{y, x}}));
       continue;
     }
     auto same =
@@ -221,8 +230,7 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
       same->range = Intersect(same->range, b.range);
     }
   }
-  // Where nothing is compared or divided, only a number instead of a coordinate helps.
-  const bool linear = std::all_of(nodes.begin(), nodes.end(), IsLinear);
+  linear = std::all_of(nodes.begin(), nodes.end(), IsLinear);
   for (const Bound& b : bounds) {
     if (b.range.lo > b.range.hi) return nullptr;
     if (b.range == rc.bounds.Of(b.of) || (linear && !b.range.IsPoint())) continue;

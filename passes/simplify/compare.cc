@@ -72,7 +72,44 @@ bool DropSmallRest(LinearForm& sum, RuleContext& rc) {
   return false;
 }
 
+// v modulo m, of the least magnitude.
+int64_t NearestResidue(int64_t v, int64_t m) {
+  const int64_t r = v - FloorDiv(v, m) * m;
+  return r > m / 2 ? r - m : r;
+}
+
 }  // namespace
+
+const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
+  const UOp* x = u->src(0);
+  if (x->op != Op::kFloorMod || !x->dtype.is_index()) return nullptr;
+  const auto divisor = UniformBits(x->src(1)), other = UniformBits(u->src(1));
+  if (!divisor || !other || *divisor <= 1 || *divisor > INT32_MAX) return nullptr;
+  const int64_t m = *divisor;
+  // Which remainder it is about: below 1 there is 0, not below m - 1 that.
+  const bool equals = u->op == Op::kCmpLt && *other == 1;
+  const int64_t number = equals ? 0 : *other;
+  if (u->op == Op::kCmpLt ? !equals && *other != m - 1 : *other < 0 || *other >= m) return nullptr;
+  const auto sum = ParseLinear(x->src(0));
+  if (!sum) return nullptr;
+  LinearForm near;
+  near.type = sum->type;
+  for (const auto& t : sum->terms) {
+    const int64_t coef = NearestResidue(t.coef, m);
+    if (coef != 0) near.terms.push_back({t.node, coef});
+  }
+  const Interval range = near.Range(rc.bounds);
+  if (near.terms.empty() || range.lo < -INT32_MAX || range.hi > INT32_MAX) return nullptr;
+  // Its least value goes to between 1 - m and 0: then 0 is the only multiple of m, if any is.
+  const int64_t least = range.lo + NearestResidue(sum->constant, m) - number;
+  const int64_t r = least - FloorDiv(least, m) * m;
+  near.constant = (r == 0 ? 0 : r - m) - range.lo;
+  if (range.hi + near.constant >= m) return nullptr;
+  SortTerms(near, rc);
+  const UOp* differs = Build(Op::kCmpNe, near, u->dtype, rc);
+  if (!differs || !equals) return differs;
+  return rc.ctx.Make(Op::kCmpNe, u->dtype, {differs, UniformConst(rc.ctx, u->dtype, 1)});
+}
 
 const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
   if (!u->src(0)->dtype.is_index()) return nullptr;

@@ -13,6 +13,11 @@ namespace tg {
 // cmplt and cmpne of indices.
 const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc);
 
+// A remainder of a sum by a number that is, or is not, one number: where the sum, with coefficients
+// modulo the divisor, stays nearer to 0 than that, it is compared itself.
+// (a + b*13) % 14 < 1 -> a == b, for a and b in 0..12
+const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc);
+
 }  // namespace tg
 
 #endif  // TG_PASSES_SIMPLIFY_COMPARE_H_

@@ -35,6 +35,7 @@ constexpr auto kGeneral = rules(
     custom<Op::kFloorDiv, Op::kFloorMod, Op::kCmpLt>(&FoldRangeAgainstEnd, "FoldRangeAgainstEnd"),
     custom<Op::kFloorDiv, Op::kFloorMod>(&FoldDivModOfSum, "FoldDivModOfSum"),
     custom<Op::kCmpLt, Op::kCmpNe>(&FoldCompareOfCast, "FoldCompareOfCast"),
+    custom<Op::kCmpLt, Op::kCmpNe>(&FoldCompareOfRemainder, "FoldCompareOfRemainder"),
     custom<Op::kCmpLt, Op::kCmpNe>(&FoldCompareOfSums, "FoldCompareOfSums"),
     custom<Op::kMul>(&FoldMulOfBool, "FoldMulOfBool"),
     custom<Op::kAdd, Op::kMul>(&FoldIntoIndex, "FoldIntoIndex"),

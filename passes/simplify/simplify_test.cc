@@ -91,6 +91,43 @@ TEST(Simplifier, RangesThatEndAtAVariable) {
   EXPECT_EQ(simplify.Range(flat).hi, 127 * 128 + 127);
 }
 
+TEST(Simplifier, RemaindersOfSums) {
+  Fixture f;
+  const UOp* s = f.b.Range(f.b.Index(10));
+  const auto differ = [&](const UOp* x, const UOp* y) { return f.b.Alu(Op::kCmpNe, {x, y}); };
+  const auto is_not = [&](const UOp* x, int64_t c) { return differ(x, f.b.Index(c)); };
+  const auto same = [&](const UOp* x, const UOp* y) {
+    return differ(differ(x, y), f.b.Bool(true));
+  };
+  // r and s are at most 9: they differ by a multiple of 11 only where they do not differ.
+  f.Expect(f.Lt(f.Mod(f.b.Add(f.r, f.Mul(s, 10)), 11), 1), same(f.r, s));
+  f.Expect(is_not(f.Mod(f.b.Add(f.r, f.Mul(s, 10)), 10), 0), is_not(f.r, 0));
+  f.Expect(is_not(f.Mod(f.b.Add(f.r, f.Mul(s, 10)), 11), 1), differ(f.r, f.b.Add(s, f.b.Index(1))));
+  f.Expect(f.Lt(f.Mod(f.b.Add(f.r, f.Mul(s, 21)), 22), 21), differ(f.b.Add(f.r, f.b.Index(1)), s));
+  // Near misses: by 9 they can differ; two remainders.
+  for (const UOp* u : {f.Lt(f.Mod(f.b.Add(f.r, f.Mul(s, 8)), 9), 1),
+                       f.Lt(f.Mod(f.b.Add(f.r, f.Mul(s, 10)), 11), 2)}) {
+    EXPECT_EQ(f.simplify(u)->src(0)->op, Op::kFloorMod) << ToText(f.ctx, f.simplify(u));
+  }
+  // A divisor that is no number.
+  const UOp* n = f.b.Add(f.t, f.b.Index(3));
+  const UOp* rest = f.b.Alu(Op::kFloorMod, {f.g, n});
+  EXPECT_EQ(f.simplify(f.b.Lt(rest, n)), f.b.Bool(true));
+}
+
+TEST(Simplifier, NumbersAddedToIndicesAsFloats) {
+  Fixture f;
+  const auto plus = [&](const UOp* x, DType t, double c) {
+    return f.b.Add(f.b.Cast(x, t), f.b.Const(t, c));
+  };
+  f.Expect(plus(f.b.Add(f.r, f.b.Index(1)), kF32, -1), f.b.Cast(f.r, kF32));
+  // Near misses: a half; numbers that the float does not have.
+  for (const UOp* u : {plus(f.r, kF32, 0.5), plus(f.r, kF16, 2048),
+                       plus(f.b.Add(f.r, f.b.Index(2048)), kF16, -2048)}) {
+    EXPECT_EQ(f.simplify(u), u) << ToText(f.ctx, f.simplify(u));
+  }
+}
+
 TEST(Simplifier, GatesBoundWhatStandsUnderThem) {
   Fixture f;
   // Under 3 < r the maximum is r, and under r < 4 the quotient is 0.
