@@ -259,20 +259,13 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   if ((u->op == Op::kXor || u->op == Op::kCmpNe) && operand.is_bool()) {
     const UOp* c = u->src(1);
     if ((IsConst(c) && c->word() == 1) || (IsSplatConst(c) && c->list()[0] == 1)) {
-      e.text = Cat(IsMask(u) ? "~" : "!", Operand(u->src(0), kUnary));
-      e.precedence = kUnary;
+      const std::string& equal = exprs_.Get(u->src(0)).negated;
+      e.text = equal.empty() ? Cat(IsMask(u) ? "~" : "!", Operand(u->src(0), kUnary)) : equal;
+      e.precedence = equal.empty() ? kUnary : kEqual;
       return e;
     }
   }
-  // An addition of a negative number is a subtraction.
-  if (u->op == Op::kAdd && u->dtype.is_int() && IsConst(u->src(1)) && u->src(1)->word() < 0 &&
-      IsSigned(u->dtype.scalar()) && u->src(1)->word() != MinValue(u->dtype.scalar())) {
-    e.text = Cat(Operand(u->src(0), kAdditive), " - ",
-                 Literal(u->dtype.scalar(), -u->src(1)->word(), false));
-    e.precedence = kAdditive;
-    e.promoted = narrow;
-    return e;
-  }
+  if (Expr difference = Difference(u); !difference.text.empty()) return difference;
   if (row->has('d')) prelude_->Define(u->op, u->dtype.scalar(), u->dtype.lanes());
   const bool vector = operand.lanes() > 1;
   auto text = [&](int i, int precedence) -> std::string {
@@ -307,6 +300,9 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   const std::string type = row->Uses(Placeholder::kType) ? Type(s, u->dtype.lanes()) : "";
   e.text = FillIn(*row, text, type, one);
   e.precedence = row->precedence;
+  if (u->op == Op::kCmpNe && !operand.is_bool()) {
+    e.negated = Cat(text(0, row->precedence), " == ", text(1, row->precedence + 1));
+  }
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
   return e;
 }

@@ -34,6 +34,9 @@ struct Expr {
   std::string modular;
   int modular_precedence = kPrimary;
   int mask_bits = 0;  // of a vector of bools
+  // Of what is written with a minus sign: what adds it to a sum before it, " - x * 20".
+  std::string minus;
+  std::string negated;  // of a != b: a == b
 };
 
 // The calls of a module's kernels, as `kernel` nodes of its graphs.
@@ -82,6 +85,9 @@ class KernelWriter {
   Expr Modular(const UOp* u, const Spelling& row);
   std::string ModularOperand(const UOp* u, int precedence, bool cast);
   Expr MulAcc(const UOp* u);
+  // A sum or product in which something is negative, as differences: 44 - x * 20 for
+  // x * -20 + 44. No text for others.
+  Expr Difference(const UOp* u);
   bool Wraps(const UOp* u);
   // An operand in a place that binds at `precedence`. `exact`: of its very type.
   std::string Operand(const UOp* u, int precedence, bool exact = false);

@@ -1,0 +1,76 @@
+// Sums with negative terms, written as differences; of floats, those of a value and a number.
+//
+// Every operation that is written is one that the kernel has, with its sign turned, but for sums
+// whose terms are all negative: x + (-a + -b) is written x - a - b. What that computes first lies
+// between x and the result, so it overflows where they do.
+#include "codegen/opencl/cat.h"
+#include "codegen/opencl/kernel_writer.h"
+#include "codegen/opencl/types.h"
+#include "ir/value.h"
+
+namespace tg::opencl {
+
+namespace {
+
+// The number in every lane of a constant; 0 of others.
+double NumberOf(const UOp* u) {
+  if (IsConst(u)) return DoubleFromBits(u->dtype.scalar(), u->word());
+  if (u->op != Op::kVConst) return 0;
+  for (int64_t v : u->list()) {
+    if (v != u->list()[0]) return 0;
+  }
+  return DoubleFromBits(u->dtype.scalar(), u->list()[0]);
+}
+
+}  // namespace
+
+Expr KernelWriter::Difference(const UOp* u) {
+  const Scalar s = u->dtype.scalar();
+  Expr e;
+  if (u->op == Op::kAdd && (s == Scalar::kF32 || s == Scalar::kF64)) {
+    const double number = NumberOf(u->src(1));
+    if (!(number < 0) || IsConst(u->src(0)) || u->src(0)->op == Op::kVConst) return e;
+    e.text = Cat(Operand(u->src(0), kAdditive, u->dtype.lanes() > 1), " - ",
+                 Literal(s, BitsFromDouble(s, -number), true));
+    e.precedence = kAdditive;
+    return e;
+  }
+  if ((u->op != Op::kAdd && u->op != Op::kMul) || !u->dtype.is_int() || u->dtype.lanes() > 1 ||
+      !IsSigned(s) || bounds_.Of(u).lo <= MinValue(s)) {
+    return e;
+  }
+  const UOp *a = u->src(0), *b = u->src(1);
+  const bool negative = IsConst(b) && b->word() < 0 && b->word() != MinValue(s);
+  e.promoted = BitWidth(s) < 32;
+  if (u->op == Op::kMul) {
+    if (!negative) return e;
+    if (b->word() == -1) {
+      e.text = Cat("-", Operand(a, kPostfix));
+      e.precedence = kUnary;
+      e.minus = Cat(" - ", Operand(a, kMultiply));
+    } else {
+      e.text = Cat(Operand(a, kMultiply), " * ", Operand(b, kMultiply + 1));
+      e.precedence = kMultiply;
+      e.minus = Cat(" - ", Operand(a, kMultiply), " * ", Literal(s, -b->word(), false));
+    }
+    return e;
+  }
+  const std::string minus_a = IsConst(a) ? "" : exprs_.Get(a).minus;
+  const std::string minus_b = negative     ? Cat(" - ", Literal(s, -b->word(), false))
+                              : IsConst(b) ? ""
+                                           : exprs_.Get(b).minus;
+  if (minus_a.empty() && minus_b.empty()) return e;
+  // A number before what is taken from it saves a product with -1.
+  if (minus_b.empty() || (IsConst(b) && !minus_a.empty())) {
+    e.text = Cat(Operand(b, kAdditive), minus_a);
+  } else {
+    e.text = Cat(Operand(a, kAdditive), minus_b);
+  }
+  e.precedence = kAdditive;
+  if (!minus_a.empty() && !minus_b.empty() && bounds_.Of(a).hi <= 0 && bounds_.Of(b).hi <= 0) {
+    e.minus = minus_a + minus_b;
+  }
+  return e;
+}
+
+}  // namespace tg::opencl
