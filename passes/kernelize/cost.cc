@@ -55,19 +55,30 @@ double CostModel::Elements(const UOp* u) {
   return known;
 }
 
-void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored) {
+void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored,
+                             const NodeSet& kept) {
+  ComputeCones(order, stored, cones_);
+  NodeSet leaves = stored;
   for (const UOp* u : order) {
-    Cone& cone = cones_[u] = {};
+    if (kept.Contains(u)) leaves.Insert(u);
+  }
+  ComputeCones(order, leaves, above_kept_);
+}
+
+void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& leaves,
+                             NodeMap<Cone>& cones) {
+  for (const UOp* u : order) {
+    Cone& cone = cones[u] = {};
     const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;
     cone.reads = buffer || (u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota);
     if (buffer) continue;
     if (IsElementwise(u->op) || u->op == Op::kPad) cone.weight = OpWeight(u->op);
     for (const UOp* s : u->srcs()) {
-      if (stored.Contains(s)) {
+      if (leaves.Contains(s)) {
         cone.reads = true;
         continue;
       }
-      const Cone source = cones_[s];
+      const Cone source = cones[s];
       cone.reads |= source.reads;
       cone.rows = std::max(cone.rows, source.rows);
       cone.weight = std::min(cone.weight + source.weight, 1e9);
@@ -91,13 +102,13 @@ double CostModel::StoreSeconds(const UOp* u) {
   return 2 * Elements(u) * bytes / target_.bytes_per_second + kLaunchSeconds;
 }
 
-double CostModel::ComputeSeconds(const UOp* u, double evaluations) const {
-  return evaluations * ConeOf(u).weight / target_.flops_per_second;
+double CostModel::ComputeSeconds(const Cone& cone, double evaluations) const {
+  return evaluations * cone.weight / target_.flops_per_second;
 }
 
 double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
   const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
-  return ComputeSeconds(u, evaluations) +
+  return ComputeSeconds(ConeOf(u), evaluations) +
          evaluations * ConeOf(u).terms * bytes / target_.bytes_per_second;
 }
 

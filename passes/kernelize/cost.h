@@ -29,9 +29,13 @@ class CostModel {
   CostModel(const Module& module, const Body& body, ShapeMap& shapes, const Target& target)
       : module_(module), body_(body), shapes_(shapes), target_(target) {}
 
-  // `order`: all nodes, sources first. `stored`: those that are known to be stored.
-  void ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored);
+  // `order`: all nodes, sources first. `stored`: those that are known to be stored; `kept`: those
+  // that kernels are known to keep.
+  void ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored,
+                    const NodeSet& kept);
   const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
+  // Of the expression above kept nodes too: what the kernel that keeps them computes again.
+  const Cone& ConeAboveKept(const UOp* u) const { return above_kept_.Get(u); }
 
   // Operations on constants and places alone that are repeated whatever it costs.
   static constexpr double kPlaceWeight = 32;
@@ -41,8 +45,8 @@ class CostModel {
   double Elements(const UOp* u);  // of its shape, the greatest where it is symbolic
   // Seconds to write `u` once, read it once and launch the kernel that does.
   double StoreSeconds(const UOp* u);
-  // Seconds for `evaluations` of `u` with the whole device at work.
-  double ComputeSeconds(const UOp* u, double evaluations) const;
+  // Seconds for `evaluations` of such an expression with the whole device at work.
+  double ComputeSeconds(const Cone& cone, double evaluations) const;
   // Seconds for the reduces that `u` holds, memory traffic included.
   double ReduceSeconds(const UOp* u, double evaluations) const;
   // How many work-items of a group share a row of `row` results or terms: 1 but on a GPU.
@@ -64,11 +68,15 @@ class CostModel {
   static constexpr double kLaunchSeconds = 5e-6;
 
  private:
+  // Those of nodes in `order`, above the `leaves`.
+  void ComputeCones(const std::vector<const UOp*>& order, const NodeSet& leaves,
+                    NodeMap<Cone>& cones);
+
   const Module& module_;
   const Body& body_;
   ShapeMap& shapes_;
   const Target& target_;
-  NodeMap<Cone> cones_;
+  NodeMap<Cone> cones_, above_kept_;
   NodeMap<double> elements_;
 };
 

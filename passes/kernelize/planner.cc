@@ -23,6 +23,7 @@ class Planner {
         target_(target),
         cost_(cost),
         options_(options),
+        known_(known),
         fused_(fused),
         read_uses_(read_uses),
         reasons_(forced) {
@@ -30,7 +31,7 @@ class Planner {
     findings_.rows = known.rows;
     NodeSet leaves;
     for (const UOp* u : known.stored) leaves.Insert(u);
-    cost_.ComputeCones(order_, leaves);
+    cost_.ComputeCones(order_, leaves, known.kept);
     for (const UOp* u : order_) {
       for (const UOp* s : u->srcs()) {
         if (s->op == Op::kCopy) ++users_[s];
@@ -55,7 +56,7 @@ class Planner {
   }
 
   Findings& findings() { return findings_; }
-  bool cuts() const { return cuts_; }
+  bool news() const { return news_; }
 
  private:
   // What is decided about a kernel while its expression is walked.
@@ -163,6 +164,7 @@ class Planner {
     if (uses.size() > kMaxUses) return absl::StrCat("used in ", uses.size(), " ways");
     if (!cone.reads && !cone.reduces && cone.weight <= CostModel::kPlaceWeight) return "";
     if (uses.size() > 1 || evaluations > size) {
+      const bool again = IsMadeOfKept(u);
       const auto how = [&] {
         return absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
                             static_cast<int64_t>(evaluations), " times for ",
@@ -170,12 +172,18 @@ class Planner {
       };
       if (cone.reduces && !options_.fuse) return how();
       if (cone.reduces && cone.weight > CostModel::kFreeReduce) {
-        if (KeepsRows(u)) return "";
-        std::string reason = how();
-        return Keeps(u, reason) ? "" : reason;
+        bool repeated = false;
+        if (KeepsRows(u, &repeated)) return "";
+        if (!again) {
+          std::string reason = how();
+          if (Keeps(u, reason)) return "";
+          if (repeated) findings_.stored.push_back(u);
+          return reason;
+        }
       }
       // Repeat the work, or write the value once and read it.
-      double repeat = cost_.ComputeSeconds(u, evaluations - size);
+      double repeat =
+          cost_.ComputeSeconds(again ? cost_.ConeAboveKept(u) : cone, evaluations - size);
       // What its rows share would have to be stored in its stead.
       if (LosesRows(uses)) repeat += cone.rows * CostModel::kLaunchSeconds;
       if (repeat > cost_.StoreSeconds(u)) return how();
@@ -200,6 +208,16 @@ class Planner {
     return "";
   }
 
+  // Whether the reduces that `u` holds are all behind what the one kernel that uses it keeps.
+  bool IsMadeOfKept(const UOp* u) {
+    if (!cost_.ConeOf(u).reduces || cost_.ConeAboveKept(u).reduces) return false;
+    const UseList& uses = node_uses_[u];
+    const UOp* kernel = uses_.KernelOf(uses[0]);
+    return known_.keepers.Contains(kernel) && std::all_of(uses.begin(), uses.end(), [&](UseId use) {
+             return uses_.KernelOf(use) == kernel;
+           });
+  }
+
   // Whether kernels that use a value so cannot be ones of the value's rows: there are several, or
   // one whose reduces vary along what the value repeats over.
   bool LosesRows(const UseList& uses) {
@@ -214,7 +232,8 @@ class Planner {
   // has more results than `u` has elements: a row of results that share a value is gone through by
   // one work-item or group, which computes the value once. That is worth less parallel work, up to
   // what storing would cost. If so, the kernel is made one of rows.
-  bool KeepsRows(const UOp* u) {
+  // *repeated: it is not, since it would be computed more often than once for each of its elements.
+  bool KeepsRows(const UOp* u, bool* repeated) {
     const UseList& uses = node_uses_[u];
     const UOp* kernel = uses_.KernelOf(uses[0]);
     LoopSet varies = 0;
@@ -231,7 +250,7 @@ class Planner {
       evaluations += uses_.Iterations(user, uses_.ComputedIn(uses[i]));
     }
     if (evaluations > cost_.Elements(u)) {
-      if (!one_kernel || !CutsRows(u, kernel)) findings_.stored.push_back(u);
+      *repeated = !one_kernel || !CutsRows(u, kernel);
       return false;
     }
     if (!one_kernel) return false;
@@ -280,6 +299,9 @@ class Planner {
     const double parallel = uses_.Iterations(kernel, outer & ~serial);
     if (cost_.KeepSeconds(u, parallel, room) > cost_.StoreSeconds(u)) return false;
     kept_[u] = {kernel, reason};
+    news_ |= !known_.kept.Contains(u);
+    findings_.kept.Insert(u);
+    findings_.keepers.Insert(kernel);
     const UseId first = uses[0];
     uses.clear();
     uses.push_back(uses_.Staged(first, u, axes));
@@ -311,7 +333,7 @@ class Planner {
     Shape cut = CutAtDigits(rows.empty() ? whole : rows, digits);
     if (cut == (rows.empty() ? whole : rows)) return false;
     rows = std::move(cut);
-    cuts_ = true;
+    news_ = true;
     return true;
   }
 
@@ -350,6 +372,7 @@ class Planner {
   const Target& target_;
   CostModel& cost_;
   const RealizeOptions& options_;
+  const Findings& known_;
   NodeSet fused_;            // their users are visited first
   NodeMap<uint32_t> users_;  // of copies between devices
   NodeSet assigned_;         // copies that go to an assign's target and nowhere else
@@ -357,7 +380,7 @@ class Planner {
   NodeMap<UseList> node_uses_;
   NodeMap<KernelState> kernels_;
   Findings findings_;
-  bool cuts_ = false;
+  bool news_ = false;
   llvm::DenseMap<const UOp*, Kept> kept_;
   Reasons reasons_;
 };
@@ -372,7 +395,7 @@ PlannedRound PlanRound(const Body& body, const std::vector<const UOp*>& order, S
                   read_uses);
   PlannedRound round;
   round.plan = planner.Run();
-  round.cuts = planner.cuts();
+  round.news = planner.news();
   round.findings = std::move(planner.findings());
   return round;
 }

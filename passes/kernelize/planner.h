@@ -34,13 +34,15 @@ class Reasons {
 struct Findings {
   // What holds a reduce and would be evaluated more often than it has elements in any case.
   std::vector<const UOp*> stored;
+  // What kernels keep instead, and these kernels.
+  NodeSet kept, keepers;
   NodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
 };
 
 struct PlannedRound {
   RealizePlan plan;
   Findings findings;
-  bool cuts = false;  // there are axes to cut that were not
+  bool news = false;  // there are axes to cut that were not, or values kept that were not known
 };
 
 // `order`: the nodes of graph `body`, sources first. `forced`: what is stored in any case; `known`:

@@ -137,8 +137,8 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
                                    fused, read_uses);
     RealizePlan& plan = found.plan;
     found.findings.stored = AlsoStored(known.stored, found.findings.stored, plan);
-    const bool news = found.findings.stored.size() != known.stored.size();
-    if (round < kRounds && (found.cuts || news)) {
+    const bool news = found.news || found.findings.stored.size() != known.stored.size();
+    if (round < kRounds && news) {
       known = std::move(found.findings);
       continue;
     }
