@@ -139,10 +139,26 @@ class Preparer {
       }
       default:
         if (!IsElementwise(u->op)) break;
+        SpreadScalars(u, srcs);
         const UOp* v = uniforms_.Elementwise(u, {srcs.data(), srcs.size()});
         return IsConst(v) ? Filled(u, v->word()) : v;
     }
     return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+  }
+
+  // Scalars that elementwise `u` computes for every element are what an expand makes of them, like
+  // sources of one element that are no scalars: what an expand stands above is planned as a whole.
+  void SpreadScalars(const UOp* u, llvm::SmallVectorImpl<const UOp*>& srcs) {
+    const Shape shape = shapes_.Of(u);
+    if (shape.empty()) return;
+    for (const UOp*& s : srcs) {
+      const bool leaf = s->op == Op::kConst || s->op == Op::kVar;
+      if (leaf || s->dtype.is_index() || !shapes_.Of(s).empty()) continue;
+      const UOp* one = b_.Reshape(s, Shape(shape.size(), 1));
+      uniforms_.Note(one);
+      s = b_.Expand(one, shape);
+      uniforms_.Note(s);
+    }
   }
 
   // Reduce `u` of `x` in two steps, the first of which has up to 256 times as many results (1024 on
