@@ -16,7 +16,6 @@ double OpWeight(Op op) {
     case Op::kFloorMod:
     case Op::kCDiv:
     case Op::kCMod:
-    case Op::kPad:  // what is loaded under a gate is not loaded in vectors
       return 16;
     case Op::kSqrt:
     case Op::kRecip:
@@ -33,6 +32,7 @@ double OpWeight(Op op) {
 namespace {
 // Work-items that share a row on a GPU.
 constexpr double kRowItems = 256, kLeastRowItems = 32;
+constexpr double kGateWeight = 16;
 // Rows with what they keep that a work-item makes side by side, and the fewest for which a group
 // must have memory.
 constexpr double kTileRows = 4, kGroupRows = 16;
@@ -72,7 +72,7 @@ void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet
     const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;
     cone.reads = buffer || (u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota);
     if (buffer) continue;
-    if (IsElementwise(u->op) || u->op == Op::kPad) cone.weight = OpWeight(u->op);
+    if (IsElementwise(u->op)) cone.weight = OpWeight(u->op);
     for (const UOp* s : u->srcs()) {
       if (leaves.Contains(s)) {
         cone.reads = true;
@@ -85,6 +85,10 @@ void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet
       cone.terms = std::max(cone.terms, source.terms);
       cone.reduces |= source.reduces;
     }
+    // What is loaded under a gate is not loaded in vectors.
+    if (u->op == Op::kPad) cone.weight += cone.reads ? kGateWeight : 1;
+    // A small constant takes a selection an element at most.
+    if (!cone.reads && !cone.reduces) cone.weight = std::min(cone.weight, Elements(u));
     if (u->op == Op::kReduceAxis) {
       const double terms = Elements(u->src(0)) / std::max(1.0, Elements(u));
       cone.reduces = true;
