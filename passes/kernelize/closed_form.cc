@@ -1,7 +1,10 @@
 #include "passes/kernelize/closed_form.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "ir/value.h"
 #include "llvm/ADT/DenseMap.h"
 #include "passes/kernelize/copy_nodes.h"
 #include "passes/lower/lower.h"
@@ -16,16 +19,78 @@ Target AnyGrid() {
   return target;
 }
 
+// Up to here every integer is one of the type; 0: not a type to ask.
+double MostExact(DType t) {
+  switch (t.scalar()) {
+    case Scalar::kF64:
+      return INT32_MAX;
+    case Scalar::kF32:
+      return 1 << 24;
+    case Scalar::kF16:
+      return 1 << 11;
+    case Scalar::kBF16:
+      return 1 << 8;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 const UOp* ClosedForms::Of(const UOp* u) {
-  if (asked_.Insert(u)) known_[u] = Find(u);
-  return known_.Get(u);
+  if (!asked_.Insert(u)) return known_.Get(u);
+  if (!u->dtype.is_float()) return known_[u] = Find(u);
+  const Whole whole = WholeOf(u);
+  const UOp* form = whole.node ? Find(whole.node) : nullptr;
+  if (!form) return nullptr;
+  const UOp* value = b_.Cast(form, u->dtype);
+  seen_.Insert(value);
+  whole_[value] = {form, whole.most};
+  return known_[u] = value;
+}
+
+ClosedForms::Whole ClosedForms::WholeOf(const UOp* u) {
+  std::vector<const UOp*> order;
+  AppendPostOrder(UOpSpan(&u, 1), seen_, order);
+  for (const UOp* v : order) whole_[v] = OneWhole(v);
+  return whole_.Get(u);
+}
+
+ClosedForms::Whole ClosedForms::OneWhole(const UOp* u) {
+  if (!u->dtype.is_float() || u->dtype.lanes() != 1) return {};
+  Whole out;
+  if (u->op == Op::kConst) {
+    const double v = DoubleFromBits(u->dtype.scalar(), u->word());
+    // A sum of zeros of which one is positive is positive.
+    if (std::trunc(v) != v || (v == 0 && std::signbit(v))) return {};
+    out.most = std::abs(v);
+  } else {
+    for (const UOp* s : u->srcs()) {
+      if (!whole_.Get(s).node) return {};
+      out.most += whole_.Get(s).most;
+    }
+    if (u->op == Op::kReduceAxis && static_cast<Op>(u->word()) == Op::kAdd) {
+      const Shape &from = shapes_.Of(u->src(0)), &to = shapes_.Of(u);
+      if (!IsStatic(from) || NumElements(to) == 0) return {};
+      out.most *= static_cast<double>(NumElements(from)) / static_cast<double>(NumElements(to));
+    } else if (u->num_srcs == 0 || (u->op != Op::kAdd && !IsMovement(u->op))) {
+      return {};
+    }
+  }
+  if (!(out.most <= MostExact(u->dtype))) return {};
+  if (u->op == Op::kConst) {
+    out.node = b_.Const(kI32, DoubleFromBits(u->dtype.scalar(), u->word()));
+  } else {
+    std::vector<const UOp*> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(whole_.Get(s).node);
+    out.node = b_.context().Make(u->op, kI32, srcs, u->attr);
+  }
+  return out;
 }
 
 const UOp* ClosedForms::Find(const UOp* u) {
   const Shape& to = shapes_.Of(u);
-  if (!IsStatic(to) || u->dtype.is_float()) return nullptr;
+  if (!IsStatic(to)) return nullptr;
   int axes = 0;
   int64_t size = 1;
   for (const Dim& d : to) {

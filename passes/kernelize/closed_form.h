@@ -16,11 +16,20 @@ class ClosedForms {
       : module_(module), b_(ctx), shapes_(shapes) {}
 
   // The value of reduce_axis `u`, which no buffer or variable reaches, as arithmetic on `iota`:
-  // what `lower` makes of `u` alone, read back. Null where it is left with a loop, and for floats,
-  // whose sums round.
+  // what `lower` makes of `u` alone, read back. Null where it is left with a loop, and where floats
+  // are summed that may round.
   const UOp* Of(const UOp* u);
 
  private:
+  // A float value whose elements are all integers, as i32: no sum that it is made of rounds.
+  struct Whole {
+    const UOp* node = nullptr;
+    double most = 0;  // no element is further from 0
+  };
+  // That of `u`, or nothing.
+  Whole WholeOf(const UOp* u);
+  // Of node `u`, whose sources are known.
+  Whole OneWhole(const UOp* u);
   const UOp* Find(const UOp* u);
   // The lowered `value` over the work-item ids of a kernel that stores it with shape `to`.
   const UOp* ReadBack(const Body& body, const UOp* value, const Shape& to);
@@ -28,6 +37,8 @@ class ClosedForms {
   const Module& module_;
   Builder b_;
   ShapeMap& shapes_;
+  NodeMap<Whole> whole_;
+  NodeSet seen_;  // by WholeOf
   NodeMap<const UOp*> known_;
   NodeSet asked_;
 };

@@ -18,10 +18,11 @@ namespace {
 // What is known of a value that no input reaches.
 struct Fixed {
   bool fixed = false;
-  bool varies = false;   // differs by element: made of a param or of places
-  bool reduces = false;  // holds a reduce
-  double work = 0;       // operations an element, shared ones counted as often as they are used
-  double bytes = 0;      // of the params it reads, each counted once for each way to it
+  bool varies = false;  // differs by element: made of a param or of places
+  double work = 0;      // operations an element, shared ones counted as often as they are used
+  double bytes = 0;     // of the params it reads, each counted once for each way to it
+  // What is left of these where some of its sources are moved in its stead.
+  double work_apart = 0, bytes_apart = 0;
 };
 
 // Finds the values that are worth moving: nodes of `order` (a prepared graph's, sources first).
@@ -73,6 +74,10 @@ class Chooser {
     return Elements(u) * static_cast<double>(ByteSize(u->dtype.scalar()));
   }
 
+  double Seconds(double work, double bytes) const {
+    return work / target_.flops_per_second + bytes / target_.bytes_per_second;
+  }
+
   // Whether memory of its own is what it asks for.
   static bool IsMemory(const UOp* u) { return u->op == Op::kContiguous || u->op == Op::kCopy; }
 
@@ -84,7 +89,8 @@ class Chooser {
         return {.fixed = true, .varies = true};
       case Op::kBuffer: {
         if (!params_.contains(body_.context->String(static_cast<StringId>(u->word())))) return {};
-        return {.fixed = true, .varies = true, .bytes = Bytes(u)};
+        const double bytes = Bytes(u);
+        return {.fixed = true, .varies = true, .bytes = bytes, .bytes_apart = bytes};
       }
       default:
         break;
@@ -93,19 +99,56 @@ class Chooser {
     if (!reduce && !IsElementwise(u->op) && !IsMovement(u->op) && !IsMemory(u)) {
       return {};
     }
-    Fixed out{.fixed = true, .reduces = reduce, .work = IsElementwise(u->op) ? OpWeight(u->op) : 0};
+    Fixed out{.fixed = true, .work = IsElementwise(u->op) ? OpWeight(u->op) : 0};
     for (const UOp* s : u->srcs()) {
       const Fixed& source = facts_.Get(s);
       if (!source.fixed) return {};
       out.varies |= source.varies;
-      out.reduces |= source.reduces;
       out.work = std::min(out.work + source.work, 1e12);
       out.bytes = std::min(out.bytes + source.bytes, 1e15);
     }
+    SetApart(u, out);
     if (reduce) {
       out.work = std::min((out.work + 1) * Elements(u->src(0)) / std::max(1.0, Elements(u)), 1e12);
     }
     return out;
+  }
+
+  // A mask that compares places with an index has an element for each of both; the index, moved
+  // before it is expanded, has few.
+  void SetApart(const UOp* u, Fixed& out) {
+    if (!IsElementwise(u->op)) {
+      out.work_apart = 1e12;
+      return;
+    }
+    out.work_apart = OpWeight(u->op);
+    for (const UOp* s : u->srcs()) {
+      while (IsMovement(s->op)) s = s->src(0);
+      const Fixed& source = facts_.Get(s);
+      const double bytes = Bytes(s);
+      const double in_place = Seconds(Elements(u) * source.work_apart, source.bytes_apart);
+      const bool moves = s->num_srcs != 0 && in_place > Seconds(0, bytes);
+      out.work_apart += moves ? 0 : source.work_apart;
+      out.bytes_apart += moves ? bytes : source.bytes_apart;
+    }
+    out.work_apart = std::min(out.work_apart, 1e12);
+    out.bytes_apart = std::min(out.bytes_apart, 1e15);
+  }
+
+  // Whether `u`, which no param reaches, takes few operations on places, each counted once.
+  bool IsPlaceArithmetic(const UOp* u) {
+    double work = 0;
+    NodeSet seen;
+    std::vector<const UOp*> stack = {u};
+    while (!stack.empty() && work <= CostModel::kPlaceWeight) {
+      const UOp* v = stack.back();
+      stack.pop_back();
+      if (!seen.Insert(v)) continue;
+      if (v->op == Op::kReduceAxis) return false;
+      if (IsElementwise(v->op)) work += OpWeight(v->op);
+      stack.insert(stack.end(), v->srcs().begin(), v->srcs().end());
+    }
+    return work <= CostModel::kPlaceWeight;
   }
 
   bool IsWorthMoving(const UOp* u, double evaluations) {
@@ -118,11 +161,10 @@ class Chooser {
     if (placement_.IsEverywhere(u)) return false;
     if (IsMemory(u)) return true;
     const Fixed& fixed = facts_.Get(u);
-    const bool is_place = fixed.bytes == 0 && !fixed.reduces;
-    if (!fixed.varies || (is_place && fixed.work <= CostModel::kPlaceWeight)) return false;
-    const double in_place = evaluations * fixed.work / target_.flops_per_second +
-                            fixed.bytes / target_.bytes_per_second;
-    return in_place > Bytes(u) / target_.bytes_per_second;
+    if (!fixed.varies || (fixed.bytes == 0 && IsPlaceArithmetic(u))) return false;
+    const double in_place = Seconds(evaluations * fixed.work, fixed.bytes);
+    const double apart = Seconds(evaluations * fixed.work_apart, fixed.bytes_apart);
+    return std::min(in_place, apart) > Seconds(0, Bytes(u));
   }
 
   const Body& body_;
