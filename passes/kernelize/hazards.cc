@@ -41,7 +41,7 @@ class Finder {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
       const KernelDraft& d = drafts[i];
-      if (d.target) writers_.push_back({d.nodes[0], BufferOf(d.target), i});
+      if (d.targets[0]) writers_.push_back({d.nodes[0], BufferOf(d.targets[0]), i});
     }
     for (const UOp* u : PostOrder(graph.root)) {
       const bool stored = u->op == Op::kAssign && IsStored(u);
@@ -54,7 +54,7 @@ class Finder {
       for (size_t r = 0; r < drafts_.size(); ++r) {
         const KernelDraft& reader = drafts_[r];
         for (const UOp* version : reader.inputs) Order(w, r, version);
-        if (reader.reads_target) Order(w, r, reader.target);
+        if (reader.reads_target) Order(w, r, reader.targets[0]);
       }
     }
     if (!out_.Copies()) BreakCycle();
@@ -90,7 +90,7 @@ class Finder {
       // Through what only joins versions to the kernels that make them.
       NodeSet visited;
       std::vector<const UOp*> nodes = drafts_[i].inputs;
-      if (drafts_[i].target) nodes.push_back(drafts_[i].target);
+      if (drafts_[i].targets[0]) nodes.push_back(drafts_[i].targets[0]);
       while (!nodes.empty()) {
         const UOp* u = nodes.back();
         nodes.pop_back();
@@ -112,7 +112,8 @@ class Finder {
           const size_t i = stack.back();
           stack.pop_back();
           if (i == w) {
-            return Copy({drafts_[w].nodes[0], BufferOf(drafts_[w].target), w}, drafts_[w].target);
+            const UOp* target = drafts_[w].targets[0];
+            return Copy({drafts_[w].nodes[0], BufferOf(target), w}, target);
           }
           if (seen[i]) continue;
           seen[i] = true;
@@ -123,7 +124,7 @@ class Finder {
   }
 
   bool ReadsWhereItWrites(const KernelDraft& d, const UOp* version) {
-    if (version != d.target) return false;
+    if (version != d.targets[0]) return false;
     const UseId target = TargetUse(uses_, d.nodes[0]);
     for (UseId use : read_uses_.Get(version)) {
       if (uses_.KernelOf(use) == d.nodes[0] && !uses_.IsWithin(use, target)) return false;

@@ -46,6 +46,7 @@ struct WriteAfterRead {
   bool Copies() const { return !copied.empty() || !snapshots.empty(); }
 };
 
+// `drafts`: of one value each.
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
                            Placement& placement, UseTable& uses, const NodeMap<UseList>& read_uses);
 

@@ -18,6 +18,14 @@ bool IsLeafOf(const std::vector<const UOp*>& realized, const RealizePlan& plan, 
          (plan.IsRealized(u) && std::find(realized.begin(), realized.end(), u) == realized.end());
 }
 
+std::vector<const UOp*> TargetsOf(const std::vector<const UOp*>& realized) {
+  std::vector<const UOp*> out;
+  for (const UOp* u : realized) {
+    out.push_back(u->op == Op::kAssign ? TargetVersion(u->src(0)) : nullptr);
+  }
+  return out;
+}
+
 // The product of the extents that a reduce runs over; -1: symbolic.
 int64_t TermsOf(const UOp* reduce, ShapeMap& shapes) {
   const Shape& from = shapes.Of(reduce->src(0));
@@ -56,6 +64,7 @@ class Scanner {
       Append(number_.lookup(value));
     }
     if (known_) {
+      draft_.targets = TargetsOf(draft_.nodes);
       draft_.key.assign(reinterpret_cast<const char*>(words_.data()), 8 * words_.size());
     }
     return std::move(draft_);
@@ -141,8 +150,8 @@ class Drafter {
 
   KernelDraft Run() {
     std::vector<const UOp*> stores;
+    draft_.targets = TargetsOf(draft_.nodes);
     for (const UOp* node : draft_.nodes) {
-      if (node->op == Op::kAssign) draft_.target = TargetVersion(node->src(0));
       const UOp* out = Pointer(node, static_cast<int64_t>(stores.size()));
       const UOp* value = Clone(ComputedValue(node));
       const Shape& rows = RowsOf(plan_, node);
@@ -214,9 +223,10 @@ class Drafter {
   }
 
   int64_t SlotOf(const UOp* u) {
-    if (u == draft_.target) {
+    const auto target = std::find(draft_.targets.begin(), draft_.targets.end(), u);
+    if (target != draft_.targets.end()) {
       draft_.reads_target = true;
-      return 0;
+      return target - draft_.targets.begin();
     }
     const auto it = std::find(draft_.inputs.begin(), draft_.inputs.end(), u);
     const auto outputs = static_cast<int64_t>(draft_.nodes.size());
@@ -290,7 +300,7 @@ KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shape
     KernelDraft draft;
     draft.copy = copy;
     draft.inputs = {copy->src(0)};
-    if (realized[0]->op == Op::kAssign) draft.target = TargetVersion(realized[0]->src(0));
+    draft.targets = TargetsOf(realized);
     draft.nodes = std::move(realized);
     return draft;
   }
@@ -303,7 +313,7 @@ void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes, cons
                  KernelDraft& draft) {
   if (draft.kernel) return;
   KernelDraft built = Drafter(module, graph, shapes, plan, draft.nodes).Run();
-  TG_CHECK(built.inputs == draft.inputs && built.vars.empty() && !built.target);
+  TG_CHECK(built.inputs == draft.inputs && built.vars.empty() && built.targets == draft.targets);
   draft.kernel = std::move(built.kernel);
 }
 

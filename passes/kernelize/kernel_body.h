@@ -20,11 +20,11 @@ struct KernelDraft {
                                       // kernel; its source is the only input
   std::string key;                    // drafts of one graph with equal keys have equal bodies;
                                       // empty: nothing is known (in-place writes, variables)
-  const UOp* target = nullptr;        // of an assign: the version it writes to; else null
-  std::vector<const UOp*> inputs;     // stored or realized nodes, in slot order behind the output;
-                                      // the target is not repeated where it is also read
+  std::vector<const UOp*> targets;    // by node: of an assign, the version it writes to; else null
+  std::vector<const UOp*> inputs;     // stored or realized nodes, in slot order behind the outputs;
+                                      // a target is not repeated where it is also read
   std::vector<const UOp*> vars;       // var or bind nodes
-  bool reads_target = false;          // that version's contents
+  bool reads_target = false;          // a target's contents
   std::vector<int64_t> reduce_terms;  // of each reduce in the expression; -1: symbolic
 };
 

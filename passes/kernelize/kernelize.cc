@@ -99,8 +99,10 @@ class Assembler {
     if (const int number = draft_of_.Get(u)) {
       const KernelDraft& d = drafts_[static_cast<size_t>(number) - 1];
       out = d.inputs;
-      if (d.target) out.push_back(d.target);
-      AppendOrdering(u, out);
+      for (size_t n = 0; n < d.nodes.size(); ++n) {
+        if (d.targets[n]) out.push_back(d.targets[n]);
+        AppendOrdering(d.nodes[n], out);
+      }
       for (const UOp* v : d.vars) out.push_back(v);
       for (size_t r : order_.drafts[static_cast<size_t>(number) - 1])
         out.push_back(drafts_[r].nodes[0]);
@@ -154,14 +156,15 @@ class Assembler {
   void EmitDraft(size_t i) {
     KernelDraft& d = drafts_[i];
     std::vector<const UOp*> operands;
-    for (const UOp* u : d.nodes) {
-      operands.push_back(d.target ? WholeBuffer(map_.Get(d.target)) : NewBuffer(u));
+    for (size_t n = 0; n < d.nodes.size(); ++n) {
+      const UOp* target = d.targets[n];
+      operands.push_back(target ? WholeBuffer(map_.Get(target)) : NewBuffer(d.nodes[n]));
     }
     const UOp* k = d.copy ? EmitCopy(d) : EmitKernel(d, operands);
     for (size_t n = 0; n < d.nodes.size(); ++n) {
       const UOp* u = d.nodes[n];
       const UOp* out = operands[n];
-      std::vector<const UOp*> srcs = {d.target ? EmitTarget(u->src(0), out) : out, k};
+      std::vector<const UOp*> srcs = {d.targets[n] ? EmitTarget(u->src(0), out) : out, k};
       std::vector<const UOp*> before;
       AppendOrdering(u, before);
       for (const UOp* w : before) srcs.push_back(map_.Get(w));

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "passes/kernelize/prepare.h"
+
 namespace tg {
 namespace {
 
@@ -21,7 +23,7 @@ std::vector<size_t> Levels(const std::vector<KernelDraft>& drafts, const WriteAf
     // Through what only joins versions of buffers to the kernels that make them.
     NodeSet seen;
     std::vector<const UOp*> nodes = drafts[i].inputs;
-    if (drafts[i].target) nodes.push_back(drafts[i].target);
+    if (drafts[i].targets[0]) nodes.push_back(drafts[i].targets[0]);
     const UOp* own = drafts[i].nodes[0];
     if (own->op == Op::kAssign)
       nodes.insert(nodes.end(), own->srcs().begin() + 2, own->srcs().end());
@@ -66,6 +68,18 @@ bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) 
                      [&](const UOp* u) { return std::find(b.begin(), b.end(), u) != b.end(); });
 }
 
+// Whether the draft stores all of a buffer.
+bool WritesWhole(const KernelDraft& d) {
+  if (!d.targets[0]) return true;
+  const UOp* target = d.nodes[0]->src(0);
+  while (target->op == Op::kReshape) target = target->src(0);
+  return !IsMovement(target->op);
+}
+
+bool WriteOneBuffer(const KernelDraft& a, const KernelDraft& b) {
+  return a.targets[0] && b.targets[0] && BufferOf(a.targets[0]) == BufferOf(b.targets[0]);
+}
+
 }  // namespace
 
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
@@ -81,7 +95,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     const Shape& rows = plan.realized[i].rows;
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
     size_t joined = SIZE_MAX;
-    if (options.fuse && !d.target && !d.copy && IsStatic(shape)) {
+    if (options.fuse && WritesWhole(d) && !d.copy && IsStatic(shape)) {
       // What must be equal: the level, the device, the shape, the reduces.
       std::vector<int64_t> key = {placement.Of(d.nodes[0])};
       for (const Dim& dim : shape) key.push_back(dim.value());
@@ -94,9 +108,12 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
         for (const UOp* u : d.inputs) {
           if (std::find(all.begin(), all.end(), u) == all.end()) all.push_back(u);
         }
+        const bool apart = std::none_of(groups[g].begin(), groups[g].end(),
+                                        [&](size_t k) { return WriteOneBuffer(drafts[k], d); });
         const bool fits =
             options.max_inputs == 0 || static_cast<int64_t>(all.size()) <= options.max_inputs;
-        if (!Shares(inputs[g], d.inputs) || groups[g].size() >= kMostSiblings || !fits) continue;
+        if (!Shares(inputs[g], d.inputs) || groups[g].size() >= kMostSiblings || !fits || !apart)
+          continue;
         groups[g].push_back(i);
         inputs[g] = std::move(all);
         joined = g;

@@ -15,7 +15,8 @@
 namespace tg {
 
 // Positions of drafts, in groups of those that become one kernel, each group in order. Drafts that
-// write in place stay alone. The drafts are those of `plan`, one for each value.
+// write a part of a buffer stay alone; none of a group reads or writes what another overwrites. The
+// drafts are those of `plan`, one for each value.
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const RealizePlan& plan, const WriteAfterRead& order,
                                               Placement& placement, ShapeMap& shapes,
