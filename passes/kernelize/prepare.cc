@@ -226,28 +226,48 @@ class Preparer {
         roots.push_back(v);
         continue;
       }
-      const UOp* a = b_.context().Make(Op::kAssign, t, {y, Uncopied(v)});
+      // Reshapes apart, which others may make of the same.
+      const UOp* value = BelowReshape(v);
+      const UOp* a = b_.context().Make(Op::kAssign, t, {y, Assigned(value, shapes_.Of(v))});
       body_.CarryOver(v, a);
       roots.push_back(a);
+      const bool in_memory = IsStored(value) && value->op != Op::kCopy;
       // Its users may be on other devices than @y.
-      if (everywhere || (IsStored(v) && v->op != Op::kCopy) || v->op == Op::kAssign) continue;
-      if (!stored.Get(v)) stored[v] = a;
+      if (everywhere || in_memory || value->op == Op::kAssign) continue;
+      if (!stored.Get(value)) stored[value] = a;
     }
     return b_.Sink(Redirect(roots, stored));
   }
 
-  // What is assigned needs no buffer of its own before.
-  static const UOp* Uncopied(const UOp* v) { return v->op == Op::kContiguous ? v->src(0) : v; }
+  // Reshapes of symbolic extents are left alone.
+  static const UOp* BelowReshape(const UOp* x) {
+    return x->op == Op::kReshape && x->num_srcs == 1 ? x->src(0) : x;
+  }
 
-  // `roots` with every use of a stored value, but the one in its own assign, reading the assign.
+  const UOp* Reshaped(const UOp* x, const Shape& shape) {
+    const UOp* below = BelowReshape(x);
+    if (shapes_.Of(x) == shape) return x;
+    return shapes_.Of(below) == shape ? below : b_.Reshape(below, shape);
+  }
+
+  // `value` as it is assigned with this shape: it needs no buffer of its own before.
+  const UOp* Assigned(const UOp* value, const Shape& shape) {
+    return Reshaped(value->op == Op::kContiguous ? value->src(0) : value, shape);
+  }
+
+  // `roots` with every use of a stored value, but the one in its own assign, reading the assign,
+  // which may store it in another shape.
   std::vector<const UOp*> Redirect(const std::vector<const UOp*>& roots,
                                    const NodeMap<const UOp*>& stored) {
     NodeSet seen;
     std::vector<const UOp*> order;
     AppendPostOrder(roots, seen, order);
     const bool used_elsewhere = std::any_of(order.begin(), order.end(), [&](const UOp* u) {
-      return std::any_of(u->srcs().begin(), u->srcs().end(),
-                         [&](const UOp* s) { return stored.Get(s) && stored.Get(s) != u; });
+      return u->op != Op::kReshape &&
+             std::any_of(u->srcs().begin(), u->srcs().end(), [&](const UOp* s) {
+               const UOp* a = stored.Get(BelowReshape(s));
+               return a && a != u;
+             });
     });
     if (!used_elsewhere) return roots;
     // The node itself; what its users see; as the target of an assign, which stays where it was.
@@ -257,7 +277,7 @@ class Preparer {
       srcs.clear();
       for (size_t i = 0; i < u->num_srcs; ++i) {
         const UOp* s = u->src(i);
-        const bool own = u->op == Op::kAssign && i == 1 && stored.Get(s) == u;
+        const bool own = u->op == Op::kAssign && i == 1 && stored.Get(BelowReshape(s)) == u;
         const bool target = u->op == Op::kAssign && i == 0;
         srcs.push_back(target ? place.Get(s) : own ? raw.Get(s) : read.Get(s));
       }
@@ -266,14 +286,19 @@ class Preparer {
       raw[u] = to;
       read[u] = to;
       place[u] = to;
+      if (BelowReshape(u) != u && stored.Get(u->src(0))) {
+        raw[u] = Reshaped(raw.Get(u->src(0)), shapes_.Of(u));
+        read[u] = Reshaped(read.Get(u->src(0)), shapes_.Of(u));
+      }
       if (IsMovement(u->op)) {
         srcs[0] = place.Get(u->src(0));
         place[u] = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
       }
       if (const UOp* a = stored.Get(u)) {
-        const UOp* assign = b_.context().Make(Op::kAssign, a->dtype, {a->src(0), Uncopied(to)});
+        const UOp* value = Assigned(to, shapes_.Of(a->src(0)));
+        const UOp* assign = b_.context().Make(Op::kAssign, a->dtype, {a->src(0), value});
         body_.CarryOver(a, assign);
-        read[u] = assign;
+        read[u] = Reshaped(assign, shapes_.Of(u));
       }
     }
     std::vector<const UOp*> out;
