@@ -15,8 +15,8 @@ namespace tg {
 namespace {
 
 // Folds what is a constant in some lanes only, and so became one by being cut: the first lane of
-// x + [0, 1, 2, 3], or a choice by [false, true]. Nothing else is looked at: simplify has been
-// here.
+// x + [0, 1, 2, 3], or a choice by [false, true]; and what uses that. Nothing else is looked at:
+// simplify has been here.
 class LaneFolder {
  public:
   LaneFolder(Context& ctx, const Module& module) : ctx_(ctx), module_(module) {}
@@ -24,23 +24,27 @@ class LaneFolder {
   // `made` is of what `u` was before.
   const UOp* operator()(const UOp* u, const UOp* made) {
     if (!IsElementwise(made->op) || !made->dtype.is_value()) return made;
-    bool is_new = false, all = true;
+    bool is_new = false, all = true, uses_new = false;
     for (size_t i = 0; i < made->num_srcs; ++i) {
       const bool is_constant = UniformBits(made->src(i)).has_value();
       is_new |= is_constant && !UniformBits(u->src(i));
       all &= is_constant;
+      uses_new |= folded_.Contains(made->src(i));
     }
     // Of divisions and powers the rules make what steps before this one have rewritten.
     const bool divides = made->op == Op::kDiv || made->op == Op::kCDiv || made->op == Op::kCMod;
-    if (!is_new || (!all && (divides || made->op == Op::kPow))) return made;
+    if (!(is_new || uses_new) || (!all && (divides || made->op == Op::kPow))) return made;
     if (!simplifier_) simplifier_.emplace(ctx_, &module_);
-    return simplifier_->Top(made);
+    const UOp* simple = simplifier_->Top(made);
+    if (is_new || simple != made) folded_.Insert(simple);
+    return simple;
   }
 
  private:
   Context& ctx_;
   const Module& module_;
   std::optional<Simplifier> simplifier_;
+  NodeSet folded_;  // what it has made, or looked at for a new constant
 };
 
 // What an elementwise op is cut to: what its widest scalar allows. bool adapts to the others.

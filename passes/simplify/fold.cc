@@ -1,8 +1,10 @@
 #include "passes/simplify/fold.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/interpret/scalar.h"
+#include "ir/value.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
 
@@ -212,6 +214,53 @@ const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc) {
   }
   const UOp* number = UniformConst(rc.ctx, x->dtype, c);
   return rc.ctx.Make(Op::kCast, u->dtype, {rc.ctx.Make(u->op, x->dtype, {x, number})});
+}
+
+namespace {
+
+// A sum is -0.0 only where both of its terms are.
+bool IsNeverMinusZero(const UOp* u, int depth) {
+  const auto source = [&](size_t i) { return IsNeverMinusZero(u->src(i), depth - 1); };
+  if (IsConstant(u)) {
+    for (size_t i = 0; i < static_cast<size_t>(u->dtype.lanes()); ++i) {
+      const double v = DoubleFromBits(u->dtype.scalar(), LaneBits(u, i));
+      if (v == 0 && std::signbit(v)) return false;
+    }
+    return true;
+  }
+  switch (u->op) {
+    case Op::kCast:
+      return !u->src(0)->dtype.is_float();
+    case Op::kExp2:
+      return true;
+    case Op::kMul:
+      return u->src(0) == u->src(1);
+    case Op::kAdd:
+      return depth > 0 && (source(1) || source(0));
+    case Op::kWhere:
+      return depth > 0 && source(1) && source(2);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+const UOp* FoldAddOfZero(const UOp* u, RuleContext& rc) {
+  if (!u->dtype.is_float()) return nullptr;
+  constexpr int kDepth = 4;
+  const auto is_zero = [](const UOp* x) { return UniformBits(x) == 0; };
+  for (size_t i = 0; i < 2; ++i) {
+    const UOp *x = u->src(i), *y = u->src(1 - i);
+    if (is_zero(y) && IsNeverMinusZero(x, kDepth)) return x;
+    if (x->op != Op::kAdd || !IsNeverMinusZero(y, kDepth) || is_zero(y)) continue;
+    for (size_t k = 0; k < 2; ++k) {
+      if (!is_zero(x->src(k))) continue;
+      const UOp* rest = x->src(1 - k);
+      return rc.ctx.Make(Op::kAdd, u->dtype, {i == 0 ? rest : y, i == 0 ? y : rest});
+    }
+  }
+  return nullptr;
 }
 
 const UOp* FoldCompareOfCast(const UOp* u, RuleContext& rc) {

@@ -22,9 +22,11 @@ const UOp* FoldCast(const UOp* u, RuleContext& rc);
 // A product with a bool that was cast: where(p, x, 0). Of floats where the module has zero-mul.
 const UOp* FoldMulOfBool(const UOp* u, RuleContext& rc);
 // A constant added to an index that was cast to an integer, or multiplied with it: casts wrap as
-// the integer's arithmetic does, so the index can take it. cast(x + 1) + -1 -> cast(x). Added to one
-// that was cast to a float, where that has all numbers in question.
+// the integer's arithmetic does, so the index can take it. cast(x + 1) + -1 -> cast(x). Added to
+// one that was cast to a float, where that has all numbers in question.
 const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc);
+// 0 added to a float that is never -0.0, or to one to which such a float is added: (x + 0) + y*y.
+const UOp* FoldAddOfZero(const UOp* u, RuleContext& rc);
 // cmpne or cmplt of a bool cast to a number, and a constant.
 const UOp* FoldCompareOfCast(const UOp* u, RuleContext& rc);
 

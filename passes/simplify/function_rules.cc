@@ -41,6 +41,7 @@ constexpr auto kGeneral = rules(
     custom<Op::kAdd, Op::kMul>(&FoldIntoIndex, "FoldIntoIndex"),
     custom<Op::kMul>(&DistributeProduct, "DistributeProduct"),
     custom<Op::kMul>(&NegateExtremum, "NegateExtremum"),
+    custom<Op::kAdd>(&FoldAddOfZero, "FoldAddOfZero"),
     custom<Op::kAdd>(&CanonicalSum, "CanonicalSum"),
     custom<Op::kCast, Op::kBitcast>(&FoldCast, "FoldCast"),
     custom<Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod,

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ir/builder.h"
+#include "ir/walk.h"
 #include "passes/rewrite/testing/random_expr.h"
 
 namespace tg {
@@ -113,6 +116,27 @@ TEST(Simplifier, RemaindersOfSums) {
   const UOp* n = f.b.Add(f.t, f.b.Index(3));
   const UOp* rest = f.b.Alu(Op::kFloorMod, {f.g, n});
   EXPECT_EQ(f.simplify(f.b.Lt(rest, n)), f.b.Bool(true));
+}
+
+TEST(Simplifier, ZeroAddedToFloats) {
+  Fixture f;
+  const UOp* x = f.b.Cast(f.r, kF32);
+  const auto load = [&](int64_t i) {
+    const UOp* p = f.b.DefineGlobal(0, DType::Pointer(Scalar::kF32, 8, AddrSpace::kGlobal));
+    return f.b.Load(f.b.IndexPtr(p, f.b.Index(i)));
+  };
+  const UOp *y = load(0), *z = load(1), *zero = f.b.Const(kF32, 0);
+  f.Expect(f.b.Add(x, zero), x);
+  f.Expect(f.b.Add(f.b.Mul(y, y), zero), f.b.Mul(y, y));
+  f.Expect(f.b.Add(f.b.Add(y, zero), zero), f.b.Add(y, zero));
+  f.Expect(f.b.Add(f.b.Add(y, zero), x), f.b.Add(y, x));
+  f.Expect(f.b.Add(f.b.Add(y, zero), f.b.Add(z, zero)), f.b.Add(y, f.b.Add(z, zero)));
+  // Near misses: all of the others may be -0.0, and the sum is 0.0 then.
+  for (const UOp* u : {f.b.Add(y, zero), f.b.Add(f.b.Add(y, zero), z), f.b.Add(f.b.Mul(x, y), zero),
+                       f.b.Add(f.b.Where(f.Lt(f.r, 3), y, x), zero)}) {
+    const std::vector<const UOp*> nodes = PostOrder(f.simplify(u));
+    EXPECT_EQ(std::count(nodes.begin(), nodes.end(), zero), 1) << ToText(f.ctx, f.simplify(u));
+  }
 }
 
 TEST(Simplifier, NumbersAddedToIndicesAsFloats) {
