@@ -96,6 +96,7 @@ absl::Status Rewriter::Run(const UOp* root) {
   const auto push = [&](const UOp* u) {
     const UOp*& state = memo_[u];
     if (state == InProgress()) return false;
+    if (!state && u != root && u->id < num_kept_) state = u;
     if (state) return true;
     state = InProgress();
     stack_.push_back({u, nullptr, nullptr, 0, 0});
@@ -159,8 +160,11 @@ absl::StatusOr<const UOp*> Rewriter::Rewrite(const UOp* u) {
 }
 
 absl::StatusOr<const UOp*> Rewriter::RewriteTop(const UOp* u) {
-  for (const UOp* s : u->srcs()) memo_[s] = s;
-  return Rewrite(u);
+  if (memo_.Get(u) == u) memo_[u] = nullptr;
+  num_kept_ = rc_.ctx.num_nodes();
+  absl::StatusOr<const UOp*> r = Rewrite(u);
+  num_kept_ = 0;
+  return r;
 }
 
 std::string Rewriter::HitReport() const {

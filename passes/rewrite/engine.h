@@ -40,8 +40,8 @@ class Rewriter {
 
   // The final form of `u`. An error is a mistake in the rule set.
   absl::StatusOr<const UOp*> Rewrite(const UOp* u);
-  // The same for a node whose sources are to stay as they are, final or not: it alone, and what
-  // rules make of it.
+  // The same where all other nodes that there are stay as they are, final or not: `u` alone is
+  // rewritten, and what rules make of it.
   absl::StatusOr<const UOp*> RewriteTop(const UOp* u);
   // The final form of a node that was met before; null for others.
   const UOp* Find(const UOp* u) const {
@@ -90,6 +90,7 @@ class Rewriter {
   std::vector<uint32_t> recent_;  // the last applications, a ring
   uint64_t num_applications_ = 0;
   uint64_t max_applications_ = 0;
+  uint32_t num_kept_ = 0;  // of the context's first nodes only the root of a rewrite is rewritten
   bool keep_extents_ = false;
   FixUp fix_up_ = nullptr;
   void* fix_up_data_ = nullptr;

@@ -40,6 +40,20 @@ TEST(Rewriter, SourcesFirstAndAgainOnChange) {
       << rewriter.HitReport();
 }
 
+TEST(Rewriter, TopKeepsWhatIsBelow) {
+  Fixture f;
+  const UOp* r = f.b.Range(f.b.Index(10));
+  const UOp* sum = f.b.Add(f.b.Add(r, f.b.Index(3)), f.b.Index(4));
+  const UOp* old = f.b.Add(f.b.Mul(sum, f.b.Index(2)), f.b.Index(0));
+  // What the rules give back stands below a source: it is not looked at, nor is what it is made of.
+  const UOp* u = f.b.Add(f.b.Add(sum, f.b.Index(-8)), f.b.Index(8));
+  Rewriter rewriter(Sums(), f.rc);
+  EXPECT_EQ(*rewriter.RewriteTop(u), sum);
+  EXPECT_EQ(*rewriter.RewriteTop(f.b.Add(old, f.b.Index(0))), old);
+  EXPECT_EQ(*rewriter.RewriteTop(old), old->src(0));
+  EXPECT_EQ(*Rewriter(Sums(), f.rc).Rewrite(u), f.b.Add(r, f.b.Index(7)));
+}
+
 TEST(Rewriter, TriesBothOrdersOfWhatCommutes) {
   Fixture f;
   const UOp* r = f.b.Range(f.b.Index(10));

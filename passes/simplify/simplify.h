@@ -39,7 +39,7 @@ class Simplifier {
   Simplifier& operator=(const Simplifier&) = delete;
 
   const UOp* operator()(const UOp* u);
-  // By the algebra alone: `u` where its sources stay as they are.
+  // By the algebra alone: `u`, where all other nodes stay as they are.
   const UOp* Top(const UOp* u);
   // An integer or index where `gate` holds: cheaper, or unchanged.
   const UOp* Under(const UOp* gate, const UOp* value);
