@@ -11,6 +11,7 @@ TG_IMPORT, makes it. Works with tinygrad v0.10.3 and v0.14.0, and needs nothing 
 
 import json
 import os
+import re
 import subprocess
 
 from tinygrad import Tensor, dtypes
@@ -21,6 +22,9 @@ _SAFETENSORS_TYPES = {
     dtypes.uint64: "U64", dtypes.float16: "F16", dtypes.bfloat16: "BF16", dtypes.float32: "F32",
     dtypes.float64: "F64",
 }
+for _name, _type in (("fp8e4m3", "F8_E4M3"), ("fp8e5m2", "F8_E5M2")):
+    if hasattr(dtypes, _name):
+        _SAFETENSORS_TYPES[getattr(dtypes, _name)] = _type
 
 
 def _graph(tensor):
@@ -81,13 +85,21 @@ def _whole_buffer(tensor):
     return node if _is_buffer(node) and _size(node) == tensor.numel() else None
 
 
+def _check_name(name, what):
+    if not re.fullmatch(r"[^\s=(\"]+", name):
+        raise ValueError(f"{what} {name!r}: a name is not empty, and holds no blank, '=', '(' or '\"'")
+
+
 def _name_buffers(tensors, what):
     """{number: (name, shape)} of tensors that are a whole buffer each."""
     names = {}
     for name, tensor in tensors.items():
+        _check_name(name, what)
         buffer = _whole_buffer(tensor)
         if buffer is None:
             raise ValueError(f"{what} {name!r} is computed, not a buffer: realize it before it is used")
+        if what == "input" and _number(buffer) in names:
+            raise ValueError(f"inputs {names[_number(buffer)][0]!r} and {name!r} are one buffer")
         names[_number(buffer)] = (name, tuple(tensor.shape))
     return names
 
@@ -107,6 +119,8 @@ def _save_safetensors(path, tensors):
     """`tensors`: {name: (dtype, shape, bytes)}."""
     header, offset = {}, 0
     for name, (dtype, shape, data) in tensors.items():
+        if dtype not in _SAFETENSORS_TYPES:
+            raise ValueError(f"{name!r}: a file of weights has no {dtype}")
         header[name] = {"dtype": _SAFETENSORS_TYPES[dtype], "shape": list(shape),
                         "data_offsets": [offset, offset + len(data)]}
         offset += len(data)
@@ -124,15 +138,18 @@ def export(path, outputs, inputs=None, params=None):
     Args:
       path: of the text, ending in .repr or .uop; weights go beside it, into .safetensors.
       outputs: {name: Tensor}, not realized yet.
-      inputs: {name: Tensor} that the graph reads and whoever runs it gives: Tensor.empty, or
-        realized.
+      inputs: {name: Tensor} that whoever runs it gives, also one that the graph does not read:
+        Tensor.empty, or realized.
       params: {name: Tensor} for names of weights, as nn.state.get_state_dict(model) gives them.
       A tensor in either that was assigned to becomes a state, and its assignment is part of the
         graph whether an output reads it or not.
 
     Raises:
-      ValueError: a buffer without contents that is no input, or an input that is no buffer.
+      ValueError: a buffer without contents that is no input, an input that is no buffer, or a name
+        that no file of tg could hold.
     """
+    for name in outputs:
+        _check_name(name, "output")
     outputs = {name: _graph(t) for name, t in outputs.items()}
     named = [*(inputs or {}).values(), *(params or {}).values()]
     results = list(outputs.values())
@@ -161,6 +178,10 @@ def export(path, outputs, inputs=None, params=None):
             weights[name] = (getattr(buffer.dtype, "base", buffer.dtype), shape, data)
             line += f' file("{os.path.basename(weights_path)}", "{name}")'
         lines.append(line)
+    known = _buffers(sink)
+    for (number, (name, shape)), tensor in zip(input_names.items(), (inputs or {}).values()):
+        if number not in known:
+            lines.append(f"# tg: input {name} = none {list(shape)} {tensor.dtype}")
     for index, (name, value) in enumerate(outputs.items()):
         if all(isinstance(extent, int) for extent in value.shape):
             lines.append(f"# tg: output {name} = {index} {list(value.shape)}")

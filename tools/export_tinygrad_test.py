@@ -101,6 +101,33 @@ class Export(unittest.TestCase):
             self.assertRegex(text, rf'# tg: state {name} = \d+ \[2, 3\] file\("model.safetensors", '
                                    rf'"{name}"\)')
 
+    def test_inputs_that_are_not_read(self):
+        from tinygrad import Tensor
+        x, z = Tensor.rand(4).realize(), Tensor.rand(2, 3).realize()
+        text = self.run_model({"y": x * 2}, {"z": z, "x": x})
+        self.assertIn("# tg: input z = none [2, 3] dtypes.float\n", text)
+
+    def test_weights_of_fp8(self):
+        from tinygrad import Tensor, dtypes
+        x, w = Tensor.rand(4).realize(), Tensor([0.5, -3, 7, 1.625])
+        try:
+            w = w.cast(dtypes.fp8e4m3).realize()
+        except Exception as e:  # any of a device's compiler
+            self.skipTest(f"tinygrad makes none here: {type(e).__name__}")
+        self.run_model({"y": x + w.float()}, {"x": x})
+
+    def test_names_that_no_file_could_hold(self):
+        from export_tinygrad import export
+        from tinygrad import Tensor
+        x, w = Tensor.rand(4).realize(), Tensor.rand(4).realize()
+        for name in ("x y", "", "x=1", "f(x)", 'x"'):
+            for names in ([{name: x + w}, {"x": x}], [{"y": x + w}, {name: x}],
+                          [{"y": x + w}, {"x": x}, {name: w}]):
+                with self.assertRaisesRegex(ValueError, "a name is not empty"):
+                    export("none.repr", *names)
+        with self.assertRaisesRegex(ValueError, "'a' and 'b' are one buffer"):
+            export("none.repr", {"y": x + w}, {"a": x, "b": x.reshape(2, 2)})
+
     def test_a_permuted_tensor_is_no_buffer(self):
         from export_tinygrad import export
         from tinygrad import Tensor

@@ -220,6 +220,15 @@ bool Buffers::Declare(const Demand& demand, std::span<const KernelUse> kernels,
     decl.loc = buffer.node->loc;
     module.buffers.push_back(std::move(decl));
   }
+  for (const NamedBuffer& named : directives.unread) {
+    BufferDecl decl;
+    decl.role = Role::kInput;
+    decl.name = named.name;
+    decl.dtype = named.type;
+    for (int64_t extent : named.shape) decl.shape.push_back({extent, {}});
+    decl.loc = named.loc;
+    module.buffers.push_back(std::move(decl));
+  }
   return true;
 }
 

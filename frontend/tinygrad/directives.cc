@@ -2,6 +2,9 @@
 
 #include <charconv>
 #include <string_view>
+#include <utility>
+
+#include "frontend/tinygrad/ops.h"
 
 namespace tg::tinygrad {
 namespace {
@@ -59,15 +62,26 @@ class Scanner {
   std::string_view rest_;
 };
 
-// " = NUMBER [SHAPE] file(...)"; what is wrong, or nothing.
-std::string ReadBuffer(Scanner& s, NamedBuffer* buffer, int64_t* number) {
-  if (!s.Punct('=') || !s.Number(number)) return "expected '= NUMBER' behind the name";
+// " = NUMBER [SHAPE] file(...)" or " = none [SHAPE] TYPE", which leaves `number` empty; what is
+// wrong, or nothing.
+std::string ReadBuffer(Scanner& s, NamedBuffer* buffer, std::optional<int64_t>* number) {
+  constexpr const char* kNoNumber = "expected '= NUMBER' behind the name";
+  if (!s.Punct('=')) return kNoNumber;
+  if (!s.Number(&number->emplace())) {
+    number->reset();
+    if (buffer->role != Role::kInput || s.Word() != "none") return kNoNumber;
+  }
   if (!s.Punct('[')) return "expected the shape";
   while (!s.Punct(']')) {
     int64_t extent = 0;
     if (!s.Number(&extent) || extent < 0) return "expected an extent";
     buffer->shape.push_back(extent);
     s.Punct(',');
+  }
+  if (!*number) {
+    const auto type = TypeNamed(s.Word());
+    if (!type || type->weak || !type->type.is_value()) return "expected a type, as dtypes.float";
+    buffer->type = type->type;
   }
   const bool may_have_file = buffer->role == Role::kParam || buffer->role == Role::kState;
   if (may_have_file && !s.AtEnd()) {
@@ -111,13 +125,17 @@ std::optional<Directives> ReadDirectives(const Text& text, Diagnostics& diags) {
     buffer.role = *role;
     buffer.name = SymbolFor(s.Word());
     buffer.loc = comment.loc;
-    int64_t number = 0;
+    std::optional<int64_t> number;
     if (const std::string error = ReadBuffer(s, &buffer, &number); !error.empty()) {
       return fail(error);
     }
+    if (!number) {
+      result.unread.push_back(std::move(buffer));
+      continue;
+    }
     auto& map = *role == Role::kOutput ? result.outputs : result.buffers;
-    if (!map.emplace(number, std::move(buffer)).second) {
-      return fail("number " + std::to_string(number) + " has a name already");
+    if (!map.emplace(*number, std::move(buffer)).second) {
+      return fail("number " + std::to_string(*number) + " has a name already");
     }
   }
   return result;

@@ -251,6 +251,12 @@ TEST(ImportTest, FunctionsOfIntegersConvert) {
       "  %7 = mul %4, %6 : f32\n");
 }
 
+TEST(ImportTest, InputsMayBeUnread) {
+  const std::string text = Import("# tg: input z = none [2, 3] dtypes.half\n" +
+                                  Op("NEG", "float", "None", Buffer(4, "float", 4)));
+  EXPECT_NE(text.find("buffer @z : f16[2, 3] input\n"), std::string::npos) << text;
+}
+
 TEST(ImportTest, Errors) {
   const auto starts = [](const std::string& text, const std::string& message) {
     const std::string result = Import(text);
@@ -276,6 +282,10 @@ TEST(ImportTest, Errors) {
          "t.repr:1:2: error: directive: buffer 0 has 5 elements");
   starts("# tg: input w = 0 [5] file(\"a\", \"b\")\n" + Buffer(0, "float", 5),
          "t.repr:1:2: error: directive: unexpected text behind the directive");
+  starts("# tg: input w = none [3]\n" + Buffer(0, "float", 5),
+         "t.repr:1:2: error: directive: expected a type, as dtypes.float");
+  starts("# tg: param w = none [3] dtypes.float\n" + Buffer(0, "float", 5),
+         "t.repr:1:2: error: directive: expected '= NUMBER' behind the name");
   starts("# tg: inputs w = 0 [3]\n" + Buffer(0, "float", 5),
          "t.repr:1:2: error: directive: expected module, input, param, state or output, found "
          "'inputs'");

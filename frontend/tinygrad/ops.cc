@@ -16,30 +16,6 @@ constexpr OpEntry kOps[] = {
 
 llvm::StringRef Ref(std::string_view s) { return {s.data(), s.size()}; }
 
-std::optional<ForeignType> NamedType(std::string_view name) {
-  static const auto* const kTypes = [] {
-    auto* types = new llvm::StringMap<ForeignType>;
-    for (int i = 0; i < kNumScalars; ++i) {
-      const Scalar scalar = static_cast<Scalar>(i);
-      std::string_view names = GetScalarInfo(scalar).foreign;
-      while (!names.empty()) {
-        const size_t bar = names.find('|');
-        (*types)[Ref(names.substr(0, bar))] = {scalar};
-        names.remove_prefix(bar == std::string_view::npos ? names.size() : bar + 1);
-      }
-    }
-    // `index` was the name of weakint for a while.
-    (*types)["weakint"] = (*types)["index"] = {kIndex, true};
-    (*types)["weakfloat"] = {kF32, true};
-    return types;
-  }();
-  constexpr std::string_view kPrefix = "dtypes.";
-  if (name.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
-  const auto it = kTypes->find(Ref(name.substr(kPrefix.size())));
-  if (it == kTypes->end()) return std::nullopt;
-  return it->second;
-}
-
 const Value* IntItem(const Value& call, size_t i) {
   const auto items = call.list();
   return i < items.size() && items[i].value.kind == Kind::kInt ? &items[i].value : nullptr;
@@ -85,6 +61,30 @@ std::optional<ForeignType> WithMethod(ForeignType t, const Value& call) {
 
 }  // namespace
 
+std::optional<ForeignType> TypeNamed(std::string_view name) {
+  static const auto* const kTypes = [] {
+    auto* types = new llvm::StringMap<ForeignType>;
+    for (int i = 0; i < kNumScalars; ++i) {
+      const Scalar scalar = static_cast<Scalar>(i);
+      std::string_view names = GetScalarInfo(scalar).foreign;
+      while (!names.empty()) {
+        const size_t bar = names.find('|');
+        (*types)[Ref(names.substr(0, bar))] = {scalar};
+        names.remove_prefix(bar == std::string_view::npos ? names.size() : bar + 1);
+      }
+    }
+    // `index` was the name of weakint for a while.
+    (*types)["weakint"] = (*types)["index"] = {kIndex, true};
+    (*types)["weakfloat"] = {kF32, true};
+    return types;
+  }();
+  constexpr std::string_view kPrefix = "dtypes.";
+  if (name.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
+  const auto it = kTypes->find(Ref(name.substr(kPrefix.size())));
+  if (it == kTypes->end()) return std::nullopt;
+  return it->second;
+}
+
 const OpEntry* FindOp(std::string_view name) {
   static const auto* const kByName = [] {
     auto* map = new llvm::StringMap<const OpEntry*>;
@@ -110,7 +110,7 @@ std::optional<ForeignType> TypeOf(const Value& dtype) {
   }
   std::optional<ForeignType> t;
   if (v->kind == Kind::kName) {
-    t = NamedType(v->text());
+    t = TypeNamed(v->text());
   } else if (v->is_call("dtypes.imageh")) {
     t = ImageType(*v, Scalar::kF16);
   } else if (v->is_call("dtypes.imagef")) {
@@ -118,7 +118,7 @@ std::optional<ForeignType> TypeOf(const Value& dtype) {
   } else if (v->kind == Kind::kCall && v->text().substr(0, 7) == "dtypes.") {
     // The first method of a name stands in the call's own name: dtypes.float.vec(4).
     const size_t dot = v->text().rfind('.');
-    t = NamedType(v->text().substr(0, dot));
+    t = TypeNamed(v->text().substr(0, dot));
     if (!t) return std::nullopt;
     Value first = *v;
     std::vector<Item> items{{{}, Value{}}};

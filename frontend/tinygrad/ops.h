@@ -83,6 +83,8 @@ struct ForeignType {
 };
 // Nullopt for what is no type.
 std::optional<ForeignType> TypeOf(const Value& dtype);
+// Of a name alone: dtypes.float.
+std::optional<ForeignType> TypeNamed(std::string_view name);
 
 }  // namespace tg::tinygrad
 
