@@ -49,7 +49,7 @@ class Planner {
     for (const UOp* u : order_) {
       if (!reasons_.Has(u)) continue;
       plan.realized.push_back({u, reasons_.Of(u), {}});
-      if (kernels_[u].serial) plan.realized.back().rows = findings_.rows.Get(u);
+      if (kernels_[u].serial) plan.realized.back().rows = RowsOf(u);
       plan.number[u] = static_cast<int>(plan.realized.size());
     }
     return plan;
@@ -141,6 +141,16 @@ class Planner {
     if (!IsStored(u) && u->op != Op::kKernel && u->dtype != kVoid && !reasons_.Has(u)) {
       reasons_.Set(u, std::string(reason));
     }
+  }
+
+  // What a kernel of rows stores, with axes cut; and merged where the work-items of a group share
+  // a row, who find enough to do along one axis only.
+  Shape RowsOf(const UOp* kernel) {
+    const Shape& cut = findings_.rows.Get(kernel);
+    if (!target_.is_gpu) return cut;
+    const Shape& whole = shapes_.Of(kernel);
+    const Shape merged = MergeAlong(cut.empty() ? whole : cut, kernels_[kernel].serial);
+    return merged == whole ? Shape() : merged;
   }
 
   // How often the kernel of `use` computes the value there: in every iteration of its parallel

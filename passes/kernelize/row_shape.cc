@@ -41,4 +41,25 @@ Shape CutAtDigits(const Shape& shape, const std::vector<LoopDigit>& digits) {
   return out;
 }
 
+Shape MergeAlong(const Shape& shape, LoopSet loops) {
+  Shape out;
+  size_t loop = 0;
+  bool open = false;
+  for (const Dim& d : shape) {
+    if (d.Is(1)) {
+      if (!open) out.push_back(d);
+      continue;
+    }
+    const bool along = !d.is_symbolic() && (loops & LoopBit(loop)) != 0;
+    ++loop;
+    if (along && open) {
+      out.back() = Dim(out.back().value() * d.value());
+    } else {
+      out.push_back(d);
+    }
+    open = along;
+  }
+  return out;
+}
+
 }  // namespace tg

@@ -15,6 +15,10 @@ namespace tg {
 // `digits` is a whole axis. An axis whose cuts do not divide each other stays as it is.
 Shape CutAtDigits(const Shape& shape, const std::vector<LoopDigit>& digits);
 
+// `shape`, whose axes that are not 1 are counted by loops 0, 1, ..., with neighbours that `loops`
+// count made one axis: who shares a row along several axes shares one long one.
+Shape MergeAlong(const Shape& shape, LoopSet loops);
+
 }  // namespace tg
 
 #endif  // TG_PASSES_KERNELIZE_ROW_SHAPE_H_
