@@ -130,11 +130,21 @@ double CostModel::RoomBytes() const {
   return target_.is_gpu ? static_cast<double>(target_.local_memory) / kGroupRows : kNearBytes;
 }
 
+double CostModel::NearBytesPerSecond() const {
+  // A group's memory is also what limits how many groups run at once.
+  return (target_.is_gpu ? 4 : 8) * target_.bytes_per_second;
+}
+
+double CostModel::TermSeconds(const UOp* u, double evaluations) const {
+  const Cone& cone = ConeOf(u);
+  if (!cone.reduces) return 0;
+  const double bytes = cone.terms * static_cast<double>(ByteSize(u->dtype.scalar()));
+  return evaluations * bytes / NearBytesPerSecond();
+}
+
 double CostModel::NearSeconds(const UOp* u) {
-  // Times faster than memory. A group's memory is also what limits how many groups run at once.
-  const double near = target_.is_gpu ? 4 : 8;
   const double bytes = 2 * static_cast<double>(ByteSize(u->dtype.scalar()));
-  return Elements(u) * bytes / (near * target_.bytes_per_second);
+  return Elements(u) * bytes / NearBytesPerSecond();
 }
 
 double CostModel::KeepSeconds(const UOp* u, double parallel, double room) {

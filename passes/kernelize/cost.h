@@ -58,6 +58,8 @@ class CostModel {
   // Memory inside a kernel that one row of results may take: of what a group has, or of what stays
   // near a core.
   double RoomBytes() const;
+  // Seconds to read the terms of the reduces that `u` holds from there.
+  double TermSeconds(const UOp* u, double evaluations) const;
   // Seconds to write `u` once to such memory, and read it once.
   double NearSeconds(const UOp* u);
   // Seconds lost where `u` is made inside a kernel of rows, `room` elements for each of `parallel`
@@ -68,6 +70,7 @@ class CostModel {
   static constexpr double kLaunchSeconds = 5e-6;
 
  private:
+  double NearBytesPerSecond() const;
   // Those of nodes in `order`, above the `leaves`.
   void ComputeCones(const std::vector<const UOp*>& order, const NodeSet& leaves,
                     NodeMap<Cone>& cones);

@@ -194,6 +194,7 @@ class Planner {
       // Repeat the work, or write the value once and read it.
       double repeat =
           cost_.ComputeSeconds(again ? cost_.ConeAboveKept(u) : cone, evaluations - size);
+      if (!again) repeat += cost_.TermSeconds(u, evaluations - size);
       // What its rows share would have to be stored in its stead.
       if (LosesRows(uses)) repeat += cone.rows * CostModel::kLaunchSeconds;
       if (repeat > cost_.StoreSeconds(u)) return how();

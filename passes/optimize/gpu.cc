@@ -368,13 +368,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   std::string local;
   if (!row.empty()) {
     const size_t axis = AxisOf(t, row);
-    // Where rows are too few for all multiprocessors, each gets as many work-items as there can be.
-    int64_t groups = 1;
-    for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) groups *= t.Size(i);
-    }
-    const int wide = groups < t.target().compute_units ? 1024 : 256;
-    const int64_t most = std::min(wide, t.target().max_group_size) / rows;
+    const int64_t most = std::min(256, t.target().max_group_size) / rows;
     const int64_t items = GreatestDivisor(t.Size(axis), most);
     if (items >= 16) {
       const bool whole = items == t.Size(axis);
