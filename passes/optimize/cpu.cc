@@ -153,7 +153,9 @@ void TileTerms(Tuner& t) {
   }
   for (const UOp* reduce : lanes.Reduces()) {
     const size_t last = lanes.LastAxis(reduce);
-    if (last != kNoAxis && lanes.Along(last) > 1) t.Try("unroll", last, lanes.Along(last));
+    // Around another reduce the lanes would be those of both, multiplied.
+    if (last == kNoAxis || lanes.Along(last) == 1 || lanes.HoldsReduce(last)) continue;
+    t.Try("unroll", last, lanes.Along(last));
   }
 }
 
@@ -164,7 +166,7 @@ void Unroll(Tuner& t) {
   const LaneCosts lanes(t, 0);
   for (const UOp* reduce : lanes.Reduces()) {
     const size_t last = lanes.LastAxis(reduce);
-    if (last == kNoAxis || t.IsSymbolic(last)) continue;
+    if (last == kNoAxis || t.IsSymbolic(last) || lanes.HoldsReduce(last)) continue;
     const size_t base = t.schedule().axes[last].base;
     const bool decides = std::any_of(
         t.accesses().begin(), t.accesses().end(),
