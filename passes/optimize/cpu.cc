@@ -79,7 +79,7 @@ bool VectorizeResults(Tuner& t, LoopSet shared) {
   double least = lanes.Of(kNoAxis);
   std::vector<size_t> axes = t.Axes(AxisKind::kGlobal);
   for (size_t i : t.Axes(AxisKind::kReduce)) {
-    if (lanes.HoldsReduce(i)) axes.push_back(i);
+    if (shared == 0 && lanes.HoldsReduce(i)) axes.push_back(i);
   }
   for (size_t i : axes) {
     if (lanes.Along(i) == 1) continue;
@@ -166,7 +166,8 @@ void Unroll(Tuner& t) {
   const LaneCosts lanes(t, 0);
   for (const UOp* reduce : lanes.Reduces()) {
     const size_t last = lanes.LastAxis(reduce);
-    if (last == kNoAxis || t.IsSymbolic(last) || lanes.HoldsReduce(last)) continue;
+    if (last == kNoAxis || t.IsSymbolic(last) || lanes.HoldsReduce(last) || t.HasLanes(last))
+      continue;
     const size_t base = t.schedule().axes[last].base;
     const bool decides = std::any_of(
         t.accesses().begin(), t.accesses().end(),
@@ -242,7 +243,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   TileRows(t, shared, most_terms);
   // Innermost, as memory is.
   for (const auto& [name, terms] : unrolls) {
-    t.Try("unroll", static_cast<size_t>(t.schedule().FindAxis(name)), terms);
+    TryNamed(t, "unroll", name, terms);
   }
   Unroll(t);
   Loops(t, shared);
