@@ -50,12 +50,14 @@ struct Target {
   // ---- For heuristics and cost models
   int compute_units = 2;
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
+  int cache_line = 64;        // bytes
   int64_t cache_bytes = 2 << 20;  // what a core or multiprocessor finds near when it reads it again
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
 
-  // Elements of 32 bits that the sums of a loop may take in registers, beside what is loaded for
-  // them.
+  // Words of 32 bits that the sums of a loop may take in registers, beside what is loaded for them:
+  // on a CPU half of its vectors; on a GPU two vectors of four, which leave registers for many
+  // work-items at a time.
   int64_t MaxAccumulators() const { return is_gpu ? 8 : vector_registers / 2 * (alu_width / 4); }
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/bounds.h"
 #include "passes/analysis/view_index.h"
 
 namespace tg {
@@ -48,10 +49,62 @@ std::vector<std::optional<int64_t>> StridesOf(const UOp* index,
   return strides;
 }
 
+// a / d, rounded up; d > 0.
+int64_t CeilDiv(int64_t a, int64_t d) { return a / d + (a % d > 0); }
+
+// Adds where a part of a condition, that is no conjunction, changes along each leaf it depends on.
+void AddEdges(const UOp* part, const std::vector<const UOp*>& leaves, Bounds& bounds,
+              std::vector<Edges>& edges) {
+  // A negation changes where what is negated does.
+  while (part->op == Op::kCmpNe && part->src(0)->dtype.is_bool() && IsConst(part->src(1))) {
+    part = part->src(0);
+  }
+  const bool compares = part->op == Op::kCmpLt;
+  const NodeSet parts = PartsOf(part);
+  std::vector<std::optional<int64_t>> left, right;
+  if (compares) {
+    left = StridesOf(part->src(0), leaves);
+    right = StridesOf(part->src(1), leaves);
+  }
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!parts.Contains(leaves[i])) continue;
+    if (!compares || !left[i] || !right[i]) {
+      edges[i].anywhere = true;
+      continue;
+    }
+    const int64_t step = *left[i] - *right[i], end = bounds.Max(leaves[i]);
+    if (step == 0) continue;
+    // left - right = step * i + rest, and the sign of that changes where step * i + rest >= 0
+    // begins or ends.
+    const Interval a = bounds.Of(part->src(0)), c = bounds.Of(part->src(1));
+    Interval rest;
+    int64_t most = 0;
+    if (!a.HasLo() || !a.HasHi() || !c.HasLo() || !c.HasHi() ||
+        __builtin_sub_overflow(a.lo, c.hi, &rest.lo) ||
+        __builtin_sub_overflow(a.hi, c.lo, &rest.hi) || __builtin_mul_overflow(step, end, &most) ||
+        __builtin_sub_overflow(rest.lo, std::min<int64_t>(most, 0), &rest.lo) ||
+        __builtin_sub_overflow(rest.hi, std::max<int64_t>(most, 0), &rest.hi)) {
+      edges[i].anywhere = true;
+      continue;
+    }
+    // step > 0: from i = ceil(-rest / step) on it is not negative; step < 0: from
+    // i = floor(rest / -step) + 1 on it is.
+    Edge e = step > 0 ? Edge{CeilDiv(-rest.hi, step), CeilDiv(-rest.lo, step)}
+                      : Edge{CeilDiv(rest.lo + 1, -step), CeilDiv(rest.hi + 1, -step)};
+    e = {std::max<int64_t>(e.first, 1), std::min(e.last, end)};
+    if (e.first <= e.last) edges[i].at.push_back(e);
+  }
+}
+
 class Finder {
  public:
   Finder(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes, SimplifyFn simplify)
-      : body_(body), axes_(axes), shapes_(shapes), simplify_(simplify), b_(*body.context) {
+      : body_(body),
+        axes_(axes),
+        shapes_(shapes),
+        simplify_(simplify),
+        b_(*body.context),
+        bounds_(*body.context) {
     for (const BaseAxis& a : axes) leaves_.push_back(b_.Range(b_.Index(a.size)));
   }
 
@@ -140,7 +193,24 @@ class Finder {
     a.stride = StridesOf(a.index, leaves_);
     const NodeSet condition = a.valid ? PartsOf(a.valid) : NodeSet();
     for (const UOp* leaf : leaves_) a.masked.push_back(condition.Contains(leaf));
+    a.edges = EdgesOf(a.valid);
     out_.push_back(std::move(a));
+  }
+
+  std::vector<Edges> EdgesOf(const UOp* valid) {
+    std::vector<Edges> edges(leaves_.size());
+    std::vector<const UOp*> parts;
+    if (valid) parts.push_back(valid);
+    while (!parts.empty()) {
+      const UOp* part = parts.back();
+      parts.pop_back();
+      if (part->op == Op::kAnd) {
+        parts.insert(parts.end(), part->srcs().begin(), part->srcs().end());
+      } else {
+        AddEdges(part, leaves_, bounds_, edges);
+      }
+    }
+    return edges;
   }
 
   Body& body_;
@@ -148,6 +218,7 @@ class Finder {
   ShapeMap& shapes_;
   SimplifyFn simplify_;
   Builder b_;
+  Bounds bounds_;
   std::vector<const UOp*> leaves_;
   std::vector<std::pair<const UOp*, Position>> work_;
   NodeMap<std::vector<Position>> seen_;

@@ -14,6 +14,17 @@
 
 namespace tg {
 
+// Where a condition begins or ceases to hold along an axis: at one of the steps first..last, which
+// one other axes say. 0 < first and last < the axis's size.
+struct Edge {
+  int64_t first = 0, last = 0;
+};
+// Of all parts of a condition; `anywhere`: some part may change at every step.
+struct Edges {
+  std::vector<Edge> at;
+  bool anywhere = false;
+};
+
 struct Access {
   const UOp* node = nullptr;   // the load or store
   int64_t slot = 0;            // the kernel's argument
@@ -22,6 +33,7 @@ struct Access {
   // By axis: elements moved by one step (0: none); nullopt where the address is not linear in it.
   std::vector<std::optional<int64_t>> stride;
   std::vector<bool> masked;  // by axis: whether `valid` depends on it
+  std::vector<Edges> edges;  // by axis: where it changes
 
   bool is_store() const { return node->op == Op::kStore; }
 };

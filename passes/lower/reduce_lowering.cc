@@ -17,7 +17,7 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
     const bool all = std::all_of(unrolls.begin(), unrolls.end(), [&](const UOp* u) {
       return std::find(varying.begin(), varying.end(), u) != varying.end();
     });
-    if (all && lanes <= max_accumulators_) {
+    if (all && lanes * std::max<int64_t>(1, ByteSize(t.scalar()) / 4) <= max_accumulators_) {
       return Reduce(op, Reduce(op, x, {}, ranges), unrolls, {});
     }
   }

@@ -50,18 +50,12 @@ void VectorizeStaged(Tuner& t, const UOp* node) {
       axes, [&](size_t i) { return t.schedule().base[t.schedule().axes[i].base].staged != node; });
   NodeSet sums;
   bool any = false;
-  for (const UOp* reduce : lanes.Reduces()) {
-    const auto varies = [&](size_t i) { return lanes.Varies(reduce, i); };
-    if (std::any_of(axes.begin(), axes.end(), varies)) any |= sums.Insert(reduce);
+  for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
+    const auto varies = [&](size_t i) { return lanes.Varies(reduce.node, i); };
+    if (std::any_of(axes.begin(), axes.end(), varies)) any |= sums.Insert(reduce.node);
   }
   if (!any) return VectorizeBest(t, AxisKind::kStage, node);
-  size_t best = kNoAxis;
-  double least = lanes.Of(kNoAxis, &sums);
-  for (size_t i : axes) {
-    if (lanes.Along(i) == 1) continue;
-    const double cost = lanes.Of(i, &sums);
-    if (cost <= least) best = i, least = cost;
-  }
+  const size_t best = lanes.Cheapest(axes, &sums);
   if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
 }
 
@@ -75,17 +69,11 @@ bool TryNamed(Tuner& t, std::string_view opt, const std::string& axis, int64_t a
 // are better.
 bool VectorizeResults(Tuner& t, LoopSet shared) {
   const LaneCosts lanes(t, shared);
-  size_t best = kNoAxis;
-  double least = lanes.Of(kNoAxis);
   std::vector<size_t> axes = t.Axes(AxisKind::kGlobal);
   for (size_t i : t.Axes(AxisKind::kReduce)) {
     if (shared == 0 && lanes.HoldsReduce(i)) axes.push_back(i);
   }
-  for (size_t i : axes) {
-    if (lanes.Along(i) == 1) continue;
-    const double cost = lanes.Of(i);
-    if (cost <= least) best = i, least = cost;
-  }
+  const size_t best = lanes.Cheapest(axes);
   if (best == kNoAxis) return false;
   const int64_t amount = lanes.Along(best);
   const BaseAxis& base = t.schedule().base[t.schedule().axes[best].base];
@@ -93,7 +81,7 @@ bool VectorizeResults(Tuner& t, LoopSet shared) {
   // Another axis around the inner reduce, outside of the lanes, shares what that loads.
   std::vector<std::string> others;
   for (size_t i : t.Axes(AxisKind::kReduce)) {
-    const bool around = i != best && lanes.HoldsReduce(i);
+    const bool around = i != best && lanes.HoldsReduce(i) && lanes.Along(i) > 1;
     if (around && lanes.Along(i) * amount <= t.target().MaxAccumulators()) {
       others.push_back(t.schedule().axes[i].name);
     }
@@ -130,8 +118,8 @@ void Tile(Tuner& t) {
 void TileTerms(Tuner& t) {
   const LaneCosts lanes(t, 0);
   int64_t widest = 1;
-  for (const UOp* reduce : lanes.Reduces()) {
-    const size_t last = lanes.LastAxis(reduce);
+  for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
+    const size_t last = lanes.LastAxis(reduce.node);
     if (last != kNoAxis) widest = std::max(widest, lanes.Along(last));
   }
   if (widest > 1) {
@@ -139,10 +127,11 @@ void TileTerms(Tuner& t) {
     const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
     std::vector<std::string> names;
     for (size_t i : globals) {
-      const auto serves = [&](const Access& a) {
-        return !a.is_store() && lanes.ReduceOf(a) && t.Stride(a, i) == 0;
-      };
-      const bool reused = std::any_of(t.accesses().begin(), t.accesses().end(), serves);
+      bool reused = false;
+      for (size_t k = 0; k < t.accesses().size(); ++k) {
+        const Access& a = t.accesses()[k];
+        reused |= !a.is_store() && lanes.ReduceOf(k) && t.Stride(a, i) == 0;
+      }
       if (reused && lanes.Along(i) > 1) names.push_back(t.schedule().axes[i].name);
     }
     for (size_t k = names.size(); k-- > 0 && most > 1;) {
@@ -151,8 +140,8 @@ void TileTerms(Tuner& t) {
       if (t.Try("upcast", axis, rows)) most /= rows;
     }
   }
-  for (const UOp* reduce : lanes.Reduces()) {
-    const size_t last = lanes.LastAxis(reduce);
+  for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
+    const size_t last = lanes.LastAxis(reduce.node);
     // Around another reduce the lanes would be those of both, multiplied.
     if (last == kNoAxis || lanes.Along(last) == 1 || lanes.HoldsReduce(last)) continue;
     t.Try("unroll", last, lanes.Along(last));
@@ -164,8 +153,8 @@ void TileTerms(Tuner& t) {
 void Unroll(Tuner& t) {
   constexpr int64_t kShort = 4, kWindow = 8;
   const LaneCosts lanes(t, 0);
-  for (const UOp* reduce : lanes.Reduces()) {
-    const size_t last = lanes.LastAxis(reduce);
+  for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
+    const size_t last = lanes.LastAxis(reduce.node);
     if (last == kNoAxis || t.IsSymbolic(last) || lanes.HoldsReduce(last) || t.HasLanes(last))
       continue;
     const size_t base = t.schedule().axes[last].base;

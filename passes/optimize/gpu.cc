@@ -15,6 +15,10 @@ int64_t Divisor(int64_t n, std::initializer_list<int64_t> choices, int64_t limit
   return 0;
 }
 
+// Work-items of the largest groups that are made: larger ones leave a multiprocessor with two or
+// three, which wait for each other.
+int64_t MostItems(const Tuner& t) { return std::min(256, t.target().max_group_size); }
+
 const UOp* FinalReduce(const Tuner& t) {
   for (const BaseAxis& b : t.schedule().base) {
     if (const UOp* reduce = t.ReduceOf(b)) return reduce;
@@ -247,7 +251,7 @@ bool Sums(Tuner& t) {
     along |= t.Stride(a, reduces.back()) == 1;
   }
   const std::string terms = t.schedule().axes[reduces.back()].name;
-  const int64_t most = std::min(256, t.target().max_group_size);
+  const int64_t most = MostItems(t);
   if (along) {
     if (t.Size(reduces.back()) < 64) return false;
     const std::string rest = InFours(t, "unroll", terms);
@@ -289,7 +293,7 @@ bool NestedReduce(Tuner& t) {
   const std::vector<std::string> outer = OuterReduceAxes(t);
   int64_t items = 1;
   for (const std::string& name : outer) items *= t.Size(AxisOf(t, name));
-  if (items < 32 || items > std::min(256, t.target().max_group_size)) return false;
+  if (items < 32 || items > MostItems(t)) return false;
   for (const std::string& name : outer) {
     if (!t.Try("group", AxisOf(t, name))) return false;
   }
@@ -323,8 +327,9 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
     if (!reduce || (t.schedule().varies[n] & apart) != 0 || !sums.Insert(reduce)) continue;
     parts += ByteSize(reduce->dtype.scalar());
   }
+  const int64_t most = MostItems(t);
   const auto fits = [&](int64_t lanes, int64_t items, int64_t left) {
-    const int64_t group = items * GreatestDivisor(steps, 256 / items);
+    const int64_t group = items * GreatestDivisor(steps, most / items);
     const int64_t bytes = lanes * items * room + group * lanes * parts;
     return bytes <= t.target().local_memory && groups / (lanes * items) >= left;
   };
@@ -346,7 +351,8 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
     const auto axis = static_cast<size_t>(left);
     for (int64_t items : {4, 2}) {
       // Not at the price of fewer work-items along the row.
-      const bool keeps = GreatestDivisor(steps, 256 / items) * items >= GreatestDivisor(steps, 256);
+      const bool keeps =
+          GreatestDivisor(steps, most / items) * items >= GreatestDivisor(steps, most);
       if (!keeps || !fits(rows, items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
       if (t.Try("local", axis, items)) return items;
     }
@@ -368,7 +374,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
   std::string local;
   if (!row.empty()) {
     const size_t axis = AxisOf(t, row);
-    const int64_t most = std::min(256, t.target().max_group_size) / rows;
+    const int64_t most = MostItems(t) / rows;
     const int64_t items = GreatestDivisor(t.Size(axis), most);
     if (items >= 16) {
       const bool whole = items == t.Size(axis);

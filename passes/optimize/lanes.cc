@@ -1,22 +1,46 @@
 #include "passes/optimize/lanes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 
 namespace tg {
 namespace {
 
-// Loads or stores for one element, where `lanes` elements, `stride` apart, are made together.
-// `masked`: a condition differs between them.
-double AccessCost(std::optional<int64_t> stride, bool masked, int64_t lanes) {
-  // Each lane by itself, with an address or a condition to compute, or, if they are far apart, from
-  // a cache line of its own.
-  constexpr double kDecided = 3, kFar = 2, kNear = 1;
-  constexpr int64_t kNeighbours = 16;
-  if (!stride || (masked && stride != 0)) return kDecided;
-  if (stride == 0 || stride == 1) return 1.0 / static_cast<double>(lanes);
-  return std::abs(*stride) > kNeighbours ? kFar : kNear;
+// How many lanes of a vector along an axis a condition may separate from the lane before.
+// Positions first, last of an edge fall into any vector.
+std::vector<bool> Cuts(const Edges& edges, int64_t lanes) {
+  std::vector<bool> cut(static_cast<size_t>(lanes), edges.anywhere);
+  for (const Edge& e : edges.at) {
+    for (int64_t i = e.first; i <= std::min(e.last, e.first + lanes - 1); ++i) {
+      cut[static_cast<size_t>(i % lanes)] = true;
+    }
+  }
+  cut[0] = false;
+  return cut;
+}
+
+// Loads or stores for one element, where `lanes` elements, `stride` apart, are made together under
+// conditions that change at `edges`. `line`: elements in a cache line.
+double AccessCost(std::optional<int64_t> stride, const Edges& edges, int64_t lanes, int64_t line) {
+  // A lane by itself, if it is far from the next, from a cache line of its own; an address or a
+  // condition that is computed for it.
+  constexpr double kFar = 2, kNear = 1, kDecided = 2;
+  const auto all = static_cast<double>(lanes);
+  if (!stride) return kNear + kDecided;
+  if (stride == 0) return 1 / all;
+  const std::vector<bool> cut = Cuts(edges, lanes);
+  double pieces = 0, decided = 0;
+  for (int64_t i = 0; i < lanes;) {
+    int64_t run = 1;
+    while (i + run < lanes && !cut[static_cast<size_t>(i + run)]) ++run;
+    pieces += std::popcount(static_cast<uint64_t>(run));  // loads are powers of two
+    decided += i > 0;
+    i += run;
+  }
+  if (stride != 1) pieces = all * (std::abs(*stride) > line ? kFar : kNear);
+  return (pieces + kDecided * decided) / all;
 }
 
 }  // namespace
@@ -39,13 +63,32 @@ int64_t LaneCosts::Along(size_t axis) const {
   return t_.IsSymbolic(axis) ? 1 : PowerOfTwoDivisor(t_.Size(axis), Widest());
 }
 
-std::vector<const UOp*> LaneCosts::Reduces() const {
-  std::vector<const UOp*> all;
+LaneCosts::LaneCosts(const Tuner& tuner, LoopSet shared) : t_(tuner), shared_(shared) {
   for (const BaseAxis& b : t_.schedule().base) {
-    const UOp* reduce = t_.ReduceOf(b);
-    if (reduce && std::find(all.begin(), all.end(), reduce) == all.end()) all.push_back(reduce);
+    const UOp* node = t_.ReduceOf(b);
+    if (node && !Find(node)) reduces_.push_back({node, 0, 0});
   }
-  return all;
+  for (Reduce& r : reduces_) {
+    r.sums = Sums(r.node);
+    r.terms = r.sums;
+    for (const BaseAxis& b : t_.schedule().base) {
+      if (b.reduce == r.node) r.terms *= static_cast<double>(b.max_size);
+    }
+  }
+  for (const Access& a : t_.accesses()) {
+    const Reduce* of = nullptr;
+    for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
+      const Reduce* r = a.stride[n] == 0 ? nullptr : Find(t_.ReduceOf(t_.schedule().base[n]));
+      if (r && (!of || r->terms > of->terms)) of = r;
+    }
+    reduce_of_.push_back(of ? of->node : nullptr);
+  }
+}
+
+const LaneCosts::Reduce* LaneCosts::Find(const UOp* node) const {
+  const auto r = std::find_if(reduces_.begin(), reduces_.end(),
+                              [&](const Reduce& r) { return r.node == node; });
+  return r == reduces_.end() ? nullptr : &*r;
 }
 
 size_t LaneCosts::LastAxis(const UOp* reduce) const {
@@ -66,37 +109,18 @@ double LaneCosts::Sums(const UOp* reduce) const {
   for (size_t n = 0; n < s.base.size(); ++n) {
     const auto size = static_cast<double>(s.base[n].max_size);
     const bool varies = (around & LoopBit(n)) != 0;
-    if (varies && t_.ReduceOf(s.base[n]) && s.base[n].reduce != reduce) sums *= size;
+    const bool repeats = s.base[n].staged || t_.ReduceOf(s.base[n]);
+    if (varies && repeats && s.base[n].reduce != reduce) sums *= size;
     if (!varies && (shared_ & LoopBit(n)) != 0) sums /= size;
   }
   return sums;
 }
 
-double LaneCosts::Terms(const UOp* reduce) const {
-  double terms = Sums(reduce);
-  for (const BaseAxis& b : t_.schedule().base) {
-    if (b.reduce == reduce) terms *= static_cast<double>(b.max_size);
-  }
-  return terms;
-}
-
-const UOp* LaneCosts::ReduceOf(const Access& a) const {
-  const UOp* reduce = nullptr;
-  double most = 0;
-  for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
-    const UOp* other = t_.ReduceOf(t_.schedule().base[n]);
-    if (!other || a.stride[n] == 0) continue;
-    const double terms = Terms(other);
-    if (terms > most) reduce = other, most = terms;
-  }
-  return reduce;
-}
-
 double LaneCosts::CostAlong(const Access& a, size_t axis) const {
   const int64_t lanes = axis == kNoAxis ? 1 : Along(axis);
   if (lanes == 1) return a.valid ? 2 : 1;
-  const bool masked = a.masked[t_.schedule().axes[axis].base];
-  return AccessCost(t_.Stride(a, axis), masked, lanes);
+  const int64_t line = t_.target().cache_line / ByteSize(a.node->src(0)->dtype.scalar());
+  return AccessCost(t_.Stride(a, axis), a.edges[t_.schedule().axes[axis].base], lanes, line);
 }
 
 bool LaneCosts::Varies(const UOp* reduce, size_t axis) const {
@@ -110,38 +134,55 @@ bool LaneCosts::Varies(const UOp* reduce, size_t axis) const {
 
 bool LaneCosts::HoldsReduce(size_t axis) const {
   const UOp* own = t_.schedule().base[t_.schedule().axes[axis].base].reduce;
-  const std::vector<const UOp*> reduces = Reduces();
-  return std::any_of(reduces.begin(), reduces.end(),
-                     [&](const UOp* r) { return r != own && Varies(r, axis); });
+  return std::any_of(reduces_.begin(), reduces_.end(),
+                     [&](const Reduce& r) { return r.node != own && Varies(r.node, axis); });
+}
+
+double LaneCosts::OfReduce(const Reduce& reduce, size_t along, bool adds_up) const {
+  const auto lanes = static_cast<double>(along == kNoAxis ? 1 : Along(along));
+  // Lanes of terms are added up at the end.
+  double cost = reduce.terms / lanes + (adds_up ? std::log2(lanes) * reduce.sums : 0);
+  for (size_t i = 0; i < reduce_of_.size(); ++i) {
+    if (reduce_of_[i] == reduce.node) cost += reduce.terms * CostAlong(t_.accesses()[i], along);
+  }
+  return cost;
 }
 
 double LaneCosts::Of(size_t axis, const NodeSet* only) const {
-  const bool stored =
-      axis != kNoAxis && t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
-  double cost = stored ? 1.0 / static_cast<double>(Along(axis)) : 1;  // what is done with sums
-  const auto lanes_of = [&](const UOp* reduce) {
-    if (axis != kNoAxis && (reduce ? Varies(reduce, axis) : stored)) return axis;
-    return reduce ? LastAxis(reduce) : kNoAxis;
-  };
-  const auto counts = [&](const UOp* reduce) {
-    return !only || (reduce && only->Contains(reduce));
-  };
-  for (const Access& a : t_.accesses()) {
-    const UOp* reduce = ReduceOf(a);
-    if (!counts(reduce)) continue;
-    const size_t along = lanes_of(reduce);
-    const double times = reduce ? Terms(reduce) : 1;
-    cost += times * CostAlong(a, along);
+  double cost = 0;
+  if (!only) {
+    const bool stored =
+        axis != kNoAxis && t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
+    cost += stored ? 1.0 / static_cast<double>(Along(axis)) : 1;  // what is done with sums
+    for (size_t i = 0; i < reduce_of_.size(); ++i) {
+      if (!reduce_of_[i]) cost += CostAlong(t_.accesses()[i], stored ? axis : kNoAxis);
+    }
   }
-  for (const UOp* reduce : Reduces()) {
-    if (!counts(reduce)) continue;
-    const size_t along = lanes_of(reduce);
-    const auto lanes = static_cast<double>(along == kNoAxis ? 1 : Along(along));
-    cost += Terms(reduce) / lanes;
-    // Lanes of terms are added up at the end.
-    if (along != axis) cost += std::log2(lanes) * Sums(reduce);
+  for (const Reduce& r : reduces_) {
+    if (only && !only->Contains(r.node)) continue;
+    if (axis != kNoAxis && Varies(r.node, axis)) {
+      cost += OfReduce(r, axis, false);
+      continue;
+    }
+    double least = OfReduce(r, LastAxis(r.node), true);
+    // What is kept may have its elements side by side.
+    for (size_t i : t_.Axes(AxisKind::kStage)) {
+      if (!only && Varies(r.node, i)) least = std::min(least, OfReduce(r, i, false));
+    }
+    cost += least;
   }
   return cost;
+}
+
+size_t LaneCosts::Cheapest(const std::vector<size_t>& axes, const NodeSet* only) const {
+  size_t best = kNoAxis;
+  double least = Of(kNoAxis, only);
+  for (size_t i : axes) {
+    if (Along(i) == 1) continue;
+    const double cost = Of(i, only);
+    if (cost <= least) best = i, least = cost;
+  }
+  return best;
 }
 
 }  // namespace tg

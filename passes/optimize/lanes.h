@@ -17,38 +17,52 @@ int64_t PowerOfTwoDivisor(int64_t n, int64_t limit);
 class LaneCosts {
  public:
   // `shared`: axes of what is stored along which some reduces stay the same and are computed once.
-  LaneCosts(const Tuner& tuner, LoopSet shared) : t_(tuner), shared_(shared) {}
+  LaneCosts(const Tuner& tuner, LoopSet shared);
 
   // Lanes of the widest vector of the kernel's elements.
   int64_t Widest() const;
   // Lanes that vectors along an axis have; 1: none.
   int64_t Along(size_t axis) const;
 
-  // The reduces that are loops, in order.
-  std::vector<const UOp*> Reduces() const;
+  // A reduce that is a loop: how often it is computed for each result of the kernel, and a term.
+  struct Reduce {
+    const UOp* node;
+    double sums, terms;
+  };
+  // In order.
+  const std::vector<Reduce>& reduces() const { return reduces_; }
   // The innermost axis of a reduce that is a loop still, or kNoAxis.
   size_t LastAxis(const UOp* reduce) const;
-  // The innermost reduce that an access is a term of; null: it is made once for a result.
-  const UOp* ReduceOf(const Access& a) const;
+  // The innermost reduce that an access, by its number, is a term of; null: it is made once for a
+  // result.
+  const UOp* ReduceOf(size_t access) const { return reduce_of_[access]; }
   // Whether there is an element of a reduce for each step along this axis.
   bool Varies(const UOp* reduce, size_t axis) const;
   // Whether another reduce gives an element for each step along this axis of a reduce.
   bool HoldsReduce(size_t axis) const;
 
   // What a result costs where elements along `axis` stand side by side. Reduces that do not vary
-  // along it, and all for kNoAxis, have their terms side by side instead. `only`: of these reduces.
+  // along it, and all for kNoAxis, have their terms side by side instead, or what is kept of them.
+  // `only`: of these reduces, which have their terms side by side.
   double Of(size_t axis, const NodeSet* only = nullptr) const;
+  // The axis of these along which it costs least, the last of equal ones; kNoAxis where nothing is
+  // better than terms side by side.
+  size_t Cheapest(const std::vector<size_t>& axes, const NodeSet* only = nullptr) const;
 
  private:
-  // How often a reduce is computed for each result, and a term of it.
+  const Reduce* Find(const UOp* node) const;
   double Sums(const UOp* reduce) const;
-  double Terms(const UOp* reduce) const;
+  // Of all that is computed of a reduce with elements along `along` side by side; `adds_up`: those
+  // are its terms.
+  double OfReduce(const Reduce& reduce, size_t along, bool adds_up) const;
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;
 
   const Tuner& t_;
   const LoopSet shared_;
+  std::vector<Reduce> reduces_;
+  std::vector<const UOp*> reduce_of_;  // by access
 };
 
 }  // namespace tg
