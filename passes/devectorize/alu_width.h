@@ -1,4 +1,4 @@
-// Cuts arithmetic to the target's vectors, and moves shuffles out of the way first.
+// Cuts arithmetic to the target's vectors.
 #ifndef TG_PASSES_DEVECTORIZE_ALU_WIDTH_H_
 #define TG_PASSES_DEVECTORIZE_ALU_WIDTH_H_
 
@@ -6,11 +6,6 @@
 #include "passes/target.h"
 
 namespace tg {
-
-// Computes in the order of lanes that is asked for: where every use of an elementwise node picks
-// other lanes of it, at least a vector of them, each use gets a node of its own over picked
-// sources, and nothing is shuffled afterwards. No lane is computed twice.
-void SinkLanePicks(Body& body, const Module& module, const Target& target);
 
 // Cuts elementwise ops to the target's width (to scalars where it has no vectors), computes what is
 // one value in all lanes once, cancels cuts against what was put together, and folds what is a

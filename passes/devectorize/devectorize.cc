@@ -11,6 +11,7 @@
 #include "passes/decompose/integer.h"
 #include "passes/devectorize/alu_width.h"
 #include "passes/devectorize/horizontal.h"
+#include "passes/devectorize/lane_picks.h"
 #include "passes/devectorize/memory.h"
 
 namespace tg {

@@ -29,30 +29,34 @@ bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
 
 }  // namespace
 
-std::vector<ElementRun> RunsOf(std::vector<LaneAccess> lanes) {
+std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
+  std::vector<const LaneAccess*> lanes;
+  lanes.reserve(accesses.size());
+  for (const LaneAccess& l : accesses) lanes.push_back(&l);
+  const auto before = [](const LaneAccess* a, const LaneAccess* b) { return AccessBefore(*a, *b); };
   // Most accesses come in order.
-  if (!std::is_sorted(lanes.begin(), lanes.end(), AccessBefore)) {
-    std::sort(lanes.begin(), lanes.end(), AccessBefore);
+  if (!std::is_sorted(lanes.begin(), lanes.end(), before)) {
+    std::sort(lanes.begin(), lanes.end(), before);
   }
   std::vector<ElementRun> runs;
-  std::vector<LaneAccess> rest;  // the same element with another alternative
+  std::vector<const LaneAccess*> rest;  // the same element with another alternative
   while (!lanes.empty()) {
     const LaneAccess* last = nullptr;
-    for (const LaneAccess& l : lanes) {
-      const bool joins = last && SamePlace(*last, l);
-      if (joins && l.address.constant == last->address.constant) {
-        if (l.alternative == last->alternative) {
-          runs.back().lanes.back().push_back(l.lane);
+    for (const LaneAccess* l : lanes) {
+      const bool joins = last && SamePlace(*last, *l);
+      if (joins && l->address.constant == last->address.constant) {
+        if (l->alternative == last->alternative) {
+          runs.back().lanes.back().push_back(l->lane);
         } else {
           rest.push_back(l);
         }
         continue;
       }
-      if (!joins || l.address.constant != last->address.constant + 1) {
-        runs.push_back({l.address, l.gate, {}});
+      if (!joins || l->address.constant != last->address.constant + 1) {
+        runs.push_back({l->address, l->gate, {}});
       }
-      runs.back().lanes.push_back({l.lane});
-      last = &l;
+      runs.back().lanes.push_back({l->lane});
+      last = l;
     }
     lanes = std::move(rest);
     rest.clear();

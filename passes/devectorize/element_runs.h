@@ -2,6 +2,7 @@
 #ifndef TG_PASSES_DEVECTORIZE_ELEMENT_RUNS_H_
 #define TG_PASSES_DEVECTORIZE_ELEMENT_RUNS_H_
 
+#include <span>
 #include <vector>
 
 #include "ir/uop.h"
@@ -27,7 +28,7 @@ struct ElementRun {
 
 // The runs that the lanes make up: as long as possible, each element once under each gate and
 // alternative. In an order that depends on the kernel alone.
-std::vector<ElementRun> RunsOf(std::vector<LaneAccess> lanes);
+std::vector<ElementRun> RunsOf(std::span<const LaneAccess> lanes);
 
 }  // namespace tg
 

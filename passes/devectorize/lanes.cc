@@ -14,10 +14,22 @@ using Ints = llvm::SmallVector<int64_t, 16>;
 UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
 std::span<const int64_t> Span(const Ints& n) { return {n.data(), n.size()}; }
 
+// Whether `x` computes or reads its lanes, all of them.
+bool IsOrigin(const UOp* x) { return IsElementwise(x->op) || x->op == Op::kLoad; }
+
 const UOp* Extract(Builder& b, const LaneRef& r) {
   if (r.node->dtype.lanes() == 1) return r.node;
   const int64_t lane = r.lane;
   return b.Gep(r.node, std::span(&lane, 1));
+}
+
+// Lanes of an origin.
+const UOp* Picked(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
+  const bool one =
+      std::all_of(lanes.begin(), lanes.end(), [&](int64_t l) { return l == lanes[0]; });
+  if (one)
+    return b.Splat(Extract(b, {x, static_cast<int>(lanes[0])}), static_cast<int>(lanes.size()));
+  return b.Gep(x, lanes);
 }
 
 }  // namespace
@@ -96,16 +108,35 @@ const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
     for (int64_t l : lanes) bits.push_back(x->list()[static_cast<size_t>(l)]);
     return b.VConst(x->dtype.WithLanes(static_cast<int>(lanes.size())), Span(bits));
   }
+  if (IsOrigin(x)) return Picked(b, x, lanes);
+  if (x->op == Op::kGep && IsOrigin(x->src(0))) {
+    Ints picks;
+    for (int64_t l : lanes) picks.push_back(x->list()[static_cast<size_t>(l)]);
+    return Picked(b, x->src(0), Span(picks));
+  }
   LaneRefs refs;
   for (int64_t l : lanes) refs.push_back(OriginOf(b, x, static_cast<int>(l)));
   return Assemble(b, {refs.data(), refs.size()});
 }
 
 const UOp* Slice(Builder& b, const UOp* x, int first, int n) {
-  if (n == x->dtype.lanes() && (n == 1 || IsElementwise(x->op) || x->op == Op::kLoad)) return x;
+  // A part of what was put together, where it holds them all.
+  while (x->op == Op::kCat) {
+    size_t i = 0;
+    int at = first;
+    while (at >= x->src(i)->dtype.lanes()) at -= x->src(i++)->dtype.lanes();
+    if (at + n > x->src(i)->dtype.lanes()) break;
+    x = x->src(i);
+    first = at;
+  }
+  if (n == x->dtype.lanes() && (n == 1 || IsOrigin(x))) return x;
   if (x->op == Op::kVConst) {
     return b.VConst(x->dtype.WithLanes(n),
                     x->list().subspan(static_cast<size_t>(first), static_cast<size_t>(n)));
+  }
+  if (x->op == Op::kGep && IsOrigin(x->src(0))) {
+    return Picked(b, x->src(0),
+                  x->list().subspan(static_cast<size_t>(first), static_cast<size_t>(n)));
   }
   LaneRefs refs;
   for (int i = 0; i < n; ++i) refs.push_back(OriginOf(b, x, first + i));
@@ -114,6 +145,8 @@ const UOp* Slice(Builder& b, const UOp* x, int first, int n) {
 
 const UOp* Concat(Builder& b, UOpSpan parts) {
   if (parts.size() == 1) return parts[0];
+  const auto whole = [](const UOp* p) { return IsOrigin(p) && p->dtype.lanes() > 1; };
+  if (parts[0] != parts[1] && std::all_of(parts.begin(), parts.end(), whole)) return b.Cat(parts);
   LaneRefs refs;
   for (const UOp* p : parts) {
     for (int i = 0; i < p->dtype.lanes(); ++i) refs.push_back(OriginOf(b, p, i));

@@ -18,6 +18,14 @@
 namespace tg {
 namespace {
 
+// One lane of an access to register scratch.
+struct RegisterLane {
+  int lane = 0;
+  int64_t element = 0;
+  const UOp* gate = nullptr;         // null: always
+  const UOp* alternative = nullptr;  // of a gated load
+};
+
 class Cutter {
  public:
   Cutter(Body& body, const Module& module, const Target& target)
@@ -26,7 +34,7 @@ class Cutter {
         order_(PostOrder(body.root)),
         registers_(body, order_, module, target),
         b_(*body.context),
-        index_(b_, module, order_),
+        index_(b_, module, order_, [&](const UOp* u) { return !IsFixed(u); }),
         module_(module) {}
 
   absl::StatusOr<MemoryStatistics> Run() {
@@ -54,8 +62,14 @@ class Cutter {
   void ForEachPiece(const UOp* pointer, const ElementRun& run, int widest, F&& f);
   // The same for register scratch; f(address, lane of each element of the piece).
   template <typename F>
-  void ForEachRegisterPiece(const UOp* pointer, const std::vector<LaneAccess>& lanes,
+  void ForEachRegisterPiece(const UOp* pointer, const std::vector<RegisterLane>& lanes,
                             const std::vector<RegisterScratch::Piece>& pieces, F&& f);
+  // Whether this `index` is of register scratch and says its elements by itself.
+  bool IsFixed(const UOp* u) const {
+    return u->num_srcs == 2 && ConstantElement(u, 0) && registers_.PiecesOf(u->src(0));
+  }
+  // The lanes that happen at all of an access to register scratch.
+  std::vector<RegisterLane> RegisterLanesOf(const UOp* access, const UOp* alternative);
   const UOp* Join(UOpSpan tokens) {
     return tokens.size() == 1 ? tokens[0] : b_.context().Make(Op::kNoop, kVoid, tokens);
   }
@@ -99,6 +113,24 @@ std::vector<LaneAccess> Cutter::LanesOf(const UOp* access, const UOp* alternativ
   return lanes;
 }
 
+std::vector<RegisterLane> Cutter::RegisterLanesOf(const UOp* access, const UOp* alternative) {
+  const UOp* address = access->src(0);
+  std::vector<RegisterLane> lanes;
+  if (IsFixed(address)) {
+    const bool one_address = address->dtype.lanes() == 1;
+    lanes.reserve(static_cast<size_t>(AccessType(access).lanes()));
+    for (int i = 0; i < AccessType(access).lanes(); ++i) {
+      const int64_t element = *ConstantElement(address, one_address ? 0 : i);
+      lanes.push_back({i, one_address ? element + i : element});
+    }
+    return lanes;
+  }
+  for (const LaneAccess& l : LanesOf(access, alternative)) {
+    lanes.push_back({l.lane, l.address.constant, l.gate, l.alternative});
+  }
+  return lanes;
+}
+
 Linear Cutter::Under(const UOp* gate, const Linear& address) {
   const auto divides = [](const auto& term) {
     const Op op = term.first->op;
@@ -134,15 +166,15 @@ void Cutter::ForEachPiece(const UOp* pointer, const ElementRun& run, int widest,
 }
 
 template <typename F>
-void Cutter::ForEachRegisterPiece(const UOp* pointer, const std::vector<LaneAccess>& lanes,
+void Cutter::ForEachRegisterPiece(const UOp* pointer, const std::vector<RegisterLane>& lanes,
                                   const std::vector<RegisterScratch::Piece>& pieces, F&& f) {
-  std::vector<const LaneAccess*> by_element(static_cast<size_t>(pointer->dtype.size()), nullptr);
-  for (const LaneAccess& l : lanes) by_element[static_cast<size_t>(l.address.constant)] = &l;
+  std::vector<const RegisterLane*> by_element(static_cast<size_t>(pointer->dtype.size()), nullptr);
+  for (const RegisterLane& l : lanes) by_element[static_cast<size_t>(l.element)] = &l;
   for (const RegisterScratch::Piece& piece : pieces) {
-    const LaneAccess* const* first = &by_element[static_cast<size_t>(piece.start)];
+    const RegisterLane* const* first = &by_element[static_cast<size_t>(piece.start)];
     if (!*first) continue;
     f(b_.IndexPtr(pointer, b_.Index(piece.start), (*first)->gate),
-      std::span<const LaneAccess* const>(first, static_cast<size_t>(piece.lanes)));
+      std::span<const RegisterLane* const>(first, static_cast<size_t>(piece.lanes)));
   }
 }
 
@@ -150,8 +182,6 @@ const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   const UOp* pointer = PointerOf(srcs[0]);
   const UOp* alternative = srcs.size() > 1 ? srcs[1] : nullptr;
   const DType scalar = u->dtype.WithLanes(1);
-  std::vector<LaneAccess> lanes = LanesOf(u, alternative);
-
   LaneRefs result(static_cast<size_t>(u->dtype.lanes()), LaneRef{b_.ConstBits(scalar, 0), 0});
   if (alternative) {
     for (size_t i = 0; i < result.size(); ++i) {
@@ -169,24 +199,26 @@ const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   };
   if (const auto* pieces = registers_.PiecesOf(u->src(0)->src(0))) {
     // Several lanes may read one element, so go by lanes, not by elements.
+    const std::vector<RegisterLane> lanes = RegisterLanesOf(u, alternative);
     std::vector<LaneRef> element(static_cast<size_t>(pointer->dtype.size()));
     ForEachRegisterPiece(pointer, lanes, *pieces, [&](const UOp* address, auto piece) {
       Nodes alternatives;
-      for (const LaneAccess* l : piece) alternatives.push_back(l->alternative);
+      for (const RegisterLane* l : piece) alternatives.push_back(l->alternative);
       const UOp* x = load(address, Span(alternatives));
       for (size_t k = 0; k < piece.size(); ++k) {
-        element[static_cast<size_t>(piece[k]->address.constant)] = {x, static_cast<int>(k)};
+        element[static_cast<size_t>(piece[k]->element)] = {x, static_cast<int>(k)};
       }
     });
-    for (const LaneAccess& l : lanes) {
-      result[static_cast<size_t>(l.lane)] = element[static_cast<size_t>(l.address.constant)];
+    for (const RegisterLane& l : lanes) {
+      result[static_cast<size_t>(l.lane)] = element[static_cast<size_t>(l.element)];
     }
     return Assemble(b_, {result.data(), result.size()});
   }
+  std::vector<LaneAccess> lanes = LanesOf(u, alternative);
   std::vector<const UOp*> alternative_of(result.size(), nullptr);
   for (const LaneAccess& l : lanes) alternative_of[static_cast<size_t>(l.lane)] = l.alternative;
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
-  for (const ElementRun& run : RunsOf(std::move(lanes))) {
+  for (const ElementRun& run : RunsOf(lanes)) {
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
       Nodes alternatives;
       for (size_t k = 0; k < width; ++k) {
@@ -206,18 +238,18 @@ const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
 const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   const UOp* pointer = PointerOf(srcs[0]);
   const UOp* value = srcs[1];
-  std::vector<LaneAccess> lanes = LanesOf(u, nullptr);
   Nodes tokens;
   if (const auto* pieces = registers_.PiecesOf(u->src(0)->src(0))) {
+    const std::vector<RegisterLane> lanes = RegisterLanesOf(u, nullptr);
     ForEachRegisterPiece(pointer, lanes, *pieces, [&](const UOp* address, auto piece) {
       LaneRefs refs;
-      for (const LaneAccess* l : piece) refs.push_back(OriginOf(b_, value, l->lane));
+      for (const RegisterLane* l : piece) refs.push_back(OriginOf(b_, value, l->lane));
       tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
     });
     return Join(Span(tokens));
   }
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
-  for (const ElementRun& run : RunsOf(std::move(lanes))) {
+  for (const ElementRun& run : RunsOf(LanesOf(u, nullptr))) {
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
       LaneRefs refs;
       for (size_t k = 0; k < width; ++k) {

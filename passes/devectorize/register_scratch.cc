@@ -11,6 +11,13 @@ const UOp* BaseOf(const UOp* pointer) {
   return pointer;
 }
 
+std::optional<int64_t> ConstantElement(const UOp* index, int lane) {
+  const UOp* at = index->src(1);
+  if (IsConst(at)) return at->word();
+  if (at->op == Op::kVConst) return at->list()[static_cast<size_t>(lane)];
+  return std::nullopt;
+}
+
 DType AccessType(const UOp* access) {
   return access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
 }
@@ -44,7 +51,10 @@ RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module
   if (memories_.empty()) return;
 
   Builder b(*body.context);
-  LaneIndex index(b, module, order, [&](const UOp* u) { return of_.Get(BaseOf(u->src(0))) != 0; });
+  LaneIndex index(b, module, order, [&](const UOp* u) {
+    const bool asks = u->num_srcs > 2 || !ConstantElement(u, 0);
+    return asks && of_.Get(BaseOf(u->src(0))) != 0;
+  });
   for (const UOp* u : order) {
     index.Visit(u, u);
     if (IsAccess(u) && of_.Get(BaseOf(u->src(0)->src(0)))) NoteAccess(u, index);
@@ -72,19 +82,36 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
   const int lanes = AccessType(access).lanes();
   const bool one_address = address->dtype.lanes() == 1;
 
+  // Consecutive elements by themselves: the usual case.
+  if (address->num_srcs == 2) {
+    const std::optional<int64_t> first = ConstantElement(address, 0);
+    bool run = first && *first >= 0 && *first <= size - lanes;
+    for (int i = 1; run && !one_address && i < lanes; ++i) {
+      run = ConstantElement(address, i) == *first + i;
+    }
+    if (run) {
+      m.cut[static_cast<size_t>(*first)] = m.cut[static_cast<size_t>(*first + lanes)] = true;
+      return;
+    }
+  }
   // Which gate each element is accessed under, if it is.
   static const UOp kNoGate{};
   std::vector<const UOp*> gate(static_cast<size_t>(size) + 1, nullptr);
   for (int i = 0; i < lanes; ++i) {
-    const Linear& at = index.At(address->src(1), one_address ? 0 : i);
-    const int64_t offset = one_address ? i : 0;
-    if (!at.is_constant() || at.constant < 0 || at.constant >= size - offset) {
+    const int from = one_address ? 0 : i;
+    std::optional<int64_t> at = ConstantElement(address, from);
+    if (!at) {
+      const Linear& form = index.At(address->src(1), from);
+      if (form.is_constant()) at = form.constant;
+    }
+    const int64_t offset = i - from;
+    if (!at || *at < 0 || *at >= size - offset) {
       demoted_.Insert(scratch);
       return;
     }
-    const UOp*& own = gate[static_cast<size_t>(at.constant + offset)];
+    const UOp*& own = gate[static_cast<size_t>(*at + offset)];
     const UOp* other = own;
-    own = address->num_srcs > 2 ? index.GateAt(address->src(2), one_address ? 0 : i) : &kNoGate;
+    own = address->num_srcs > 2 ? index.GateAt(address->src(2), from) : &kNoGate;
     if (other && other != own) {
       // Read by one lane, and by another not: no piece is loaded as a whole.
       demoted_.Insert(scratch);

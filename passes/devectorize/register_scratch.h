@@ -2,6 +2,8 @@
 #ifndef TG_PASSES_DEVECTORIZE_REGISTER_SCRATCH_H_
 #define TG_PASSES_DEVECTORIZE_REGISTER_SCRATCH_H_
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ir/module.h"
@@ -38,6 +40,8 @@ class RegisterScratch {
   NodeSet demoted_;
 };
 
+// The element that a lane of an index has, where that is a constant as it stands.
+std::optional<int64_t> ConstantElement(const UOp* index, int lane);
 // The memory that a pointer is a state of.
 const UOp* BaseOf(const UOp* pointer);
 // A load's or store's value type.

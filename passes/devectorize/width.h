@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/uop.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -22,6 +23,21 @@ inline int AluLanes(const Target& target, Scalar s) {
   const auto size = static_cast<int>(ByteSize(ComputeScalar(target, s)));
   const auto lanes = static_cast<unsigned>(std::clamp(target.alu_width / size, 1, kMaxLanes));
   return static_cast<int>(std::bit_floor(lanes));
+}
+
+// Lanes of one vector in the elementwise op `u`: as many as its widest scalar allows. bool adapts
+// to the others.
+inline int AluLanes(const Target& target, const UOp* u) {
+  int lanes = kMaxLanes;
+  bool only_bool = true;
+  const auto consider = [&](DType t) {
+    if (t.is_bool() || t.is_void()) return;
+    only_bool = false;
+    lanes = std::min(lanes, AluLanes(target, t.scalar()));
+  };
+  consider(u->dtype);
+  for (const UOp* s : u->srcs()) consider(s->dtype);
+  return only_bool ? AluLanes(target, Scalar::kF32) : lanes;
 }
 
 // Elements of type `s` that one access may move.

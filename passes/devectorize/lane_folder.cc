@@ -1,0 +1,25 @@
+#include "passes/devectorize/lane_folder.h"
+
+#include "passes/rewrite/rule_context.h"
+
+namespace tg {
+
+const UOp* LaneFolder::operator()(const UOp* u, const UOp* made) {
+  if (!IsElementwise(made->op) || !made->dtype.is_value()) return made;
+  bool is_new = false, all = true, uses_new = false;
+  for (size_t i = 0; i < made->num_srcs; ++i) {
+    const bool is_constant = UniformBits(made->src(i)).has_value();
+    is_new |= is_constant && !UniformBits(u->src(i));
+    all &= is_constant;
+    uses_new |= folded_.Contains(made->src(i));
+  }
+  // Of divisions and powers the rules make what steps before this one have rewritten.
+  const bool divides = made->op == Op::kDiv || made->op == Op::kCDiv || made->op == Op::kCMod;
+  if (!(is_new || uses_new) || (!all && (divides || made->op == Op::kPow))) return made;
+  if (!simplifier_) simplifier_.emplace(ctx_, &module_);
+  const UOp* simple = simplifier_->Top(made);
+  if (is_new || simple != made) folded_.Insert(simple);
+  return simple;
+}
+
+}  // namespace tg

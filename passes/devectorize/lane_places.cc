@@ -1,0 +1,70 @@
+#include "passes/devectorize/lane_places.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+namespace {
+
+bool SideBySide(int32_t a, int32_t b) {
+  return a == kAnywhere || b == kAnywhere || b == a || b == a + 1;
+}
+
+}  // namespace
+
+Places LanePlaces::Of(const UOp* u) {
+  if (places_.empty()) {
+    for (const UOp* v : order_) {
+      if (v->dtype.is_value()) Find(v);
+    }
+  }
+  return Known(u);
+}
+
+Places LanePlaces::Known(const UOp* u) const {
+  return Places(places_).subspan(start_.Get(u), static_cast<size_t>(u->dtype.lanes()));
+}
+
+void LanePlaces::Find(const UOp* u) {
+  const auto n = static_cast<size_t>(u->dtype.lanes());
+  const size_t start = places_.size();
+  start_[u] = static_cast<uint32_t>(start);
+  // Appending may move what is known already: it is looked at by its number.
+  const auto append = [&](const UOp* s, size_t lane) {
+    const int32_t place = places_[start_.Get(s) + lane];
+    places_.push_back(place);
+  };
+  if (IsConst(u) || u->op == Op::kVConst) {
+    places_.resize(start + n, kAnywhere);
+  } else if (u->op == Op::kSplat) {
+    for (size_t l = 0; l < n; ++l) append(u->src(0), 0);
+  } else if (u->op == Op::kVectorize || u->op == Op::kCat) {
+    for (const UOp* s : u->srcs()) {
+      for (size_t l = 0; l < static_cast<size_t>(s->dtype.lanes()); ++l) append(s, l);
+    }
+  } else if (u->op == Op::kGep) {
+    for (int64_t l : u->list()) append(u->src(0), static_cast<size_t>(l));
+  } else {
+    // What is computed lane by lane has neighbours where those of all sources are.
+    const bool has_lanes = IsElementwise(u->op) && n > 1;
+    for (size_t l = 0; l < n; ++l) {
+      const bool follows = l > 0 && (!has_lanes || llvm::all_of(u->srcs(), [&](const UOp* s) {
+                             return SideBySide(Known(s)[l - 1], Known(s)[l]);
+                           }));
+      if (l > 0 && !follows) ++next_;
+      places_.push_back(next_++);
+    }
+    ++next_;
+  }
+}
+
+int Shuffles(Places places, std::span<const int64_t> lanes, int width) {
+  int shuffles = 0;
+  for (size_t i = 1; i < lanes.size(); ++i) {
+    if (i % static_cast<size_t>(width) == 0) continue;
+    shuffles += !SideBySide(places[static_cast<size_t>(lanes[i - 1])],
+                            places[static_cast<size_t>(lanes[i])]);
+  }
+  return shuffles;
+}
+
+}  // namespace tg

@@ -1,0 +1,42 @@
+// Where the lanes of values stand, and what it costs to have them in another order.
+#ifndef TG_PASSES_DEVECTORIZE_LANE_PLACES_H_
+#define TG_PASSES_DEVECTORIZE_LANE_PLACES_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/uop.h"
+#include "ir/walk.h"
+
+namespace tg {
+
+// One place a lane. A lane that has the place after its neighbour's follows it in some register;
+// lanes with one place are one value; a constant's place is kAnywhere.
+using Places = std::span<const int32_t>;
+inline constexpr int32_t kAnywhere = -1;
+
+// The places of all lanes of a body's values, found when they are first asked for.
+class LanePlaces {
+ public:
+  // `order`, which has sources first and outlives this, holds whatever is asked for.
+  explicit LanePlaces(const std::vector<const UOp*>& order) : order_(order) {}
+  Places Of(const UOp* u);
+
+ private:
+  void Find(const UOp* u);
+  Places Known(const UOp* u) const;
+
+  const std::vector<const UOp*>& order_;
+  NodeMap<uint32_t> start_;  // in places_
+  std::vector<int32_t> places_;
+  int32_t next_ = 0;
+};
+
+// Shuffles that put these lanes of a value into registers of `width` lanes: one for every two
+// neighbours in a register that do not stand side by side.
+int Shuffles(Places places, std::span<const int64_t> lanes, int width);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DEVECTORIZE_LANE_PLACES_H_
