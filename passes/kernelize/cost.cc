@@ -59,10 +59,11 @@ void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet
                              const NodeSet& kept) {
   ComputeCones(order, stored, cones_);
   NodeSet leaves = stored;
+  any_kept_ = false;
   for (const UOp* u : order) {
-    if (kept.Contains(u)) leaves.Insert(u);
+    if (kept.Contains(u)) any_kept_ |= leaves.Insert(u);
   }
-  ComputeCones(order, leaves, above_kept_);
+  if (any_kept_) ComputeCones(order, leaves, above_kept_);
 }
 
 void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& leaves,

@@ -35,7 +35,9 @@ class CostModel {
                     const NodeSet& kept);
   const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
   // Of the expression above kept nodes too: what the kernel that keeps them computes again.
-  const Cone& ConeAboveKept(const UOp* u) const { return above_kept_.Get(u); }
+  const Cone& ConeAboveKept(const UOp* u) const {
+    return any_kept_ ? above_kept_.Get(u) : cones_.Get(u);
+  }
 
   // Operations on constants and places alone that are repeated whatever it costs.
   static constexpr double kPlaceWeight = 32;
@@ -80,6 +82,7 @@ class CostModel {
   ShapeMap& shapes_;
   const Target& target_;
   NodeMap<Cone> cones_, above_kept_;
+  bool any_kept_ = false;
   NodeMap<double> elements_;
 };
 

@@ -62,11 +62,66 @@ bool Matvec(Tuner& t) {
   return false;
 }
 
+size_t AxisOf(const Tuner& t, std::string_view name) {
+  return static_cast<size_t>(t.schedule().FindAxis(name));
+}
+
+// `name` in blocks of 4 neighbours, if there are that many for 32 work-items. The name of what is
+// left.
+std::string InFours(Tuner& t, std::string_view opt, const std::string& name) {
+  const size_t axis = AxisOf(t, name);
+  if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try(opt, axis, 4)) return name;
+  return name + ".0";
+}
+
+// The greatest divisor of n that is at most `limit`.
+int64_t GreatestDivisor(int64_t n, int64_t limit) {
+  int64_t d = std::min(n, limit);
+  while (n % d != 0) --d;
+  return d;
+}
+
+// Work-items of a group along the last axes of a reduce, from the innermost outwards: they read
+// what lies side by side. False: there are too few terms for a group.
+bool GroupAlong(Tuner& t, const std::vector<size_t>& reduces) {
+  constexpr int64_t kEnough = 128, kFew = 16;
+  std::vector<std::string> names;
+  int64_t terms = 1;
+  for (size_t i : reduces) {
+    if (t.IsSymbolic(i)) return false;
+    names.push_back(t.schedule().axes[i].name);
+    terms *= t.Size(i);
+  }
+  const int64_t most = MostItems(t);
+  if (t.Size(reduces.back()) < 64 && terms < 8 * most) return false;
+  names.back() = InFours(t, "unroll", names.back());
+  int64_t items = 1;
+  for (size_t k = names.size(); k-- > 0 && items < kEnough;) {
+    const size_t axis = AxisOf(t, names[k]);
+    const int64_t share = GreatestDivisor(t.Size(axis), most / items);
+    if (items * share < kFew && k == 0) break;
+    if (share > 1 && t.Try("group", axis, share)) items *= share;
+  }
+  return items > 1;
+}
+
+size_t ReducesOf(const Tuner& t) {
+  NodeSet seen;
+  size_t n = 0;
+  for (const BaseAxis& b : t.schedule().base) {
+    const UOp* reduce = t.ReduceOf(b);
+    n += reduce && seen.Insert(reduce);
+  }
+  return n;
+}
+
 // Few results: a group of work-items for each.
 bool GroupReduce(Tuner& t) {
   const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
   const int64_t items = t.WorkItems();
-  if (reduces.empty() || items > 2048 || t.Axes(AxisKind::kGlobal).size() > 2) return false;
+  if (reduces.empty() || items > 2048) return false;
+  const bool one = ReducesOf(t) == 1;
+  if (t.Axes(AxisKind::kGlobal).size() > 2) return one && GroupAlong(t, reduces);
   std::string group;  // the axis that the first reduce got work-items for; others share them
   NodeSet seen;
   // Once for each reduce, on its first axis.
@@ -214,34 +269,13 @@ void Locals(Tuner& t) {
   }
 }
 
-size_t AxisOf(const Tuner& t, std::string_view name) {
-  return static_cast<size_t>(t.schedule().FindAxis(name));
-}
-
-// `name` in blocks of 4 neighbours, if there are that many for 32 work-items. The name of what is
-// left.
-std::string InFours(Tuner& t, std::string_view opt, const std::string& name) {
-  const size_t axis = AxisOf(t, name);
-  if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try(opt, axis, 4)) return name;
-  return name + ".0";
-}
-
-// The greatest divisor of n that is at most `limit`.
-int64_t GreatestDivisor(int64_t n, int64_t limit) {
-  int64_t d = std::min(n, limit);
-  while (n % d != 0) --d;
-  return d;
-}
-
 // A reduce whose operands are read once each: memory decides. Along the rows of memory a group
 // reads a row; across them neighbours read neighbours, and several rows of them share the terms
 // where results are few.
 bool Sums(Tuner& t) {
   const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
   if (reduces.empty() || t.IsSymbolic(reduces.back())) return false;
-  for (const BaseAxis& b : t.schedule().base) {
-    if (t.ReduceOf(b) && b.reduce != FinalReduce(t)) return false;
-  }
+  if (ReducesOf(t) > 1) return false;
   bool along = false;
   for (const Access& a : t.accesses()) {
     if (a.is_store()) continue;
@@ -250,19 +284,13 @@ bool Sums(Tuner& t) {
     }
     along |= t.Stride(a, reduces.back()) == 1;
   }
-  const std::string terms = t.schedule().axes[reduces.back()].name;
-  const int64_t most = MostItems(t);
-  if (along) {
-    if (t.Size(reduces.back()) < 64) return false;
-    const std::string rest = InFours(t, "unroll", terms);
-    const int64_t items = GreatestDivisor(t.Size(AxisOf(t, rest)), most);
-    return items >= 16 && t.Try("group", AxisOf(t, rest), items);
-  }
+  if (along) return GroupAlong(t, reduces);
   const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
   const int64_t wanted = int64_t{t.target().compute_units} * 512;
   if (globals.empty() || t.IsSymbolic(globals.back()) || t.WorkItems() >= wanted) return false;
   const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), 32);
-  const int64_t share = GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(most / 32, 16));
+  const int64_t share =
+      GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(MostItems(t) / 32, 16));
   if (neighbours < 8 || share < 2 || t.IsSymbolic(reduces[0])) return false;
   const std::string first = t.schedule().axes[reduces[0]].name;
   return t.Try("local", globals.back(), neighbours) && t.Try("group", AxisOf(t, first), share);
