@@ -59,16 +59,37 @@ absl::StatusOr<Expr> KernelWriter::Bitcast(const UOp* u) {
   return e;
 }
 
+namespace {
+
+// What picks these lanes of a vector of `of` lanes: halves have names.
+std::string Selector(std::span<const int64_t> lanes, int of) {
+  const auto is = [&](int64_t first, int64_t step) {
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      if (lanes[i] != first + step * static_cast<int64_t>(i)) return false;
+    }
+    return true;
+  };
+  if (lanes.size() >= 2 && 2 * static_cast<int>(lanes.size()) == of) {
+    if (is(0, 1)) return ".lo";
+    if (is(of / 2, 1)) return ".hi";
+    if (is(0, 2)) return ".even";
+    if (is(1, 2)) return ".odd";
+  }
+  std::string text = ".s";
+  for (int64_t lane : lanes) text += "0123456789abcdef"[lane];
+  return text;
+}
+
+}  // namespace
+
 absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
   Expr e;
   const int lanes = u->dtype.lanes();
   const bool mask = IsMask(u);
   if (u->op == Op::kGep && u->src(0)->dtype.lanes() > 1) {
-    static constexpr char kDigits[] = "0123456789abcdef";
     if (u->src(0)->dtype.lanes() > 16)
       return Unsupported(u, "OpenCL's vectors have up to 16 lanes");
-    e.text = Cat(Operand(u->src(0), kPostfix, true), ".s");
-    for (int64_t lane : u->list()) e.text += kDigits[lane];
+    e.text = Cat(Operand(u->src(0), kPostfix, true), Selector(u->list(), u->src(0)->dtype.lanes()));
     e.precedence = kPostfix;
     if (mask) e.mask_bits = MaskBits(u->src(0));
     if (u->dtype.is_bool() && lanes == 1) {

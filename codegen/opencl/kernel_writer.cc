@@ -24,11 +24,8 @@ KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const Ker
       plan_(kernel),
       bounds_(*kernel.body.context, &module),
       no_contract_(module.flags.has(ModuleFlag::kNoContract)),
-      no_nan_(module.flags.has(ModuleFlag::kNoNan)) {
-  uint32_t nodes = 0;
-  for (const UOp* u : kernel.body.linear) nodes = std::max(nodes, u->id + 1);
-  exprs_.Reserve(nodes);
-}
+      no_nan_(module.flags.has(ModuleFlag::kNoNan)),
+      exprs_(kernel.body.context->num_nodes(), kernel.body.linear.size()) {}
 
 absl::Status KernelWriter::Unsupported(const UOp* u, std::string_view why) const {
   return absl::UnimplementedError(absl::StrCat(

@@ -39,6 +39,30 @@ struct Expr {
   std::string negated;  // of a != b: a == b
 };
 
+// The texts of a kernel's nodes.
+class Exprs {
+ public:
+  // `ids`: above those of all nodes. At most `nodes` of them are given a text: references stay.
+  Exprs(size_t ids, size_t nodes) {
+    at_.Reserve(ids);
+    all_.reserve(nodes + 1);
+    all_.emplace_back();
+  }
+  Expr& operator[](const UOp* u) {
+    uint32_t& at = at_[u];
+    if (at == 0) {
+      at = static_cast<uint32_t>(all_.size());
+      all_.emplace_back();
+    }
+    return all_[at];
+  }
+  const Expr& Get(const UOp* u) const { return all_[at_.Get(u)]; }
+
+ private:
+  NodeMap<uint32_t> at_;  // 0: none
+  std::vector<Expr> all_;
+};
+
 // The calls of a module's kernels, as `kernel` nodes of its graphs.
 class KernelCalls {
  public:
@@ -129,7 +153,6 @@ class KernelWriter {
   Bounds bounds_;
   Prelude* prelude_ = nullptr;
   RenderedKernel result_;
-  NodeMap<Expr> exprs_;
   NodeMap<std::string> memory_names_;  // of define_globals and scratch arrays
   std::string body_;
   int indent_ = 1;
@@ -138,6 +161,7 @@ class KernelWriter {
   int position_ = 0;
   std::vector<const UOp*> ifs_;  // the gates of the open ifs
   bool no_contract_ = false, no_nan_ = false;
+  Exprs exprs_;
 };
 
 // The kernel's name as a function: r_4_8 as it is; what C might object to gets a prefix, and names

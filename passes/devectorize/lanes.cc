@@ -82,20 +82,30 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
     for (const LaneRef& r : lanes) bits.push_back(r.node->word());
     return b.VConst(lanes[0].node->dtype.WithLanes(static_cast<int>(n)), Span(bits));
   }
-  // Runs of neighbouring lanes of one node, cut to powers of two.
+  // Whole nodes stay whole, whatever their width; of other neighbours that are of one node, powers
+  // of two.
+  const auto is_whole = [&](size_t at) {
+    const auto width = static_cast<size_t>(lanes[at].node->dtype.lanes());
+    if (at + width > n) return false;
+    for (size_t k = 0; k < width; ++k) {
+      if (lanes[at + k] != LaneRef{lanes[at].node, static_cast<int>(k)}) return false;
+    }
+    return true;
+  };
   Nodes parts;
   bool all_scalar = true;
   for (size_t i = 0; i < n;) {
+    const UOp* node = lanes[i].node;
     size_t run = 1;
-    while (i + run < n && lanes[i + run].node == lanes[i].node &&
-           lanes[i + run].lane == lanes[i].lane + static_cast<int>(run)) {
-      ++run;
+    if (is_whole(i)) {
+      run = static_cast<size_t>(node->dtype.lanes());
+    } else {
+      while (i + run < n && lanes[i + run].node == node && !is_whole(i + run)) ++run;
+      run = std::bit_floor(run);
     }
-    // A whole node stays whole, whatever its width.
-    if (run != static_cast<size_t>(lanes[i].node->dtype.lanes())) run = std::bit_floor(run);
     Ints picks;
-    for (size_t k = 0; k < run; ++k) picks.push_back(lanes[i].lane + static_cast<int64_t>(k));
-    parts.push_back(run == 1 ? Extract(b, lanes[i]) : b.Gep(lanes[i].node, Span(picks)));
+    for (size_t k = 0; k < run; ++k) picks.push_back(lanes[i + k].lane);
+    parts.push_back(run == 1 ? Extract(b, lanes[i]) : b.Gep(node, Span(picks)));
     all_scalar &= run == 1;
     i += run;
   }
