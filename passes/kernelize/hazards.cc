@@ -1,11 +1,13 @@
 #include "passes/kernelize/hazards.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/prepare.h"
+#include "passes/kernelize/waits.h"
 
 namespace tg {
 namespace {
@@ -19,14 +21,6 @@ UseId TargetUse(UseTable& uses, const UOp* assign) {
   return use;
 }
 
-// Everything that a node's value depends on, itself included.
-NodeSet Ancestors(const UOp* u) {
-  NodeSet seen;
-  std::vector<const UOp*> order;
-  AppendPostOrder(UOpSpan(&u, 1), seen, order);
-  return seen;
-}
-
 struct Writer {
   const UOp* assign;
   const UOp* buffer;
@@ -37,90 +31,159 @@ class Finder {
  public:
   Finder(const Body& graph, const std::vector<KernelDraft>& drafts, Placement& placement,
          UseTable& uses, const NodeMap<UseList>& read_uses)
-      : drafts_(drafts), placement_(placement), uses_(uses), read_uses_(read_uses) {
+      : drafts_(drafts),
+        placement_(placement),
+        uses_(uses),
+        read_uses_(read_uses),
+        order_(PostOrder(graph.root)) {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
       const KernelDraft& d = drafts[i];
       if (d.targets[0]) writers_.push_back({d.nodes[0], BufferOf(d.targets[0]), i});
+      for (const UOp* version : d.inputs) AddReader(i, version);
+      if (d.reads_target) AddReader(i, d.targets[0]);
     }
-    for (const UOp* u : PostOrder(graph.root)) {
+    for (const UOp* u : order_) {
       const bool stored = u->op == Op::kAssign && IsStored(u);
       if (stored) writers_.push_back({u, BufferOf(u->src(0)), SIZE_MAX});
     }
   }
 
   WriteAfterRead Run() {
-    for (const Writer& w : writers_) {
-      for (size_t r = 0; r < drafts_.size(); ++r) {
-        const KernelDraft& reader = drafts_[r];
-        for (const UOp* version : reader.inputs) Order(w, r, version);
-        if (reader.reads_target) Order(w, r, reader.targets[0]);
+    constexpr size_t kBatch = 64;
+    for (size_t first = 0; first < writers_.size(); first += kBatch) {
+      const size_t end = std::min(first + kBatch, writers_.size());
+      const NodeMap<uint64_t> needs = NeedsOf(first, end);
+      for (size_t w = first; w < end; ++w) {
+        const uint64_t bit = uint64_t{1} << (w - first);
+        for (const auto& [r, version] : readers_.Get(writers_[w].buffer)) {
+          Order(w, r, version, needs.Get(version) & bit, needs.Get(drafts_[r].nodes[0]) & bit);
+        }
       }
     }
-    if (!out_.Copies()) BreakCycle();
+    if (!out_.Copies()) BreakCycles();
     return std::move(out_);
   }
 
  private:
-  // Draft `r` reads `version`.
-  void Order(const Writer& w, size_t r, const UOp* version) {
-    if (!IsVersion(version) || BufferOf(version) != w.buffer) return;
-    if (r == w.draft) {
-      if (!ReadsWhereItWrites(drafts_[r], version)) Refuse(w, version, Conflict::kReadsElsewhere);
+  // Draft `reader` must read `version` before `writer` overwrites it.
+  struct Read {
+    size_t writer;
+    size_t reader;
+    const UOp* version;
+  };
+
+  void AddReader(size_t r, const UOp* version) {
+    if (IsVersion(version)) readers_[BufferOf(version)].emplace_back(r, version);
+  }
+
+  // By node: which of these writers its value depends on, itself included. Bit 0: the first.
+  NodeMap<uint64_t> NeedsOf(size_t first, size_t end) const {
+    NodeMap<uint64_t> needs;
+    for (size_t w = first; w < end; ++w) {
+      needs[writers_[w].assign] |= uint64_t{1} << (w - first);
+    }
+    for (const UOp* u : order_) {
+      uint64_t all = needs.Get(u);
+      for (const UOp* s : u->srcs()) all |= needs.Get(s);
+      if (all != 0) needs[u] = all;
+    }
+    return needs;
+  }
+
+  // Draft `r` reads `version` of what writer `w` writes; whether the version includes what is
+  // written, and whether the draft needs it.
+  void Order(size_t w, size_t r, const UOp* version, bool is_new, bool needs_new) {
+    const Writer& writer = writers_[w];
+    if (r == writer.draft) {
+      if (!ReadsWhereItWrites(drafts_[r], version)) {
+        Refuse(writer, version, Conflict::kReadsElsewhere);
+      }
       return;
     }
-    if (Ancestors(version).Contains(w.assign)) return;
-    if (Ancestors(drafts_[r].nodes[0]).Contains(w.assign)) {
-      Refuse(w, version, Conflict::kOldAndNew);
-    } else if (w.draft == SIZE_MAX) {
-      if (out_.stored.Get(w.assign).empty()) out_.writers.push_back(w.assign);
-      Add(out_.stored[w.assign], r);
-    } else {
-      Add(out_.drafts[w.draft], r);
+    if (is_new) return;
+    if (needs_new) return Refuse(writer, version, Conflict::kOldAndNew);
+    reads_.push_back({w, r, version});
+    std::vector<size_t>& list =
+        writer.draft == SIZE_MAX ? out_.stored[writer.assign] : out_.drafts[writer.draft];
+    if (list.empty() && writer.draft == SIZE_MAX) out_.writers.push_back(writer.assign);
+    if (list.empty() || list.back() != r) list.push_back(r);
+  }
+
+  // Kernels that each overwrite what the next one reads, in a circle: one of them writes through a
+  // buffer. All circles are broken: what is strongly connected is taken apart until it is not.
+  void BreakCycles() {
+    const Waits waits(drafts_);
+    by_writer_.resize(waits.before().size());
+    for (size_t i = 0; i < reads_.size(); ++i) {
+      const size_t v = waits.VertexOf(writers_[reads_[i].writer].assign);
+      if (v != Waits::kNone) by_writer_[v].push_back(i);
+    }
+    gone_.resize(reads_.size());
+    std::vector<std::vector<size_t>> parts(1);
+    for (size_t v = 0; v < by_writer_.size(); ++v) parts[0].push_back(v);
+    std::vector<size_t> local(by_writer_.size(), SIZE_MAX);  // by vertex: its number in the part
+    while (!parts.empty()) {
+      std::vector<size_t> part = std::move(parts.back());
+      parts.pop_back();
+      for (size_t k = 0; k < part.size(); ++k) local[part[k]] = k;
+      std::vector<std::vector<size_t>> before(part.size());
+      const auto add = [&](size_t k, size_t vertex) {
+        if (local[vertex] != SIZE_MAX) before[k].push_back(local[vertex]);
+      };
+      for (size_t k = 0; k < part.size(); ++k) {
+        for (size_t vertex : waits.before()[part[k]]) add(k, vertex);
+        for (size_t i : by_writer_[part[k]]) {
+          if (!gone_[i]) add(k, reads_[i].reader);
+        }
+      }
+      for (size_t v : part) local[v] = SIZE_MAX;
+      std::vector<std::vector<size_t>> components = Components(before);
+      if (components.size() == 1 && part.size() > 1) {
+        if (!BreakOne(part)) return;
+        parts.push_back(std::move(part));
+        continue;
+      }
+      // Those first that others wait for: what is copied there may be all that later ones need.
+      for (size_t c = components.size(); c-- > 0;) {
+        if (components[c].size() == 1) continue;
+        for (size_t& v : components[c]) v = part[v];
+        parts.push_back(std::move(components[c]));
+      }
     }
   }
 
-  // Two kernels that each overwrite what the other reads: one of them writes through a buffer. The
-  // kernels' order is that of their values and of the edges found here.
-  void BreakCycle() {
-    NodeMap<size_t> number;  // 1 + position among the drafts
-    for (size_t i = 0; i < drafts_.size(); ++i) number[drafts_[i].nodes[0]] = i + 1;
-    const auto before = [&](size_t i) {
-      std::vector<size_t> list = out_.drafts[i];
-      // Through what only joins versions to the kernels that make them.
-      NodeSet visited;
-      std::vector<const UOp*> nodes = drafts_[i].inputs;
-      if (drafts_[i].targets[0]) nodes.push_back(drafts_[i].targets[0]);
-      while (!nodes.empty()) {
-        const UOp* u = nodes.back();
-        nodes.pop_back();
-        if (!visited.Insert(u)) continue;
-        if (const size_t n = number.Get(u)) {
-          list.push_back(n - 1);
-        } else {
-          nodes.insert(nodes.end(), u->srcs().begin(), u->srcs().end());
+  // Takes reads out of a strongly connected part of the kernels. False: none can be.
+  bool BreakOne(const std::vector<size_t>& part) {
+    const UOp* stuck = nullptr;
+    NodeSet readers;
+    for (size_t v : part) {
+      if (v < drafts_.size()) readers.Insert(drafts_[v].nodes[0]);
+    }
+    for (size_t v : part) {
+      for (size_t i : by_writer_[v]) {
+        const Read& read = reads_[i];
+        const UOp* reader = drafts_[read.reader].nodes[0];
+        if (gone_[i] || !readers.Contains(reader)) continue;
+        const Writer& writer = writers_[read.writer];
+        if (!stuck) stuck = writer.assign;
+        // What is a copy of the version already is not copied again.
+        const bool writes = CanCopy(writer);
+        if (!writes && reader->op == Op::kContiguous && reader->src(0) == read.version) continue;
+        Copy(writer, read.version);
+        // Nobody waits for the copying itself; and what is copied is read in place of the version.
+        if (writes) {
+          for (size_t k : by_writer_[v]) gone_[k] = true;
         }
-      }
-      return list;
-    };
-    for (size_t w = 0; w < drafts_.size(); ++w) {
-      for (size_t r : out_.drafts[w]) {
-        // Does the reader wait for the writer?
-        std::vector<bool> seen(drafts_.size());
-        std::vector<size_t> stack = {r};
-        while (!stack.empty()) {
-          const size_t i = stack.back();
-          stack.pop_back();
-          if (i == w) {
-            const UOp* target = drafts_[w].targets[0];
-            return Copy({drafts_[w].nodes[0], BufferOf(target), w}, target);
-          }
-          if (seen[i]) continue;
-          seen[i] = true;
-          for (size_t k : before(i)) stack.push_back(k);
+        const UOp* version = writes ? writer.assign : read.version;
+        for (size_t k = 0; k < reads_.size(); ++k) {
+          if (reads_[k].version == version) gone_[k] = true;
         }
+        return true;
       }
     }
+    out_.endless = stuck;
+    return false;
   }
 
   bool ReadsWhereItWrites(const KernelDraft& d, const UOp* version) {
@@ -137,23 +200,30 @@ class Finder {
     Copy(w, version);
   }
 
-  void Copy(const Writer& w, const UOp* version) {
-    const bool can = w.draft != SIZE_MAX && w.assign->src(1)->op != Op::kContiguous &&
-                     !placement_.IsOnAny(w.assign->src(1));
-    std::vector<const UOp*>& list = can ? out_.copied : out_.snapshots;
-    const UOp* u = can ? w.assign : version;
-    if (std::find(list.begin(), list.end(), u) == list.end()) list.push_back(u);
+  // Whether the assign can write through a buffer. One that does so already cannot again.
+  bool CanCopy(const Writer& w) {
+    return w.draft != SIZE_MAX && w.assign->src(1)->op != Op::kContiguous &&
+           !placement_.IsOnAny(w.assign->src(1));
   }
 
-  static void Add(std::vector<size_t>& list, size_t r) {
-    if (std::find(list.begin(), list.end(), r) == list.end()) list.push_back(r);
+  void Copy(const Writer& w, const UOp* version) {
+    const bool can = CanCopy(w);
+    const UOp* u = can ? w.assign : version;
+    if ((can ? copied_ : snapshots_).Insert(u)) (can ? out_.copied : out_.snapshots).push_back(u);
   }
 
   const std::vector<KernelDraft>& drafts_;
   Placement& placement_;
   UseTable& uses_;
   const NodeMap<UseList>& read_uses_;
+  const std::vector<const UOp*> order_;
   std::vector<Writer> writers_;
+  // By buffer: drafts that read it, and the version.
+  NodeMap<std::vector<std::pair<size_t, const UOp*>>> readers_;
+  std::vector<Read> reads_;
+  std::vector<std::vector<size_t>> by_writer_;  // positions in reads_, by vertex of Waits
+  std::vector<bool> gone_;                      // by position in reads_: copies made it void
+  NodeSet copied_, snapshots_;                  // what is in out_
   WriteAfterRead out_;
 };
 
@@ -165,7 +235,14 @@ WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& dr
   return Finder(graph, drafts, placement, uses, read_uses).Run();
 }
 
-absl::Status NotInPlace(const Body& graph, const WriteAfterRead& hazards) {
+absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies) {
+  if (hazards.endless) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("kernelize: ", graph.Describe(hazards.endless),
+                     " waits for itself: it overwrites ", graph.Describe(BufferOf(hazards.endless)),
+                     ", whose old contents are to be read behind writes that wait for this one"));
+  }
+  if (copies || hazards.conflicts.empty()) return absl::OkStatus();
   const auto [assign, buffer, why] = hazards.conflicts.front();
   return absl::FailedPreconditionError(absl::StrCat(
       "kernelize: ", graph.Describe(assign), " needs a copy of ", graph.Describe(buffer), ", ",
@@ -199,8 +276,10 @@ void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fus
     const UOp* to = rebuild(u, false);
     if (u->op == Op::kSink) {
       srcs.assign(to->srcs().begin(), to->srcs().end());
+      NodeSet held;
+      for (const UOp* r : srcs) held.Insert(r);
       for (const UOp* a : kept) {
-        if (std::find(srcs.begin(), srcs.end(), a) == srcs.end()) srcs.push_back(a);
+        if (held.Insert(a)) srcs.push_back(a);
       }
       graph.root = b.Sink({srcs.data(), srcs.size()});
       return;

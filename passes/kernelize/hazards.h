@@ -43,15 +43,20 @@ struct WriteAfterRead {
   // device (placement.h) and so has no buffer.
   std::vector<const UOp*> snapshots;
 
+  // An assign that waits for itself whatever is copied: what is to read its buffer before is
+  // ordered behind (after) what waits for it. Null: there is none.
+  const UOp* endless = nullptr;
+
   bool Copies() const { return !copied.empty() || !snapshots.empty(); }
 };
 
-// `drafts`: of one value each.
+// `drafts`: of one value each. Kernels that would wait for each other are found, and all of them
+// dealt with, once there are no conflicts.
 WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
                            Placement& placement, UseTable& uses, const NodeMap<UseList>& read_uses);
 
-// The first conflict as an error, for those who want no copies.
-absl::Status NotInPlace(const Body& graph, const WriteAfterRead& hazards);
+// An error where no copy helps; and the first conflict as one, for those who want no copies.
+absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies);
 
 // Rewrites the graph so that each of `copied` first stores its value in a buffer of its own, which
 // the assign's users read, and then copies; and so that readers of `snapshots` read copies. What

@@ -290,6 +290,11 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
   }
 }
 
+size_t CountVersions(const Body& body) {
+  const std::vector<const UOp*> order = PostOrder(body.root);
+  return static_cast<size_t>(std::count_if(order.begin(), order.end(), IsVersion));
+}
+
 // `hoister`: of what is computed once; null: nothing is.
 absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, KernelPool& pool,
                             PassContext& context) {
@@ -303,7 +308,11 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   // anew.
   const RealizeOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
                                   context.Flag("keep")};
-  for (int round = 0; round < 8; ++round) {
+  // Each round but the last one sends an assign through a buffer or lets readers of a version read
+  // a copy, does neither twice to one node, and makes no more of either.
+  const size_t most = 2 * CountVersions(body) + 1;
+  for (size_t round = 0;; ++round) {
+    TG_CHECK(round < most);
     Placement placement(module, body);
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
@@ -314,8 +323,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}));
     }
     WriteAfterRead order = FindHazards(body, drafts, placement, uses, read_uses);
+    if (absl::Status s = CheckCopies(body, order, context.Flag("copies")); !s.ok()) return s;
     if (order.Copies()) {
-      if (!order.conflicts.empty() && !context.Flag("copies")) return NotInPlace(body, order);
       CopyThroughBuffers(body, order, fused);
       FuseEverywhere(module, body, fused);
       context.statistics["kernelize.copies"] +=
@@ -346,8 +355,6 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
         .Run();
     return absl::OkStatus();
   }
-  return absl::InternalError(
-      absl::StrCat("kernelize: graph @", graph.name, ": in-place writes do not settle"));
 }
 
 absl::Status Run(Module& module, PassContext& context) {

@@ -5,63 +5,13 @@
 #include <utility>
 
 #include "passes/kernelize/prepare.h"
+#include "passes/kernelize/waits.h"
 
 namespace tg {
 namespace {
 
 // A kernel of more results is no faster, only longer.
 constexpr size_t kMostSiblings = 8;
-
-// Number of kernels on the longest way to each draft: none of two on the same level needs the
-// other.
-std::vector<size_t> Levels(const std::vector<KernelDraft>& drafts, const WriteAfterRead& order) {
-  NodeMap<size_t> number;  // 1 + position
-  for (size_t i = 0; i < drafts.size(); ++i) number[drafts[i].nodes[0]] = i + 1;
-  std::vector<std::vector<size_t>> before(drafts.size());
-  for (size_t i = 0; i < drafts.size(); ++i) {
-    before[i] = order.drafts[i];
-    // Through what only joins versions of buffers to the kernels that make them.
-    NodeSet seen;
-    std::vector<const UOp*> nodes = drafts[i].inputs;
-    if (drafts[i].targets[0]) nodes.push_back(drafts[i].targets[0]);
-    const UOp* own = drafts[i].nodes[0];
-    if (own->op == Op::kAssign)
-      nodes.insert(nodes.end(), own->srcs().begin() + 2, own->srcs().end());
-    while (!nodes.empty()) {
-      const UOp* u = nodes.back();
-      nodes.pop_back();
-      if (!seen.Insert(u)) continue;
-      if (const size_t n = number.Get(u)) {
-        before[i].push_back(n - 1);
-        continue;
-      }
-      nodes.insert(nodes.end(), u->srcs().begin(), u->srcs().end());
-      for (size_t r : order.stored.Get(u)) before[i].push_back(r);
-    }
-  }
-  constexpr size_t kUnknown = SIZE_MAX;
-  std::vector<size_t> level(drafts.size(), kUnknown);
-  for (size_t root = 0; root < drafts.size(); ++root) {
-    std::vector<size_t> stack = {root};
-    while (!stack.empty()) {
-      const size_t i = stack.back();
-      size_t deepest = 0;
-      bool ready = true;
-      for (size_t k : before[i]) {
-        if (level[k] == kUnknown) {
-          stack.push_back(k);
-          ready = false;
-        } else {
-          deepest = std::max(deepest, level[k] + 1);
-        }
-      }
-      if (!ready) continue;
-      level[i] = deepest;
-      stack.pop_back();
-    }
-  }
-  return level;
-}
 
 bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) {
   return std::any_of(a.begin(), a.end(),
@@ -86,7 +36,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
                                               const RealizePlan& plan, const WriteAfterRead& order,
                                               Placement& placement, ShapeMap& shapes,
                                               const RealizeOptions& options) {
-  const std::vector<size_t> level = Levels(drafts, order);
+  const std::vector<size_t> level = Waits(drafts, order).Levels();
   std::vector<std::vector<size_t>> groups;
   std::vector<std::vector<const UOp*>> inputs;  // by group
   std::map<std::pair<size_t, std::vector<int64_t>>, std::vector<size_t>> places;
