@@ -234,6 +234,8 @@ class Preparer {
       const bool in_memory = IsStored(value) && value->op != Op::kCopy;
       // Its users may be on other devices than @y.
       if (everywhere || in_memory || value->op == Op::kAssign) continue;
+      // A constant is one node for the whole graph, which need not read it from memory.
+      if (TargetVersion(value)->op == Op::kConst) continue;
       if (!stored.Get(value)) stored[value] = a;
     }
     return b_.Sink(Redirect(roots, stored));
