@@ -332,7 +332,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       continue;
     }
     const std::vector<std::vector<size_t>> groups =
-        FindSiblings(drafts, plan, order, placement, shapes, options);
+        FindSiblings(drafts, plan, order, placement, shapes, context.target, options);
     const bool explain = context.Flag("explain");
     if (explain) context.remarks += moved;
     std::vector<KernelDraft> kernels;

@@ -35,7 +35,7 @@ bool WriteOneBuffer(const KernelDraft& a, const KernelDraft& b) {
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const RealizePlan& plan, const WriteAfterRead& order,
                                               Placement& placement, ShapeMap& shapes,
-                                              const RealizeOptions& options) {
+                                              const Target& target, const RealizeOptions& options) {
   const std::vector<size_t> level = Waits(drafts, order).Levels();
   std::vector<std::vector<size_t>> groups;
   std::vector<std::vector<const UOp*>> inputs;  // by group
@@ -46,12 +46,14 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
     size_t joined = SIZE_MAX;
     if (options.fuse && WritesWhole(d) && !d.copy && IsStatic(shape)) {
-      // What must be equal: the level, the device, the shape, the reduces.
+      // What must be equal: the level, the device, the shape, the reduces; and on a GPU, whether
+      // the work-items of a group may share these, which those who overwrite what they read do not.
       std::vector<int64_t> key = {placement.Of(d.nodes[0])};
       for (const Dim& dim : shape) key.push_back(dim.value());
       key.push_back(-1);
       // Siblings do the same amount of work for a result.
       key.insert(key.end(), d.reduce_terms.begin(), d.reduce_terms.end());
+      key.push_back(target.is_gpu && d.reads_target && !d.reduce_terms.empty() ? 1 : 0);
       std::vector<size_t>& here = places[{level[i], std::move(key)}];
       for (size_t g : here) {
         std::vector<const UOp*> all = inputs[g];

@@ -11,6 +11,7 @@
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/realize.h"
+#include "passes/target.h"
 
 namespace tg {
 
@@ -20,7 +21,7 @@ namespace tg {
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const RealizePlan& plan, const WriteAfterRead& order,
                                               Placement& placement, ShapeMap& shapes,
-                                              const RealizeOptions& options);
+                                              const Target& target, const RealizeOptions& options);
 
 // The same order between groups as between their drafts.
 WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,
