@@ -4,9 +4,10 @@
     export("model.repr", outputs={"logits": model(x)}, inputs={"x": x})
 
 writes model.repr, the printed graph with its names in comments above it, and model.safetensors, the
-contents of every realized buffer that is no input: weights, and what states start with. `tg-run model.repr --input=x=x.npy` runs it. A
-path that ends in .uop gives a module of tg instead; the tool tg-import, on the PATH or named by
-TG_IMPORT, makes it. Works with tinygrad v0.10.3 and v0.14.0, and needs nothing else.
+contents of every realized buffer that is no input: weights, and what states start with. `tg-run
+model.repr --input=x=x.npy` runs it. A path that ends in .uop gives a module of tg instead; the tool
+tg-import, on the PATH or named by TG_IMPORT, makes it. Works with tinygrad v0.10.3 and v0.14.0, and
+needs nothing else.
 """
 
 import json
