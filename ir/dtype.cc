@@ -21,14 +21,12 @@ std::optional<int64_t> ParseInt(std::string_view s) {
   return v;
 }
 
-constexpr int64_t kMaxLanes = 65535;
-
 // Splits "x4" off the end of `s`; 1 where there is none, nullopt where it is malformed.
 std::optional<int> TakeLanes(std::string_view suffix) {
   if (suffix.empty()) return 1;
   if (suffix.front() != 'x') return std::nullopt;
   const auto n = ParseInt(suffix.substr(1));
-  if (!n || *n < 1 || *n > kMaxLanes) return std::nullopt;
+  if (!n || *n < 1 || *n > kMaxVectorLanes) return std::nullopt;
   return static_cast<int>(*n);
 }
 

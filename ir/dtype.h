@@ -50,6 +50,9 @@ inline constexpr ScalarInfo kScalarInfos[kNumScalars] = {
 constexpr const ScalarInfo& GetScalarInfo(Scalar s) { return kScalarInfos[static_cast<size_t>(s)]; }
 std::string_view AddrSpaceName(AddrSpace s);
 
+// No vector has more lanes.
+inline constexpr int64_t kMaxVectorLanes = 65535;
+
 class DType {
  public:
   enum class Kind : uint8_t { kValue, kPointer, kImage };

@@ -61,7 +61,6 @@ bool ViewsAreWellFormed(std::span<const int64_t> words) {
 }
 
 constexpr int64_t kMaxArg = 65535;
-constexpr int64_t kMaxLanes = 65535;
 
 // Passes count on from the greatest id; there has to be room.
 constexpr bool IsId(int64_t v) { return v >= 0 && v <= INT32_MAX; }
@@ -83,7 +82,7 @@ const char* AttributeProblem(const UOp* u) {
       return IsId(word(0)) ? nullptr : kBadId;
     case Op::kUnroll:
       if (!IsId(word(0))) return "axis is not from 0 to 2147483647";
-      return word(1) < 1 || word(1) > kMaxLanes ? "size is not from 1 to 65535" : nullptr;
+      return word(1) < 1 || word(1) > kMaxVectorLanes ? "size is not from 1 to 65535" : nullptr;
     case Op::kIota:
       return word(0) < 0 ? "size is negative" : nullptr;
     case Op::kBufferView:

@@ -23,15 +23,12 @@ struct LaneAxis {
 using LaneAxes = llvm::SmallVector<LaneAxis, 4>;
 using LaneList = llvm::SmallVector<int64_t, 32>;
 
-// No vector has more.
-constexpr int64_t kMaxLanes = 65535;
-
-// Where they are too many, some number above kMaxLanes.
+// Where they are too many, some number above kMaxVectorLanes.
 int64_t Lanes(const LaneAxes& axes) {
   int64_t n = 1;
   for (const LaneAxis& a : axes) {
     n *= a.size;
-    if (n > kMaxLanes) break;
+    if (n > kMaxVectorLanes) break;
   }
   return n;
 }
@@ -101,7 +98,7 @@ class Expander {
   Expanded Uniform(const UOp* u) {
     if (!map_[u->src(0)].axes.empty()) {
       status_ = absl::InvalidArgumentError(
-          absl::StrCat(std::string(Mnemonic(u->op)), ": its extent depends on an unrolled axis"));
+          absl::StrCat(body_.Describe(u), ": its extent depends on an unrolled axis"));
     }
     return Order(u);
   }
@@ -118,9 +115,9 @@ class Expander {
               [](const LaneAxis& a, const LaneAxis& b) { return a.number < b.number; });
     if (axes.empty()) return Order(u);
     const int64_t n = Lanes(axes);
-    if (n * std::max(1, u->dtype.lanes()) > kMaxLanes) {
+    if (n * std::max(1, u->dtype.lanes()) > kMaxVectorLanes) {
       status_ = absl::InvalidArgumentError(
-          absl::StrCat(std::string(Mnemonic(u->op)), ": it has more than ", kMaxLanes, " lanes"));
+          absl::StrCat(body_.Describe(u), ": it has more than ", kMaxVectorLanes, " lanes"));
       return {u, {}};
     }
     llvm::SmallVector<const UOp*, 8> srcs;
