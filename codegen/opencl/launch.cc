@@ -3,17 +3,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "ir/arithmetic.h"
 #include "ir/check.h"
 #include "ir/walk.h"
 
 namespace tg {
 namespace {
-
-int64_t FloorDiv(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
 
 int NumOperands(Op op) {
   switch (op) {
@@ -59,9 +54,9 @@ int64_t Apply(Op op, int64_t a, int64_t b, int64_t c) {
     case Op::kMul:
       return a * b;
     case Op::kFloorDiv:
-      return FloorDiv(a, b);
+      return b == 0 ? 0 : FloorDiv(a, b);
     case Op::kFloorMod:
-      return a - FloorDiv(a, b) * b;
+      return b == 0 ? a : FloorMod(a, b);
     case Op::kCDiv:
       return b == 0 ? 0 : a / b;
     case Op::kCMod:

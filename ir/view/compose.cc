@@ -1,6 +1,7 @@
 // Reading one view through another.
 #include <algorithm>
 
+#include "ir/arithmetic.h"
 #include "ir/check.h"
 #include "ir/shape.h"
 #include "ir/view/view.h"
@@ -8,7 +9,6 @@
 namespace tg {
 namespace {
 
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 int64_t CeilDiv(int64_t a, int64_t b) { return -FloorDiv(-a, b); }
 
 // Coordinates of a row-major number. The outermost one takes what is left, so that the number can
@@ -17,7 +17,7 @@ std::vector<int64_t> Unravel(const Shape& shape, int64_t flat) {
   std::vector<int64_t> at(shape.size());
   for (size_t i = shape.size(); i-- > 1;) {
     const int64_t size = shape[i].value();
-    at[i] = flat - FloorDiv(flat, size) * size;
+    at[i] = FloorMod(flat, size);
     flat = FloorDiv(flat, size);
   }
   if (!at.empty()) at[0] = flat;

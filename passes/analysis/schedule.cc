@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "ir/arithmetic.h"
 #include "passes/analysis/places.h"
 
 namespace tg {
@@ -29,7 +30,7 @@ int64_t Schedule::GroupSize() const {
   int64_t n = 1;
   for (const ScheduledAxis& a : axes) {
     const bool group = a.kind == AxisKind::kGroup && a.shares.empty();
-    if (a.kind == AxisKind::kLocal || group) n *= a.max_size;
+    if (a.kind == AxisKind::kLocal || group) n = SaturatingMul(n, a.max_size);
   }
   return n;
 }
@@ -44,7 +45,9 @@ int Schedule::FindAxis(std::string_view name) const {
 int64_t Schedule::UpcastSize() const {
   int64_t n = 1;
   for (const ScheduledAxis& a : axes) {
-    if (a.kind == AxisKind::kUpcast || a.kind == AxisKind::kVector) n *= a.max_size;
+    if (a.kind == AxisKind::kUpcast || a.kind == AxisKind::kVector) {
+      n = SaturatingMul(n, a.max_size);
+    }
   }
   return n;
 }
@@ -54,10 +57,10 @@ int64_t Schedule::StagedBytes() const {
   for (const BaseAxis& b : base) {
     if (!b.staged) continue;
     int64_t& own = bytes.try_emplace(b.staged, ByteSize(b.staged->dtype.scalar())).first->second;
-    own *= b.max_size;
+    own = SaturatingMul(own, b.max_size);
   }
   int64_t sum = 0;
-  for (const auto& [node, own] : bytes) sum += own;
+  for (const auto& [node, own] : bytes) sum = SaturatingAdd(sum, own);
   return sum;
 }
 
@@ -76,16 +79,16 @@ int64_t Schedule::LocalBytes() const {
       if (base[i].staged) copies /= axes[a].max_size;
     }
     if (!shared) continue;
-    int64_t bytes = copies * ByteSize(node->dtype.scalar());
+    int64_t bytes = SaturatingMul(copies, ByteSize(node->dtype.scalar()));
     for (size_t k = i; base[i].staged && k < base.size(); ++k) {
-      if (base[k].staged == node) bytes *= base[k].max_size;
+      if (base[k].staged == node) bytes = SaturatingMul(bytes, base[k].max_size);
     }
     for (const ScheduledAxis& a : axes) {
       const bool lanes =
           a.kind == AxisKind::kUnroll || a.kind == AxisKind::kUpcast || a.kind == AxisKind::kVector;
-      if (lanes && (varies[i] & LoopBit(a.base)) != 0) bytes *= a.max_size;
+      if (lanes && (varies[i] & LoopBit(a.base)) != 0) bytes = SaturatingMul(bytes, a.max_size);
     }
-    sum += bytes;
+    sum = SaturatingAdd(sum, bytes);
   }
   return sum;
 }

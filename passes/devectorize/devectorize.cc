@@ -3,6 +3,7 @@
 #include <bitset>
 
 #include "absl/strings/str_cat.h"
+#include "ir/scratch.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/decompose/float_functions.h"
@@ -51,21 +52,11 @@ struct Contents {
 
 // Once what can be in registers is.
 absl::Status CheckPrivateMemory(const Body& body, const Target& target) {
-  int64_t total = 0;
-  for (const UOp* u : PostOrder(body.root)) {
-    if (u->op != Op::kScratch || u->dtype.space() != AddrSpace::kPrivate) continue;
-    int64_t bytes = 0;
-    if (__builtin_mul_overflow(u->dtype.size(), ByteSize(u->dtype.scalar()), &bytes) ||
-        __builtin_add_overflow(total, bytes, &total)) {
-      total = INT64_MAX;
-    }
-    if (total > target.private_memory) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("it needs ", total, " bytes of private memory or more; target ", target.name,
-                       " has ", target.private_memory, " for a work-item"));
-    }
-  }
-  return absl::OkStatus();
+  const int64_t bytes = ScratchBytes(PostOrder(body.root), AddrSpace::kPrivate);
+  if (bytes <= target.private_memory) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("it needs ", bytes, " bytes of private memory or more; target ", target.name,
+                   " has ", target.private_memory, " for a work-item"));
 }
 
 absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& target,

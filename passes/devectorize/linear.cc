@@ -4,17 +4,10 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "ir/arithmetic.h"
+
 namespace tg {
 namespace {
-
-int64_t FloorDivInt(int64_t a, int64_t d) {
-  const int64_t q = a / d;
-  return q - (a % d != 0 && (a < 0) != (d < 0));
-}
-int64_t FloorModInt(int64_t a, int64_t d) {
-  const int64_t r = a % d;
-  return r != 0 && (r < 0) != (d < 0) ? r + d : r;
-}
 
 // `index` has no overflow to speak of; wrapping keeps the compiler's own arithmetic defined.
 int64_t WrapAdd(int64_t a, int64_t b) {
@@ -128,17 +121,17 @@ std::pair<Linear, Linear> LinearBuilder::SplitMultiples(const Linear& a, int64_t
     if (q != 0) multiple.terms.push_back({term, q});
     if (r != 0) rest.terms.push_back({term, r});
   }
-  multiple.constant = FloorDivInt(a.constant, d);
-  rest.constant = FloorModInt(a.constant, d);
+  multiple.constant = tg::FloorDiv(a.constant, d);
+  rest.constant = tg::FloorMod(a.constant, d);
   return {multiple, rest};
 }
 
 std::optional<int64_t> LinearBuilder::OneQuotient(const Linear& rest, int64_t d) {
   const Interval r = BoundsOf(rest);
-  if (!r.HasLo() || !r.HasHi() || FloorDivInt(r.lo, d) != FloorDivInt(r.hi, d)) {
+  if (!r.HasLo() || !r.HasHi() || tg::FloorDiv(r.lo, d) != tg::FloorDiv(r.hi, d)) {
     return std::nullopt;
   }
-  return FloorDivInt(r.lo, d);
+  return tg::FloorDiv(r.lo, d);
 }
 
 LinearBuilder::Grain LinearBuilder::SplitGrain(const Linear& a, int64_t d) {
@@ -168,7 +161,7 @@ Linear LinearBuilder::FloorDiv(const Linear& a, int64_t d) {
   for (const auto& [term, k] : rest.terms) g = Gcd(g, k);
   if (g > 1) {
     for (auto& [term, k] : rest.terms) k /= g;
-    rest.constant = FloorDivInt(rest.constant, g);
+    rest.constant = tg::FloorDiv(rest.constant, g);
     return Add(multiple, FloorDiv(rest, d / g));
   }
   // What is smaller than the grain of the rest does not count: (4*x + y) / 8 = x / 2, y in 0..3.
@@ -190,9 +183,9 @@ Linear LinearBuilder::FloorMod(const Linear& a, int64_t d) {
   int64_t g = d;
   for (const auto& [term, k] : rest.terms) g = Gcd(g, k);
   if (g > 1) {
-    const int64_t low = FloorModInt(rest.constant, g);
+    const int64_t low = tg::FloorMod(rest.constant, g);
     for (auto& [term, k] : rest.terms) k /= g;
-    rest.constant = FloorDivInt(rest.constant, g);
+    rest.constant = tg::FloorDiv(rest.constant, g);
     return Add(Linear::Constant(low), FloorMod(rest, d / g), g);
   }
   // (4*x + y) % 8 = (x % 2) * 4 + y for y in 0..3
@@ -248,7 +241,7 @@ const UOp* LinearBuilder::Less(const Linear& a, const Linear& c) {
     if (k > 0) left.terms.push_back({term, k / g});
     if (k < 0) right.terms.push_back({term, WrapNegate(k / g)});
   }
-  const int64_t floor = FloorDivInt(d.constant, g);
+  const int64_t floor = tg::FloorDiv(d.constant, g);
   if (left.terms.empty()) {
     left.constant = floor;
   } else {

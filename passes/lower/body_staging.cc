@@ -1,4 +1,5 @@
 // The part of BodyLowering that concerns staged values.
+#include "ir/arithmetic.h"
 #include "passes/analysis/indexing.h"
 #include "passes/lower/body_lowering.h"
 
@@ -68,7 +69,7 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   Shape room;
   for (size_t i : own) {
     room.push_back(schedule_.base[i].max_size);
-    size *= schedule_.base[i].max_size;
+    size = SaturatingMul(size, schedule_.base[i].max_size);
   }
   const auto element = [&](PositionId at) {
     std::vector<const UOp*> index;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/arithmetic.h"
 #include "ir/check.h"
 
 namespace tg {
@@ -22,7 +23,7 @@ StagedMemory Staging::Fill(const UOp* x, int64_t size, const UOp* element, const
   Subtract(outer, axes.ranges);
   int64_t count = 1;
   const UOp* start = b_.Mul(LaneNumber(b_, lanes, count), b_.Index(size));
-  count *= size;
+  count = SaturatingMul(count, size);
   const bool shared = !axes.specials.empty();
   if (shared) {
     // Work-items that differ in other local ids keep values of their own.
@@ -30,7 +31,7 @@ StagedMemory Staging::Fill(const UOp* x, int64_t size, const UOp* element, const
     Subtract(others, axes.specials);
     for (const UOp* l : others) {
       start = b_.Add(b_.Mul(l, b_.Index(count)), start);
-      count *= l->src(0)->word();
+      count = SaturatingMul(count, l->src(0)->word());
     }
   }
   const AddrSpace space = shared ? AddrSpace::kLocal : AddrSpace::kReg;

@@ -2,13 +2,12 @@
 
 #include <numeric>
 
+#include "ir/arithmetic.h"
 #include "passes/rewrite/build.h"
 #include "passes/simplify/linear.h"
 
 namespace tg {
 namespace {
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 // `sum` < 0 or `sum` != 0 as a node, in the form that compare.h describes.
 const UOp* Build(Op op, const LinearForm& sum, DType type, RuleContext& rc) {
@@ -56,11 +55,11 @@ bool DropSmallRest(LinearForm& sum, RuleContext& rc) {
     const int64_t q = FloorDiv(r.lo, d);
     if (FloorDiv(r.hi, d) != q) continue;
     const int64_t n = -sum.constant - 1;
-    const int64_t m = FloorDiv(n, d), s = n - m * d;
+    const int64_t m = FloorDiv(n, d), s = FloorMod(n, d);
     int64_t limit;  // A <= limit
-    if (r.hi - q * d <= s) {
+    if (FloorMod(r.hi, d) <= s) {
       limit = m - q;
-    } else if (r.lo - q * d > s) {
+    } else if (FloorMod(r.lo, d) > s) {
       limit = m - q - 1;
     } else {
       continue;
@@ -74,7 +73,7 @@ bool DropSmallRest(LinearForm& sum, RuleContext& rc) {
 
 // v modulo m, of the least magnitude.
 int64_t NearestResidue(int64_t v, int64_t m) {
-  const int64_t r = v - FloorDiv(v, m) * m;
+  const int64_t r = FloorMod(v, m);
   return r > m / 2 ? r - m : r;
 }
 
@@ -102,7 +101,7 @@ const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
   if (near.terms.empty() || range.lo < -INT32_MAX || range.hi > INT32_MAX) return nullptr;
   // Its least value goes to between 1 - m and 0: then 0 is the only multiple of m, if any is.
   const int64_t least = range.lo + NearestResidue(sum->constant, m) - number;
-  const int64_t r = least - FloorDiv(least, m) * m;
+  const int64_t r = FloorMod(least, m);
   near.constant = (r == 0 ? 0 : r - m) - range.lo;
   if (range.hi + near.constant >= m) return nullptr;
   SortTerms(near, rc);

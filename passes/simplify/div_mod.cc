@@ -2,14 +2,12 @@
 
 #include <numeric>
 
+#include "ir/arithmetic.h"
 #include "passes/rewrite/build.h"
 #include "passes/simplify/linear.h"
 
 namespace tg {
 namespace {
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-int64_t FloorMod(int64_t a, int64_t b) { return a - FloorDiv(a, b) * b; }
 
 // The one quotient that all values of `v` have, if there is one.
 std::optional<int64_t> OneQuotient(Interval v, int64_t c) {
@@ -86,14 +84,18 @@ class DivMod {
     }
     // What is left of the constant is less than c, or the least that keeps the sum from going below
     // 0 where it did not: 31 - g stays as it is.
-    int64_t k = FloorMod(num_.constant, c_);
+    int64_t k = FloorMod(num_.constant, c_), floor = FloorDiv(num_.constant, c_);
     if (num_.Range(rc_.bounds).lo >= 0) {
       const int64_t low = rest.Range(rc_.bounds).lo;
       if (low < -(INT64_MAX / 4)) return nullptr;
-      if (low + k < 0) k += (-(low + k) + c_ - 1) / c_ * c_;
+      if (low + k < 0) {
+        const int64_t more = (-(low + k) + c_ - 1) / c_;
+        k += more * c_;
+        floor -= more;
+      }
     }
     if (k != num_.constant) changed = true;
-    if (!changed || !whole.AddConstant((num_.constant - k) / c_) || !rest.AddConstant(k)) {
+    if (!changed || !whole.AddConstant(floor) || !rest.AddConstant(k)) {
       return nullptr;
     }
     if (!is_div_) return Make(Op::kFloorMod, rest, c_);

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/scratch.h"
 #include "runtime/base/status.h"
 
 namespace tg::runtime {
@@ -42,18 +43,10 @@ absl::StatusOr<std::map<std::string, Temporaries>> FindTemporaries(
 
 // Drivers count local memory in 32 bits (PoCL's count wraps), so it is counted here as well.
 absl::Status CheckLocalMemory(const Kernel& kernel, const DeviceInfo& device) {
-  uint64_t total = 0;
-  for (const UOp* u : kernel.body.linear) {
-    if (u->op != Op::kScratch || u->dtype.space() != AddrSpace::kLocal) continue;
-    uint64_t bytes = 0;
-    if (__builtin_mul_overflow(u->dtype.size(), ByteSize(u->dtype.scalar()), &bytes) ||
-        __builtin_add_overflow(total, bytes, &total)) {
-      total = UINT64_MAX;
-    }
-    if (total > device.local_memory) {
-      return InvalidArgument("kernel @", kernel.name, " needs ", total, " bytes of local memory; ",
-                             device.name, " has ", device.local_memory);
-    }
+  const int64_t bytes = ScratchBytes(kernel.body.linear, AddrSpace::kLocal);
+  if (static_cast<uint64_t>(bytes) > device.local_memory) {
+    return InvalidArgument("kernel @", kernel.name, " needs ", bytes, " bytes of local memory; ",
+                           device.name, " has ", device.local_memory);
   }
   return absl::OkStatus();
 }
