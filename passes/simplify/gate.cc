@@ -33,6 +33,11 @@ bool SplitAnd(const UOp* gate, Clauses& out) {
   return true;
 }
 
+const UOp* NotGate(const UOp* gate, RuleContext& rc) {
+  if (const UOp* positive = Negated(gate)) return positive;
+  return rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, UniformConst(rc.ctx, gate->dtype, 1)});
+}
+
 const UOp* JoinAnd(const Clauses& clauses, RuleContext& rc) {
   const UOp* all = nullptr;
   for (const UOp* c : clauses) all = all ? rc.ctx.Make(Op::kAnd, c->dtype, {all, c}) : c;
@@ -106,14 +111,9 @@ const UOp* FoldGatedWhere(const UOp* u, RuleContext& rc) {
   const UOp* gate = u->src(0);
   const UOp* yes = SimplifyUnder(gate, u->src(1), rc);
   if (!yes) return u->src(2);
-  const UOp* not_gate = Negated(gate);
-  if (!not_gate && gate->op == Op::kAnd) not_gate = nullptr;
   const UOp* no = u->src(2);
   if (gate->op != Op::kAnd) {
-    if (!not_gate) {
-      not_gate = rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, UniformConst(rc.ctx, gate->dtype, 1)});
-    }
-    no = SimplifyUnder(not_gate, no, rc);
+    no = SimplifyUnder(NotGate(gate, rc), no, rc);
     if (!no) return yes;
   }
   if (yes == u->src(1) && no == u->src(2)) return nullptr;

@@ -15,6 +15,8 @@ const UOp* SimplifyUnder(const UOp* gate, const UOp* value, RuleContext& rc);
 
 // The operands of a tree of `and`s, once each, are added to `out`; false: too many.
 bool SplitAnd(const UOp* gate, Clauses& out);
+// What holds where `gate` does not: what it is the negation of, or a negation.
+const UOp* NotGate(const UOp* gate, RuleContext& rc);
 // All of them, null of none.
 const UOp* JoinAnd(const Clauses& clauses, RuleContext& rc);
 

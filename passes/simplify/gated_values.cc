@@ -82,7 +82,8 @@ bool IsZeroWithout(const UOp* clause, const NodeList& nodes, RuleContext& rc) {
 }
 
 // The clauses of `gate` but for `clause`, as one gate in *rest: null where none is left. False
-// where it is none of them.
+// where it is none of them. Gates are compared by their nodes: sources are simplified before their
+// users, an `and` has its clauses in structural order, and so equal gates are one node.
 bool Without(const UOp* gate, const UOp* clause, RuleContext& rc, const UOp** rest) {
   Clauses clauses;
   if (!SplitAnd(gate, clauses)) return false;
@@ -130,9 +131,8 @@ const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc) {
   const NodeList no = NodesOf(u->src(2), kMaxBranchNodes);
   const NodeList yes_loads = GatedLoads(yes), no_loads = GatedLoads(no);
   if (yes_loads.empty() || no_loads.empty()) return nullptr;
-  const UOp* negated =
-      rc.ctx.Make(Op::kCmpNe, gate->dtype, {gate, UniformConst(rc.ctx, gate->dtype, 1)});
-  const auto simple = rc.nested->Rewrite(negated);
+  // In the form that it has as a clause of the loads' gates.
+  const auto simple = rc.nested->Rewrite(NotGate(gate, rc));
   if (!simple.ok()) return nullptr;
   const UOp* not_gate = *simple;
   for (const UOp* a : yes_loads) {
