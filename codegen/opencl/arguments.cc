@@ -5,27 +5,27 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "codegen/opencl/kernel_writer.h"
+#include "codegen/opencl/spelling.h"
 #include "codegen/opencl/types.h"
 
 namespace tg::opencl {
 namespace {
 
 // Names that a variable of the module may not have in the source: OpenCL C's words, the functions
-// that the renderer calls, and what it calls things itself.
+// that the renderer calls (those of ops: spelling.def), and what it calls things itself.
 bool IsTaken(std::string_view name) {
   static constexpr std::string_view kWords[] = {
       "auto",     "bool",   "break",    "case",      "char",      "const",    "continue", "default",
-      "do",       "double", "else",     "enum",      "event_t",   "exp2",     "extern",   "float",
-      "fma",      "for",    "global",   "goto",      "half",      "if",       "inline",   "int",
-      "kernel",   "local",  "log2",     "long",      "max",       "min",      "nearest",  "pow",
-      "private",  "quad",   "register", "restrict",  "return",    "select",   "short",    "signed",
-      "sin",      "size_t", "sizeof",   "sqrt",      "static",    "struct",   "switch",   "trunc",
+      "do",       "double", "else",     "enum",      "event_t",   "extern",   "float",    "fma",
+      "for",      "global", "goto",     "half",      "if",        "inline",   "int",      "kernel",
+      "local",    "long",   "nearest",  "private",   "quad",      "register", "restrict", "return",
+      "select",   "short",  "signed",   "size_t",    "sizeof",    "static",   "struct",   "switch",
       "typedef",  "uchar",  "uint",     "ulong",     "union",     "unsigned", "ushort",   "void",
       "volatile", "while",  "constant", "image2d_t", "sampler_t", "barrier"};
   if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
-  for (std::string_view prefix :
-       {"__", "as_", "convert_", "get_", "vload", "vstore", "max_", "min_", "pow_", "sin_",
-        "floordiv_", "floormod_", "mma_", "ldmatrix_", "shuffle_", "copy_async_"}) {
+  if (IsSpelled(name)) return true;
+  for (std::string_view prefix : {"__", "as_", "convert_", "get_", "vload", "vstore", "mma_",
+                                  "ldmatrix_", "shuffle_", "copy_async_"}) {
     // The renderer's functions end in a type, a variable with an underscore in none of them.
     if (name.starts_with(prefix) && !name.ends_with("_")) return true;
   }

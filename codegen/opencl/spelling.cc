@@ -113,6 +113,29 @@ const Spelling* FindSpelling(Op op, char cls) {
   return nullptr;
 }
 
+bool IsSpelled(std::string_view name) {
+  const auto in_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (const Spelling& row : kSpellings) {
+    const std::string_view text = row.text;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (!in_name(text[i])) continue;
+      const size_t begin = i;
+      while (i < text.size() && in_name(text[i])) ++i;
+      const std::string_view word = text.substr(begin, i - begin);
+      if (begin > 0 && text[begin - 1] == '$') continue;
+      // A type has a name, which does not end so.
+      const bool typed = text.substr(i, 2) == "$=";
+      if (typed ? name.starts_with(word) && name.size() > word.size() && !name.ends_with("_")
+                : name == word) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::string FillIn(const Spelling& row, llvm::function_ref<std::string(int, int)> operand,
                    std::string_view type, std::string_view one) {
   std::string out;

@@ -64,6 +64,10 @@ struct Spelling {
 // The row for `op` on operands of class `cls` (a letter of the table), or null.
 const Spelling* FindSpelling(Op op, char cls);
 
+// Whether a row's text has this name in it: of a function or a type, or what `$=` makes of one with
+// some type.
+bool IsSpelled(std::string_view name);
+
 // `row.text` with each placeholder replaced: operand(i, p) gives operand i, in parentheses where it
 // binds less tightly than p; $= becomes `type`, $one `one`.
 std::string FillIn(const Spelling& row, llvm::function_ref<std::string(int, int)> operand,
