@@ -12,6 +12,7 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/closed_form.h"
 #include "passes/kernelize/cost.h"
+#include "passes/kernelize/outputs.h"
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/realize.h"
 #include "passes/kernelize/uniform.h"
@@ -34,7 +35,7 @@ class Preparer {
 
   absl::Status Run() {
     const std::vector<const UOp*> order = PostOrder(body_.root);
-    several_ = NamesDevices(module_, {order.data(), order.size()});
+    const bool several = NamesDevices(module_, {order.data(), order.size()});
     for (const UOp* u : order) {
       if (u->op == Op::kLoop || u->op == Op::kCarried) {
         return absl::UnimplementedError(
@@ -47,7 +48,9 @@ class Preparer {
                          ": a value of type index is in no buffer; cast it to i64"));
       }
       NoteWhatVaries(u);
-      const UOp* to = u->op == Op::kSink ? Sink(u) : Simplify(u);
+      const UOp* to = u->op == Op::kSink ? AssignOutputs(module_, body_, shapes_, map_,
+                                                         several ? &devices_ : nullptr)
+                                         : Simplify(u);
       map_[u] = to;
       uniforms_.Note(to);
       body_.CarryOver(u, to);
@@ -58,11 +61,7 @@ class Preparer {
   }
 
  private:
-  // Also where a symbolic extent cannot be but 0.
-  bool HasNoElements(const Shape& shape) {
-    return std::any_of(shape.begin(), shape.end(),
-                       [&](const Dim& d) { return MaxExtent(module_, b_.context(), d) <= 0; });
-  }
+  bool IsEmpty(const Shape& shape) { return HasNoElements(module_, b_.context(), shape); }
 
   // Whether anything but constants and places makes the value.
   void NoteWhatVaries(const UOp* u) {
@@ -77,7 +76,7 @@ class Preparer {
     for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
     const bool in_memory = IsStored(u) && u->op != Op::kCopy;
     const bool shaped = !u->dtype.is_void() && !in_memory && u->op != Op::kAssign;
-    if (shaped && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
+    if (shaped && IsEmpty(shapes_.Of(u))) return Filled(u, 0);
     switch (u->op) {
       case Op::kFuse:
         fused_.Insert(srcs[0]);
@@ -91,10 +90,10 @@ class Preparer {
         break;
       case Op::kCopy:
         return SimplifyCopy(b_, devices_, shapes_, u, srcs[0],
-                            [&](const Shape& shape) { return HasNoElements(shape); });
+                            [&](const Shape& shape) { return IsEmpty(shape); });
       case Op::kAssign:
         // Nothing is written: there is no value, and nothing to wait for.
-        if (!IsStored(u) && HasNoElements(shapes_.Of(u))) return Filled(u, 0);
+        if (!IsStored(u) && IsEmpty(shapes_.Of(u))) return Filled(u, 0);
         break;
       case Op::kAfter:
         // Of what it waits for, only versions of buffers and effects happen at some time.
@@ -105,7 +104,7 @@ class Preparer {
         if (srcs.size() == 1) return srcs[0];
         break;
       case Op::kReduceAxis:
-        if (HasNoElements(shapes_.Of(u->src(0)))) {
+        if (IsEmpty(shapes_.Of(u->src(0)))) {
           return Filled(u, ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
         }
         if (!varies_.Contains(u)) {
@@ -202,112 +201,6 @@ class Preparer {
     return b_.Expand(one, shape);
   }
 
-  const UOp* Sink(const UOp* sink) {
-    const auto words = sink->words();
-    const bool targets = !words.empty() && words[0] > 0;
-    // Values that get a buffer of the user's by being a result.
-    NodeMap<const UOp*> stored;
-    std::vector<const UOp*> roots;
-    for (size_t i = 0; i < sink->num_srcs; ++i) {
-      const UOp* v = map_.Get(sink->src(i));
-      if (!v->dtype.is_void() && HasNoElements(shapes_.Of(v))) continue;
-      // Nobody can see an index: it is in no buffer.
-      if ((v->op == Op::kNoop && v->num_srcs == 0) || v->dtype.is_index()) continue;
-      const auto name = targets ? static_cast<StringId>(words[1 + i]) : 0;
-      const bool everywhere = several_ && devices_.Of(v) == kAnyDevice && !v->dtype.is_void();
-      if (!name) {
-        // Nobody can see a constant either, and on which device it were to be is not said.
-        if (!everywhere) roots.push_back(v);
-        continue;
-      }
-      DType t = v->dtype;
-      const UOp* y = b_.Buffer(b_.context().String(name), t);
-      if (y == v) {
-        roots.push_back(v);
-        continue;
-      }
-      // Reshapes apart, which others may make of the same.
-      const UOp* value = BelowReshape(v);
-      const UOp* a = b_.context().Make(Op::kAssign, t, {y, Assigned(value, shapes_.Of(v))});
-      body_.CarryOver(v, a);
-      roots.push_back(a);
-      const bool in_memory = IsStored(value) && value->op != Op::kCopy;
-      // Its users may be on other devices than @y.
-      if (everywhere || in_memory || value->op == Op::kAssign) continue;
-      // A constant is one node for the whole graph, which need not read it from memory.
-      if (TargetVersion(value)->op == Op::kConst) continue;
-      if (!stored.Get(value)) stored[value] = a;
-    }
-    return b_.Sink(Redirect(roots, stored));
-  }
-
-  // Reshapes of symbolic extents are left alone.
-  static const UOp* BelowReshape(const UOp* x) {
-    return x->op == Op::kReshape && x->num_srcs == 1 ? x->src(0) : x;
-  }
-
-  const UOp* Reshaped(const UOp* x, const Shape& shape) {
-    const UOp* below = BelowReshape(x);
-    if (shapes_.Of(x) == shape) return x;
-    return shapes_.Of(below) == shape ? below : b_.Reshape(below, shape);
-  }
-
-  // `value` as it is assigned with this shape: it needs no buffer of its own before.
-  const UOp* Assigned(const UOp* value, const Shape& shape) {
-    return Reshaped(value->op == Op::kContiguous ? value->src(0) : value, shape);
-  }
-
-  // `roots` with every use of a stored value, but the one in its own assign, reading the assign,
-  // which may store it in another shape.
-  std::vector<const UOp*> Redirect(const std::vector<const UOp*>& roots,
-                                   const NodeMap<const UOp*>& stored) {
-    NodeSet seen;
-    std::vector<const UOp*> order;
-    AppendPostOrder(roots, seen, order);
-    const bool used_elsewhere = std::any_of(order.begin(), order.end(), [&](const UOp* u) {
-      return u->op != Op::kReshape &&
-             std::any_of(u->srcs().begin(), u->srcs().end(), [&](const UOp* s) {
-               const UOp* a = stored.Get(BelowReshape(s));
-               return a && a != u;
-             });
-    });
-    if (!used_elsewhere) return roots;
-    // The node itself; what its users see; as the target of an assign, which stays where it was.
-    NodeMap<const UOp*> raw, read, place;
-    llvm::SmallVector<const UOp*, 8> srcs;
-    for (const UOp* u : order) {
-      srcs.clear();
-      for (size_t i = 0; i < u->num_srcs; ++i) {
-        const UOp* s = u->src(i);
-        const bool own = u->op == Op::kAssign && i == 1 && stored.Get(BelowReshape(s)) == u;
-        const bool target = u->op == Op::kAssign && i == 0;
-        srcs.push_back(target ? place.Get(s) : own ? raw.Get(s) : read.Get(s));
-      }
-      const UOp* to = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
-      body_.CarryOver(u, to);
-      raw[u] = to;
-      read[u] = to;
-      place[u] = to;
-      if (BelowReshape(u) != u && stored.Get(u->src(0))) {
-        raw[u] = Reshaped(raw.Get(u->src(0)), shapes_.Of(u));
-        read[u] = Reshaped(read.Get(u->src(0)), shapes_.Of(u));
-      }
-      if (IsMovement(u->op)) {
-        srcs[0] = place.Get(u->src(0));
-        place[u] = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
-      }
-      if (const UOp* a = stored.Get(u)) {
-        const UOp* value = Assigned(to, shapes_.Of(a->src(0)));
-        const UOp* assign = b_.context().Make(Op::kAssign, a->dtype, {a->src(0), value});
-        body_.CarryOver(a, assign);
-        read[u] = Reshaped(assign, shapes_.Of(u));
-      }
-    }
-    std::vector<const UOp*> out;
-    for (const UOp* r : roots) out.push_back(read.Get(r));
-    return out;
-  }
-
   const Module& module_;
   const Target& target_;
   NodeSet& fused_;
@@ -315,7 +208,6 @@ class Preparer {
   Builder b_;
   ShapeMap& shapes_;
   DeviceMap devices_;
-  bool several_ = false;  // devices, perhaps
   Uniforms uniforms_;
   ClosedForms closed_forms_;
   NodeSet varies_;

@@ -1,0 +1,30 @@
+// The kernels of a module, by structure: equal ones are one.
+#ifndef TG_PASSES_KERNELIZE_KERNEL_POOL_H_
+#define TG_PASSES_KERNELIZE_KERNEL_POOL_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "ir/module.h"
+#include "passes/pass.h"
+
+namespace tg {
+
+class KernelPool {
+ public:
+  explicit KernelPool(Module& module);
+
+  // Adds the kernel, or finds the equal one that is there. Returns its name.
+  std::string Add(std::unique_ptr<Kernel> kernel, PassContext& context);
+
+ private:
+  Module& module_;
+  std::map<std::string, std::string> by_key_;
+  std::set<std::string> names_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_KERNEL_POOL_H_
