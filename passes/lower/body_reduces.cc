@@ -1,0 +1,164 @@
+// The part of BodyLowering that concerns reduces.
+#include <algorithm>
+
+#include "ir/check.h"
+#include "ir/interpret/scalar.h"
+#include "passes/analysis/indexing.h"
+#include "passes/lower/body_lowering.h"
+#include "passes/simplify/reduce.h"
+
+namespace tg {
+namespace {
+
+const UOp* MakeReduce(Context& ctx, Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
+  std::vector<const UOp*> srcs = {x};
+  srcs.insert(srcs.end(), ranges.begin(), ranges.end());
+  return ctx.Make(Op::kReduce, x->dtype, srcs,
+                  ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
+}
+
+bool HasReduce(const UOp* u) {
+  const std::vector<const UOp*> order = PostOrder(u);
+  return std::any_of(order.begin(), order.end(), [](const UOp* v) { return v->op == Op::kReduce; });
+}
+
+}  // namespace
+
+std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
+                                              std::vector<const UOp*>& ranges,
+                                              std::vector<const UOp*>& specials) {
+  std::vector<const UOp*> axis = where_.axis;
+  for (size_t i : schedule_.AxesOf(u)) {
+    switch (schedule_.axes[i].kind) {
+      case AxisKind::kReduce:
+      case AxisKind::kStage:
+        axis[i] = b_.Range(simplify_(b_.Index(schedule_.axes[i].size)));
+        ranges.push_back(axis[i]);
+        break;
+      case AxisKind::kUnroll:
+      case AxisKind::kUpcast:
+      case AxisKind::kVector:
+        unrolls.push_back(axis[i]);
+        break;
+      case AxisKind::kGroup:
+        specials.push_back(axis[i]);
+        break;
+      default:
+        TG_UNREACHABLE();
+    }
+  }
+  return axis;
+}
+
+const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
+  const auto [it, fresh] = plans_.try_emplace(key);
+  ReduceAt& plan = it->second;
+  if (!fresh) return plan;
+  const UOp* u = key.node;
+  const std::vector<const UOp*> axis = OwnAxes(u, plan.unrolls, plan.ranges, plan.specials);
+  Position from = positions_[key.at];
+  for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
+  from.valid = ForWholeGroup(u, from);
+  size_t num_whole = 0, num_axes = 0;
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const BaseAxis& base = schedule_.base[i];
+    if (base.reduce != u) continue;
+    const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
+    from.index[base.dim] = value;
+    if (NeedsGuard(i)) plan.valid = simplify_(Both(b_, plan.valid, Guard(base, value)));
+    auto& parts = plan.parts.emplace_back(i, std::vector<const UOp*>()).second;
+    for (const Digit& d : schedule_.digits[i]) parts.push_back(axis[d.axis]);
+    ++num_axes;
+    num_whole += std::count(plan.ranges.begin(), plan.ranges.end(), value) > 0;
+  }
+  plan.is_whole = !plan.valid && num_whole == num_axes && num_axes == schedule_.AxesOf(u).size();
+  if (plan.valid) from.valid = simplify_(Both(b_, from.valid, plan.valid));
+  plan.source = Intern(std::move(from));
+  return plan;
+}
+
+const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
+  const auto [it, fresh] = whole_plans_.try_emplace(key);
+  ReduceAt& plan = it->second;
+  if (!fresh) return plan;
+  Position from = positions_[key.at];
+  for (int64_t k : key.node->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
+  for (const BaseAxis& base : schedule_.base) {
+    if (base.reduce != key.node) continue;
+    const UOp* range = b_.Range(simplify_(b_.Index(base.size)));
+    plan.ranges.push_back(range);
+    from.index[base.dim] = range;
+  }
+  plan.is_whole = true;
+  plan.source = Intern(std::move(from));
+  return plan;
+}
+
+const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
+  const ReduceAt& plan = PlanReduce(key);
+  const UOp* x = Find(key.node->src(0), plan.source, missing);
+  if (!x) return nullptr;
+  const Op op = static_cast<Op>(key.node->word());
+  const bool only_loops = plan.unrolls.empty() && plan.specials.empty() && !plan.valid;
+  const UOp* folded = only_loops ? FoldLoop(op, x, plan) : nullptr;
+  // What folds needs none of its opts; the parts that they make of an axis may hide that.
+  if (!folded && !plan.is_whole && MayFoldReduce(op, x)) {
+    const ReduceAt& whole = PlanWhole(key);
+    const UOp* y = Find(key.node->src(0), whole.source, missing);
+    if (!y) return nullptr;
+    folded = FoldLoop(op, y, whole);
+  }
+  if (folded) {
+    ++folded_[key.node];
+    return folded;
+  }
+  ++looped_[key.node];
+  if (plan.valid) {
+    const UOp* identity = b_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+    const bool zero = IsConst(identity) && identity->word() == 0;
+    if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
+  }
+  ReduceAt rest = plan;
+  const std::vector<const UOp*> idle = TakeIdleAxes(op, x, rest);
+  x = reduces_.Reduce(op, x, rest.unrolls, rest.ranges);
+  if (!rest.specials.empty()) x = reduces_.GroupReduce(op, x, rest.specials, locals_);
+  for (const UOp* range : idle) x = simplify_(MakeReduce(b_.context(), op, x, {range}));
+  return x;
+}
+
+std::vector<const UOp*> BodyLowering::TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan) {
+  NodeSet below;
+  std::vector<const UOp*> order, out;
+  AppendPostOrder(UOpSpan(&x, 1), below, order);
+  for (const auto& [base, parts] : plan.parts) {
+    const bool varies = std::any_of(parts.begin(), parts.end(),
+                                    [&](const UOp* part) { return below.Contains(part); });
+    if (varies || NeedsGuard(base) || schedule_.base[base].max_size <= 1) continue;
+    const UOp* range = b_.Range(simplify_(b_.Index(schedule_.base[base].size)));
+    if (HasReduce(simplify_(MakeReduce(b_.context(), op, x, {range})))) continue;
+    for (auto* list : {&plan.ranges, &plan.unrolls, &plan.specials}) {
+      std::erase_if(*list, [&](const UOp* u) {
+        return std::find(parts.begin(), parts.end(), u) != parts.end();
+      });
+    }
+    out.push_back(range);
+  }
+  return out;
+}
+
+std::vector<const UOp*> BodyLowering::FoldedReduces() const {
+  std::vector<const UOp*> out;
+  for (const BaseAxis& b : schedule_.base) {
+    const bool folds = b.reduce && folded_.Get(b.reduce) > 0 && looped_.Get(b.reduce) == 0;
+    if (folds && (out.empty() || out.back() != b.reduce)) out.push_back(b.reduce);
+  }
+  return out;
+}
+
+const UOp* BodyLowering::FoldLoop(Op op, const UOp* x, const ReduceAt& plan) {
+  if (plan.ranges.empty()) return nullptr;
+  const UOp* folded = simplify_(MakeReduce(b_.context(), op, x, plan.ranges));
+  return HasReduce(folded) ? nullptr : folded;
+}
+
+}  // namespace tg
