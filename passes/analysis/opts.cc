@@ -1,380 +1,40 @@
-// The table of opts, and what each does to a schedule.
-#include <algorithm>
-
+// The table of opts.
 #include "absl/strings/str_cat.h"
-#include "ir/check.h"
+#include "passes/analysis/opt_applier.h"
 #include "passes/analysis/schedule.h"
 
 namespace tg {
 namespace {
 
-// The place of a kind in the order of a kernel's name; unrolled and upcast axes keep the order in
-// which they were made, vectors are the innermost lanes.
-int Rank(AxisKind k) {
-  switch (k) {
-    case AxisKind::kGlobal:
-      return 0;
-    case AxisKind::kLoop:
-      return 1;
-    case AxisKind::kLocal:
-      return 2;
-    case AxisKind::kGroup:
-      return 3;
-    case AxisKind::kReduce:
-      return 4;
-    case AxisKind::kStage:
-      return 5;
-    case AxisKind::kUnroll:
-    case AxisKind::kUpcast:
-      return 6;
-    case AxisKind::kVector:
-      return 7;
-  }
-  TG_UNREACHABLE();
-}
-
-absl::Status Illegal(const Opt& opt, const std::string& why) {
-  return absl::InvalidArgumentError(absl::StrCat("opt ", OptText(opt), ": ", why));
-}
-
-// One opt being applied to a copy of the schedule.
-class Applier {
- public:
-  Applier(Schedule& s, const Opt& opt, const Target& target) : s_(s), opt_(opt), target_(target) {}
-
-  absl::Status Split() { return SplitAxis(/*outer_is_n=*/false, nullptr); }
-  absl::Status Upcast() {
-    return Mark({AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage}, AxisKind::kUpcast, 16);
-  }
-  absl::Status Vectorize() {
-    return Mark({AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage}, AxisKind::kVector, 64);
-  }
-  absl::Status Unroll() { return Mark({AxisKind::kReduce}, AxisKind::kUnroll, 32); }
-  absl::Status Loop() { return Mark({AxisKind::kGlobal}, AxisKind::kLoop, INT64_MAX); }
-  absl::Status Local() {
-    if (absl::Status s = NeedLocals(); !s.ok()) return s;
-    if (absl::Status s = Mark({AxisKind::kGlobal}, AxisKind::kLocal, INT64_MAX); !s.ok()) return s;
-    return CheckGroup();
-  }
-  absl::Status Group() { return MarkGroup(); }
-  absl::Status GroupTop() { return MarkGroup(); }
-
-  absl::Status PadTo() {
-    size_t axis = 0;
-    int64_t n = 0;
-    if (absl::Status s = Operands(axis, &n, /*need_amount=*/true); !s.ok()) return s;
-    ScheduledAxis& a = s_.axes[axis];
-    if (s_.digits[a.base].size() != 1) return Illegal(opt_, "pad before the axis is split");
-    if (a.kind != AxisKind::kGlobal && a.kind != AxisKind::kReduce && a.kind != AxisKind::kLoop &&
-        a.kind != AxisKind::kStage) {
-      return Illegal(opt_, "the axis is already " + std::string(AxisKindName(a.kind)));
-    }
-    if (a.size.is_symbolic()) return Illegal(opt_, "the axis is symbolic");
-    if (a.max_size <= n / 4) return Illegal(opt_, "it would more than quadruple the axis");
-    const int64_t size = (a.max_size + n - 1) / n * n;
-    if (size == a.max_size) return absl::OkStatus();
-    a.size = a.max_size = size;
-    s_.padded[a.base] = true;
-    return absl::OkStatus();
-  }
-
-  absl::Status Swap() {
-    size_t a = 0, b = 0;
-    if (opt_.args.size() != 2) return Illegal(opt_, "takes two axes");
-    if (absl::Status s = FindAxis(opt_.args[0], a); !s.ok()) return s;
-    if (absl::Status s = FindAxis(opt_.args[1], b); !s.ok()) return s;
-    if (a == b) return Illegal(opt_, "names one axis twice");
-    if (s_.axes[a].kind != AxisKind::kGlobal || s_.axes[b].kind != AxisKind::kGlobal) {
-      return Illegal(opt_, "both axes must be global");
-    }
-    std::swap(s_.axes[a], s_.axes[b]);
-    for (auto& digits : s_.digits) {
-      for (Digit& d : digits) d.axis = d.axis == a ? b : d.axis == b ? a : d.axis;
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Grid() {
-    size_t axis = 0;
-    int64_t dim = 0;
-    if (absl::Status s = Operands(axis, &dim, true); !s.ok()) return s;
-    if (dim < 0 || dim > 2) return Illegal(opt_, "the grid has dimensions 0, 1 and 2");
-    if (s_.axes[axis].kind != AxisKind::kGlobal) return Illegal(opt_, "the axis is not global");
-    for (const ScheduledAxis& a : s_.axes) {
-      if (a.grid_dim == dim) return Illegal(opt_, "axis " + a.name + " has that dimension");
-    }
-    s_.axes[axis].grid_dim = static_cast<int>(dim);
-    return absl::OkStatus();
-  }
-
-  absl::Status NoLocals() {
-    if (!opt_.args.empty()) return Illegal(opt_, "takes no axis");
-    if (s_.GroupSize() != 1) return Illegal(opt_, "there are local or group axes already");
-    s_.no_locals = true;
-    return absl::OkStatus();
-  }
-
- private:
-  absl::Status FindAxis(const OptArg& arg, size_t& axis) {
-    if (arg.ident.empty()) return Illegal(opt_, "an axis is named, not numbered");
-    if (const int found = s_.FindAxis(arg.ident); found >= 0) {
-      axis = static_cast<size_t>(found);
-      return absl::OkStatus();
-    }
-    std::string names;
-    for (const ScheduledAxis& a : s_.axes)
-      absl::StrAppend(&names, names.empty() ? "" : ", ", a.name);
-    return Illegal(opt_, absl::StrCat("no axis '", arg.ident,
-                                      "'; there are: ", names.empty() ? "none" : names));
-  }
-
-  // The axis and the amount; an amount that is missing or 0 gives the axis's whole size.
-  absl::Status Operands(size_t& axis, int64_t* n, bool need_amount) {
-    if (opt_.args.empty() || opt_.args.size() > 2)
-      return Illegal(opt_, "takes an axis and a number");
-    if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
-    *n = 0;
-    if (amount_ != 0) {
-      *n = amount_;
-    } else if (opt_.args.size() == 2) {
-      if (!opt_.args[1].ident.empty()) return Illegal(opt_, "the second argument is a number");
-      *n = opt_.args[1].number;
-    } else if (need_amount) {
-      return Illegal(opt_, "takes an axis and a number");
-    }
-    if (opt_.name == "grid") return absl::OkStatus();
-    if (*n < 0 || *n == 1) return Illegal(opt_, "the amount must be at least 2");
-    if (*n == 0 && need_amount) return Illegal(opt_, "the amount must be at least 2");
-    return absl::OkStatus();
-  }
-
-  // Splits the named axis; `inner` (or the outer part with `outer_is_n`) gets `n`. Gives the axis
-  // of that size in *marked, the whole axis where the amount covers it.
-  absl::Status SplitAxis(bool outer_is_n, size_t* marked) {
-    size_t axis = 0;
-    int64_t n = 0;
-    if (absl::Status s = Operands(axis, &n, marked == nullptr); !s.ok()) return s;
-    const ScheduledAxis whole = s_.axes[axis];
-    if (!whole.shares.empty()) {
-      return Illegal(opt_, absl::StrCat("axis ", whole.name, " shares axis ", whole.shares));
-    }
-    for (const ScheduledAxis& a : s_.axes) {
-      if (a.shares == whole.name) return Illegal(opt_, "group axis " + a.name + " shares the axis");
-    }
-    if (marked && (n == 0 || (!whole.size.is_symbolic() && n == whole.max_size))) {
-      const bool loop = whole.kind == AxisKind::kGlobal && opt_.name == "loop";
-      if (whole.size.is_symbolic() && !loop) return Illegal(opt_, "the axis is symbolic");
-      *marked = axis;
-      return absl::OkStatus();
-    }
-    if (whole.size.is_symbolic()) return Illegal(opt_, "the axis is symbolic");
-    if (whole.max_size == 0) return Illegal(opt_, "the axis has no iterations");
-    if (whole.max_size % n != 0) {
-      return Illegal(opt_, absl::StrCat(n, " does not divide the axis's size ", whole.max_size,
-                                        " (padto first)"));
-    }
-    if (n == whole.max_size) return Illegal(opt_, "the amount is the whole axis");
-    const int64_t inner = outer_is_n ? whole.max_size / n : n;
-    ScheduledAxis low = whole;
-    low.name = whole.name + ".1";
-    low.size = low.max_size = inner;
-    low.grid_dim = -1;
-    ScheduledAxis& high = s_.axes[axis];
-    high.name = whole.name + ".0";
-    high.size = high.max_size = whole.max_size / inner;
-    const size_t low_at = axis + 1;
-    Insert(low_at, low);
-    auto& digits = s_.digits[whole.base];
-    for (size_t i = 0; i < digits.size(); ++i) {
-      if (digits[i].axis != axis) continue;
-      const int64_t stride = digits[i].stride;
-      digits[i].stride = stride * inner;
-      digits.insert(digits.begin() + static_cast<ptrdiff_t>(i) + 1, {low_at, stride});
-      break;
-    }
-    if (marked) *marked = outer_is_n ? axis : low_at;
-    return absl::OkStatus();
-  }
-
-  absl::Status Mark(std::initializer_list<AxisKind> from, AxisKind to, int64_t limit) {
-    size_t axis = 0;
-    if (!opt_.args.empty()) {
-      if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
-      const AxisKind kind = s_.axes[axis].kind;
-      if (std::find(from.begin(), from.end(), kind) == from.end()) {
-        return Illegal(opt_, absl::StrCat("axis ", s_.axes[axis].name, " is ",
-                                          std::string(AxisKindName(kind))));
-      }
-    }
-    const bool outer_is_n = opt_.name == "grouptop";
-    if (absl::Status s = SplitAxis(outer_is_n, &axis); !s.ok()) return s;
-    const int64_t n = s_.axes[axis].max_size;
-    if (n > limit) return Illegal(opt_, absl::StrCat("the amount ", n, " is over ", limit));
-    // The axis moves behind all of its new rank.
-    ScheduledAxis moved = s_.axes[axis];
-    moved.kind = to;
-    moved.grid_dim = -1;  // it is no part of the grid any more
-    size_t at = s_.axes.size();
-    while (at > 0 && Rank(s_.axes[at - 1].kind) > Rank(to)) --at;
-    if (at > axis) --at;
-    Erase(axis);
-    Insert(at, moved);
-    for (auto& digits : s_.digits) {
-      for (Digit& d : digits) {
-        if (d.axis == SIZE_MAX) d.axis = at;
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status MarkGroup() {
-    if (absl::Status s = NeedLocals(); !s.ok()) return s;
-    // All work-items of a group read what one of them overwrites.
-    if (s_.in_place) return Illegal(opt_, "the kernel reads an argument that it writes");
-    if (opt_.args.size() == 2 && !opt_.args[1].ident.empty()) return MarkShared();
-    if (absl::Status s = Mark({AxisKind::kReduce}, AxisKind::kGroup, INT64_MAX); !s.ok()) return s;
-    return CheckGroup();
-  }
-
-  // The work-items along a local axis, or those that share another reduce, over which the reduce,
-  // or what is staged, does not vary.
-  absl::Status MarkShared() {
-    size_t axis = 0, local = 0;
-    if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
-    if (absl::Status s = FindAxis(opt_.args[1], local); !s.ok()) return s;
-    const ScheduledAxis with = s_.axes[local];
-    const bool group = with.kind == AxisKind::kGroup && with.shares.empty();
-    if (with.kind != AxisKind::kLocal && !group) {
-      return Illegal(opt_, absl::StrCat("axis ", with.name, " is ",
-                                        std::string(AxisKindName(with.kind)), ", not local"));
-    }
-    const size_t base = s_.axes[axis].base;
-    const BaseAxis& own = s_.base[base];
-    const std::string what = own.staged ? "what is staged" : "the reduce";
-    if (!group && (s_.varies[base] & LoopBit(with.base))) {
-      return Illegal(opt_, absl::StrCat(what, " varies along axis ", with.name));
-    }
-    for (const ScheduledAxis& a : s_.axes) {
-      if (a.shares != with.name && a.name != with.name) continue;
-      if (s_.base[a.base].reduce == own.reduce && s_.base[a.base].staged == own.staged) {
-        return Illegal(opt_, absl::StrCat("axis ", a.name, " of ", what, " shares it already"));
-      }
-      // Work-items that stand at different places of one cannot share a term of the other.
-      if ((s_.varies[base] & LoopBit(a.base)) || (s_.varies[a.base] & LoopBit(base))) {
-        return Illegal(opt_, absl::StrCat("axis ", a.name, ", one inside the other, shares it"));
-      }
-    }
-    amount_ = with.max_size;
-    if (absl::Status s = Mark({AxisKind::kReduce, AxisKind::kStage}, AxisKind::kGroup, INT64_MAX);
-        !s.ok()) {
-      return s;
-    }
-    // Marked last, and moved behind all others of its rank.
-    for (size_t i = s_.axes.size(); i-- > 0;) {
-      if (s_.axes[i].kind != AxisKind::kGroup) continue;
-      s_.axes[i].shares = with.name;
-      break;
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status NeedLocals() {
-    if (s_.no_locals) return Illegal(opt_, "after nolocals()");
-    if (!target_.has_local) return Illegal(opt_, "target " + target_.name + " has no local memory");
-    return absl::OkStatus();
-  }
-
-  absl::Status CheckGroup() {
-    const int64_t size = s_.GroupSize();
-    if (size > target_.max_group_size) {
-      return Illegal(opt_, absl::StrCat("a group of ", size, " work-items; target ", target_.name,
-                                        " allows ", target_.max_group_size));
-    }
-    return absl::OkStatus();
-  }
-
- public:
-  // A grid and a group have three dimensions. Axes that share one must be neither a group axis nor
-  // bound to a dimension.
-  absl::Status CheckDimensions() {
-    int groups = 0, locals = 0, bound = 0, free = 0;
-    for (const ScheduledAxis& a : s_.axes) {
-      // A local axis that group axes share keeps to itself.
-      const bool shared = std::any_of(s_.axes.begin(), s_.axes.end(),
-                                      [&](const ScheduledAxis& g) { return g.shares == a.name; });
-      groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
-      locals += a.kind == AxisKind::kLocal && !shared;
-      if (a.kind == AxisKind::kGlobal) ++(a.grid_dim >= 0 ? bound : free);
-    }
-    if (groups + (locals > 0) > 3) return Illegal(opt_, "a group has three dimensions");
-    if (bound + (free > 0) > 3) return Illegal(opt_, "the grid has three dimensions");
-    return absl::OkStatus();
-  }
-
-  absl::Status CheckLocalMemory() {
-    const int64_t bytes = s_.LocalBytes();
-    if (bytes > target_.local_memory) {
-      return Illegal(opt_, absl::StrCat("a group needs ", bytes, " bytes of local memory; target ",
-                                        target_.name, " has ", target_.local_memory));
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  // Axis numbers held in digits follow insertions and removals; the removed one becomes SIZE_MAX.
-  void Insert(size_t at, const ScheduledAxis& axis) {
-    s_.axes.insert(s_.axes.begin() + static_cast<ptrdiff_t>(at), axis);
-    for (auto& digits : s_.digits) {
-      for (Digit& d : digits) d.axis += d.axis != SIZE_MAX && d.axis >= at;
-    }
-  }
-  void Erase(size_t at) {
-    s_.axes.erase(s_.axes.begin() + static_cast<ptrdiff_t>(at));
-    for (auto& digits : s_.digits) {
-      for (Digit& d : digits) {
-        if (d.axis == at)
-          d.axis = SIZE_MAX;
-        else if (d.axis != SIZE_MAX && d.axis > at)
-          --d.axis;
-      }
-    }
-  }
-
-  Schedule& s_;
-  const Opt& opt_;
-  const Target& target_;
-  int64_t amount_ = 0;  // stands for the second argument where that is no number
-};
-
 // THE table of opts.
 struct OptRow {
   OptKind kind;
-  absl::Status (Applier::*apply)();
+  absl::Status (OptApplier::*apply)();
 };
 constexpr OptRow kOpts[] = {
     {{"split", "split(AXIS, N)", "AXIS becomes AXIS.0 and AXIS.1, the latter of size N"},
-     &Applier::Split},
+     &OptApplier::Split},
     {{"upcast", "upcast(AXIS[, N])", "N results of a global axis side by side in one work-item"},
-     &Applier::Upcast},
+     &OptApplier::Upcast},
     {{"vectorize", "vectorize(AXIS[, N])", "as upcast, as the innermost lanes of vectors"},
-     &Applier::Vectorize},
-    {{"unroll", "unroll(AXIS[, N])", "N terms of a reduce side by side"}, &Applier::Unroll},
+     &OptApplier::Vectorize},
+    {{"unroll", "unroll(AXIS[, N])", "N terms of a reduce side by side"}, &OptApplier::Unroll},
     {{"local", "local(AXIS[, N])", "N neighbours on a global axis share a work-group"},
-     &Applier::Local},
+     &OptApplier::Local},
     {{"group", "group(AXIS[, N|SHARED])",
       "N work-items, or those along a local axis or of another reduce, share a reduce, "
       "taking turns at its terms; or they make what is staged"},
-     &Applier::Group},
+     &OptApplier::Group},
     {{"grouptop", "grouptop(AXIS[, N|SHARED])", "as group, with a block of terms each"},
-     &Applier::GroupTop},
+     &OptApplier::GroupTop},
     {{"loop", "loop(AXIS[, N])", "a global axis, or N of it, as a loop inside the work-item"},
-     &Applier::Loop},
+     &OptApplier::Loop},
     {{"padto", "padto(AXIS, N)", "rounds an axis up to a multiple of N, guarding what is beyond"},
-     &Applier::PadTo},
+     &OptApplier::PadTo},
     {{"swap", "swap(AXIS, AXIS)", "exchanges two global axes in the order of the grid"},
-     &Applier::Swap},
-    {{"grid", "grid(AXIS, D)", "a global axis becomes dimension D of the grid"}, &Applier::Grid},
-    {{"nolocals", "nolocals()", "work-groups of one work-item"}, &Applier::NoLocals},
+     &OptApplier::Swap},
+    {{"grid", "grid(AXIS, D)", "a global axis becomes dimension D of the grid"}, &OptApplier::Grid},
+    {{"nolocals", "nolocals()", "work-groups of one work-item"}, &OptApplier::NoLocals},
 };
 
 }  // namespace
@@ -401,7 +61,7 @@ absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) 
   for (const OptRow& row : kOpts) {
     if (row.kind.name != opt.name) continue;
     Schedule copy = schedule;
-    Applier applier(copy, opt, target);
+    OptApplier applier(copy, opt, target);
     if (absl::Status s = (applier.*row.apply)(); !s.ok()) return s;
     if (absl::Status s = applier.CheckDimensions(); !s.ok()) return s;
     if (absl::Status s = applier.CheckLocalMemory(); !s.ok()) return s;
@@ -412,7 +72,7 @@ absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) 
   for (const OptRow& row : kOpts) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(row.kind.name));
   }
-  return Illegal(opt, "no such opt; there are: " + names);
+  return IllegalOpt(opt, "no such opt; there are: " + names);
 }
 
 }  // namespace tg

@@ -1,0 +1,338 @@
+#include "passes/analysis/opt_applier.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "ir/check.h"
+
+namespace tg {
+namespace {
+
+// The place of a kind in the order of a kernel's name; unrolled and upcast axes keep the order in
+// which they were made, vectors are the innermost lanes.
+int Rank(AxisKind k) {
+  switch (k) {
+    case AxisKind::kGlobal:
+      return 0;
+    case AxisKind::kLoop:
+      return 1;
+    case AxisKind::kLocal:
+      return 2;
+    case AxisKind::kGroup:
+      return 3;
+    case AxisKind::kReduce:
+      return 4;
+    case AxisKind::kStage:
+      return 5;
+    case AxisKind::kUnroll:
+    case AxisKind::kUpcast:
+      return 6;
+    case AxisKind::kVector:
+      return 7;
+  }
+  TG_UNREACHABLE();
+}
+
+}  // namespace
+
+absl::Status IllegalOpt(const Opt& opt, const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("opt ", OptText(opt), ": ", why));
+}
+
+absl::Status OptApplier::Split() { return SplitAxis(/*outer_is_n=*/false, nullptr); }
+
+absl::Status OptApplier::Upcast() {
+  return Mark({AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage}, AxisKind::kUpcast, 16);
+}
+
+absl::Status OptApplier::Vectorize() {
+  return Mark({AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage}, AxisKind::kVector, 64);
+}
+
+absl::Status OptApplier::Unroll() { return Mark({AxisKind::kReduce}, AxisKind::kUnroll, 32); }
+
+absl::Status OptApplier::Loop() { return Mark({AxisKind::kGlobal}, AxisKind::kLoop, INT64_MAX); }
+
+absl::Status OptApplier::Local() {
+  if (absl::Status s = NeedLocals(); !s.ok()) return s;
+  if (absl::Status s = Mark({AxisKind::kGlobal}, AxisKind::kLocal, INT64_MAX); !s.ok()) return s;
+  return CheckGroup();
+}
+
+absl::Status OptApplier::Group() { return MarkGroup(); }
+
+absl::Status OptApplier::GroupTop() { return MarkGroup(); }
+
+absl::Status OptApplier::PadTo() {
+  size_t axis = 0;
+  int64_t n = 0;
+  if (absl::Status s = Operands(axis, &n, /*need_amount=*/true); !s.ok()) return s;
+  ScheduledAxis& a = s_.axes[axis];
+  if (s_.digits[a.base].size() != 1) return IllegalOpt(opt_, "pad before the axis is split");
+  if (a.kind != AxisKind::kGlobal && a.kind != AxisKind::kReduce && a.kind != AxisKind::kLoop &&
+      a.kind != AxisKind::kStage) {
+    return IllegalOpt(opt_, "the axis is already " + std::string(AxisKindName(a.kind)));
+  }
+  if (a.size.is_symbolic()) return IllegalOpt(opt_, "the axis is symbolic");
+  if (a.max_size <= n / 4) return IllegalOpt(opt_, "it would more than quadruple the axis");
+  const int64_t size = (a.max_size + n - 1) / n * n;
+  if (size == a.max_size) return absl::OkStatus();
+  a.size = a.max_size = size;
+  s_.padded[a.base] = true;
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::Swap() {
+  size_t a = 0, b = 0;
+  if (opt_.args.size() != 2) return IllegalOpt(opt_, "takes two axes");
+  if (absl::Status s = FindAxis(opt_.args[0], a); !s.ok()) return s;
+  if (absl::Status s = FindAxis(opt_.args[1], b); !s.ok()) return s;
+  if (a == b) return IllegalOpt(opt_, "names one axis twice");
+  if (s_.axes[a].kind != AxisKind::kGlobal || s_.axes[b].kind != AxisKind::kGlobal) {
+    return IllegalOpt(opt_, "both axes must be global");
+  }
+  std::swap(s_.axes[a], s_.axes[b]);
+  for (auto& digits : s_.digits) {
+    for (Digit& d : digits) d.axis = d.axis == a ? b : d.axis == b ? a : d.axis;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::Grid() {
+  size_t axis = 0;
+  int64_t dim = 0;
+  if (absl::Status s = Operands(axis, &dim, true); !s.ok()) return s;
+  if (dim < 0 || dim > 2) return IllegalOpt(opt_, "the grid has dimensions 0, 1 and 2");
+  if (s_.axes[axis].kind != AxisKind::kGlobal) return IllegalOpt(opt_, "the axis is not global");
+  for (const ScheduledAxis& a : s_.axes) {
+    if (a.grid_dim == dim) return IllegalOpt(opt_, "axis " + a.name + " has that dimension");
+  }
+  s_.axes[axis].grid_dim = static_cast<int>(dim);
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::NoLocals() {
+  if (!opt_.args.empty()) return IllegalOpt(opt_, "takes no axis");
+  if (s_.GroupSize() != 1) return IllegalOpt(opt_, "there are local or group axes already");
+  s_.no_locals = true;
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::FindAxis(const OptArg& arg, size_t& axis) {
+  if (arg.ident.empty()) return IllegalOpt(opt_, "an axis is named, not numbered");
+  if (const int found = s_.FindAxis(arg.ident); found >= 0) {
+    axis = static_cast<size_t>(found);
+    return absl::OkStatus();
+  }
+  std::string names;
+  for (const ScheduledAxis& a : s_.axes) absl::StrAppend(&names, names.empty() ? "" : ", ", a.name);
+  return IllegalOpt(
+      opt_, absl::StrCat("no axis '", arg.ident, "'; there are: ", names.empty() ? "none" : names));
+}
+
+absl::Status OptApplier::Operands(size_t& axis, int64_t* n, bool need_amount) {
+  if (opt_.args.empty() || opt_.args.size() > 2)
+    return IllegalOpt(opt_, "takes an axis and a number");
+  if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
+  *n = 0;
+  if (amount_ != 0) {
+    *n = amount_;
+  } else if (opt_.args.size() == 2) {
+    if (!opt_.args[1].ident.empty()) return IllegalOpt(opt_, "the second argument is a number");
+    *n = opt_.args[1].number;
+  } else if (need_amount) {
+    return IllegalOpt(opt_, "takes an axis and a number");
+  }
+  if (opt_.name == "grid") return absl::OkStatus();
+  if (*n < 0 || *n == 1) return IllegalOpt(opt_, "the amount must be at least 2");
+  if (*n == 0 && need_amount) return IllegalOpt(opt_, "the amount must be at least 2");
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::SplitAxis(bool outer_is_n, size_t* marked) {
+  size_t axis = 0;
+  int64_t n = 0;
+  if (absl::Status s = Operands(axis, &n, marked == nullptr); !s.ok()) return s;
+  const ScheduledAxis whole = s_.axes[axis];
+  if (!whole.shares.empty()) {
+    return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " shares axis ", whole.shares));
+  }
+  for (const ScheduledAxis& a : s_.axes) {
+    if (a.shares == whole.name)
+      return IllegalOpt(opt_, "group axis " + a.name + " shares the axis");
+  }
+  if (marked && (n == 0 || (!whole.size.is_symbolic() && n == whole.max_size))) {
+    const bool loop = whole.kind == AxisKind::kGlobal && opt_.name == "loop";
+    if (whole.size.is_symbolic() && !loop) return IllegalOpt(opt_, "the axis is symbolic");
+    *marked = axis;
+    return absl::OkStatus();
+  }
+  if (whole.size.is_symbolic()) return IllegalOpt(opt_, "the axis is symbolic");
+  if (whole.max_size == 0) return IllegalOpt(opt_, "the axis has no iterations");
+  if (whole.max_size % n != 0) {
+    return IllegalOpt(opt_, absl::StrCat(n, " does not divide the axis's size ", whole.max_size,
+                                         " (padto first)"));
+  }
+  if (n == whole.max_size) return IllegalOpt(opt_, "the amount is the whole axis");
+  const int64_t inner = outer_is_n ? whole.max_size / n : n;
+  ScheduledAxis low = whole;
+  low.name = whole.name + ".1";
+  low.size = low.max_size = inner;
+  low.grid_dim = -1;
+  ScheduledAxis& high = s_.axes[axis];
+  high.name = whole.name + ".0";
+  high.size = high.max_size = whole.max_size / inner;
+  const size_t low_at = axis + 1;
+  Insert(low_at, low);
+  auto& digits = s_.digits[whole.base];
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (digits[i].axis != axis) continue;
+    const int64_t stride = digits[i].stride;
+    digits[i].stride = stride * inner;
+    digits.insert(digits.begin() + static_cast<ptrdiff_t>(i) + 1, {low_at, stride});
+    break;
+  }
+  if (marked) *marked = outer_is_n ? axis : low_at;
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::Mark(std::initializer_list<AxisKind> from, AxisKind to, int64_t limit) {
+  size_t axis = 0;
+  if (!opt_.args.empty()) {
+    if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
+    const AxisKind kind = s_.axes[axis].kind;
+    if (std::find(from.begin(), from.end(), kind) == from.end()) {
+      return IllegalOpt(
+          opt_, absl::StrCat("axis ", s_.axes[axis].name, " is ", std::string(AxisKindName(kind))));
+    }
+  }
+  const bool outer_is_n = opt_.name == "grouptop";
+  if (absl::Status s = SplitAxis(outer_is_n, &axis); !s.ok()) return s;
+  const int64_t n = s_.axes[axis].max_size;
+  if (n > limit) return IllegalOpt(opt_, absl::StrCat("the amount ", n, " is over ", limit));
+  // The axis moves behind all of its new rank.
+  ScheduledAxis moved = s_.axes[axis];
+  moved.kind = to;
+  moved.grid_dim = -1;  // it is no part of the grid any more
+  size_t at = s_.axes.size();
+  while (at > 0 && Rank(s_.axes[at - 1].kind) > Rank(to)) --at;
+  if (at > axis) --at;
+  Erase(axis);
+  Insert(at, moved);
+  for (auto& digits : s_.digits) {
+    for (Digit& d : digits) {
+      if (d.axis == SIZE_MAX) d.axis = at;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::MarkGroup() {
+  if (absl::Status s = NeedLocals(); !s.ok()) return s;
+  // All work-items of a group read what one of them overwrites.
+  if (s_.in_place) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
+  if (opt_.args.size() == 2 && !opt_.args[1].ident.empty()) return MarkShared();
+  if (absl::Status s = Mark({AxisKind::kReduce}, AxisKind::kGroup, INT64_MAX); !s.ok()) return s;
+  return CheckGroup();
+}
+
+absl::Status OptApplier::MarkShared() {
+  size_t axis = 0, local = 0;
+  if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
+  if (absl::Status s = FindAxis(opt_.args[1], local); !s.ok()) return s;
+  const ScheduledAxis with = s_.axes[local];
+  const bool group = with.kind == AxisKind::kGroup && with.shares.empty();
+  if (with.kind != AxisKind::kLocal && !group) {
+    return IllegalOpt(opt_, absl::StrCat("axis ", with.name, " is ",
+                                         std::string(AxisKindName(with.kind)), ", not local"));
+  }
+  const size_t base = s_.axes[axis].base;
+  const BaseAxis& own = s_.base[base];
+  const std::string what = own.staged ? "what is staged" : "the reduce";
+  if (!group && (s_.varies[base] & LoopBit(with.base))) {
+    return IllegalOpt(opt_, absl::StrCat(what, " varies along axis ", with.name));
+  }
+  for (const ScheduledAxis& a : s_.axes) {
+    if (a.shares != with.name && a.name != with.name) continue;
+    if (s_.base[a.base].reduce == own.reduce && s_.base[a.base].staged == own.staged) {
+      return IllegalOpt(opt_, absl::StrCat("axis ", a.name, " of ", what, " shares it already"));
+    }
+    // Work-items that stand at different places of one cannot share a term of the other.
+    if ((s_.varies[base] & LoopBit(a.base)) || (s_.varies[a.base] & LoopBit(base))) {
+      return IllegalOpt(opt_, absl::StrCat("axis ", a.name, ", one inside the other, shares it"));
+    }
+  }
+  amount_ = with.max_size;
+  if (absl::Status s = Mark({AxisKind::kReduce, AxisKind::kStage}, AxisKind::kGroup, INT64_MAX);
+      !s.ok()) {
+    return s;
+  }
+  // Marked last, and moved behind all others of its rank.
+  for (size_t i = s_.axes.size(); i-- > 0;) {
+    if (s_.axes[i].kind != AxisKind::kGroup) continue;
+    s_.axes[i].shares = with.name;
+    break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::NeedLocals() {
+  if (s_.no_locals) return IllegalOpt(opt_, "after nolocals()");
+  if (!target_.has_local)
+    return IllegalOpt(opt_, "target " + target_.name + " has no local memory");
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::CheckGroup() {
+  const int64_t size = s_.GroupSize();
+  if (size > target_.max_group_size) {
+    return IllegalOpt(opt_, absl::StrCat("a group of ", size, " work-items; target ", target_.name,
+                                         " allows ", target_.max_group_size));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::CheckDimensions() {
+  int groups = 0, locals = 0, bound = 0, free = 0;
+  for (const ScheduledAxis& a : s_.axes) {
+    // A local axis that group axes share keeps to itself.
+    const bool shared = std::any_of(s_.axes.begin(), s_.axes.end(),
+                                    [&](const ScheduledAxis& g) { return g.shares == a.name; });
+    groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
+    locals += a.kind == AxisKind::kLocal && !shared;
+    if (a.kind == AxisKind::kGlobal) ++(a.grid_dim >= 0 ? bound : free);
+  }
+  if (groups + (locals > 0) > 3) return IllegalOpt(opt_, "a group has three dimensions");
+  if (bound + (free > 0) > 3) return IllegalOpt(opt_, "the grid has three dimensions");
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::CheckLocalMemory() {
+  const int64_t bytes = s_.LocalBytes();
+  if (bytes > target_.local_memory) {
+    return IllegalOpt(opt_, absl::StrCat("a group needs ", bytes, " bytes of local memory; target ",
+                                         target_.name, " has ", target_.local_memory));
+  }
+  return absl::OkStatus();
+}
+
+void OptApplier::Insert(size_t at, const ScheduledAxis& axis) {
+  s_.axes.insert(s_.axes.begin() + static_cast<ptrdiff_t>(at), axis);
+  for (auto& digits : s_.digits) {
+    for (Digit& d : digits) d.axis += d.axis != SIZE_MAX && d.axis >= at;
+  }
+}
+
+void OptApplier::Erase(size_t at) {
+  s_.axes.erase(s_.axes.begin() + static_cast<ptrdiff_t>(at));
+  for (auto& digits : s_.digits) {
+    for (Digit& d : digits) {
+      if (d.axis == at)
+        d.axis = SIZE_MAX;
+      else if (d.axis != SIZE_MAX && d.axis > at)
+        --d.axis;
+    }
+  }
+}
+
+}  // namespace tg

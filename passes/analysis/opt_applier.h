@@ -1,0 +1,73 @@
+// One opt being applied to a schedule.
+#ifndef TG_PASSES_ANALYSIS_OPT_APPLIER_H_
+#define TG_PASSES_ANALYSIS_OPT_APPLIER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "absl/status/status.h"
+#include "passes/analysis/schedule.h"
+
+namespace tg {
+
+// That the opt cannot be applied, and why.
+absl::Status IllegalOpt(const Opt& opt, const std::string& why);
+
+// A method for each kind of opt. One that fails leaves the schedule half changed: a copy is for
+// that.
+class OptApplier {
+ public:
+  OptApplier(Schedule& s, const Opt& opt, const Target& target)
+      : s_(s), opt_(opt), target_(target) {}
+
+  absl::Status Split();
+  absl::Status Upcast();
+  absl::Status Vectorize();
+  absl::Status Unroll();
+  absl::Status Loop();
+  absl::Status Local();
+  absl::Status Group();
+  absl::Status GroupTop();
+  absl::Status PadTo();
+  absl::Status Swap();
+  absl::Status Grid();
+  absl::Status NoLocals();
+
+  // A grid and a group have three dimensions. Axes that share one must be neither a group axis nor
+  // bound to a dimension.
+  absl::Status CheckDimensions();
+  absl::Status CheckLocalMemory();
+
+ private:
+  absl::Status FindAxis(const OptArg& arg, size_t& axis);
+
+  // The axis and the amount; an amount that is missing or 0 gives the axis's whole size.
+  absl::Status Operands(size_t& axis, int64_t* n, bool need_amount);
+
+  // Splits the named axis; `inner` (or the outer part with `outer_is_n`) gets `n`. Gives the axis
+  // of that size in *marked, the whole axis where the amount covers it.
+  absl::Status SplitAxis(bool outer_is_n, size_t* marked);
+
+  absl::Status Mark(std::initializer_list<AxisKind> from, AxisKind to, int64_t limit);
+  absl::Status MarkGroup();
+
+  // The work-items along a local axis, or those that share another reduce, over which the reduce,
+  // or what is staged, does not vary.
+  absl::Status MarkShared();
+  absl::Status NeedLocals();
+  absl::Status CheckGroup();
+
+  // Axis numbers held in digits follow insertions and removals; the removed one becomes SIZE_MAX.
+  void Insert(size_t at, const ScheduledAxis& axis);
+  void Erase(size_t at);
+
+  Schedule& s_;
+  const Opt& opt_;
+  const Target& target_;
+  int64_t amount_ = 0;  // stands for the second argument where that is no number
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_ANALYSIS_OPT_APPLIER_H_
