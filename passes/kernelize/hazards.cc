@@ -24,7 +24,9 @@ UseId TargetUse(UseTable& uses, const UOp* assign) {
 struct Writer {
   const UOp* assign;
   const UOp* buffer;
-  size_t draft;  // SIZE_MAX: an assign that was there already
+  size_t draft;     // SIZE_MAX: an assign that was there already
+  size_t previous;  // the writer of the version that it overwrites, if it comes before it in the
+                    // list; else SIZE_MAX
 };
 
 class Finder {
@@ -39,25 +41,30 @@ class Finder {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
       const KernelDraft& d = drafts[i];
-      if (d.targets[0]) writers_.push_back({d.nodes[0], BufferOf(d.targets[0]), i});
+      if (d.targets[0]) AddWriter(d.nodes[0], i);
       for (const UOp* version : d.inputs) AddReader(i, version);
       if (d.reads_target) AddReader(i, d.targets[0]);
     }
     for (const UOp* u : order_) {
       const bool stored = u->op == Op::kAssign && IsStored(u);
-      if (stored) writers_.push_back({u, BufferOf(u->src(0)), SIZE_MAX});
+      if (stored) AddWriter(u, SIZE_MAX);
     }
   }
 
   WriteAfterRead Run() {
     constexpr size_t kBatch = 64;
+    std::vector<std::vector<bool>> old(writers_.size());  // by writer and reader of its buffer
     for (size_t first = 0; first < writers_.size(); first += kBatch) {
       const size_t end = std::min(first + kBatch, writers_.size());
       const NodeMap<uint64_t> needs = NeedsOf(first, end);
       for (size_t w = first; w < end; ++w) {
         const uint64_t bit = uint64_t{1} << (w - first);
+        const size_t previous = writers_[w].previous;
         for (const auto& [r, version] : readers_.Get(writers_[w].buffer)) {
-          Order(w, r, version, needs.Get(version) & bit, needs.Get(drafts_[r].nodes[0]) & bit);
+          // Who reads what the previous writer overwrites runs before that, and so before this one.
+          const bool waits = previous != SIZE_MAX && old[previous][old[w].size()];
+          old[w].push_back((needs.Get(version) & bit) == 0);
+          Order(w, r, version, !old[w].back(), needs.Get(drafts_[r].nodes[0]) & bit, waits);
         }
       }
     }
@@ -72,6 +79,13 @@ class Finder {
     size_t reader;
     const UOp* version;
   };
+
+  void AddWriter(const UOp* assign, size_t draft) {
+    const UOp* target = TargetVersion(assign->src(0));
+    const size_t previous = writer_of_.Get(target) - 1;
+    writers_.push_back({assign, BufferOf(target), draft, previous});
+    writer_of_[assign] = writers_.size();
+  }
 
   void AddReader(size_t r, const UOp* version) {
     if (IsVersion(version)) readers_[BufferOf(version)].emplace_back(r, version);
@@ -92,8 +106,8 @@ class Finder {
   }
 
   // Draft `r` reads `version` of what writer `w` writes; whether the version includes what is
-  // written, and whether the draft needs it.
-  void Order(size_t w, size_t r, const UOp* version, bool is_new, bool needs_new) {
+  // written, whether the draft needs it, and whether the writer waits for the draft in any case.
+  void Order(size_t w, size_t r, const UOp* version, bool is_new, bool needs_new, bool waits) {
     const Writer& writer = writers_[w];
     if (r == writer.draft) {
       if (!ReadsWhereItWrites(drafts_[r], version)) {
@@ -103,6 +117,7 @@ class Finder {
     }
     if (is_new) return;
     if (needs_new) return Refuse(writer, version, Conflict::kOldAndNew);
+    if (waits) return;
     reads_.push_back({w, r, version});
     std::vector<size_t>& list =
         writer.draft == SIZE_MAX ? out_.stored[writer.assign] : out_.drafts[writer.draft];
@@ -218,6 +233,7 @@ class Finder {
   const NodeMap<UseList>& read_uses_;
   const std::vector<const UOp*> order_;
   std::vector<Writer> writers_;
+  NodeMap<size_t> writer_of_;  // by assign: 1 + position in writers_
   // By buffer: drafts that read it, and the version.
   NodeMap<std::vector<std::pair<size_t, const UOp*>>> readers_;
   std::vector<Read> reads_;
