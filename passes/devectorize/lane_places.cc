@@ -14,10 +14,16 @@ bool SideBySide(int32_t a, int32_t b) {
 Places LanePlaces::Of(const UOp* u) {
   if (places_.empty()) {
     for (const UOp* v : order_) {
-      if (v->dtype.is_value()) Find(v);
+      if (v->dtype.is_value() && v->dtype.lanes() > 1) Find(v);
     }
   }
   return Known(u);
+}
+
+int32_t LanePlaces::Scalar(const UOp* u) {
+  if (IsConst(u)) return kAnywhere;
+  // Each stands alone: no place is the one after another's.
+  return kScalars + 2 * static_cast<int32_t>(u->id);
 }
 
 Places LanePlaces::Known(const UOp* u) const {
@@ -30,13 +36,13 @@ void LanePlaces::Find(const UOp* u) {
   start_[u] = static_cast<uint32_t>(start);
   // Appending may move what is known already: it is looked at by its number.
   const auto append = [&](const UOp* s, size_t lane) {
-    const int32_t place = places_[start_.Get(s) + lane];
+    const int32_t place = s->dtype.lanes() == 1 ? Scalar(s) : places_[start_.Get(s) + lane];
     places_.push_back(place);
   };
   if (IsConst(u) || u->op == Op::kVConst) {
     places_.resize(start + n, kAnywhere);
   } else if (u->op == Op::kSplat) {
-    for (size_t l = 0; l < n; ++l) append(u->src(0), 0);
+    places_.resize(start + n, Scalar(u->src(0)));
   } else if (u->op == Op::kVectorize || u->op == Op::kCat) {
     for (const UOp* s : u->srcs()) {
       for (size_t l = 0; l < static_cast<size_t>(s->dtype.lanes()); ++l) append(s, l);
@@ -45,7 +51,7 @@ void LanePlaces::Find(const UOp* u) {
     for (int64_t l : u->list()) append(u->src(0), static_cast<size_t>(l));
   } else {
     // What is computed lane by lane has neighbours where those of all sources are.
-    const bool has_lanes = IsElementwise(u->op) && n > 1;
+    const bool has_lanes = IsElementwise(u->op);
     for (size_t l = 0; l < n; ++l) {
       const bool follows = l > 0 && (!has_lanes || llvm::all_of(u->srcs(), [&](const UOp* s) {
                              return SideBySide(Known(s)[l - 1], Known(s)[l]);

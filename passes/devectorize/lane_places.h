@@ -16,14 +16,17 @@ namespace tg {
 using Places = std::span<const int32_t>;
 inline constexpr int32_t kAnywhere = -1;
 
-// The places of all lanes of a body's values, found when they are first asked for.
+// The places of all lanes of a body's vectors, found when they are first asked for.
 class LanePlaces {
  public:
-  // `order`, which has sources first and outlives this, holds whatever is asked for.
+  // `order`, which has sources first and outlives this, holds the vectors that are asked for.
   explicit LanePlaces(const std::vector<const UOp*>& order) : order_(order) {}
   Places Of(const UOp* u);
 
  private:
+  // Of the lanes of vectors; those of scalars are above.
+  static constexpr int32_t kScalars = 1 << 30;
+  static int32_t Scalar(const UOp* u);
   void Find(const UOp* u);
   Places Known(const UOp* u) const;
 

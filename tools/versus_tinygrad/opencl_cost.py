@@ -287,11 +287,11 @@ class Reader:
                     result = Type(kind.kind, 1), 0, result[2]
                 else:
                     result = kind.kind, 0, kind.lanes > 0
-            elif self.peek() == "." and re.match(r"(s[0-9a-fA-F]+|[xyzwabcd]+|lo|hi)$", self.peek(1)):
+            elif self.peek() == "." and re.match(r"(s[0-9a-fA-F]+|[xyzwabcd]+|lo|hi|even|odd)$", self.peek(1)):
                 self.take()
                 lanes = self.take()
                 kind, _, access = result
-                number = kind.lanes // 2 if lanes in ("lo", "hi") else len(lanes) - lanes.startswith("s")
+                number = kind.lanes // 2 if lanes in ("lo", "hi", "even", "odd") else len(lanes) - lanes.startswith("s")
                 result = Type(kind.kind, number), 0, access
             else:
                 return result
