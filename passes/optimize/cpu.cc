@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "passes/optimize/blocks.h"
 #include "passes/optimize/heuristic.h"
 #include "passes/optimize/lanes.h"
 
@@ -167,10 +168,12 @@ void Unroll(Tuner& t) {
   }
 }
 
-// A group costs some nanoseconds: enough groups for every core to share evenly, the rest as loops.
-// `shared` axes are left alone.
+// So many that every core has its share of them, whatever a group takes.
+int64_t EnoughGroups(const Tuner& t) { return int64_t{32} * t.target().compute_units; }
+
+// A group costs some nanoseconds: enough groups, the rest as loops. `shared` axes are left alone.
 void Loops(Tuner& t, LoopSet shared = 0) {
-  const int64_t enough = int64_t{32} * t.target().compute_units;
+  const int64_t enough = EnoughGroups(t);
   std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
   std::erase_if(globals,
                 [&](size_t i) { return (shared & LoopBit(t.schedule().axes[i].base)) != 0; });
@@ -254,6 +257,8 @@ void TuneForCpu(Tuner& t) {
     Unroll(t);
   } else {
     TileTerms(t);
+    // Whatever is read lies in rows of terms: a cache has room for them in all of its sets.
+    if (LoopInCache(t, EnoughGroups(t))) return;
   }
   Loops(t);
 }

@@ -32,8 +32,8 @@ class Tuner {
   // Applies `name(axis, amount)` (amount 0: the whole axis); false where it is not legal.
   bool Try(std::string_view name, size_t axis, int64_t amount = 0);
 
-  // The same with the work-items along the local axis of that name for an amount.
-  bool TryWith(std::string_view name, size_t axis, std::string_view local);
+  // The same with another axis, by name, for an amount: the local axis of a group's work-items.
+  bool TryWith(std::string_view name, size_t axis, std::string_view other);
 
   // The reduce that a base axis belongs to; null for axes of what is stored and for folded reduces.
   const UOp* ReduceOf(const BaseAxis& base) const {

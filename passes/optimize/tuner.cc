@@ -12,10 +12,10 @@ bool Tuner::Try(std::string_view name, size_t axis, int64_t amount) {
   return Keep(std::move(opt));
 }
 
-bool Tuner::TryWith(std::string_view name, size_t axis, std::string_view local) {
+bool Tuner::TryWith(std::string_view name, size_t axis, std::string_view other) {
   Opt opt;
   opt.name = std::string(name);
-  opt.args = {{schedule_.axes[axis].name, 0}, {std::string(local), 0}};
+  opt.args = {{schedule_.axes[axis].name, 0}, {std::string(other), 0}};
   return Keep(std::move(opt));
 }
 

@@ -1,0 +1,125 @@
+#include "passes/optimize/blocks.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tg {
+namespace {
+
+// Loops over results, the outermost first: an axis and how many steps of it.
+using Nest = std::vector<std::pair<size_t, int64_t>>;
+
+class Traffic {
+ public:
+  explicit Traffic(const Tuner& t) : t_(t) {
+    for (const Access& a : t.accesses()) {
+      if (!a.is_store()) loads_.push_back(&a);
+    }
+  }
+
+  // Bytes that are read from beyond the cache: a loop that does not vary a load reads what is
+  // within it again, unless all that its body reads stays in the cache from one step to the next.
+  double Of(const Nest& nest) const {
+    std::vector<double> within, read;
+    for (const Access* a : loads_) within.push_back(Step(*a));
+    read = within;
+    for (size_t level = nest.size(); level-- > 0;) {
+      const auto [axis, steps] = nest[level];
+      double body = 0;
+      for (double bytes : within) body += bytes;
+      const bool stays = body <= Cache();
+      for (size_t i = 0; i < loads_.size(); ++i) {
+        const bool varies = t_.Stride(*loads_[i], axis) != 0;
+        if (varies) within[i] = std::min(within[i] * static_cast<double>(steps), Whole(*loads_[i]));
+        if (varies || !stays) read[i] *= static_cast<double>(steps);
+      }
+    }
+    double all = 0;
+    for (double bytes : read) all += bytes;
+    return all;
+  }
+
+ private:
+  // What a core may count on while others use the cache too.
+  double Cache() const { return static_cast<double>(t_.target().cache_bytes) / 4; }
+
+  static double Element(const Access& a) {
+    return static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
+  }
+  double Whole(const Access& a) const {
+    const UOp* memory = a.node->src(0);
+    while (memory->num_srcs > 0) memory = memory->src(0);
+    return Element(a) * static_cast<double>(memory->dtype.size());
+  }
+  // For one step of all global axes.
+  double Step(const Access& a) const {
+    double bytes = Element(a);
+    for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+      const bool inside = t_.schedule().axes[i].kind != AxisKind::kGlobal;
+      if (inside && t_.Stride(a, i) != 0) bytes *= static_cast<double>(t_.Size(i));
+    }
+    return std::min(bytes, Whole(a));
+  }
+
+  const Tuner& t_;
+  std::vector<const Access*> loads_;
+};
+
+// The nest in which `steps` of the axis at `k` are innermost, and the groups of a block follow each
+// other.
+Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
+  Nest nest = plain;
+  const auto [axis, size] = plain[k];
+  if (steps == size) {
+    nest.erase(nest.begin() + static_cast<ptrdiff_t>(k));
+  } else {
+    nest[k].second = size / steps;
+    std::swap(nest[0], nest[k]);
+  }
+  nest.emplace_back(axis, steps);
+  return nest;
+}
+
+}  // namespace
+
+bool LoopInCache(Tuner& t, int64_t groups) {
+  Nest plain;
+  int64_t results = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (t.IsSymbolic(i)) return false;
+    plain.emplace_back(i, t.Size(i));
+    results *= t.Size(i);
+  }
+  if (plain.size() < 2) return false;
+  const Traffic traffic(t);
+  // A little is not worth it: groups that write side by side are simpler.
+  constexpr double kWorthIt = 0.8;
+  double least = traffic.Of(plain) * kWorthIt;
+  size_t best = SIZE_MAX;
+  int64_t best_steps = 0;
+  const auto consider = [&](size_t k, int64_t steps) {
+    if (steps == 1 || results / steps < groups) return;
+    const double bytes = traffic.Of(Blocked(plain, k, steps));
+    if (bytes < least) least = bytes, best = k, best_steps = steps;
+  };
+  for (size_t k = 0; k < plain.size(); ++k) {
+    const int64_t size = plain[k].second;
+    for (int64_t d = 1; d * d <= size; ++d) {
+      if (size % d != 0) continue;
+      consider(k, size / d);
+      consider(k, d);
+    }
+  }
+  if (best == SIZE_MAX) return false;
+  const auto [axis, size] = plain[best];
+  const std::string name = t.schedule().axes[axis].name;
+  if (!t.Try("loop", axis, best_steps == size ? 0 : best_steps)) return false;
+  if (best_steps == size || best == 0) return true;
+  const std::vector<size_t> left = t.Axes(AxisKind::kGlobal);
+  t.TryWith("swap", left.front(), name + ".0");
+  return true;
+}
+
+}  // namespace tg

@@ -1,0 +1,17 @@
+// Blocks of results on a CPU: which axis a work-item loops over, and how far, so that what it reads
+// again is still in a core's cache.
+#ifndef TG_PASSES_OPTIMIZE_BLOCKS_H_
+#define TG_PASSES_OPTIMIZE_BLOCKS_H_
+
+#include "passes/optimize/heuristic.h"
+
+namespace tg {
+
+// Makes a global axis, or a part of it, a loop, and lets the groups go through all else while they
+// read the same part, if that saves reading from memory; at least `groups` groups are left. False:
+// nothing was done, since all that is read stays in the cache anyway, or nothing is read again.
+bool LoopInCache(Tuner& t, int64_t groups);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_OPTIMIZE_BLOCKS_H_
