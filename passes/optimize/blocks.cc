@@ -15,7 +15,9 @@ class Traffic {
  public:
   explicit Traffic(const Tuner& t) : t_(t) {
     for (const Access& a : t.accesses()) {
-      if (!a.is_store()) loads_.push_back(&a);
+      // Reduces that read the same read it once, if it stays.
+      const auto same = [&](const Access* b) { return Same(a, *b); };
+      if (!a.is_store() && std::none_of(loads_.begin(), loads_.end(), same)) loads_.push_back(&a);
     }
   }
 
@@ -45,6 +47,12 @@ class Traffic {
   // What a core may count on while others use the cache too.
   double Cache() const { return static_cast<double>(t_.target().cache_bytes) / 4; }
 
+  bool Same(const Access& a, const Access& b) const {
+    const std::vector<size_t> globals = t_.Axes(AxisKind::kGlobal);
+    return a.slot == b.slot && Step(a) == Step(b) &&
+           std::all_of(globals.begin(), globals.end(),
+                       [&](size_t i) { return t_.Stride(a, i) == t_.Stride(b, i); });
+  }
   static double Element(const Access& a) {
     return static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
   }
