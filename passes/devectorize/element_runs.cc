@@ -64,4 +64,24 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
   return runs;
 }
 
+std::vector<ElementRun> RunsOf(const Linear& base, std::span<const int64_t> offsets) {
+  llvm::SmallVector<std::pair<int64_t, int>, 64> lanes;
+  for (size_t i = 0; i < offsets.size(); ++i) lanes.emplace_back(offsets[i], static_cast<int>(i));
+  if (!std::is_sorted(lanes.begin(), lanes.end())) std::sort(lanes.begin(), lanes.end());
+  std::vector<ElementRun> runs;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const auto [offset, lane] = lanes[i];
+    if (i > 0 && offset == lanes[i - 1].first) {
+      runs.back().lanes.back().push_back(lane);
+      continue;
+    }
+    if (i == 0 || offset != lanes[i - 1].first + 1) {
+      runs.push_back({base, nullptr, {}});
+      runs.back().start.Advance(offset);
+    }
+    runs.back().lanes.push_back({lane});
+  }
+  return runs;
+}
+
 }  // namespace tg

@@ -29,6 +29,8 @@ struct ElementRun {
 // The runs that the lanes make up: as long as possible, each element once under each gate and
 // alternative. In an order that depends on the kernel alone.
 std::vector<ElementRun> RunsOf(std::span<const LaneAccess> lanes);
+// The same for lanes at base + offsets[lane], without gates.
+std::vector<ElementRun> RunsOf(const Linear& base, std::span<const int64_t> offsets);
 
 }  // namespace tg
 

@@ -65,12 +65,77 @@ LaneIndex::LaneIndex(Builder& b, const Module& module, UOpSpan order,
 
 bool LaneIndex::IsUniform(const UOp* u) const {
   const Forms& f = FormsOf(u);
-  return std::max(f.index.size(), f.gate.size()) == 1;
+  return std::max(f.index.size(), f.gate.size()) == 1 && f.offsets.empty();
 }
 
 const Linear& LaneIndex::At(const UOp* u, int lane) const {
   const Forms& f = FormsOf(u);
+  if (!f.offsets.empty()) {
+    f.index.resize(f.offsets.size(), f.index[0]);
+    for (size_t i = 0; i < f.offsets.size(); ++i) f.index[i].Advance(f.offsets[i]);
+    f.offsets.clear();
+  }
   return f.index.size() == 1 ? f.index[0] : f.index[static_cast<size_t>(lane)];
+}
+
+bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
+  const auto n = static_cast<size_t>(u->dtype.lanes());
+  if (u->op == Op::kVConst) {
+    forms.index.push_back(Linear::Constant(0));
+    forms.offsets.assign(u->list().begin(), u->list().end());
+    return true;
+  }
+  // offsets += scale * those of a source; they wrap around, which no index in bounds does.
+  const auto add = [&](const Forms& f, int64_t scale) {
+    forms.offsets.resize(n);
+    for (size_t i = 0; i < f.offsets.size(); ++i) {
+      forms.offsets[i] =
+          static_cast<int64_t>(static_cast<uint64_t>(forms.offsets[i]) +
+                               static_cast<uint64_t>(scale) * static_cast<uint64_t>(f.offsets[i]));
+    }
+  };
+  const auto has_base = [&](const UOp* s) {
+    const Forms& f = FormsOf(s);
+    return f.index.size() == 1;
+  };
+  if (!SeesThrough(u) || !std::all_of(u->srcs().begin(), u->srcs().end(), has_base)) return false;
+  const Forms& a = FormsOf(u->src(0));
+  const auto constant = [&](const Forms& f) {
+    return f.offsets.empty() && f.index[0].is_constant();
+  };
+  switch (u->op) {
+    case Op::kGep:
+      if (a.offsets.empty()) return false;
+      forms.index.push_back(a.index[0]);
+      for (int64_t l : u->list()) forms.offsets.push_back(a.offsets[static_cast<size_t>(l)]);
+      return true;
+    case Op::kAdd:
+    case Op::kSub: {
+      const Forms& c = FormsOf(u->src(1));
+      const int64_t sign = u->op == Op::kAdd ? 1 : -1;
+      forms.index.push_back(linear_.Add(a.index[0], c.index[0], sign));
+      add(a, 1);
+      add(c, sign);
+      return true;
+    }
+    case Op::kMul: {
+      const Forms& c = FormsOf(u->src(1));
+      if (!constant(c)) return false;
+      forms.index.push_back(linear_.Scale(a.index[0], c.index[0].constant));
+      add(a, c.index[0].constant);
+      return true;
+    }
+    case Op::kMulAcc: {
+      const Forms &c = FormsOf(u->src(1)), &sum = FormsOf(u->src(2));
+      if (!constant(c)) return false;
+      forms.index.push_back(linear_.Add(sum.index[0], a.index[0], c.index[0].constant));
+      add(sum, 1);
+      add(a, c.index[0].constant);
+      return true;
+    }
+    default:
+      return false;
+  }
 }
 
 const UOp* LaneIndex::GateAt(const UOp* u, int lane) const {
@@ -191,6 +256,11 @@ void LaneIndex::Visit(const UOp* u, const UOp* now) {
        std::all_of(srcs.begin(), srcs.end(), [&](const UOp* s) { return IsUniform(s); }));
   const int n = uniform ? 1 : u->dtype.lanes();
   Forms forms;
+  if (n > 1 && u->dtype.is_index() && FindOffsets(u, forms)) {
+    of_[u] = static_cast<int>(forms_.size());
+    forms_.push_back(std::move(forms));
+    return;
+  }
   if (u->dtype.is_index()) {
     forms.index.reserve(static_cast<size_t>(n));
   } else {

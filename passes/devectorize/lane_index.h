@@ -3,6 +3,8 @@
 #ifndef TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 #define TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ir/builder.h"
@@ -24,17 +26,25 @@ class LaneIndex {
 
   // Of a node that has been visited and that an `index` uses.
   const Linear& At(const UOp* u, int lane) const;
+  // The same for an index whose lanes differ by numbers only: lane i is BaseOf + OffsetsOf[i]. No
+  // offsets: they may differ by more, or not at all.
+  const Linear& BaseOf(const UOp* u) const { return FormsOf(u).index[0]; }
+  std::span<const int64_t> OffsetsOf(const UOp* u) const { return FormsOf(u).offsets; }
   const UOp* GateAt(const UOp* u, int lane) const;
 
   LinearBuilder& linear() { return linear_; }
 
  private:
-  // One entry a lane, or one for all of them.
+  // One entry a lane, or one for all of them; one and what each lane adds to it, until somebody
+  // asks for a lane.
   struct Forms {
-    std::vector<Linear> index;
+    mutable std::vector<Linear> index;
+    mutable std::vector<int64_t> offsets;
     std::vector<const UOp*> gate;
   };
   const Forms& FormsOf(const UOp* u) const { return forms_[static_cast<size_t>(of_.Get(u))]; }
+  // The form of index `u` as a base with offsets; false: its lanes have to be looked at.
+  bool FindOffsets(const UOp* u, Forms& forms);
   bool IsUniform(const UOp* u) const;
   // The scalar node of a lane of a source, whether index, gate or neither.
   const UOp* ScalarAt(const UOp* u, int lane);

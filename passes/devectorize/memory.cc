@@ -55,6 +55,9 @@ class Cutter {
   const UOp* StoreImage(const UOp* u, UOpSpan srcs);
   // The lanes that happen at all; a null gate where it is known to hold.
   std::vector<LaneAccess> LanesOf(const UOp* access, const UOp* alternative);
+  // What its lanes move together; `alternatives`, by lane, receives those of a gated load.
+  std::vector<ElementRun> RunsOfAccess(const UOp* access, const UOp* alternative,
+                                       std::vector<const UOp*>* alternatives = nullptr);
   // `address` where `gate` holds, if it divides: what is negative elsewhere need not be there.
   Linear Under(const UOp* gate, const Linear& address);
   // Calls f(address, first element's place in the run, width) for each piece of the run.
@@ -111,6 +114,21 @@ std::vector<LaneAccess> Cutter::LanesOf(const UOp* access, const UOp* alternativ
     lanes.push_back(std::move(l));
   }
   return lanes;
+}
+
+std::vector<ElementRun> Cutter::RunsOfAccess(const UOp* access, const UOp* alternative,
+                                             std::vector<const UOp*>* alternatives) {
+  const UOp* address = access->src(0);
+  if (address->num_srcs == 2 && address->dtype.lanes() > 1) {
+    const UOp* at = address->src(1);
+    const std::span<const int64_t> offsets = index_.OffsetsOf(at);
+    if (!offsets.empty()) return RunsOf(index_.BaseOf(at), offsets);
+  }
+  const std::vector<LaneAccess> lanes = LanesOf(access, alternative);
+  if (alternatives) {
+    for (const LaneAccess& l : lanes) (*alternatives)[static_cast<size_t>(l.lane)] = l.alternative;
+  }
+  return RunsOf(lanes);
 }
 
 std::vector<RegisterLane> Cutter::RegisterLanesOf(const UOp* access, const UOp* alternative) {
@@ -214,11 +232,9 @@ const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
     }
     return Assemble(b_, {result.data(), result.size()});
   }
-  std::vector<LaneAccess> lanes = LanesOf(u, alternative);
   std::vector<const UOp*> alternative_of(result.size(), nullptr);
-  for (const LaneAccess& l : lanes) alternative_of[static_cast<size_t>(l.lane)] = l.alternative;
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
-  for (const ElementRun& run : RunsOf(lanes)) {
+  for (const ElementRun& run : RunsOfAccess(u, alternative, &alternative_of)) {
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
       Nodes alternatives;
       for (size_t k = 0; k < width; ++k) {
@@ -249,7 +265,7 @@ const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
     return Join(Span(tokens));
   }
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
-  for (const ElementRun& run : RunsOf(LanesOf(u, nullptr))) {
+  for (const ElementRun& run : RunsOfAccess(u, nullptr)) {
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
       LaneRefs refs;
       for (size_t k = 0; k < width; ++k) {

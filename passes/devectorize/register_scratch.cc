@@ -11,13 +11,6 @@ const UOp* BaseOf(const UOp* pointer) {
   return pointer;
 }
 
-std::optional<int64_t> ConstantElement(const UOp* index, int lane) {
-  const UOp* at = index->src(1);
-  if (IsConst(at)) return at->word();
-  if (at->op == Op::kVConst) return at->list()[static_cast<size_t>(lane)];
-  return std::nullopt;
-}
-
 DType AccessType(const UOp* access) {
   return access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
 }

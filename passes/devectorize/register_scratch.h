@@ -41,7 +41,12 @@ class RegisterScratch {
 };
 
 // The element that a lane of an index has, where that is a constant as it stands.
-std::optional<int64_t> ConstantElement(const UOp* index, int lane);
+inline std::optional<int64_t> ConstantElement(const UOp* index, int lane) {
+  const UOp* at = index->src(1);
+  if (at->op == Op::kVConst) return at->list()[static_cast<size_t>(lane)];
+  if (IsConst(at)) return at->word();
+  return std::nullopt;
+}
 // The memory that a pointer is a state of.
 const UOp* BaseOf(const UOp* pointer);
 // A load's or store's value type.
