@@ -99,7 +99,7 @@ void SinkLanePicks(Body& body, const Module& module, const Target& target) {
   const std::vector<const UOp*> order = PostOrder(body.root);
   const auto picks = [](const UOp* u) { return u->op == Op::kGep; };
   if (std::none_of(order.begin(), order.end(), picks)) return;
-  LanePlaces places(order);
+  LanePlaces places;
   NodeMap<int> place;
   std::vector<Uses> uses(order.size());
   for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);

@@ -1,6 +1,7 @@
 #include "passes/devectorize/lane_places.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 namespace {
@@ -9,13 +10,26 @@ bool SideBySide(int32_t a, int32_t b) {
   return a == kAnywhere || b == kAnywhere || b == a || b == a + 1;
 }
 
+// Whether the places of `u` are those of its sources in some way.
+bool IsOfSources(const UOp* u) {
+  return IsElementwise(u->op) || u->op == Op::kVectorize || u->op == Op::kCat || u->op == Op::kGep;
+}
+
 }  // namespace
 
 Places LanePlaces::Of(const UOp* u) {
-  if (places_.empty()) {
-    for (const UOp* v : order_) {
-      if (v->dtype.is_value() && v->dtype.lanes() > 1) Find(v);
+  llvm::SmallVector<const UOp*, 16> stack = {u};
+  while (!stack.empty()) {
+    const UOp* v = stack.back();
+    const size_t before = stack.size();
+    if (!start_.Get(v) && IsOfSources(v)) {
+      for (const UOp* s : v->srcs()) {
+        if (s->dtype.lanes() > 1 && !start_.Get(s)) stack.push_back(s);
+      }
     }
+    if (stack.size() != before) continue;
+    stack.pop_back();
+    if (!start_.Get(v)) Find(v);
   }
   return Known(u);
 }
@@ -27,16 +41,16 @@ int32_t LanePlaces::Scalar(const UOp* u) {
 }
 
 Places LanePlaces::Known(const UOp* u) const {
-  return Places(places_).subspan(start_.Get(u), static_cast<size_t>(u->dtype.lanes()));
+  return Places(places_).subspan(start_.Get(u) - 1, static_cast<size_t>(u->dtype.lanes()));
 }
 
 void LanePlaces::Find(const UOp* u) {
   const auto n = static_cast<size_t>(u->dtype.lanes());
   const size_t start = places_.size();
-  start_[u] = static_cast<uint32_t>(start);
+  start_[u] = static_cast<uint32_t>(start) + 1;
   // Appending may move what is known already: it is looked at by its number.
   const auto append = [&](const UOp* s, size_t lane) {
-    const int32_t place = s->dtype.lanes() == 1 ? Scalar(s) : places_[start_.Get(s) + lane];
+    const int32_t place = s->dtype.lanes() == 1 ? Scalar(s) : places_[start_.Get(s) - 1 + lane];
     places_.push_back(place);
   };
   if (IsConst(u) || u->op == Op::kVConst) {

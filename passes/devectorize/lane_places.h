@@ -16,11 +16,9 @@ namespace tg {
 using Places = std::span<const int32_t>;
 inline constexpr int32_t kAnywhere = -1;
 
-// The places of all lanes of a body's vectors, found when they are first asked for.
+// The places of the lanes of vectors, found when they are first asked for.
 class LanePlaces {
  public:
-  // `order`, which has sources first and outlives this, holds the vectors that are asked for.
-  explicit LanePlaces(const std::vector<const UOp*>& order) : order_(order) {}
   Places Of(const UOp* u);
 
  private:
@@ -30,8 +28,7 @@ class LanePlaces {
   void Find(const UOp* u);
   Places Known(const UOp* u) const;
 
-  const std::vector<const UOp*>& order_;
-  NodeMap<uint32_t> start_;  // in places_
+  NodeMap<uint32_t> start_;  // 1 + that in places_; 0: not found yet
   std::vector<int32_t> places_;
   int32_t next_ = 0;
 };

@@ -55,10 +55,12 @@ double CostModel::Elements(const UOp* u) {
   return known;
 }
 
-void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored,
-                             const NodeSet& kept) {
-  ComputeCones(order, stored, cones_);
-  NodeSet leaves = stored;
+void CostModel::ComputeCones(const std::vector<const UOp*>& order,
+                             const std::vector<const UOp*>& stored, const NodeSet& kept) {
+  NodeSet leaves;
+  for (const UOp* u : stored) leaves.Insert(u);
+  if (stored.size() != num_stored_) ComputeCones(order, leaves, cones_);
+  num_stored_ = stored.size();
   any_kept_ = false;
   for (const UOp* u : order) {
     if (kept.Contains(u)) any_kept_ |= leaves.Insert(u);

@@ -29,9 +29,9 @@ class CostModel {
   CostModel(const Module& module, const Body& body, ShapeMap& shapes, const Target& target)
       : module_(module), body_(body), shapes_(shapes), target_(target) {}
 
-  // `order`: all nodes, sources first. `stored`: those that are known to be stored; `kept`: those
-  // that kernels are known to keep.
-  void ComputeCones(const std::vector<const UOp*>& order, const NodeSet& stored,
+  // `order`: all nodes, sources first. `stored`: those that are known to be stored, to which later
+  // calls may add; `kept`: those that kernels are known to keep.
+  void ComputeCones(const std::vector<const UOp*>& order, const std::vector<const UOp*>& stored,
                     const NodeSet& kept);
   const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
   // Of the expression above kept nodes too: what the kernel that keeps them computes again.
@@ -82,6 +82,7 @@ class CostModel {
   ShapeMap& shapes_;
   const Target& target_;
   NodeMap<Cone> cones_, above_kept_;
+  size_t num_stored_ = SIZE_MAX;  // that cones_ knows of
   bool any_kept_ = false;
   NodeMap<double> elements_;
 };

@@ -29,9 +29,7 @@ class Planner {
         reasons_(forced) {
     node_uses_.Reserve(body.context->num_nodes());
     findings_.rows = known.rows;
-    NodeSet leaves;
-    for (const UOp* u : known.stored) leaves.Insert(u);
-    cost_.ComputeCones(order_, leaves, known.kept);
+    cost_.ComputeCones(order_, known.stored, known.kept);
     for (const UOp* u : order_) {
       for (const UOp* s : u->srcs()) {
         if (s->op == Op::kCopy) ++users_[s];

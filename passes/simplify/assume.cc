@@ -234,6 +234,13 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
   for (const Bound& b : bounds) {
     if (b.range.lo > b.range.hi) return nullptr;
     if (b.range == rc.bounds.Of(b.of) || (linear && !b.range.IsPoint())) continue;
+    // A bound on the same is implied, or impossible, or as it is.
+    if (const Bound own = AsBound(value); own.of == b.of && !b.range.IsPoint()) {
+      const Interval both = Intersect(own.range, b.range);
+      if (both == b.range) return UniformConst(rc.ctx, value->dtype, 1);
+      if (both.lo > both.hi) return UniformConst(rc.ctx, value->dtype, 0);
+      if (!both.IsPoint()) continue;
+    }
     take(Assume(b.of, b.range, value, nodes, rc));
   }
   if (linear) return value;
