@@ -1,0 +1,55 @@
+#include "passes/optimize/gpu_axes.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tg {
+
+int64_t MostItems(const Tuner& t) { return std::min(256, t.target().max_group_size); }
+
+size_t AxisOf(const Tuner& t, std::string_view name) {
+  return static_cast<size_t>(t.schedule().FindAxis(name));
+}
+
+std::string InFours(Tuner& t, std::string_view opt, const std::string& name) {
+  const size_t axis = AxisOf(t, name);
+  if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try(opt, axis, 4)) return name;
+  return name + ".0";
+}
+
+int64_t GreatestDivisor(int64_t n, int64_t limit) {
+  int64_t d = std::min(n, limit);
+  while (n % d != 0) --d;
+  return d;
+}
+
+void UnrollReduce(Tuner& t) {
+  NodeSet seen;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
+    if (!reduce || !seen.Insert(reduce)) continue;
+    const auto axes = [&](AxisKind kind) {
+      std::vector<size_t> all = t.Axes(kind);
+      std::erase_if(all, [&](size_t i) {
+        return t.schedule().base[t.schedule().axes[i].base].reduce != reduce;
+      });
+      return all;
+    };
+    const std::vector<size_t> reduces = axes(AxisKind::kReduce);
+    const int64_t upcast = t.schedule().UpcastSize();
+    const bool unrolled = !axes(AxisKind::kUnroll).empty();
+    if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= 64) continue;
+    const size_t last = reduces.back();
+    if (t.IsSymbolic(last)) continue;
+    const int64_t size = t.Size(last);
+    if (size <= 32) {
+      if (!t.Try("unroll", last)) continue;
+      const std::vector<size_t> rest = axes(AxisKind::kReduce);
+      if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3) t.Try("unroll", rest.back());
+    } else if (size % 4 == 0) {
+      t.Try("unroll", last, 4);
+    }
+  }
+}
+
+}  // namespace tg

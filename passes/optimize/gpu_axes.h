@@ -1,0 +1,32 @@
+// What the rules for GPUs share: axes by name, and how they are divided.
+#ifndef TG_PASSES_OPTIMIZE_GPU_AXES_H_
+#define TG_PASSES_OPTIMIZE_GPU_AXES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "passes/optimize/heuristic.h"
+
+namespace tg {
+
+// Work-items of the largest groups that are made: larger ones leave a multiprocessor with two or
+// three, which wait for each other.
+int64_t MostItems(const Tuner& t);
+
+// The position of the axis of that name, which there is.
+size_t AxisOf(const Tuner& t, std::string_view name);
+
+// `name` in blocks of 4 neighbours, if there are that many for 32 work-items. The name of what is
+// left.
+std::string InFours(Tuner& t, std::string_view opt, const std::string& name);
+
+// The greatest divisor of n that is at most `limit`.
+int64_t GreatestDivisor(int64_t n, int64_t limit);
+
+// The last axis of each reduce as lanes; two small ones.
+void UnrollReduce(Tuner& t);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_OPTIMIZE_GPU_AXES_H_

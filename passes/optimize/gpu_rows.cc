@@ -1,0 +1,112 @@
+#include "passes/optimize/gpu_rows.h"
+
+#include <algorithm>
+#include <string>
+
+#include "passes/optimize/gpu_axes.h"
+
+namespace tg {
+namespace {
+
+// Rows whose results are kept inside the kernel, made together where they share what is loaded for
+// them and enough groups are left: four by each work-item, and by as many work-items as there is
+// memory for. How many of the latter. `steps`: what the others of a group share of a row.
+int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
+  const int64_t room = t.schedule().StagedBytes();
+  if (room == 0) return 1;
+  int64_t groups = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) groups *= t.Size(i);
+  }
+  // Each work-item has its parts of the sums that a group makes together.
+  int64_t parts = 0;
+  LoopSet apart = shared;  // a reduce that varies along these is one work-item's
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    if (t.schedule().base[n].staged) apart |= LoopBit(n);
+  }
+  NodeSet sums;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
+    if (!reduce || (t.schedule().varies[n] & apart) != 0 || !sums.Insert(reduce)) continue;
+    parts += ByteSize(reduce->dtype.scalar());
+  }
+  const int64_t most = MostItems(t);
+  const auto fits = [&](int64_t lanes, int64_t items, int64_t left) {
+    const int64_t group = items * GreatestDivisor(steps, most / items);
+    const int64_t bytes = lanes * items * room + group * lanes * parts;
+    return bytes <= t.target().local_memory && groups / (lanes * items) >= left;
+  };
+  const int64_t units = t.target().compute_units;
+  size_t best = SIZE_MAX, served = 0;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
+    if (!row || t.IsSymbolic(i) || t.Size(i) % 2 != 0 || t.ServedAlong(i) <= served) continue;
+    best = i;
+    served = t.ServedAlong(i);
+  }
+  if (best == SIZE_MAX) return 1;
+  const std::string name = t.schedule().axes[best].name;
+  for (int64_t rows : {4, 2}) {
+    if (!fits(rows, 1, 2 * units) || t.Size(best) % rows != 0 || !t.Try("upcast", best, rows))
+      continue;
+    const int left = t.schedule().FindAxis(name + ".0");
+    if (left < 0) return 1;
+    const auto axis = static_cast<size_t>(left);
+    for (int64_t items : {4, 2}) {
+      // Not at the price of fewer work-items along the row.
+      const bool keeps =
+          GreatestDivisor(steps, most / items) * items >= GreatestDivisor(steps, most);
+      if (!keeps || !fits(rows, items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
+      if (t.Try("local", axis, items)) return items;
+    }
+    return 1;
+  }
+  return 1;
+}
+
+}  // namespace
+
+void TuneGpuRows(Tuner& t, LoopSet shared) {
+  std::string row;  // the innermost long axis of a row
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool along = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
+    if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.schedule().axes[i].name;
+  }
+  if (!row.empty()) row = InFours(t, "upcast", row);
+  const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(AxisOf(t, row)));
+  std::string local;
+  if (!row.empty()) {
+    const size_t axis = AxisOf(t, row);
+    const int64_t most = MostItems(t) / rows;
+    const int64_t items = GreatestDivisor(t.Size(axis), most);
+    if (items >= 16) {
+      const bool whole = items == t.Size(axis);
+      if (t.Try("local", axis, items)) local = whole ? row : row + ".1";
+    }
+  }
+  t.LoopAlong(shared);
+  NodeSet seen;
+  LoopSet staged = 0;
+  for (size_t n = t.schedule().base.size(); n-- > 0;) {
+    const BaseAxis base = t.schedule().base[n];
+    if (!base.staged) continue;
+    staged |= LoopBit(n);
+    if (!seen.Insert(base.staged) || base.size.is_symbolic()) continue;
+    const std::string rest = InFours(t, "upcast", base.name);
+    if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
+  }
+  for (size_t n = t.schedule().base.size(); n-- > 0;) {
+    const BaseAxis base = t.schedule().base[n];
+    if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
+    // The terms of what is kept are added up by the work-item that keeps it.
+    if (t.schedule().varies[n] & staged) {
+      if (base.max_size % 4 == 0) t.Try("unroll", AxisOf(t, base.name), 4);
+      continue;
+    }
+    if (base.max_size <= 8 && t.Try("unroll", AxisOf(t, base.name))) continue;
+    const std::string rest = InFours(t, "unroll", base.name);
+    if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
+  }
+}
+
+}  // namespace tg
