@@ -2,6 +2,7 @@
 #ifndef TG_IR_WALK_H_
 #define TG_IR_WALK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -50,7 +51,7 @@ template <typename T>
 class NodeMap {
  public:
   T& operator[](const UOp* u) {
-    if (u->id >= rows_.size()) rows_.resize(u->id + 1 + rows_.size() / 2);
+    if (u->id >= rows_.size()) rows_.resize(std::max<size_t>(u->id + 1 + rows_.size(), 64));
     return rows_[u->id];
   }
   const T& Get(const UOp* u) const {

@@ -153,7 +153,7 @@ class KernelWriter {
   Bounds bounds_;
   Prelude* prelude_ = nullptr;
   RenderedKernel result_;
-  NodeMap<std::string> memory_names_;  // of define_globals and scratch arrays
+  llvm::DenseMap<const UOp*, std::string> memory_names_;  // of define_globals and scratch arrays
   std::string body_;
   int indent_ = 1;
   std::vector<std::string> var_names_;  // of the variables among the arguments

@@ -45,8 +45,8 @@ absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* address, DType v
 
 std::string KernelWriter::Pointer(const UOp* address, int precedence) {
   while (address->op == Op::kAfter || address->op == Op::kNoop) address = address->src(0);
-  if (address->op != Op::kIndex) return memory_names_.Get(address);
-  const std::string& name = memory_names_.Get(MemoryOf(address));
+  if (address->op != Op::kIndex) return memory_names_.lookup(address);
+  const std::string name = memory_names_.lookup(MemoryOf(address));
   const UOp* index = address->src(1);
   if (IsConst(index) && index->word() == 0) return name;
   return Parenthesized(Cat(name, " + ", Operand(index, kAdditive)), kAdditive, precedence);
@@ -60,7 +60,7 @@ std::string KernelWriter::Element(const UOp* address, Scalar value, int lanes, b
   const bool same = MemoryType(declared) == MemoryType(value);
   if (lanes == 1 && same) {
     const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
-    return Cat(memory_names_.Get(memory), "[", index ? Operand(index, kTernary) : "0", "]");
+    return Cat(memory_names_.lookup(memory), "[", index ? Operand(index, kTernary) : "0", "]");
   }
   std::string type = MemoryType(value);
   if (lanes > 1) {
@@ -212,7 +212,7 @@ absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory)
   if (t != DType(Scalar::kF32, 4) || address->op != Op::kIndex || address->dtype.lanes() != 1) {
     return Unsupported(u, "an image is read and written a texel (f32x4) at a time");
   }
-  const std::string& name = memory_names_.Get(memory);
+  const std::string name = memory_names_.lookup(memory);
   const std::string at = Operand(address->src(1), kTernary, true);
   if (u->op == Op::kStore) {
     return Cat("write_imagef(", name, ", ", at, ", ", Operand(u->src(1), kTernary, true), ")");

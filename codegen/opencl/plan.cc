@@ -1,8 +1,10 @@
 #include "codegen/opencl/plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_cat.h"
+#include "ir/check.h"
 
 namespace tg::opencl {
 namespace {
@@ -26,6 +28,7 @@ Plan::Plan(const Kernel& kernel) {
   const auto& order = kernel.body.linear;
   position_.Reserve(kernel.body.context->num_nodes());
   uses_.Reserve(kernel.body.context->num_nodes());
+  user_.Reserve(kernel.body.context->num_nodes());
   std::vector<const UOp*> ifs;  // the gates of the open ones
   for (size_t p = 0; p < order.size(); ++p) {
     const UOp* u = order[p];
@@ -138,10 +141,10 @@ void Plan::FindPieces(const std::vector<const UOp*>& order) {
       piece.name = absl::StrCat("acc", number++);
       piece.scalar = f.scalar;
       piece.lanes = f.lanes;
+      piece.element = element;
       piece.first = f.accesses[0];
       piece.stores = std::move(f.stores);
       DeclareAtStore(order, piece, f.accesses);
-      index_[scratch][element] = pieces_[scratch].size();
       pieces_[scratch].push_back(std::move(piece));
     }
   }
@@ -176,13 +179,21 @@ void Plan::DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
 }
 
 const Piece* Plan::PieceOf(const UOp* address) const {
-  const UOp* memory = MemoryOf(address);
-  const auto& index = index_.Get(memory);
-  if (index.empty()) return nullptr;
-  return &pieces_.Get(memory)[index.at(address->src(1)->word())];
+  const auto found = pieces_.find(MemoryOf(address));
+  if (found == pieces_.end()) return nullptr;
+  const std::vector<Piece>& pieces = found->second;
+  const int64_t element = address->src(1)->word();
+  const auto piece = std::lower_bound(pieces.begin(), pieces.end(), element,
+                                      [](const Piece& p, int64_t e) { return p.element < e; });
+  TG_CHECK(piece != pieces.end() && piece->element == element);
+  return &*piece;
 }
 
-const std::vector<Piece>& Plan::PiecesOf(const UOp* scratch) const { return pieces_.Get(scratch); }
+const std::vector<Piece>& Plan::PiecesOf(const UOp* scratch) const {
+  static const std::vector<Piece> kNone;
+  const auto found = pieces_.find(scratch);
+  return found == pieces_.end() ? kNone : found->second;
+}
 
 bool Plan::StaysValid(const UOp* load, const Piece& piece) const {
   const int from = position(load);

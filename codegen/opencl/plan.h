@@ -4,12 +4,12 @@
 #define TG_CODEGEN_OPENCL_PLAN_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "ir/module.h"
 #include "ir/walk.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tg::opencl {
 
@@ -18,6 +18,7 @@ struct Piece {
   std::string name;
   Scalar scalar = Scalar::kVoid;
   int lanes = 1;
+  int64_t element = 0;      // its first one in the scratch
   int first = -1;           // position of the first access
   bool declare = true;      // by itself; else by the store at `first`
   std::vector<int> stores;  // positions, ascending
@@ -51,8 +52,7 @@ class Plan {
   std::vector<int> block_;                 // by position: number of the innermost block
   std::vector<int> parent_, begin_, end_;  // of blocks: loops and ifs
   std::vector<int> last_text_;             // by position: where the value's text may stand at last
-  NodeMap<std::vector<Piece>> pieces_;     // by scratch
-  NodeMap<std::map<int64_t, size_t>> index_;  // by scratch: first element -> piece
+  llvm::DenseMap<const UOp*, std::vector<Piece>> pieces_;  // by scratch, in order
 };
 
 // The define_global or scratch that an address belongs to.

@@ -6,6 +6,7 @@
 #ifndef TG_PASSES_ANALYSIS_BOUNDS_H_
 #define TG_PASSES_ANALYSIS_BOUNDS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -38,7 +39,7 @@ class Bounds {
 
  private:
   Interval& Row(const UOp* u) {
-    if (u->id >= rows_.size()) rows_.resize(u->id + 1 + rows_.size() / 2, {1, 0});
+    if (u->id >= rows_.size()) rows_.resize(std::max<size_t>(u->id + 1 + rows_.size(), 64), {1, 0});
     return rows_[u->id];
   }
   Interval Compute(const UOp* u);

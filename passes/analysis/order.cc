@@ -80,7 +80,7 @@ StructuralOrder::Key StructuralOrder::Compute(const UOp* root) {
       if (!done(s)) stack.push_back(s);
     }
     if (stack.size() != pending) continue;
-    if (u->id >= keys_.size()) keys_.resize(u->id + 1 + keys_.size() / 2);
+    if (u->id >= keys_.size()) keys_.resize(std::max<size_t>(u->id + 1 + keys_.size(), 64));
     keys_[u->id] = FromSources(u);
   }
   return keys_[root->id];
