@@ -85,56 +85,58 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
     forms.offsets.assign(u->list().begin(), u->list().end());
     return true;
   }
-  // offsets += scale * those of a source; they wrap around, which no index in bounds does.
-  const auto add = [&](const Forms& f, int64_t scale) {
-    forms.offsets.resize(n);
-    for (size_t i = 0; i < f.offsets.size(); ++i) {
-      forms.offsets[i] =
-          static_cast<int64_t>(static_cast<uint64_t>(forms.offsets[i]) +
-                               static_cast<uint64_t>(scale) * static_cast<uint64_t>(f.offsets[i]));
-    }
-  };
-  const auto has_base = [&](const UOp* s) {
-    const Forms& f = FormsOf(s);
-    return f.index.size() == 1;
-  };
+  const auto has_base = [&](const UOp* s) { return FormsOf(s).index.size() == 1; };
   if (!SeesThrough(u) || !std::all_of(u->srcs().begin(), u->srcs().end(), has_base)) return false;
-  const Forms& a = FormsOf(u->src(0));
-  const auto constant = [&](const Forms& f) {
-    return f.offsets.empty() && f.index[0].is_constant();
+  if (u->op == Op::kGep) {
+    const Forms& from = FormsOf(u->src(0));
+    if (from.offsets.empty()) return false;
+    forms.index.push_back(from.index[0]);
+    for (int64_t l : u->list()) forms.offsets.push_back(from.offsets[static_cast<size_t>(l)]);
+    return true;
+  }
+  std::optional<Linear> base =
+      Sum(u->op, [&](size_t i) -> const Linear& { return FormsOf(u->src(i)).index[0]; });
+  // A factor is one number in all lanes.
+  const bool multiplies = u->op == Op::kMul || u->op == Op::kMulAcc;
+  const auto is_factor = [&](size_t i) {
+    const Forms& f = FormsOf(u->src(i));
+    return multiplies && i < 2 && f.offsets.empty() && f.index[0].is_constant();
   };
-  switch (u->op) {
-    case Op::kGep:
-      if (a.offsets.empty()) return false;
-      forms.index.push_back(a.index[0]);
-      for (int64_t l : u->list()) forms.offsets.push_back(a.offsets[static_cast<size_t>(l)]);
-      return true;
+  if (!base || (multiplies && !is_factor(0) && !is_factor(1))) return false;
+  forms.index.push_back(*std::move(base));
+  Linear parts[3];
+  for (size_t i = 0; i < u->num_srcs; ++i) {
+    if (is_factor(i)) parts[i] = FormsOf(u->src(i)).index[0];
+  }
+  for (size_t lane = 0; lane < n; ++lane) {
+    for (size_t i = 0; i < u->num_srcs; ++i) {
+      const std::vector<int64_t>& offsets = FormsOf(u->src(i)).offsets;
+      if (!offsets.empty()) parts[i].constant = offsets[lane];
+    }
+    forms.offsets.push_back(
+        Sum(u->op, [&](size_t i) -> const Linear& { return parts[i]; })->constant);
+  }
+  return true;
+}
+
+std::optional<Linear> LaneIndex::Sum(Op op, llvm::function_ref<const Linear&(size_t)> src) const {
+  switch (op) {
     case Op::kAdd:
-    case Op::kSub: {
-      const Forms& c = FormsOf(u->src(1));
-      const int64_t sign = u->op == Op::kAdd ? 1 : -1;
-      forms.index.push_back(linear_.Add(a.index[0], c.index[0], sign));
-      add(a, 1);
-      add(c, sign);
-      return true;
-    }
-    case Op::kMul: {
-      const Forms& c = FormsOf(u->src(1));
-      if (!constant(c)) return false;
-      forms.index.push_back(linear_.Scale(a.index[0], c.index[0].constant));
-      add(a, c.index[0].constant);
-      return true;
-    }
-    case Op::kMulAcc: {
-      const Forms &c = FormsOf(u->src(1)), &sum = FormsOf(u->src(2));
-      if (!constant(c)) return false;
-      forms.index.push_back(linear_.Add(sum.index[0], a.index[0], c.index[0].constant));
-      add(sum, 1);
-      add(a, c.index[0].constant);
-      return true;
-    }
+      return linear_.Add(src(0), src(1));
+    case Op::kSub:
+      return linear_.Add(src(0), src(1), -1);
+    case Op::kNeg:
+      return linear_.Scale(src(0), -1);
+    case Op::kMul:
+      if (src(1).is_constant()) return linear_.Scale(src(0), src(1).constant);
+      if (src(0).is_constant()) return linear_.Scale(src(1), src(0).constant);
+      return std::nullopt;
+    case Op::kMulAcc:
+      if (src(1).is_constant()) return linear_.Add(src(2), src(0), src(1).constant);
+      if (src(0).is_constant()) return linear_.Add(src(2), src(1), src(0).constant);
+      return std::nullopt;
     default:
-      return false;
+      return std::nullopt;
   }
 }
 
@@ -162,21 +164,8 @@ Linear LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
   }
   if (const auto [from, at] = PickedFrom(u, lane); from) return At(from, at);
   const auto src = [&](size_t i) -> const Linear& { return At(u->src(i), lane); };
+  if (std::optional<Linear> sum = Sum(u->op, src)) return *std::move(sum);
   switch (u->op) {
-    case Op::kAdd:
-      return linear_.Add(src(0), src(1));
-    case Op::kSub:
-      return linear_.Add(src(0), src(1), -1);
-    case Op::kNeg:
-      return linear_.Scale(src(0), -1);
-    case Op::kMul:
-      if (src(1).is_constant()) return linear_.Scale(src(0), src(1).constant);
-      if (src(0).is_constant()) return linear_.Scale(src(1), src(0).constant);
-      break;
-    case Op::kMulAcc:
-      if (src(1).is_constant()) return linear_.Add(src(2), src(0), src(1).constant);
-      if (src(0).is_constant()) return linear_.Add(src(2), src(1), src(0).constant);
-      break;
     case Op::kCDiv:
     case Op::kCMod:
       // Truncation is floor where nothing is negative.

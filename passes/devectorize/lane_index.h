@@ -4,6 +4,7 @@
 #define TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,9 @@ class LaneIndex {
   const Forms& FormsOf(const UOp* u) const { return forms_[static_cast<size_t>(of_.Get(u))]; }
   // The form of index `u` as a base with offsets; false: its lanes have to be looked at.
   bool FindOffsets(const UOp* u, Forms& forms);
+  // What a sum, a difference or a multiple makes of the forms of its sources; nullopt: `op` is
+  // none.
+  std::optional<Linear> Sum(Op op, llvm::function_ref<const Linear&(size_t)> src) const;
   bool IsUniform(const UOp* u) const;
   // The scalar node of a lane of a source, whether index, gate or neither.
   const UOp* ScalarAt(const UOp* u, int lane);
