@@ -51,6 +51,9 @@ class Rewriter {
 
   // Says that the context's first `n` nodes are in their final form.
   void SetFinal(uint32_t n);
+  // That `final` is the final form of `u`, and of itself.
+  void SetFinal(const UOp* u, const UOp* final) { memo_[u] = memo_[final] = final; }
+  void SetFinal(const UOp* u) { memo_[u] = u; }
 
   void set_fix_up(FixUp f, void* data) { fix_up_ = f, fix_up_data_ = data; }
   // Leaves the symbolic entries of movement ops as they are: shapes are compared by their nodes.

@@ -7,6 +7,7 @@
 #include "ir/check.h"
 #include "ir/shape.h"
 #include "passes/simplify/gate.h"
+#include "passes/simplify/id_sums.h"
 #include "passes/simplify/rule_lists.h"
 
 namespace tg {
@@ -75,7 +76,11 @@ Simplifier::Simplifier(Context& ctx, const Module* module)
       algebra_(AlgebraRules(), {ctx, bounds_, order_, module ? module->flags : ModuleFlags()}),
       rewriter_(SimplifyRules(), {ctx, bounds_, order_, algebra_.context().flags, &algebra_}) {}
 
-const UOp* Simplifier::operator()(const UOp* u) { return Final(rewriter_.Rewrite(u)); }
+const UOp* Simplifier::operator()(const UOp* u) {
+  if (const UOp* known = rewriter_.Find(u)) return known;
+  if (const UOp* sum = SimplifyIdSum(u, rewriter_)) return sum;
+  return Final(rewriter_.Rewrite(u));
+}
 
 const UOp* Simplifier::Top(const UOp* u) { return Final(algebra_.RewriteTop(u)); }
 

@@ -1,0 +1,114 @@
+#include "passes/simplify/id_sums.h"
+
+#include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/simplify/linear.h"
+
+namespace tg {
+namespace {
+
+class IdSum {
+ public:
+  explicit IdSum(RuleContext& rc) : rc_(rc) {}
+
+  // Adds u * coef to `form`. False: it is no sum of ids, or not plainly.
+  bool Add(const UOp* u, int64_t coef, LinearForm& form) {
+    // Longer ones are rare, and nothing here has a stack of its own.
+    constexpr int kMostSteps = 128, kMostDepth = 48;
+    if (++steps_ > kMostSteps || depth_ == kMostDepth) return false;
+    ++depth_;
+    const bool added = AddNode(u, coef, form);
+    --depth_;
+    return added;
+  }
+
+ private:
+  bool AddNode(const UOp* u, int64_t coef, LinearForm& form) {
+    int64_t product;
+    switch (u->op) {
+      case Op::kConst:
+        return !__builtin_mul_overflow(u->word(), coef, &product) && form.AddConstant(product);
+      case Op::kRange:
+      case Op::kSpecial:
+      case Op::kUnroll:
+        return IsId(u) && form.AddTerm(u, coef);
+      case Op::kAdd:
+        return Add(u->src(0), coef, form) && Add(u->src(1), coef, form);
+      case Op::kSub:
+        return !__builtin_mul_overflow(coef, -1, &product) && Add(u->src(0), coef, form) &&
+               Add(u->src(1), product, form);
+      case Op::kMul:
+        return IsConst(u->src(1)) && !__builtin_mul_overflow(u->src(1)->word(), coef, &product) &&
+               Add(u->src(0), product, form);
+      case Op::kFloorDiv:
+      case Op::kFloorMod:
+        return IsConst(u->src(1)) && AddPart(u, coef, form);
+      default:
+        return false;
+    }
+  }
+
+  // One that takes several values; the rules put a number in the place of others.
+  bool IsId(const UOp* u) const {
+    if (u->num_srcs > 0 && !IsConst(u->src(0))) return false;
+    return rc_.bounds.Min(u) < rc_.bounds.Max(u);
+  }
+
+  // A quotient or remainder that comes out even.
+  bool AddPart(const UOp* u, int64_t coef, LinearForm& form) {
+    const int64_t by = u->src(1)->word();
+    LinearForm whole;
+    whole.type = form.type;
+    if (by <= 0 || !Add(u->src(0), 1, whole)) return false;
+    // What is left of a factor keeps its sign: a small negative one is less than its complement.
+    LinearForm rest;
+    rest.type = form.type;
+    rest.constant = FloorMod(whole.constant, by);
+    for (const LinearForm::Term& t : whole.terms) {
+      if (const int64_t left = t.coef % by; left != 0) rest.terms.push_back({t.node, left});
+    }
+    const Interval range = rest.Range(rc_.bounds);
+    if (range.lo < 0 || range.hi >= by) return false;
+    if (u->op == Op::kFloorMod) return AddForm(rest, coef, form);
+    for (LinearForm::Term& t : whole.terms) t.coef /= by;
+    whole.constant = FloorDiv(whole.constant, by);
+    return AddForm(whole, coef, form);
+  }
+
+  static bool AddForm(const LinearForm& part, int64_t coef, LinearForm& form) {
+    int64_t product;
+    for (const LinearForm::Term& t : part.terms) {
+      if (__builtin_mul_overflow(t.coef, coef, &product) || !form.AddTerm(t.node, product)) {
+        return false;
+      }
+    }
+    return !__builtin_mul_overflow(part.constant, coef, &product) && form.AddConstant(product);
+  }
+
+  RuleContext& rc_;
+  int steps_ = 0, depth_ = 0;
+};
+
+}  // namespace
+
+const UOp* SimplifyIdSum(const UOp* u, Rewriter& rewriter) {
+  if (u->dtype != kIndex) return nullptr;
+  RuleContext& rc = rewriter.context();
+  LinearForm form;
+  form.type = u->dtype;
+  if (!IdSum(rc).Add(u, 1, form)) return nullptr;
+  const UOp* sum = BuildLinear(form, rc);
+  // The parts of a sum are sums.
+  const UOp* part = sum;
+  for (; part->op == Op::kAdd; part = part->src(0)) {
+    rewriter.SetFinal(part);
+    for (const UOp* s : part->src(1)->srcs()) rewriter.SetFinal(s);
+    rewriter.SetFinal(part->src(1));
+  }
+  for (const UOp* s : part->srcs()) rewriter.SetFinal(s);
+  rewriter.SetFinal(part);
+  rewriter.SetFinal(u, sum);
+  return sum;
+}
+
+}  // namespace tg
