@@ -1,6 +1,6 @@
-// Cat: texts and integers one after the other, as absl::StrCat. That one first fills the string
-// with zeros where the standard library cannot leave it unset, and a kernel is thousands of short
-// strings.
+// Cat, Append: texts and integers one after the other, as absl::StrCat. That one first fills the
+// string with zeros where the standard library cannot leave it unset, and a kernel is thousands of
+// short strings.
 #ifndef TG_CODEGEN_OPENCL_CAT_H_
 #define TG_CODEGEN_OPENCL_CAT_H_
 
@@ -30,6 +30,12 @@ class CatPart {
   char digits_[20];  // of any 64-bit integer
   std::string_view text_;
 };
+
+template <typename... T>
+void Append(std::string& out, const T&... parts) {
+  const CatPart list[] = {parts...};
+  for (const CatPart& p : list) out += p.text();
+}
 
 template <typename... T>
 std::string Cat(const T&... parts) {

@@ -105,7 +105,7 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
     }
   }
   const std::string type = mask ? MaskType(e.mask_bits, lanes) : Type(u->dtype.scalar(), lanes);
-  if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary, false, "", 0, 0};
+  if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary};
   std::string list;
   for (size_t i = 0; i < u->num_srcs;) {
     const UOp* s = u->src(i);

@@ -22,6 +22,12 @@ double NumberOf(const UOp* u) {
   return DoubleFromBits(u->dtype.scalar(), u->list()[0]);
 }
 
+std::shared_ptr<const OtherTexts> Subtracted(std::string minus) {
+  OtherTexts texts;
+  texts.minus = std::move(minus);
+  return std::make_shared<const OtherTexts>(std::move(texts));
+}
+
 }  // namespace
 
 Expr KernelWriter::Difference(const UOp* u) {
@@ -47,18 +53,19 @@ Expr KernelWriter::Difference(const UOp* u) {
     if (b->word() == -1) {
       e.text = Cat("-", Operand(a, kPostfix));
       e.precedence = kUnary;
-      e.minus = Cat(" - ", Operand(a, kMultiply));
+      e.others = Subtracted(Cat(" - ", Operand(a, kMultiply)));
     } else {
       e.text = Cat(Operand(a, kMultiply), " * ", Operand(b, kMultiply + 1));
       e.precedence = kMultiply;
-      e.minus = Cat(" - ", Operand(a, kMultiply), " * ", Literal(s, -b->word(), false));
+      e.others =
+          Subtracted(Cat(" - ", Operand(a, kMultiply), " * ", Literal(s, -b->word(), false)));
     }
     return e;
   }
-  const std::string minus_a = IsConst(a) ? "" : exprs_.Get(a).minus;
+  const std::string minus_a = IsConst(a) ? "" : exprs_.Get(a).also().minus;
   const std::string minus_b = negative     ? Cat(" - ", Literal(s, -b->word(), false))
                               : IsConst(b) ? ""
-                                           : exprs_.Get(b).minus;
+                                           : exprs_.Get(b).also().minus;
   if (minus_a.empty() && minus_b.empty()) return e;
   // A number before what is taken from it saves a product with -1.
   if (minus_b.empty() || (IsConst(b) && !minus_a.empty())) {
@@ -68,7 +75,7 @@ Expr KernelWriter::Difference(const UOp* u) {
   }
   e.precedence = kAdditive;
   if (!minus_a.empty() && !minus_b.empty() && bounds_.Of(a).hi <= 0 && bounds_.Of(b).hi <= 0) {
-    e.minus = minus_a + minus_b;
+    e.others = Subtracted(minus_a + minus_b);
   }
   return e;
 }

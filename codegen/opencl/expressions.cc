@@ -30,6 +30,12 @@ bool IsNarrow(Scalar s) { return BitWidth(s) < 32; }
 
 }  // namespace
 
+void AppendParenthesized(std::string& out, std::string_view text, int precedence, int required) {
+  if (precedence < required) out += '(';
+  out += text;
+  if (precedence < required) out += ')';
+}
+
 std::string Parenthesized(const std::string& text, int precedence, int required) {
   return precedence < required ? Cat("(", text, ")") : text;
 }
@@ -66,18 +72,26 @@ Expr KernelWriter::ConstantOf(const UOp* u, bool exact) const {
   return e;
 }
 
-std::string KernelWriter::Operand(const UOp* u, int precedence, bool exact) {
+void KernelWriter::AppendOperand(std::string& out, const UOp* u, int precedence, bool exact) {
   if (IsConst(u) || u->op == Op::kVConst) {
     const Expr e = ConstantOf(u, exact);
-    return Parenthesized(e.text, e.precedence, precedence);
+    AppendParenthesized(out, e.text, e.precedence, precedence);
+    return;
   }
   const Expr& e = exprs_.Get(u);
   if (exact && e.promoted) {
-    return Parenthesized(
-        Cat("(", ValueType(u->dtype.scalar(), 1), ")", Parenthesized(e.text, e.precedence, kUnary)),
-        kUnary, precedence);
+    const std::string text = Parenthesized(e.text, e.precedence, kUnary);
+    AppendParenthesized(out, Cat("(", ValueType(u->dtype.scalar(), 1), ")", text), kUnary,
+                        precedence);
+    return;
   }
-  return Parenthesized(e.text, e.precedence, precedence);
+  AppendParenthesized(out, e.text, e.precedence, precedence);
+}
+
+std::string KernelWriter::Operand(const UOp* u, int precedence, bool exact) {
+  std::string out;
+  AppendOperand(out, u, precedence, exact);
+  return out;
 }
 
 std::string KernelWriter::Mask(const UOp* u, int bits, int precedence) {
@@ -160,7 +174,7 @@ bool KernelWriter::Wraps(const UOp* u) {
 // Text that equals `u` modulo 2^bits and, where `cast`, has an unsigned type.
 std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast) {
   const Scalar s = u->dtype.scalar();
-  const Expr& e = exprs_.Get(u);
+  const OtherTexts& e = exprs_.Get(u).also();
   if (!e.modular.empty()) return Parenthesized(e.modular, e.modular_precedence, precedence);
   if (u->dtype.lanes() > 1) {
     if (u->op == Op::kVConst) {
@@ -196,27 +210,34 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
     ++cast;
   }
   if (u->op == Op::kShl) cast = 0;
-  Expr e;
-  e.modular = FillIn(
+  OtherTexts others;
+  others.modular_precedence = row.precedence;
+  others.modular = FillIn(
       row,
-      [&](int i, int precedence) {
-        if (u->op == Op::kShl && i == 1) return Operand(u->src(1), precedence);
+      [&](std::string& out, int i, int precedence) {
+        if (u->op == Op::kShl && i == 1) return AppendOperand(out, u->src(1), precedence, false);
         // A product's factors decide the type it is computed in before the sum is; two constants
         // beside each other must be vectors.
         const bool as_unsigned =
             static_cast<size_t>(i) == cast || (u->op == Op::kMulAcc && (lanes > 1 || cast == 2));
-        return ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned);
+        out += ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned);
       },
       "", "");
-  e.modular_precedence = row.precedence;
+  const std::string& modular = others.modular;
+  Expr e;
+  if (lanes > 1 && IsUnsigned(s)) {
+    e.text = modular;
+    e.precedence = row.precedence;
+    return e;
+  }
   if (lanes > 1) {
-    e.text = IsUnsigned(s) ? e.modular : Cat("as_", ValueType(s, lanes), "(", e.modular, ")");
-    e.precedence = IsUnsigned(s) ? row.precedence : kPostfix;
-    if (IsUnsigned(s)) e.modular.clear();
+    e.text = Cat("as_", ValueType(s, lanes), "(", modular, ")");
+    e.precedence = kPostfix;
   } else {
-    e.text = Cat("(", ValueType(s, 1), ")", Parenthesized(e.modular, e.modular_precedence, kUnary));
+    e.text = Cat("(", ValueType(s, 1), ")", Parenthesized(modular, row.precedence, kUnary));
     e.precedence = kUnary;
   }
+  e.others = std::make_shared<const OtherTexts>(std::move(others));
   return e;
 }
 
@@ -259,7 +280,7 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   if ((u->op == Op::kXor || u->op == Op::kCmpNe) && operand.is_bool()) {
     const UOp* c = u->src(1);
     if ((IsConst(c) && c->word() == 1) || (IsSplatConst(c) && c->list()[0] == 1)) {
-      const std::string& equal = exprs_.Get(u->src(0)).negated;
+      const std::string& equal = exprs_.Get(u->src(0)).also().negated;
       e.text = equal.empty() ? Cat(IsMask(u) ? "~" : "!", Operand(u->src(0), kUnary)) : equal;
       e.precedence = equal.empty() ? kUnary : kEqual;
       return e;
@@ -268,7 +289,7 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   if (Expr difference = Difference(u); !difference.text.empty()) return difference;
   if (row->has('d')) prelude_->Define(u->op, u->dtype.scalar(), u->dtype.lanes());
   const bool vector = operand.lanes() > 1;
-  auto text = [&](int i, int precedence) -> std::string {
+  auto text = [&](std::string& out, int i, int precedence) {
     const UOp* s = u->src(static_cast<size_t>(i));
     // Where compilers warn: comparisons among bools, one bit operator among another's. A chain of
     // one operator needs nothing.
@@ -281,7 +302,8 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
     }
     if (IsMask(s)) {
       const int width = bits ? bits : BitWidth(operand.scalar());
-      return Mask(s, width, precedence);
+      out += Mask(s, width, precedence);
+      return;
     }
     // Beside a vector a number of its element type stands for one in every lane; but what is
     // shifted by a vector must be one.
@@ -290,9 +312,10 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
         u->num_srcs > 1 && !IsSplatConst(u->src(i == 0 ? 1 : 0))) {
       const std::string number = Literal(s->dtype.scalar(), s->list()[0], true);
       const bool unary = number[0] == '-' || number[0] == '(';
-      return Parenthesized(number, unary ? kUnary : kPrimary, precedence);
+      AppendParenthesized(out, number, unary ? kUnary : kPrimary, precedence);
+      return;
     }
-    return Operand(s, precedence, row->has('x') || (vector && !IsMask(s)));
+    AppendOperand(out, s, precedence, row->has('x') || (vector && !IsMask(s)));
   };
   const Scalar s = u->dtype.scalar();
   const std::string one =
@@ -301,7 +324,11 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
   e.text = FillIn(*row, text, type, one);
   e.precedence = row->precedence;
   if (u->op == Op::kCmpNe && !operand.is_bool()) {
-    e.negated = Cat(text(0, row->precedence), " == ", text(1, row->precedence + 1));
+    OtherTexts others;
+    text(others.negated, 0, row->precedence);
+    others.negated += " == ";
+    text(others.negated, 1, row->precedence + 1);
+    e.others = std::make_shared<const OtherTexts>(std::move(others));
   }
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
   return e;

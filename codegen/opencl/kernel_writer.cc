@@ -102,7 +102,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
       }
       return absl::OkStatus();
     case Op::kIf:
-      Line(Cat("if (", Operand(u->src(0), kTernary), ") {"));
+      Line("if (", Operand(u->src(0), kTernary), ") {");
       ++indent_;
       ifs_.push_back(u->src(0));
       return absl::OkStatus();
@@ -112,7 +112,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
       Line("}");
       return absl::OkStatus();
     case Op::kBarrier:
-      Line(Cat("barrier(", BarrierFences(u), ");"));
+      Line("barrier(", BarrierFences(u), ");");
       return absl::OkStatus();
     case Op::kLoad:
       return WriteLoad(u);
@@ -147,7 +147,7 @@ void KernelWriter::WriteScratch(const UOp* u) {
   if (t.space() == AddrSpace::kReg && !plan_.PiecesOf(u).empty()) {
     std::string names, type;
     auto flush = [&] {
-      if (!names.empty()) Line(Cat(type, " ", names, ";"));
+      if (!names.empty()) Line(type, " ", names, ";");
       names.clear();
     };
     for (const Piece& p : plan_.PiecesOf(u)) {
@@ -168,8 +168,8 @@ void KernelWriter::WriteScratch(const UOp* u) {
   // Vectors are read and written in it: aligned for the widest where the target asks for that.
   const int64_t natural = target_.unaligned_access ? 0 : std::min(target_.mem_width, 128);
   const int64_t wanted = std::max(align, natural);
-  Line(Cat(SpacePrefix(t.space()), MemoryType(s), " ", name, "[", t.size(), "]",
-           wanted > ByteSize(s) ? Cat(" __attribute__((aligned(", wanted, ")))") : "", ";"));
+  Line(SpacePrefix(t.space()), MemoryType(s), " ", name, "[", t.size(), "]",
+       wanted > ByteSize(s) ? Cat(" __attribute__((aligned(", wanted, ")))") : "", ";");
 }
 
 absl::Status KernelWriter::WriteSpecial(const UOp* u) {
@@ -186,16 +186,16 @@ absl::Status KernelWriter::WriteSpecial(const UOp* u) {
   }
   const std::string name = Cat(grid ? "gid" : "lid", dim);
   exprs_[u].text = name;
-  Line(Cat("const ", ValueType(u->dtype.scalar(), 1), " ", name, " = get_",
-           grid ? "group" : "local", "_id(", dim, ");  // < ", Operand(u->src(0), kCompare + 1)));
+  Line("const ", ValueType(u->dtype.scalar(), 1), " ", name, " = get_", grid ? "group" : "local",
+       "_id(", dim, ");  // < ", Operand(u->src(0), kCompare + 1));
   return absl::OkStatus();
 }
 
 void KernelWriter::WriteRange(const UOp* u) {
   const std::string name = Cat("i", num_ranges_++);
   exprs_[u].text = name;
-  Line(Cat("for (", ValueType(u->dtype.scalar(), 1), " ", name, " = 0; ", name, " < ",
-           Operand(u->src(0), kCompare + 1), "; ", name, "++) {"));
+  Line("for (", ValueType(u->dtype.scalar(), 1), " ", name, " = 0; ", name, " < ",
+       Operand(u->src(0), kCompare + 1), "; ", name, "++) {");
   ++indent_;
 }
 
@@ -209,7 +209,7 @@ std::string KernelWriter::Type(Scalar s, int lanes) const { return ValueType(Sho
 void KernelWriter::Name(const UOp* u, Expr e) {
   if (plan_.uses(u) == 0) return;
   const std::string name = Cat("v", num_values_++);
-  Line(Cat("const ", TypeOf(u, e), " ", name, " = ", e.text, ";"));
+  Line("const ", TypeOf(u, e), " ", name, " = ", e.text, ";");
   Expr named;
   named.text = name;
   named.mask_bits = e.mask_bits;
@@ -237,24 +237,29 @@ absl::Status KernelWriter::Keep(const UOp* u, Expr e) {
   return absl::OkStatus();
 }
 
-void KernelWriter::Line(std::string_view text) {
+void KernelWriter::EndLine(size_t begin) {
   size_t indent = static_cast<size_t>(indent_) * 2;
-  // Too long a line is broken at a blank that is not in a string, which is as good as any to C.
-  while (indent + text.size() > kMaxLine) {
-    size_t at = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < text.size() && (i <= kMaxLine - indent || at == 0); ++i) {
-      if (text[i] == '"') quoted = !quoted;
-      if (text[i] == ' ' && !quoted && i > 20) at = i;
+  if (body_.size() - begin > kMaxLine) {
+    // Too long a line is broken at a blank that is not in a string, which is as good as any to C.
+    const std::string line = body_.substr(begin + indent);
+    std::string_view text = line;
+    body_.resize(begin);
+    while (indent + text.size() > kMaxLine) {
+      size_t at = 0;
+      bool quoted = false;
+      for (size_t i = 0; i < text.size() && (i <= kMaxLine - indent || at == 0); ++i) {
+        if (text[i] == '"') quoted = !quoted;
+        if (text[i] == ' ' && !quoted && i > 20) at = i;
+      }
+      if (at == 0 || text.substr(0, at).find("//") != std::string_view::npos) break;
+      body_.append(indent, ' ');
+      Append(body_, text.substr(0, at), "\n");
+      text.remove_prefix(at + 1);
+      indent = static_cast<size_t>(indent_) * 2 + 4;
     }
-    if (at == 0 || text.substr(0, at).find("//") != std::string_view::npos) break;
     body_.append(indent, ' ');
-    absl::StrAppend(&body_, absl::string_view(text.data(), at), "\n");
-    text.remove_prefix(at + 1);
-    indent = static_cast<size_t>(indent_) * 2 + 4;
+    body_ += text;
   }
-  body_.append(indent, ' ');
-  body_ += text;
   body_ += '\n';
 }
 

@@ -3,13 +3,16 @@
 #ifndef TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 #define TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "codegen/opencl/cat.h"
 #include "codegen/opencl/launch.h"
 #include "codegen/opencl/plan.h"
 #include "codegen/opencl/prelude.h"
@@ -24,19 +27,29 @@ namespace tg::opencl {
 // Of the source, in characters.
 inline constexpr size_t kMaxLine = 100;
 
-// A value's text: the name of a variable, or an expression that its one user takes in.
-struct Expr {
-  std::string text;
-  int precedence = kPrimary;
-  bool promoted = false;  // C may see an int of the same value
+// What an expression may be written as in some place, beside its text. Few have any.
+struct OtherTexts {
   // Of wrapping arithmetic: the same modulo 2^bits in an unsigned type, which saves casts to and
   // fro.
   std::string modular;
   int modular_precedence = kPrimary;
-  int mask_bits = 0;  // of a vector of bools
   // Of what is written with a minus sign: what adds it to a sum before it, " - x * 20".
   std::string minus;
   std::string negated;  // of a != b: a == b
+};
+
+// A value's text: the name of a variable, or an expression that its one user takes in.
+struct Expr {
+  std::string text;
+  int precedence = kPrimary;
+  int mask_bits = 0;      // of a vector of bools
+  bool promoted = false;  // C may see an int of the same value
+  std::shared_ptr<const OtherTexts> others;
+
+  const OtherTexts& also() const {
+    static const OtherTexts kNone;
+    return others ? *others : kNone;
+  }
 };
 
 // The texts of a kernel's nodes.
@@ -87,7 +100,14 @@ class KernelWriter {
   void WriteRange(const UOp* u);
   absl::Status Keep(const UOp* u, Expr e);  // as text for the one user, or in a variable
   void Name(const UOp* u, Expr e);
-  void Line(std::string_view text);
+  template <typename... T>
+  void Line(const T&... parts) {
+    const size_t begin = body_.size();
+    body_.append(static_cast<size_t>(indent_) * 2, ' ');
+    Append(body_, parts...);
+    EndLine(begin);
+  }
+  void EndLine(size_t begin);  // of what begins there
   std::string BarrierFences(const UOp* u) const;
   std::string TypeOf(const UOp* u, const Expr& e) const;
   absl::Status Unsupported(const UOp* u, std::string_view why) const;
@@ -115,6 +135,7 @@ class KernelWriter {
   bool Wraps(const UOp* u);
   // An operand in a place that binds at `precedence`. `exact`: of its very type.
   std::string Operand(const UOp* u, int precedence, bool exact = false);
+  void AppendOperand(std::string& out, const UOp* u, int precedence, bool exact);
   std::string Scalar1(const UOp* u);  // as a lane of a vector literal: bools as 0 and -1
   std::string Mask(const UOp* u, int bits, int precedence);
   int MaskBits(const UOp* u) const;
@@ -173,6 +194,7 @@ std::string FunctionName(std::string_view kernel);
 std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& args);
 
 // `text`, in parentheses where it binds less tightly than `required`.
+void AppendParenthesized(std::string& out, std::string_view text, int precedence, int required);
 std::string Parenthesized(const std::string& text, int precedence, int required);
 
 }  // namespace tg::opencl

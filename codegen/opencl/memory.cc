@@ -83,12 +83,13 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   if (memory->dtype.is_image()) {
     auto text = Image(u, memory);
     if (!text.ok()) return text.status();
-    Name(u, Expr{*text, kPostfix, false, "", 0, 0});
+    Name(u, Expr{*text, kPostfix});
     return absl::OkStatus();
   }
   if (absl::Status s = CheckAccess(u, address, u->dtype); !s.ok()) return s;
   if (const Piece* piece = plan_.PieceOf(address)) {
-    Expr e{piece->name, kPrimary, false, "", 0, lanes > 1 && value == Scalar::kBool ? 32 : 0};
+    Expr e{piece->name};
+    if (lanes > 1 && value == Scalar::kBool) e.mask_bits = 32;
     if (plan_.StaysValid(u, *piece)) {
       exprs_[u] = std::move(e);
     } else {
@@ -159,43 +160,46 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
   const DType t = value->dtype;
   const bool guard = !InOwnIf(u);
   if (guard) {
-    Line(Cat("if (", Operand(GateOf(address), kTernary), ") {"));
+    Line("if (", Operand(GateOf(address), kTernary), ") {");
     ++indent_;
   }
   if (memory->dtype.is_image()) {
     auto text = Image(u, memory);
     if (!text.ok()) return text.status();
-    Line(*text + ";");
+    Line(*text, ";");
   } else if (absl::Status s = CheckAccess(u, address, t); !s.ok()) {
     return s;
   } else if (const Piece* piece = plan_.PieceOf(address)) {
     const bool mask = IsMask(value);
-    const std::string type = mask ? MaskType(32, t.lanes()) : Type(t.scalar(), t.lanes());
     const std::string text = mask ? Mask(value, 32, kTernary) : Operand(value, kTernary);
-    const bool declares = !piece->declare && piece->first == position_ && !guard;
-    Line(Cat(declares ? type + " " : "", piece->name, " = ", text, ";"));
+    if (!piece->declare && piece->first == position_ && !guard) {
+      Line(mask ? MaskType(32, t.lanes()) : Type(t.scalar(), t.lanes()), " ", piece->name, " = ",
+           text, ";");
+    } else {
+      Line(piece->name, " = ", text, ";");
+    }
   } else if (Converts(memory, t.scalar()) && t.lanes() > 1 && target_.unaligned_access) {
-    Line(Cat(Halves(address, t.lanes(), ""), " = ", prelude_->HalvesOfFloats(t.lanes()), "(",
-             Operand(value, kTernary, true), ");"));
+    Line(Halves(address, t.lanes(), ""), " = ", prelude_->HalvesOfFloats(t.lanes()), "(",
+         Operand(value, kTernary, true), ");");
   } else if (Converts(memory, t.scalar())) {
     std::string pointer = Pointer(address, kTernary);
     if (Declared(memory, target_) != Scalar::kF16) {
       pointer = Cat("(", SpacePrefix(memory->dtype.space()), "half*)", Pointer(address, kUnary));
     }
-    Line(Cat("vstore_half", t.lanes() > 1 ? Cat(t.lanes()) : "", "_rte(",
-             Operand(value, kTernary, true), ", 0, ", pointer, ");"));
+    Line("vstore_half", t.lanes() > 1 ? Cat(t.lanes()) : "", "_rte(",
+         Operand(value, kTernary, true), ", 0, ", pointer, ");");
   } else {
     std::string text = Operand(value, kTernary);
     if (AsWords(Shown(t.scalar()), t.lanes())) {
-      Line(Cat(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
-               prelude_->BitCast(ValueType(t.scalar(), t.lanes()), WordsOf(t.lanes())), "(", text,
-               ");"));
+      Line(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
+           prelude_->BitCast(ValueType(t.scalar(), t.lanes()), WordsOf(t.lanes())), "(", text,
+           ");");
       text.clear();
     } else if (IsMask(value)) {
       text = Cat("as_uchar", t.lanes(), "(", Mask(value, 8, kShift), " & (char)1)");
     }
     if (!text.empty()) {
-      Line(Cat(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";"));
+      Line(Element(address, t.scalar(), t.lanes(), /*write=*/true), " = ", text, ";");
     }
   }
   if (guard) {

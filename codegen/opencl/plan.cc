@@ -1,9 +1,9 @@
 #include "codegen/opencl/plan.h"
 
 #include <algorithm>
-#include <map>
+#include <tuple>
 
-#include "absl/strings/str_cat.h"
+#include "codegen/opencl/cat.h"
 #include "ir/check.h"
 
 namespace tg::opencl {
@@ -26,17 +26,16 @@ const UOp* MemoryOf(const UOp* address) {
 
 Plan::Plan(const Kernel& kernel) {
   const auto& order = kernel.body.linear;
-  position_.Reserve(kernel.body.context->num_nodes());
-  uses_.Reserve(kernel.body.context->num_nodes());
-  user_.Reserve(kernel.body.context->num_nodes());
+  places_.Reserve(kernel.body.context->num_nodes());
   std::vector<const UOp*> ifs;  // the gates of the open ones
   for (size_t p = 0; p < order.size(); ++p) {
     const UOp* u = order[p];
-    position_[u] = static_cast<int>(p);
+    places_[u].position = static_cast<int>(p);
     if (u->op == Op::kIf) ifs.push_back(u->src(0));
     if (u->op == Op::kEndIf && !ifs.empty()) ifs.pop_back();
     auto use = [&](const UOp* s) {
-      if (++uses_[s] == 1) user_[s] = u;
+      Place& place = places_[s];
+      if (++place.uses == 1) place.user = u;
     };
     for (const UOp* s : u->srcs().first(u->op == Op::kIndex ? 2 : u->num_srcs)) use(s);
     // A gate is used where the access is; a store in an `if` of its own gate does without.
@@ -56,7 +55,7 @@ Plan::Plan(const Kernel& kernel) {
     // A loop's bound is read in every iteration.
     if (u->op == Op::kRange) mine = end_[block_[p + 1]];
     for (const UOp* s : u->srcs()) {
-      int& last = last_text_[position_.Get(s)];
+      int& last = last_text_[position(s)];
       last = std::max(last, mine);
     }
   }
@@ -93,66 +92,73 @@ void Plan::FindBlocks(const std::vector<const UOp*>& order) {
 
 void Plan::FindPieces(const std::vector<const UOp*>& order) {
   struct Found {
-    Scalar scalar;
+    int scratch;      // its position
+    int64_t element;  // first one accessed
     int lanes;
-    std::vector<int> accesses, stores;
+    int at;  // the access
   };
-  std::map<int, std::map<int64_t, Found>> all;  // by position of the scratch and first element
-  std::map<int, bool> named;
+  std::vector<Found> all;
+  std::vector<bool> named(order.size());  // by position of a scratch
   for (size_t p = 0; p < order.size(); ++p) {
     const UOp* u = order[p];
-    if (u->op == Op::kScratch && u->dtype.space() == AddrSpace::kReg) {
-      named[static_cast<int>(p)] = true;
-    }
+    if (u->op == Op::kScratch && u->dtype.space() == AddrSpace::kReg) named[p] = true;
     // Any use of an address but a plain access at a constant element makes it an array.
     for (size_t i = 0; i < u->num_srcs; ++i) {
       const UOp* address = u->src(i);
       if (!address->dtype.is_pointer() || address->dtype.space() != AddrSpace::kReg) continue;
       if (u->op == Op::kAfter || u->op == Op::kIf || (u->op == Op::kIndex && i == 0)) continue;
       const UOp* memory = MemoryOf(address);
-      const int at = position_.Get(memory);
+      const int scratch = position(memory);
       const bool plain = (u->op == Op::kLoad || u->op == Op::kStore) && i == 0 &&
                          address->op == Op::kIndex && IsConst(address->src(1)) &&
                          (address->num_srcs == 2 || u->op == Op::kStore);
       const DType value = u->op == Op::kStore ? u->src(1)->dtype : u->dtype;
       if (!plain || value.scalar() != memory->dtype.scalar()) {
-        named[at] = false;
+        named[static_cast<size_t>(scratch)] = false;
         continue;
       }
-      const int64_t element = address->src(1)->word();
-      Found& f =
-          all[at].try_emplace(element, Found{value.scalar(), value.lanes(), {}, {}}).first->second;
-      if (f.lanes != value.lanes()) named[at] = false;
-      f.accesses.push_back(static_cast<int>(p));
-      if (u->op == Op::kStore) f.stores.push_back(static_cast<int>(p));
+      all.push_back({scratch, address->src(1)->word(), value.lanes(), static_cast<int>(p)});
     }
   }
+  // The accesses of each element together, in order.
+  std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
+    return std::tie(a.scratch, a.element) < std::tie(b.scratch, b.element);
+  });
+  for (size_t i = 1; i < all.size(); ++i) {
+    const Found &a = all[i - 1], &b = all[i];
+    if (a.scratch != b.scratch) continue;
+    const bool apart =
+        a.element == b.element ? a.lanes == b.lanes : a.element + a.lanes <= b.element;
+    if (!apart) named[static_cast<size_t>(a.scratch)] = false;
+  }
   int number = 0;
-  for (auto& [at, found] : all) {
-    int64_t covered = INT64_MIN;
-    for (const auto& [element, f] : found) {
-      if (element < covered) named[at] = false;
-      covered = element + f.lanes;
+  std::vector<int> accesses;
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    const Found& f = all[begin];
+    accesses.clear();
+    for (; end < all.size() && all[end].scratch == f.scratch && all[end].element == f.element;
+         ++end) {
+      accesses.push_back(all[end].at);
     }
-    if (!named[at]) continue;
-    const UOp* scratch = order[at];
-    for (auto& [element, f] : found) {
-      Piece piece;
-      piece.name = absl::StrCat("acc", number++);
-      piece.scalar = f.scalar;
-      piece.lanes = f.lanes;
-      piece.element = element;
-      piece.first = f.accesses[0];
-      piece.stores = std::move(f.stores);
-      DeclareAtStore(order, piece, f.accesses);
-      pieces_[scratch].push_back(std::move(piece));
+    if (!named[static_cast<size_t>(f.scratch)]) continue;
+    const UOp* scratch = order[static_cast<size_t>(f.scratch)];
+    Piece piece;
+    piece.name = Cat("acc", number++);
+    piece.scalar = scratch->dtype.scalar();
+    piece.lanes = f.lanes;
+    piece.element = f.element;
+    piece.first = accesses[0];
+    for (int at : accesses) {
+      if (order[static_cast<size_t>(at)]->op == Op::kStore) piece.stores.push_back(at);
     }
+    DeclareAtStore(order, piece, accesses);
+    pieces_[scratch].push_back(std::move(piece));
   }
 }
 
 // A first store in the innermost block that holds every access declares the variable.
 void Plan::DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
-                          const std::vector<int>& accesses) {
+                          std::span<const int> accesses) {
   int common = block_[accesses[0]];
   auto level = [&](int block) {
     int n = 0;

@@ -4,6 +4,7 @@
 #define TG_CODEGEN_OPENCL_PLAN_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,9 @@ class Plan {
  public:
   explicit Plan(const Kernel& kernel);
 
-  int position(const UOp* u) const { return position_.Get(u); }
-  int uses(const UOp* u) const { return uses_.Get(u); }
-  const UOp* user(const UOp* u) const { return user_.Get(u); }  // of what is used once
+  int position(const UOp* u) const { return places_.Get(u).position; }
+  int uses(const UOp* u) const { return places_.Get(u).uses; }
+  const UOp* user(const UOp* u) const { return places_.Get(u).user; }  // of what is used once
   // Ranges around a position.
   int depth(int position) const { return depth_[position]; }
 
@@ -41,13 +42,17 @@ class Plan {
   bool StaysValid(const UOp* load, const Piece& piece) const;
 
  private:
+  struct Place {
+    int position = 0, uses = 0;
+    const UOp* user = nullptr;
+  };
+
   void FindBlocks(const std::vector<const UOp*>& order);
   void FindPieces(const std::vector<const UOp*>& order);
   void DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
-                      const std::vector<int>& accesses);
+                      std::span<const int> accesses);
 
-  NodeMap<int> position_, uses_;
-  NodeMap<const UOp*> user_;
+  NodeMap<Place> places_;
   std::vector<int> depth_;
   std::vector<int> block_;                 // by position: number of the innermost block
   std::vector<int> parent_, begin_, end_;  // of blocks: loops and ifs

@@ -136,9 +136,11 @@ bool IsSpelled(std::string_view name) {
   return false;
 }
 
-std::string FillIn(const Spelling& row, llvm::function_ref<std::string(int, int)> operand,
+std::string FillIn(const Spelling& row,
+                   llvm::function_ref<void(std::string& out, int i, int precedence)> operand,
                    std::string_view type, std::string_view one) {
   std::string out;
+  out.reserve(48);  // most are shorter
   size_t at = 0;
   for (const Placeholder& p : row.used()) {
     out += row.text.substr(at, p.begin - at);
@@ -147,7 +149,7 @@ std::string FillIn(const Spelling& row, llvm::function_ref<std::string(int, int)
     } else if (p.operand == Placeholder::kOne) {
       out += one;
     } else {
-      out += operand(p.operand, p.required);
+      operand(out, p.operand, p.required);
     }
     at = p.end;
   }

@@ -68,9 +68,10 @@ const Spelling* FindSpelling(Op op, char cls);
 // some type.
 bool IsSpelled(std::string_view name);
 
-// `row.text` with each placeholder replaced: operand(i, p) gives operand i, in parentheses where it
-// binds less tightly than p; $= becomes `type`, $one `one`.
-std::string FillIn(const Spelling& row, llvm::function_ref<std::string(int, int)> operand,
+// `row.text` with each placeholder replaced: operand(out, i, p) appends operand i, in parentheses
+// where it binds less tightly than p; $= becomes `type`, $one `one`.
+std::string FillIn(const Spelling& row,
+                   llvm::function_ref<void(std::string& out, int i, int precedence)> operand,
                    std::string_view type, std::string_view one);
 
 }  // namespace tg::opencl
