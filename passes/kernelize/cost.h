@@ -22,6 +22,7 @@ struct Cone {
   bool reads = false;    // holds anything but constants and places
   int rows = 0;          // reduces beneath expands, one beneath the other, that a kernel of rows
                          // would compute once for each row
+  friend bool operator==(const Cone&, const Cone&) = default;
 };
 
 class CostModel {

@@ -53,8 +53,13 @@ class Planner {
     return plan;
   }
 
-  Findings& findings() { return findings_; }
-  bool news() const { return news_; }
+  // What the round found, but for the plan.
+  void MoveTo(PlannedRound& round) {
+    round.findings = std::move(findings_);
+    round.asked = std::move(asked_);
+    round.cuts = cuts_;
+    round.keeps = keeps_;
+  }
 
  private:
   // What is decided about a kernel while its expression is walked.
@@ -219,12 +224,13 @@ class Planner {
 
   // Whether the reduces that `u` holds are all behind what the one kernel that uses it keeps.
   bool IsMadeOfKept(const UOp* u) {
-    if (!cost_.ConeOf(u).reduces || cost_.ConeAboveKept(u).reduces) return false;
+    if (!cost_.ConeOf(u).reduces) return false;
     const UseList& uses = node_uses_[u];
     const UOp* kernel = uses_.KernelOf(uses[0]);
-    return known_.keepers.Contains(kernel) && std::all_of(uses.begin(), uses.end(), [&](UseId use) {
-             return uses_.KernelOf(use) == kernel;
-           });
+    const bool one = std::all_of(uses.begin(), uses.end(),
+                                 [&](UseId use) { return uses_.KernelOf(use) == kernel; });
+    asked_.push_back(MadeOfKept{u, one ? kernel : nullptr}.By(known_, cost_));
+    return asked_.back().answer;
   }
 
   // Whether kernels that use a value so cannot be ones of the value's rows: there are several, or
@@ -308,7 +314,7 @@ class Planner {
     const double parallel = uses_.Iterations(kernel, outer & ~serial);
     if (cost_.KeepSeconds(u, parallel, room) > cost_.StoreSeconds(u)) return false;
     kept_[u] = {kernel, reason};
-    news_ |= !known_.kept.Contains(u);
+    keeps_ |= !known_.kept.Contains(u);
     findings_.kept.Insert(u);
     findings_.keepers.Insert(kernel);
     const UseId first = uses[0];
@@ -342,7 +348,7 @@ class Planner {
     Shape cut = CutAtDigits(rows.empty() ? whole : rows, digits);
     if (cut == (rows.empty() ? whole : rows)) return false;
     rows = std::move(cut);
-    news_ = true;
+    cuts_ = true;
     return true;
   }
 
@@ -389,12 +395,21 @@ class Planner {
   NodeMap<UseList> node_uses_;
   NodeMap<KernelState> kernels_;
   Findings findings_;
-  bool news_ = false;
+  std::vector<MadeOfKept> asked_;
+  bool cuts_ = false, keeps_ = false;
   llvm::DenseMap<const UOp*, Kept> kept_;
   Reasons reasons_;
 };
 
 }  // namespace
+
+MadeOfKept MadeOfKept::By(const Findings& known, const CostModel& cost) const {
+  MadeOfKept out{node, kernel};
+  out.answer = kernel && cost.ConeOf(node).reduces && !cost.ConeAboveKept(node).reduces &&
+               known.keepers.Contains(kernel);
+  if (out.answer) out.above = cost.ConeAboveKept(node);
+  return out;
+}
 
 PlannedRound PlanRound(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes,
                        UseTable& uses, const Target& target, CostModel& cost,
@@ -404,8 +419,7 @@ PlannedRound PlanRound(const Body& body, const std::vector<const UOp*>& order, S
                   read_uses);
   PlannedRound round;
   round.plan = planner.Run();
-  round.news = planner.news();
-  round.findings = std::move(planner.findings());
+  planner.MoveTo(round);
   return round;
 }
 

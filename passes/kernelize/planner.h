@@ -39,10 +39,27 @@ struct Findings {
   NodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
 };
 
+// Whether the reduces that `node` holds are all behind what the one kernel that uses it keeps:
+// asked and answered by a round with what the round before had found out.
+struct MadeOfKept {
+  const UOp* node;
+  const UOp* kernel;  // null: several use it
+  bool answer = false;
+  Cone above{};  // if so, what that kernel computes again
+
+  // The answer by other findings, which `cost` has its cones from.
+  MadeOfKept By(const Findings& known, const CostModel& cost) const;
+  friend bool operator==(const MadeOfKept&, const MadeOfKept&) = default;
+};
+
 struct PlannedRound {
   RealizePlan plan;
   Findings findings;
-  bool news = false;  // there are axes to cut that were not, or values kept that were not known
+  bool cuts = false;   // there are axes to cut that were not
+  bool keeps = false;  // values are kept that were not known
+  // All that was asked of what is kept: a round with other findings about that which gives the same
+  // answers makes the same plan.
+  std::vector<MadeOfKept> asked;
 };
 
 // `order`: the nodes of graph `body`, sources first. `forced`: what is stored in any case; `known`:

@@ -137,7 +137,14 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
                                    fused, read_uses);
     RealizePlan& plan = found.plan;
     found.findings.stored = AlsoStored(known.stored, found.findings.stored, plan);
-    const bool news = found.news || found.findings.stored.size() != known.stored.size();
+    bool news = found.cuts || found.findings.stored.size() != known.stored.size();
+    if (!news && found.keeps) {
+      // Often nothing hangs on what else is kept.
+      cost.ComputeCones(order, found.findings.stored, found.findings.kept);
+      news = std::any_of(found.asked.begin(), found.asked.end(), [&](const MadeOfKept& asked) {
+        return asked.By(found.findings, cost) != asked;
+      });
+    }
     if (round < kRounds && news) {
       known = std::move(found.findings);
       continue;
