@@ -71,9 +71,9 @@ class NodeMap {
 // bodies print.
 inline void AppendPostOrder(UOpSpan roots, NodeSet& seen, std::vector<const UOp*>& out) {
   llvm::SmallVector<std::pair<const UOp*, uint32_t>, 64> stack;
-  if (out.capacity() == 0) out.reserve(64);
   for (const UOp* root : roots) {
-    seen.Reserve(root);  // ids of sources are smaller
+    if (out.capacity() == 0) out.reserve(root->id + 1);  // it reaches no more
+    seen.Reserve(root);                                  // ids of sources are smaller
     if (!seen.InsertReserved(root)) continue;
     const UOp* u = root;
     uint32_t next = 0;

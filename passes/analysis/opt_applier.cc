@@ -51,7 +51,32 @@ absl::Status OptApplier::Vectorize() {
 
 absl::Status OptApplier::Unroll() { return Mark({AxisKind::kReduce}, AxisKind::kUnroll, 32); }
 
-absl::Status OptApplier::Loop() { return Mark({AxisKind::kGlobal}, AxisKind::kLoop, INT64_MAX); }
+absl::Status OptApplier::Loop() {
+  const auto distributed = [](const ScheduledAxis& a) { return a.per_store; };
+  if (std::any_of(s_.axes.begin(), s_.axes.end(), distributed)) {
+    return IllegalOpt(opt_, "after distribute");
+  }
+  return Mark({AxisKind::kGlobal}, AxisKind::kLoop, INT64_MAX);
+}
+
+absl::Status OptApplier::Distribute() {
+  size_t axis = 0;
+  if (opt_.args.size() != 1) return IllegalOpt(opt_, "takes an axis");
+  if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
+  if (s_.axes[axis].kind != AxisKind::kLoop) return IllegalOpt(opt_, "the axis is not a loop");
+  if (s_.stores < 2) return IllegalOpt(opt_, "the kernel stores one value");
+  // A later step of one store would follow on what an earlier step of another has overwritten.
+  if (s_.in_place) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
+  for (size_t i = axis; i < s_.axes.size() && s_.axes[i].kind == AxisKind::kLoop; ++i) {
+    for (size_t n = 0; n < s_.base.size(); ++n) {
+      if (s_.base[n].staged && (s_.varies[n] & LoopBit(s_.axes[i].base)) != 0) {
+        return IllegalOpt(opt_, "what is staged varies along axis " + s_.axes[i].name);
+      }
+    }
+    s_.axes[i].per_store = true;
+  }
+  return absl::OkStatus();
+}
 
 absl::Status OptApplier::Local() {
   if (absl::Status s = NeedLocals(); !s.ok()) return s;

@@ -26,6 +26,7 @@ class OptApplier {
   absl::Status Vectorize();
   absl::Status Unroll();
   absl::Status Loop();
+  absl::Status Distribute();
   absl::Status Local();
   absl::Status Group();
   absl::Status GroupTop();

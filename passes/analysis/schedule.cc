@@ -117,6 +117,7 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel
   schedule.base = BaseAxes(module, kernel, shapes);
   schedule.varies = AxisDependence(kernel.body, schedule.base, shapes);
   schedule.in_place = ReadsWhatItWrites(kernel.body);
+  schedule.stores = kernel.body.root->num_srcs;
   for (size_t i = 0; i < schedule.base.size(); ++i) {
     const BaseAxis& b = schedule.base[i];
     ScheduledAxis axis;

@@ -27,9 +27,10 @@ struct ScheduledAxis {
   Dim size;
   int64_t max_size = 0;
   AxisKind kind = AxisKind::kGlobal;
-  int grid_dim = -1;   // set by opt `grid`
-  std::string shares;  // of a group axis: the local or other group axis whose work-items it is
-  size_t base = 0;     // the axis in Schedule::base that it is a part of
+  int grid_dim = -1;       // set by opt `grid`
+  bool per_store = false;  // of a loop: each store has its own (opt `distribute`)
+  std::string shares;      // of a group axis: the local or other group axis whose work-items it is
+  size_t base = 0;         // the axis in Schedule::base that it is a part of
 };
 
 // One term of a base axis: `axes[axis] * stride`.
@@ -46,6 +47,7 @@ struct Schedule {
   std::vector<bool> padded;                // by base axis: its digits reach beyond its size
   bool no_locals = false;
   bool in_place = false;  // the kernel reads an argument that it writes
+  size_t stores = 1;
 
   // The axes of a reduce or a staged value, as positions in `axes`.
   std::vector<size_t> AxesOf(const UOp* node) const;

@@ -64,16 +64,27 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
   for (const UOp* store : sink->srcs()) {
-    const UOp* token = LowerStore(store);
+    const UOp* token = LowerInOwnLoops(store);
     if (!status_.ok()) return status_;
     roots.push_back(token);
   }
   if (!where_.loops.empty()) {
-    // All stores stand in the same loops; one `end` closes them.
+    // All stores stand in these loops; one `end` closes them.
     const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);
     roots = {b_.End(all, where_.loops)};
   }
   return b_.Sink(roots);
+}
+
+const UOp* BodyLowering::LowerInOwnLoops(const UOp* store) {
+  if (where_.own_loops.empty()) return LowerStore(store);
+  std::vector<const UOp*> ranges;
+  for (size_t i : where_.own_loops) {
+    if (store != body_.root->src(0)) where_.axis[i] = b_.Range(where_.axis[i]->src(0));
+    ranges.push_back(where_.axis[i]);
+  }
+  const UOp* token = LowerStore(store);
+  return token ? b_.End(token, ranges) : nullptr;
 }
 
 const UOp* BodyLowering::LowerStore(const UOp* store) {

@@ -98,6 +98,8 @@ class BodyLowering {
   // The address of one element behind a pointer, through the movement ops above an argument.
   const UOp* Address(const UOp* ptr, const Position& at);
   const UOp* LowerStore(const UOp* store);
+  // The same in the loops that the store does not share.
+  const UOp* LowerInOwnLoops(const UOp* store);
   const UOp* Find(const UOp* u, PositionId at, std::vector<Key>& missing);
   Position MapView(const UOp* u, const Position& at, const UOp** clause);
   // Whether what the axis counts must be compared with its size.
@@ -110,7 +112,7 @@ class BodyLowering {
   const Module& module_;
   Body& body_;
   const Schedule& schedule_;
-  const Coordinates& where_;
+  Coordinates where_;
   ShapeMap& shapes_;
   SimplifyFn simplify_;
   Builder b_;

@@ -71,7 +71,10 @@ class Maker {
           break;
         case AxisKind::kLoop:
           out_.axis[i] = b_.Range(simplify_(b_.Index(a.size)));
-          out_.loops.push_back(out_.axis[i]);
+          if (a.per_store)
+            out_.own_loops.push_back(i);
+          else
+            out_.loops.push_back(out_.axis[i]);
           break;
         case AxisKind::kReduce:
         case AxisKind::kStage:

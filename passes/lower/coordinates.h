@@ -16,7 +16,9 @@ struct Coordinates {
   // By position in Schedule::axes; null for an axis of a reduce or a staged value that is a loop:
   // each makes its own.
   std::vector<const UOp*> axis;
-  std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop)
+  std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop) that all stores share
+  std::vector<size_t> own_loops;  // and the axes along which each store has a range of its own,
+                                  // inside of those; `axis` has that of the first
   const UOp* valid = nullptr;     // false for work-items beyond the axes' sizes
 };
 

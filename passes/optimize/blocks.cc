@@ -11,13 +11,18 @@ namespace {
 // Loops over results, the outermost first: an axis and how many steps of it.
 using Nest = std::vector<std::pair<size_t, int64_t>>;
 
+// An axis around what one step of a nest reads.
+bool IsAround(AxisKind kind) { return kind == AxisKind::kGlobal || kind == AxisKind::kLoop; }
+
 class Traffic {
  public:
-  explicit Traffic(const Tuner& t) : t_(t) {
+  // `cache`: bytes that stay from one step of a loop to the next. `of`: of these loads alone.
+  Traffic(const Tuner& t, double cache, const NodeSet* of = nullptr) : t_(t), cache_(cache) {
     for (const Access& a : t.accesses()) {
+      if (a.is_store() || (of && !of->Contains(a.node))) continue;
       // Reduces that read the same read it once, if it stays.
       const auto same = [&](const Access* b) { return Same(a, *b); };
-      if (!a.is_store() && std::none_of(loads_.begin(), loads_.end(), same)) loads_.push_back(&a);
+      if (std::none_of(loads_.begin(), loads_.end(), same)) loads_.push_back(&a);
     }
   }
 
@@ -31,7 +36,7 @@ class Traffic {
       const auto [axis, steps] = nest[level];
       double body = 0;
       for (double bytes : within) body += bytes;
-      const bool stays = body <= Cache();
+      const bool stays = body <= cache_;
       for (size_t i = 0; i < loads_.size(); ++i) {
         const bool varies = t_.Stride(*loads_[i], axis) != 0;
         if (varies) within[i] = std::min(within[i] * static_cast<double>(steps), Whole(*loads_[i]));
@@ -44,14 +49,12 @@ class Traffic {
   }
 
  private:
-  // What a core may count on while others use the cache too.
-  double Cache() const { return static_cast<double>(t_.target().cache_bytes) / 4; }
-
   bool Same(const Access& a, const Access& b) const {
-    const std::vector<size_t> globals = t_.Axes(AxisKind::kGlobal);
-    return a.slot == b.slot && Step(a) == Step(b) &&
-           std::all_of(globals.begin(), globals.end(),
-                       [&](size_t i) { return t_.Stride(a, i) == t_.Stride(b, i); });
+    if (a.slot != b.slot || Step(a) != Step(b)) return false;
+    for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+      if (IsAround(t_.schedule().axes[i].kind) && t_.Stride(a, i) != t_.Stride(b, i)) return false;
+    }
+    return true;
   }
   static double Element(const Access& a) {
     return static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
@@ -61,19 +64,26 @@ class Traffic {
     while (memory->num_srcs > 0) memory = memory->src(0);
     return Element(a) * static_cast<double>(memory->dtype.size());
   }
-  // For one step of all global axes.
+  // For one step of all that is around.
   double Step(const Access& a) const {
     double bytes = Element(a);
     for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-      const bool inside = t_.schedule().axes[i].kind != AxisKind::kGlobal;
+      const bool inside = !IsAround(t_.schedule().axes[i].kind);
       if (inside && t_.Stride(a, i) != 0) bytes *= static_cast<double>(t_.Size(i));
     }
     return std::min(bytes, Whole(a));
   }
 
   const Tuner& t_;
+  const double cache_;
   std::vector<const Access*> loads_;
 };
+
+// What a core may count on while others use the cache too.
+double SharedCache(const Target& target) { return static_cast<double>(target.cache_bytes) / 4; }
+
+// A little is not worth it: groups that write side by side are simpler.
+constexpr double kWorthIt = 0.8;
 
 // The nest in which `steps` of the axis at `k` are innermost, and the groups of a block follow each
 // other.
@@ -101,9 +111,7 @@ bool LoopInCache(Tuner& t, int64_t groups) {
     results *= t.Size(i);
   }
   if (plain.size() < 2) return false;
-  const Traffic traffic(t);
-  // A little is not worth it: groups that write side by side are simpler.
-  constexpr double kWorthIt = 0.8;
+  const Traffic traffic(t, SharedCache(t.target()));
   double least = traffic.Of(plain) * kWorthIt;
   size_t best = SIZE_MAX;
   int64_t best_steps = 0;
@@ -128,6 +136,26 @@ bool LoopInCache(Tuner& t, int64_t groups) {
   const std::vector<size_t> left = t.Axes(AxisKind::kGlobal);
   t.TryWith("swap", left.front(), name + ".0");
   return true;
+}
+
+void DistributeLoops(Tuner& t) {
+  Nest nest;
+  for (size_t i : t.Axes(AxisKind::kLoop)) {
+    if (t.IsSymbolic(i)) return;
+    nest.emplace_back(i, t.Size(i));
+  }
+  const UOpSpan stores = t.kernel().body.root->srcs();
+  if (nest.empty() || stores.size() < 2) return;
+  // Half of it: what is written takes its place too.
+  const double near = static_cast<double>(t.target().near_cache_bytes) / 2;
+  double apart = 0;
+  for (const UOp* store : stores) {
+    NodeSet own;
+    std::vector<const UOp*> order;
+    AppendPostOrder(UOpSpan(&store, 1), own, order);
+    apart += Traffic(t, near, &own).Of(nest);
+  }
+  if (apart < Traffic(t, near).Of(nest) * kWorthIt) t.Try("distribute", nest[0].first);
 }
 
 }  // namespace tg

@@ -12,6 +12,10 @@ namespace tg {
 // nothing was done, since all that is read stays in the cache anyway, or nothing is read again.
 bool LoopInCache(Tuner& t, int64_t groups);
 
+// Gives each store loops of its own, if what all of them read in one step of the loops does not
+// stay in the nearest cache, and what each reads does.
+void DistributeLoops(Tuner& t);
+
 }  // namespace tg
 
 #endif  // TG_PASSES_OPTIMIZE_BLOCKS_H_

@@ -243,13 +243,8 @@ void TuneRows(Tuner& t, LoopSet shared) {
   t.LoopAlong(shared);
 }
 
-}  // namespace
-
-void TuneForCpu(Tuner& t) {
-  if (const LoopSet shared = t.SharedAlong()) {
-    TuneRows(t, shared);
-    return;
-  }
+// All but loops that each store has for itself.
+void TuneTogether(Tuner& t) {
   if (t.Axes(AxisKind::kReduce).empty()) {
     VectorizeBest(t);
   } else if (VectorizeResults(t, 0)) {
@@ -261,6 +256,17 @@ void TuneForCpu(Tuner& t) {
     if (LoopInCache(t, EnoughGroups(t))) return;
   }
   Loops(t);
+}
+
+}  // namespace
+
+void TuneForCpu(Tuner& t) {
+  if (const LoopSet shared = t.SharedAlong()) {
+    TuneRows(t, shared);
+    return;
+  }
+  TuneTogether(t);
+  DistributeLoops(t);
 }
 
 }  // namespace tg

@@ -20,7 +20,11 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
     const OptKind& kind = rng.Pick(OptKinds());
     if (kind.name == "nolocals" && !rng.Percent(10)) continue;
     const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
-    const ScheduledAxis& first = axis();
+    // Only loops are distributed, and few axes are loops.
+    const auto loop = std::find_if(schedule->axes.begin(), schedule->axes.end(),
+                                   [](const auto& a) { return a.kind == AxisKind::kLoop; });
+    const bool distribute = kind.name == "distribute" && loop != schedule->axes.end();
+    const ScheduledAxis& first = distribute ? *loop : axis();
     Opt opt{std::string(kind.name), {}};
     if (kind.name != "nolocals") {
       opt.args.push_back({first.name, 0});
@@ -30,7 +34,7 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
         opt.args.push_back({"", rng.Below(3)});
       } else if (kind.name.starts_with("group") && rng.Percent(30)) {
         opt.args.push_back({axis().name, 0});
-      } else if (!rng.Percent(25)) {
+      } else if (kind.name != "distribute" && !rng.Percent(25)) {
         // A number that is likely to divide the axis.
         int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
         if (first.max_size > 1 && rng.Percent(50)) {
