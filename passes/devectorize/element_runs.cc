@@ -29,6 +29,14 @@ bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
 
 }  // namespace
 
+bool ElementRun::IsInOrder(int first) const {
+  if (lanes_.size() != ends_.size()) return false;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    if (lanes_[i] != first + static_cast<int>(i)) return false;
+  }
+  return true;
+}
+
 std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
   std::vector<const LaneAccess*> lanes;
   lanes.reserve(accesses.size());
@@ -46,16 +54,16 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
       const bool joins = last && SamePlace(*last, *l);
       if (joins && l->address.constant == last->address.constant) {
         if (l->alternative == last->alternative) {
-          runs.back().lanes.back().push_back(l->lane);
+          runs.back().Share(l->lane);
         } else {
           rest.push_back(l);
         }
         continue;
       }
       if (!joins || l->address.constant != last->address.constant + 1) {
-        runs.push_back({l->address, l->gate, {}});
+        runs.emplace_back(l->address, l->gate);
       }
-      runs.back().lanes.push_back({l->lane});
+      runs.back().Add(l->lane);
       last = l;
     }
     lanes = std::move(rest);
@@ -72,14 +80,14 @@ std::vector<ElementRun> RunsOf(const Linear& base, std::span<const int64_t> offs
   for (size_t i = 0; i < lanes.size(); ++i) {
     const auto [offset, lane] = lanes[i];
     if (i > 0 && offset == lanes[i - 1].first) {
-      runs.back().lanes.back().push_back(lane);
+      runs.back().Share(lane);
       continue;
     }
     if (i == 0 || offset != lanes[i - 1].first + 1) {
-      runs.push_back({base, nullptr, {}});
+      runs.emplace_back(base, nullptr);
       runs.back().start.Advance(offset);
     }
-    runs.back().lanes.push_back({lane});
+    runs.back().Add(lane);
   }
   return runs;
 }

@@ -140,6 +140,12 @@ const UOp* Slice(Builder& b, const UOp* x, int first, int n) {
     first = at;
   }
   if (n == x->dtype.lanes() && (n == 1 || IsOrigin(x))) return x;
+  if (x->op == Op::kSplat && IsOrigin(x->src(0))) return b.Splat(x->src(0), n);
+  if (IsOrigin(x)) {
+    Ints picks;
+    for (int i = 0; i < n; ++i) picks.push_back(first + i);
+    return b.Gep(x, Span(picks));
+  }
   if (x->op == Op::kVConst) {
     return b.VConst(x->dtype.WithLanes(n),
                     x->list().subspan(static_cast<size_t>(first), static_cast<size_t>(n)));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/decompose/forward.h"
 #include "passes/devectorize/element_runs.h"
 #include "passes/devectorize/image_access.h"
@@ -67,6 +68,13 @@ class Cutter {
   template <typename F>
   void ForEachRegisterPiece(const UOp* pointer, const std::vector<RegisterLane>& lanes,
                             const std::vector<RegisterScratch::Piece>& pieces, F&& f);
+  // The same for register scratch of which lanes consecutive elements from `first` on are accessed;
+  // f(address, piece).
+  template <typename F>
+  void ForEachPieceOf(const UOp* pointer, const std::vector<RegisterScratch::Piece>& pieces,
+                      int64_t first, int64_t lanes, F&& f);
+  // The first element, where an access to register scratch moves consecutive ones, as they are.
+  std::optional<int64_t> FirstOfRun(const UOp* access) const;
   // Whether this `index` is of register scratch and says its elements by itself.
   bool IsFixed(const UOp* u) const {
     return u->num_srcs == 2 && ConstantElement(u, 0) && registers_.PiecesOf(u->src(0));
@@ -125,7 +133,7 @@ std::vector<ElementRun> Cutter::RunsOfAccess(const UOp* access, const UOp* alter
     if (!offsets.empty()) return RunsOf(index_.BaseOf(at), offsets);
   }
   const std::vector<LaneAccess> lanes = LanesOf(access, alternative);
-  if (alternatives) {
+  if (alternatives && alternative) {
     for (const LaneAccess& l : lanes) (*alternatives)[static_cast<size_t>(l.lane)] = l.alternative;
   }
   return RunsOf(lanes);
@@ -170,8 +178,8 @@ Linear Cutter::Under(const UOp* gate, const Linear& address) {
 template <typename F>
 void Cutter::ForEachPiece(const UOp* pointer, const ElementRun& run, int widest, F&& f) {
   Linear start = run.start;
-  for (size_t at = 0; at < run.lanes.size();) {
-    auto width = std::bit_floor(std::min(run.lanes.size() - at, static_cast<size_t>(widest)));
+  for (size_t at = 0; at < run.size();) {
+    auto width = std::bit_floor(std::min(run.size() - at, static_cast<size_t>(widest)));
     if (!target_.unaligned_access) {
       const int64_t divisor = index_.linear().Divisor(start);
       while (divisor % static_cast<int64_t>(width) != 0) width /= 2;
@@ -196,59 +204,104 @@ void Cutter::ForEachRegisterPiece(const UOp* pointer, const std::vector<Register
   }
 }
 
+template <typename F>
+void Cutter::ForEachPieceOf(const UOp* pointer, const std::vector<RegisterScratch::Piece>& pieces,
+                            int64_t first, int64_t lanes, F&& f) {
+  for (const RegisterScratch::Piece& piece : pieces) {
+    if (piece.start < first || piece.start >= first + lanes) continue;
+    f(b_.IndexPtr(pointer, b_.Index(piece.start)), piece);
+  }
+}
+
+std::optional<int64_t> Cutter::FirstOfRun(const UOp* access) const {
+  const UOp* address = access->src(0);
+  if (!IsFixed(address)) return std::nullopt;
+  const int64_t first = *ConstantElement(address, 0);
+  for (int i = 1; i < address->dtype.lanes(); ++i) {
+    if (*ConstantElement(address, i) != first + i) return std::nullopt;
+  }
+  return first;
+}
+
 const UOp* Cutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   const UOp* pointer = PointerOf(srcs[0]);
   const UOp* alternative = srcs.size() > 1 ? srcs[1] : nullptr;
-  const DType scalar = u->dtype.WithLanes(1);
-  LaneRefs result(static_cast<size_t>(u->dtype.lanes()), LaneRef{b_.ConstBits(scalar, 0), 0});
-  if (alternative) {
-    for (size_t i = 0; i < result.size(); ++i) {
+  // What lanes hold that do not happen.
+  const auto empty = [&] {
+    const UOp* zero = b_.ConstBits(u->dtype.WithLanes(1), 0);
+    LaneRefs result(static_cast<size_t>(u->dtype.lanes()), LaneRef{zero, 0});
+    for (size_t i = 0; alternative && i < result.size(); ++i) {
       result[i] = OriginOf(b_, alternative, static_cast<int>(i));
     }
-  }
-  const auto load = [&](const UOp* address, UOpSpan alternatives) {
+    return result;
+  };
+  const auto load = [&](const UOp* address, int lanes, UOpSpan alternatives) {
     const bool gated = address->num_srcs > 2;
     const UOp* alt = gated && alternative ? Concat(b_, alternatives) : nullptr;
-    const DType t = u->dtype.WithLanes(static_cast<int>(alternatives.size()));
+    const DType t = u->dtype.WithLanes(lanes);
     const UOp* x = alt ? b_.context().Make(Op::kLoad, t, {address, alt})
                        : b_.context().Make(Op::kLoad, t, {address});
     body_.CarryOver(u, x);
     return x;
   };
   if (const auto* pieces = registers_.PiecesOf(u->src(0)->src(0))) {
+    if (const auto first = FirstOfRun(u)) {
+      Nodes parts;
+      ForEachPieceOf(
+          pointer, *pieces, *first, u->dtype.lanes(),
+          [&](const UOp* address, auto piece) { parts.push_back(load(address, piece.lanes, {})); });
+      return Concat(b_, Span(parts));
+    }
     // Several lanes may read one element, so go by lanes, not by elements.
     const std::vector<RegisterLane> lanes = RegisterLanesOf(u, alternative);
     std::vector<LaneRef> element(static_cast<size_t>(pointer->dtype.size()));
     ForEachRegisterPiece(pointer, lanes, *pieces, [&](const UOp* address, auto piece) {
       Nodes alternatives;
       for (const RegisterLane* l : piece) alternatives.push_back(l->alternative);
-      const UOp* x = load(address, Span(alternatives));
+      const UOp* x = load(address, static_cast<int>(piece.size()), Span(alternatives));
       for (size_t k = 0; k < piece.size(); ++k) {
         element[static_cast<size_t>(piece[k]->element)] = {x, static_cast<int>(k)};
       }
     });
+    LaneRefs result = empty();
     for (const RegisterLane& l : lanes) {
       result[static_cast<size_t>(l.lane)] = element[static_cast<size_t>(l.element)];
     }
     return Assemble(b_, {result.data(), result.size()});
   }
-  std::vector<const UOp*> alternative_of(result.size(), nullptr);
+  std::vector<const UOp*> alternative_of(static_cast<size_t>(alternative ? u->dtype.lanes() : 0));
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
-  for (const ElementRun& run : RunsOfAccess(u, alternative, &alternative_of)) {
+  const std::vector<ElementRun> runs = RunsOfAccess(u, alternative, &alternative_of);
+  // Most accesses read what their lanes want one after the other.
+  int next = 0;
+  const bool in_order = llvm::all_of(runs,
+                                     [&](const ElementRun& run) {
+                                       next += static_cast<int>(run.size());
+                                       return run.IsInOrder(next - static_cast<int>(run.size()));
+                                     }) &&
+                        next == u->dtype.lanes();
+  Nodes parts;
+  LaneRefs result;
+  if (!in_order) result = empty();
+  for (const ElementRun& run : runs) {
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
       Nodes alternatives;
-      for (size_t k = 0; k < width; ++k) {
-        alternatives.push_back(alternative_of[static_cast<size_t>(run.lanes[at + k][0])]);
+      for (size_t k = 0; alternative && k < width; ++k) {
+        alternatives.push_back(alternative_of[static_cast<size_t>(run.LanesOf(at + k)[0])]);
       }
-      const UOp* x = load(address, Span(alternatives));
+      const UOp* x = load(address, static_cast<int>(width), Span(alternatives));
+      if (in_order) {
+        parts.push_back(x);
+        return;
+      }
       for (size_t k = 0; k < width; ++k) {
-        for (int lane : run.lanes[at + k]) {
+        for (int lane : run.LanesOf(at + k)) {
           result[static_cast<size_t>(lane)] = {x, static_cast<int>(k)};
         }
       }
     });
   }
-  return Assemble(b_, {result.data(), result.size()});
+  return in_order ? Concat(b_, Span(parts)) : Assemble(b_, {result.data(), result.size()});
 }
 
 const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
@@ -256,6 +309,14 @@ const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   const UOp* value = srcs[1];
   Nodes tokens;
   if (const auto* pieces = registers_.PiecesOf(u->src(0)->src(0))) {
+    if (const auto first = FirstOfRun(u)) {
+      ForEachPieceOf(pointer, *pieces, *first, value->dtype.lanes(),
+                     [&](const UOp* address, auto piece) {
+                       const auto lane = static_cast<int>(piece.start - *first);
+                       tokens.push_back(b_.Store(address, Slice(b_, value, lane, piece.lanes)));
+                     });
+      return Join(Span(tokens));
+    }
     const std::vector<RegisterLane> lanes = RegisterLanesOf(u, nullptr);
     ForEachRegisterPiece(pointer, lanes, *pieces, [&](const UOp* address, auto piece) {
       LaneRefs refs;
@@ -266,10 +327,17 @@ const UOp* Cutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   }
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
   for (const ElementRun& run : RunsOfAccess(u, nullptr)) {
+    const int lane = run.LanesOf(0)[0];
+    const bool in_order = run.IsInOrder(lane);
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
+      if (in_order) {
+        tokens.push_back(b_.Store(
+            address, Slice(b_, value, lane + static_cast<int>(at), static_cast<int>(width))));
+        return;
+      }
       LaneRefs refs;
       for (size_t k = 0; k < width; ++k) {
-        refs.push_back(OriginOf(b_, value, run.lanes[at + k].back()));
+        refs.push_back(OriginOf(b_, value, run.LanesOf(at + k).back()));
       }
       tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
     });
@@ -302,16 +370,16 @@ const UOp* Cutter::StoreImage(const UOp* u, UOpSpan srcs) {
   Nodes tokens;
   for (const ElementRun& run : RunsOf(LanesOf(u, nullptr))) {
     Linear start = run.start;
-    if (run.lanes.size() % 4 != 0 || index_.linear().Divisor(start) % 4 != 0) {
+    if (run.size() % 4 != 0 || index_.linear().Divisor(start) % 4 != 0) {
       status_ = absl::InvalidArgumentError(
           absl::StrCat(body_.Describe(u),
                        ": an image is written by whole texels, four channels in one work-item"));
       return u;
     }
-    for (size_t at = 0; at < run.lanes.size(); at += 4, start.Advance(4)) {
+    for (size_t at = 0; at < run.size(); at += 4, start.Advance(4)) {
       LaneRefs refs;
       for (size_t k = 0; k < 4; ++k)
-        refs.push_back(OriginOf(b_, srcs[1], run.lanes[at + k].back()));
+        refs.push_back(OriginOf(b_, srcs[1], run.LanesOf(at + k).back()));
       tokens.push_back(
           b_.Store(TexelAddress(b_, index_.linear(), PointerOf(srcs[0]), start, run.gate),
                    Assemble(b_, {refs.data(), refs.size()})));
