@@ -18,11 +18,18 @@ inline uint64_t Mix(uint64_t h, uint64_t v) {
 }
 
 inline uint32_t HashNode(Op op, const DType& dtype, UOpSpan srcs, Attr attr) {
+  // A sum of products that do not wait for each other, mixed at the end.
   const auto [type, size] = dtype.Words();
-  uint64_t h = Mix(static_cast<uint64_t>(op) + 0x51ed270b + size, type);
-  h = Mix(h, attr.bits);
-  for (const UOp* s : srcs) h = Mix(h, s->id);
-  return static_cast<uint32_t>(h ^ (h >> 29));
+  uint64_t h = (static_cast<uint64_t>(op) + 1) * 0x9fb21c651e98df25ull;
+  h += (type + size) * 0xd6e8feb86659fd93ull;
+  h += attr.bits * 0xa0761d6478bd642full;
+  uint64_t factor = 0xe7037ed1a0b428dbull;
+  for (const UOp* s : srcs) {
+    h += (uint64_t{s->id} + 1) * factor;
+    factor += 0x8ebc6af09c88c6e2ull;  // factors stay odd
+  }
+  h = (h ^ (h >> 32)) * 0x9fb21c651e98df25ull;
+  return static_cast<uint32_t>(h >> 32);
 }
 
 // Sources are few: a loop costs less than a call of memcmp.

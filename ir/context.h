@@ -45,6 +45,9 @@ class Context {
 
   uint32_t num_nodes() const { return static_cast<uint32_t>(nodes_.size()); }
   const UOp* node(uint32_t id) const { return nodes_[id]; }
+  std::vector<const UOp*> FirstNodes(uint32_t n) const {
+    return {nodes_.begin(), nodes_.begin() + static_cast<ptrdiff_t>(n)};
+  }
   // Makes room for `n` nodes.
   void Reserve(size_t n);
   size_t bytes_used() const;

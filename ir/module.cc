@@ -36,6 +36,12 @@ std::optional<AxisKind> AxisKindFromName(std::string_view name) {
   return FromName<AxisKind>(kAxisKinds, name);
 }
 
+std::vector<const UOp*> Body::Order() const {
+  if (!root || root->id + 1 != num_ordered)
+    return root ? PostOrder(root) : std::vector<const UOp*>();
+  return context->FirstNodes(num_ordered);
+}
+
 void Body::CarryOver(const UOp* from, const UOp* to) {
   if (from == to) return;
   if (!side.name(to) && side.name(from)) side.SetName(to, side.name(from));
@@ -92,6 +98,8 @@ void CloneBody(const Body& from, Body& to) {
     if (from.side.loc(u).line) to.side.SetLoc(copy, from.side.loc(u));
   }
   to.root = from.root ? map.Get(from.root) : nullptr;
+  const bool ordered = to.root && from.linear.empty() && to.context->num_nodes() == order.size();
+  to.num_ordered = ordered ? to.root->id + 1 : 0;
   to.linear.clear();
   for (const UOp* u : from.linear) to.linear.push_back(map.Get(u));
 }

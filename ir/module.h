@@ -92,6 +92,13 @@ struct Body {
   // so: they need not be tried again.
   uint32_t num_simple = 0;
 
+  // The context's first nodes are what the root of id num_ordered - 1 reaches, in PostOrder; 0:
+  // that is not said of any.
+  uint32_t num_ordered = 0;
+
+  // PostOrder of the root, without a walk where that is known.
+  std::vector<const UOp*> Order() const;
+
   // Gives `to` the name and place of `from`, a node of this body that it replaces, unless it has
   // its own.
   void CarryOver(const UOp* from, const UOp* to);

@@ -33,7 +33,7 @@ std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, Shape
   }
   next = 0;
   bool stages = false;
-  for (const UOp* u : PostOrder(kernel.body.root)) {
+  for (const UOp* u : kernel.body.Order()) {
     stages |= u->op == Op::kStaged;
     if (u->op != Op::kReduceAxis) continue;
     const Shape& from = shapes.Of(u->src(0));
@@ -102,7 +102,7 @@ void RenameKernels(Module& module, const std::map<std::string, std::string>& nam
     Context& ctx = *body.context;
     NodeMap<const UOp*> map;
     std::vector<const UOp*> srcs;
-    for (const UOp* u : PostOrder(body.root)) {
+    for (const UOp* u : body.Order()) {
       srcs.clear();
       for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
       Attr attr = u->attr;

@@ -16,7 +16,7 @@ using Places = std::vector<AxisLoops>;
 class Walk {
  public:
   Walk(const Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes)
-      : axes_(axes), shapes_(shapes), order_(PostOrder(body.root)) {
+      : axes_(axes), shapes_(shapes), order_(body.Order()) {
     for (const UOp* store : body.root->srcs()) {
       Places at(shapes.Of(store->src(0)).size());
       for (size_t i = 0; i < axes.size(); ++i) {

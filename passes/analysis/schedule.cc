@@ -103,7 +103,7 @@ const UOp* Argument(const UOp* pointer) {
 bool ReadsWhatItWrites(const Body& body) {
   NodeSet written;
   for (const UOp* store : body.root->srcs()) written.Insert(Argument(store->src(0)));
-  for (const UOp* u : PostOrder(body.root)) {
+  for (const UOp* u : body.Order()) {
     if (u->op == Op::kLoad && written.Contains(Argument(u->src(0)))) return true;
   }
   return false;

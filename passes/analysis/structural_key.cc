@@ -17,7 +17,7 @@ std::string StructuralKey(const Body& body) {
   std::string key;
   NodeMap<uint32_t> number;
   uint32_t next = 0;
-  for (const UOp* u : PostOrder(body.root)) {
+  for (const UOp* u : body.Order()) {
     number[u] = next++;
     AppendWord(key, static_cast<uint64_t>(u->op));
     const DType t = u->dtype;

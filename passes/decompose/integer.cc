@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "ir/value.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/bounds.h"
 #include "passes/decompose/forward.h"
 #include "passes/decompose/threefry.h"
@@ -31,8 +32,10 @@ class Integers {
   Integers(Body& body, const Module& module)
       : body_(body), b_(*body.context), bounds_(*body.context, &module) {}
 
-  void Run() {
-    ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) {
+  void Run(UOpSpan order) {
+    // In most kernels there is nothing to explain.
+    if (llvm::all_of(order, [&](const UOp* u) { return Rewrite(u, u->srcs()) == u; })) return;
+    ForwardRewrite(body_, order, [&](const UOp* u, UOpSpan srcs) {
       const UOp* v = Rewrite(u, srcs);
       // x - (x * 11 >> 5) * 3 is in 0..2, as x % 3 was, but does not look like it.
       if (v != u && v->dtype.is_int() && u->dtype.is_int()) {
@@ -204,7 +207,9 @@ const UOp* Integers::Rewrite(const UOp* u, UOpSpan srcs) {
 
 }  // namespace
 
-void ExplainIntegers(Body& body, const Module& module) { Integers(body, module).Run(); }
+void ExplainIntegers(Body& body, const Module& module, UOpSpan order) {
+  Integers(body, module).Run(order);
+}
 
 void SplitIntegerMulAcc(Body& body) {
   Builder b(*body.context);

@@ -19,7 +19,8 @@
 
 namespace tg {
 
-void ExplainIntegers(Body& body, const Module& module);
+// `order`: what the root reaches, sources first.
+void ExplainIntegers(Body& body, const Module& module, UOpSpan order);
 
 // Splits a*b + c on index and integers, whose product must be looked at by itself.
 void SplitIntegerMulAcc(Body& body);

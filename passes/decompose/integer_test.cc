@@ -21,7 +21,7 @@ TEST_P(ByteOps, AllPairs) {
   const UOp* y = b.Load(at(1));
   const UOp* store = b.Store(at(2), b.Alu(op, {x, y}));
   body.root = b.Sink(UOpSpan(&store, 1));
-  ExplainIntegers(body, module);
+  ExplainIntegers(body, module, PostOrder(body.root));
   const UOp* result = body.root->src(0)->src(1);
   for (const UOp* u : PostOrder(result)) {
     ASSERT_TRUE(u->op != Op::kFloorDiv && u->op != Op::kFloorMod);
@@ -48,7 +48,7 @@ TEST_P(ByteOps, ByConstants) {
     const UOp* x = b.Load(at(0));
     const UOp* store = b.Store(at(2), b.Alu(op, {x, b.ConstInt(s, j)}));
     body.root = b.Sink(UOpSpan(&store, 1));
-    ExplainIntegers(body, module);
+    ExplainIntegers(body, module, PostOrder(body.root));
     Expression after(body.root->src(0)->src(1), {x});
     for (int64_t i = 0; i < 256; ++i) {
       const int64_t args[] = {WrapInt(s, i), WrapInt(s, j)};
@@ -103,7 +103,7 @@ TEST(Integers, QuotientsOfRemaindersHaveNoSign) {
   const UOp* q = b.Alu(Op::kFloorDiv, {b.Add(b.Mul(rest, number(40)), number(7)), number(13)});
   const UOp* store = b.Store(b.IndexPtr(p, x), q);
   body.root = b.Sink(UOpSpan(&store, 1));
-  ExplainIntegers(body, module);
+  ExplainIntegers(body, module, PostOrder(body.root));
   for (const UOp* u : PostOrder(body.root)) {
     EXPECT_TRUE(u->op != Op::kCDiv && u->op != Op::kCMod && u->op != Op::kWhere) << Mnemonic(u->op);
   }

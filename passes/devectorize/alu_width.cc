@@ -49,10 +49,10 @@ const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold
 
 }  // namespace
 
-void CutArithmetic(Body& body, const Module& module, const Target& target) {
+void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSpan order) {
   Builder b(*body.context);
   LaneFolder fold(*body.context, module);
-  ForwardRewrite(body, [&](const UOp* u, UOpSpan srcs) -> const UOp* {
+  ForwardRewrite(body, order, [&](const UOp* u, UOpSpan srcs) -> const UOp* {
     switch (u->op) {
       case Op::kSplat:
         return b.Splat(srcs[0], u->dtype.lanes());

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/decompose/float_functions.h"
 #include "passes/decompose/float_types.h"
+#include "passes/decompose/forward.h"
 #include "passes/decompose/index_type.h"
 #include "passes/decompose/integer.h"
 #include "passes/devectorize/alu_width.h"
@@ -29,8 +30,8 @@ constexpr PassOption kOptions[] = {
 
 // What a body is made of: steps that would find nothing to do are left out.
 struct Contents {
-  explicit Contents(const Body& body) {
-    for (const UOp* u : PostOrder(body.root)) {
+  explicit Contents(UOpSpan order) {
+    for (const UOp* u : order) {
       ops.set(static_cast<size_t>(u->op));
       scalars.set(static_cast<size_t>(u->dtype.scalar()));
       if (u->op == Op::kIndex) narrow_addresses |= !u->src(1)->dtype.is_index();
@@ -64,10 +65,11 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& tar
   Body& body = kernel.body;
   const bool reassociate = !module.flags.has(ModuleFlag::kNoReassociate);
   // While addresses are still of type index, so that consecutive ones are found.
-  const Contents contents(body);
+  RootOrder order(body);
+  const Contents contents(order.Get());
   const bool is_first = !contents.narrow_addresses;
   if (is_first) {
-    const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target);
+    const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target, order.Get());
     if (!memory.ok()) return memory.status();
     statistics["devectorize.wide-accesses"] += memory->wide_accesses;
     statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
@@ -81,15 +83,15 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& tar
   // On whole vectors, however wide: there are few nodes yet.
   if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);
   LowerIndexType(body, module);
-  ExplainIntegers(body, module);
+  ExplainIntegers(body, module, order.Get());
   if (contents.HasAnyOf([&](Scalar s) { return ConcernsFloatTypes(s, target); })) {
     if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
   }
   // What is written out begins with the device's division and root, which are good enough there.
   if (is_first) LowerFloatFunctions(body, target);
   // Last, since all that came before is arithmetic to be cut.
-  SinkLanePicks(body, module, target);
-  CutArithmetic(body, module, target);
+  SinkLanePicks(body, module, target, order.Get());
+  CutArithmetic(body, module, target, order.Get());
   return absl::OkStatus();
 }
 

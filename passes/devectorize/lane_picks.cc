@@ -95,8 +95,7 @@ bool PaysToSink(const UOp* u, const std::vector<View>& views, LanePlaces& places
 
 }  // namespace
 
-void SinkLanePicks(Body& body, const Module& module, const Target& target) {
-  const std::vector<const UOp*> order = PostOrder(body.root);
+void SinkLanePicks(Body& body, const Module& module, const Target& target, UOpSpan order) {
   const auto picks = [](const UOp* u) { return u->op == Op::kGep; };
   if (std::none_of(order.begin(), order.end(), picks)) return;
   LanePlaces places;

@@ -9,8 +9,9 @@ namespace tg {
 
 // Computes in the order of lanes that is asked for: where every use of an elementwise node picks
 // other lanes of it, at least a vector of them, each use gets a node of its own over picked
-// sources, unless that shuffles more than it saves. No lane is computed twice.
-void SinkLanePicks(Body& body, const Module& module, const Target& target);
+// sources, unless that shuffles more than it saves. No lane is computed twice. `order`: what the
+// root reaches, sources first.
+void SinkLanePicks(Body& body, const Module& module, const Target& target, UOpSpan order);
 
 }  // namespace tg
 

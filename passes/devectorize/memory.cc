@@ -29,10 +29,10 @@ struct RegisterLane {
 
 class Cutter {
  public:
-  Cutter(Body& body, const Module& module, const Target& target)
+  Cutter(Body& body, const Module& module, const Target& target, UOpSpan order)
       : body_(body),
         target_(target),
-        order_(PostOrder(body.root)),
+        order_(order),
         registers_(body, order_, module, target),
         b_(*body.context),
         index_(b_, module, order_, [&](const UOp* u) { return !IsFixed(u); }),
@@ -89,7 +89,7 @@ class Cutter {
 
   Body& body_;
   const Target& target_;
-  const std::vector<const UOp*> order_;  // sources first
+  const UOpSpan order_;  // sources first
   RegisterScratch registers_;
   Builder b_;
   LaneIndex index_;
@@ -436,8 +436,9 @@ const UOp* Cutter::Rewrite(const UOp* u, UOpSpan srcs) {
 
 }  // namespace
 
-absl::StatusOr<MemoryStatistics> CutMemory(Body& body, const Module& module, const Target& target) {
-  return Cutter(body, module, target).Run();
+absl::StatusOr<MemoryStatistics> CutMemory(Body& body, const Module& module, const Target& target,
+                                           UOpSpan order) {
+  return Cutter(body, module, target, order).Run();
 }
 
 }  // namespace tg

@@ -25,7 +25,8 @@ struct MemoryStatistics {
 };
 
 // An error where an image is not stored to by texels.
-absl::StatusOr<MemoryStatistics> CutMemory(Body& body, const Module& module, const Target& target);
+absl::StatusOr<MemoryStatistics> CutMemory(Body& body, const Module& module, const Target& target,
+                                           UOpSpan order);
 
 }  // namespace tg
 

@@ -51,7 +51,7 @@ class Expander {
   explicit Expander(Body& body) : body_(body), b_(*body.context) {}
 
   absl::Status Run() {
-    const std::vector<const UOp*> order = PostOrder(body_.root);
+    const std::vector<const UOp*> order = body_.Order();
     for (const UOp* u : order) {
       Expanded e = Expand(u);
       if (!status_.ok()) return status_;

@@ -40,7 +40,7 @@ const UOp* ReduceWhole(Builder& b, ShapeMap& shapes, const UOp* x, Op op,
 }  // namespace
 
 void MergeReduces(const Module& module, Body& body) {
-  const std::vector<const UOp*> order = PostOrder(body.root);
+  const std::vector<const UOp*> order = body.Order();
   NodeMap<int> uses;
   for (const UOp* u : order) {
     for (const UOp* s : u->srcs()) ++uses[s];

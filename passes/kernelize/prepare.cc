@@ -34,7 +34,7 @@ class Preparer {
         closed_forms_(module, *body.context, shapes_) {}
 
   absl::Status Run() {
-    const std::vector<const UOp*> order = PostOrder(body_.root);
+    const std::vector<const UOp*> order = body_.Order();
     const bool several = NamesDevices(module_, {order.data(), order.size()});
     for (const UOp* u : order) {
       if (u->op == Op::kLoop || u->op == Op::kCarried) {

@@ -27,7 +27,7 @@ bool IsTrivial(const Schedule& schedule) {
 // it, which is how a triangle of ones is written that is summed to an arange.
 bool CountsPlaces(const Body& body) {
   NodeSet constant;
-  for (const UOp* u : PostOrder(body.root)) {
+  for (const UOp* u : body.Order()) {
     if (u->op == Op::kIota) return true;
     const bool is_constant = IsConst(u) || (IsMovement(u->op) && constant.Contains(u->src(0)));
     if (is_constant && u->op == Op::kPad) return true;
