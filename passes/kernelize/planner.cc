@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/kernelize/row_shape.h"
 
 namespace tg {
@@ -64,10 +65,10 @@ class Planner {
  private:
   // What is decided about a kernel while its expression is walked.
   struct KernelState {
-    LoopSet serial = 0;    // loops over what it stores that one work-item or group goes through,
-                           // so that what does not vary over them is computed once
-    bool reduces = false;  // there is a reduce in it
-    LoopSet reduced = 0;   // loops over what it stores that a reduce in it varies over
+    LoopSet serial = 0;  // loops over what it stores that one work-item or group goes through,
+                         // so that what does not vary over them is computed once
+    llvm::SmallVector<const UOp*, 2> reduces;
+    LoopSet reduced = 0;  // loops over what it stores that a reduce in it varies over
   };
 
   void Visit(const UOp* u) {
@@ -108,7 +109,8 @@ class Planner {
     if (u->op == Op::kReduceAxis) {
       for (UseId use : node_uses_[u]) {
         const UOp* kernel = uses_.KernelOf(use);
-        kernels_[kernel].reduces = true;
+        llvm::SmallVector<const UOp*, 2>& reduces = kernels_[kernel].reduces;
+        if (!llvm::is_contained(reduces, u)) reduces.push_back(u);
         kernels_[kernel].reduced |= uses_.Varies(use) & uses_.OuterLoops(kernel);
       }
     }
@@ -208,8 +210,9 @@ class Planner {
     if (!reduce || uses.size() != 1) return "";
     // A reduce inside another one runs only as often in parallel as the outer kernel's results.
     const UOp* kernel = uses_.KernelOf(uses[0]);
-    if (!options_.fuse && kernels_[kernel].reduces) return "beside another reduce";
+    if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
     const LoopSet serial = kernels_[kernel].serial;
+    if (serial == 0 && CrowdsOut(u, kernel, size)) return "beside a reduce of other operands";
     const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
     if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
       return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
@@ -231,6 +234,48 @@ class Planner {
                                  [&](UseId use) { return uses_.KernelOf(use) == kernel; });
     asked_.push_back(MadeOfKept{u, one ? kernel : nullptr}.By(known_, cost_));
     return asked_.back().answer;
+  }
+
+  // Whether `u`, a reduce for each result of the kernel beside other reduces, had better be stored:
+  // it reads nothing that they do, and they and it take so long that to store it is a small part of
+  // either. Two products in one kernel share registers and caches, which costs more.
+  bool CrowdsOut(const UOp* u, const UOp* kernel, double size) {
+    constexpr double kSmallPart = 1.0 / 16;
+    const auto& others = kernels_[kernel].reduces;
+    if (others.empty() || size != cost_.Elements(kernel)) return false;
+    const auto is_long = [&](const UOp* reduce) {
+      const double seconds = cost_.ComputeSeconds(cost_.ConeOf(reduce), size);
+      return cost_.StoreSeconds(u) < kSmallPart * seconds;
+    };
+    if (!is_long(u) || !llvm::all_of(others, is_long)) return false;
+    NodeSet operands;
+    bool few = ForEachOperand(u, [&](const UOp* s) { return operands.Insert(s), true; });
+    for (const UOp* other : others) {
+      few = few && ForEachOperand(other, [&](const UOp* s) { return !operands.Contains(s); });
+    }
+    return few;
+  }
+
+  // Calls see(node) for what the expression that a reduce goes over reads: memory and other
+  // reduces. False: `see` said so, or the expression is large.
+  template <typename F>
+  bool ForEachOperand(const UOp* reduce, F&& see) const {
+    constexpr int kLarge = 256;
+    NodeSet seen;
+    llvm::SmallVector<const UOp*, 32> stack = {reduce->src(0)};
+    for (int steps = 0; !stack.empty(); ++steps) {
+      const UOp* u = stack.pop_back_val();
+      if (steps == kLarge) return false;
+      if (!seen.Insert(u)) continue;
+      if (IsElementwise(u->op)) {
+        stack.append(u->srcs().begin(), u->srcs().end());
+      } else if (IsMovement(u->op)) {
+        stack.push_back(u->src(0));
+      } else if (!IsConst(u) && u->op != Op::kIota && !see(u)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   // Whether kernels that use a value so cannot be ones of the value's rows: there are several, or
