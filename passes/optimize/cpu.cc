@@ -95,52 +95,45 @@ bool VectorizeResults(Tuner& t, LoopSet shared) {
   return TryNamed(t, "unroll", name, amount);
 }
 
-// Results along another axis than that of the vectors share what is loaded: rows of a product,
-// channels of a convolution.
-void Tile(Tuner& t) {
-  const std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
-  if (vectors.empty()) return;
-  size_t best = kNoAxis;
-  int64_t best_rows = 1;
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if (t.IsSymbolic(i) || t.schedule().axes[i].base == t.schedule().axes[vectors[0]].base)
-      continue;
-    const bool reused = std::any_of(t.accesses().begin(), t.accesses().end(), [&](const Access& a) {
-      return !a.is_store() && t.Stride(a, i) == 0 && t.Stride(a, vectors[0]) != 0;
-    });
-    const int64_t rows = PowerOfTwoDivisor(t.Size(i), 8);
-    if (reused && rows > best_rows) best = i, best_rows = rows;
+// Makes tiles: rows of a product, channels of a convolution, the pixels of its mean.
+void Apply(Tuner& t, const LaneCosts::Tile& tile) {
+  // Axes move as they are marked, so each is looked for by its name.
+  std::vector<std::string> names;
+  for (const auto& [axis, rows] : tile) names.push_back(t.schedule().axes[axis].name);
+  for (size_t k = 0; k < tile.size(); ++k) {
+    const auto axis = static_cast<size_t>(t.schedule().FindAxis(names[k]));
+    const bool stored = t.schedule().axes[axis].kind == AxisKind::kGlobal;
+    t.Try(stored ? "upcast" : "unroll", axis, tile[k].second);
   }
-  if (best != kNoAxis) t.Try("upcast", best, best_rows);
+}
+
+// What serves several results beside those in the lanes: a vector, or elements of reduces inside a
+// reduce, as far as the sums stay in registers.
+void TileLanes(Tuner& t) {
+  constexpr int64_t kMostRows = 8;
+  const LaneCosts lanes(t, 0);
+  int64_t width = 1;
+  bool elements = false;
+  size_t along = kNoAxis;
+  for (size_t i = 0; i < t.schedule().axes.size(); ++i) {
+    const AxisKind kind = t.schedule().axes[i].kind;
+    if (kind != AxisKind::kVector && !(kind == AxisKind::kUnroll && lanes.HoldsReduce(i))) continue;
+    width *= t.Size(i);
+    along = i;
+    elements |= kind == AxisKind::kUnroll;
+  }
+  if (along == kNoAxis) return;
+  // What is done with elements of an inner reduce takes as many registers again.
+  if (elements) width *= 2;
+  const int64_t most = std::min(kMostRows, t.target().MaxAccumulators() / width);
+  if (most > 1) Apply(t, lanes.TileBeside(along, most));
 }
 
 // The terms of reduces side by side, and of two axes of results as many as leave the sums in
 // registers: what is loaded serves several of them.
 void TileTerms(Tuner& t) {
   const LaneCosts lanes(t, 0);
-  int64_t widest = 1;
-  for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
-    const size_t last = lanes.LastAxis(reduce.node);
-    if (last != kNoAxis) widest = std::max(widest, lanes.Along(last));
-  }
-  if (widest > 1) {
-    int64_t most = t.target().MaxAccumulators() / widest;
-    const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
-    std::vector<std::string> names;
-    for (size_t i : globals) {
-      bool reused = false;
-      for (size_t k = 0; k < t.accesses().size(); ++k) {
-        const Access& a = t.accesses()[k];
-        reused |= !a.is_store() && lanes.ReduceOf(k) && t.Stride(a, i) == 0;
-      }
-      if (reused && lanes.Along(i) > 1) names.push_back(t.schedule().axes[i].name);
-    }
-    for (size_t k = names.size(); k-- > 0 && most > 1;) {
-      const auto axis = static_cast<size_t>(t.schedule().FindAxis(names[k]));
-      const int64_t rows = PowerOfTwoDivisor(t.Size(axis), std::min<int64_t>(4, most));
-      if (t.Try("upcast", axis, rows)) most /= rows;
-    }
-  }
+  Apply(t, lanes.TileOfTerms());
   for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
     const size_t last = lanes.LastAxis(reduce.node);
     // Around another reduce the lanes would be those of both, multiplied.
@@ -248,7 +241,7 @@ void TuneTogether(Tuner& t) {
   if (t.Axes(AxisKind::kReduce).empty()) {
     VectorizeBest(t);
   } else if (VectorizeResults(t, 0)) {
-    Tile(t);
+    TileLanes(t);
     Unroll(t);
   } else {
     TileTerms(t);

@@ -17,12 +17,6 @@ std::string InFours(Tuner& t, std::string_view opt, const std::string& name) {
   return name + ".0";
 }
 
-int64_t GreatestDivisor(int64_t n, int64_t limit) {
-  int64_t d = std::min(n, limit);
-  while (n % d != 0) --d;
-  return d;
-}
-
 void UnrollReduce(Tuner& t) {
   NodeSet seen;
   for (size_t n = 0; n < t.schedule().base.size(); ++n) {

@@ -21,9 +21,6 @@ size_t AxisOf(const Tuner& t, std::string_view name);
 // left.
 std::string InFours(Tuner& t, std::string_view opt, const std::string& name);
 
-// The greatest divisor of n that is at most `limit`.
-int64_t GreatestDivisor(int64_t n, int64_t limit);
-
 // The last axis of each reduce as lanes; two small ones.
 void UnrollReduce(Tuner& t);
 

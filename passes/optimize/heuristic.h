@@ -73,6 +73,10 @@ class Tuner {
   std::vector<Opt> opts_;
 };
 
+// The greatest power of two, and the greatest number, that divides n and is at most `limit`.
+int64_t PowerOfTwoDivisor(int64_t n, int64_t limit);
+int64_t GreatestDivisor(int64_t n, int64_t limit);
+
 void TuneForGpu(Tuner& tuner);
 void TuneForCpu(Tuner& tuner);
 

@@ -26,7 +26,7 @@ std::vector<bool> Cuts(const Edges& edges, int64_t lanes) {
 double AccessCost(std::optional<int64_t> stride, const Edges& edges, int64_t lanes, int64_t line) {
   // A lane by itself, if it is far from the next, from a cache line of its own; an address or a
   // condition that is computed for it.
-  constexpr double kFar = 2, kNear = 1, kDecided = 2;
+  constexpr double kFar = 3, kNear = 1, kDecided = 2;
   const auto all = static_cast<double>(lanes);
   if (!stride) return kNear + kDecided;
   if (stride == 0) return 1 / all;
@@ -44,12 +44,6 @@ double AccessCost(std::optional<int64_t> stride, const Edges& edges, int64_t lan
 }
 
 }  // namespace
-
-int64_t PowerOfTwoDivisor(int64_t n, int64_t limit) {
-  int64_t d = 1;
-  while (d * 2 <= limit && n % (d * 2) == 0) d *= 2;
-  return d;
-}
 
 int64_t LaneCosts::Widest() const {
   int64_t bytes = 1;
@@ -138,12 +132,71 @@ bool LaneCosts::HoldsReduce(size_t axis) const {
                      [&](const Reduce& r) { return r.node != own && Varies(r.node, axis); });
 }
 
-double LaneCosts::OfReduce(const Reduce& reduce, size_t along, bool adds_up) const {
+LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t most_rows) const {
+  std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
+  for (size_t i : t_.Axes(AxisKind::kReduce)) {
+    if (HoldsReduce(i)) axes.push_back(i);
+  }
+  size_t best = kNoAxis;
+  int64_t best_rows = 1;
+  for (size_t i : axes) {
+    if (t_.IsSymbolic(i) || t_.schedule().axes[i].base == t_.schedule().axes[axis].base) continue;
+    const bool reused =
+        std::any_of(t_.accesses().begin(), t_.accesses().end(), [&](const Access& a) {
+          return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
+        });
+    const int64_t rows = GreatestDivisor(t_.Size(i), most_rows);
+    if (reused && rows > best_rows) best = i, best_rows = rows;
+  }
+  return best == kNoAxis ? Tile() : Tile{{best, best_rows}};
+}
+
+LaneCosts::Tile LaneCosts::TileOfTerms() const {
+  constexpr int64_t kMostRows = 4;
+  int64_t widest = 1;
+  for (const Reduce& reduce : reduces_) {
+    const size_t last = LastAxis(reduce.node);
+    if (last != kNoAxis) widest = std::max(widest, Along(last));
+  }
+  if (widest == 1) return {};
+  const auto reused = [&](size_t axis) {
+    for (size_t n = 0; n < reduce_of_.size(); ++n) {
+      const Access& a = t_.accesses()[n];
+      if (!a.is_store() && reduce_of_[n] && t_.Stride(a, axis) == 0) return true;
+    }
+    return false;
+  };
+  Tile tile;
+  int64_t most = t_.target().MaxAccumulators() / widest;
+  const std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
+  for (size_t k = axes.size(); k-- > 0 && most > 1;) {
+    const size_t i = axes[k];
+    if (t_.IsSymbolic(i) || !reused(i)) continue;
+    const int64_t rows = PowerOfTwoDivisor(t_.Size(i), std::min(kMostRows, most));
+    if (rows == 1) continue;
+    tile.emplace_back(i, rows);
+    most /= rows;
+  }
+  return tile;
+}
+
+double LaneCosts::ServedBy(const Access& a, const Tile& tile) const {
+  double served = 1;
+  for (const auto& [axis, rows] : tile) {
+    if (!a.is_store() && t_.Stride(a, axis) == 0) served *= static_cast<double>(rows);
+  }
+  return served;
+}
+
+double LaneCosts::OfReduce(const Reduce& reduce, size_t along, bool adds_up,
+                           const Tile& tile) const {
   const auto lanes = static_cast<double>(along == kNoAxis ? 1 : Along(along));
   // Lanes of terms are added up at the end.
   double cost = reduce.terms / lanes + (adds_up ? std::log2(lanes) * reduce.sums : 0);
   for (size_t i = 0; i < reduce_of_.size(); ++i) {
-    if (reduce_of_[i] == reduce.node) cost += reduce.terms * CostAlong(t_.accesses()[i], along);
+    if (reduce_of_[i] != reduce.node) continue;
+    const Access& a = t_.accesses()[i];
+    cost += reduce.terms * CostAlong(a, along) / ServedBy(a, tile);
   }
   return cost;
 }
@@ -158,16 +211,20 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
       if (!reduce_of_[i]) cost += CostAlong(t_.accesses()[i], stored ? axis : kNoAxis);
     }
   }
+  // Kernels of rows make their tiles in another way.
+  const bool tiled = shared_ == 0 && !only;
+  const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis) : Tile();
+  const Tile of_terms = tiled && axis == kNoAxis ? TileOfTerms() : Tile();
   for (const Reduce& r : reduces_) {
     if (only && !only->Contains(r.node)) continue;
     if (axis != kNoAxis && Varies(r.node, axis)) {
-      cost += OfReduce(r, axis, false);
+      cost += OfReduce(r, axis, false, beside);
       continue;
     }
-    double least = OfReduce(r, LastAxis(r.node), true);
+    double least = OfReduce(r, LastAxis(r.node), true, of_terms);
     // What is kept may have its elements side by side.
     for (size_t i : t_.Axes(AxisKind::kStage)) {
-      if (!only && Varies(r.node, i)) least = std::min(least, OfReduce(r, i, false));
+      if (!only && Varies(r.node, i)) least = std::min(least, OfReduce(r, i, false, {}));
     }
     cost += least;
   }

@@ -3,6 +3,7 @@
 #ifndef TG_PASSES_OPTIMIZE_LANES_H_
 #define TG_PASSES_OPTIMIZE_LANES_H_
 
+#include <utility>
 #include <vector>
 
 #include "passes/optimize/heuristic.h"
@@ -10,9 +11,6 @@
 namespace tg {
 
 inline constexpr size_t kNoAxis = SIZE_MAX;
-
-// The greatest power of two that divides n, at most `limit`.
-int64_t PowerOfTwoDivisor(int64_t n, int64_t limit);
 
 class LaneCosts {
  public:
@@ -41,6 +39,14 @@ class LaneCosts {
   // Whether another reduce gives an element for each step along this axis of a reduce.
   bool HoldsReduce(size_t axis) const;
 
+  // Axes along which results, or elements of a reduce inside a reduce, are made side by side as
+  // they share what is loaded for them, and how many: one axis beside lanes along `axis` (or, once
+  // these are a vector, that vector's).
+  using Tile = std::vector<std::pair<size_t, int64_t>>;
+  Tile TileBeside(size_t axis, int64_t most_rows = 8) const;
+  // Beside terms in lanes: as many as leave the sums in registers.
+  Tile TileOfTerms() const;
+
   // What a result costs where elements along `axis` stand side by side. Reduces that do not vary
   // along it, and all for kNoAxis, have their terms side by side instead, or what is kept of them.
   // `only`: of these reduces, which have their terms side by side.
@@ -54,10 +60,12 @@ class LaneCosts {
   double Sums(const UOp* reduce) const;
   // Of all that is computed of a reduce with elements along `along` side by side; `adds_up`: those
   // are its terms.
-  double OfReduce(const Reduce& reduce, size_t along, bool adds_up) const;
+  double OfReduce(const Reduce& reduce, size_t along, bool adds_up, const Tile& tile) const;
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;
+  // How many results of a tile a load serves.
+  double ServedBy(const Access& a, const Tile& tile) const;
 
   const Tuner& t_;
   const LoopSet shared_;

@@ -4,6 +4,18 @@
 
 namespace tg {
 
+int64_t PowerOfTwoDivisor(int64_t n, int64_t limit) {
+  int64_t d = 1;
+  while (d * 2 <= limit && n % (d * 2) == 0) d *= 2;
+  return d;
+}
+
+int64_t GreatestDivisor(int64_t n, int64_t limit) {
+  int64_t d = std::max<int64_t>(1, std::min(n, limit));
+  while (n % d != 0) --d;
+  return d;
+}
+
 bool Tuner::Try(std::string_view name, size_t axis, int64_t amount) {
   Opt opt;
   opt.name = std::string(name);
