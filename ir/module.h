@@ -111,6 +111,25 @@ struct Body {
 // input reaches into states that the others read.
 inline constexpr std::string_view kInitGraph = "init";
 
+// What a body's root reaches, sources first, for steps of which many leave the root as it is.
+class RootOrder {
+ public:
+  explicit RootOrder(const Body& body) : body_(body) {}
+  // Good until the next call.
+  UOpSpan Get() {
+    if (root_ != body_.root) {
+      order_ = body_.Order();
+      root_ = body_.root;
+    }
+    return order_;
+  }
+
+ private:
+  const Body& body_;
+  const UOp* root_ = nullptr;
+  std::vector<const UOp*> order_;
+};
+
 struct Graph {
   std::string name;
   Body body;

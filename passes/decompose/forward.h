@@ -38,25 +38,6 @@ void ForwardRewrite(Body& body, F&& f) {
   ForwardRewrite(body, body.Order(), f);
 }
 
-// What a body's root reaches, sources first, for steps of which many leave the root as it is.
-class RootOrder {
- public:
-  explicit RootOrder(const Body& body) : body_(body) {}
-  // Good until the next call.
-  UOpSpan Get() {
-    if (root_ != body_.root) {
-      order_ = body_.Order();
-      root_ = body_.root;
-    }
-    return order_;
-  }
-
- private:
-  const Body& body_;
-  const UOp* root_ = nullptr;
-  std::vector<const UOp*> order_;
-};
-
 }  // namespace tg
 
 #endif  // TG_PASSES_DECOMPOSE_FORWARD_H_

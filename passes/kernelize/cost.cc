@@ -55,8 +55,8 @@ double CostModel::Elements(const UOp* u) {
   return known;
 }
 
-void CostModel::ComputeCones(const std::vector<const UOp*>& order,
-                             const std::vector<const UOp*>& stored, const NodeSet& kept) {
+void CostModel::ComputeCones(UOpSpan order, const std::vector<const UOp*>& stored,
+                             const NodeSet& kept) {
   NodeSet leaves;
   for (const UOp* u : stored) leaves.Insert(u);
   if (stored.size() != num_stored_) ComputeCones(order, leaves, cones_);
@@ -68,8 +68,7 @@ void CostModel::ComputeCones(const std::vector<const UOp*>& order,
   if (any_kept_) ComputeCones(order, leaves, above_kept_);
 }
 
-void CostModel::ComputeCones(const std::vector<const UOp*>& order, const NodeSet& leaves,
-                             NodeMap<Cone>& cones) {
+void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>& cones) {
   for (const UOp* u : order) {
     Cone& cone = cones[u] = {};
     const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;

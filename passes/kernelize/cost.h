@@ -32,8 +32,7 @@ class CostModel {
 
   // `order`: all nodes, sources first. `stored`: those that are known to be stored, to which later
   // calls may add; `kept`: those that kernels are known to keep.
-  void ComputeCones(const std::vector<const UOp*>& order, const std::vector<const UOp*>& stored,
-                    const NodeSet& kept);
+  void ComputeCones(UOpSpan order, const std::vector<const UOp*>& stored, const NodeSet& kept);
   const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
   // Of the expression above kept nodes too: what the kernel that keeps them computes again.
   const Cone& ConeAboveKept(const UOp* u) const {
@@ -75,8 +74,7 @@ class CostModel {
  private:
   double NearBytesPerSecond() const;
   // Those of nodes in `order`, above the `leaves`.
-  void ComputeCones(const std::vector<const UOp*>& order, const NodeSet& leaves,
-                    NodeMap<Cone>& cones);
+  void ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>& cones);
 
   const Module& module_;
   const Body& body_;

@@ -31,13 +31,9 @@ struct Writer {
 
 class Finder {
  public:
-  Finder(const Body& graph, const std::vector<KernelDraft>& drafts, Placement& placement,
-         UseTable& uses, const NodeMap<UseList>& read_uses)
-      : drafts_(drafts),
-        placement_(placement),
-        uses_(uses),
-        read_uses_(read_uses),
-        order_(PostOrder(graph.root)) {
+  Finder(const std::vector<KernelDraft>& drafts, Placement& placement, UseTable& uses,
+         const NodeMap<UseList>& read_uses, UOpSpan order)
+      : drafts_(drafts), placement_(placement), uses_(uses), read_uses_(read_uses), order_(order) {
     out_.drafts.resize(drafts.size());
     for (size_t i = 0; i < drafts.size(); ++i) {
       const KernelDraft& d = drafts[i];
@@ -231,7 +227,7 @@ class Finder {
   Placement& placement_;
   UseTable& uses_;
   const NodeMap<UseList>& read_uses_;
-  const std::vector<const UOp*> order_;
+  const UOpSpan order_;
   std::vector<Writer> writers_;
   NodeMap<size_t> writer_of_;  // by assign: 1 + position in writers_
   // By buffer: drafts that read it, and the version.
@@ -245,10 +241,9 @@ class Finder {
 
 }  // namespace
 
-WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
-                           Placement& placement, UseTable& uses,
-                           const NodeMap<UseList>& read_uses) {
-  return Finder(graph, drafts, placement, uses, read_uses).Run();
+WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& placement,
+                           UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order) {
+  return Finder(drafts, placement, uses, read_uses, order).Run();
 }
 
 absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies) {

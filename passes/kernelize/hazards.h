@@ -51,9 +51,9 @@ struct WriteAfterRead {
 };
 
 // `drafts`: of one value each. Kernels that would wait for each other are found, and all of them
-// dealt with, once there are no conflicts.
-WriteAfterRead FindHazards(const Body& graph, const std::vector<KernelDraft>& drafts,
-                           Placement& placement, UseTable& uses, const NodeMap<UseList>& read_uses);
+// dealt with, once there are no conflicts. `order`: what the root reaches, sources first.
+WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& placement,
+                           UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order);
 
 // An error where no copy helps; and the first conflict as one, for those who want no copies.
 absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies);

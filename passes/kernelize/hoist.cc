@@ -29,7 +29,7 @@ struct Fixed {
 class Chooser {
  public:
   Chooser(const Module& module, const Body& body, ShapeMap& shapes, const Target& target,
-          const Placement& placement, const std::vector<const UOp*>& order)
+          const Placement& placement, UOpSpan order)
       : body_(body), shapes_(shapes), target_(target), placement_(placement), order_(order) {
     for (const BufferDecl& decl : module.buffers) {
       if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
@@ -171,7 +171,7 @@ class Chooser {
   ShapeMap& shapes_;
   const Target& target_;
   const Placement& placement_;
-  const std::vector<const UOp*>& order_;
+  const UOpSpan order_;
   std::unordered_set<std::string_view> params_;
   NodeMap<Fixed> facts_;
   NodeMap<double> evaluations_;
@@ -197,10 +197,10 @@ std::string Hoister::StateOf(const UOp* value, const Shape& shape, const std::st
   return moved_.back().state;
 }
 
-void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& remarks) {
+void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& remarks,
+                  UOpSpan order) {
   Body& body = graph.body;
-  const std::vector<const UOp*> order = PostOrder(body.root);
-  Placement placement(module_, body);
+  Placement placement(module_, body, order);
   const std::vector<const UOp*> chosen =
       Chooser(module_, body, shapes, target_, placement, order).Run();
   if (chosen.empty()) return;

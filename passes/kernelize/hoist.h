@@ -26,7 +26,7 @@ class Hoister {
 
   // Takes such values out of a graph that is prepared (prepare.h). Values that several graphs have
   // in common become one. `fused` (prepare.h) follows. `remarks` gets a line for each.
-  void Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& remarks);
+  void Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& remarks, UOpSpan order);
 
   // Adds what was taken out to the module's @init.
   void Finish();

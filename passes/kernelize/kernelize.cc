@@ -52,8 +52,7 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
   }
 }
 
-size_t CountVersions(const Body& body) {
-  const std::vector<const UOp*> order = PostOrder(body.root);
+size_t CountVersions(UOpSpan order) {
   return static_cast<size_t>(std::count_if(order.begin(), order.end(), IsVersion));
 }
 
@@ -63,38 +62,41 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   Body& body = graph.body;
   ShapeMap shapes(module, *body.context);
   NodeSet fused;
-  if (absl::Status s = PrepareGraph(module, body, shapes, context.target, fused); !s.ok()) return s;
+  RootOrder order(body);
+  if (absl::Status s = PrepareGraph(module, body, shapes, context.target, fused, order); !s.ok()) {
+    return s;
+  }
   std::string moved;
-  if (hoister) hoister->Run(graph, shapes, fused, moved);
+  if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
   const RealizeOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
                                   context.Flag("keep")};
   // Each round but the last one sends an assign through a buffer or lets readers of a version read
   // a copy, does neither twice to one node, and makes no more of either.
-  const size_t most = 2 * CountVersions(body) + 1;
+  const size_t most = 2 * CountVersions(order.Get()) + 1;
   for (size_t round = 0;; ++round) {
     TG_CHECK(round < most);
-    Placement placement(module, body);
+    Placement placement(module, body, order.Get());
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
-    const RealizePlan plan =
-        PlanRealize(module, body, shapes, uses, context.target, options, fused, read_uses);
+    const RealizePlan plan = PlanRealize(module, body, shapes, uses, context.target, options, fused,
+                                         read_uses, order.Get());
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}));
     }
-    WriteAfterRead order = FindHazards(body, drafts, placement, uses, read_uses);
-    if (absl::Status s = CheckCopies(body, order, context.Flag("copies")); !s.ok()) return s;
-    if (order.Copies()) {
-      CopyThroughBuffers(body, order, fused);
-      FuseEverywhere(module, body, fused);
+    WriteAfterRead waits = FindHazards(drafts, placement, uses, read_uses, order.Get());
+    if (absl::Status s = CheckCopies(body, waits, context.Flag("copies")); !s.ok()) return s;
+    if (waits.Copies()) {
+      CopyThroughBuffers(body, waits, fused);
+      FuseEverywhere(module, body, fused, order.Get());
       context.statistics["kernelize.copies"] +=
-          static_cast<int64_t>(order.copied.size() + order.snapshots.size());
+          static_cast<int64_t>(waits.copied.size() + waits.snapshots.size());
       continue;
     }
     const std::vector<std::vector<size_t>> groups =
-        FindSiblings(drafts, plan, order, placement, shapes, context.target, options);
+        FindSiblings(drafts, plan, waits, placement, shapes, context.target, options);
     const bool explain = context.Flag("explain");
     if (explain) context.remarks += moved;
     const auto kept = explain ? KeptByKernel(body, plan) : NodeMap<std::vector<const UOp*>>();
@@ -112,8 +114,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
         Explain(module, graph, kernels.back(), plan, kept, context);
       }
     }
-    order = OrderOfGroups(groups, order);
-    Assemble(module, graph, shapes, plan, placement, std::move(kernels), std::move(order), pool,
+    waits = OrderOfGroups(groups, waits);
+    Assemble(module, graph, shapes, plan, placement, std::move(kernels), std::move(waits), pool,
              context);
     return absl::OkStatus();
   }

@@ -26,9 +26,9 @@ bool IsViewOfBuffer(const UOp* u) {
 
 }  // namespace
 
-Placement::Placement(const Module& module, const Body& body) : devices_(module, *body.context) {
-  const std::vector<const UOp*> order = PostOrder(body.root);
-  several_ = NamesDevices(module, {order.data(), order.size()});
+Placement::Placement(const Module& module, const Body& body, UOpSpan order)
+    : devices_(module, *body.context) {
+  several_ = NamesDevices(module, order);
   if (!several_) return;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOp* u = *it;
@@ -73,12 +73,12 @@ const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const 
   return x;
 }
 
-void FuseEverywhere(const Module& module, Body& body, NodeSet& fused) {
-  Placement placement(module, body);
+void FuseEverywhere(const Module& module, Body& body, NodeSet& fused, UOpSpan order) {
+  Placement placement(module, body, order);
   if (!placement.several()) return;
   NodeMap<const UOp*> map;
   llvm::SmallVector<const UOp*, 8> srcs;
-  for (const UOp* u : PostOrder(body.root)) {
+  for (const UOp* u : order) {
     const bool everywhere = placement.IsEverywhere(u);
     srcs.clear();
     for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));

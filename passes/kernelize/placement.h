@@ -17,7 +17,8 @@ namespace tg {
 // What constants and places make (ir/devices.h: on every device) is where its users are.
 class Placement {
  public:
-  Placement(const Module& module, const Body& body);
+  // `order`: what the root reaches, sources first.
+  Placement(const Module& module, const Body& body, UOpSpan order);
 
   // Whether the graph may be over several devices.
   bool several() const { return several_; }
@@ -46,7 +47,7 @@ const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const 
 
 // What IsEverywhere is computed where it is used: nodes are added to `fused`, and a contiguous that
 // would have to be on several devices gives way to its source.
-void FuseEverywhere(const Module& module, Body& body, NodeSet& fused);
+void FuseEverywhere(const Module& module, Body& body, NodeSet& fused, UOpSpan order);
 
 }  // namespace tg
 

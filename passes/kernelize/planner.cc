@@ -13,10 +13,9 @@ namespace {
 class Planner {
  public:
   // `order`: the graph's nodes, sources first.
-  Planner(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes, UseTable& uses,
-          const Target& target, CostModel& cost, const RealizeOptions& options,
-          const Reasons& forced, const Findings& known, const NodeSet& fused,
-          NodeMap<UseList>& read_uses)
+  Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses, const Target& target,
+          CostModel& cost, const RealizeOptions& options, const Reasons& forced,
+          const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses)
       : body_(body),
         order_(order),
         shapes_(shapes),
@@ -426,7 +425,7 @@ class Planner {
   static constexpr double kHeavyReduce = 64;
 
   const Body& body_;
-  const std::vector<const UOp*>& order_;
+  UOpSpan order_;
   ShapeMap& shapes_;
   UseTable& uses_;
   const Target& target_;
@@ -456,10 +455,10 @@ MadeOfKept MadeOfKept::By(const Findings& known, const CostModel& cost) const {
   return out;
 }
 
-PlannedRound PlanRound(const Body& body, const std::vector<const UOp*>& order, ShapeMap& shapes,
-                       UseTable& uses, const Target& target, CostModel& cost,
-                       const RealizeOptions& options, const Reasons& forced, const Findings& known,
-                       const NodeSet& fused, NodeMap<UseList>& read_uses) {
+PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
+                       const Target& target, CostModel& cost, const RealizeOptions& options,
+                       const Reasons& forced, const Findings& known, const NodeSet& fused,
+                       NodeMap<UseList>& read_uses) {
   Planner planner(body, order, shapes, uses, target, cost, options, forced, known, fused,
                   read_uses);
   PlannedRound round;

@@ -33,10 +33,9 @@ class Preparer {
         uniforms_(module, *body.context, shapes_),
         closed_forms_(module, *body.context, shapes_) {}
 
-  absl::Status Run() {
-    const std::vector<const UOp*> order = body_.Order();
-    const bool several = NamesDevices(module_, {order.data(), order.size()});
-    for (const UOp* u : order) {
+  absl::Status Run(RootOrder& order) {
+    const bool several = NamesDevices(module_, order.Get());
+    for (const UOp* u : order.Get()) {
       if (u->op == Op::kLoop || u->op == Op::kCarried) {
         return absl::UnimplementedError(
             absl::StrCat("kernelize: ", body_.Describe(u),
@@ -56,7 +55,7 @@ class Preparer {
       body_.CarryOver(u, to);
     }
     body_.root = map_.Get(body_.root);
-    FuseEverywhere(module_, body_, fused_);
+    FuseEverywhere(module_, body_, fused_, order.Get());
     return absl::OkStatus();
   }
 
@@ -217,8 +216,8 @@ class Preparer {
 }  // namespace
 
 absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
-                          NodeSet& fused) {
-  return Preparer(module, body, shapes, target, fused).Run();
+                          NodeSet& fused, RootOrder& order) {
+  return Preparer(module, body, shapes, target, fused).Run(order);
 }
 
 bool IsVersion(const UOp* u) {

@@ -21,7 +21,7 @@ namespace tg {
 //  - a chain of copies between devices becomes one, or none (placement.h);
 //  - a long reduce with few results becomes two, unless the module forbids reassociation.
 absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
-                          NodeSet& fused);
+                          NodeSet& fused, RootOrder& order);
 
 // Whether `u` is a buffer's contents: on entry, or after some writes (assign, after).
 bool IsVersion(const UOp* u);

@@ -12,8 +12,7 @@ namespace {
 
 // Adds to `forced` nodes that must be stored so that no kernel reads more than `limit` buffers.
 // True where it added any.
-bool LimitInputs(const std::vector<const UOp*>& order, const RealizePlan& plan, size_t limit,
-                 Reasons& forced) {
+bool LimitInputs(UOpSpan order, const RealizePlan& plan, size_t limit, Reasons& forced) {
   // Sets of buffers, sorted, and which of them the kernel reads that computes a node in place: most
   // nodes read what a source reads.
   using Ids = llvm::SmallVector<uint32_t, 8>;
@@ -123,13 +122,12 @@ const UOp* ComputedValue(const UOp* u) {
 
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
                         const Target& target, const RealizeOptions& options, const NodeSet& fused,
-                        NodeMap<UseList>& read_uses) {
+                        NodeMap<UseList>& read_uses, UOpSpan order) {
   Reasons forced;
   // What a value costs depends on which of its sources are stored, and that on the value's uses:
   // a few rounds settle it.
   constexpr int kRounds = 4;
   Findings known;
-  const std::vector<const UOp*> order = PostOrder(body.root);
   CostModel cost(module, body, shapes, target);
   for (int round = 1;; ++round) {
     read_uses = {};

@@ -60,10 +60,10 @@ struct RealizeOptions {
 
 // Plans for the graph `body`. `fused`: what is computed in place whatever it costs, and so are its
 // sources, up to what has to be stored. `read_uses` receives how kernels read each
-// stored node.
+// stored node. `order`: what the root reaches, sources first.
 RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes, UseTable& uses,
                         const Target& target, const RealizeOptions& options, const NodeSet& fused,
-                        NodeMap<UseList>& read_uses);
+                        NodeMap<UseList>& read_uses, UOpSpan order);
 
 }  // namespace tg
 
