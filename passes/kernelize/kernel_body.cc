@@ -48,9 +48,11 @@ const Shape& RowsOf(const RealizePlan& plan, const UOp* node) {
 // nodes one by one, their sources by number and what is loaded by slot and shape.
 class Scanner {
  public:
-  Scanner(ShapeMap& shapes, const RealizePlan& plan, std::vector<const UOp*> realized)
-      : shapes_(shapes), plan_(plan) {
+  Scanner(ShapeMap& shapes, const RealizePlan& plan, std::vector<const UOp*> realized,
+          DraftNumbers& numbers)
+      : shapes_(shapes), plan_(plan), numbers_(numbers) {
     draft_.nodes = std::move(realized);
+    numbers_.Clear();
   }
 
   KernelDraft Run() {
@@ -62,7 +64,7 @@ class Scanner {
       const UOp* value = ComputedValue(node);
       Visit(value);
       if (!known_) break;
-      Append(number_.lookup(value));
+      Append(numbers_.Of(value));
     }
     if (known_) {
       draft_.targets = TargetsOf(draft_.nodes);
@@ -90,19 +92,19 @@ class Scanner {
     llvm::SmallVector<const UOp*, 32> stack = {root};
     while (!stack.empty() && known_) {
       const UOp* u = stack.back();
-      if (number_.count(u)) {
+      if (numbers_.Of(u)) {
         stack.pop_back();
         continue;
       }
       const bool leaf = IsLeafOf(draft_.nodes, plan_, u);
       const size_t before = stack.size();
       for (size_t i = leaf ? 0 : u->num_srcs; i-- > 0;) {
-        if (!number_.count(u->src(i))) stack.push_back(u->src(i));
+        if (!numbers_.Of(u->src(i))) stack.push_back(u->src(i));
       }
       if (stack.size() != before) continue;
       stack.pop_back();
       leaf ? Leaf(u) : Computed(u);
-      number_[u] = number_.size() + 1;
+      numbers_.Add(u);
     }
   }
 
@@ -125,7 +127,7 @@ class Scanner {
     AppendType(u);
     Append(u->attr.bits);
     Append(u->num_srcs);
-    for (const UOp* s : u->srcs()) Append(number_.lookup(s));
+    for (const UOp* s : u->srcs()) Append(numbers_.Of(s));
   }
 
   ShapeMap& shapes_;
@@ -133,7 +135,7 @@ class Scanner {
   KernelDraft draft_;
   bool known_ = true;
   llvm::SmallVector<uint64_t, 256> words_;
-  llvm::SmallDenseMap<const UOp*, uint64_t, 32> number_;
+  DraftNumbers& numbers_;
 };
 
 class Drafter {
@@ -297,7 +299,8 @@ class Drafter {
 }  // namespace
 
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
-                        const RealizePlan& plan, std::vector<const UOp*> realized) {
+                        const RealizePlan& plan, std::vector<const UOp*> realized,
+                        DraftNumbers& numbers) {
   if (const UOp* copy = DeviceCopyOf(realized[0], plan)) {
     KernelDraft draft;
     draft.copy = copy;
@@ -306,7 +309,7 @@ KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shape
     draft.nodes = std::move(realized);
     return draft;
   }
-  KernelDraft draft = Scanner(shapes, plan, realized).Run();
+  KernelDraft draft = Scanner(shapes, plan, realized, numbers).Run();
   if (!draft.key.empty()) return draft;
   return Drafter(module, graph, shapes, plan, std::move(realized)).Run();
 }

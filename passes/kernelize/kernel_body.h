@@ -28,12 +28,32 @@ struct KernelDraft {
   std::vector<int64_t> reduce_terms;  // of each reduce in the expression; -1: symbolic
 };
 
+// Numbers of the nodes that one draft meets, from 1; 0: of others. One table serves all drafts of a
+// graph, since few nodes belong to one.
+class DraftNumbers {
+ public:
+  void Clear() { ++draft_, last_ = 0; }
+  void Add(const UOp* u) { rows_[u] = {draft_, ++last_}; }
+  uint32_t Of(const UOp* u) const {
+    const Row& row = rows_.Get(u);
+    return row.draft == draft_ ? row.number : 0;
+  }
+
+ private:
+  struct Row {
+    uint32_t draft = 0, number = 0;
+  };
+  NodeMap<Row> rows_;
+  uint32_t draft_ = 0, last_ = 0;
+};
+
 // The kernel that stores the values `realized`, of one shape and none of which depends on another.
 // The first arguments are the outputs, the inputs follow in the order in which the expressions read
 // them. Its body is built at once only where the draft has no key: most kernels of a deep model
 // equal one that is there already.
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
-                        const RealizePlan& plan, std::vector<const UOp*> realized);
+                        const RealizePlan& plan, std::vector<const UOp*> realized,
+                        DraftNumbers& numbers);
 
 // Builds the draft's body, unless it has been. Not for a copy.
 void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,

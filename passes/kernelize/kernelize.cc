@@ -82,9 +82,10 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
     NodeMap<UseList> read_uses;
     const RealizePlan plan = PlanRealize(module, body, shapes, uses, context.target, options, fused,
                                          read_uses, order.Get());
+    DraftNumbers numbers;
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {
-      drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}));
+      drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}, numbers));
     }
     WriteAfterRead waits = FindHazards(drafts, placement, uses, read_uses, order.Get());
     if (absl::Status s = CheckCopies(body, waits, context.Flag("copies")); !s.ok()) return s;
@@ -107,7 +108,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       } else {
         std::vector<const UOp*> nodes;
         for (size_t i : group) nodes.push_back(plan.realized[i].node);
-        kernels.push_back(DraftKernel(module, body, shapes, plan, std::move(nodes)));
+        kernels.push_back(DraftKernel(module, body, shapes, plan, std::move(nodes), numbers));
       }
       if (explain) {
         if (!kernels.back().copy) BuildKernel(module, body, shapes, plan, kernels.back());

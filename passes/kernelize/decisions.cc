@@ -1,0 +1,128 @@
+// Why a value is stored.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/kernelize/planning_round.h"
+
+namespace tg {
+
+MadeOfKept MadeOfKept::By(const Findings& known, const CostModel& cost) const {
+  MadeOfKept out{node, kernel};
+  out.answer = kernel && cost.ConeOf(node).reduces && !cost.ConeAboveKept(node).reduces &&
+               known.keepers.Contains(kernel);
+  if (out.answer) out.above = cost.ConeAboveKept(node);
+  return out;
+}
+
+double Planner::Evaluations(UseId use) {
+  const UOp* kernel = uses_.KernelOf(use);
+  const LoopSet parallel = uses_.OuterLoops(kernel) & ~kernels_[kernel].serial;
+  return uses_.Iterations(kernel, parallel | uses_.ComputedIn(use));
+}
+
+std::string Planner::Decide(const UOp* u) {
+  const bool reduce = u->op == Op::kReduceAxis;
+  const UseList& uses = node_uses_[u];
+  if (uses.empty() || (!reduce && !IsElementwise(u->op))) return "";
+  double evaluations = 0;
+  for (UseId use : uses) evaluations += Evaluations(use);
+  const double size = cost_.Elements(u);
+  const Cone& cone = cost_.ConeOf(u);
+  // Arithmetic on places is no memory's business, unless the ways to it multiply.
+  if (uses.size() > kMaxUses) return absl::StrCat("used in ", uses.size(), " ways");
+  if (!cone.reads && !cone.reduces && cone.weight <= CostModel::kPlaceWeight) return "";
+  if (uses.size() > 1 || evaluations > size) {
+    const bool again = IsMadeOfKept(u);
+    const auto how = [&] {
+      return absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
+                          static_cast<int64_t>(evaluations), " times for ",
+                          static_cast<int64_t>(size), " elements");
+    };
+    if (cone.reduces && !options_.fuse) return how();
+    if (cone.reduces && cone.weight > CostModel::kFreeReduce) {
+      bool repeated = false;
+      if (KeepsRows(u, &repeated)) return "";
+      if (!again) {
+        std::string reason = how();
+        if (Keeps(u, reason)) return "";
+        if (repeated) findings_.stored.push_back(u);
+        return reason;
+      }
+    }
+    // Repeat the work, or write the value once and read it.
+    double repeat = cost_.ComputeSeconds(again ? cost_.ConeAboveKept(u) : cone, evaluations - size);
+    if (!again) repeat += cost_.TermSeconds(u, evaluations - size);
+    // What its rows share would have to be stored in its stead.
+    if (LosesRows(uses)) repeat += cone.rows * CostModel::kLaunchSeconds;
+    if (repeat > cost_.StoreSeconds(u)) return how();
+    // A kernel of rows has the row at hand.
+    const bool rows = kernels_[uses_.KernelOf(uses[0])].serial != 0;
+    if (rows && uses.size() > 1 && repeat > cost_.NearSeconds(u)) Keeps(u, how());
+  }
+  if (!reduce || uses.size() != 1) return "";
+  // A reduce inside another one runs only as often in parallel as the outer kernel's results.
+  const UOp* kernel = uses_.KernelOf(uses[0]);
+  if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
+  const LoopSet serial = kernels_[kernel].serial;
+  if (serial == 0 && CrowdsOut(u, kernel, size)) return "beside a reduce of other operands";
+  const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
+  if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
+    return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
+  }
+  const double want = static_cast<double>(WantedParallelism(target_));
+  const double items = parallel * cost_.RowItems(size / parallel);
+  if (serial == 0 && items < want && size >= 4 * items && size * cone.weight > 1 << 16) {
+    return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");
+  }
+  return "";
+}
+
+bool Planner::IsMadeOfKept(const UOp* u) {
+  if (!cost_.ConeOf(u).reduces) return false;
+  const UseList& uses = node_uses_[u];
+  const UOp* kernel = uses_.KernelOf(uses[0]);
+  const bool one = std::all_of(uses.begin(), uses.end(),
+                               [&](UseId use) { return uses_.KernelOf(use) == kernel; });
+  asked_.push_back(MadeOfKept{u, one ? kernel : nullptr}.By(known_, cost_));
+  return asked_.back().answer;
+}
+
+template <typename F>
+bool Planner::ForEachOperand(const UOp* reduce, F&& see) const {
+  constexpr int kLarge = 256;
+  NodeSet seen;
+  llvm::SmallVector<const UOp*, 32> stack = {reduce->src(0)};
+  for (int steps = 0; !stack.empty(); ++steps) {
+    const UOp* u = stack.pop_back_val();
+    if (steps == kLarge) return false;
+    if (!seen.Insert(u)) continue;
+    if (IsElementwise(u->op)) {
+      stack.append(u->srcs().begin(), u->srcs().end());
+    } else if (IsMovement(u->op)) {
+      stack.push_back(u->src(0));
+    } else if (!IsConst(u) && u->op != Op::kIota && !see(u)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
+  constexpr double kSmallPart = 1.0 / 16;
+  const auto& others = kernels_[kernel].reduces;
+  if (others.empty() || size != cost_.Elements(kernel)) return false;
+  const auto is_long = [&](const UOp* reduce) {
+    const double seconds = cost_.ComputeSeconds(cost_.ConeOf(reduce), size);
+    return cost_.StoreSeconds(u) < kSmallPart * seconds;
+  };
+  if (!is_long(u) || !llvm::all_of(others, is_long)) return false;
+  NodeSet operands;
+  bool few = ForEachOperand(u, [&](const UOp* s) { return operands.Insert(s), true; });
+  for (const UOp* other : others) {
+    few = few && ForEachOperand(other, [&](const UOp* s) { return !operands.Contains(s); });
+  }
+  return few;
+}
+
+}  // namespace tg

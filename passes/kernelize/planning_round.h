@@ -1,0 +1,127 @@
+// One round of planning as it goes: what is decided about each kernel so far, and how each value is
+// used. The walk is in planner.cc, why a value is stored in decisions.cc, what kernels of rows keep
+// in kept_rows.cc.
+#ifndef TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
+#define TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/kernelize/planner.h"
+
+namespace tg {
+
+class Planner {
+ public:
+  // `order`: the graph's nodes, sources first.
+  Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses, const Target& target,
+          CostModel& cost, const RealizeOptions& options, const Reasons& forced,
+          const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses);
+
+  RealizePlan Run();
+
+  // What the round found, but for the plan.
+  void MoveTo(PlannedRound& round);
+
+ private:
+  // What is decided about a kernel while its expression is walked.
+  struct KernelState {
+    LoopSet serial = 0;  // loops over what it stores that one work-item or group goes through,
+                         // so that what does not vary over them is computed once
+    llvm::SmallVector<const UOp*, 2> reduces;
+    LoopSet reduced = 0;  // loops over what it stores that a reduce in it varies over
+  };
+
+  void Visit(const UOp* u);
+
+  // A copy to another device takes memory to memory: that of an assign that it is the whole value
+  // of, else some of its own.
+  void VisitCopy(const UOp* u);
+
+  std::string DeviceOf(const UOp* copy) const;
+
+  // Whether nothing stands between the value of an assign and the memory that it is written to.
+  bool IsWhole(const UOp* target) const;
+
+  void Force(const UOp* u, std::string_view reason);
+
+  // What a kernel of rows stores, with axes cut; and merged where the work-items of a group share
+  // a row, who find enough to do along one axis only.
+  Shape RowsOf(const UOp* kernel);
+
+  // How often the kernel of `use` computes the value there: in every iteration of its parallel
+  // loops, and of those others that the value varies over.
+  double Evaluations(UseId use);
+
+  // Why `u` is stored; empty: it is not.
+  std::string Decide(const UOp* u);
+
+  // Whether the reduces that `u` holds are all behind what the one kernel that uses it keeps.
+  bool IsMadeOfKept(const UOp* u);
+
+  // Whether `u`, a reduce for each result of the kernel beside other reduces, had better be stored:
+  // it reads nothing that they do, and they and it take so long that to store it is a small part of
+  // either. Two products in one kernel share registers and caches, which costs more.
+  bool CrowdsOut(const UOp* u, const UOp* kernel, double size);
+
+  // Calls see(node) for what the expression that a reduce goes over reads: memory and other
+  // reduces. False: `see` said so, or the expression is large.
+  template <typename F>
+  bool ForEachOperand(const UOp* reduce, F&& see) const;
+
+  // Whether kernels that use a value so cannot be ones of the value's rows: there are several, or
+  // one whose reduces vary along what the value repeats over.
+  bool LosesRows(const UseList& uses);
+
+  // Whether `u`, which holds a reduce, can stay in the one kernel that uses it though the kernel
+  // has more results than `u` has elements: a row of results that share a value is gone through by
+  // one work-item or group, which computes the value once. That is worth less parallel work, up to
+  // what storing would cost. If so, the kernel is made one of rows.
+  // *repeated: it is not, since it would be computed more often than once for each of its elements.
+  bool KeepsRows(const UOp* u, bool* repeated);
+
+  // Whether `u`, which holds a reduce, can be computed once in the kernel of rows that uses it, and
+  // kept there for all its uses: for each row, which are those loops that all uses go through in
+  // step. If so, it is, and has one use.
+  bool Keeps(const UOp* u, const std::string& reason);
+
+  // Whether `u`, each time it is used, varies over parts of the kernel's axes alone, and so little
+  // that it is computed once an element. Then those parts are to be axes.
+  bool CutsRows(const UOp* u, const UOp* kernel);
+
+  void AddUse(const UOp* u, UseId use);
+
+  void Propagate(const UOp* u);
+
+  // Ways in which a value may be used that is computed anew in each.
+  static constexpr size_t kMaxUses = 256;
+  // A reduce of more operations than this is not left to a loop of a work-item.
+  static constexpr double kHeavyReduce = 64;
+
+  const Body& body_;
+  UOpSpan order_;
+  ShapeMap& shapes_;
+  UseTable& uses_;
+  const Target& target_;
+  CostModel& cost_;
+  const RealizeOptions& options_;
+  const Findings& known_;
+  NodeSet fused_;            // their users are visited first
+  NodeMap<uint32_t> users_;  // of copies between devices
+  NodeSet assigned_;         // copies that go to an assign's target and nowhere else
+  NodeMap<UseList>& read_uses_;
+  NodeMap<UseList> node_uses_;
+  NodeMap<KernelState> kernels_;
+  Findings findings_;
+  std::vector<MadeOfKept> asked_;
+  bool cuts_ = false, keeps_ = false;
+  llvm::DenseMap<const UOp*, Kept> kept_;
+  Reasons reasons_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
