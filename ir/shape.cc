@@ -159,6 +159,21 @@ Dim MulDims(Context& ctx, const Dim& a, const Dim& b) {
   return Binary(ctx, Op::kMul, a, b);
 }
 
+// Ops that have the shape of their first source, whatever it is.
+static bool HasShapeOfSource(Op op) {
+  switch (op) {
+    case Op::kContiguous:
+    case Op::kFuse:
+    case Op::kCopy:
+    case Op::kAfter:
+    case Op::kLoad:
+    case Op::kBind:
+      return true;
+    default:
+      return false;
+  }
+}
+
 const Shape& ShapeMap::Of(const UOp* u) {
   if (const Shape* known = shapes_.Get(u)) return *known;
   llvm::SmallVector<const UOp*, 32> stack = {u};
@@ -205,6 +220,7 @@ const Shape* ShapeMap::Keep(const UOp* u, std::string* error) {
     }
     if (result && same) return result;
   }
+  if (HasShapeOfSource(u->op)) return &Of(u->src(0));
   std::optional<Shape> shape = Infer(u, error);
   if (!shape) return nullptr;
   return &kept_.emplace_back(*std::move(shape));
@@ -376,15 +392,8 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
                     "store: the target has shape " + Text(in(0)) + ", the value " + Text(in(1)));
       }
       return Shape{};
-    case Op::kContiguous:
-    case Op::kFuse:
-    case Op::kCopy:
-    case Op::kAfter:
-    case Op::kLoad:
-    case Op::kBind:
-      return in(0);
     default:
-      return Shape{};
+      return HasShapeOfSource(u->op) ? in(0) : Shape{};
   }
 }
 
