@@ -78,11 +78,17 @@ const VarDecl* Module::FindVar(std::string_view name) const {
 Graph* Module::FindGraph(std::string_view name) const { return Find(graphs, name); }
 Kernel* Module::FindKernel(std::string_view name) const { return Find(kernels, name); }
 
+const UOp* BufferOf(const UOp* operand) {
+  while (operand->op != Op::kBuffer && operand->num_srcs > 0) operand = operand->src(0);
+  return operand;
+}
+
 void CloneBody(const Body& from, Body& to) {
   std::vector<const UOp*> order;
   NodeSet seen;
   AppendPostOrder(from.linear, seen, order);
   if (from.root) AppendPostOrder(UOpSpan(&from.root, 1), seen, order);
+  const bool ordered = to.context->num_nodes() == 0 && from.linear.empty();
   NodeMap<const UOp*> map;
   map.Reserve(from.context->num_nodes());
   to.context->Reserve(order.size());
@@ -98,8 +104,7 @@ void CloneBody(const Body& from, Body& to) {
     if (from.side.loc(u).line) to.side.SetLoc(copy, from.side.loc(u));
   }
   to.root = from.root ? map.Get(from.root) : nullptr;
-  const bool ordered = to.root && from.linear.empty() && to.context->num_nodes() == order.size();
-  to.num_ordered = ordered ? to.root->id + 1 : 0;
+  to.num_ordered = to.root && ordered ? to.root->id + 1 : 0;
   to.linear.clear();
   for (const UOp* u : from.linear) to.linear.push_back(map.Get(u));
 }

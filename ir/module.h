@@ -197,6 +197,9 @@ struct Module {
   Kernel* FindKernel(std::string_view name) const;
 };
 
+// The buffer that an operand of a kernel's call, or a version of a buffer, is or is a part of.
+const UOp* BufferOf(const UOp* operand);
+
 // A deep copy: nodes that the bodies reach, names and places included.
 std::unique_ptr<Module> Clone(const Module& module);
 // Copies what `from` reaches into `to`'s (empty) context; returns nothing, sets root and linear.

@@ -49,12 +49,6 @@ std::string Identifier(std::string_view name) {
   return out;
 }
 
-// The buffer that an operand of a kernel's call is, or is a part of.
-const UOp* BufferOf(const UOp* u) {
-  while (u->op != Op::kBuffer && u->num_srcs > 0) u = u->src(0);
-  return u;
-}
-
 }  // namespace
 
 std::string FunctionName(std::string_view kernel) {

@@ -7,8 +7,8 @@
 namespace tg::verify {
 namespace {
 
-// A buffer, or one as earlier kernels left it.
-const UOp* BufferOf(const UOp* u) {
+// A buffer, or one as earlier kernels left it; null for all else.
+const UOp* NamedBuffer(const UOp* u) {
   while (u->op == Op::kAssign || u->op == Op::kAfter || u->op == Op::kBufferView) u = u->src(0);
   return u->op == Op::kBuffer ? u : nullptr;
 }
@@ -17,7 +17,7 @@ const UOp* BufferOf(const UOp* u) {
 const UOp* WrittenBuffer(const UOp* assign) {
   const UOp* target = assign->src(0);
   while (IsMovement(target->op)) target = target->src(0);
-  return BufferOf(target);
+  return NamedBuffer(target);
 }
 
 class CallCheck {
@@ -68,7 +68,7 @@ class CallCheck {
     const UOp* operand = call->src(i);
     const DType slot = facts.slots[i]->dtype;
     const std::string what = "operand " + std::to_string(i) + " (" + c_.Name(operand) + ") ";
-    const UOp* buffer = BufferOf(operand);
+    const UOp* buffer = NamedBuffer(operand);
     if (!buffer) {
       return Fail(call, what + "is not a buffer (buffer, buffer_view, assign or after)");
     }
@@ -102,7 +102,7 @@ class CallCheck {
       const UOp* operand = call->src(i);
       const UOp* var = operand->op == Op::kBind ? operand->src(0) : operand;
       // The last slots may be gone for want of a use.
-      if (given.empty() && BufferOf(operand)) continue;
+      if (given.empty() && NamedBuffer(operand)) continue;
       if (var->op != Op::kVar) {
         return Fail(call, "operand " + std::to_string(i) + " (" + c_.Name(operand) +
                               ") comes after the kernel's " + std::to_string(facts.slots.size()) +
@@ -124,7 +124,7 @@ class CallCheck {
     for (size_t i = 0; i < facts.slots.size(); ++i) {
       if (!facts.written[i]) continue;
       const auto is_it = [&](const UOp* a) {
-        return a->src(0) == call->src(i) || WrittenBuffer(a) == BufferOf(call->src(i));
+        return a->src(0) == call->src(i) || WrittenBuffer(a) == NamedBuffer(call->src(i));
       };
       if (std::any_of(assigns.begin(), assigns.end(), is_it)) continue;
       Fail(call,
@@ -136,7 +136,7 @@ class CallCheck {
     for (const UOp* a : assigns) {
       bool written = false;
       for (size_t i = 0; i < facts.slots.size(); ++i) {
-        written |= facts.written[i] && WrittenBuffer(a) == BufferOf(call->src(i));
+        written |= facts.written[i] && WrittenBuffer(a) == NamedBuffer(call->src(i));
       }
       if (written) continue;
       Fail(a,

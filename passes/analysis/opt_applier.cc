@@ -66,7 +66,7 @@ absl::Status OptApplier::Distribute() {
   if (s_.axes[axis].kind != AxisKind::kLoop) return IllegalOpt(opt_, "the axis is not a loop");
   if (s_.stores < 2) return IllegalOpt(opt_, "the kernel stores one value");
   // A later step of one store would follow on what an earlier step of another has overwritten.
-  if (s_.in_place) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
+  if (s_.IsInPlace()) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
   for (size_t i = axis; i < s_.axes.size() && s_.axes[i].kind == AxisKind::kLoop; ++i) {
     for (size_t n = 0; n < s_.base.size(); ++n) {
       if (s_.base[n].staged && (s_.varies[n] & LoopBit(s_.axes[i].base)) != 0) {
@@ -238,6 +238,7 @@ absl::Status OptApplier::Mark(std::initializer_list<AxisKind> from, AxisKind to,
   // The axis moves behind all of its new rank.
   ScheduledAxis moved = s_.axes[axis];
   moved.kind = to;
+  moved.per_store &= to == AxisKind::kLoop;
   moved.grid_dim = -1;  // it is no part of the grid any more
   size_t at = s_.axes.size();
   while (at > 0 && Rank(s_.axes[at - 1].kind) > Rank(to)) --at;
@@ -255,7 +256,7 @@ absl::Status OptApplier::Mark(std::initializer_list<AxisKind> from, AxisKind to,
 absl::Status OptApplier::MarkGroup() {
   if (absl::Status s = NeedLocals(); !s.ok()) return s;
   // All work-items of a group read what one of them overwrites.
-  if (s_.in_place) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
+  if (s_.IsInPlace()) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
   if (opt_.args.size() == 2 && !opt_.args[1].ident.empty()) return MarkShared();
   if (absl::Status s = Mark({AxisKind::kReduce}, AxisKind::kGroup, INT64_MAX); !s.ok()) return s;
   return CheckGroup();

@@ -9,6 +9,26 @@
 
 namespace tg {
 
+bool Schedule::IsInPlace() const {
+  if (in_place) return true;
+  for (const auto& graph : module->graphs) {
+    for (const UOp* call : graph->body.Order()) {
+      if (call->op != Op::kKernel) continue;
+      const Context& ctx = *graph->body.context;
+      if (ctx.String(static_cast<StringId>(call->word())) != kernel) continue;
+      for (int64_t w : written) {
+        for (int64_t i = 0; i < call->num_srcs && w < call->num_srcs; ++i) {
+          const auto buffer = [&](int64_t at) {
+            return BufferOf(call->src(static_cast<size_t>(at)));
+          };
+          if (i != w && buffer(i) == buffer(w)) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 std::vector<size_t> Schedule::AxesOf(const UOp* node) const {
   std::vector<size_t> out;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -117,6 +137,12 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel
   schedule.base = BaseAxes(module, kernel, shapes);
   schedule.varies = AxisDependence(kernel.body, schedule.base, shapes);
   schedule.in_place = ReadsWhatItWrites(kernel.body);
+  schedule.module = &module;
+  schedule.kernel = kernel.name;
+  for (const UOp* store : kernel.body.root->srcs()) {
+    const UOp* argument = Argument(store->src(0));
+    if (argument->op == Op::kDefineGlobal) schedule.written.push_back(argument->word());
+  }
   schedule.stores = kernel.body.root->num_srcs;
   for (size_t i = 0; i < schedule.base.size(); ++i) {
     const BaseAxis& b = schedule.base[i];

@@ -46,9 +46,15 @@ struct Schedule {
   std::vector<LoopSet> varies;             // by base axis: AxisDependence
   std::vector<bool> padded;                // by base axis: its digits reach beyond its size
   bool no_locals = false;
-  bool in_place = false;  // the kernel reads an argument that it writes
+  bool in_place = false;           // the kernel reads an argument that it writes
+  std::vector<int64_t> written;    // the arguments that it writes
+  const Module* module = nullptr;  // with its calls
+  std::string kernel;              // its name
   size_t stores = 1;
 
+  // Whether the kernel reads what it writes, through one argument or where a call gives it one
+  // buffer as two.
+  bool IsInPlace() const;
   // The axes of a reduce or a staged value, as positions in `axes`.
   std::vector<size_t> AxesOf(const UOp* node) const;
   std::vector<Axis> ToAxes() const;

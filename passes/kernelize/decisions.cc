@@ -118,7 +118,11 @@ bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
   };
   if (!is_long(u) || !llvm::all_of(others, is_long)) return false;
   NodeSet operands;
-  bool few = ForEachOperand(u, [&](const UOp* s) { return operands.Insert(s), true; });
+  operands.Insert(u);  // what reads it has an operand in common
+  bool few = ForEachOperand(u, [&](const UOp* s) {
+    operands.Insert(s);
+    return !llvm::is_contained(others, s);
+  });
   for (const UOp* other : others) {
     few = few && ForEachOperand(other, [&](const UOp* s) { return !operands.Contains(s); });
   }

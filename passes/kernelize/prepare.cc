@@ -229,9 +229,4 @@ const UOp* TargetVersion(const UOp* target) {
   return target;
 }
 
-const UOp* BufferOf(const UOp* version) {
-  while (version->num_srcs > 0) version = version->src(0);
-  return version;
-}
-
 }  // namespace tg

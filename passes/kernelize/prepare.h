@@ -28,8 +28,6 @@ bool IsVersion(const UOp* u);
 // What an assign's target is a view of: a buffer, or what earlier writes left of one (assign,
 // after).
 const UOp* TargetVersion(const UOp* target);
-// The buffer that a target, or a version of a buffer, belongs to.
-const UOp* BufferOf(const UOp* version);
 
 }  // namespace tg
 

@@ -143,10 +143,8 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
         return asked.By(found.findings, cost) != asked;
       });
     }
-    if (round < kRounds && news) {
-      known = std::move(found.findings);
-      continue;
-    }
+    known = std::move(found.findings);
+    if (round < kRounds && news) continue;
     const auto most = static_cast<size_t>(options.max_inputs);
     if (most == 0 || !LimitInputs(order, plan, most, forced)) {
       return std::move(plan);

@@ -63,8 +63,8 @@ BodyLowering::PositionId BodyLowering::Intern(Position p) {
 absl::StatusOr<const UOp*> BodyLowering::Run() {
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
-  for (const UOp* store : sink->srcs()) {
-    const UOp* token = LowerInOwnLoops(store);
+  for (size_t i = 0; i < sink->num_srcs; ++i) {
+    const UOp* token = LowerInOwnLoops(sink->src(i), /*first=*/i == 0);
     if (!status_.ok()) return status_;
     roots.push_back(token);
   }
@@ -76,11 +76,11 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
   return b_.Sink(roots);
 }
 
-const UOp* BodyLowering::LowerInOwnLoops(const UOp* store) {
+const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, bool first) {
   if (where_.own_loops.empty()) return LowerStore(store);
   std::vector<const UOp*> ranges;
   for (size_t i : where_.own_loops) {
-    if (store != body_.root->src(0)) where_.axis[i] = b_.Range(where_.axis[i]->src(0));
+    if (!first) where_.axis[i] = b_.Range(where_.axis[i]->src(0));
     ranges.push_back(where_.axis[i]);
   }
   const UOp* token = LowerStore(store);

@@ -101,36 +101,30 @@ void Apply(Tuner& t, const LaneCosts::Tile& tile) {
   std::vector<std::string> names;
   for (const auto& [axis, rows] : tile) names.push_back(t.schedule().axes[axis].name);
   for (size_t k = 0; k < tile.size(); ++k) {
-    const auto axis = static_cast<size_t>(t.schedule().FindAxis(names[k]));
-    const bool stored = t.schedule().axes[axis].kind == AxisKind::kGlobal;
-    t.Try(stored ? "upcast" : "unroll", axis, tile[k].second);
+    const int axis = t.schedule().FindAxis(names[k]);
+    const bool reduce =
+        axis >= 0 && t.schedule().axes[static_cast<size_t>(axis)].kind == AxisKind::kReduce;
+    TryNamed(t, reduce ? "unroll" : "upcast", names[k], tile[k].second);
   }
 }
 
 // What serves several results beside those in the lanes: a vector, or elements of reduces inside a
-// reduce, as far as the sums stay in registers.
+// reduce.
 void TileLanes(Tuner& t) {
-  constexpr int64_t kMostRows = 8;
   const LaneCosts lanes(t, 0);
   int64_t width = 1;
-  bool elements = false;
   size_t along = kNoAxis;
   for (size_t i = 0; i < t.schedule().axes.size(); ++i) {
     const AxisKind kind = t.schedule().axes[i].kind;
     if (kind != AxisKind::kVector && !(kind == AxisKind::kUnroll && lanes.HoldsReduce(i))) continue;
     width *= t.Size(i);
     along = i;
-    elements |= kind == AxisKind::kUnroll;
   }
-  if (along == kNoAxis) return;
-  // What is done with elements of an inner reduce takes as many registers again.
-  if (elements) width *= 2;
-  const int64_t most = std::min(kMostRows, t.target().MaxAccumulators() / width);
-  if (most > 1) Apply(t, lanes.TileBeside(along, most));
+  if (along != kNoAxis) Apply(t, lanes.TileBeside(along, width));
 }
 
-// The terms of reduces side by side, and of two axes of results as many as leave the sums in
-// registers: what is loaded serves several of them.
+// The terms of reduces side by side, and of results as many as leave the sums in registers: what is
+// loaded serves several of them.
 void TileTerms(Tuner& t) {
   const LaneCosts lanes(t, 0);
   Apply(t, lanes.TileOfTerms());

@@ -132,7 +132,12 @@ bool LaneCosts::HoldsReduce(size_t axis) const {
                      [&](const Reduce& r) { return r.node != own && Varies(r.node, axis); });
 }
 
-LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t most_rows) const {
+LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
+  constexpr int64_t kMostRows = 8;
+  // What is done with elements of an inner reduce takes as many registers again.
+  if (!t_.schedule().base[t_.schedule().axes[axis].base].IsStored()) width *= 2;
+  const int64_t most = std::min(kMostRows, t_.target().MaxAccumulators() / width);
+  if (most <= 1) return {};
   std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
     if (HoldsReduce(i)) axes.push_back(i);
@@ -145,7 +150,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t most_rows) const {
         std::any_of(t_.accesses().begin(), t_.accesses().end(), [&](const Access& a) {
           return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
         });
-    const int64_t rows = GreatestDivisor(t_.Size(i), most_rows);
+    const int64_t rows = GreatestDivisor(t_.Size(i), most);
     if (reused && rows > best_rows) best = i, best_rows = rows;
   }
   return best == kNoAxis ? Tile() : Tile{{best, best_rows}};
@@ -213,7 +218,7 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
   }
   // Kernels of rows make their tiles in another way.
   const bool tiled = shared_ == 0 && !only;
-  const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis) : Tile();
+  const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis, Along(axis)) : Tile();
   const Tile of_terms = tiled && axis == kNoAxis ? TileOfTerms() : Tile();
   for (const Reduce& r : reduces_) {
     if (only && !only->Contains(r.node)) continue;

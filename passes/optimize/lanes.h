@@ -41,9 +41,10 @@ class LaneCosts {
 
   // Axes along which results, or elements of a reduce inside a reduce, are made side by side as
   // they share what is loaded for them, and how many: one axis beside lanes along `axis` (or, once
-  // these are a vector, that vector's).
+  // these are a vector, that vector's), as many as leave the sums of `width` lanes each in
+  // registers.
   using Tile = std::vector<std::pair<size_t, int64_t>>;
-  Tile TileBeside(size_t axis, int64_t most_rows = 8) const;
+  Tile TileBeside(size_t axis, int64_t width) const;
   // Beside terms in lanes: as many as leave the sums in registers.
   Tile TileOfTerms() const;
 
