@@ -5,12 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/places.h"
 
 namespace tg {
 
 bool Schedule::IsInPlace() const {
-  if (in_place) return true;
+  for (int64_t w : written) {
+    if (llvm::is_contained(read, w)) return true;
+  }
   for (const auto& graph : module->graphs) {
     for (const UOp* call : graph->body.Order()) {
       if (call->op != Op::kKernel) continue;
@@ -115,18 +118,11 @@ int64_t Schedule::LocalBytes() const {
 
 namespace {
 
-const UOp* Argument(const UOp* pointer) {
+// Adds the kernel's argument that `pointer` is a place in.
+void AddArgument(const UOp* pointer, std::vector<int64_t>& out) {
   while (pointer->num_srcs > 0) pointer = pointer->src(0);
-  return pointer;
-}
-
-bool ReadsWhatItWrites(const Body& body) {
-  NodeSet written;
-  for (const UOp* store : body.root->srcs()) written.Insert(Argument(store->src(0)));
-  for (const UOp* u : body.Order()) {
-    if (u->op == Op::kLoad && written.Contains(Argument(u->src(0)))) return true;
-  }
-  return false;
+  if (pointer->op != Op::kDefineGlobal || llvm::is_contained(out, pointer->word())) return;
+  out.push_back(pointer->word());
 }
 
 }  // namespace
@@ -136,13 +132,12 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel
   Schedule schedule;
   schedule.base = BaseAxes(module, kernel, shapes);
   schedule.varies = AxisDependence(kernel.body, schedule.base, shapes);
-  schedule.in_place = ReadsWhatItWrites(kernel.body);
   schedule.module = &module;
   schedule.kernel = kernel.name;
-  for (const UOp* store : kernel.body.root->srcs()) {
-    const UOp* argument = Argument(store->src(0));
-    if (argument->op == Op::kDefineGlobal) schedule.written.push_back(argument->word());
+  for (const UOp* u : kernel.body.Order()) {
+    if (u->op == Op::kLoad) AddArgument(u->src(0), schedule.read);
   }
+  for (const UOp* store : kernel.body.root->srcs()) AddArgument(store->src(0), schedule.written);
   schedule.stores = kernel.body.root->num_srcs;
   for (size_t i = 0; i < schedule.base.size(); ++i) {
     const BaseAxis& b = schedule.base[i];

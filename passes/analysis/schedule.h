@@ -46,8 +46,8 @@ struct Schedule {
   std::vector<LoopSet> varies;             // by base axis: AxisDependence
   std::vector<bool> padded;                // by base axis: its digits reach beyond its size
   bool no_locals = false;
-  bool in_place = false;           // the kernel reads an argument that it writes
-  std::vector<int64_t> written;    // the arguments that it writes
+  std::vector<int64_t> read;       // the arguments that it reads
+  std::vector<int64_t> written;    // and those that it writes
   const Module* module = nullptr;  // with its calls
   std::string kernel;              // its name
   size_t stores = 1;

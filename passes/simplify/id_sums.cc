@@ -13,7 +13,7 @@ class IdSum {
 
   // Adds u * coef to `form`. False: it is no sum of ids, or not plainly.
   bool Add(const UOp* u, int64_t coef, LinearForm& form) {
-    // Longer ones are rare, and nothing here has a stack of its own.
+    // Longer sums are rare, and this recurses on the machine's stack.
     constexpr int kMostSteps = 128, kMostDepth = 48;
     if (++steps_ > kMostSteps || depth_ == kMostDepth) return false;
     ++depth_;

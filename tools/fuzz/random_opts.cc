@@ -63,7 +63,7 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   ShapeMap shapes(module, ctx);
   // What is staged reads other elements than its work-item writes.
   const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
-  if (!schedule.ok() || schedule->in_place) return;
+  if (!schedule.ok() || schedule->IsInPlace()) return;
   NodeMap<const UOp*> map;
   std::vector<const UOp*> srcs;
   for (const UOp* u : PostOrder(body.root)) {
