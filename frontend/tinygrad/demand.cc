@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "frontend/tinygrad/buffers.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace tg::tinygrad {
@@ -88,17 +89,19 @@ void Demand::FindAddresses() {
     ForeignType& type = foreign_[n->slot];
     if (!type.type.is_int()) continue;
     const OpEntry& op = *ops_[n->slot];
-    size_t first = 0;
+    size_t first = 0, last = n->num_srcs;
     switch (op.cls) {
       case OpClass::kConst:
       case OpClass::kVConst:
       case OpClass::kVar:
       case OpClass::kSpecial:
-      case OpClass::kRange:
       case OpClass::kUnroll:
       case OpClass::kVectorize:
       case OpClass::kGep:
       case OpClass::kCat:
+        break;
+      case OpClass::kRange:
+        last = std::min<size_t>(last, 1);  // what comes after the number is run before the loop
         break;
       case OpClass::kWhere:
         first = 1;
@@ -115,8 +118,61 @@ void Demand::FindAddresses() {
         continue;
     }
     bool good = true;
-    for (size_t i = first; i < n->num_srcs; ++i) good &= foreign_[n->src(i)->slot].weak;
+    for (size_t i = first; i < last; ++i) good &= foreign_[n->src(i)->slot].weak;
     if (good) type = {kIndex.WithLanes(type.type.lanes()), true, type.type};
+  }
+}
+
+void Demand::FindLanes() {
+  const auto is_buffer = [this](const Node* n) {
+    const OpClass cls = ops_[n->slot]->cls;
+    return (cls == OpClass::kParam || cls == OpClass::kBuffer) && !IsVariable(n);
+  };
+  if (std::none_of(nodes_.begin(), nodes_.end(), is_buffer)) return;
+  memory_.resize(nodes_.size());
+  for (const Node* n : nodes_) {
+    ForeignType& type = foreign_[n->slot];
+    const auto lanes_of = [&](size_t i) { return foreign_[n->src(i)->slot].type.lanes(); };
+    const OpClass cls = ops_[n->slot]->cls;
+    const bool in_memory = n->num_srcs > 0 && memory_[n->src(0)->slot];
+    int64_t lanes = type.type.lanes();
+    switch (cls) {
+      case OpClass::kParam:
+      case OpClass::kBuffer:
+        memory_[n->slot] = is_buffer(n);
+        break;
+      case OpClass::kAfter:
+        memory_[n->slot] = in_memory;
+        break;
+      case OpClass::kIndex:
+        memory_[n->slot] = in_memory;
+        if (in_memory && n->num_srcs > 1) lanes = lanes_of(1);
+        break;
+      case OpClass::kMovement:
+        memory_[n->slot] = in_memory;
+        if (const auto count = in_memory && n->num_srcs > 2 ? StaticShape(n->src(2)) : std::nullopt;
+            count && count->size() == 1) {
+          lanes = (*count)[0];
+        }
+        break;
+      case OpClass::kStack:
+        lanes = n->num_srcs;
+        break;
+      case OpClass::kLoad:
+      case OpClass::kCast:
+        memory_[n->slot] = in_memory && cls == OpClass::kCast;
+        if (n->num_srcs > 0) lanes = lanes_of(0);
+        break;
+      case OpClass::kElementwise:
+      case OpClass::kCompare:
+      case OpClass::kWhere:
+        for (size_t i = 0; i < n->num_srcs; ++i) lanes = std::max<int64_t>(lanes, lanes_of(i));
+        break;
+      default:
+        break;
+    }
+    const bool has_lanes = type.type.is_value() && !type.type.is_void() && lanes > 1;
+    if (has_lanes && lanes <= UINT16_MAX) type.type = type.type.WithLanes(static_cast<int>(lanes));
   }
 }
 
@@ -185,6 +241,7 @@ bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagn
   }
 
   FindAddresses();
+  if (is_lowered_) FindLanes();
   for (const Node* root : roots) Request(root, TypeOf(root).type);
   // Users stand behind their sources. What stands in an argument is used by who has the argument.
   for (size_t i = count; i-- > 0;) {

@@ -34,6 +34,11 @@ class Demand {
   const OpEntry& OpOf(const Node* n) const { return *ops_[n->slot]; }
   ForeignType TypeOf(const Node* n) const { return foreign_[n->slot]; }
 
+  // Whether the node, of a lowered kernel, is memory or an address in it.
+  bool IsMemory(const Node* n) const {
+    return foreign_[n->slot].type.is_memory() || (n->slot < memory_.size() && memory_[n->slot]);
+  }
+
   // Whether the nodes are those of a lowered kernel.
   bool is_lowered() const { return is_lowered_; }
 
@@ -44,6 +49,9 @@ class Demand {
   void Request(const Node* n, DType t);
   // The type that a weak source of type `source` is taken as, but for its lanes.
   DType WeakSourceType(const Node* n, size_t i, DType t, ForeignType source) const;
+  // In lowered kernels of newer versions, whose types are those of elements: what is memory, and
+  // types with the lanes that the shapes of tinygrad's nodes have.
+  void FindLanes();
   void FindAddresses();
   void Collect(std::span<const Node* const> roots);
 
@@ -52,6 +60,7 @@ class Demand {
   std::vector<const OpEntry*> ops_;  // by slot, as the following
   std::vector<ForeignType> foreign_;
   std::vector<llvm::SmallVector<DType, 1>> types_;
+  std::vector<bool> memory_;  // empty where types say it
 };
 
 // Of one float, and so of an integer only by way of a conversion: sqrt, log2, recip.

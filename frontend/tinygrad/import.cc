@@ -6,6 +6,7 @@
 
 #include "frontend/tinygrad/directives.h"
 #include "frontend/tinygrad/graph_import.h"
+#include "frontend/tinygrad/join_constants.h"
 #include "frontend/tinygrad/kernel_import.h"
 #include "frontend/tinygrad/reader.h"
 #include "frontend/tinygrad/schedule_import.h"
@@ -25,6 +26,15 @@ std::string ModuleName(std::string_view file_name) {
 bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directives, Module& module,
                  Diagnostics& diags) {
   const std::span<const tinygrad::Node* const> roots = text.roots;
+  const std::vector<const tinygrad::Node*> instructions = tinygrad::InstructionsOf(text);
+  if (!instructions.empty()) {
+    tinygrad::KernelUse use;
+    if (!tinygrad::ImportKernel(text, instructions.back(), instructions, module, &use, diags)) {
+      return false;
+    }
+    tinygrad::RunAlone(use, module);
+    return true;
+  }
   if (roots.size() == 1 && roots[0]->op == "LINEAR") {
     return tinygrad::ImportSchedule(text, roots[0], directives, module, diags);
   }
@@ -33,17 +43,9 @@ bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directi
     ++num_values;
   }
   std::vector<tinygrad::KernelUse> kernels;
-  // A list of instructions: its last one holds all that count.
-  if (num_values == 0 && roots.size() > 1 && text.is_list) {
-    num_values = roots.size() - 1;
-    while (num_values > 0 && roots[num_values]->op != "SINK") --num_values;
-    tinygrad::KernelUse use;
-    if (!tinygrad::ImportKernel(text, roots[num_values], module, &use, diags)) return false;
-    if (use.kernel) tinygrad::RunAlone(use, module);
-    return true;
-  }
   for (const tinygrad::Node* root : roots.subspan(num_values)) {
-    if (!tinygrad::ImportKernel(text, root, module, &kernels.emplace_back(), diags)) return false;
+    if (!tinygrad::ImportKernel(text, root, {}, module, &kernels.emplace_back(), diags))
+      return false;
   }
   if (num_values > 0) {
     return tinygrad::ImportGraph(text, roots.first(num_values), directives, kernels, module, diags);
@@ -81,6 +83,7 @@ std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view f
   diags.SetSource(text, file_name);
   const std::unique_ptr<tinygrad::Text> syntax = tinygrad::ReadText(text, diags);
   if (!syntax) return nullptr;
+  tinygrad::JoinConstants(*syntax);
   const auto directives = tinygrad::ReadDirectives(*syntax, diags);
   if (!directives) return nullptr;
   auto module = std::make_unique<Module>();

@@ -1,23 +1,11 @@
 // Texts into modules: what becomes of each kind of op, and what is refused.
-#include "frontend/tinygrad/import.h"
-
 #include <string>
 
+#include "frontend/tinygrad/import_testing.h"
 #include "gtest/gtest.h"
-#include "ir/text/printer.h"
-#include "ir/verify/verifier.h"
 
 namespace tg {
 namespace {
-
-// The printed module, or the errors.
-std::string Import(const std::string& text) {
-  Diagnostics diags;
-  const auto module = ImportTinygrad(text, "t.repr", diags);
-  EXPECT_EQ(module == nullptr, diags.has_errors());
-  if (!module || !VerifyModule(*module, diags)) return diags.ToString();
-  return PrintModule(*module);
-}
 
 std::string Device() { return "UOp(Ops.DEVICE, dtypes.void, arg='GPU', src=())"; }
 std::string Buffer(int number, const std::string& type, int size) {
@@ -31,11 +19,6 @@ std::string Const(const std::string& type, const std::string& value) {
          "offset=0, mask=None, contiguous=True),)), src=(" +
          Device() + ",)),))";
 }
-std::string Op(const std::string& op, const std::string& type, const std::string& arg,
-               const std::string& srcs) {
-  return "UOp(Ops." + op + ", dtypes." + type + ", arg=" + arg + ", src=(" + srcs + ",))";
-}
-
 // The lines of @main between its braces, without the sink.
 std::string Main(const std::string& text) {
   const std::string module = Import(text);
@@ -289,93 +272,6 @@ TEST(ImportTest, Errors) {
   starts("# tg: inputs w = 0 [3]\n" + Buffer(0, "float", 5),
          "t.repr:1:2: error: directive: expected module, input, param, state or output, found "
          "'inputs'");
-}
-
-// SINK(STORE(INDEX(data0, i), value)) of a lowered kernel in the spelling of v0.10.3, where `i` is
-// gidx0 of 8.
-std::string Lowered(const std::string& value) {
-  return Op("SINK", "void", "KernelInfo(name='k', local_dims=0)",
-            Op("STORE", "void", "None",
-               "UOp(Ops.INDEX, dtypes.int.ptr(8), arg=None, src=(UOp(Ops.DEFINE_GLOBAL, "
-               "dtypes.int.ptr(8), arg=0, src=()), UOp(Ops.SPECIAL, dtypes.int, arg=('gidx0', 8), "
-               "src=()),)), " +
-                   value));
-}
-// The lines of @k between the definition of i and the store.
-std::string KernelLines(const std::string& value) {
-  const std::string text = Import(Lowered(value));
-  const std::string from = "{name = grid0} : index\n";
-  const size_t begin = text.find(from, text.find("kernel @k :")), end = text.find("= store");
-  if (begin == std::string::npos || end == std::string::npos) return text;
-  return text.substr(begin + from.size(), text.rfind('\n', end) + 1 - begin - from.size());
-}
-std::string I() { return "UOp(Ops.SPECIAL, dtypes.int, arg=('gidx0', 8), src=())"; }
-std::string Int(const std::string& value) {
-  return "UOp(Ops.CONST, dtypes.int, arg=" + value + ", src=())";
-}
-
-// What is computed from coordinates is `int` as a value, and `index` as an address.
-TEST(ImportTest, CoordinatesAreIndexInAddressesOnly) {
-  EXPECT_EQ(KernelLines(Op("MUL", "int", "None", I() + ", " + Int("3"))),
-            R"(  %3 = index %0, %2 : ptr<i32, 8>
-  %4 = cast %2 : i32
-  %5 = const 3 : i32
-  %6 = mul %4, %5 : i32
-)");
-  const std::string address =
-      "UOp(Ops.INDEX, dtypes.int.ptr(64), arg=None, src=("
-      "UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(64), arg=1, src=()), " +
-      Op("AND", "int", "None", Op("SHL", "int", "None", I() + ", " + Int("2")) + ", " + Int("15")) +
-      ",))";
-  EXPECT_EQ(KernelLines(Op("LOAD", "int", "None", address)),
-            R"(  %3 = index %0, %2 : ptr<i32, 8>
-  %4 = define_global {arg = 1} : ptr<i32, 64>
-  %5 = const 4 : index
-  %6 = mul %2, %5 : index
-  %7 = const 16 : index
-  %8 = floormod %6, %7 : index
-  %9 = index %4, %8 : ptr<i32, 64>
-  %10 = load %9 : i32
-)");
-}
-
-// Between a load and a BITCAST, in the last stages of v0.10.3.
-TEST(ImportTest, NoopWithAValueIsItsSource) {
-  const std::string load =
-      Op("LOAD", "float", "None",
-         "UOp(Ops.INDEX, dtypes.float.ptr(8), arg=None, src=(UOp(Ops.DEFINE_GLOBAL, "
-         "dtypes.float.ptr(8), arg=1, src=()), " +
-             I() + ",))");
-  EXPECT_EQ(KernelLines(Op("BITCAST", "int", "None", Op("NOOP", "float", "None", load))),
-            KernelLines(Op("BITCAST", "int", "None", load)));
-  EXPECT_NE(KernelLines(Op("BITCAST", "int", "None", load)).find("bitcast"), std::string::npos);
-}
-
-TEST(ImportTest, KernelErrors) {
-  const auto fails = [](const std::string& text, const std::string& message) {
-    const std::string result = Import(text);
-    EXPECT_NE(result.substr(0, result.find('\n')).find("error: " + message), std::string::npos)
-        << result;
-  };
-  fails(Lowered("UOp(Ops.WMMA, dtypes.int, arg=None, src=())"), "WMMA: tg has no counterpart");
-  fails(Lowered("UOp(Ops.SPECIAL, dtypes.int, arg=('gidx7', 8), src=())"),
-        "SPECIAL: a coordinate 'gidx7'");
-  fails(Op("SINK", "void", "KernelInfo(name='k')",
-           Op("STORE", "void", "None",
-              "UOp(Ops.INDEX, dtypes.int, arg=None, src=(UOp(Ops.PARAM, dtypes.int, "
-              "arg=ParamArg(0, dtypes.int, device='CL'), src=(UOp(Ops.CAST, dtypes.int, "
-              "arg=dtypes.int, src=(UOp(Ops.CONST, dtypes.weakint, arg=8, src=()),)),)), " +
-                  Int("0") + ",)), " + Int("1"))),
-        "PARAM: its size is a CAST, as after v0.14.0's optimizer, whose kernels are not read");
-  fails(Lowered(Op("DEFINE_ACC", "int", "(0,)", Int("0"))),
-        "DEFINE_ACC: nothing is assigned to it");
-  fails(Lowered(Op("REDUCE", "int", "None", Int("0"))), "REDUCE: expected the op of a reduction");
-  fails(Lowered("UOp(Ops.REDUCE, dtypes.int, arg=<Ops.ADD: 48>, src=())"),
-        "REDUCE: it has 0 sources, but needs 1");
-  fails(Op("SINK", "void", "None", "UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), arg=0, src=())"),
-        "DEFINE_GLOBAL: it is no STORE");
-  fails("UOp(Ops.LINEAR, dtypes.void, arg=None, src=(" + Int("0") + ",))",
-        "CONST: expected the CALL of a kernel");
 }
 
 TEST(ImportTest, RecognisesTheFormat) {

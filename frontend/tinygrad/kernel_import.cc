@@ -95,8 +95,22 @@ std::string NameOf(const Node& root, const Module& module) {
 
 }  // namespace
 
+std::vector<const Node*> InstructionsOf(const Text& text) {
+  std::vector<const Node*> out;
+  if (text.roots.size() == 1 && text.roots[0]->op == "LINEAR") {
+    const Node* linear = text.roots[0];
+    for (size_t i = 0; i < linear->num_srcs; ++i) out.push_back(linear->src(i));
+  } else if (text.is_list) {
+    out = text.roots;
+  }
+  while (!out.empty() && out.back()->op != "SINK") out.pop_back();
+  // Kernels and graphs stand in lists too.
+  if (out.size() < 2 || out[0]->op == "SINK" || !IsKernelRoot(text, out.back())) out.clear();
+  return out;
+}
+
 bool IsKernelRoot(const Text& text, const Node* root) {
-  if (root->arg.is_call("KernelInfo")) return true;
+  if (root->arg.is_call("KernelInfo") || root->op == "PROGRAM") return true;
   uint32_t begin = 0;
   for (const Node* r : text.roots) {
     if (r == root) break;
@@ -108,14 +122,22 @@ bool IsKernelRoot(const Text& text, const Node* root) {
   return false;
 }
 
-bool ImportKernel(const Text& text, const Node* root, Module& module, KernelUse* use,
-                  Diagnostics& diags) {
+bool ImportKernel(const Text& text, const Node* root, std::span<const Node* const> instructions,
+                  Module& module, KernelUse* use, Diagnostics& diags) {
   if (root->op == "COPY") {
     *use = {};
     return true;
   }
+  // PROGRAM(SINK, LINEAR, SOURCE, BINARY) of newer versions: the first holds all.
+  if (root->op == "PROGRAM" && root->num_srcs > 0) root = root->src(0);
+  // Conditions of stores stand nowhere else.
+  std::vector<const Node*> roots;
+  for (const Node* n : instructions) {
+    if (n->op == "IF") roots.push_back(n);
+  }
+  roots.push_back(root);
   Demand demand;
-  if (!demand.Compute(text, std::span(&root, 1), diags)) return false;
+  if (!demand.Compute(text, roots, diags)) return false;
   auto kernel = std::make_unique<Kernel>();
   kernel->name = NameOf(*root, module);
   kernel->loc = root->loc;
@@ -123,8 +145,9 @@ bool ImportKernel(const Text& text, const Node* root, Module& module, KernelUse*
     diags.Error(root->loc, std::string(root->op) + ": expected the SINK of a kernel");
     return false;
   }
-  const bool good = demand.is_lowered() ? ImportLowered(demand, *root, module, *kernel, diags)
-                                        : AstTranslator(demand, module, *kernel, diags).Run(*root);
+  const bool good = demand.is_lowered()
+                        ? ImportLowered(demand, *root, instructions, module, *kernel, diags)
+                        : AstTranslator(demand, module, *kernel, diags).Run(*root);
   if (!good) return false;
   use->kernel = kernel.get();
   for (const UOp* u : PostOrder(kernel->body.root)) {

@@ -20,6 +20,10 @@ struct KernelUse {
   std::vector<std::string> vars;
 };
 
+// The instructions that the text is a list of, or the sources of its LINEAR, up to the SINK, which
+// is the last of them; nothing where it is something else.
+std::vector<const Node*> InstructionsOf(const Text& text);
+
 // Whether this root was printed from a kernel, not from a graph.
 bool IsKernelRoot(const Text& text, const Node* root);
 
@@ -30,9 +34,10 @@ struct SlotUse {
 };
 std::map<int64_t, SlotUse> SlotsOf(const Kernel& kernel);
 
-// The kernel with the AST `root`: STOREs of whole shapes below a SINK. False after an error.
-bool ImportKernel(const Text& text, const Node* root, Module& module, KernelUse* use,
-                  Diagnostics& diags);
+// The kernel whose SINK or PROGRAM is `root`. `instructions`: see InstructionsOf. False after an
+// error.
+bool ImportKernel(const Text& text, const Node* root, std::span<const Node* const> instructions,
+                  Module& module, KernelUse* use, Diagnostics& diags);
 
 // Graph @main that runs a kernel on buffers of its own: @data0, ... by slot.
 void RunAlone(const KernelUse& use, Module& module);

@@ -2,15 +2,19 @@
 #ifndef TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_
 #define TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_
 
+#include <span>
+
 #include "frontend/tinygrad/demand.h"
 #include "ir/module.h"
 #include "ir/text/diagnostic.h"
 
 namespace tg::tinygrad {
 
-// Fills the kernel's body and stage: lowered, or expanded where lanes are vectors already. False
-// after an error.
-bool ImportLowered(const Demand& demand, const Node& sink, Module& module, Kernel& kernel,
+// Fills the kernel's body and stage: lowered, or expanded where lanes are vectors already.
+// `instructions`: those of the list that the text is, if it is one, where newer versions keep the
+// conditions of stores. False after an error.
+bool ImportLowered(const Demand& demand, const Node& sink,
+                   std::span<const Node* const> instructions, Module& module, Kernel& kernel,
                    Diagnostics& diags);
 
 }  // namespace tg::tinygrad

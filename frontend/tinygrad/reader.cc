@@ -160,6 +160,8 @@ class Reader {
       ++at_;
       return;
     }
+    // target=CL:renderer:arch,features behind the key of a PROGRAM's argument: to the end of that.
+    if ((next == ':' || next == '+') && key_ == "target") return Target(start);
     if ((next == '\'' || next == '"') && word.size() <= 2) {  // b'...'
       at_ = start;
       return Scan(&ScanString);
@@ -178,6 +180,15 @@ class Reader {
       v.real = word == "inf" ? std::numeric_limits<double>::infinity()
                              : std::numeric_limits<double>::quiet_NaN();
     }
+    Push(v);
+  }
+
+  void Target(const char* start) {
+    while (at_ != end_ && *at_ != ')' && *at_ != '\n') ++at_;
+    Value v;
+    v.kind = Kind::kOpaque;
+    v.at = start;
+    v.size = static_cast<uint32_t>(at_ - start);
     Push(v);
   }
 

@@ -157,7 +157,7 @@ class ScheduleImport {
       if (!slots.back()) return false;
     }
     KernelUse use;
-    if (!ImportKernel(text_, n.src(0), module_, &use, diags_)) return false;
+    if (!ImportKernel(text_, n.src(0), {}, module_, &use, diags_)) return false;
     if (!use.kernel) {  // a copy
       if (slots.size() != 2) return Fail(n, "a copy has two buffers");
       Read(*slots[1]);

@@ -35,9 +35,13 @@ bool Translator::SetRoot(const Node& sink, llvm::function_ref<bool(const UOp*)> 
     if (!u || !accepts(u)) return Refuse(*sink.src(i), error);
     roots.push_back(u);
   }
+  SetRoot(sink, roots);
+  return true;
+}
+
+void Translator::SetRoot(const Node& sink, UOpSpan roots) {
   body_.root = ctx_.Make(Op::kSink, kVoid, roots, ctx_.MakeAttr(Op::kSink, {0}));
   body_.side.SetLoc(body_.root, sink.loc);
-  return true;
 }
 
 bool Translator::TranslateAll() {
@@ -105,7 +109,7 @@ const UOp* Translator::Translate(const Node& n, DType t) {
     case OpClass::kCast:
       return Cast(n, t);
     case OpClass::kMovement:
-      return Movement(n, t);
+      return has_shapes_ ? Movement(n, t) : Other(n, t);
     case OpClass::kReduceAxis:
       return ReduceAxis(n, t);
     case OpClass::kConst:
@@ -210,7 +214,12 @@ const UOp* Translator::Cast(const Node& n, DType t) {
   const UOp* x = Source(n, 0, t);
   if (!x || x->dtype == t) return x;
   // A pointer to vectors is one to scalars here: how much moves is the access's type.
-  if (x->dtype.is_memory()) return x;
+  if (x->dtype.is_memory()) {
+    if (t.is_value() && x->dtype.value_scalar() != t.scalar()) {
+      return Fail(n, "memory as elements of another type is not read");
+    }
+    return x;
+  }
   if (demand_.OpOf(&n).op == Op::kBitcast && BitWidth(x->dtype.scalar()) != BitWidth(t.scalar())) {
     return BitcastResized(n, x, t);
   }

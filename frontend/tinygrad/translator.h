@@ -39,6 +39,7 @@ class Translator {
   // is not what `accepts` wants.
   bool SetRoot(const Node& sink, llvm::function_ref<bool(const UOp*)> accepts,
                const std::string& error);
+  void SetRoot(const Node& sink, UOpSpan roots);
 
   // The node as a `t`: null for what has no value, or after an error.
   const UOp* Translate(const Node& n, DType t);

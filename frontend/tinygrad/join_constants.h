@@ -1,0 +1,14 @@
+// Constants of newer versions' last stages, CAST(CONST), as the CONST of that type that all others
+// print.
+#ifndef TG_FRONTEND_TINYGRAD_JOIN_CONSTANTS_H_
+#define TG_FRONTEND_TINYGRAD_JOIN_CONSTANTS_H_
+
+#include "frontend/tinygrad/syntax.h"
+
+namespace tg::tinygrad {
+
+void JoinConstants(Text& text);
+
+}  // namespace tg::tinygrad
+
+#endif  // TG_FRONTEND_TINYGRAD_JOIN_CONSTANTS_H_

@@ -1,0 +1,92 @@
+// LoweredTranslator: vectors.
+#include "frontend/tinygrad/lowered_translator.h"
+
+namespace tg::tinygrad {
+
+// UNROLL(VCONST 0..n-1, ((axis, n),)): the number of the lane.
+const UOp* LoweredTranslator::Unroll(const Node& n, DType t) {
+  const auto axes = n.arg.list();
+  const auto axis = axes.size() == 1 ? axes[0].value.list() : std::span<const Item>();
+  const auto counts = n.num_srcs == 1 ? n.src(0)->arg.list() : std::span<const Item>();
+  bool counts_up = axis.size() == 2 && axis[0].value.kind == Kind::kInt &&
+                   axis[1].value.kind == Kind::kInt &&
+                   axis[1].value.number == static_cast<int64_t>(counts.size());
+  for (size_t i = 0; counts_up && i < counts.size(); ++i) {
+    counts_up =
+        counts[i].value.kind == Kind::kInt && counts[i].value.number == static_cast<int64_t>(i);
+  }
+  if (!counts_up) return Fail(n, "an UNROLL of other values than 0, 1, ... along one axis");
+  return Coordinate(n, b_.Unroll(axis[0].value.number, axis[1].value.number), t);
+}
+
+const UOp* LoweredTranslator::Contract(const Node& n, DType t) {
+  const UOp* x = Source(n, 0, t);
+  if (!x) return nullptr;
+  std::vector<int64_t> words{static_cast<int64_t>(n.arg.list().size())};
+  for (const Item& item : n.arg.list()) {
+    const auto axis = item.value.list();
+    if (axis.size() != 2 || axis[0].value.kind != Kind::kInt) return Fail(n, "expected axes");
+    words.push_back(axis[0].value.number);
+  }
+  return Emit(n, Op::kContract, t, {x}, ctx_.MakeAttr(Op::kContract, words));
+}
+
+const UOp* LoweredTranslator::VConst(const Node& n, DType t) {
+  std::vector<int64_t> bits;
+  for (const Item& item : n.arg.list()) {
+    Node lane = n;
+    lane.arg = item.value;
+    lane.num_srcs = 0;
+    const UOp* c = EmitConst(lane, t.WithLanes(1));
+    if (!c) return nullptr;
+    bits.push_back(c->word());
+  }
+  if (bits.size() != static_cast<size_t>(t.lanes())) {
+    return Fail(n, "it has " + std::to_string(bits.size()) + " values for " + t.ToString());
+  }
+  return b_.VConst(t, bits);
+}
+
+const UOp* LoweredTranslator::Gather(const Node& n, DType t, Op op) {
+  Nodes srcs;
+  for (size_t i = 0; i < n.num_srcs; ++i) {
+    const UOp* s = Source(n, i, t.is_memory() ? t : t.WithLanes(1));
+    if (!s) return nullptr;
+    srcs.push_back(s);
+  }
+  return Emit(n, op, t, {srcs.data(), srcs.size()});
+}
+
+// Of pointers only n times the same one, which an index of n lanes takes as it is.
+const UOp* LoweredTranslator::Vectorize(const Node& n, DType t) {
+  const UOp* u = Gather(n, t, Op::kVectorize);
+  if (!u || u->num_srcs == 0 || !u->src(0)->dtype.is_memory()) return u;
+  for (const UOp* s : u->srcs()) {
+    if (s != u->src(0)) return Fail(n, "a vector of different pointers");
+  }
+  return u->src(0);
+}
+
+const UOp* LoweredTranslator::Gep(const Node& n, DType t) {
+  const UOp* x = Source(n, 0, t);
+  if (!x) return nullptr;
+  std::vector<int64_t> words{static_cast<int64_t>(n.arg.list().size())};
+  for (const Item& item : n.arg.list()) {
+    if (item.value.kind != Kind::kInt) return Fail(n, "expected a tuple of lanes");
+    words.push_back(item.value.number);
+  }
+  return Emit(n, Op::kGep, t, {x}, ctx_.MakeAttr(Op::kGep, words));
+}
+
+// INDEX of a value in newer versions: one of its lanes.
+const UOp* LoweredTranslator::Lane(const Node& n, DType t) {
+  const UOp *x = Source(n, 0, t.WithLanes(1)), *lane = x ? Source(n, 1, kIndex) : nullptr;
+  if (!lane) return nullptr;
+  if (n.num_srcs != 2 || !IsConst(lane) || lane->word() < 0 || lane->word() >= x->dtype.lanes()) {
+    return Fail(n, "expected memory, or a vector and the number of a lane");
+  }
+  if (x->dtype.lanes() == 1) return x;
+  return Emit(n, Op::kGep, t, {x}, ctx_.MakeAttr(Op::kGep, {1, lane->word()}));
+}
+
+}  // namespace tg::tinygrad
