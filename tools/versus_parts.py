@@ -17,7 +17,8 @@ import sys
 import tempfile
 
 UNITS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
-KERNEL_LINE = re.compile(r"\s*\d+\s+\S+\s.*?([\d.]+) (ns|us|ms|s) ")
+# A row of tg-run's table of kernels, not the summary behind it: "3  r_32_16  ...  21.1 us ...".
+KERNEL_LINE = re.compile(r"\s*\d+\s+\w+\s.*?([\d.]+) (ns|us|ms|s) ")
 
 
 def pairs_of(module):
@@ -119,7 +120,7 @@ def main():
     parser.add_argument("--tg-run", required=True)
     parser.add_argument("--target", default="cl-cpu")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--repeat", type=int, default=5, help="runs in one process")
+    parser.add_argument("--repeat", type=int, default=20, help="runs in one process, of which the fastest counts")
     parser.add_argument("--rounds", type=int, default=2, help="processes of each, by turns")
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()

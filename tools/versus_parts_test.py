@@ -53,6 +53,9 @@ class VersusParts(unittest.TestCase):
         whole, parts, count = versus_parts.compare(args, kernel, graph, self.folder.name)
         self.assertGreater(whole, 0, name)
         self.assertGreater(parts, 0, name)
+        parts_file = os.path.join(self.folder.name, "parts.uop")
+        with open(parts_file) as file:
+            self.assertEqual(count, len(re.findall(r"= kernel @", file.read())), name)
         self.assertGreater(count, 1, name)
 
 

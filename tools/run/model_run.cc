@@ -168,6 +168,7 @@ absl::Status ModelRun::RunAll() {
       const runtime::RunTimes& times = device_->last_times();
       spans_.push_back({"run", times.start, times.end});
       seconds.push_back(times.seconds());
+      KeepLeast(times);
     } else {
       spans_.push_back({"run", start, end});
       seconds.push_back(spans_.back().seconds());
@@ -175,6 +176,19 @@ absl::Status ModelRun::RunAll() {
   }
   if (flags_.verbose >= 1 || flags_.repeat > 1) Report(seconds);
   return absl::OkStatus();
+}
+
+void ModelRun::KeepLeast(const runtime::RunTimes& times) {
+  if (least_.kernels.size() != times.kernels.size()) least_ = times;
+  if (times.seconds() < least_.seconds()) {
+    least_.start = times.start;
+    least_.end = times.end;
+  }
+  for (size_t i = 0; i < times.kernels.size(); ++i) {
+    if (times.kernels[i].seconds() < least_.kernels[i].seconds()) {
+      least_.kernels[i] = times.kernels[i];
+    }
+  }
 }
 
 absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> ModelRun::RunReference(

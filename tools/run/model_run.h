@@ -44,6 +44,8 @@ class ModelRun {
   absl::Status DumpKernels() const;
   void Report(const std::vector<double>& seconds) const;
   void ReportKernels() const;
+  // Of each kernel, and of the whole, the fastest run.
+  void KeepLeast(const runtime::RunTimes& times);
   absl::Status WriteTrace() const;
   absl::Status ShowResults();
   absl::Status CheckResults();
@@ -65,6 +67,7 @@ class ModelRun {
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::Session> session_;
   runtime::DeviceSession* device_ = nullptr;  // session_, where it is one
+  runtime::RunTimes least_;                   // see KeepLeast
 };
 
 }  // namespace tg

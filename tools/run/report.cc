@@ -56,7 +56,6 @@ absl::Status ModelRun::DumpKernels() const {
 
 void ModelRun::ReportKernels() const {
   const runtime::Plan& plan = *device_->last_plan();
-  const runtime::RunTimes& times = device_->last_times();
   if (flags_.verbose >= kSchedules) {
     for (const auto& device : device_->devices()) {
       for (size_t i = 0; i < device->rendered().size(); ++i) {
@@ -69,9 +68,9 @@ void ModelRun::ReportKernels() const {
     }
   }
   if (flags_.verbose >= kTable) {
-    llvm::outs() << runtime::KernelTable(plan.kernels(), times.kernels, color_);
+    llvm::outs() << runtime::KernelTable(plan.kernels(), least_.kernels, color_);
   }
-  llvm::outs() << runtime::RunSummary(plan.kernels(), times.kernels, times.seconds()) << "\n";
+  llvm::outs() << runtime::RunSummary(plan.kernels(), least_.kernels, least_.seconds()) << "\n";
   if (flags_.verbose < kSchedules) return;
   const runtime::MemoryBytes& memory = plan.temporaries();
   const runtime::BufferPoolStats pool = device_->memory();
