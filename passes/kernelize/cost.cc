@@ -68,13 +68,37 @@ void CostModel::ComputeCones(UOpSpan order, const std::vector<const UOp*>& store
   if (any_kept_) ComputeCones(order, leaves, above_kept_);
 }
 
+double CostModel::OwnWeight(const UOp* u, bool reads) const {
+  if (IsElementwise(u->op)) return OpWeight(u->op);
+  // What is loaded under a gate is not loaded in vectors.
+  if (u->op == Op::kPad) return reads ? kGateWeight : 1;
+  return 0;
+}
+
+double CostModel::WeightAbove(const UOp* u, const NodeSet& stored) const {
+  const Cone& whole = ConeOf(u);
+  double weight = OwnWeight(u, whole.reads);
+  llvm::SmallVector<const UOp*, 16> stack(u->srcs().begin(), u->srcs().end());
+  while (!stack.empty() && weight < whole.weight) {
+    const UOp* s = stack.pop_back_val();
+    const Cone& cone = ConeOf(s);
+    if (cone.weight == 0 || stored.Contains(s)) continue;
+    if (cone.reduces || !cone.reads) {
+      weight += cone.weight;
+      continue;
+    }
+    weight += OwnWeight(s, cone.reads);
+    stack.append(s->srcs().begin(), s->srcs().end());
+  }
+  return std::min(weight, whole.weight);
+}
+
 void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>& cones) {
   for (const UOp* u : order) {
     Cone& cone = cones[u] = {};
     const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;
     cone.reads = buffer || (u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota);
     if (buffer) continue;
-    if (IsElementwise(u->op)) cone.weight = OpWeight(u->op);
     for (const UOp* s : u->srcs()) {
       if (leaves.Contains(s)) {
         cone.reads = true;
@@ -87,8 +111,7 @@ void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>
       cone.terms = std::max(cone.terms, source.terms);
       cone.reduces |= source.reduces;
     }
-    // What is loaded under a gate is not loaded in vectors.
-    if (u->op == Op::kPad) cone.weight += cone.reads ? kGateWeight : 1;
+    cone.weight += OwnWeight(u, cone.reads);
     // A small constant takes a selection an element at most.
     if (!cone.reads && !cone.reduces) cone.weight = std::min(cone.weight, Elements(u));
     if (u->op == Op::kReduceAxis) {

@@ -39,6 +39,9 @@ class CostModel {
     return any_kept_ ? above_kept_.Get(u) : cones_.Get(u);
   }
 
+  // The weight of the expression above `stored` nodes too, whatever else ConeOf knows of.
+  double WeightAbove(const UOp* u, const NodeSet& stored) const;
+
   // Operations on constants and places alone that are repeated whatever it costs.
   static constexpr double kPlaceWeight = 32;
   // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
@@ -73,6 +76,8 @@ class CostModel {
 
  private:
   double NearBytesPerSecond() const;
+  // Of the op alone; `reads`: what it is made of.
+  double OwnWeight(const UOp* u, bool reads) const;
   // Those of nodes in `order`, above the `leaves`.
   void ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>& cones);
 

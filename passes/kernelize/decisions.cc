@@ -15,6 +15,13 @@ MadeOfKept MadeOfKept::By(const Findings& known, const CostModel& cost) const {
   return out;
 }
 
+AskedAgain AskedAgain::By(const NodeSet& realized, CostModel& cost) const {
+  AskedAgain out = *this;
+  const double seconds = cost.ComputeSeconds({.weight = cost.WeightAbove(node, realized)}, times);
+  out.answer = seconds + other_seconds > cost.NearSeconds(node);
+  return out;
+}
+
 double Planner::Evaluations(UseId use) {
   const UOp* kernel = uses_.KernelOf(use);
   const LoopSet parallel = uses_.OuterLoops(kernel) & ~kernels_[kernel].serial;
@@ -56,9 +63,15 @@ std::string Planner::Decide(const UOp* u) {
     // What its rows share would have to be stored in its stead.
     if (LosesRows(uses)) repeat += cone.rows * CostModel::kLaunchSeconds;
     if (repeat > cost_.StoreSeconds(u)) return how();
-    // A kernel of rows has the row at hand.
+    // A kernel of rows has the row at hand. What the last round stored it reads again as quickly.
     const bool rows = kernels_[uses_.KernelOf(uses[0])].serial != 0;
-    if (rows && uses.size() > 1 && repeat > cost_.NearSeconds(u)) Keeps(u, how());
+    if (rows && uses.size() > 1 && repeat > cost_.NearSeconds(u)) {
+      const double times = evaluations - size;
+      const AskedAgain asked{u, times, repeat - cost_.ComputeSeconds(cone, times), true};
+      const bool keeps =
+          again || asked_again_.emplace_back(asked.By(known_.realized, cost_)).answer;
+      if (keeps) Keeps(u, how());
+    }
   }
   if (!reduce || uses.size() != 1) return "";
   // A reduce inside another one runs only as often in parallel as the outer kernel's results.

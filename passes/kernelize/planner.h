@@ -36,6 +36,7 @@ struct Findings {
   std::vector<const UOp*> stored;
   // What kernels keep instead, and these kernels.
   NodeSet kept, keepers;
+  NodeSet realized;     // all that the round's plan stores
   NodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
 };
 
@@ -52,11 +53,24 @@ struct MadeOfKept {
   friend bool operator==(const MadeOfKept&, const MadeOfKept&) = default;
 };
 
+// Whether `node`, of a few operations and no reduce, is kept in a kernel of rows rather than
+// computed `times` more: `other_seconds` are lost by that whatever its operations take.
+struct AskedAgain {
+  const UOp* node;
+  double times;
+  double other_seconds;
+  bool answer = false;
+
+  // The answer where all of `realized` is stored.
+  AskedAgain By(const NodeSet& realized, CostModel& cost) const;
+};
+
 struct PlannedRound {
   RealizePlan plan;
   Findings findings;
   bool cuts = false;   // there are axes to cut that were not
   bool keeps = false;  // values are kept that were not known
+  std::vector<AskedAgain> asked_again;
   // All that was asked of what is kept: a round with other findings about that which gives the same
   // answers makes the same plan.
   std::vector<MadeOfKept> asked;

@@ -135,7 +135,15 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
                                    fused, read_uses);
     RealizePlan& plan = found.plan;
     found.findings.stored = AlsoStored(known.stored, found.findings.stored, plan);
-    bool news = found.cuts || found.findings.stored.size() != known.stored.size();
+    // Of all rounds, or they would undo each other here too.
+    for (const Realized& r : plan.realized) {
+      if (round == 1 || known.realized.Contains(r.node)) found.findings.realized.Insert(r.node);
+    }
+    bool news = std::any_of(found.asked_again.begin(), found.asked_again.end(),
+                            [&](const AskedAgain& asked) {
+                              return asked.By(found.findings.realized, cost).answer != asked.answer;
+                            });
+    news = news || found.cuts || found.findings.stored.size() != known.stored.size();
     if (!news && found.keeps) {
       // Often nothing hangs on what else is kept.
       cost.ComputeCones(order, found.findings.stored, found.findings.kept);
