@@ -75,6 +75,14 @@ using UOpSpan = std::span<const UOp* const>;
 
 inline bool IsConst(const UOp* u) { return u->op == Op::kConst; }
 
+// Of a load or a store: how many elements behind one lane's the next lane's is.
+inline int64_t StrideOf(const UOp* access) { return access->word() == 0 ? 1 : access->word(); }
+// How far the last lane's element is from the first one's, where both come from one address.
+inline int64_t ReachOf(const UOp* access) {
+  const DType value = access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
+  return access->src(0)->dtype.lanes() == 1 ? (value.lanes() - 1) * StrideOf(access) : 0;
+}
+
 }  // namespace tg
 
 #endif  // TG_IR_UOP_H_

@@ -32,6 +32,11 @@ bool KernelWriter::Converts(const UOp* memory, Scalar value) const {
 }
 
 absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* address, DType value) const {
+  if (StrideOf(u) != 1 &&
+      (Converts(MemoryOf(address), value.scalar()) || BitWidth(value.scalar()) < 32 ||
+       value.lanes() > 16 || plan_.PieceOf(address))) {
+    return Unsupported(u, "it has a stride; only wider elements outside of registers may");
+  }
   if (address->dtype.lanes() != 1) {
     return Unsupported(u, "it has an address a lane; devectorize makes them one");
   }
@@ -100,7 +105,10 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
 
   Expr e;
   e.precedence = kPostfix;
-  if (Converts(memory, value) && lanes > 1 && target_.unaligned_access) {
+  if (StrideOf(u) != 1) {
+    e.text = Cat(prelude_->Strided(u->op, memory->dtype.space(), value, lanes), "(",
+                 Pointer(address, kTernary), ", ", StrideOf(u), ")");
+  } else if (Converts(memory, value) && lanes > 1 && target_.unaligned_access) {
     e.text = Cat(prelude_->FloatsOfHalves(lanes), "(", Halves(address, lanes, "const "), ")");
   } else if (Converts(memory, value)) {
     std::string pointer = Pointer(address, kTernary);
@@ -169,6 +177,9 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     Line(*text, ";");
   } else if (absl::Status s = CheckAccess(u, address, t); !s.ok()) {
     return s;
+  } else if (StrideOf(u) != 1) {
+    Line(prelude_->Strided(u->op, memory->dtype.space(), t.scalar(), t.lanes()), "(",
+         Pointer(address, kTernary), ", ", StrideOf(u), ", ", Operand(value, kTernary, true), ");");
   } else if (const Piece* piece = plan_.PieceOf(address)) {
     const bool mask = IsMask(value);
     const std::string text = mask ? Mask(value, 32, kTernary) : Operand(value, kTernary);

@@ -94,6 +94,30 @@ std::string Prelude::HalvesOfFloats(int lanes) {
   return name;
 }
 
+std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lanes) {
+  const bool load = access == Op::kLoad;
+  const std::string element = MemoryType(memory), vector = absl::StrCat(element, lanes);
+  std::string name = load ? "gather_" : "scatter_";
+  if (space != AddrSpace::kGlobal) absl::StrAppend(&name, std::string(AddrSpaceName(space)), "_");
+  absl::StrAppend(&name, vector);
+  std::string text = absl::StrCat("static inline ", load ? vector : "void", " ", name, "(",
+                                  SpacePrefix(space), load ? "const " : "", element, "* p, int s",
+                                  load ? "" : absl::StrCat(", ", vector, " x"), ") {\n",
+                                  load ? absl::StrCat("  return (", vector, ")(") : "");
+  constexpr char kLane[] = "0123456789abcdef";
+  for (int i = 0; i < lanes; ++i) {
+    const std::string at = i == 0 ? "p[0]" : i == 1 ? "p[s]" : absl::StrCat("p[", i, " * s]");
+    if (load) {
+      absl::StrAppend(&text, i == 0 ? "" : i % 8 == 0 ? ",\n      " : ", ", at);
+    } else {
+      absl::StrAppend(&text, "  ", at, " = x.s", std::string(1, kLane[i]), ";\n");
+    }
+  }
+  absl::StrAppend(&text, load ? ");\n}\n" : "}\n");
+  functions_.insert(std::move(text));
+  return name;
+}
+
 void Prelude::Merge(const Prelude& other) {
   no_contraction_ |= other.no_contraction_;
   fp16_ |= other.fp16_;

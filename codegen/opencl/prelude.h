@@ -30,6 +30,9 @@ class Prelude {
   // 3.1 takes the address given to vload_half8 for a multiple of 16.
   std::string FloatsOfHalves(int lanes);
   std::string HalvesOfFloats(int lanes);
+  // The function that reads, or writes, `lanes` elements that lie as far apart as its argument
+  // says: gather_float16(p, 784), scatter_float16(p, 784, x).
+  std::string Strided(Op access, AddrSpace space, Scalar memory, int lanes);
   // The sampler `nearest`: unnormalised coordinates, zero outside.
   void UsesSampler() { sampler_ = true; }
 

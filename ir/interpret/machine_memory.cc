@@ -104,6 +104,7 @@ bool Machine::Load(const UOp* u) {
   const auto addresses = static_cast<size_t>(from.lanes);
   if (lanes % addresses != 0) return Fail(u, "its lanes are no multiple of its addresses");
   const size_t run = lanes / addresses;
+  const int64_t stride = StrideOf(u);
   if (m.image && run != static_cast<size_t>(kTexel) && run != 1) {
     return Fail(u, "an image is read by texels");
   }
@@ -128,7 +129,7 @@ bool Machine::Load(const UOp* u) {
         continue;
       }
       for (size_t k = 0; k < run; ++k) {
-        const int64_t element = first + static_cast<int64_t>(k);
+        const int64_t element = first + static_cast<int64_t>(k) * stride;
         if (access.Read(element, &out[k]) != AccessError::kNone) {
           return Explain(u, access, static_cast<int64_t>(item), element);
         }
@@ -149,6 +150,7 @@ bool Machine::Store(const UOp* u) {
   const auto addresses = static_cast<size_t>(to.lanes);
   if (lanes % addresses != 0) return Fail(u, "its lanes are no multiple of its addresses");
   const size_t run = lanes / addresses;
+  const int64_t stride = StrideOf(u);
   if (m.image && run != static_cast<size_t>(kTexel) && run != 1) {
     return Fail(u, "an image is written by texels");
   }
@@ -167,7 +169,7 @@ bool Machine::Store(const UOp* u) {
       if (first == kBorder) return Fail(u, "writes outside the image");
       const int64_t* in = value + r * lanes + a * run;
       for (size_t k = 0; k < run; ++k) {
-        const int64_t element = first + static_cast<int64_t>(k);
+        const int64_t element = first + static_cast<int64_t>(k) * stride;
         const int64_t bits = converts ? ConvertAccess(from, m.element, in[k]) : in[k];
         if (access.Write(element, bits) != AccessError::kNone) {
           return Explain(u, access, static_cast<int64_t>(item), element);

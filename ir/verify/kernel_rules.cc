@@ -82,18 +82,11 @@ void CheckScratch(BodyCheck& c) {
   }
 }
 
-// The first element past what an access through `address` touches, for each of its addresses.
-int64_t ElementsOf(const UOp* access) {
-  const DType address = access->src(0)->dtype;
-  const DType value = access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
-  return address.lanes() == 1 ? value.lanes() : 1;
-}
-
 void CheckBounds(BodyCheck& c) {
-  const auto outside = [&](const UOp* u, const UOp* index, int64_t first, int64_t count) {
+  const auto outside = [&](const UOp* u, const UOp* index, int64_t element) {
     c.Error(Rule::kBounds, u,
-            "element " + std::to_string(first + (first < 0 ? 0 : count - 1)) + " of " +
-                index->src(0)->dtype.ToString() + " (" + c.Name(index->src(0)) + ")");
+            "element " + std::to_string(element) + " of " + index->src(0)->dtype.ToString() + " (" +
+                c.Name(index->src(0)) + ")");
   };
   for (const UOp* u : c.order) {
     // Which elements: an address alone reaches one, an access from it may reach more.
@@ -117,9 +110,11 @@ void CheckBounds(BodyCheck& c) {
       continue;
     }
     if (memory.size() == DType::kUnknownSize) continue;
-    const int64_t count = access ? ElementsOf(u) : 1;
+    const int64_t reach = access ? ReachOf(u) : 0;
     for (int64_t first : at) {
-      if (first < 0 || first > memory.size() - count) return outside(u, index, first, count);
+      if (first < 0 || first >= memory.size()) return outside(u, index, first);
+      const int64_t last = first + reach;
+      if (last < 0 || last >= memory.size()) return outside(u, index, last);
     }
   }
 }

@@ -67,6 +67,12 @@ bool Converts(Stage stage, Scalar memory, Scalar value) {
 // from each of n.
 bool CheckAccess(BodyCheck& c, const UOp* u, const DType& address, const DType& value) {
   if (!address.is_memory()) return Fail(c, u, "source 0 is an address, not " + address.ToString());
+  if (u->word() != 0) {
+    const bool late = c.stage == Stage::kExpanded || c.stage == Stage::kLinear;
+    if (!late || !address.is_pointer() || address.lanes() != 1 || value.lanes() == 1) {
+      return Fail(c, u, "a stride is for several elements from one address on, when expanded");
+    }
+  }
   if (!value.is_value() || (value.scalar() != address.value_scalar() &&
                             !Converts(c.stage, address.value_scalar(), value.scalar()))) {
     return Fail(c, u,

@@ -89,6 +89,10 @@ const char* AttributeProblem(const UOp* u) {
       return word(0) < 0 || word(1) < 0 ? "offset or size is negative" : nullptr;
     case Op::kGroupReduce:
       return IsId(word(1)) ? nullptr : kBadId;
+    case Op::kLoad:
+    case Op::kStore:
+      return word(0) < -INT32_MAX || word(0) > INT32_MAX ? "stride is not a 32-bit number"
+                                                         : nullptr;
     case Op::kCopyAsync:
       return word(0) < 1 ? "count is less than 1" : nullptr;
     case Op::kWait:

@@ -29,6 +29,7 @@ StructuralOrder::Key StructuralOrder::FromSources(const UOp* u) const {
     // A StringId depends on the Context; its text does not.
     const bool text = field.kind == FieldKind::kStr || field.kind == FieldKind::kSym;
     const bool texts = field.kind == FieldKind::kTargets;
+    if (field.optional && info.inline_attr() && words[0] == 0) return;  // it is not there
     for (size_t i = 0; i < words.size(); ++i) {
       const bool is_id = text || (texts && i > 0);
       h = Mix(h, is_id ? HashText(ctx_.String(static_cast<StringId>(words[i])))

@@ -71,7 +71,7 @@ const UOp* FloatTypes::Load(const UOp* u, UOpSpan srcs) {
   const Scalar s = u->dtype.scalar();
   const DType f32(Scalar::kF32, u->dtype.lanes());
   if (srcs[0]->dtype.scalar() == Scalar::kF32 || s == Scalar::kF16) {
-    return b_.context().Make(u->op, f32, srcs);
+    return b_.context().Make(u->op, f32, srcs, u->attr);
   }
   Nodes raw(srcs.begin(), srcs.end());
   const DType word(BitsType(s), u->dtype.lanes());
@@ -80,18 +80,21 @@ const UOp* FloatTypes::Load(const UOp* u, UOpSpan srcs) {
                  ? b_.context().Make(u->src(1)->op, word, {}, u->src(1)->attr)
                  : b_.Cast(EncodeFloat(b_, srcs[1], s), word);
   }
-  const UOp* bits = b_.context().Make(u->op, word, Span(raw));
+  const UOp* bits = b_.context().Make(u->op, word, Span(raw), u->attr);
   return DecodeFloat(b_, b_.Cast(bits, word.WithScalar(Scalar::kU32)), s);
 }
 
 const UOp* FloatTypes::Store(const UOp* u, UOpSpan srcs) {
   const Scalar s = u->src(1)->dtype.scalar();
   const Scalar memory = srcs[0]->dtype.scalar();
-  if (memory == Scalar::kF32) return b_.Store(srcs[0], srcs[1]);
+  const auto store = [&](const UOp* value) {
+    return b_.context().Make(u->op, kVoid, {srcs[0], value}, u->attr);
+  };
+  if (memory == Scalar::kF32) return store(srcs[1]);
   // Only what was rounded to f16 itself may go in unrounded.
-  if (s == Scalar::kF16) return b_.Store(srcs[0], Unrounded(srcs[1]));
+  if (s == Scalar::kF16) return store(Unrounded(srcs[1]));
   const DType word(BitsType(s), srcs[1]->dtype.lanes());
-  return b_.Store(srcs[0], b_.Cast(EncodeFloat(b_, srcs[1], s), word));
+  return store(b_.Cast(EncodeFloat(b_, srcs[1], s), word));
 }
 
 const UOp* FloatTypes::CastTo(const UOp* u, const UOp* x) {

@@ -19,7 +19,7 @@ std::vector<LaneAccess> MemoryCutter::LanesOf(const UOp* access, const UOp* alte
     LaneAccess l;
     l.lane = i;
     l.address = index_.At(address->src(1), one_address ? 0 : i);
-    if (one_address) l.address.Advance(i);
+    if (one_address) l.address.Advance(i * StrideOf(access));
     if (address->num_srcs > 2) {
       l.gate = index_.GateAt(address->src(2), one_address ? 0 : i);
       if (IsConst(l.gate)) {
@@ -122,6 +122,14 @@ const UOp* MemoryCutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
                                      }) &&
                         next == u->dtype.lanes();
   Nodes parts;
+  if (!alternative) {
+    for (const StridedGroup& group : StridedGroups(u, runs)) {
+      const DType t = u->dtype.WithLanes(group.lanes);
+      parts.push_back(b_.context().Make(u->op, t, {AddressOf(pointer, group)}, group.stride));
+      body_.CarryOver(u, parts.back());
+    }
+    if (!parts.empty()) return Concat(b_, Span(parts));
+  }
   LaneRefs result;
   if (!in_order) result = NoLanes(u, alternative);
   for (const ElementRun& run : runs) {
@@ -153,7 +161,14 @@ const UOp* MemoryCutter::RewriteStore(const UOp* u, UOpSpan srcs) {
     return StoreRegisters(u, srcs, *pieces);
   }
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
-  for (const ElementRun& run : RunsOfAccess(u, nullptr)) {
+  const std::vector<ElementRun> runs = RunsOfAccess(u, nullptr);
+  for (const StridedGroup& group : StridedGroups(u, runs)) {
+    const UOp* part = Slice(b_, value, group.first_lane, group.lanes);
+    tokens.push_back(
+        b_.context().Make(u->op, kVoid, {AddressOf(pointer, group), part}, group.stride));
+  }
+  if (!tokens.empty()) return Join(Span(tokens));
+  for (const ElementRun& run : runs) {
     const int lane = run.LanesOf(0)[0];
     const bool in_order = run.IsInOrder(lane);
     ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {

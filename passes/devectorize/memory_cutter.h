@@ -69,6 +69,18 @@ class MemoryCutter {
   template <typename F>
   void ForEachPiece(const UOp* pointer, const ElementRun& run, int widest, F&& f);
 
+  // ---- strided_cuts.cc
+  // Neighbouring lanes whose elements are equally far apart.
+  struct StridedGroup {
+    int first_lane, lanes;
+    Linear start;
+    Attr stride;  // of a load or a store
+  };
+  // All lanes of the access in such groups, where these are fewer than the pieces of the runs; none
+  // where they are not, or where a group would be small.
+  std::vector<StridedGroup> StridedGroups(const UOp* access, const std::vector<ElementRun>& runs);
+  const UOp* AddressOf(const UOp* pointer, const StridedGroup& group);
+
   // ---- register_cuts.cc
   using Pieces = std::vector<RegisterScratch::Piece>;
   const UOp* LoadRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces);

@@ -46,7 +46,8 @@ class Orderer {
   }
 
  private:
-  void Add(std::vector<Access> Memory::*list, int position, const UOp* address, int lanes) {
+  // `reach`: how far the last element is from the first.
+  void Add(std::vector<Access> Memory::*list, int position, const UOp* address, int64_t reach) {
     const UOp* base = BaseOf(address);
     const int at = nest_.at(base);
     if (memories_.find(at) == memories_.end()) bases_.push_back(base);
@@ -54,8 +55,9 @@ class Orderer {
     if (address->op == Op::kIndex) {
       access.version = address->src(0);
       if (IsConst(address->src(1)) && !base->dtype.is_image()) {
-        access.begin = address->src(1)->word();
-        access.end = access.begin + lanes;
+        const int64_t first = address->src(1)->word();
+        access.begin = std::min(first, first + reach);
+        access.end = std::max(first, first + reach) + 1;
       }
     }
     (memories_[at].*list).push_back(access);
@@ -66,15 +68,15 @@ class Orderer {
       const UOp* u = nest_.nodes[i];
       const int p = static_cast<int>(i);
       if (u->op == Op::kLoad) {
-        Add(&Memory::loads, p, u->src(0), u->dtype.lanes());
+        Add(&Memory::loads, p, u->src(0), ReachOf(u));
       } else if (u->op == Op::kStore) {
-        Add(&Memory::stores, p, u->src(0), u->src(1)->dtype.lanes());
+        Add(&Memory::stores, p, u->src(0), ReachOf(u));
       } else if (u->op == Op::kCopyAsync) {
-        Add(&Memory::stores, p, u->src(0), static_cast<int>(u->word()));
-        Add(&Memory::loads, p, u->src(1), static_cast<int>(u->word()));
+        Add(&Memory::stores, p, u->src(0), u->word() - 1);
+        Add(&Memory::loads, p, u->src(1), u->word() - 1);
       } else if (u->op == Op::kLdMatrix) {
         // Each work-item reads what others addressed: any part.
-        Add(&Memory::loads, p, u->src(0), 1);
+        Add(&Memory::loads, p, u->src(0), 0);
         memories_[nest_.at(BaseOf(u->src(0)))].loads.back().begin = -1;
       } else if (u->op == Op::kBarrier) {
         barriers_.push_back(p);

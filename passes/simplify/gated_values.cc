@@ -140,7 +140,7 @@ const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc) {
     if (!Without(GateOf(a), gate, rc, &rest)) continue;
     for (const UOp* b : no_loads) {
       const UOp* its = nullptr;
-      const bool alike = a->dtype == b->dtype && a->num_srcs == b->num_srcs &&
+      const bool alike = a->dtype == b->dtype && a->attr == b->attr && a->num_srcs == b->num_srcs &&
                          a->src(0)->src(0) == b->src(0)->src(0) &&
                          (a->num_srcs == 1 || a->src(1) == b->src(1));
       if (!alike || !Without(GateOf(b), not_gate, rc, &its) || its != rest) continue;
@@ -153,8 +153,8 @@ const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc) {
           rest ? rc.ctx.Make(Op::kIndex, a->src(0)->dtype, {a->src(0)->src(0), position, rest})
                : rc.ctx.Make(Op::kIndex, a->src(0)->dtype, {a->src(0)->src(0), position});
       const UOp* load = rest && a->num_srcs > 1
-                            ? rc.ctx.Make(Op::kLoad, a->dtype, {address, a->src(1)})
-                            : rc.ctx.Make(Op::kLoad, a->dtype, {address});
+                            ? rc.ctx.Make(Op::kLoad, a->dtype, {address, a->src(1)}, a->attr)
+                            : rc.ctx.Make(Op::kLoad, a->dtype, {address}, a->attr);
       return rc.ctx.Make(Op::kWhere, u->dtype,
                          {gate, Replace(rc, yes, {{a, load}}), Replace(rc, no, {{b, load}})});
     }

@@ -58,7 +58,9 @@ const UOp* FoldLoad(const UOp* u, RuleContext& rc) {
   if (NeverAccessed(address)) {
     return u->num_srcs > 1 ? u->src(1) : UniformConst(rc.ctx, u->dtype, 0);
   }
-  if (u->num_srcs > 1 && !GateOf(address)) return rc.ctx.Make(Op::kLoad, u->dtype, {address});
+  if (u->num_srcs > 1 && !GateOf(address)) {
+    return rc.ctx.Make(Op::kLoad, u->dtype, {address}, u->attr);
+  }
   return nullptr;
 }
 
@@ -66,7 +68,9 @@ const UOp* FoldStore(const UOp* u, RuleContext& rc) {
   const UOp *address = u->src(0), *value = u->src(1);
   if (address->op != Op::kIndex) return nullptr;
   if (NeverAccessed(address)) return WithoutStore(address, rc);
-  const auto is_old = [&](const UOp* v) { return v->op == Op::kLoad && v->src(0) == address; };
+  const auto is_old = [&](const UOp* v) {
+    return v->op == Op::kLoad && v->src(0) == address && v->attr == u->attr;
+  };
   if (is_old(value)) return WithoutStore(address, rc);
   // A store of consecutive elements has one gate for all.
   if (value->op != Op::kWhere || value->src(0)->dtype.lanes() != address->dtype.lanes()) {
@@ -81,13 +85,13 @@ const UOp* FoldStore(const UOp* u, RuleContext& rc) {
   if (const UOp* outer = GateOf(address)) gate = rc.ctx.Make(Op::kAnd, gate->dtype, {outer, gate});
   const UOp* gated =
       rc.ctx.Make(Op::kIndex, address->dtype, {address->src(0), address->src(1), gate});
-  return rc.ctx.Make(Op::kStore, kVoid, {gated, value->src(keeps_else ? 1 : 2)});
+  return rc.ctx.Make(Op::kStore, kVoid, {gated, value->src(keeps_else ? 1 : 2)}, u->attr);
 }
 
 const UOp* FoldWhereOfLoad(const UOp* u, RuleContext& rc) {
   const UOp* load = u->src(1);
   if (load->op != Op::kLoad || GateOf(load->src(0)) != u->src(0)) return nullptr;
-  return rc.ctx.Make(Op::kLoad, u->dtype, {load->src(0), u->src(2)});
+  return rc.ctx.Make(Op::kLoad, u->dtype, {load->src(0), u->src(2)}, load->attr);
 }
 
 const UOp* DropNoops(const UOp* u, RuleContext& rc) {

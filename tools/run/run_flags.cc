@@ -95,7 +95,8 @@ void RunFlags::AddTo(Flags& flags) {
   flags.Level("verbose", "LEVEL", 2, &verbose_level,
               "1: a summary; 2: a line a kernel; 3: how each was scheduled; 4: its source; 5: its "
               "linear form");
-  flags.Int("repeat", "N", &repeat_count, "run so many times; inputs stay, states go on; shown are least times");
+  flags.Int("repeat", "N", &repeat_count,
+            "run so many times; inputs stay, states go on; shown are least times");
   flags.String("profile", "FILE.json", &profile,
                "write a trace that ui.perfetto.dev and chrome://tracing open");
   flags.String("dump-kernels", "DIR", &dump_kernels, "write the source of each kernel here");
