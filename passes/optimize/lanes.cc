@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace tg {
 namespace {
 
@@ -133,10 +135,15 @@ bool LaneCosts::HoldsReduce(size_t axis) const {
 }
 
 LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
-  constexpr int64_t kMostRows = 8;
+  // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
+  const bool scattered = width >= Widest() && llvm::any_of(t_.accesses(), [&](const Access& a) {
+                           const auto stride = t_.Stride(a, axis);
+                           return !a.is_store() && stride != 0 && stride != 1;
+                         });
+  const int64_t most_rows = scattered ? 16 : 8;
   // What is done with elements of an inner reduce takes as many registers again.
   if (!t_.schedule().base[t_.schedule().axes[axis].base].IsStored()) width *= 2;
-  const int64_t most = std::min(kMostRows, t_.target().MaxAccumulators() / width);
+  const int64_t most = std::min(most_rows, t_.target().MaxAccumulators() / width);
   if (most <= 1) return {};
   std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
