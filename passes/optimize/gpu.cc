@@ -63,12 +63,14 @@ bool Matvec(Tuner& t) {
 
 // Small masked axes (the padding of a window) side by side: their conditions become constants.
 void UpcastMasked(Tuner& t) {
+  // Each reduce has sums of its own.
+  const int64_t most = 49 / static_cast<int64_t>(std::max<size_t>(1, ReducesOf(t)));
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis& base = t.schedule().base[n];
     if (!base.IsStored() || base.size.is_symbolic() || base.max_size > 7) continue;
     const bool masked = std::any_of(t.accesses().begin(), t.accesses().end(),
                                     [&](const Access& a) { return a.masked[n]; });
-    if (!masked || t.schedule().UpcastSize() * base.max_size > 49) continue;
+    if (!masked || t.schedule().UpcastSize() * base.max_size > most) continue;
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.schedule().axes[i].base == n && t.Try("upcast", i)) break;
     }
@@ -146,7 +148,9 @@ void Locals(Tuner& t) {
   for (const auto& [name, n] : named) {
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.schedule().axes[i].name != name) continue;
-      t.Try("local", i, n);
+      // A group's sums may take all of its memory.
+      for (int64_t some = n; some > 1 && !t.Try("local", i, some); some /= 2) {
+      }
       break;
     }
   }
@@ -160,8 +164,14 @@ void TuneForGpu(Tuner& t) {
     if (t.schedule().GroupSize() == 1) Locals(t);
     return;
   }
-  if (Sums(t) || NestedReduce(t) || Matvec(t)) return;
-  if (!GroupReduce(t)) {
+  if (Sums(t)) return;
+  if (NestedReduce(t)) {
+    if (t.schedule().GroupSize() <= 32) Locals(t);
+    return;
+  }
+  if (Matvec(t)) return;
+  const bool grouped = GroupReduce(t);
+  if (!grouped) {
     UpcastMasked(t);
     UpcastBroadcast(t);
   }
@@ -172,6 +182,7 @@ void TuneForGpu(Tuner& t) {
         !globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0;
     if (fits) t.Try("upcast", globals.back(), 4);
   }
+  if (!grouped) ShareReduces(t);
   Locals(t);
 }
 

@@ -46,4 +46,14 @@ void UnrollReduce(Tuner& t) {
   }
 }
 
+size_t ReducesOf(const Tuner& t) {
+  NodeSet seen;
+  size_t n = 0;
+  for (const BaseAxis& b : t.schedule().base) {
+    const UOp* reduce = t.ReduceOf(b);
+    n += reduce && seen.Insert(reduce);
+  }
+  return n;
+}
+
 }  // namespace tg

@@ -21,6 +21,9 @@ size_t AxisOf(const Tuner& t, std::string_view name);
 // left.
 std::string InFours(Tuner& t, std::string_view opt, const std::string& name);
 
+// How many reduces are loops.
+size_t ReducesOf(const Tuner& t);
+
 // The last axis of each reduce as lanes; two small ones.
 void UnrollReduce(Tuner& t);
 

@@ -33,16 +33,6 @@ bool GroupAlong(Tuner& t, const std::vector<size_t>& reduces) {
   return items > 1;
 }
 
-size_t ReducesOf(const Tuner& t) {
-  NodeSet seen;
-  size_t n = 0;
-  for (const BaseAxis& b : t.schedule().base) {
-    const UOp* reduce = t.ReduceOf(b);
-    n += reduce && seen.Insert(reduce);
-  }
-  return n;
-}
-
 // The axes of a reduce over the results of another reduce; none where there is none.
 std::vector<std::string> OuterReduceAxes(const Tuner& t) {
   NodeSet reduces;
@@ -89,10 +79,28 @@ bool Sums(Tuner& t) {
 }
 
 bool NestedReduce(Tuner& t) {
+  constexpr int64_t kWindow = 4, kMostLanes = 64, kMostShare = 4;
   const std::vector<std::string> outer = OuterReduceAxes(t);
   int64_t items = 1;
   for (const std::string& name : outer) items *= t.Size(AxisOf(t, name));
   if (items < 32 || items > MostItems(t)) return false;
+  // The inner reduce, whose axes are not those.
+  std::vector<size_t> inner = t.Axes(AxisKind::kReduce);
+  std::erase_if(inner, [&](size_t i) {
+    return std::find(outer.begin(), outer.end(), t.schedule().axes[i].name) != outer.end();
+  });
+  const bool windows = std::any_of(inner.begin(), inner.end(), [&](size_t i) {
+    return !t.IsSymbolic(i) && t.Size(i) <= kWindow;
+  });
+  // The windows of neighbouring pixels overlap: one work-item makes them all.
+  if (windows && items <= kMostLanes) {
+    for (size_t k = outer.size(); k-- > 0;) {
+      if (!t.Try("unroll", AxisOf(t, outer[k]))) return false;
+    }
+    UnrollReduce(t);
+    ShareReduces(t);
+    return true;
+  }
   for (const std::string& name : outer) {
     if (!t.Try("group", AxisOf(t, name))) return false;
   }
@@ -101,6 +109,11 @@ bool NestedReduce(Tuner& t) {
     t.Try("upcast", globals.back(), 4);
   }
   UnrollReduce(t);
+  const std::vector<size_t> left = t.Axes(AxisKind::kReduce);
+  if (left.empty() || t.IsSymbolic(left[0])) return true;
+  const int64_t share =
+      PowerOfTwoDivisor(t.Size(left[0]), std::min(kMostShare, MostItems(t) / items));
+  if (share > 1) t.Try("group", left[0], share);
   return true;
 }
 
@@ -134,6 +147,32 @@ bool GroupReduce(Tuner& t) {
     }
   }
   return !group.empty();
+}
+
+void ShareReduces(Tuner& t) {
+  // Fewer steps of a work-item than this do not pay for adding up its sums.
+  constexpr int64_t kLeastSteps = 8, kMost = 32;
+  const int64_t items = t.WorkItems(), wanted = int64_t{t.target().compute_units} * 512;
+  // Many products one after the other are long work: the last groups leave the device to itself.
+  constexpr size_t kMany = 4;
+  int64_t share = ReducesOf(t) > kMany && items < 2 * wanted ? 8 : 1;
+  while (items * share < wanted && share < kMost) share *= 2;
+  // The first axis of each reduce, all of which are to be shared alike: the longest decides.
+  std::vector<std::string> names;
+  NodeSet seen;
+  int64_t longest = 0;
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (!seen.Insert(t.schedule().base[t.schedule().axes[i].base].reduce)) continue;
+    if (t.IsSymbolic(i)) return;
+    longest = std::max(longest, t.Size(i));
+    share = std::min(share, PowerOfTwoDivisor(t.Size(i), t.Size(i) / 2));
+    names.push_back(t.schedule().axes[i].name);
+  }
+  while (share * kLeastSteps > longest) share /= 2;
+  if (share < 2 || names.empty()) return;
+  if (!t.Try("group", AxisOf(t, names[0]), share)) return;
+  const std::string group = t.schedule().axes[t.Axes(AxisKind::kGroup).back()].name;
+  for (size_t k = 1; k < names.size(); ++k) t.TryWith("group", AxisOf(t, names[k]), group);
 }
 
 }  // namespace tg

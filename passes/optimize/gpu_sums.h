@@ -18,6 +18,10 @@ bool NestedReduce(Tuner& t);
 // Few results: a group of work-items for each.
 bool GroupReduce(Tuner& t);
 
+// Some work-items for each tile of results, which share the terms of its reduces, where there are
+// too few tiles for the device. Once the tiles are made.
+void ShareReduces(Tuner& t);
+
 }  // namespace tg
 
 #endif  // TG_PASSES_OPTIMIZE_GPU_SUMS_H_
