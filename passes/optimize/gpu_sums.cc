@@ -156,7 +156,7 @@ void ShareReduces(Tuner& t) {
   // Many products one after the other are long work: the last groups leave the device to itself.
   constexpr size_t kMany = 4;
   int64_t share = ReducesOf(t) > kMany && items < 2 * wanted ? 8 : 1;
-  while (items * share < wanted && share < kMost) share *= 2;
+  while (items * share * 4 < wanted * 3 && share < kMost) share *= 2;
   // The first axis of each reduce, all of which are to be shared alike: the longest decides.
   std::vector<std::string> names;
   NodeSet seen;
