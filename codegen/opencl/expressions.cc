@@ -121,6 +121,9 @@ const Spelling* KernelWriter::SpellingOf(const UOp* u) {
       bounds_.Min(u->src(1)) >= 0) {
     if (const Spelling* row = FindSpelling(u->op, 'n')) return row;
   }
+  if ((letter == 'i' || letter == 'u') && t.lanes() == 1 && IsNarrow(t.scalar())) {
+    if (const Spelling* row = FindSpelling(u->op, 's')) return row;
+  }
   const Spelling* row = FindSpelling(u->op, letter);
   return row || !t.is_float() ? row : FindSpelling(u->op, 'f');
 }

@@ -25,6 +25,12 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
   switch (op) {
     case Op::kMax:
     case Op::kMin:
+      if (IsInt(s)) {
+        // NVIDIA takes max(x, (short)0) != 0 for false, whatever x is.
+        text = absl::StrCat("(", t, " a, ", t, " b) {\n  const int x = a, y = b;\n  return (", t,
+                            ")(", std::string(Mnemonic(op)), "(x, y));\n}\n");
+        break;
+      }
       text = absl::StrCat("(", t, " a, ", t, " b) {  // NaN wins\n  return ((",
                           op == Op::kMax ? "a < b" : "b < a", ") | (b != b)) ? b : a;\n}\n");
       break;
