@@ -109,7 +109,7 @@ TEST_F(ReportTest, TraceIsJsonWithTheKernelsOnTheHostsClock) {
   EXPECT_EQ(*get(4)->getNumber("dur"), 1000);
   EXPECT_EQ(*get(5)->getNumber("ts"), 2000 + 1005);
   EXPECT_EQ(*get(5)->getInteger("tid"), 2);
-  EXPECT_EQ((*get(5)->getObject("args")->getArray("global"))[0].getAsInteger(), 64);
+  EXPECT_EQ(*(*get(5)->getObject("args")->getArray("global"))[0].getAsInteger(), 64);
 }
 
 template <typename T>
