@@ -71,6 +71,8 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
         u, Cat(target_.name, " does not compute in ", std::string(GetScalarInfo(s).text)));
   }
   prelude_->UsesScalar(Shown(s));
+  // Conditions are as wide as integers of 32 bits.
+  if (!target_.is_gpu && n * std::max<int64_t>(ByteSize(s), 4) > 16) prelude_->PassesWideVectors();
   return absl::OkStatus();
 }
 

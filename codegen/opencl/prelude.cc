@@ -128,6 +128,7 @@ void Prelude::Merge(const Prelude& other) {
   no_contraction_ |= other.no_contraction_;
   fp16_ |= other.fp16_;
   fp64_ |= other.fp64_;
+  wide_vectors_ |= other.wide_vectors_;
   sampler_ |= other.sampler_;
   types_.insert(other.types_.begin(), other.types_.end());
   casts_.insert(other.casts_.begin(), other.casts_.end());
@@ -138,6 +139,7 @@ std::string Prelude::Text() const {
   std::string out;
   if (fp16_) out += "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
   if (fp64_) out += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+  if (wide_vectors_) out += "#pragma clang diagnostic ignored \"-Wpsabi\"\n";
   if (no_contraction_) out += "#pragma OPENCL FP_CONTRACT OFF\n";
   if (sampler_) {
     out +=

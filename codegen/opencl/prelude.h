@@ -16,6 +16,10 @@ class Prelude {
   void NoContraction() { no_contraction_ = true; }
   // Notes that values of this type are computed with.
   void UsesScalar(Scalar s);
+  // Notes that a CPU's functions take or return vectors of more than 16 bytes, on which clang warns
+  // where the CPU has no such registers. All functions of a source are its own or the device's, so
+  // that nobody else's calls are concerned.
+  void PassesWideVectors() { wide_vectors_ = true; }
   // A vector type whose values need only be aligned as their elements: "float16_u".
   std::string UnalignedType(Scalar memory, int lanes);
   // The function that the spelling table calls for an op with its flag d.
@@ -40,7 +44,8 @@ class Prelude {
   std::string Text() const;
 
  private:
-  bool no_contraction_ = false, fp16_ = false, fp64_ = false, sampler_ = false;
+  bool no_contraction_ = false, fp16_ = false, fp64_ = false;
+  bool wide_vectors_ = false, sampler_ = false;
   std::set<std::string> types_, casts_, functions_;
 };
 
