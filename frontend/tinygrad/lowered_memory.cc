@@ -12,9 +12,9 @@ const UOp* LoweredTranslator::AsValue(const Node& n, const UOp* u) {
   return Emit(n, Op::kLoad, DType(u->dtype.value_scalar(), u->dtype.lanes()), {u});
 }
 
-const UOp* LoweredTranslator::Place(const Node& n) {
+const UOp* LoweredTranslator::Place(const Node& n, size_t i) {
   is_place_ = true;
-  const UOp* u = Source(n, 0, kVoid);
+  const UOp* u = Source(n, i, kVoid);
   is_place_ = false;
   return u;
 }
@@ -65,11 +65,21 @@ const UOp* LoweredTranslator::Parameter(const Node& n, DType t) {
   return scratch;
 }
 
-const UOp* LoweredTranslator::MakeIndex(const Node& n, const UOp* memory, const UOp* index,
-                                        const UOp* gate) {
+// Element source 1 of memory source 0, under `gate` (null: always) and under the condition of
+// WHERE(condition, index, Invalid).
+const UOp* LoweredTranslator::ElementOf(const Node& n, const UOp* gate) {
+  const UOp *memory = Place(n), *index = memory ? Source(n, 1, kIndex) : nullptr;
+  if (!index) return nullptr;
+  index = AsIndex(index);
   const bool is_image = memory->dtype.is_image();
   if (!memory->dtype.is_memory() || (is_image && index->dtype.lanes() % 2)) {
     return Fail(n, "its source is no memory that this indexes");
+  }
+  const Node& guard = *n.src(1);
+  if (guard.op == "WHERE" && guard.num_srcs == 3 && IsInvalid(guard.src(2))) {
+    const UOp* holds = Source(guard, 0, kBool);
+    if (!holds) return nullptr;
+    gate = gate ? b_.And(gate, holds) : holds;
   }
   const int lanes = is_image ? index->dtype.lanes() / 2 : index->dtype.lanes();
   const DType t = memory->dtype.WithLanes(lanes);
@@ -79,44 +89,22 @@ const UOp* LoweredTranslator::MakeIndex(const Node& n, const UOp* memory, const 
   return u;
 }
 
-namespace {
-
-// WHERE(condition, index, Invalid) as source 1.
-const Node* GuardOf(const Node& n) {
-  const Node* s = n.src(1);
-  return s->op == "WHERE" && s->num_srcs == 3 && IsInvalid(s->src(2)) ? s : nullptr;
-}
-
-}  // namespace
-
 const UOp* LoweredTranslator::Index(const Node& n, DType t) {
   if (!demand_.IsMemory(n.num_srcs > 0 ? n.src(0) : &n)) return Lane(n, t);
-  const UOp *memory = Place(n), *index = memory ? Source(n, 1, kIndex) : nullptr;
-  if (!index) return nullptr;
-  index = AsIndex(index);
-  if (n.num_srcs > 2 && demand_.TypeOf(n.src(2)).type.scalar() != Scalar::kBool) {
+  if (n.num_srcs < 3) return ElementOf(n, nullptr);
+  if (demand_.TypeOf(n.src(2)).type.scalar() != Scalar::kBool) {
     return Fail(n, "an address of several indices, as of images in newer versions, is not read");
   }
-  const UOp* gate = n.num_srcs > 2 ? Source(n, 2, kBool) : nullptr;
-  if (const Node* guard = GuardOf(n)) {
-    const UOp* holds = Source(*guard, 0, kBool);
-    gate = gate && holds ? b_.And(gate, holds) : holds;
-  }
-  return failed() ? nullptr : MakeIndex(n, memory, index, gate);
+  const UOp* gate = Source(n, 2, kBool);
+  return gate ? ElementOf(n, gate) : nullptr;
 }
 
 // SHRINK(memory, first, count): its lanes are those of what is loaded or stored.
 const UOp* LoweredTranslator::Elements(const Node& n) {
-  if (n.op != "SHRINK" || !demand_.IsMemory(&n)) {
-    return Fail(n,
-                "a value with a shape inside of a kernel, as between tinygrad's expander and "
-                "its devectorizer, is not read; the text before and the one after are");
-  }
-  const UOp *memory = Place(n), *index = memory ? Source(n, 1, kIndex) : nullptr;
-  if (!index) return nullptr;
-  const Node* guard = GuardOf(n);
-  const UOp* gate = guard ? Source(*guard, 0, kBool) : nullptr;
-  return failed() ? nullptr : MakeIndex(n, memory, AsIndex(index), gate);
+  if (n.op == "SHRINK" && demand_.IsMemory(&n)) return ElementOf(n, nullptr);
+  return Fail(n,
+              "a value with a shape inside of a kernel, as between tinygrad's expander and "
+              "its devectorizer, is not read; the text before and the one after are");
 }
 
 // The address of an access, with what its further sources demand: a token that it waits for, a
@@ -193,9 +181,7 @@ const UOp* LoweredTranslator::Store(const Node& n) {
 
 bool LoweredTranslator::ReadGate(const Node& n) {
   const UOp* condition = Source(n, 0, kBool);
-  is_place_ = true;
-  const UOp* address = condition ? Source(n, 1, kVoid) : nullptr;
-  is_place_ = false;
+  const UOp* address = condition ? Place(n, 1) : nullptr;
   if (!address) return false;
   Gate& gate = gates_[address];
   if (gate.blocks++ > 0 && gate.condition != condition) {

@@ -33,12 +33,12 @@ class LoweredTranslator : public Translator {
   const UOp* Parameter(const Node& n, DType t);
   const UOp* DefineLocal(const Node& n);
   const UOp* LocalBuffer(const Node& n, DType t);
-  // Source 0 as memory, not what is there.
-  const UOp* Place(const Node& n);
+  // Source `i` as memory, not what is there.
+  const UOp* Place(const Node& n, size_t i = 0);
   const UOp* Index(const Node& n, DType t);
   // SHRINK of memory: some elements from one on.
   const UOp* Elements(const Node& n);
-  const UOp* MakeIndex(const Node& n, const UOp* memory, const UOp* index, const UOp* gate);
+  const UOp* ElementOf(const Node& n, const UOp* gate);
   const UOp* Address(const Node& n, DType t, size_t first_extra, const UOp** alternative);
   const UOp* Load(const Node& n, DType t);
   const UOp* Store(const Node& n);

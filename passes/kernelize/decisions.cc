@@ -15,10 +15,10 @@ MadeOfKept MadeOfKept::By(const Findings& known, const CostModel& cost) const {
   return out;
 }
 
-AskedAgain AskedAgain::By(const NodeSet& realized, CostModel& cost) const {
-  AskedAgain out = *this;
+KeepDecision KeepDecision::By(const NodeSet& realized, CostModel& cost) const {
+  KeepDecision out = *this;
   const double seconds = cost.ComputeSeconds({.weight = cost.WeightAbove(node, realized)}, times);
-  out.answer = seconds + other_seconds > cost.NearSeconds(node);
+  out.kept = seconds + other_seconds > cost.NearSeconds(node);
   return out;
 }
 
@@ -67,9 +67,9 @@ std::string Planner::Decide(const UOp* u) {
     const bool rows = kernels_[uses_.KernelOf(uses[0])].serial != 0;
     if (rows && uses.size() > 1 && repeat > cost_.NearSeconds(u)) {
       const double times = evaluations - size;
-      const AskedAgain asked{u, times, repeat - cost_.ComputeSeconds(cone, times), true};
+      const KeepDecision unknown{u, times, repeat - cost_.ComputeSeconds(cone, times)};
       const bool keeps =
-          again || asked_again_.emplace_back(asked.By(known_.realized, cost_)).answer;
+          again || keep_decisions_.emplace_back(unknown.By(known_.realized, cost_)).kept;
       if (keeps) Keeps(u, how());
     }
   }

@@ -53,7 +53,7 @@ RealizePlan Planner::Run() {
 void Planner::MoveTo(PlannedRound& round) {
   round.findings = std::move(findings_);
   round.asked = std::move(asked_);
-  round.asked_again = std::move(asked_again_);
+  round.keep_decisions = std::move(keep_decisions_);
   round.cuts = cuts_;
   round.keeps = keeps_;
 }

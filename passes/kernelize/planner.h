@@ -55,14 +55,14 @@ struct MadeOfKept {
 
 // Whether `node`, of a few operations and no reduce, is kept in a kernel of rows rather than
 // computed `times` more: `other_seconds` are lost by that whatever its operations take.
-struct AskedAgain {
+struct KeepDecision {
   const UOp* node;
   double times;
   double other_seconds;
-  bool answer = false;
+  bool kept = false;
 
-  // The answer where all of `realized` is stored.
-  AskedAgain By(const NodeSet& realized, CostModel& cost) const;
+  // The decision where all of `realized` is stored.
+  KeepDecision By(const NodeSet& realized, CostModel& cost) const;
 };
 
 struct PlannedRound {
@@ -70,7 +70,7 @@ struct PlannedRound {
   Findings findings;
   bool cuts = false;   // there are axes to cut that were not
   bool keeps = false;  // values are kept that were not known
-  std::vector<AskedAgain> asked_again;
+  std::vector<KeepDecision> keep_decisions;
   // All that was asked of what is kept: a round with other findings about that which gives the same
   // answers makes the same plan.
   std::vector<MadeOfKept> asked;

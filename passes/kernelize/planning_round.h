@@ -117,7 +117,7 @@ class Planner {
   NodeMap<KernelState> kernels_;
   Findings findings_;
   std::vector<MadeOfKept> asked_;
-  std::vector<AskedAgain> asked_again_;
+  std::vector<KeepDecision> keep_decisions_;
   bool cuts_ = false, keeps_ = false;
   llvm::DenseMap<const UOp*, Kept> kept_;
   Reasons reasons_;

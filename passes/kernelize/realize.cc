@@ -139,10 +139,10 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
     for (const Realized& r : plan.realized) {
       if (round == 1 || known.realized.Contains(r.node)) found.findings.realized.Insert(r.node);
     }
-    bool news = std::any_of(found.asked_again.begin(), found.asked_again.end(),
-                            [&](const AskedAgain& asked) {
-                              return asked.By(found.findings.realized, cost).answer != asked.answer;
-                            });
+    const auto changes = [&](const KeepDecision& decision) {
+      return decision.By(found.findings.realized, cost).kept != decision.kept;
+    };
+    bool news = std::any_of(found.keep_decisions.begin(), found.keep_decisions.end(), changes);
     news = news || found.cuts || found.findings.stored.size() != known.stored.size();
     if (!news && found.keeps) {
       // Often nothing hangs on what else is kept.

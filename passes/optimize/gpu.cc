@@ -165,13 +165,10 @@ void TuneForGpu(Tuner& t) {
     return;
   }
   if (Sums(t)) return;
-  if (NestedReduce(t)) {
-    if (t.schedule().GroupSize() <= 32) Locals(t);
-    return;
-  }
-  if (Matvec(t)) return;
-  const bool grouped = GroupReduce(t);
-  if (!grouped) {
+  const bool windows = NestedWindows(t);
+  if (!windows && (NestedReduce(t) || Matvec(t))) return;
+  const bool grouped = !windows && GroupReduce(t);
+  if (!windows && !grouped) {
     UpcastMasked(t);
     UpcastBroadcast(t);
   }

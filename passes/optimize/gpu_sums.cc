@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "llvm/ADT/STLExtras.h"
 #include "passes/optimize/gpu_axes.h"
 
 namespace tg {
@@ -52,6 +53,27 @@ std::vector<std::string> OuterReduceAxes(const Tuner& t) {
   return axes;
 }
 
+// Steps of all these axes together.
+int64_t Steps(const Tuner& t, const std::vector<std::string>& names) {
+  int64_t steps = 1;
+  for (const std::string& name : names) steps *= t.Size(AxisOf(t, name));
+  return steps;
+}
+
+// Fewer results of an inner reduce than this are no work for a group.
+constexpr int64_t kFewNested = 32;
+
+// The first axis of each reduce that is a loop.
+std::vector<std::string> FirstAxes(const Tuner& t) {
+  std::vector<std::string> names;
+  NodeSet seen;
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    const ScheduledAxis& axis = t.schedule().axes[i];
+    if (seen.Insert(t.schedule().base[axis.base].reduce)) names.push_back(axis.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 bool Sums(Tuner& t) {
@@ -78,29 +100,28 @@ bool Sums(Tuner& t) {
   return t.Try("local", globals.back(), neighbours) && t.Try("group", AxisOf(t, first), share);
 }
 
-bool NestedReduce(Tuner& t) {
-  constexpr int64_t kWindow = 4, kMostLanes = 64, kMostShare = 4;
+bool NestedWindows(Tuner& t) {
+  constexpr int64_t kWindow = 4, kMostLanes = 64;
   const std::vector<std::string> outer = OuterReduceAxes(t);
-  int64_t items = 1;
-  for (const std::string& name : outer) items *= t.Size(AxisOf(t, name));
-  if (items < 32 || items > MostItems(t)) return false;
-  // The inner reduce, whose axes are not those.
-  std::vector<size_t> inner = t.Axes(AxisKind::kReduce);
-  std::erase_if(inner, [&](size_t i) {
-    return std::find(outer.begin(), outer.end(), t.schedule().axes[i].name) != outer.end();
+  const int64_t pixels = Steps(t, outer);
+  if (pixels < kFewNested || pixels > kMostLanes) return false;
+  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  const bool windows = std::any_of(reduces.begin(), reduces.end(), [&](size_t i) {
+    const bool inner = !llvm::is_contained(outer, t.schedule().axes[i].name);
+    return inner && !t.IsSymbolic(i) && t.Size(i) <= kWindow;
   });
-  const bool windows = std::any_of(inner.begin(), inner.end(), [&](size_t i) {
-    return !t.IsSymbolic(i) && t.Size(i) <= kWindow;
-  });
-  // The windows of neighbouring pixels overlap: one work-item makes them all.
-  if (windows && items <= kMostLanes) {
-    for (size_t k = outer.size(); k-- > 0;) {
-      if (!t.Try("unroll", AxisOf(t, outer[k]))) return false;
-    }
-    UnrollReduce(t);
-    ShareReduces(t);
-    return true;
+  if (!windows) return false;
+  for (size_t k = outer.size(); k-- > 0;) {
+    if (!t.Try("unroll", AxisOf(t, outer[k]))) return false;
   }
+  return true;
+}
+
+bool NestedReduce(Tuner& t) {
+  constexpr int64_t kMostShare = 4;
+  const std::vector<std::string> outer = OuterReduceAxes(t);
+  const int64_t items = Steps(t, outer);
+  if (items < kFewNested || items > MostItems(t)) return false;
   for (const std::string& name : outer) {
     if (!t.Try("group", AxisOf(t, name))) return false;
   }
@@ -124,25 +145,15 @@ bool GroupReduce(Tuner& t) {
   const bool one = ReducesOf(t) == 1;
   if (t.Axes(AxisKind::kGlobal).size() > 2) return one && GroupAlong(t, reduces);
   std::string group;  // the axis that the first reduce got work-items for; others share them
-  NodeSet seen;
-  // Once for each reduce, on its first axis.
-  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
-    if (!reduce || !seen.Insert(reduce)) continue;
-    const std::vector<size_t> axes = t.Axes(AxisKind::kReduce);
-    const auto first = std::find_if(axes.begin(), axes.end(), [&](size_t i) {
-      return t.schedule().base[t.schedule().axes[i].base].reduce == reduce;
-    });
-    if (first == axes.end()) continue;
-    const size_t axis = *first;
+  for (const std::string& first : FirstAxes(t)) {
+    const size_t axis = AxisOf(t, first);
     if (!group.empty() && t.TryWith("grouptop", axis, group)) continue;
     for (int64_t amount : {int64_t{256}, int64_t{16}}) {
       if ((amount == 256 && items > 32) || t.Size(axis) % amount != 0) continue;
       if (t.schedule().GroupSize() * amount > t.target().max_group_size) continue;
       const bool whole = t.Size(axis) == amount;
-      const std::string name = t.schedule().axes[axis].name;
       if (!t.Try("grouptop", axis, amount)) continue;
-      if (group.empty()) group = whole ? name : name + ".0";
+      if (group.empty()) group = whole ? first : first + ".0";
       break;
     }
   }
@@ -157,16 +168,14 @@ void ShareReduces(Tuner& t) {
   constexpr size_t kMany = 4;
   int64_t share = ReducesOf(t) > kMany && items < 2 * wanted ? 8 : 1;
   while (items * share * 4 < wanted * 3 && share < kMost) share *= 2;
-  // The first axis of each reduce, all of which are to be shared alike: the longest decides.
-  std::vector<std::string> names;
-  NodeSet seen;
+  // All reduces are to be shared alike: the longest decides.
+  const std::vector<std::string> names = FirstAxes(t);
   int64_t longest = 0;
-  for (size_t i : t.Axes(AxisKind::kReduce)) {
-    if (!seen.Insert(t.schedule().base[t.schedule().axes[i].base].reduce)) continue;
+  for (const std::string& name : names) {
+    const size_t i = AxisOf(t, name);
     if (t.IsSymbolic(i)) return;
     longest = std::max(longest, t.Size(i));
     share = std::min(share, PowerOfTwoDivisor(t.Size(i), t.Size(i) / 2));
-    names.push_back(t.schedule().axes[i].name);
   }
   while (share * kLeastSteps > longest) share /= 2;
   if (share < 2 || names.empty()) return;

@@ -15,6 +15,9 @@ bool Sums(Tuner& t);
 // A reduce over the results of another one (the pooling of a product): the work-items of a group
 // compute these side by side, for a few neighbouring results, and sum them up.
 bool NestedReduce(Tuner& t);
+// The same where the inner reduce is over windows, which overlap for neighbouring pixels: a
+// work-item makes all of them. The rest of the rules are still to be applied.
+bool NestedWindows(Tuner& t);
 // Few results: a group of work-items for each.
 bool GroupReduce(Tuner& t);
 
