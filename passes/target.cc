@@ -11,7 +11,7 @@ std::vector<Target> MakePresets() {
   std::vector<Target> all;
   Target cpu;
   cpu.name = "cl-cpu";
-  cpu.doc = "PoCL on a CPU with AVX-512 or AVX2";
+  cpu.doc = "PoCL on a CPU with AVX-512";
   cpu.alu_width = 64;
   cpu.mem_width = 64;
   cpu.unaligned_access = true;
@@ -25,6 +25,14 @@ std::vector<Target> MakePresets() {
   cpu.vector_registers = 32;
   cpu.cache_bytes = 4 << 20;
   all.push_back(cpu);
+
+  Target avx2 = cpu;
+  avx2.name = "cl-cpu-avx2";
+  avx2.doc = "PoCL on a CPU with vectors of 32 bytes, as of AVX2, or less";
+  avx2.alu_width = 32;
+  avx2.mem_width = 32;
+  avx2.vector_registers = 16;
+  all.push_back(avx2);
 
   Target gpu;
   gpu.name = "cl-gpu";

@@ -13,7 +13,11 @@ bool Contains(const std::string& text, std::string_view part) {
 }
 
 std::string_view PresetFor(const DeviceInfo& device) {
-  if (device.kind == DeviceKind::kCpu) return "cl-cpu";
+  if (device.kind == DeviceKind::kCpu) {
+    // In sixteen lanes a tile of sums takes more than all registers of a CPU that has eight.
+    const uint32_t lanes = device.native.f32;
+    return lanes > 0 && lanes <= 8 ? "cl-cpu-avx2" : "cl-cpu";
+  }
   if (device.is_nvidia && device.compute_capability >= 90) return "cl-nvidia-sm90";
   if (Contains(device.vendor, "Intel")) return "cl-intel";
   if (Contains(device.vendor, "QUALCOMM") || Contains(device.name, "Adreno")) return "cl-adreno";

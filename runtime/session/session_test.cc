@@ -396,5 +396,19 @@ TEST(DeviceTarget, DeviceLimitsThePreset) {
   EXPECT_FALSE(ChooseTarget("cl-none", "", device).ok());
 }
 
+TEST(DeviceTarget, VectorsOfACpuChooseThePreset) {
+  DeviceInfo device;
+  device.kind = DeviceKind::kCpu;
+  device.max_work_group_size = 4096;
+  device.max_work_item_sizes = {4096, 4096, 4096};
+  EXPECT_EQ(TargetForDevice(device).name, "cl-cpu");  // it does not say
+  for (uint32_t lanes : {1, 4, 8}) {
+    device.native.f32 = lanes;
+    EXPECT_EQ(TargetForDevice(device).name, "cl-cpu-avx2") << lanes;
+  }
+  device.native.f32 = 16;
+  EXPECT_EQ(TargetForDevice(device).name, "cl-cpu");
+}
+
 }  // namespace
 }  // namespace tg::runtime
