@@ -142,8 +142,9 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
                          });
   const int64_t most_rows = scattered ? 16 : 8;
   // What is done with elements of an inner reduce takes as many registers again.
-  if (!t_.schedule().base[t_.schedule().axes[axis].base].IsStored()) width *= 2;
-  const int64_t most = std::min(most_rows, t_.target().MaxAccumulators() / width);
+  const bool stored = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
+  const int64_t room = t_.target().MaxAccumulators() / (stored ? width : 2 * width);
+  const int64_t most = std::min(most_rows, room);
   if (most <= 1) return {};
   std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
@@ -160,7 +161,31 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
     const int64_t rows = GreatestDivisor(t_.Size(i), most);
     if (reused && rows > best_rows) best = i, best_rows = rows;
   }
-  return best == kNoAxis ? Tile() : Tile{{best, best_rows}};
+  Tile tile;
+  if (best != kNoAxis) tile.emplace_back(best, best_rows);
+  // One addition waits for the one before: rows that are too few for that leave room for more
+  // vectors, which share what the rows read.
+  if (stored && !scattered) {
+    const auto [rest, vectors] = VectorsBeside(axis, width, most / best_rows);
+    if (vectors > 1) tile.emplace_back(rest, vectors);
+  }
+  return tile;
+}
+
+std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
+                                                    int64_t most) const {
+  const bool shared = llvm::any_of(
+      t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
+  if (!shared) return {kNoAxis, 1};
+  if (t_.schedule().axes[axis].kind == AxisKind::kGlobal) {
+    return {axis, PowerOfTwoDivisor(t_.Size(axis) / width, most)};
+  }
+  // Its outer part, where it is a vector by now.
+  for (size_t i : t_.Axes(AxisKind::kGlobal)) {
+    if (t_.schedule().axes[i].base != t_.schedule().axes[axis].base || t_.IsSymbolic(i)) continue;
+    return {i, PowerOfTwoDivisor(t_.Size(i), most)};
+  }
+  return {kNoAxis, 1};
 }
 
 LaneCosts::Tile LaneCosts::TileOfTerms() const {

@@ -42,7 +42,7 @@ class LaneCosts {
   // Axes along which results, or elements of a reduce inside a reduce, are made side by side as
   // they share what is loaded for them, and how many: one axis beside lanes along `axis` (or, once
   // these are a vector, that vector's), as many as leave the sums of `width` lanes each in
-  // registers.
+  // registers; where these are few, more vectors of the same axis.
   using Tile = std::vector<std::pair<size_t, int64_t>>;
   Tile TileBeside(size_t axis, int64_t width) const;
   // Beside terms in lanes: as many as leave the sums in registers.
@@ -65,6 +65,9 @@ class LaneCosts {
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;
+  // What is left of an axis with lanes, and how many of these vectors, at most `most`, stand side
+  // by side, as they share what does not vary along it.
+  std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
   // How many results of a tile a load serves.
   double ServedBy(const Access& a, const Tile& tile) const;
 
