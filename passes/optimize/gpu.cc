@@ -180,7 +180,9 @@ void TuneForGpu(Tuner& t) {
     if (fits) t.Try("upcast", globals.back(), 4);
   }
   if (!grouped) ShareReduces(t);
-  Locals(t);
+  // Who shares reduces with so many needs no others beside him, whose sums take local memory too.
+  constexpr int64_t kEnough = 64;
+  if (t.schedule().GroupSize() < kEnough) Locals(t);
 }
 
 }  // namespace tg

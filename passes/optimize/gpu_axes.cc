@@ -18,6 +18,7 @@ std::string InFours(Tuner& t, std::string_view opt, const std::string& name) {
 }
 
 void UnrollReduce(Tuner& t) {
+  constexpr int64_t kMostProducts = 64;  // in one step of a loop
   NodeSet seen;
   for (size_t n = 0; n < t.schedule().base.size(); ++n) {
     const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
@@ -32,7 +33,7 @@ void UnrollReduce(Tuner& t) {
     const std::vector<size_t> reduces = axes(AxisKind::kReduce);
     const int64_t upcast = t.schedule().UpcastSize();
     const bool unrolled = !axes(AxisKind::kUnroll).empty();
-    if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= 64) continue;
+    if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= kMostProducts) continue;
     const size_t last = reduces.back();
     if (t.IsSymbolic(last)) continue;
     const int64_t size = t.Size(last);
@@ -40,7 +41,7 @@ void UnrollReduce(Tuner& t) {
       if (!t.Try("unroll", last)) continue;
       const std::vector<size_t> rest = axes(AxisKind::kReduce);
       if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3) t.Try("unroll", rest.back());
-    } else if (size % 4 == 0) {
+    } else if (size % 4 == 0 && upcast * 4 <= kMostProducts) {
       t.Try("unroll", last, 4);
     }
   }

@@ -162,12 +162,12 @@ bool GroupReduce(Tuner& t) {
 
 void ShareReduces(Tuner& t) {
   // Fewer steps of a work-item than this do not pay for adding up its sums.
-  constexpr int64_t kLeastSteps = 8, kMost = 32;
+  constexpr int64_t kLeastSteps = 8, kMost = 64;
   const int64_t items = t.WorkItems(), wanted = int64_t{t.target().compute_units} * 512;
   // Many products one after the other are long work: the last groups leave the device to itself.
   constexpr size_t kMany = 4;
   int64_t share = ReducesOf(t) > kMany && items < 2 * wanted ? 8 : 1;
-  while (items * share * 4 < wanted * 3 && share < kMost) share *= 2;
+  while (items * share < wanted && share < kMost) share *= 2;
   // All reduces are to be shared alike: the longest decides.
   const std::vector<std::string> names = FirstAxes(t);
   int64_t longest = 0;
