@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "llvm/ADT/STLExtras.h"
 #include "passes/optimize/blocks.h"
 #include "passes/optimize/heuristic.h"
 #include "passes/optimize/lanes.h"
@@ -180,7 +181,8 @@ void Loops(Tuner& t, LoopSet shared = 0) {
 
 // Rows whose results are kept inside the kernel, made side by side where they share what is loaded
 // for them, as many as leave their reduces' accumulators in registers, of `terms` lanes each.
-void TileRows(Tuner& t, LoopSet shared, int64_t terms) {
+// Returns how many there are.
+int64_t TileRows(Tuner& t, LoopSet shared, int64_t terms) {
   const int64_t most = std::min<int64_t>(8, t.target().MaxAccumulators() / terms);
   size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
@@ -191,7 +193,26 @@ void TileRows(Tuner& t, LoopSet shared, int64_t terms) {
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
   }
-  if (best != kNoAxis) t.Try("upcast", best, best_score.second);
+  return best != kNoAxis && t.Try("upcast", best, best_score.second) ? best_score.second : 1;
+}
+
+// More vectors of what reduces make in lanes, where it is made for few rows at a time: an addition
+// need not wait for the one before.
+void WidenVectors(Tuner& t, LoopSet shared, int64_t rows) {
+  constexpr int64_t kSums = 8;
+  std::vector<std::string> names;
+  for (size_t i : t.Axes(AxisKind::kVector)) names.push_back(t.schedule().axes[i].name);
+  for (const std::string& name : names) {
+    const LaneCosts lanes(t, shared);
+    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
+    const bool sums = llvm::any_of(lanes.reduces(), [&](const LaneCosts::Reduce& reduce) {
+      return lanes.Varies(reduce.node, axis);
+    });
+    const int64_t width = t.Size(axis);
+    const int64_t room = t.target().MaxAccumulators() / width;
+    const auto [rest, vectors] = lanes.VectorsBeside(axis, width, std::min(kSums, room) / rows);
+    if (sums && vectors > 1) t.Try("upcast", rest, vectors);
+  }
 }
 
 // Rows that share a reduce: a work-item goes through a row, with the terms of each reduce side by
@@ -219,7 +240,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
     unrolls.emplace_back(base.name, terms);
     if (t.schedule().varies[n] & staged) most_terms = std::max(most_terms, terms);
   }
-  TileRows(t, shared, most_terms);
+  WidenVectors(t, shared, TileRows(t, shared, most_terms));
   // Innermost, as memory is.
   for (const auto& [name, terms] : unrolls) {
     TryNamed(t, "unroll", name, terms);

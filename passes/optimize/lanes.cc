@@ -165,7 +165,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   if (best != kNoAxis) tile.emplace_back(best, best_rows);
   // One addition waits for the one before: rows that are too few for that leave room for more
   // vectors, which share what the rows read.
-  if (stored && !scattered) {
+  if (stored) {
     const auto [rest, vectors] = VectorsBeside(axis, width, most / best_rows);
     if (vectors > 1) tile.emplace_back(rest, vectors);
   }
@@ -174,15 +174,22 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
 
 std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
                                                     int64_t most) const {
-  const bool shared = llvm::any_of(
-      t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
-  if (!shared) return {kNoAxis, 1};
-  if (t_.schedule().axes[axis].kind == AxisKind::kGlobal) {
+  const auto loads = [&](auto where) {
+    return llvm::any_of(t_.accesses(), [&](const Access& a) {
+      const auto stride = t_.Stride(a, axis);
+      return !a.is_store() && where(stride);
+    });
+  };
+  const bool serves = loads([](auto stride) { return stride == 0; });
+  const bool scattered = loads([](auto stride) { return stride != 0 && stride != 1; });
+  if (!serves || scattered) return {kNoAxis, 1};
+  if (t_.schedule().axes[axis].kind != AxisKind::kVector) {
     return {axis, PowerOfTwoDivisor(t_.Size(axis) / width, most)};
   }
-  // Its outer part, where it is a vector by now.
-  for (size_t i : t_.Axes(AxisKind::kGlobal)) {
-    if (t_.schedule().axes[i].base != t_.schedule().axes[axis].base || t_.IsSymbolic(i)) continue;
+  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+    const ScheduledAxis& rest = t_.schedule().axes[i];
+    const bool loops = rest.kind == AxisKind::kGlobal || rest.kind == AxisKind::kStage;
+    if (!loops || rest.base != t_.schedule().axes[axis].base || t_.IsSymbolic(i)) continue;
     return {i, PowerOfTwoDivisor(t_.Size(i), most)};
   }
   return {kNoAxis, 1};

@@ -45,6 +45,9 @@ class LaneCosts {
   // registers; where these are few, more vectors of the same axis.
   using Tile = std::vector<std::pair<size_t, int64_t>>;
   Tile TileBeside(size_t axis, int64_t width) const;
+  // What is left of an axis beside a vector of `width` lanes, and how many of these vectors, at
+  // most `most`, stand side by side since they share what does not vary along it.
+  std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
   // Beside terms in lanes: as many as leave the sums in registers.
   Tile TileOfTerms() const;
 
@@ -65,9 +68,6 @@ class LaneCosts {
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;
-  // What is left of an axis with lanes, and how many of these vectors, at most `most`, stand side
-  // by side, as they share what does not vary along it.
-  std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
   // How many results of a tile a load serves.
   double ServedBy(const Access& a, const Tile& tile) const;
 
