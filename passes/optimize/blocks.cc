@@ -146,8 +146,8 @@ void DistributeLoops(Tuner& t) {
   }
   const UOpSpan stores = t.kernel().body.root->srcs();
   if (nest.empty() || stores.size() < 2) return;
-  // Half of it: what is written takes its place too.
-  const double near = static_cast<double>(t.target().near_cache_bytes) / 2;
+  // Not all of it: what is written takes its place too.
+  const double near = static_cast<double>(t.target().near_cache_bytes) * 0.75;
   double apart = 0;
   for (const UOp* store : stores) {
     NodeSet own;

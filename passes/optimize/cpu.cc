@@ -67,35 +67,6 @@ bool TryNamed(Tuner& t, std::string_view opt, const std::string& axis, int64_t a
   return i >= 0 && t.Try(opt, static_cast<size_t>(i), amount);
 }
 
-// Results, or elements of a reduce inside a reduce, side by side; false: the terms of the reduces
-// are better.
-bool VectorizeResults(Tuner& t, LoopSet shared) {
-  const LaneCosts lanes(t, shared);
-  std::vector<size_t> axes = t.Axes(AxisKind::kGlobal);
-  for (size_t i : t.Axes(AxisKind::kReduce)) {
-    if (shared == 0 && lanes.HoldsReduce(i)) axes.push_back(i);
-  }
-  const size_t best = lanes.Cheapest(axes);
-  if (best == kNoAxis) return false;
-  const int64_t amount = lanes.Along(best);
-  const BaseAxis& base = t.schedule().base[t.schedule().axes[best].base];
-  if (base.IsStored()) return t.Try("vectorize", best, amount);
-  // Another axis around the inner reduce, outside of the lanes, shares what that loads.
-  std::vector<std::string> others;
-  for (size_t i : t.Axes(AxisKind::kReduce)) {
-    const bool around = i != best && lanes.HoldsReduce(i) && lanes.Along(i) > 1;
-    if (around && lanes.Along(i) * amount <= t.target().MaxAccumulators()) {
-      others.push_back(t.schedule().axes[i].name);
-    }
-  }
-  const std::string name = t.schedule().axes[best].name;
-  if (!others.empty()) {
-    const auto i = static_cast<size_t>(t.schedule().FindAxis(others.back()));
-    TryNamed(t, "unroll", others.back(), lanes.Along(i));
-  }
-  return TryNamed(t, "unroll", name, amount);
-}
-
 // Makes tiles: rows of a product, channels of a convolution, the pixels of its mean.
 void Apply(Tuner& t, const LaneCosts::Tile& tile) {
   // Axes move as they are marked, so each is looked for by its name.
@@ -109,19 +80,46 @@ void Apply(Tuner& t, const LaneCosts::Tile& tile) {
   }
 }
 
-// What serves several results beside those in the lanes: a vector, or elements of reduces inside a
-// reduce.
-void TileLanes(Tuner& t) {
-  const LaneCosts lanes(t, 0);
-  int64_t width = 1;
-  size_t along = kNoAxis;
-  for (size_t i = 0; i < t.schedule().axes.size(); ++i) {
-    const AxisKind kind = t.schedule().axes[i].kind;
-    if (kind != AxisKind::kVector && !(kind == AxisKind::kUnroll && lanes.HoldsReduce(i))) continue;
-    width *= t.Size(i);
-    along = i;
+// Elements of a reduce around another one side by side along `best`, those of another such axis,
+// and results that share what both load: as many as leave the sums in registers. The lanes come
+// last.
+void VectorizeInner(Tuner& t, const LaneCosts& lanes, size_t best) {
+  const int64_t amount = lanes.Along(best), most = t.target().MaxAccumulators();
+  size_t other = kNoAxis;
+  int64_t rows = 1;
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (i == best || !lanes.HoldsReduce(i)) continue;
+    const int64_t some = PowerOfTwoDivisor(t.Size(i), std::min(lanes.Widest(), most / amount / 2));
+    if (some > 1) other = i, rows = some;
   }
-  if (along != kNoAxis) Apply(t, lanes.TileBeside(along, width));
+  LaneCosts::Tile tile = lanes.TileBeside(best, amount * rows);
+  std::erase_if(tile, [&](const auto& part) { return part.first == other; });
+  if (other != kNoAxis) tile.emplace_back(other, rows);
+  tile.emplace_back(best, amount);
+  Apply(t, tile);
+}
+
+// Results, or elements of a reduce inside a reduce, side by side, and a tile of what shares what is
+// loaded for them; false: the terms of the reduces are better.
+bool VectorizeResults(Tuner& t, LoopSet shared) {
+  const LaneCosts lanes(t, shared);
+  std::vector<size_t> axes = t.Axes(AxisKind::kGlobal);
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (shared == 0 && lanes.HoldsReduce(i)) axes.push_back(i);
+  }
+  const size_t best = lanes.Cheapest(axes);
+  if (best == kNoAxis) return false;
+  const BaseAxis& base = t.schedule().base[t.schedule().axes[best].base];
+  if (!base.IsStored()) {
+    VectorizeInner(t, lanes, best);
+    return true;
+  }
+  if (!t.Try("vectorize", best, lanes.Along(best))) return false;
+  if (shared != 0) return true;
+  const LaneCosts tiled(t, 0);
+  const std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
+  Apply(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back())));
+  return true;
 }
 
 // The terms of reduces side by side, and of results as many as leave the sums in registers: what is
@@ -256,7 +254,6 @@ void TuneTogether(Tuner& t) {
   if (t.Axes(AxisKind::kReduce).empty()) {
     VectorizeBest(t);
   } else if (VectorizeResults(t, 0)) {
-    TileLanes(t);
     Unroll(t);
   } else {
     TileTerms(t);

@@ -141,10 +141,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
                            return !a.is_store() && stride != 0 && stride != 1;
                          });
   const int64_t most_rows = scattered ? 16 : 8;
-  // What is done with elements of an inner reduce takes as many registers again.
-  const bool stored = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
-  const int64_t room = t_.target().MaxAccumulators() / (stored ? width : 2 * width);
-  const int64_t most = std::min(most_rows, room);
+  const int64_t most = std::min(most_rows, t_.target().MaxAccumulators() / width);
   if (most <= 1) return {};
   std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
@@ -165,7 +162,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   if (best != kNoAxis) tile.emplace_back(best, best_rows);
   // One addition waits for the one before: rows that are too few for that leave room for more
   // vectors, which share what the rows read.
-  if (stored) {
+  if (t_.schedule().base[t_.schedule().axes[axis].base].IsStored()) {
     const auto [rest, vectors] = VectorsBeside(axis, width, most / best_rows);
     if (vectors > 1) tile.emplace_back(rest, vectors);
   }
