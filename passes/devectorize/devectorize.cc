@@ -15,13 +15,14 @@
 #include "passes/devectorize/horizontal.h"
 #include "passes/devectorize/lane_picks.h"
 #include "passes/devectorize/memory.h"
+#include "passes/devectorize/operand_width.h"
 
 namespace tg {
 namespace {
 
 constexpr PassOption kOptions[] = {
     {"alu-width", PassOption::Kind::kInt, "-1",
-     "bytes of a vector in arithmetic, 0 for scalars; -1: the target's"},
+     "bytes of a vector in arithmetic at most, 0 for scalars; -1: the target's"},
     {"mem-width", PassOption::Kind::kInt, "-1", "bytes that one access moves; -1: the target's"},
     {"functions", PassOption::Kind::kString, "target",
      "exp2, log2, sin, pow, sqrt and division: 'own', written out in arithmetic; 'device'; or "
@@ -60,7 +61,7 @@ absl::Status CheckPrivateMemory(const Body& body, const Target& target) {
                    " has ", target.private_memory, " for a work-item"));
 }
 
-absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& target,
+absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
                          Statistics& statistics) {
   Body& body = kernel.body;
   const bool reassociate = !module.flags.has(ModuleFlag::kNoReassociate);
@@ -68,6 +69,7 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, const Target& tar
   RootOrder order(body);
   const Contents contents(order.Get());
   const bool is_first = !contents.narrow_addresses;
+  target.alu_width = OperandWidth(order.Get(), target);
   if (is_first) {
     const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target, order.Get());
     if (!memory.ok()) return memory.status();

@@ -1,0 +1,78 @@
+#include "passes/devectorize/operand_width.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "ir/walk.h"
+#include "passes/devectorize/width.h"
+
+namespace tg {
+namespace {
+
+// Whether these lanes are neighbours, or all the same one.
+template <typename Lanes>
+bool IsRunOrOne(const Lanes& lanes, size_t first, size_t count) {
+  const int64_t step = lanes[first + 1] - lanes[first];
+  if (step != 0 && step != 1) return false;
+  for (size_t i = 1; i < count; ++i) {
+    if (lanes[first + i] - lanes[first + i - 1] != step) return false;
+  }
+  return true;
+}
+
+// The widest vectors, at most `widest` lanes, in which a list of lanes needs no shuffle; 1: none.
+template <typename Lanes>
+size_t LanesWithoutShuffle(const Lanes& lanes, size_t widest) {
+  const size_t n = lanes.size();
+  for (size_t width = widest; width > 1; width /= 2) {
+    bool fits = n % width == 0;
+    for (size_t at = 0; fits && at < n; at += width) fits = IsRunOrOne(lanes, at, width);
+    if (fits) return width;
+  }
+  return 1;
+}
+
+// How many loops each node of a body is made anew in.
+class LoopDepth {
+ public:
+  explicit LoopDepth(UOpSpan order) {
+    for (const UOp* u : order) {
+      uint64_t loops = 0;
+      for (const UOp* s : u->srcs()) loops |= loops_.Get(s);
+      if (u->op == Op::kRange) loops |= uint64_t{1} << (num_ranges_++ % 64);
+      if (u->op == Op::kEnd) {
+        for (const UOp* range : u->srcs().subspan(1)) loops &= ~loops_.Get(range);
+      }
+      loops_[u] = loops;
+    }
+  }
+  int Of(const UOp* u) const { return std::popcount(loops_.Get(u)); }
+
+ private:
+  NodeMap<uint64_t> loops_;
+  int num_ranges_ = 0;
+};
+
+}  // namespace
+
+int OperandWidth(UOpSpan order, const Target& target) {
+  constexpr int64_t kLeastBytes = 16;
+  if (target.alu_width <= kLeastBytes) return target.alu_width;
+  const auto is_vector = [](const UOp* u) { return u->dtype.is_float() && u->dtype.lanes() > 1; };
+  const LoopDepth depth(order);
+  int deepest = 0;
+  for (const UOp* u : order) {
+    if (is_vector(u) && IsElementwise(u->op)) deepest = std::max(deepest, depth.Of(u));
+  }
+  int64_t bytes = target.alu_width;
+  for (const UOp* u : order) {
+    if (u->op != Op::kGep || !is_vector(u) || depth.Of(u) < deepest) continue;
+    const int64_t size = ByteSize(ComputeScalar(target, u->dtype.scalar()));
+    const auto lanes = LanesWithoutShuffle(u->list(), static_cast<size_t>(bytes / size));
+    const int64_t fitting = static_cast<int64_t>(lanes) * size;
+    if (fitting >= kLeastBytes) bytes = std::min(bytes, fitting);
+  }
+  return static_cast<int>(bytes);
+}
+
+}  // namespace tg
