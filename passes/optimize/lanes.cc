@@ -135,14 +135,13 @@ bool LaneCosts::HoldsReduce(size_t axis) const {
 }
 
 LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
-  // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors:
-  // all registers but for the lanes and what they are multiplied by.
+  // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
   const bool scattered = width >= Widest() && llvm::any_of(t_.accesses(), [&](const Access& a) {
                            const auto stride = t_.Stride(a, axis);
                            return !a.is_store() && stride != 0 && stride != 1;
                          });
-  const int64_t most = scattered ? std::min<int64_t>(16, t_.target().vector_registers - 2)
-                                 : std::min<int64_t>(8, t_.target().MaxAccumulators() / width);
+  const int64_t most_rows = scattered ? 16 : 8;
+  const int64_t most = std::min(most_rows, t_.target().MaxAccumulators() / width);
   if (most <= 1) return {};
   std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
