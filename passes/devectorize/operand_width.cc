@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "ir/walk.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/devectorize/width.h"
 
 namespace tg {
@@ -59,18 +61,23 @@ int OperandWidth(UOpSpan order, const Target& target) {
   constexpr int64_t kLeastBytes = 16;
   if (target.alu_width <= kLeastBytes) return target.alu_width;
   const auto is_vector = [](const UOp* u) { return u->dtype.is_float() && u->dtype.lanes() > 1; };
+  llvm::SmallVector<std::pair<const UOp*, int64_t>, 8> narrower;
+  for (const UOp* u : order) {
+    if (u->op != Op::kGep || !is_vector(u)) continue;
+    const int64_t size = ByteSize(ComputeScalar(target, u->dtype.scalar()));
+    const auto lanes = LanesWithoutShuffle(u->list(), static_cast<size_t>(target.alu_width / size));
+    const int64_t bytes = static_cast<int64_t>(lanes) * size;
+    if (bytes >= kLeastBytes && bytes < target.alu_width) narrower.emplace_back(u, bytes);
+  }
+  if (narrower.empty()) return target.alu_width;
   const LoopDepth depth(order);
   int deepest = 0;
   for (const UOp* u : order) {
     if (is_vector(u) && IsElementwise(u->op)) deepest = std::max(deepest, depth.Of(u));
   }
   int64_t bytes = target.alu_width;
-  for (const UOp* u : order) {
-    if (u->op != Op::kGep || !is_vector(u) || depth.Of(u) < deepest) continue;
-    const int64_t size = ByteSize(ComputeScalar(target, u->dtype.scalar()));
-    const auto lanes = LanesWithoutShuffle(u->list(), static_cast<size_t>(bytes / size));
-    const int64_t fitting = static_cast<int64_t>(lanes) * size;
-    if (fitting >= kLeastBytes) bytes = std::min(bytes, fitting);
+  for (const auto& [gep, fitting] : narrower) {
+    if (depth.Of(gep) == deepest) bytes = std::min(bytes, fitting);
   }
   return static_cast<int>(bytes);
 }
