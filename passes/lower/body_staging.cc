@@ -82,8 +82,9 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   }
   const UOp* valid = positions_[key.at].valid;
   const UOp* number = element(key.at);
-  // Where it is made it is read without a gate, if there is something to read everywhere.
-  if (valid && valid == plan.valid) {
+  // Where it is made it is read without a gate, if there is something to read everywhere: room in
+  // which it was made.
+  if (valid && valid == plan.valid && !plan.room) {
     const UOp* inside =
         simplify_(Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));
     if (IsConst(inside) && inside->word() != 0) valid = nullptr;
