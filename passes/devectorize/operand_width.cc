@@ -6,6 +6,7 @@
 
 #include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/loop_sets.h"
 #include "passes/devectorize/width.h"
 
 namespace tg {
@@ -39,9 +40,9 @@ class LoopDepth {
  public:
   explicit LoopDepth(UOpSpan order) {
     for (const UOp* u : order) {
-      uint64_t loops = 0;
+      LoopSet loops = 0;
       for (const UOp* s : u->srcs()) loops |= loops_.Get(s);
-      if (u->op == Op::kRange) loops |= uint64_t{1} << (num_ranges_++ % 64);
+      if (u->op == Op::kRange) loops |= LoopBit(num_ranges_++);
       if (u->op == Op::kEnd) {
         for (const UOp* range : u->srcs().subspan(1)) loops &= ~loops_.Get(range);
       }
@@ -51,8 +52,8 @@ class LoopDepth {
   int Of(const UOp* u) const { return std::popcount(loops_.Get(u)); }
 
  private:
-  NodeMap<uint64_t> loops_;
-  int num_ranges_ = 0;
+  NodeMap<LoopSet> loops_;
+  size_t num_ranges_ = 0;
 };
 
 }  // namespace

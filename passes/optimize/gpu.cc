@@ -180,9 +180,9 @@ void TuneForGpu(Tuner& t) {
     if (fits) t.Try("upcast", globals.back(), 4);
   }
   if (!grouped) ShareReduces(t);
-  // Who shares reduces with so many needs no others beside him, whose sums take local memory too.
-  constexpr int64_t kEnough = 64;
-  if (t.schedule().GroupSize() < kEnough) Locals(t);
+  // A group of so many, who share reduces, gains nothing by more: their sums take local memory.
+  constexpr int64_t kFullGroup = 64;
+  if (t.schedule().GroupSize() < kFullGroup) Locals(t);
 }
 
 }  // namespace tg

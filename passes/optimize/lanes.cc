@@ -136,11 +136,7 @@ bool LaneCosts::HoldsReduce(size_t axis) const {
 
 LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
-  const bool scattered = width >= Widest() && llvm::any_of(t_.accesses(), [&](const Access& a) {
-                           const auto stride = t_.Stride(a, axis);
-                           return !a.is_store() && stride != 0 && stride != 1;
-                         });
-  const int64_t most_rows = scattered ? 16 : 8;
+  const int64_t most_rows = width >= Widest() && GathersAlong(axis) ? 16 : 8;
   const int64_t most = std::min(most_rows, t_.target().MaxAccumulators() / width);
   if (most <= 1) return {};
   std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
@@ -169,17 +165,18 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   return tile;
 }
 
+bool LaneCosts::GathersAlong(size_t axis) const {
+  return llvm::any_of(t_.accesses(), [&](const Access& a) {
+    const auto stride = t_.Stride(a, axis);
+    return !a.is_store() && stride != 0 && stride != 1;
+  });
+}
+
 std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
                                                     int64_t most) const {
-  const auto loads = [&](auto where) {
-    return llvm::any_of(t_.accesses(), [&](const Access& a) {
-      const auto stride = t_.Stride(a, axis);
-      return !a.is_store() && where(stride);
-    });
-  };
-  const bool serves = loads([](auto stride) { return stride == 0; });
-  const bool scattered = loads([](auto stride) { return stride != 0 && stride != 1; });
-  if (!serves || scattered) return {kNoAxis, 1};
+  const bool serves = llvm::any_of(
+      t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
+  if (!serves || GathersAlong(axis)) return {kNoAxis, 1};
   if (t_.schedule().axes[axis].kind != AxisKind::kVector) {
     return {axis, PowerOfTwoDivisor(t_.Size(axis) / width, most)};
   }
