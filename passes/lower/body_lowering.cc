@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/view_index.h"
 
 namespace tg {
@@ -113,6 +114,29 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   return token;
 }
 
+Position BodyLowering::WithoutIdleGuards(const Position& at) {
+  NodeSet guards;
+  for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
+    if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
+    const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
+    const auto depends = [&](const UOp* index) {
+      NodeSet leaves;
+      for (const UOp* u : PostOrder(value)) leaves.Insert(u);
+      return llvm::any_of(PostOrder(index),
+                          [&](const UOp* u) { return !IsConst(u) && leaves.Contains(u); });
+    };
+    if (llvm::any_of(at.index, depends)) continue;
+    guards.Insert(simplify_(Guard(schedule_.base[i], value)));
+  }
+  const auto idle = [&](const UOp* part) { return guards.Contains(part); };
+  if (!at.valid || !llvm::any_of(PartsOf(at.valid), idle)) return at;
+  Position out = {at.index, nullptr};
+  for (const UOp* part : PartsOf(at.valid)) {
+    if (part->op != Op::kAnd && !idle(part)) out.valid = Both(b_, out.valid, part);
+  }
+  return out;
+}
+
 const UOp* BodyLowering::Address(const UOp* ptr, const Position& start) {
   Position at = start;
   while (ptr->op != Op::kDefineGlobal) {
@@ -182,7 +206,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kIota:
       return positions_[key.at].index[0];
     case Op::kLoad: {
-      const UOp* address = Address(u->src(0), positions_[key.at]);
+      const UOp* address = Address(u->src(0), WithoutIdleGuards(positions_[key.at]));
       return address ? b_.Load(address) : nullptr;
     }
     case Op::kReduceAxis:

@@ -95,6 +95,9 @@ class BodyLowering {
                                   std::vector<const UOp*>& specials);
   // The same reduce as if no opt concerned it: each of its axes a range.
   const ReduceAt& PlanWhole(const Key& key);
+  // `at`, without the guards of padded stored axes on which its indices do not depend: what is read
+  // there lies in the argument, and is stored for none of the padding.
+  Position WithoutIdleGuards(const Position& at);
   // The address of one element behind a pointer, through the movement ops above an argument.
   const UOp* Address(const UOp* ptr, const Position& at);
   const UOp* LowerStore(const UOp* store);

@@ -15,16 +15,24 @@ void Subtract(std::vector<const UOp*>& from, const std::vector<const UOp*>& what
 
 }  // namespace
 
+const UOp* Staging::At(const UOp* pointer, const StagedMemory& memory, const UOp* element,
+                       const UOp* gate) {
+  const UOp* first = memory.step == 1 ? element : b_.Mul(element, b_.Index(memory.step));
+  return b_.IndexPtr(pointer, b_.Add(memory.start, first), gate);
+}
+
 StagedMemory Staging::Fill(const UOp* x, int64_t size, const UOp* element, const UOp* gate,
                            const Axes& axes, const std::vector<const UOp*>& locals) {
   TG_CHECK(x->dtype.lanes() == 1);
   std::vector<const UOp*> lanes = free_.UnrollsOf(x), outer = free_.RangesOf(x);
   Subtract(lanes, axes.unrolls);
   Subtract(outer, axes.ranges);
-  int64_t count = 1;
-  const UOp* start = b_.Mul(LaneNumber(b_, lanes, count), b_.Index(size));
-  count = SaturatingMul(count, size);
   const bool shared = !axes.specials.empty();
+  int64_t count = 1;
+  const UOp* start = LaneNumber(b_, lanes, count);
+  const int64_t step = shared || !axes.unrolls.empty() ? 1 : count;
+  if (step == 1) start = b_.Mul(start, b_.Index(size));
+  count = SaturatingMul(count, size);
   if (shared) {
     // Work-items that differ in other local ids keep values of their own.
     std::vector<const UOp*> others = locals;
@@ -44,14 +52,16 @@ StagedMemory Staging::Fill(const UOp* x, int64_t size, const UOp* element, const
   } else if (!outer.empty()) {
     before = b_.After(mem, outer);
   }
-  const UOp* done = b_.Store(b_.IndexPtr(before, b_.Add(start, element), gate), x);
+  StagedMemory memory = {mem, start, step};
+  const UOp* done = b_.Store(At(before, memory, element, gate), x);
   if (!axes.ranges.empty()) done = b_.End(done, axes.ranges);
   if (shared) done = b_.context().Make(Op::kBarrier, kVoid, {done});
-  return {b_.After(mem, UOpSpan(&done, 1)), start};
+  memory.filled = b_.After(mem, UOpSpan(&done, 1));
+  return memory;
 }
 
 const UOp* Staging::Read(const StagedMemory& memory, const UOp* element, const UOp* gate) {
-  return b_.Load(b_.IndexPtr(memory.filled, b_.Add(memory.start, element), gate));
+  return b_.Load(At(memory.filled, memory, element, gate));
 }
 
 }  // namespace tg

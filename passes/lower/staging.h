@@ -14,6 +14,7 @@ namespace tg {
 struct StagedMemory {
   const UOp* filled = nullptr;  // the memory once all of it is written
   const UOp* start = nullptr;   // of the part that a lane of a work-item reads and writes
+  int64_t step = 1;             // from one of its elements to the next
 };
 
 class Staging {
@@ -30,9 +31,10 @@ class Staging {
   // number of the one that x is, and `gate` says whether there is one (null: always).
   //   s = store(after(mem, outer ranges)[element], x)
   //   filled = after(mem, end(s, ranges))
-  // Without `specials` the memory is the work-item's own, in registers where addresses allow; with
-  // them it is local memory that the work-items fill together, with barriers before and after.
-  // `locals`: every local id of the kernel.
+  // Without `specials` the memory is the work-item's own, in registers where addresses allow; what
+  // its lanes keep of an element lies side by side unless an element's neighbours do, being made in
+  // lanes themselves. With specials it is local memory that the work-items fill together, with
+  // barriers before and after. `locals`: every local id of the kernel.
   StagedMemory Fill(const UOp* x, int64_t size, const UOp* element, const UOp* gate,
                     const Axes& axes, const std::vector<const UOp*>& locals);
 
@@ -40,6 +42,10 @@ class Staging {
   const UOp* Read(const StagedMemory& memory, const UOp* element, const UOp* gate);
 
  private:
+  // Of one element, behind `pointer` to the memory's beginning.
+  const UOp* At(const UOp* pointer, const StagedMemory& memory, const UOp* element,
+                const UOp* gate);
+
   Builder& b_;
   FreeLeaves free_;
 };

@@ -1,9 +1,12 @@
 #include "passes/optimize/blocks.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg {
 namespace {
@@ -26,21 +29,21 @@ class Traffic {
     }
   }
 
-  // Bytes that are read from beyond the cache: a loop that does not vary a load reads what is
-  // within it again, unless all that its body reads stays in the cache from one step to the next.
+  // Bytes that are read from beyond the cache, in whole lines: a loop reads what is within it again
+  // in each step, unless all that its body reads stays in the cache from one step to the next; then
+  // what a step shares with the one before is read once.
   double Of(const Nest& nest) const {
     std::vector<double> within, read;
-    for (const Access* a : loads_) within.push_back(Step(*a));
+    for (const Access* a : loads_) within.push_back(Bytes(*a, nest, nest.size()));
     read = within;
     for (size_t level = nest.size(); level-- > 0;) {
-      const auto [axis, steps] = nest[level];
       double body = 0;
       for (double bytes : within) body += bytes;
       const bool stays = body <= cache_;
       for (size_t i = 0; i < loads_.size(); ++i) {
-        const bool varies = t_.Stride(*loads_[i], axis) != 0;
-        if (varies) within[i] = std::min(within[i] * static_cast<double>(steps), Whole(*loads_[i]));
-        if (varies || !stays) read[i] *= static_cast<double>(steps);
+        const double all = Bytes(*loads_[i], nest, level);
+        read[i] *= stays ? all / within[i] : static_cast<double>(nest[level].second);
+        within[i] = all;
       }
     }
     double all = 0;
@@ -64,15 +67,30 @@ class Traffic {
     while (memory->num_srcs > 0) memory = memory->src(0);
     return Element(a) * static_cast<double>(memory->dtype.size());
   }
-  // For one step of all that is around.
-  double Step(const Access& a) const {
-    double bytes = Element(a);
+  // What the loops of `nest` from number `level` on read, with all that is inside of them.
+  double Bytes(const Access& a, const Nest& nest, size_t level) const {
+    std::vector<std::pair<int64_t, int64_t>> strides;  // and how many steps
+    double elements = 1;
+    const auto add = [&](size_t axis, int64_t steps) {
+      const std::optional<int64_t> stride = t_.Stride(a, axis);
+      if (stride == 0) return;
+      elements *= static_cast<double>(steps);
+      strides.emplace_back(stride ? std::abs(*stride) : INT64_MAX, steps);
+    };
     for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-      const bool inside = !IsAround(t_.schedule().axes[i].kind);
-      if (inside && t_.Stride(a, i) != 0) bytes *= static_cast<double>(t_.Size(i));
+      if (!IsAround(t_.schedule().axes[i].kind)) add(i, t_.Size(i));
     }
-    return std::min(bytes, Whole(a));
+    for (size_t n = level; n < nest.size(); ++n) add(nest[n].first, nest[n].second);
+    // Elements that follow each other share lines.
+    llvm::sort(strides);
+    double run = 1;
+    for (const auto& [stride, steps] : strides) {
+      if (static_cast<double>(stride) <= run) run *= static_cast<double>(steps);
+    }
+    const double line = t_.target().cache_line;
+    return std::min(elements * Element(a) * std::max(1.0, line / (run * Element(a))), Whole(a));
   }
+  double Step(const Access& a) const { return Bytes(a, {}, 0); }
 
   const Tuner& t_;
   const double cache_;

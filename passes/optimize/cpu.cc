@@ -7,6 +7,7 @@
 #include "passes/optimize/blocks.h"
 #include "passes/optimize/heuristic.h"
 #include "passes/optimize/lanes.h"
+#include "passes/optimize/packing.h"
 
 namespace tg {
 namespace {
@@ -73,10 +74,13 @@ void Apply(Tuner& t, const LaneCosts::Tile& tile) {
   std::vector<std::string> names;
   for (const auto& [axis, rows] : tile) names.push_back(t.schedule().axes[axis].name);
   for (size_t k = 0; k < tile.size(); ++k) {
-    const int axis = t.schedule().FindAxis(names[k]);
-    const bool reduce =
-        axis >= 0 && t.schedule().axes[static_cast<size_t>(axis)].kind == AxisKind::kReduce;
-    TryNamed(t, reduce ? "unroll" : "upcast", names[k], tile[k].second);
+    const int found = t.schedule().FindAxis(names[k]);
+    if (found < 0) continue;
+    const auto axis = static_cast<size_t>(found);
+    if (t.schedule().axes[axis].kind == AxisKind::kReduce)
+      t.Try("unroll", axis, tile[k].second);
+    else
+      t.Upcast(axis, tile[k].second);
   }
 }
 
@@ -89,7 +93,9 @@ void VectorizeInner(Tuner& t, const LaneCosts& lanes, size_t best) {
   int64_t rows = 1;
   for (size_t i : t.Axes(AxisKind::kReduce)) {
     if (i == best || !lanes.HoldsReduce(i)) continue;
-    const int64_t some = PowerOfTwoDivisor(t.Size(i), std::min(lanes.Widest(), most / amount / 2));
+    // Full vectors, and room for eight results, which go through the same elements together.
+    const int64_t limit = std::max(lanes.Widest() / amount, most / amount / 8);
+    const int64_t some = PowerOfTwoDivisor(t.Size(i), limit);
     if (some > 1) other = i, rows = some;
   }
   LaneCosts::Tile tile = lanes.TileBeside(best, amount * rows);
@@ -114,7 +120,13 @@ bool VectorizeResults(Tuner& t, LoopSet shared) {
     VectorizeInner(t, lanes, best);
     return true;
   }
+  std::vector<const UOp*> packed;
+  for (size_t n = 0; n < t.accesses().size(); ++n) {
+    const UOp* load = t.accesses()[n].node;
+    if (lanes.Packs(n, best) && !llvm::is_contained(packed, load)) packed.push_back(load);
+  }
   if (!t.Try("vectorize", best, lanes.Along(best))) return false;
+  for (const UOp* load : packed) t.Pack(load);
   if (shared != 0) return true;
   const LaneCosts tiled(t, 0);
   const std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
@@ -186,12 +198,12 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t terms) {
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
-    const int64_t rows = PowerOfTwoDivisor(t.Size(i), most);
+    const int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
     const std::pair<size_t, int64_t> score = {t.ServedAlong(i), rows};
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
   }
-  return best != kNoAxis && t.Try("upcast", best, best_score.second) ? best_score.second : 1;
+  return best != kNoAxis && t.Upcast(best, best_score.second) ? best_score.second : 1;
 }
 
 // More vectors of what reduces make in lanes, where it is made for few rows at a time: an addition
@@ -255,6 +267,7 @@ void TuneTogether(Tuner& t) {
     VectorizeBest(t);
   } else if (VectorizeResults(t, 0)) {
     Unroll(t);
+    if (!t.packed().empty()) return LoopOverPacked(t);
   } else {
     TileTerms(t);
     // Whatever is read lies in rows of terms: a cache has room for them in all of its sets.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "ir/shape.h"
 #include "passes/analysis/accesses.h"
 #include "passes/analysis/schedule.h"
 #include "passes/target.h"
@@ -14,20 +15,29 @@ namespace tg {
 // A schedule being built up: what rules ask of it, and opts that are tried and kept if legal.
 class Tuner {
  public:
-  // `folded`: reduces that need no loop, whose axes are to be left alone.
-  Tuner(const Kernel& kernel, Schedule schedule, std::vector<Access> accesses, NodeSet folded,
-        const Target& target)
+  // `folded`: reduces that need no loop, whose axes are to be left alone. `may_pack`: the kernel
+  // may copy what it loads.
+  Tuner(const Kernel& kernel, ShapeMap& shapes, Schedule schedule, std::vector<Access> accesses,
+        NodeSet folded, const Target& target, bool may_pack)
       : kernel_(kernel),
+        shapes_(shapes),
         schedule_(std::move(schedule)),
         accesses_(std::move(accesses)),
         folded_(std::move(folded)),
-        target_(target) {}
+        target_(target),
+        may_pack_(may_pack) {}
 
   const Kernel& kernel() const { return kernel_; }
   const Schedule& schedule() const { return schedule_; }
   const std::vector<Access>& accesses() const { return accesses_; }
   const Target& target() const { return target_; }
   const std::vector<Opt>& opts() const { return opts_; }
+  const Shape& ShapeOf(const UOp* u) const { return shapes_.Of(u); }
+
+  bool may_pack() const { return may_pack_; }
+  // Loads that the kernel is to read from a copy of its own.
+  const std::vector<const UOp*>& packed() const { return packed_; }
+  void Pack(const UOp* load) { packed_.push_back(load); }
 
   // Applies `name(axis, amount)` (amount 0: the whole axis); false where it is not legal.
   bool Try(std::string_view name, size_t axis, int64_t amount = 0);
@@ -52,6 +62,11 @@ class Tuner {
   // axis): a work-item or group that goes through them computes that reduce once. Reduces of a few
   // terms do not count.
   LoopSet SharedAlong() const;
+  // Rows of a tile along an axis, at most `most`: `divisor` of its size, or where that is no more
+  // than half of `most` the greatest number that pads the axis by little.
+  int64_t TileAlong(size_t axis, int64_t most, int64_t divisor) const;
+  // Makes so many results side by side along a global axis, which is padded to that if need be.
+  bool Upcast(size_t axis, int64_t rows);
   // How many of the loads that staged values are made of are the same all along this axis, so that
   // rows of results side by side share them.
   size_t ServedAlong(size_t axis) const;
@@ -66,11 +81,14 @@ class Tuner {
   bool Keep(Opt opt);
 
   const Kernel& kernel_;
+  ShapeMap& shapes_;
   Schedule schedule_;
   std::vector<Access> accesses_;
   NodeSet folded_;
   const Target& target_;
+  const bool may_pack_;
   std::vector<Opt> opts_;
+  std::vector<const UOp*> packed_;
 };
 
 // The greatest power of two, and the greatest number, that divides n and is at most `limit`.

@@ -119,8 +119,7 @@ double LaneCosts::CostAlong(const Access& a, size_t axis) const {
   return AccessCost(t_.Stride(a, axis), a.edges[t_.schedule().axes[axis].base], lanes, line);
 }
 
-bool LaneCosts::Varies(const UOp* reduce, size_t axis) const {
-  const size_t base = t_.schedule().axes[axis].base;
+bool LaneCosts::VariesOver(const UOp* reduce, size_t base) const {
   for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
     if (t_.schedule().base[n].reduce != reduce) continue;
     if (n == base || (t_.schedule().varies[n] & LoopBit(base)) != 0) return true;
@@ -143,33 +142,48 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
     if (HoldsReduce(i)) axes.push_back(i);
   }
-  size_t best = kNoAxis;
-  int64_t best_rows = 1;
-  for (size_t i : axes) {
-    if (t_.IsSymbolic(i) || t_.schedule().axes[i].base == t_.schedule().axes[axis].base) continue;
-    const bool reused =
-        std::any_of(t_.accesses().begin(), t_.accesses().end(), [&](const Access& a) {
-          return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
-        });
-    const int64_t rows = GreatestDivisor(t_.Size(i), most);
-    if (reused && rows > best_rows) best = i, best_rows = rows;
+  // Those along which what the lanes load repeats.
+  llvm::erase_if(axes, [&](size_t i) {
+    return t_.IsSymbolic(i) || t_.schedule().axes[i].base == t_.schedule().axes[axis].base ||
+           llvm::none_of(t_.accesses(), [&](const Access& a) {
+             return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
+           });
+  });
+  // More vectors of packed lanes would take memory each, of what is to stay in the cache.
+  bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
+  for (size_t i = 0; i < t_.accesses().size(); ++i) widens &= !Packs(i, axis);
+  // As many sums as there is room for, since one addition waits for the one before; of equal ones
+  // rows alone, unless these load more than they add.
+  Tile best;
+  int64_t most_sums = 1, least_loads = 2;
+  for (int64_t vectors = 1; vectors == 1 || (widens && vectors <= most); vectors *= 2) {
+    Tile tile;
+    int64_t rows = 1;
+    for (size_t i : axes) {
+      const int64_t limit = most / vectors;
+      const int64_t some = t_.TileAlong(i, limit, GreatestDivisor(t_.Size(i), limit));
+      // The last of equal ones: there results that are neighbours read neighbours.
+      if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
+    }
+    if (vectors > 1) {
+      const auto [rest, beside] = VectorsBeside(axis, width, vectors);
+      if (beside < vectors) break;
+      tile.emplace_back(rest, vectors);
+    }
+    const int64_t sums = rows * vectors, loads = rows + vectors;
+    if (sums > most_sums || (sums == most_sums && least_loads > most_sums && loads < least_loads))
+      best = std::move(tile), most_sums = sums, least_loads = loads;
   }
-  Tile tile;
-  if (best != kNoAxis) tile.emplace_back(best, best_rows);
-  // One addition waits for the one before: rows that are too few for that leave room for more
-  // vectors, which share what the rows read.
-  if (t_.schedule().base[t_.schedule().axes[axis].base].IsStored()) {
-    const auto [rest, vectors] = VectorsBeside(axis, width, most / best_rows);
-    if (vectors > 1) tile.emplace_back(rest, vectors);
-  }
-  return tile;
+  return best;
 }
 
 bool LaneCosts::GathersAlong(size_t axis) const {
-  return llvm::any_of(t_.accesses(), [&](const Access& a) {
+  for (size_t i = 0; i < t_.accesses().size(); ++i) {
+    const Access& a = t_.accesses()[i];
     const auto stride = t_.Stride(a, axis);
-    return !a.is_store() && stride != 0 && stride != 1;
-  });
+    if (!a.is_store() && stride != 0 && stride != 1 && !Packs(i, axis)) return true;
+  }
+  return false;
 }
 
 std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
@@ -197,22 +211,28 @@ LaneCosts::Tile LaneCosts::TileOfTerms() const {
     if (last != kNoAxis) widest = std::max(widest, Along(last));
   }
   if (widest == 1) return {};
-  const auto reused = [&](size_t axis) {
+  // First the axis that serves most loads: two products of one operand have one each that repeats
+  // along its rows. Several stores may have loops of their own, each with its product.
+  const bool apart = t_.schedule().stores > 1;
+  std::vector<std::pair<size_t, size_t>> axes;  // loads, axis
+  for (size_t i : t_.Axes(AxisKind::kGlobal)) {
+    NodeSet seen;
+    size_t loads = 0;
     for (size_t n = 0; n < reduce_of_.size(); ++n) {
       const Access& a = t_.accesses()[n];
-      if (!a.is_store() && reduce_of_[n] && t_.Stride(a, axis) == 0) return true;
+      if (a.is_store() || !reduce_of_[n] || t_.Stride(a, i) != 0) continue;
+      loads += seen.Insert(a.node) && (!apart || loads == 0);
     }
-    return false;
-  };
+    if (!t_.IsSymbolic(i) && loads > 0) axes.emplace_back(loads, i);
+  }
+  std::sort(axes.rbegin(), axes.rend());
   Tile tile;
   int64_t most = t_.target().MaxAccumulators() / widest;
-  const std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
-  for (size_t k = axes.size(); k-- > 0 && most > 1;) {
-    const size_t i = axes[k];
-    if (t_.IsSymbolic(i) || !reused(i)) continue;
-    const int64_t rows = PowerOfTwoDivisor(t_.Size(i), std::min(kMostRows, most));
+  for (const auto& [loads, axis] : axes) {
+    const int64_t limit = std::min(kMostRows, most);
+    const int64_t rows = t_.TileAlong(axis, limit, PowerOfTwoDivisor(t_.Size(axis), limit));
     if (rows == 1) continue;
-    tile.emplace_back(i, rows);
+    tile.emplace_back(axis, rows);
     most /= rows;
   }
   return tile;
@@ -234,7 +254,13 @@ double LaneCosts::OfReduce(const Reduce& reduce, size_t along, bool adds_up,
   for (size_t i = 0; i < reduce_of_.size(); ++i) {
     if (reduce_of_[i] != reduce.node) continue;
     const Access& a = t_.accesses()[i];
-    cost += reduce.terms * CostAlong(a, along) / ServedBy(a, tile);
+    double each = CostAlong(a, along);
+    if (along != kNoAxis && Packs(i, along)) {
+      const auto uses = static_cast<double>(PackedUses(i, along));
+      cost += reduce.terms * (each + 1 / lanes) / uses;
+      each = 1 / lanes;
+    }
+    cost += reduce.terms * each / ServedBy(a, tile);
   }
   return cost;
 }

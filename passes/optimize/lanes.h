@@ -35,9 +35,17 @@ class LaneCosts {
   // result.
   const UOp* ReduceOf(size_t access) const { return reduce_of_[access]; }
   // Whether there is an element of a reduce for each step along this axis.
-  bool Varies(const UOp* reduce, size_t axis) const;
+  bool Varies(const UOp* reduce, size_t axis) const {
+    return VariesOver(reduce, t_.schedule().axes[axis].base);
+  }
   // Whether another reduce gives an element for each step along this axis of a reduce.
   bool HoldsReduce(size_t axis) const;
+
+  // Whether a load, by its number, is packed where results along `axis` stand in lanes: a group
+  // copies what its terms are for those lanes, which lies apart, side by side into memory of its
+  // own, and reads it from there for many results (the packing of Goto and van de Geijn, "Anatomy
+  // of High-Performance Matrix Multiplication", 2008).
+  bool Packs(size_t access, size_t axis) const { return PackedUses(access, axis) >= kWorthPacking; }
 
   // Axes along which results, or elements of a reduce inside a reduce, are made side by side as
   // they share what is loaded for them, and how many: one axis beside lanes along `axis` (or, once
@@ -61,10 +69,16 @@ class LaneCosts {
 
  private:
   const Reduce* Find(const UOp* node) const;
+  bool VariesOver(const UOp* reduce, size_t base) const;
   double Sums(const UOp* reduce) const;
   // Of all that is computed of a reduce with elements along `along` side by side; `adds_up`: those
   // are its terms.
   double OfReduce(const Reduce& reduce, size_t along, bool adds_up, const Tile& tile) const;
+
+  // Results, of those that each lane has in a group, that a packed element serves; 0: it cannot be
+  // packed. More than two tiles have to.
+  static constexpr int64_t kWorthPacking = 16;
+  int64_t PackedUses(size_t access, size_t axis) const;
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;

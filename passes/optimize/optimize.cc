@@ -9,6 +9,7 @@
 #include "passes/analysis/structural_key.h"
 #include "passes/lower/lower.h"
 #include "passes/optimize/heuristic.h"
+#include "passes/optimize/packing.h"
 #include "passes/simplify/simplify.h"
 
 namespace tg {
@@ -36,28 +37,48 @@ bool CountsPlaces(const Body& body) {
   return false;
 }
 
+// Chooses opts for a kernel that has none, and what it packs, if it may.
+void Choose(const Module& module, Kernel& kernel, const Target& target, bool may_pack,
+            Statistics& statistics) {
+  // Accesses are looked at in a copy: the body itself stays as it is.
+  Kernel scratch;
+  scratch.name = kernel.name;
+  CloneBody(kernel.body, scratch.body);
+  ShapeMap shapes(module, *scratch.body.context);
+  Simplifier simplifier(*scratch.body.context, &module);
+  Schedule start = *MakeSchedule(module, scratch, target, shapes);
+  kernel.axes = start.ToAxes();
+  if (IsTrivial(start)) return;
+  std::vector<Access> accesses =
+      FindAccesses(scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
+  // Only what counts places can do without its loop; to know costs a lowering.
+  const bool places = CountsPlaces(scratch.body);
+  NodeSet folded = places ? FoldedReduces(module, scratch, target) : NodeSet();
+  Tuner tuner(scratch, shapes, std::move(start), std::move(accesses), std::move(folded), target,
+              may_pack);
+  target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);
+  kernel.opts = tuner.opts();
+  kernel.axes = tuner.schedule().ToAxes();
+  if (!tuner.packed().empty()) {
+    const UOp* plain = kernel.body.root;
+    StagePacked(kernel, scratch.body, tuner.packed());
+    ShapeMap staged_shapes(module, *kernel.body.context);
+    const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, staged_shapes);
+    if (!schedule.ok() || !HasRoomForPacked(*schedule, tuner.packed().size(), target)) {
+      kernel.body.root = plain;
+      kernel.opts.clear();
+      return Choose(module, kernel, target, false, statistics);
+    }
+    kernel.axes = schedule->ToAxes();
+    statistics["optimize.packed"] += static_cast<int64_t>(tuner.packed().size());
+  }
+  statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
+}
+
 absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic,
                             const Target& target, Statistics& statistics) {
   if (heuristic && kernel.opts.empty()) {
-    // Accesses are looked at in a copy: the body itself stays as it is.
-    Kernel scratch;
-    scratch.name = kernel.name;
-    CloneBody(kernel.body, scratch.body);
-    ShapeMap scratch_shapes(module, *scratch.body.context);
-    Simplifier simplifier(*scratch.body.context, &module);
-    Schedule start = *MakeSchedule(module, scratch, target, scratch_shapes);
-    kernel.axes = start.ToAxes();
-    if (IsTrivial(start)) return absl::OkStatus();
-    std::vector<Access> accesses = FindAccesses(scratch.body, start.base, scratch_shapes,
-                                                [&](const UOp* u) { return simplifier(u); });
-    // Only what counts places can do without its loop; to know costs a lowering.
-    const bool places = CountsPlaces(scratch.body);
-    NodeSet folded = places ? FoldedReduces(module, scratch, target) : NodeSet();
-    Tuner tuner(scratch, std::move(start), std::move(accesses), std::move(folded), target);
-    target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);
-    kernel.opts = tuner.opts();
-    kernel.axes = tuner.schedule().ToAxes();
-    statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
+    Choose(module, kernel, target, true, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);

@@ -85,6 +85,23 @@ LoopSet Tuner::SharedAlong() const {
   return shared;
 }
 
+int64_t Tuner::TileAlong(size_t axis, int64_t most, int64_t divisor) const {
+  constexpr int64_t kWaste = 16;  // one in so many
+  const int64_t size = Size(axis);
+  const bool whole = schedule_.digits[schedule_.axes[axis].base].size() == 1;
+  if (!whole || schedule_.axes[axis].kind != AxisKind::kGlobal) return divisor;
+  if (2 * divisor > most || size <= most) return divisor;
+  for (int64_t rows = most; rows > divisor; --rows) {
+    if (((size + rows - 1) / rows * rows - size) * kWaste <= size) return rows;
+  }
+  return divisor;
+}
+
+bool Tuner::Upcast(size_t axis, int64_t rows) {
+  if (Size(axis) % rows != 0 && !Try("padto", axis, rows)) return false;
+  return Try("upcast", axis, rows);
+}
+
 size_t Tuner::ServedAlong(size_t axis) const {
   return static_cast<size_t>(
       std::count_if(accesses_.begin(), accesses_.end(), [&](const Access& a) {

@@ -57,6 +57,13 @@ class Checker {
                              : rng_.Percent(45)       ? "cl-cpu"
                                                       : presets[static_cast<size_t>(other)].name;
     outcome_.target = *FindTarget(name);
+    // Graphs are small: vectors of two and one core, so that rules for many of these find them.
+    testing::Rng small(options_.seed ^ 0x736d616c6c);
+    if (!outcome_.target.is_gpu && small.Percent(30)) {
+      outcome_.target.alu_width = outcome_.target.mem_width = 8;
+      outcome_.target.compute_units = 1;
+      if (coverage_) coverage_->Count("vectors of two");
+    }
     if (coverage_) coverage_->Count("target " + outcome_.target.name);
   }
 
@@ -130,6 +137,9 @@ class Checker {
       return false;
     }
     if (!status.ok()) return Fail(name, Text(status.message()));
+    for (const auto& [what, count] : context.statistics) {
+      if (coverage_ && count > 0) coverage_->Count("graphs with " + what);
+    }
     return AfterStep(name);
   }
 
