@@ -14,8 +14,8 @@ namespace tg {
 // That the opt cannot be applied, and why.
 absl::Status IllegalOpt(const Opt& opt, const std::string& why);
 
-// A method for each kind of opt. One that fails leaves the schedule half changed: a copy is for
-// that.
+// A method for each kind of opt, which changes axes, digits, `padded` and `no_locals`. One that
+// fails leaves them half changed: ApplyOpt puts back what they were.
 class OptApplier {
  public:
   OptApplier(Schedule& s, const Opt& opt, const Target& target)

@@ -63,13 +63,21 @@ std::string OptText(const Opt& opt) {
 absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) {
   for (const OptRow& row : kOpts) {
     if (row.kind.name != opt.name) continue;
-    Schedule copy = schedule;
-    OptApplier applier(copy, opt, target);
-    if (absl::Status s = (applier.*row.apply)(); !s.ok()) return s;
-    if (absl::Status s = applier.CheckDimensions(); !s.ok()) return s;
-    if (absl::Status s = applier.CheckLocalMemory(); !s.ok()) return s;
-    schedule = std::move(copy);
-    return absl::OkStatus();
+    // What opts change.
+    auto axes = schedule.axes;
+    auto digits = schedule.digits;
+    auto padded = schedule.padded;
+    const bool no_locals = schedule.no_locals;
+    OptApplier applier(schedule, opt, target);
+    absl::Status status = (applier.*row.apply)();
+    if (status.ok()) status = applier.CheckDimensions();
+    if (status.ok()) status = applier.CheckLocalMemory();
+    if (status.ok()) return status;
+    schedule.axes = std::move(axes);
+    schedule.digits = std::move(digits);
+    schedule.padded = std::move(padded);
+    schedule.no_locals = no_locals;
+    return status;
   }
   std::string names;
   for (const OptRow& row : kOpts) {

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/analysis/loop_sets.h"
 #include "passes/target.h"
@@ -41,10 +42,10 @@ struct Digit {
 
 struct Schedule {
   std::vector<BaseAxis> base;
-  std::vector<ScheduledAxis> axes;         // in the order of the kernel's name
-  std::vector<std::vector<Digit>> digits;  // by base axis
-  std::vector<LoopSet> varies;             // by base axis: AxisDependence
-  std::vector<bool> padded;                // by base axis: its digits reach beyond its size
+  std::vector<ScheduledAxis> axes;                  // in the order of the kernel's name
+  std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
+  std::vector<LoopSet> varies;                      // by base axis: AxisDependence
+  std::vector<bool> padded;  // by base axis: its digits reach beyond its size
   bool no_locals = false;
   std::vector<int64_t> read;       // the arguments that it reads
   std::vector<int64_t> written;    // and those that it writes

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/devectorize/width.h"
 
 namespace tg {
@@ -53,6 +55,7 @@ RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module
     if (IsAccess(u) && of_.Get(BaseOf(u->src(0)->src(0)))) NoteAccess(u, index);
   }
   for (Memory& m : memories_) {
+    if (demoted_.Contains(m.scratch)) continue;
     const int64_t size = m.scratch->dtype.size();
     const int widest = AluLanes(target, m.scratch->dtype.scalar());
     for (int64_t at = 0; at < size;) {
@@ -87,9 +90,8 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
       return;
     }
   }
-  // Which gate each element is accessed under, if it is.
-  static const UOp kNoGate{};
-  std::vector<const UOp*> gate(static_cast<size_t>(size) + 1, nullptr);
+  // The elements in order, and the gate that each is accessed under.
+  llvm::SmallVector<std::pair<int64_t, const UOp*>, 16> elements;
   for (int i = 0; i < lanes; ++i) {
     const int from = one_address ? 0 : i;
     std::optional<int64_t> at = ConstantElement(address, from);
@@ -102,17 +104,22 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
       demoted_.Insert(scratch);
       return;
     }
-    const UOp*& own = gate[static_cast<size_t>(*at + offset)];
-    const UOp* other = own;
-    own = address->num_srcs > 2 ? index.GateAt(address->src(2), from) : &kNoGate;
-    if (other && other != own) {
+    const UOp* gate = address->num_srcs > 2 ? index.GateAt(address->src(2), from) : nullptr;
+    elements.emplace_back(*at + offset, gate);
+  }
+  llvm::stable_sort(elements, llvm::less_first());
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const auto [element, gate] = elements[i];
+    const bool follows = i > 0 && elements[i - 1].first >= element - 1;
+    const bool same_gate = follows && elements[i - 1].second == gate;
+    if (follows && elements[i - 1].first == element && !same_gate) {
       // Read by one lane, and by another not: no piece is loaded as a whole.
       demoted_.Insert(scratch);
       return;
     }
-  }
-  for (size_t i = 1; i < static_cast<size_t>(size); ++i) {
-    if (gate[i] != gate[i - 1]) m.cut[i] = true;
+    if (!same_gate) m.cut[static_cast<size_t>(element)] = true;
+    if (i + 1 == elements.size() || elements[i + 1].first > element + 1)
+      m.cut[static_cast<size_t>(element + 1)] = true;
   }
 }
 

@@ -34,7 +34,7 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
       simplify_(simplify),
       b_(*body.context),
       reduces_(b_, target.MaxAccumulators()),
-      staging_(b_) {
+      staging_(b_, schedule_) {
   for (const UOp* a : where.axis) {
     if (!a) continue;
     for (const UOp* u : PostOrder(a)) {
@@ -114,31 +114,37 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   return token;
 }
 
-Position BodyLowering::WithoutIdleGuards(const Position& at) {
+const UOp* BodyLowering::ValidToLoad(const Position& at) {
   NodeSet guards;
+  bool any = false;
   for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
     if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
     const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
+    NodeSet leaves;
+    for (const UOp* u : PostOrder(value)) {
+      if (!IsConst(u)) leaves.Insert(u);
+    }
     const auto depends = [&](const UOp* index) {
-      NodeSet leaves;
-      for (const UOp* u : PostOrder(value)) leaves.Insert(u);
-      return llvm::any_of(PostOrder(index),
-                          [&](const UOp* u) { return !IsConst(u) && leaves.Contains(u); });
+      return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
     };
-    if (llvm::any_of(at.index, depends)) continue;
-    guards.Insert(simplify_(Guard(schedule_.base[i], value)));
+    if (llvm::none_of(at.index, depends)) {
+      any |= guards.Insert(simplify_(Guard(schedule_.base[i], value)));
+    }
   }
-  const auto idle = [&](const UOp* part) { return guards.Contains(part); };
-  if (!at.valid || !llvm::any_of(PartsOf(at.valid), idle)) return at;
-  Position out = {at.index, nullptr};
+  if (!any) return at.valid;
+  const UOp* valid = nullptr;
+  bool dropped = false;
   for (const UOp* part : PartsOf(at.valid)) {
-    if (part->op != Op::kAnd && !idle(part)) out.valid = Both(b_, out.valid, part);
+    if (part->op == Op::kAnd) continue;
+    if (guards.Contains(part))
+      dropped = true;
+    else
+      valid = Both(b_, valid, part);
   }
-  return out;
+  return dropped ? valid : at.valid;
 }
 
-const UOp* BodyLowering::Address(const UOp* ptr, const Position& start) {
-  Position at = start;
+const UOp* BodyLowering::Address(const UOp* ptr, Position at) {
   while (ptr->op != Op::kDefineGlobal) {
     const UOp* src = ptr->src(0);
     at = ptr->op == Op::kView
@@ -206,7 +212,9 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kIota:
       return positions_[key.at].index[0];
     case Op::kLoad: {
-      const UOp* address = Address(u->src(0), WithoutIdleGuards(positions_[key.at]));
+      Position at = positions_[key.at];
+      at.valid = ValidToLoad(at);
+      const UOp* address = Address(u->src(0), std::move(at));
       return address ? b_.Load(address) : nullptr;
     }
     case Op::kReduceAxis:

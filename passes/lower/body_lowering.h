@@ -95,11 +95,12 @@ class BodyLowering {
                                   std::vector<const UOp*>& specials);
   // The same reduce as if no opt concerned it: each of its axes a range.
   const ReduceAt& PlanWhole(const Key& key);
-  // `at`, without the guards of padded stored axes on which its indices do not depend: what is read
-  // there lies in the argument, and is stored for none of the padding.
-  Position WithoutIdleGuards(const Position& at);
+  // Where a load at a position is valid, without the guards of padded stored axes on which its
+  // indices do not depend: what is read there lies in the argument, and is stored for none of the
+  // padding.
+  const UOp* ValidToLoad(const Position& at);
   // The address of one element behind a pointer, through the movement ops above an argument.
-  const UOp* Address(const UOp* ptr, const Position& at);
+  const UOp* Address(const UOp* ptr, Position at);
   const UOp* LowerStore(const UOp* store);
   // The same in the loops that the store does not share, which all but the first have to make.
   const UOp* LowerInOwnLoops(const UOp* store, bool first);

@@ -77,7 +77,7 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
     return Flatten(b_, room, index, simplify_);
   };
   if (!plan.memory.filled) {
-    plan.memory = staging_.Fill(x, size, element(plan.source), plan.room,
+    plan.memory = staging_.Fill(key.node, x, size, element(plan.source), plan.room,
                                 {plan.unrolls, plan.ranges, plan.specials}, locals_);
   }
   const UOp* valid = positions_[key.at].valid;

@@ -4,6 +4,7 @@
 
 #include "ir/arithmetic.h"
 #include "ir/check.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg {
 namespace {
@@ -21,8 +22,28 @@ const UOp* Staging::At(const UOp* pointer, const StagedMemory& memory, const UOp
   return b_.IndexPtr(pointer, b_.Add(memory.start, first), gate);
 }
 
-StagedMemory Staging::Fill(const UOp* x, int64_t size, const UOp* element, const UOp* gate,
-                           const Axes& axes, const std::vector<const UOp*>& locals) {
+bool Staging::LanesBeside(const UOp* staged, const std::vector<const UOp*>& lanes) const {
+  NodeSet inside;  // reduces that it is made of
+  for (const UOp* u : PostOrder(staged)) {
+    if (u->op == Op::kReduceAxis) inside.Insert(u);
+  }
+  bool alone = true;
+  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
+    const ScheduledAxis& axis = schedule_.axes[i];
+    const bool unrolled = axis.kind == AxisKind::kUnroll || axis.kind == AxisKind::kUpcast ||
+                          axis.kind == AxisKind::kVector;
+    const bool is_lane = llvm::any_of(
+        lanes, [&](const UOp* lane) { return lane->word() == static_cast<int64_t>(i); });
+    if (is_lane && axis.kind == AxisKind::kVector) return true;
+    const UOp* reduce = schedule_.base[axis.base].reduce;
+    if (unrolled && !is_lane && !(reduce && inside.Contains(reduce))) alone = false;
+  }
+  return alone;
+}
+
+StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const UOp* element,
+                           const UOp* gate, const Axes& axes,
+                           const std::vector<const UOp*>& locals) {
   TG_CHECK(x->dtype.lanes() == 1);
   std::vector<const UOp*> lanes = free_.UnrollsOf(x), outer = free_.RangesOf(x);
   Subtract(lanes, axes.unrolls);
@@ -30,8 +51,9 @@ StagedMemory Staging::Fill(const UOp* x, int64_t size, const UOp* element, const
   const bool shared = !axes.specials.empty();
   int64_t count = 1;
   const UOp* start = LaneNumber(b_, lanes, count);
-  const int64_t step = shared || !axes.unrolls.empty() ? 1 : count;
-  if (step == 1) start = b_.Mul(start, b_.Index(size));
+  const bool beside = !shared && axes.unrolls.empty() && LanesBeside(staged, lanes);
+  const int64_t step = beside ? count : 1;
+  if (!beside) start = b_.Mul(start, b_.Index(size));
   count = SaturatingMul(count, size);
   if (shared) {
     // Work-items that differ in other local ids keep values of their own.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "passes/analysis/schedule.h"
 #include "passes/lower/free_leaves.h"
 
 namespace tg {
@@ -19,34 +20,38 @@ struct StagedMemory {
 
 class Staging {
  public:
-  explicit Staging(Builder& b) : b_(b) {}
+  Staging(Builder& b, const Schedule& schedule) : b_(b), schedule_(schedule) {}
 
   // The axes that the value has room for, as it is made: lanes, loops and work-items.
   struct Axes {
     std::vector<const UOp*> unrolls, ranges, specials;
   };
 
-  // Keeps `x`, for each iteration of the loops around `axes` that it varies over. There is room for
-  // `size` elements, in each lane of other unrolled axes that x varies over; `element` is the
-  // number of the one that x is, and `gate` says whether there is one (null: always).
+  // Keeps `x`, the value of node `staged`, for each iteration of the loops around `axes` that it
+  // varies over. There is room for `size` elements, in each lane of other unrolled axes that x
+  // varies over; `element` is the number of the one that x is, and `gate` says whether there is one
+  // (null: always).
   //   s = store(after(mem, outer ranges)[element], x)
   //   filled = after(mem, end(s, ranges))
-  // Without `specials` the memory is the work-item's own, in registers where addresses allow; what
-  // its lanes keep of an element lies side by side unless an element's neighbours do, being made in
-  // lanes themselves. With specials it is local memory that the work-items fill together, with
-  // barriers before and after. `locals`: every local id of the kernel.
-  StagedMemory Fill(const UOp* x, int64_t size, const UOp* element, const UOp* gate,
-                    const Axes& axes, const std::vector<const UOp*>& locals);
+  // Without `specials` the memory is the work-item's own, in registers where addresses allow; with
+  // them it is local memory that the work-items fill together, with barriers before and after.
+  // `locals`: every local id of the kernel.
+  StagedMemory Fill(const UOp* staged, const UOp* x, int64_t size, const UOp* element,
+                    const UOp* gate, const Axes& axes, const std::vector<const UOp*>& locals);
 
   // What was kept as number `element`; 0 where `gate` does not hold.
   const UOp* Read(const StagedMemory& memory, const UOp* element, const UOp* gate);
 
  private:
+  // Whether lanes of other axes keep an element side by side, rather than each its elements: lanes
+  // of vectors do, and rows where nobody makes or reads several elements at once.
+  bool LanesBeside(const UOp* staged, const std::vector<const UOp*>& lanes) const;
   // Of one element, behind `pointer` to the memory's beginning.
   const UOp* At(const UOp* pointer, const StagedMemory& memory, const UOp* element,
                 const UOp* gate);
 
   Builder& b_;
+  const Schedule& schedule_;
   FreeLeaves free_;
 };
 

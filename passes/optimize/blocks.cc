@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 namespace {
@@ -17,15 +18,22 @@ using Nest = std::vector<std::pair<size_t, int64_t>>;
 // An axis around what one step of a nest reads.
 bool IsAround(AxisKind kind) { return kind == AxisKind::kGlobal || kind == AxisKind::kLoop; }
 
+// How an access goes through memory: strides, and how many steps of each.
+using Strides = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
+
 class Traffic {
  public:
   // `cache`: bytes that stay from one step of a loop to the next. `of`: of these loads alone.
   Traffic(const Tuner& t, double cache, const NodeSet* of = nullptr) : t_(t), cache_(cache) {
     for (const Access& a : t.accesses()) {
       if (a.is_store() || (of && !of->Contains(a.node))) continue;
+      Load load = {&a, {}};
+      for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+        if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, a, i, t_.Size(i));
+      }
       // Reduces that read the same read it once, if it stays.
-      const auto same = [&](const Access* b) { return Same(a, *b); };
-      if (std::none_of(loads_.begin(), loads_.end(), same)) loads_.push_back(&a);
+      const auto same = [&](const Load& other) { return Same(load, other); };
+      if (llvm::none_of(loads_, same)) loads_.push_back(std::move(load));
     }
   }
 
@@ -33,15 +41,15 @@ class Traffic {
   // in each step, unless all that its body reads stays in the cache from one step to the next; then
   // what a step shares with the one before is read once.
   double Of(const Nest& nest) const {
-    std::vector<double> within, read;
-    for (const Access* a : loads_) within.push_back(Bytes(*a, nest, nest.size()));
+    llvm::SmallVector<double, 8> within, read;
+    for (const Load& load : loads_) within.push_back(Bytes(load, nest, nest.size()));
     read = within;
     for (size_t level = nest.size(); level-- > 0;) {
       double body = 0;
       for (double bytes : within) body += bytes;
       const bool stays = body <= cache_;
       for (size_t i = 0; i < loads_.size(); ++i) {
-        const double all = Bytes(*loads_[i], nest, level);
+        const double all = Bytes(loads_[i], nest, level);
         read[i] *= stays ? all / within[i] : static_cast<double>(nest[level].second);
         within[i] = all;
       }
@@ -52,10 +60,20 @@ class Traffic {
   }
 
  private:
-  bool Same(const Access& a, const Access& b) const {
-    if (a.slot != b.slot || Step(a) != Step(b)) return false;
+  struct Load {
+    const Access* access;
+    Strides inside;  // of all that is not around
+  };
+
+  void Add(Strides& strides, const Access& a, size_t axis, int64_t steps) const {
+    const std::optional<int64_t> stride = t_.Stride(a, axis);
+    if (stride != 0) strides.emplace_back(stride ? std::abs(*stride) : INT64_MAX, steps);
+  }
+  bool Same(const Load& a, const Load& b) const {
+    if (a.access->slot != b.access->slot || Bytes(a, {}, 0) != Bytes(b, {}, 0)) return false;
     for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-      if (IsAround(t_.schedule().axes[i].kind) && t_.Stride(a, i) != t_.Stride(b, i)) return false;
+      if (!IsAround(t_.schedule().axes[i].kind)) continue;
+      if (t_.Stride(*a.access, i) != t_.Stride(*b.access, i)) return false;
     }
     return true;
   }
@@ -68,33 +86,25 @@ class Traffic {
     return Element(a) * static_cast<double>(memory->dtype.size());
   }
   // What the loops of `nest` from number `level` on read, with all that is inside of them.
-  double Bytes(const Access& a, const Nest& nest, size_t level) const {
-    std::vector<std::pair<int64_t, int64_t>> strides;  // and how many steps
-    double elements = 1;
-    const auto add = [&](size_t axis, int64_t steps) {
-      const std::optional<int64_t> stride = t_.Stride(a, axis);
-      if (stride == 0) return;
-      elements *= static_cast<double>(steps);
-      strides.emplace_back(stride ? std::abs(*stride) : INT64_MAX, steps);
-    };
-    for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-      if (!IsAround(t_.schedule().axes[i].kind)) add(i, t_.Size(i));
+  double Bytes(const Load& load, const Nest& nest, size_t level) const {
+    Strides strides = load.inside;
+    for (size_t n = level; n < nest.size(); ++n) {
+      Add(strides, *load.access, nest[n].first, nest[n].second);
     }
-    for (size_t n = level; n < nest.size(); ++n) add(nest[n].first, nest[n].second);
-    // Elements that follow each other share lines.
     llvm::sort(strides);
-    double run = 1;
+    // Elements that follow each other share lines.
+    double elements = 1, run = 1;
     for (const auto& [stride, steps] : strides) {
+      elements *= static_cast<double>(steps);
       if (static_cast<double>(stride) <= run) run *= static_cast<double>(steps);
     }
-    const double line = t_.target().cache_line;
-    return std::min(elements * Element(a) * std::max(1.0, line / (run * Element(a))), Whole(a));
+    const double bytes = Element(*load.access), line = t_.target().cache_line;
+    return std::min(elements * bytes * std::max(1.0, line / (run * bytes)), Whole(*load.access));
   }
-  double Step(const Access& a) const { return Bytes(a, {}, 0); }
 
   const Tuner& t_;
   const double cache_;
-  std::vector<const Access*> loads_;
+  std::vector<Load> loads_;
 };
 
 // What a core may count on while others use the cache too.

@@ -181,7 +181,7 @@ bool LaneCosts::GathersAlong(size_t axis) const {
   for (size_t i = 0; i < t_.accesses().size(); ++i) {
     const Access& a = t_.accesses()[i];
     const auto stride = t_.Stride(a, axis);
-    if (!a.is_store() && stride != 0 && stride != 1 && !Packs(i, axis)) return true;
+    if (reduce_of_[i] && stride != 0 && stride != 1 && !Packs(i, axis)) return true;
   }
   return false;
 }
@@ -227,7 +227,10 @@ LaneCosts::Tile LaneCosts::TileOfTerms() const {
   }
   std::sort(axes.rbegin(), axes.rend());
   Tile tile;
-  int64_t most = t_.target().MaxAccumulators() / widest;
+  // A tile for each store is text for each.
+  constexpr int64_t kMostSums = 64;
+  const auto stores = static_cast<int64_t>(t_.schedule().stores);
+  int64_t most = std::min(t_.target().MaxAccumulators() / widest, kMostSums / stores);
   for (const auto& [loads, axis] : axes) {
     const int64_t limit = std::min(kMostRows, most);
     const int64_t rows = t_.TileAlong(axis, limit, PowerOfTwoDivisor(t_.Size(axis), limit));

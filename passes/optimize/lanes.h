@@ -82,7 +82,7 @@ class LaneCosts {
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;
-  // Whether lanes along `axis` are loaded one by one by some access.
+  // Whether lanes along `axis` are loaded one by one for some term of a reduce.
   bool GathersAlong(size_t axis) const;
   // How many results of a tile a load serves.
   double ServedBy(const Access& a, const Tile& tile) const;

@@ -23,12 +23,10 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis) const {
   const BaseAxis& along = t_.schedule().base[t_.schedule().axes[axis].base];
   const auto stride = t_.Stride(a, axis);
   // What lies side by side is read as it is.
-  if (!t_.may_pack() || shared_ != 0 || a.is_store() || !along.IsStored() || stride == 0 ||
-      stride == 1)
-    return 0;
+  if (shared_ != 0 || a.is_store() || !along.IsStored() || stride == 0 || stride == 1) return 0;
   const UOp* reduce = reduce_of_[access];
   const int64_t lanes = Along(axis);
-  if (!reduce || lanes < Widest() || t_.schedule().IsInPlace()) return 0;
+  if (!reduce || lanes < Widest()) return 0;
   int64_t uses = 1, blocks = 1, terms = 1;
   for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
     const BaseAxis& base = t_.schedule().base[n];
@@ -53,7 +51,7 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis) const {
   if (elements != blocks * terms) return 0;
   if (terms * lanes * ByteSize(a.node->dtype.scalar()) > MostBytes(t_.target())) return 0;
   const int64_t parts = EnoughGroups(t_) * lanes / blocks;
-  return uses / std::max<int64_t>(1, parts);
+  return t_.MayPack() ? uses / std::max<int64_t>(1, parts) : 0;
 }
 
 void LoopOverPacked(Tuner& t) {
