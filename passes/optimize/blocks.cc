@@ -98,7 +98,8 @@ class Traffic {
       elements *= static_cast<double>(steps);
       if (static_cast<double>(stride) <= run) run *= static_cast<double>(steps);
     }
-    const double bytes = Element(*load.access), line = t_.target().cache_line;
+    // A line's neighbour is fetched with it.
+    const double bytes = Element(*load.access), line = 2 * t_.target().cache_line;
     return std::min(elements * bytes * std::max(1.0, line / (run * bytes)), Whole(*load.access));
   }
 
@@ -166,6 +167,27 @@ bool LoopInCache(Tuner& t, int64_t groups) {
   return true;
 }
 
+void OrderGroups(Tuner& t) {
+  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  Nest nest;
+  for (size_t i : globals) nest.emplace_back(i, t.Size(i));
+  for (size_t i : t.Axes(AxisKind::kLoop)) nest.emplace_back(i, t.Size(i));
+  const bool ordered = llvm::any_of(t.opts(), [](const Opt& opt) { return opt.name == "swap"; });
+  const bool symbolic =
+      llvm::any_of(nest, [&](const auto& loop) { return t.IsSymbolic(loop.first); });
+  if (globals.size() < 2 || ordered || symbolic) return;
+  // A quarter of what all cores share: what a core has for itself, whatever the others do.
+  const Traffic traffic(t, SharedCache(t.target()) / 4);
+  double least = traffic.Of(nest) * kWorthIt;
+  size_t best = 0;
+  for (size_t k = 1; k < globals.size(); ++k) {
+    std::swap(nest[0], nest[k]);
+    if (const double bytes = traffic.Of(nest); bytes < least) least = bytes, best = k;
+    std::swap(nest[0], nest[k]);
+  }
+  if (best != 0) t.TryWith("swap", globals[0], t.schedule().axes[globals[best]].name);
+}
+
 void DistributeLoops(Tuner& t) {
   Nest nest;
   for (size_t i : t.Axes(AxisKind::kLoop)) {
@@ -175,7 +197,7 @@ void DistributeLoops(Tuner& t) {
   const UOpSpan stores = t.kernel().body.root->srcs();
   if (nest.empty() || stores.size() < 2) return;
   // Not all of it: what is written takes its place too.
-  const double near = static_cast<double>(t.target().near_cache_bytes) * 0.75;
+  const double near = static_cast<double>(t.target().near_cache_bytes) * 0.9;
   double apart = 0;
   for (const UOp* store : stores) {
     NodeSet own;

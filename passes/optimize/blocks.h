@@ -12,6 +12,10 @@ namespace tg {
 // nothing was done, since all that is read stays in the cache anyway, or nothing is read again.
 bool LoopInCache(Tuner& t, int64_t groups);
 
+// Lets the groups follow each other along another axis first, if they then find more of what they
+// read where those before them left it.
+void OrderGroups(Tuner& t);
+
 // Gives each store loops of its own, if what all of them read in one step of the loops does not
 // stay in the nearest cache, and what each reads does.
 void DistributeLoops(Tuner& t);

@@ -285,6 +285,7 @@ void TuneForCpu(Tuner& t) {
   }
   TuneTogether(t);
   DistributeLoops(t);
+  OrderGroups(t);
 }
 
 }  // namespace tg
