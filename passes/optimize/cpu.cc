@@ -166,6 +166,22 @@ void Unroll(Tuner& t) {
   }
 }
 
+// A few results that share a reduce (the window of a pooling that its gradient goes to), which are
+// neighbours, in one piece.
+void UpcastShort(Tuner& t, LoopSet shared) {
+  constexpr int64_t kShort = 4, kMost = 64;
+  std::vector<std::string> names;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool is_shared = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
+    if (is_shared && !t.IsSymbolic(i) && t.Size(i) <= kShort && !t.HasLanes(i))
+      names.push_back(t.schedule().axes[i].name);
+  }
+  for (const std::string& name : names) {
+    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
+    if (t.schedule().UpcastSize() * t.Size(axis) <= kMost) t.Try("upcast", axis);
+  }
+}
+
 // So many that every core has its share of them, whatever a group takes.
 int64_t EnoughGroups(const Tuner& t) { return int64_t{32} * t.target().compute_units; }
 
@@ -189,16 +205,35 @@ void Loops(Tuner& t, LoopSet shared = 0) {
   if (inner > 1) t.Try("loop", last, inner);
 }
 
+// What is left of a vector's axis, and how many vectors of it, at most `most`, a reduce can make
+// side by side.
+std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, int64_t most) {
+  const LaneCosts lanes(t, shared);
+  const bool sums = llvm::any_of(lanes.reduces(), [&](const LaneCosts::Reduce& reduce) {
+    return lanes.Varies(reduce.node, axis);
+  });
+  const int64_t width = t.Size(axis), room = t.target().MaxTile() / width;
+  if (!sums) return {kNoAxis, 1};
+  return lanes.VectorsBeside(axis, width, std::min(most, room));
+}
+
 // Rows whose results are kept inside the kernel, made side by side where they share what is loaded
 // for them, as many as leave their reduces' accumulators in registers, of `terms` lanes each.
 // Returns how many there are.
 int64_t TileRows(Tuner& t, LoopSet shared, int64_t terms) {
   const int64_t most = std::min<int64_t>(8, t.target().MaxAccumulators() / terms);
+  // Two vectors of six rows are loaded with less than one of eight.
+  constexpr int64_t kBesideTwo = 6;
+  const bool widens = most > kBesideTwo && llvm::any_of(t.Axes(AxisKind::kVector), [&](size_t i) {
+                        return Wider(t, shared, i, 2).second == 2;
+                      });
   size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
-    const int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
+    int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
+    if (widens && t.TileAlong(i, kBesideTwo, GreatestDivisor(t.Size(i), kBesideTwo)) == kBesideTwo)
+      rows = kBesideTwo;
     const std::pair<size_t, int64_t> score = {t.ServedAlong(i), rows};
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
@@ -209,19 +244,13 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t terms) {
 // More vectors of what reduces make in lanes, where it is made for few rows at a time: an addition
 // need not wait for the one before.
 void WidenVectors(Tuner& t, LoopSet shared, int64_t rows) {
-  constexpr int64_t kSums = 8;
+  constexpr int64_t kSums = 12;
   std::vector<std::string> names;
   for (size_t i : t.Axes(AxisKind::kVector)) names.push_back(t.schedule().axes[i].name);
   for (const std::string& name : names) {
-    const LaneCosts lanes(t, shared);
     const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
-    const bool sums = llvm::any_of(lanes.reduces(), [&](const LaneCosts::Reduce& reduce) {
-      return lanes.Varies(reduce.node, axis);
-    });
-    const int64_t width = t.Size(axis);
-    const int64_t room = t.target().MaxAccumulators() / width;
-    const auto [rest, vectors] = lanes.VectorsBeside(axis, width, std::min(kSums, room) / rows);
-    if (sums && vectors > 1) t.Try("upcast", rest, vectors);
+    const auto [rest, vectors] = Wider(t, shared, axis, kSums / rows);
+    if (vectors > 1) t.Try("upcast", rest, vectors);
   }
 }
 
@@ -256,6 +285,7 @@ void TuneRows(Tuner& t, LoopSet shared) {
     TryNamed(t, "unroll", name, terms);
   }
   Unroll(t);
+  UpcastShort(t, shared);
   Loops(t, shared);
   // Inside the loops over rows, so that a row's reduces stay outside of these.
   t.LoopAlong(shared);

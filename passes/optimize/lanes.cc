@@ -135,8 +135,11 @@ bool LaneCosts::HoldsReduce(size_t axis) const {
 
 LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
-  const int64_t most_rows = width >= Widest() && GathersAlong(axis) ? 16 : 8;
-  const int64_t most = std::min(most_rows, t_.target().MaxAccumulators() / width);
+  constexpr int64_t kSums = 12;
+  const bool gathers = width >= Widest() && GathersAlong(axis);
+  const int64_t most_rows = gathers ? 16 : 8;
+  const int64_t most = gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width)
+                               : std::min(kSums, t_.target().MaxTile() / width);
   if (most <= 1) return {};
   std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
@@ -160,7 +163,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
     Tile tile;
     int64_t rows = 1;
     for (size_t i : axes) {
-      const int64_t limit = most / vectors;
+      const int64_t limit = std::min(most_rows, most / vectors);
       const int64_t some = t_.TileAlong(i, limit, GreatestDivisor(t_.Size(i), limit));
       // The last of equal ones: there results that are neighbours read neighbours.
       if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
