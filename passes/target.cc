@@ -32,6 +32,7 @@ std::vector<Target> MakePresets() {
   avx2.alu_width = 32;
   avx2.mem_width = 32;
   avx2.vector_registers = 16;
+  avx2.core_cache_bytes = 512 << 10;
   all.push_back(avx2);
 
   Target gpu;

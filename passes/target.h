@@ -52,6 +52,7 @@ struct Target {
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
   int cache_line = 64;        // bytes
   int64_t near_cache_bytes = 32 << 10;  // of a CPU's core: what takes it no time to read again
+  int64_t core_cache_bytes = 1 << 20;   // its next one, which it has for itself
   int64_t cache_bytes = 2 << 20;  // what a core or multiprocessor finds near when it reads it again
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;

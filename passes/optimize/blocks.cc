@@ -108,8 +108,13 @@ class Traffic {
   std::vector<Load> loads_;
 };
 
-// What a core may count on while others use the cache too.
-double SharedCache(const Target& target) { return static_cast<double>(target.cache_bytes) / 4; }
+// Of the loads of one store.
+Traffic TrafficOf(const UOp* store, const Tuner& t, double cache) {
+  NodeSet own;
+  std::vector<const UOp*> order;
+  AppendPostOrder(UOpSpan(&store, 1), own, order);
+  return Traffic(t, cache, &own);
+}
 
 // A little is not worth it: groups that write side by side are simpler.
 constexpr double kWorthIt = 0.8;
@@ -140,30 +145,45 @@ bool LoopInCache(Tuner& t, int64_t groups) {
     results *= t.Size(i);
   }
   if (plain.size() < 2) return false;
-  const Traffic traffic(t, SharedCache(t.target()));
-  double least = traffic.Of(plain) * kWorthIt;
+  const auto cache = static_cast<double>(t.target().core_cache_bytes);
   size_t best = SIZE_MAX;
   int64_t best_steps = 0;
-  const auto consider = [&](size_t k, int64_t steps) {
-    if (steps == 1 || results / steps < groups) return;
-    const double bytes = traffic.Of(Blocked(plain, k, steps));
-    if (bytes < least) least = bytes, best = k, best_steps = steps;
-  };
-  for (size_t k = 0; k < plain.size(); ++k) {
-    const int64_t size = plain[k].second;
-    for (int64_t d = 1; d * d <= size; ++d) {
-      if (size % d != 0) continue;
-      consider(k, size / d);
-      consider(k, d);
+  const auto choose = [&](const Traffic& traffic) {
+    double least = traffic.Of(plain) * kWorthIt;
+    const auto consider = [&](size_t k, int64_t steps) {
+      if (steps == 1 || results / steps < groups) return;
+      const double bytes = traffic.Of(Blocked(plain, k, steps));
+      if (bytes < least) least = bytes, best = k, best_steps = steps;
+    };
+    for (size_t k = 0; k < plain.size(); ++k) {
+      const int64_t size = plain[k].second;
+      for (int64_t d = 1; d * d <= size; ++d) {
+        if (size % d != 0) continue;
+        consider(k, size / d);
+        consider(k, d);
+      }
     }
+    return best != SIZE_MAX;
+  };
+  // Each of several stores has the block that it would have alone: the one that reads most says
+  // which. Where it would have none, what all of them read together.
+  const UOpSpan stores = t.kernel().body.root->srcs();
+  bool apart = false;
+  if (stores.size() > 1) {
+    std::vector<Traffic> each;
+    for (const UOp* store : stores) each.push_back(TrafficOf(store, t, cache));
+    apart = choose(*std::max_element(each.begin(), each.end(), [&](const auto& a, const auto& b) {
+      return a.Of(plain) < b.Of(plain);
+    }));
   }
-  if (best == SIZE_MAX) return false;
+  if (!apart && !choose(Traffic(t, cache))) return false;
   const auto [axis, size] = plain[best];
   const std::string name = t.schedule().axes[axis].name;
   if (!t.Try("loop", axis, best_steps == size ? 0 : best_steps)) return false;
-  if (best_steps == size || best == 0) return true;
-  const std::vector<size_t> left = t.Axes(AxisKind::kGlobal);
-  t.TryWith("swap", left.front(), name + ".0");
+  if (best_steps != size && best != 0) {
+    t.TryWith("swap", t.Axes(AxisKind::kGlobal).front(), name + ".0");
+  }
+  if (apart) t.Try("distribute", t.Axes(AxisKind::kLoop).front());
   return true;
 }
 
@@ -176,8 +196,8 @@ void OrderGroups(Tuner& t) {
   const bool symbolic =
       llvm::any_of(nest, [&](const auto& loop) { return t.IsSymbolic(loop.first); });
   if (globals.size() < 2 || ordered || symbolic) return;
-  // A quarter of what all cores share: what a core has for itself, whatever the others do.
-  const Traffic traffic(t, SharedCache(t.target()) / 4);
+  // Half of it is what a core finds for certain; to follow another order costs nothing.
+  const Traffic traffic(t, static_cast<double>(t.target().core_cache_bytes) / 2);
   double least = traffic.Of(nest) * kWorthIt;
   size_t best = 0;
   for (size_t k = 1; k < globals.size(); ++k) {
@@ -195,17 +215,14 @@ void DistributeLoops(Tuner& t) {
     nest.emplace_back(i, t.Size(i));
   }
   const UOpSpan stores = t.kernel().body.root->srcs();
-  if (nest.empty() || stores.size() < 2) return;
-  // Not all of it: what is written takes its place too.
-  const double near = static_cast<double>(t.target().near_cache_bytes) * 0.9;
+  const bool done = llvm::any_of(t.schedule().axes, [](const auto& a) { return a.per_store; });
+  if (nest.empty() || stores.size() < 2 || done) return;
+  // What all of them write takes its place too.
+  const auto near = static_cast<double>(t.target().near_cache_bytes);
+  const double together = Traffic(t, near * 0.75).Of(nest);
   double apart = 0;
-  for (const UOp* store : stores) {
-    NodeSet own;
-    std::vector<const UOp*> order;
-    AppendPostOrder(UOpSpan(&store, 1), own, order);
-    apart += Traffic(t, near, &own).Of(nest);
-  }
-  if (apart < Traffic(t, near).Of(nest) * kWorthIt) t.Try("distribute", nest[0].first);
+  for (const UOp* store : stores) apart += TrafficOf(store, t, near).Of(nest);
+  if (apart < together * kWorthIt) t.Try("distribute", nest[0].first);
 }
 
 }  // namespace tg

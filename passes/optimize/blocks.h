@@ -10,6 +10,7 @@ namespace tg {
 // Makes a global axis, or a part of it, a loop, and lets the groups go through all else while they
 // read the same part, if that saves reading from memory; at least `groups` groups are left. False:
 // nothing was done, since all that is read stays in the cache anyway, or nothing is read again.
+// Where one of several stores is worth it by itself, each gets a loop of its own.
 bool LoopInCache(Tuner& t, int64_t groups);
 
 // Lets the groups follow each other along another axis first, if they then find more of what they

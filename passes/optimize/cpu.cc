@@ -205,6 +205,15 @@ void Loops(Tuner& t, LoopSet shared = 0) {
   if (inner > 1) t.Try("loop", last, inner);
 }
 
+// How many groups may become one, so that each core has some; `shared` axes become loops.
+int64_t SpareGroups(const Tuner& t, LoopSet shared) {
+  int64_t groups = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) groups *= t.Size(i);
+  }
+  return std::max<int64_t>(1, groups / (2 * t.target().compute_units));
+}
+
 // What is left of a vector's axis, and how many vectors of it, at most `most`, a reduce can make
 // side by side.
 std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, int64_t most) {
@@ -214,14 +223,17 @@ std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, in
   });
   const int64_t width = t.Size(axis), room = t.target().MaxTile() / width;
   if (!sums) return {kNoAxis, 1};
-  return lanes.VectorsBeside(axis, width, std::min(most, room));
+  const bool stored = t.schedule().base[t.schedule().axes[axis].base].IsStored();
+  return lanes.VectorsBeside(axis, width,
+                             std::min({most, room, stored ? SpareGroups(t, shared) : most}));
 }
 
 // Rows whose results are kept inside the kernel, made side by side where they share what is loaded
 // for them, as many as leave their reduces' accumulators in registers, of `terms` lanes each.
 // Returns how many there are.
 int64_t TileRows(Tuner& t, LoopSet shared, int64_t terms) {
-  const int64_t most = std::min<int64_t>(8, t.target().MaxAccumulators() / terms);
+  const int64_t most =
+      std::min({int64_t{8}, t.target().MaxAccumulators() / terms, SpareGroups(t, shared)});
   // Two vectors of six rows are loaded with less than one of eight.
   constexpr int64_t kBesideTwo = 6;
   const bool widens = most > kBesideTwo && llvm::any_of(t.Axes(AxisKind::kVector), [&](size_t i) {

@@ -14,7 +14,7 @@ namespace {
 int64_t EnoughGroups(const Tuner& t) { return int64_t{8} * t.target().compute_units; }
 
 // Of one load, for the lanes of one vector: what may be read again from a core's cache.
-int64_t MostBytes(const Target& target) { return target.cache_bytes / 8; }
+int64_t MostBytes(const Target& target) { return target.core_cache_bytes; }
 
 }  // namespace
 
