@@ -40,14 +40,15 @@ class Traffic {
   // Bytes that are read from beyond the cache, in whole lines: a loop reads what is within it again
   // in each step, unless all that its body reads stays in the cache from one step to the next; then
   // what a step shares with the one before is read once.
-  double Of(const Nest& nest) const {
+  // Nothing stays from one step to the next of the loops before number `first`.
+  double Of(const Nest& nest, size_t first = 0) const {
     llvm::SmallVector<double, 8> within, read;
     for (const Load& load : loads_) within.push_back(Bytes(load, nest, nest.size()));
     read = within;
     for (size_t level = nest.size(); level-- > 0;) {
       double body = 0;
       for (double bytes : within) body += bytes;
-      const bool stays = body <= cache_;
+      const bool stays = level >= first && body <= cache_;
       for (size_t i = 0; i < loads_.size(); ++i) {
         const double all = Bytes(loads_[i], nest, level);
         read[i] *= stays ? all / within[i] : static_cast<double>(nest[level].second);
@@ -146,13 +147,20 @@ bool LoopInCache(Tuner& t, int64_t groups) {
   }
   if (plain.size() < 2) return false;
   const auto cache = static_cast<double>(t.target().core_cache_bytes);
+  const auto near_cache = static_cast<double>(t.target().near_cache_bytes);
   size_t best = SIZE_MAX;
   int64_t best_steps = 0;
-  const auto choose = [&](const Traffic& traffic) {
-    double least = traffic.Of(plain) * kWorthIt;
+  const auto choose = [&](const Traffic& far, const Traffic& near) {
+    // What comes from the core's next cache costs too, if less: the nearest one keeps what a group
+    // reads in its own loop.
+    constexpr double kNear = 1.0 / 4;
+    const auto cost = [&](const Nest& nest) {
+      return far.Of(nest) + kNear * near.Of(nest, nest.size() - 1);
+    };
+    double least = cost(plain) * kWorthIt;
     const auto consider = [&](size_t k, int64_t steps) {
       if (steps == 1 || results / steps < groups) return;
-      const double bytes = traffic.Of(Blocked(plain, k, steps));
+      const double bytes = cost(Blocked(plain, k, steps));
       if (bytes < least) least = bytes, best = k, best_steps = steps;
     };
     for (size_t k = 0; k < plain.size(); ++k) {
@@ -170,13 +178,12 @@ bool LoopInCache(Tuner& t, int64_t groups) {
   const UOpSpan stores = t.kernel().body.root->srcs();
   bool apart = false;
   if (stores.size() > 1) {
-    std::vector<Traffic> each;
-    for (const UOp* store : stores) each.push_back(TrafficOf(store, t, cache));
-    apart = choose(*std::max_element(each.begin(), each.end(), [&](const auto& a, const auto& b) {
-      return a.Of(plain) < b.Of(plain);
-    }));
+    const UOp* most = *std::max_element(stores.begin(), stores.end(), [&](auto* x, auto* y) {
+      return TrafficOf(x, t, cache).Of(plain) < TrafficOf(y, t, cache).Of(plain);
+    });
+    apart = choose(TrafficOf(most, t, cache), TrafficOf(most, t, near_cache));
   }
-  if (!apart && !choose(Traffic(t, cache))) return false;
+  if (!apart && !choose(Traffic(t, cache), Traffic(t, near_cache))) return false;
   const auto [axis, size] = plain[best];
   const std::string name = t.schedule().axes[axis].name;
   if (!t.Try("loop", axis, best_steps == size ? 0 : best_steps)) return false;
