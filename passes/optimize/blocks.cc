@@ -39,8 +39,8 @@ class Traffic {
 
   // Bytes that are read from beyond the cache, in whole lines: a loop reads what is within it again
   // in each step, unless all that its body reads stays in the cache from one step to the next; then
-  // what a step shares with the one before is read once.
-  // Nothing stays from one step to the next of the loops before number `first`.
+  // what a step shares with the one before is read once. Of loops before number `first` nothing
+  // stays.
   double Of(const Nest& nest, size_t first = 0) const {
     llvm::SmallVector<double, 8> within, read;
     for (const Load& load : loads_) within.push_back(Bytes(load, nest, nest.size()));
@@ -224,8 +224,8 @@ void DistributeLoops(Tuner& t) {
   const UOpSpan stores = t.kernel().body.root->srcs();
   const bool done = llvm::any_of(t.schedule().axes, [](const auto& a) { return a.per_store; });
   if (nest.empty() || stores.size() < 2 || done) return;
-  // What all of them write takes its place too.
   const auto near = static_cast<double>(t.target().near_cache_bytes);
+  // Not all of it: what all of them write takes its place too.
   const double together = Traffic(t, near * 0.75).Of(nest);
   double apart = 0;
   for (const UOp* store : stores) apart += TrafficOf(store, t, near).Of(nest);

@@ -1,5 +1,5 @@
-// Blocks of results on a CPU: which axis a work-item loops over, and how far, so that what it reads
-// again is still in a core's cache.
+// Blocks of results on a CPU: which axis a work-item loops over, how far, for which stores, and in
+// which order groups follow, so that what is read again is still in a core's cache.
 #ifndef TG_PASSES_OPTIMIZE_BLOCKS_H_
 #define TG_PASSES_OPTIMIZE_BLOCKS_H_
 

@@ -133,13 +133,16 @@ bool LaneCosts::HoldsReduce(size_t axis) const {
                      [&](const Reduce& r) { return r.node != own && Varies(r.node, axis); });
 }
 
+int64_t LaneCosts::MostSums(int64_t width) const {
+  return std::min<int64_t>(12, t_.target().MaxTile() / width);
+}
+
 LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
-  constexpr int64_t kSums = 12;
   const bool gathers = width >= Widest() && GathersAlong(axis);
   const int64_t most_rows = gathers ? 16 : 8;
-  const int64_t most = gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width)
-                               : std::min(kSums, t_.target().MaxTile() / width);
+  const int64_t most =
+      gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width) : MostSums(width);
   if (most <= 1) return {};
   std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {

@@ -47,6 +47,9 @@ class LaneCosts {
   // of High-Performance Matrix Multiplication", 2008).
   bool Packs(size_t access, size_t axis) const { return PackedUses(access, axis) >= kWorthPacking; }
 
+  // Vectors of sums, of `width` lanes each, that a tile may have.
+  int64_t MostSums(int64_t width) const;
+
   // Axes along which results, or elements of a reduce inside a reduce, are made side by side as
   // they share what is loaded for them, and how many: one axis beside lanes along `axis` (or, once
   // these are a vector, that vector's), as many as leave the sums of `width` lanes each in

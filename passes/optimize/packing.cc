@@ -11,7 +11,7 @@ namespace tg {
 namespace {
 
 // Each group copies for itself, so there are no more than every core needs to have its share.
-int64_t EnoughGroups(const Tuner& t) { return int64_t{8} * t.target().compute_units; }
+int64_t FewestGroups(const Tuner& t) { return int64_t{8} * t.target().compute_units; }
 
 // Of one load, for the lanes of one vector: what may be read again from a core's cache.
 int64_t MostBytes(const Target& target) { return target.core_cache_bytes; }
@@ -50,7 +50,7 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis) const {
   for (const Dim& d : t_.ShapeOf(a.node)) elements *= d.is_symbolic() ? 0 : d.value();
   if (elements != blocks * terms) return 0;
   if (terms * lanes * ByteSize(a.node->dtype.scalar()) > MostBytes(t_.target())) return 0;
-  const int64_t parts = EnoughGroups(t_) * lanes / blocks;
+  const int64_t parts = FewestGroups(t_) * lanes / blocks;
   return t_.MayPack() ? uses / std::max<int64_t>(1, parts) : 0;
 }
 
@@ -69,7 +69,7 @@ void LoopOverPacked(Tuner& t) {
       groups *= t.Size(i);
   }
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const int64_t missing = (EnoughGroups(t) + groups - 1) / groups;
+    const int64_t missing = (FewestGroups(t) + groups - 1) / groups;
     if (missing <= 1) break;
     if (!same(i)) continue;
     int64_t parts = std::min(missing, t.Size(i));

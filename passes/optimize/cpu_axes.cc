@@ -1,0 +1,152 @@
+#include "passes/optimize/cpu_axes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/optimize/lanes.h"
+
+namespace tg {
+namespace {
+
+// How well vectors along this axis read and write where no reduce does more of either: every access
+// contiguous or repeated.
+int Score(const Tuner& t, size_t axis) {
+  int score = 0;
+  const bool staged = t.schedule().axes[axis].kind == AxisKind::kStage;
+  if (staged) score += t.IsInnermost(axis) ? 3 : -6;  // its own store
+  for (const Access& a : t.accesses()) {
+    const auto stride = t.Stride(a, axis);
+    if (staged && a.is_store()) continue;  // it does not go through what is stored
+    if (stride == 1)
+      score += a.is_store() ? 3 : 2;
+    else if (stride != 0)
+      score -= a.is_store() ? 6 : 2;
+    else if (a.is_store())
+      score -= 6;
+  }
+  return score;
+}
+
+// Elements of a reduce around another one side by side along `best`, those of another such axis,
+// and results that share what both load: as many as leave the sums in registers. The lanes come
+// last.
+void VectorizeInner(Tuner& t, const LaneCosts& lanes, size_t best) {
+  const int64_t amount = lanes.Along(best), most = t.target().MaxAccumulators();
+  size_t other = kNoAxis;
+  int64_t rows = 1;
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (i == best || !lanes.HoldsReduce(i)) continue;
+    // Full vectors, and room for eight results, which go through the same elements together.
+    const int64_t limit = std::max(lanes.Widest() / amount, most / amount / 8);
+    const int64_t some = PowerOfTwoDivisor(t.Size(i), limit);
+    if (some > 1) other = i, rows = some;
+  }
+  LaneCosts::Tile tile = lanes.TileBeside(best, amount * rows);
+  std::erase_if(tile, [&](const auto& part) { return part.first == other; });
+  if (other != kNoAxis) tile.emplace_back(other, rows);
+  tile.emplace_back(best, amount);
+  MakeTile(t, tile);
+}
+
+}  // namespace
+
+void VectorizeBest(Tuner& t, AxisKind kind, const UOp* staged) {
+  const LaneCosts lanes(t, 0);
+  size_t best = kNoAxis;
+  int best_score = 0;
+  for (size_t i : t.Axes(kind)) {
+    if (lanes.Along(i) == 1 || t.schedule().base[t.schedule().axes[i].base].staged != staged)
+      continue;
+    const int score = Score(t, i);
+    if (score > best_score) best = i, best_score = score;
+  }
+  if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
+}
+
+bool TryNamed(Tuner& t, std::string_view opt, const std::string& axis, int64_t amount) {
+  const int i = t.schedule().FindAxis(axis);
+  return i >= 0 && t.Try(opt, static_cast<size_t>(i), amount);
+}
+
+void MakeTile(Tuner& t, const LaneCosts::Tile& tile) {
+  // Axes move as they are marked, so each is looked for by its name.
+  std::vector<std::string> names;
+  for (const auto& [axis, rows] : tile) names.push_back(t.schedule().axes[axis].name);
+  for (size_t k = 0; k < tile.size(); ++k) {
+    const int found = t.schedule().FindAxis(names[k]);
+    if (found < 0) continue;
+    const auto axis = static_cast<size_t>(found);
+    if (t.schedule().axes[axis].kind == AxisKind::kReduce)
+      t.Try("unroll", axis, tile[k].second);
+    else
+      t.Upcast(axis, tile[k].second);
+  }
+}
+
+bool VectorizeResults(Tuner& t, LoopSet shared) {
+  const LaneCosts lanes(t, shared);
+  std::vector<size_t> axes = t.Axes(AxisKind::kGlobal);
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (shared == 0 && lanes.HoldsReduce(i)) axes.push_back(i);
+  }
+  const size_t best = lanes.Cheapest(axes);
+  if (best == kNoAxis) return false;
+  const BaseAxis& base = t.schedule().base[t.schedule().axes[best].base];
+  if (!base.IsStored()) {
+    VectorizeInner(t, lanes, best);
+    return true;
+  }
+  std::vector<const UOp*> packed;
+  for (size_t n = 0; n < t.accesses().size(); ++n) {
+    const UOp* load = t.accesses()[n].node;
+    if (lanes.Packs(n, best) && !llvm::is_contained(packed, load)) packed.push_back(load);
+  }
+  if (!t.Try("vectorize", best, lanes.Along(best))) return false;
+  for (const UOp* load : packed) t.Pack(load);
+  if (shared != 0) return true;
+  const LaneCosts tiled(t, 0);
+  const std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
+  MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back())));
+  return true;
+}
+
+void UnrollShort(Tuner& t) {
+  constexpr int64_t kShort = 4, kWindow = 8;
+  const LaneCosts lanes(t, 0);
+  for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
+    const size_t last = lanes.LastAxis(reduce.node);
+    if (last == kNoAxis || t.IsSymbolic(last) || lanes.HoldsReduce(last) || t.HasLanes(last))
+      continue;
+    const size_t base = t.schedule().axes[last].base;
+    const bool decides = std::any_of(
+        t.accesses().begin(), t.accesses().end(),
+        [&](const Access& a) { return !a.is_store() && (a.masked[base] || !t.Stride(a, last)); });
+    if (t.Size(last) <= (decides ? kWindow : kShort) && t.schedule().UpcastSize() <= 64) {
+      t.Try("unroll", last);
+    }
+  }
+}
+
+int64_t EnoughGroups(const Tuner& t) { return int64_t{32} * t.target().compute_units; }
+
+void LoopOverRest(Tuner& t, LoopSet shared) {
+  const int64_t enough = EnoughGroups(t);
+  std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  std::erase_if(globals,
+                [&](size_t i) { return (shared & LoopBit(t.schedule().axes[i].base)) != 0; });
+  int64_t items = 1;
+  for (size_t i : globals) items *= t.Size(i);
+  if (globals.empty() || items <= 4 * enough) return;
+  const size_t last = globals.back();
+  if (t.IsSymbolic(last)) return;
+  const int64_t others = items / t.Size(last);
+  if (others >= enough) {
+    t.Try("loop", last);
+    return;
+  }
+  const int64_t inner = PowerOfTwoDivisor(t.Size(last), std::max<int64_t>(1, items / enough));
+  if (inner > 1) t.Try("loop", last, inner);
+}
+
+}  // namespace tg
