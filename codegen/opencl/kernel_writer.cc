@@ -167,8 +167,12 @@ void KernelWriter::WriteScratch(const UOp* u) {
   memory_names_[u] = name;
   const Scalar s = t.scalar() == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : t.scalar();
   const int64_t align = u->words().size() > 1 ? u->word(1) : 0;
-  // Vectors are read and written in it: aligned for the widest where the target asks for that.
-  const int64_t natural = target_.unaligned_access ? 0 : std::min(target_.mem_width, 128);
+  // Vectors are read and written in it: aligned for the widest where the target asks for that, and
+  // to lines where it does not, since a vector in two lines takes two accesses.
+  const bool lines = target_.unaligned_access && t.size() * ByteSize(s) >= target_.cache_line;
+  const int64_t natural = !target_.unaligned_access ? std::min(target_.mem_width, 128)
+                          : lines                   ? target_.cache_line
+                                                    : 0;
   const int64_t wanted = std::max(align, natural);
   Line(SpacePrefix(t.space()), MemoryType(s), " ", name, "[", t.size(), "]",
        wanted > ByteSize(s) ? Cat(" __attribute__((aligned(", wanted, ")))") : "", ";");
