@@ -61,8 +61,10 @@ struct Target {
   // on a CPU half of its vectors; on a GPU two vectors of four, which leave registers for many
   // work-items at a time.
   int64_t MaxAccumulators() const { return is_gpu ? 8 : vector_registers / 2 * (alu_width / 4); }
-  // The same on a CPU where one load serves a row or column of a tile: three quarters.
-  int64_t MaxTile() const { return vector_registers * 3 / 4 * (alu_width / 4); }
+  // The most: on a CPU where one load serves a row or column of a tile, three quarters.
+  int64_t MaxTile() const {
+    return is_gpu ? MaxAccumulators() : vector_registers * 3 / 4 * (alu_width / 4);
+  }
 };
 
 // The functions that can be written out.

@@ -52,7 +52,7 @@ absl::Status OptApplier::Vectorize() {
 absl::Status OptApplier::Unroll() { return Mark({AxisKind::kReduce}, AxisKind::kUnroll, 32); }
 
 absl::Status OptApplier::Loop() {
-  const auto distributed = [](const ScheduledAxis& a) { return a.per_store; };
+  const auto distributed = [](const ScheduledAxis& a) { return a.own_loops; };
   if (std::any_of(s_.axes.begin(), s_.axes.end(), distributed)) {
     return IllegalOpt(opt_, "after distribute");
   }
@@ -64,16 +64,23 @@ absl::Status OptApplier::Distribute() {
   if (opt_.args.size() != 1) return IllegalOpt(opt_, "takes an axis");
   if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
   if (s_.axes[axis].kind != AxisKind::kLoop) return IllegalOpt(opt_, "the axis is not a loop");
-  if (s_.stores < 2) return IllegalOpt(opt_, "the kernel stores one value");
   // A later step of one store would follow on what an earlier step of another has overwritten.
   if (s_.IsInPlace()) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
+  size_t parts = s_.stores;
   for (size_t i = axis; i < s_.axes.size() && s_.axes[i].kind == AxisKind::kLoop; ++i) {
     for (size_t n = 0; n < s_.base.size(); ++n) {
-      if (s_.base[n].staged && (s_.varies[n] & LoopBit(s_.axes[i].base)) != 0) {
-        return IllegalOpt(opt_, "what is staged varies along axis " + s_.axes[i].name);
+      if (!s_.base[n].staged || (s_.varies[n] & LoopBit(s_.axes[i].base)) == 0) continue;
+      // They would have to wait for each other in loops that they have for themselves.
+      if (s_.GroupSize() > 1) {
+        return IllegalOpt(
+            opt_, "work-items of a group, and what is staged varies along axis " + s_.axes[i].name);
       }
+      ++parts;
     }
-    s_.axes[i].per_store = true;
+    s_.axes[i].own_loops = true;
+  }
+  if (parts < 2) {
+    return IllegalOpt(opt_, "the kernel stores one value, and stages none that varies along it");
   }
   return absl::OkStatus();
 }
@@ -238,7 +245,7 @@ absl::Status OptApplier::Mark(std::initializer_list<AxisKind> from, AxisKind to,
   // The axis moves behind all of its new rank.
   ScheduledAxis moved = s_.axes[axis];
   moved.kind = to;
-  moved.per_store &= to == AxisKind::kLoop;
+  moved.own_loops &= to == AxisKind::kLoop;
   moved.grid_dim = -1;  // it is no part of the grid any more
   size_t at = s_.axes.size();
   while (at > 0 && Rank(s_.axes[at - 1].kind) > Rank(to)) --at;

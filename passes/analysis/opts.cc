@@ -30,7 +30,8 @@ constexpr OptRow kOpts[] = {
     {{"loop", "loop(AXIS[, N])", "a global axis, or N of it, as a loop inside the work-item"},
      &OptApplier::Loop},
     {{"distribute", "distribute(AXIS)",
-      "each store has a loop of its own along a loop axis, and along those inside it"},
+      "each store, and each staged value that varies along it, has a loop of its own along a loop "
+      "axis, and along those inside it; what is staged is kept for all of its steps"},
      &OptApplier::Distribute},
     {{"padto", "padto(AXIS, N)", "rounds an axis up to a multiple of N, guarding what is beyond"},
      &OptApplier::PadTo},

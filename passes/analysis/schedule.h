@@ -29,7 +29,7 @@ struct ScheduledAxis {
   int64_t max_size = 0;
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;       // set by opt `grid`
-  bool per_store = false;  // of a loop: each store has its own (opt `distribute`)
+  bool own_loops = false;  // of a loop: stores and staged values have their own (`distribute`)
   std::string shares;      // of a group axis: the local or other group axis whose work-items it is
   size_t base = 0;         // the axis in Schedule::base that it is a part of
 };

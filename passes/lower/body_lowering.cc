@@ -33,7 +33,7 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
       shapes_(shapes),
       simplify_(simplify),
       b_(*body.context),
-      reduces_(b_, target.MaxAccumulators()),
+      reduces_(b_, target.MaxTile()),
       staging_(b_, schedule_) {
   for (const UOp* a : where.axis) {
     if (!a) continue;
@@ -46,6 +46,10 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
   }
   std::sort(locals_.begin(), locals_.end(),
             [](const UOp* a, const UOp* c) { return a->word() < c->word(); });
+  for (size_t i : where_.own_loops) {
+    first_loops_.push_back(where_.axis[i]);
+    own_loop_[where_.axis[i]] = first_loops_.size();
+  }
 }
 
 BodyLowering::PositionId BodyLowering::Intern(Position p) {
@@ -80,9 +84,11 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
 const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, bool first) {
   if (where_.own_loops.empty()) return LowerStore(store);
   std::vector<const UOp*> ranges;
-  for (size_t i : where_.own_loops) {
-    if (!first) where_.axis[i] = b_.Range(where_.axis[i]->src(0));
-    ranges.push_back(where_.axis[i]);
+  for (size_t n = 0; n < where_.own_loops.size(); ++n) {
+    const UOp*& range = where_.axis[where_.own_loops[n]];
+    if (!first) range = b_.Range(range->src(0));
+    own_loop_[range] = n + 1;
+    ranges.push_back(range);
   }
   const UOp* token = LowerStore(store);
   return token ? b_.End(token, ranges) : nullptr;
@@ -117,9 +123,11 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
 const UOp* BodyLowering::ValidToLoad(const Position& at) {
   NodeSet guards;
   bool any = false;
+  LoopRanges loops;  // of whoever reads it
+  FindLoops(at.valid, loops);
   for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
     if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
-    const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
+    const UOp* value = InLoops(BaseAxisValue(b_, schedule_, i, where_.axis, simplify_), loops);
     NodeSet leaves;
     for (const UOp* u : PostOrder(value)) {
       if (!IsConst(u)) leaves.Insert(u);

@@ -57,12 +57,17 @@ class BodyLowering {
     std::vector<std::pair<size_t, std::vector<const UOp*>>> parts;
   };
 
+  // A range for each of Coordinates::own_loops; null: none.
+  using LoopRanges = std::vector<const UOp*>;
+
   // How a staged value is kept, for one index of those axes that it has no room for.
   struct StagedAt {
     PositionId source;
     std::vector<const UOp*> unrolls, ranges, specials;
     const UOp* room = nullptr;   // false for padding of its axes
-    const UOp* valid = nullptr;  // where its source is made
+    const UOp* valid = nullptr;  // where its source is made, in the first store's loops
+    std::vector<size_t> loops;   // those that it has for itself, of Coordinates::own_loops
+    LoopRanges own;              // and its ranges of these
     StagedMemory memory;
   };
 
@@ -89,6 +94,10 @@ class BodyLowering {
   StagedAt& PlanStaged(const Key& key, const std::vector<size_t>& own);
   // That the coordinates along stored axes are ones of them, of those in `axes`.
   const UOp* InStored(LoopSet axes);
+  // The ranges of own loops that `u` depends on are added to `ranges`.
+  void FindLoops(const UOp* u, LoopRanges& ranges) const;
+  // `u` with other ranges in the place of those of own loops, whosever they are, where there are.
+  const UOp* InLoops(const UOp* u, const LoopRanges& ranges);
   // The coordinates of a schedule's axes, with what node `u` (a reduce or staged) adds of its own.
   std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
                                   std::vector<const UOp*>& ranges,
@@ -129,6 +138,8 @@ class BodyLowering {
   std::unordered_map<Key, ReduceAt, KeyHash> plans_, whole_plans_;
   std::unordered_map<Key, StagedAt, KeyHash> staged_;  // by position, 0 along its own axes
   std::vector<const UOp*> locals_;
+  NodeMap<size_t> own_loop_;      // by range: 1 + the number of its own loop; 0: it is none
+  LoopRanges first_loops_;        // those of the first store
   NodeMap<int> folded_, looped_;  // by reduce: at how many positions
   absl::Status status_;
 };

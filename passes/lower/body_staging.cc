@@ -1,5 +1,6 @@
 // The part of BodyLowering that concerns staged values.
 #include "ir/arithmetic.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
 #include "passes/lower/body_lowering.h"
 
@@ -27,22 +28,74 @@ const UOp* BodyLowering::InShape(const std::vector<const UOp*>& index, const Sha
   return valid ? simplify_(valid) : nullptr;
 }
 
+void BodyLowering::FindLoops(const UOp* u, LoopRanges& ranges) const {
+  ranges.resize(where_.own_loops.size());
+  if (ranges.empty() || !u) return;
+  for (const UOp* leaf : PostOrder(u)) {
+    if (const size_t n = own_loop_.Get(leaf); n > 0) ranges[n - 1] = leaf;
+  }
+}
+
+const UOp* BodyLowering::InLoops(const UOp* u, const LoopRanges& ranges) {
+  if (ranges.empty() || !u) return u;
+  NodeMap<const UOp*> changed;
+  for (const UOp* x : PostOrder(u)) {
+    const size_t n = own_loop_.Get(x);
+    if (n > 0 && ranges[n - 1] && ranges[n - 1] != x) {
+      changed[x] = ranges[n - 1];
+      continue;
+    }
+    llvm::SmallVector<const UOp*, 4> srcs;
+    bool any = false;
+    for (const UOp* s : x->srcs()) {
+      const UOp* to = changed.Get(s);
+      srcs.push_back(to ? to : s);
+      any |= to != nullptr;
+    }
+    if (any) changed[x] = b_.context().Rebuild(x, b_.context(), {srcs.data(), srcs.size()});
+  }
+  const UOp* to = changed.Get(u);
+  return to ? simplify_(to) : u;
+}
+
 BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
-  // What is read at positions that differ along its own axes alone is kept in one place.
-  // It is made for indices that it has, though who reads it may stand beside it, under a gate.
+  // What is read at positions that differ along its own axes alone is kept in one place, for all
+  // steps of the loops that it has for itself. It is made for indices that it has, though who reads
+  // it may stand beside it, under a gate.
   Position kept = {positions_[key.at].index, nullptr};
   const Shape& shape = shapes_.Of(key.node);
   for (size_t k = 0; k < shape.size(); ++k) {
     if (shape[k].Is(1)) kept.index[k] = b_.Index(0);
   }
   for (size_t i : own) kept.index[schedule_.base[i].dim] = b_.Index(0);
+  LoopRanges readers;
+  for (const UOp*& index : kept.index) {
+    FindLoops(index, readers);
+    index = InLoops(index, first_loops_);
+  }
   const auto [it, fresh] = staged_.try_emplace({key.node, Intern(kept)});
   StagedAt& plan = it->second;
   if (!fresh) return plan;
   const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
+  plan.own.resize(readers.size());
+  for (size_t n = 0; n < readers.size(); ++n) {
+    if (!readers[n]) continue;
+    plan.loops.push_back(n);
+    plan.own[n] = b_.Range(first_loops_[n]->src(0));
+    own_loop_[plan.own[n]] = n + 1;
+    plan.ranges.push_back(plan.own[n]);
+  }
   // Padding of other stored axes may borrow from an index that does not vary along them.
-  plan.valid = InShape(kept.index, shape, InStored(schedule_.varies[own[0]]));
-  Position from = {kept.index, plan.valid};
+  plan.valid = InLoops(InStored(schedule_.varies[own[0]]), first_loops_);
+  LoopRanges guards;
+  FindLoops(plan.valid, guards);
+  // It is the same in all steps of a loop that it has no range of.
+  for (size_t n = 0; n < guards.size(); ++n) {
+    if (guards[n] && !plan.own[n]) plan.valid = nullptr;
+  }
+  plan.valid = InShape(kept.index, shape, plan.valid);
+  Position from = {kept.index, InLoops(plan.valid, plan.own)};
+  for (const UOp*& index : from.index) index = InLoops(index, plan.own);
   for (size_t i : own) {
     const BaseAxis& base = schedule_.base[i];
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
@@ -64,15 +117,17 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   StagedAt& plan = PlanStaged(key, own);
   const UOp* x = Find(source, plan.source, missing);
   if (!x) return nullptr;
-  // Its number among the elements that are kept.
+  // Its number among the elements that are kept: of all steps of its own loops.
   int64_t size = 1;
   Shape room;
-  for (size_t i : own) {
-    room.push_back(schedule_.base[i].max_size);
-    size = SaturatingMul(size, schedule_.base[i].max_size);
-  }
+  for (size_t n : plan.loops) room.push_back(schedule_.axes[where_.own_loops[n]].max_size);
+  for (size_t i : own) room.push_back(schedule_.base[i].max_size);
+  for (const Dim& d : room) size = SaturatingMul(size, d.value());
   const auto element = [&](PositionId at) {
+    LoopRanges loops;
+    for (const UOp* i : positions_[at].index) FindLoops(i, loops);
     std::vector<const UOp*> index;
+    for (size_t n : plan.loops) index.push_back(loops[n]);
     for (size_t i : own) index.push_back(positions_[at].index[schedule_.base[i].dim]);
     return Flatten(b_, room, index, simplify_);
   };
@@ -84,7 +139,7 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   const UOp* number = element(key.at);
   // Where it is made it is read without a gate, if there is something to read everywhere: room in
   // which it was made.
-  if (valid && valid == plan.valid && !plan.room) {
+  if (valid && InLoops(valid, first_loops_) == plan.valid && !plan.room) {
     const UOp* inside =
         simplify_(Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));
     if (IsConst(inside) && inside->word() != 0) valid = nullptr;

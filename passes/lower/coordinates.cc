@@ -71,7 +71,7 @@ class Maker {
           break;
         case AxisKind::kLoop:
           out_.axis[i] = b_.Range(simplify_(b_.Index(a.size)));
-          if (a.per_store)
+          if (a.own_loops)
             out_.own_loops.push_back(i);
           else
             out_.loops.push_back(out_.axis[i]);

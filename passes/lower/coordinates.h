@@ -17,8 +17,9 @@ struct Coordinates {
   // each makes its own.
   std::vector<const UOp*> axis;
   std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop) that all stores share
-  std::vector<size_t> own_loops;  // and the axes along which each store has a range of its own,
-                                  // inside of those; `axis` has that of the first
+  std::vector<size_t> own_loops;  // and the axes along which each store, and what it reads that is
+                                  // staged, has a range of its own, inside of those; `axis` has
+                                  // that of the first store
   const UOp* valid = nullptr;     // false for work-items beyond the axes' sizes
 };
 

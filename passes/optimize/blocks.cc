@@ -23,17 +23,18 @@ using Strides = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
 
 class Traffic {
  public:
-  // `cache`: bytes that stay from one step of a loop to the next. `of`: of these loads alone.
-  Traffic(const Tuner& t, double cache, const NodeSet* of = nullptr) : t_(t), cache_(cache) {
-    for (const Access& a : t.accesses()) {
-      if (a.is_store() || (of && !of->Contains(a.node))) continue;
-      Load load = {&a, {}};
-      for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-        if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, a, i, t_.Size(i));
-      }
-      // Reduces that read the same read it once, if it stays.
-      const auto same = [&](const Load& other) { return Same(load, other); };
-      if (llvm::none_of(loads_, same)) loads_.push_back(std::move(load));
+  // `cache`: bytes that stay from one step of a loop to the next. `own_loops`: so many of the
+  // innermost loops each store has for itself. `most`: of so many times as much nothing stays, of
+  // less a part.
+  Traffic(const Tuner& t, double cache, size_t own_loops = 0, double most = 1)
+      : t_(t), cache_(cache), own_loops_(own_loops), most_(most) {
+    if (own_loops == 0) AddLoads(nullptr, stores_++);
+    if (own_loops == 0) return;
+    for (const UOp* store : t.kernel().body.root->srcs()) {
+      NodeSet own;
+      std::vector<const UOp*> order;
+      AppendPostOrder(UOpSpan(&store, 1), own, order);
+      AddLoads(&own, stores_++);
     }
   }
 
@@ -46,12 +47,17 @@ class Traffic {
     for (const Load& load : loads_) within.push_back(Bytes(load, nest, nest.size()));
     read = within;
     for (size_t level = nest.size(); level-- > 0;) {
-      double body = 0;
-      for (double bytes : within) body += bytes;
-      const bool stays = level >= first && body <= cache_;
+      // What the stores' own loops read, each by itself; around these, what any of them reads.
+      llvm::SmallVector<double, 4> bodies(stores_, 0);
+      const bool own = level + own_loops_ >= nest.size();
+      for (size_t i = 0; i < loads_.size(); ++i) {
+        if (own || !loads_[i].is_again) bodies[own ? loads_[i].store : 0] += within[i];
+      }
       for (size_t i = 0; i < loads_.size(); ++i) {
         const double all = Bytes(loads_[i], nest, level);
-        read[i] *= stays ? all / within[i] : static_cast<double>(nest[level].second);
+        const double stays = level >= first ? Stays(bodies[own ? loads_[i].store : 0]) : 0;
+        read[i] *=
+            stays * (all / within[i]) + (1 - stays) * static_cast<double>(nest[level].second);
         within[i] = all;
       }
     }
@@ -64,8 +70,33 @@ class Traffic {
   struct Load {
     const Access* access;
     Strides inside;  // of all that is not around
+    size_t store;    // in whose loop
+    bool is_again;   // a store before this one reads the same
   };
 
+  // Which part of so many bytes stays.
+  double Stays(double bytes) const {
+    if (bytes <= cache_) return 1;
+    return bytes >= most_ * cache_ ? 0 : (most_ * cache_ - bytes) / ((most_ - 1) * cache_);
+  }
+  // Those of `of`; null: all.
+  void AddLoads(const NodeSet* of, size_t store) {
+    for (const Access& a : t_.accesses()) {
+      if (a.is_store() || (of && !of->Contains(a.node))) continue;
+      Load load = {&a, {}, store, false};
+      for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+        if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, a, i, t_.Size(i));
+      }
+      // Reduces that read the same read it once, if it stays.
+      bool is_mine = false;
+      for (const Load& other : loads_) {
+        if (!Same(load, other)) continue;
+        load.is_again = true;
+        is_mine |= other.store == store;
+      }
+      if (!is_mine) loads_.push_back(std::move(load));
+    }
+  }
   void Add(Strides& strides, const Access& a, size_t axis, int64_t steps) const {
     const std::optional<int64_t> stride = t_.Stride(a, axis);
     if (stride != 0) strides.emplace_back(stride ? std::abs(*stride) : INT64_MAX, steps);
@@ -106,16 +137,11 @@ class Traffic {
 
   const Tuner& t_;
   const double cache_;
+  const size_t own_loops_;
+  const double most_;
+  size_t stores_ = 0;
   std::vector<Load> loads_;
 };
-
-// Of the loads of one store.
-Traffic TrafficOf(const UOp* store, const Tuner& t, double cache) {
-  NodeSet own;
-  std::vector<const UOp*> order;
-  AppendPostOrder(UOpSpan(&store, 1), own, order);
-  return Traffic(t, cache, &own);
-}
 
 // A little is not worth it: groups that write side by side are simpler.
 constexpr double kWorthIt = 0.8;
@@ -148,20 +174,27 @@ bool LoopInCache(Tuner& t, int64_t groups) {
   if (plain.size() < 2) return false;
   const auto cache = static_cast<double>(t.target().core_cache_bytes);
   const auto near_cache = static_cast<double>(t.target().near_cache_bytes);
+  // What comes from the core's next cache costs too, if less: the nearest one keeps what a group
+  // reads in its own loop.
+  constexpr double kNear = 1.0 / 4;
   size_t best = SIZE_MAX;
   int64_t best_steps = 0;
-  const auto choose = [&](const Traffic& far, const Traffic& near) {
-    // What comes from the core's next cache costs too, if less: the nearest one keeps what a group
-    // reads in its own loop.
-    constexpr double kNear = 1.0 / 4;
+  double least = 0;
+  bool is_apart = false;
+  // Several stores may each have the group's loop for itself.
+  for (const bool apart : {false, true}) {
+    if (apart && t.kernel().body.root->num_srcs < 2) continue;
+    constexpr double kMostNear = 1.5;
+    const size_t own_loops = apart ? 1 : 0;
+    const Traffic far(t, cache, own_loops), near(t, near_cache, own_loops, kMostNear);
     const auto cost = [&](const Nest& nest) {
       return far.Of(nest) + kNear * near.Of(nest, nest.size() - 1);
     };
-    double least = cost(plain) * kWorthIt;
+    if (!apart) least = cost(plain) * kWorthIt;
     const auto consider = [&](size_t k, int64_t steps) {
       if (steps == 1 || results / steps < groups) return;
       const double bytes = cost(Blocked(plain, k, steps));
-      if (bytes < least) least = bytes, best = k, best_steps = steps;
+      if (bytes < least) least = bytes, best = k, best_steps = steps, is_apart = apart;
     };
     for (size_t k = 0; k < plain.size(); ++k) {
       const int64_t size = plain[k].second;
@@ -171,26 +204,15 @@ bool LoopInCache(Tuner& t, int64_t groups) {
         consider(k, d);
       }
     }
-    return best != SIZE_MAX;
-  };
-  // Each of several stores has the block that it would have alone: the one that reads most says
-  // which. Where it would have none, what all of them read together.
-  const UOpSpan stores = t.kernel().body.root->srcs();
-  bool apart = false;
-  if (stores.size() > 1) {
-    const UOp* most = *std::max_element(stores.begin(), stores.end(), [&](auto* x, auto* y) {
-      return TrafficOf(x, t, cache).Of(plain) < TrafficOf(y, t, cache).Of(plain);
-    });
-    apart = choose(TrafficOf(most, t, cache), TrafficOf(most, t, near_cache));
   }
-  if (!apart && !choose(Traffic(t, cache), Traffic(t, near_cache))) return false;
+  if (best == SIZE_MAX) return false;
   const auto [axis, size] = plain[best];
   const std::string name = t.schedule().axes[axis].name;
   if (!t.Try("loop", axis, best_steps == size ? 0 : best_steps)) return false;
   if (best_steps != size && best != 0) {
     t.TryWith("swap", t.Axes(AxisKind::kGlobal).front(), name + ".0");
   }
-  if (apart) t.Try("distribute", t.Axes(AxisKind::kLoop).front());
+  if (is_apart) t.Try("distribute", t.Axes(AxisKind::kLoop).front());
   return true;
 }
 
@@ -222,13 +244,12 @@ void DistributeLoops(Tuner& t) {
     nest.emplace_back(i, t.Size(i));
   }
   const UOpSpan stores = t.kernel().body.root->srcs();
-  const bool done = llvm::any_of(t.schedule().axes, [](const auto& a) { return a.per_store; });
+  const bool done = llvm::any_of(t.schedule().axes, [](const auto& a) { return a.own_loops; });
   if (nest.empty() || stores.size() < 2 || done) return;
   const auto near = static_cast<double>(t.target().near_cache_bytes);
   // Not all of it: what all of them write takes its place too.
   const double together = Traffic(t, near * 0.75).Of(nest);
-  double apart = 0;
-  for (const UOp* store : stores) apart += TrafficOf(store, t, near).Of(nest);
+  const double apart = Traffic(t, near, nest.size()).Of(nest);
   if (apart < together * kWorthIt) t.Try("distribute", nest[0].first);
 }
 

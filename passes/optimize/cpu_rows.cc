@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/optimize/cpu_axes.h"
 #include "passes/optimize/lanes.h"
@@ -67,40 +68,139 @@ std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, in
   return lanes.VectorsBeside(axis, width, stored ? std::min(most, SpareGroups(t, shared)) : most);
 }
 
+// What is kept of sums that have their terms side by side: the innermost axis along which these
+// sums share what a row reads. By name, since axes move.
+std::vector<std::string> Columns(const Tuner& t, const std::vector<const UOp*>& in_terms) {
+  const LaneCosts lanes(t, 0);
+  std::vector<std::string> names;
+  for (const UOp* reduce : in_terms) {
+    size_t last = kNoAxis;
+    for (size_t i : t.Axes(AxisKind::kStage)) {
+      if (!t.IsSymbolic(i) && !t.HasLanes(i) && lanes.Varies(reduce, i)) last = i;
+    }
+    if (last == kNoAxis) continue;
+    const std::string& name = t.schedule().axes[last].name;
+    const bool shares = llvm::any_of(
+        t.accesses(), [&](const Access& a) { return !a.is_store() && t.Stride(a, last) == 0; });
+    if (shares && !llvm::is_contained(names, name)) names.push_back(name);
+  }
+  return names;
+}
+
+// How sums are made: what lanes they have in the reduces whose results are kept, and which have
+// terms there.
+struct Sums {
+  int64_t terms = 1;
+  std::vector<std::string> columns;
+};
+
+// Bytes that every row along `axis` reads.
+int64_t ReadByAll(const Tuner& t, size_t axis) {
+  int64_t all = 0;
+  std::vector<const UOp*> seen;
+  for (const Access& a : t.accesses()) {
+    if (a.is_store() || t.Stride(a, axis) != 0 || llvm::is_contained(seen, a.node)) continue;
+    seen.push_back(a.node);
+    int64_t bytes = ByteSize(a.node->src(0)->dtype.scalar());
+    for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+      const BaseAxis& base = t.schedule().base[n];
+      if (!base.IsStored() && a.stride[n] != 0) bytes = SaturatingMul(bytes, base.max_size);
+    }
+    all = SaturatingAdd(all, bytes);
+  }
+  return all;
+}
+
+// How many tiles of `rows` along an axis a group makes together: where what all rows read is far
+// from staying in a core's cache, each part of it serves so many tiles before the next is read. As
+// many as leave what is kept of them in that cache, if each core still has a few groups, and none
+// more tiles than without.
+int64_t TilesTogether(const Tuner& t, LoopSet shared, size_t axis, int64_t rows) {
+  const int64_t cache = t.target().core_cache_bytes, cores = t.target().compute_units;
+  if (ReadByAll(t, axis) <= 2 * cache || t.schedule().IsInPlace()) return 1;
+  int64_t others = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (i != axis && (shared & LoopBit(t.schedule().axes[i].base)) == 0) others *= t.Size(i);
+  }
+  const auto up = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
+  const int64_t tiles = up(t.Size(axis), rows);
+  const auto groups = [&](int64_t together) { return up(tiles, together) * others; };
+  const auto most = [&](int64_t together) { return up(groups(together), cores) * together; };
+  const int64_t kept = SaturatingMul(t.schedule().StagedBytes(), rows);
+  int64_t best = 1;
+  for (int64_t n = 2; n <= tiles && SaturatingMul(kept, n) <= cache / 2; ++n) {
+    if (groups(n) >= 2 * cores && most(n) <= most(1)) best = n;
+  }
+  return best;
+}
+
+// Rows and columns of a tile where it does not matter how often what the rows share is read.
+constexpr int64_t kSquare = 4;
+
+// A tile of rows, and how many of them a group makes together.
+struct Rows {
+  int64_t rows = 1;
+  int64_t together = 1;
+  std::string axis;  // of the tiles, by name
+};
+
 // Rows whose results are kept inside the kernel, made side by side where they share what is loaded
-// for them, as many as leave their reduces' accumulators in registers, of `terms` lanes each.
-// Returns how many there are.
-int64_t TileRows(Tuner& t, LoopSet shared, int64_t terms) {
+// for them, as many as leave their reduces' accumulators in registers.
+Rows TileRows(Tuner& t, LoopSet shared, const Sums& sums) {
   const int64_t most =
-      std::min({int64_t{8}, t.target().MaxAccumulators() / terms, SpareGroups(t, shared)});
-  // Two vectors of six rows are loaded with less than one of eight.
+      std::min({int64_t{8}, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
+  // Two vectors or columns of six rows are loaded with less than one of eight. Four rows of more
+  // columns take still less, but what all rows read is read for fewer at a time.
   constexpr int64_t kBesideTwo = 6;
-  const bool widens = most > kBesideTwo && llvm::any_of(t.Axes(AxisKind::kVector), [&](size_t i) {
-                        return Wider(t, shared, i, kBesideTwo).second == 2;
-                      });
+  const auto wide = [&](size_t i) { return Wider(t, shared, i, kBesideTwo).second == 2; };
+  const auto even = [&](const std::string& name) {
+    return t.Size(static_cast<size_t>(t.schedule().FindAxis(name))) % 2 == 0;
+  };
+  const bool widens = most > kBesideTwo && (llvm::any_of(t.Axes(AxisKind::kVector), wide) ||
+                                            llvm::any_of(sums.columns, even));
+  const auto pads = [&](size_t i, int64_t rows) {
+    return t.TileAlong(i, rows, t.Size(i) % rows == 0 ? rows : 1) == rows;
+  };
   size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
     int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
-    if (widens && t.TileAlong(i, kBesideTwo, GreatestDivisor(t.Size(i), kBesideTwo)) == kBesideTwo)
-      rows = kBesideTwo;
+    if (widens && pads(i, kBesideTwo)) rows = kBesideTwo;
     const std::pair<size_t, int64_t> score = {t.ServedAlong(i), rows};
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
   }
-  return best != kNoAxis && t.Upcast(best, best_score.second) ? best_score.second : 1;
+  if (best == kNoAxis) return {};
+  Rows tile;
+  tile.rows = best_score.second;
+  if (!sums.columns.empty() && most >= kSquare && pads(best, kSquare)) {
+    if (TilesTogether(t, shared, best, kSquare) > 1) tile.rows = kSquare;
+  }
+  tile.together = TilesTogether(t, shared, best, tile.rows);
+  tile.axis = t.schedule().axes[best].name;
+  const int64_t all = tile.rows * tile.together;
+  if (t.Size(best) % all != 0 && !t.Try("padto", best, all)) tile.together = 1;
+  if (!t.Upcast(best, tile.rows)) return {};
+  if (t.schedule().FindAxis(tile.axis) < 0) tile.axis += ".0";
+  return tile;
 }
 
 // More vectors of what reduces make in lanes, where it is made for few rows at a time: an addition
-// need not wait for the one before.
-void WidenVectors(Tuner& t, LoopSet shared, int64_t rows) {
+// need not wait for the one before. Columns of sums likewise.
+void WidenVectors(Tuner& t, LoopSet shared, const Sums& sums, int64_t rows) {
   std::vector<std::string> names;
   for (size_t i : t.Axes(AxisKind::kVector)) names.push_back(t.schedule().axes[i].name);
   for (const std::string& name : names) {
     const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
     const auto [rest, vectors] = Wider(t, shared, axis, rows);
     if (vectors > 1) t.Try("upcast", rest, vectors);
+  }
+  const int64_t most = std::min(kSquare * kSquare, t.target().MaxTile() / sums.terms) / rows;
+  for (const std::string& name : sums.columns) {
+    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
+    const int64_t columns = GreatestDivisor(t.Size(axis), most);
+    if (columns > 1) t.Try("upcast", axis, columns);
   }
 }
 
@@ -120,25 +220,33 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
   LoopSet vectors = 0;  // base axes that have lanes
   for (size_t i : t.Axes(AxisKind::kVector)) vectors |= LoopBit(t.schedule().axes[i].base);
   std::vector<std::pair<std::string, int64_t>> unrolls;
-  int64_t most_terms = 1;  // of reduces whose results are kept
+  Sums sums;
+  std::vector<const UOp*> in_terms;  // reduces whose results are kept
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis& base = t.schedule().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
     const int64_t terms = PowerOfTwoDivisor(base.max_size, lanes.Widest());
     if ((t.schedule().varies[n] & vectors) != 0 || terms <= 1) continue;
     unrolls.emplace_back(base.name, terms);
-    if (t.schedule().varies[n] & staged) most_terms = std::max(most_terms, terms);
+    if ((t.schedule().varies[n] & staged) == 0) continue;
+    sums.terms = std::max(sums.terms, terms);
+    in_terms.push_back(base.reduce);
   }
-  WidenVectors(t, shared, TileRows(t, shared, most_terms));
+  sums.columns = Columns(t, in_terms);
+  const Rows tile = TileRows(t, shared, sums);
+  WidenVectors(t, shared, sums, tile.rows);
   // Innermost, as memory is.
   for (const auto& [name, terms] : unrolls) {
     TryNamed(t, "unroll", name, terms);
   }
   UnrollShort(t);
   UpcastShort(t, shared);
-  LoopOverRest(t, shared);
+  const bool together = tile.together > 1 && TryNamed(t, "loop", tile.axis, tile.together);
+  if (!together) LoopOverRest(t, shared);
   // Inside the loops over rows, so that a row's reduces stay outside of these.
   t.LoopAlong(shared);
+  const std::string part = tile.axis + ".1";
+  if (together) TryNamed(t, "distribute", t.schedule().FindAxis(part) < 0 ? tile.axis : part, 0);
 }
 
 }  // namespace tg

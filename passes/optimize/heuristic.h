@@ -44,6 +44,14 @@ class Tuner {
   const std::vector<const UOp*>& packed() const { return packed_; }
   void Pack(const UOp* load) { packed_.push_back(load); }
 
+  // What opts change, to try others instead.
+  struct State {
+    Schedule schedule;
+    std::vector<Opt> opts;
+  };
+  State Save() const { return {schedule_, opts_}; }
+  void Restore(const State& state) { schedule_ = state.schedule, opts_ = state.opts; }
+
   // Applies `name(axis, amount)` (amount 0: the whole axis); false where it is not legal.
   bool Try(std::string_view name, size_t axis, int64_t amount = 0);
 
@@ -70,7 +78,8 @@ class Tuner {
   // Rows of a tile along an axis, at most `most`: `divisor` of its size, or where that is no more
   // than half of `most` the greatest number that pads the axis by little.
   int64_t TileAlong(size_t axis, int64_t most, int64_t divisor) const;
-  // Makes so many results side by side along a global axis, which is padded to that if need be.
+  // Makes so many results side by side along a global axis, which is padded to that if need be: to
+  // an even number of tiles where that is little more.
   bool Upcast(size_t axis, int64_t rows);
   // How many of the loads that staged values are made of are the same all along this axis, so that
   // rows of results side by side share them.

@@ -209,8 +209,8 @@ std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
   return {kNoAxis, 1};
 }
 
-LaneCosts::Tile LaneCosts::TileOfTerms() const {
-  constexpr int64_t kMostRows = 4;
+LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
+  constexpr int64_t kMostRows = 4, kShort = 6;
   int64_t widest = 1;
   for (const Reduce& reduce : reduces_) {
     const size_t last = LastAxis(reduce.node);
@@ -236,10 +236,14 @@ LaneCosts::Tile LaneCosts::TileOfTerms() const {
   // A tile for each store is text for each.
   constexpr int64_t kMostSums = 64;
   const auto stores = static_cast<int64_t>(t_.schedule().stores);
-  int64_t most = std::min(t_.target().MaxAccumulators() / widest, kMostSums / stores);
+  int64_t most = std::min(words / widest, kMostSums / stores);
   for (const auto& [loads, axis] : axes) {
-    const int64_t limit = std::min(kMostRows, most);
-    const int64_t rows = t_.TileAlong(axis, limit, PowerOfTwoDivisor(t_.Size(axis), limit));
+    const int64_t limit = std::min(kMostRows, most), size = t_.Size(axis);
+    const bool whole = size <= std::min(kShort, most);
+    const int64_t divisor = size % limit == 0    ? limit
+                            : limit == kMostRows ? PowerOfTwoDivisor(size, limit)
+                                                 : 1;
+    const int64_t rows = whole ? size : t_.TileAlong(axis, limit, divisor);
     if (rows == 1) continue;
     tile.emplace_back(axis, rows);
     most /= rows;
@@ -287,7 +291,8 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
   // Kernels of rows make their tiles in another way.
   const bool tiled = shared_ == 0 && !only;
   const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis, Along(axis)) : Tile();
-  const Tile of_terms = tiled && axis == kNoAxis ? TileOfTerms() : Tile();
+  const Tile of_terms =
+      tiled && axis == kNoAxis ? TileOfTerms(t_.target().MaxAccumulators()) : Tile();
   for (const Reduce& r : reduces_) {
     if (only && !only->Contains(r.node)) continue;
     if (axis != kNoAxis && Varies(r.node, axis)) {

@@ -61,7 +61,7 @@ void Choose(const Module& module, Kernel& kernel, const Target& target, bool may
   kernel.axes = tuner.schedule().ToAxes();
   if (!tuner.packed().empty()) {
     const UOp* plain = kernel.body.root;
-    StagePacked(kernel, scratch.body, tuner.packed());
+    StagePacked(kernel, scratch.body, tuner.packed(), shapes);
     ShapeMap staged_shapes(module, *kernel.body.context);
     const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, staged_shapes);
     if (!schedule.ok() || !HasRoomForPacked(*schedule, tuner.packed().size(), target)) {

@@ -81,9 +81,29 @@ void LoopOverPacked(Tuner& t) {
   t.LoopAlong(along);
 }
 
-void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads) {
+void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
+                 ShapeMap& shapes) {
   const std::vector<const UOp*> order = kernel.body.Order(), cloned = clone.Order();
   TG_CHECK(order.size() == cloned.size());
+  NodeMap<const UOp*> only_user;  // null: there are several
+  NodeSet used;
+  for (const UOp* u : cloned) {
+    for (const UOp* s : u->srcs()) only_user[s] = used.Insert(s) ? u : nullptr;
+  }
+  const auto dims = [&](const UOp* u) {
+    return llvm::count_if(shapes.Of(u), [](const Dim& d) { return !d.Is(1); });
+  };
+  // Where what is loaded has most axes, so that the lanes have one for themselves: an argument may
+  // be one long axis.
+  NodeSet staged;
+  for (const UOp* load : loads) {
+    const UOp* best = load;
+    for (const UOp* u = load; u && (u == load || u->op == Op::kReshape || u->op == Op::kPermute);) {
+      if (dims(u) > dims(best)) best = u;
+      u = only_user.Get(u);
+    }
+    staged.Insert(best);
+  }
   Context& ctx = *kernel.body.context;
   NodeMap<const UOp*> map;
   std::vector<const UOp*> srcs;
@@ -93,7 +113,7 @@ void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*
     for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
     const UOp* same = ctx.Make(u->op, u->dtype, srcs, u->attr);
     kernel.body.CarryOver(u, same);
-    map[u] = llvm::is_contained(loads, cloned[n]) ? ctx.Make(Op::kStaged, u->dtype, {same}) : same;
+    map[u] = staged.Contains(cloned[n]) ? ctx.Make(Op::kStaged, u->dtype, {same}) : same;
   }
   kernel.body.root = map.Get(kernel.body.root);
 }

@@ -14,8 +14,10 @@ namespace tg {
 // copies them once, but for a part where there would be too few groups.
 void LoopOverPacked(Tuner& t);
 
-// Puts a `staged` around these loads; `loads` are nodes of a clone of `kernel`'s body, `clone`.
-void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads);
+// Puts a `staged` around these loads, or around their reshapes; `loads` are nodes of a clone of
+// `kernel`'s body, `clone`, whose shapes are `shapes`.
+void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
+                 ShapeMap& shapes);
 
 // Whether what so many loads keep, with the lanes of `schedule`, is as much as they are packed for:
 // an axis that the lanes are only a part of is kept whole.

@@ -98,7 +98,14 @@ int64_t Tuner::TileAlong(size_t axis, int64_t most, int64_t divisor) const {
 }
 
 bool Tuner::Upcast(size_t axis, int64_t rows) {
-  if (Size(axis) % rows != 0 && !Try("padto", axis, rows)) return false;
+  constexpr int64_t kWaste = 64;  // one in so many, for tiles that split into blocks
+  const int64_t size = Size(axis);
+  int64_t to = rows;
+  for (int64_t tiles = 2; size % rows != 0 && tiles <= 8; tiles *= 2) {
+    const int64_t all = rows * tiles;
+    if (((size + all - 1) / all * all - size) * kWaste <= size) to = all;
+  }
+  if (size % to != 0 && !Try("padto", axis, to)) return false;
   return Try("upcast", axis, rows);
 }
 
