@@ -61,23 +61,13 @@ std::string OptText(const Opt& opt) {
   return out + ")";
 }
 
-absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) {
+absl::Status ApplyFirmOpt(Schedule& schedule, const Opt& opt, const Target& target) {
   for (const OptRow& row : kOpts) {
     if (row.kind.name != opt.name) continue;
-    // What opts change.
-    auto axes = schedule.axes;
-    auto digits = schedule.digits;
-    auto padded = schedule.padded;
-    const bool no_locals = schedule.no_locals;
     OptApplier applier(schedule, opt, target);
     absl::Status status = (applier.*row.apply)();
     if (status.ok()) status = applier.CheckDimensions();
     if (status.ok()) status = applier.CheckLocalMemory();
-    if (status.ok()) return status;
-    schedule.axes = std::move(axes);
-    schedule.digits = std::move(digits);
-    schedule.padded = std::move(padded);
-    schedule.no_locals = no_locals;
     return status;
   }
   std::string names;
@@ -85,6 +75,21 @@ absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) 
     absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(row.kind.name));
   }
   return IllegalOpt(opt, "no such opt; there are: " + names);
+}
+
+absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) {
+  // What opts change.
+  auto axes = schedule.axes;
+  auto digits = schedule.digits;
+  auto padded = schedule.padded;
+  const bool no_locals = schedule.no_locals;
+  absl::Status status = ApplyFirmOpt(schedule, opt, target);
+  if (status.ok()) return status;
+  schedule.axes = std::move(axes);
+  schedule.digits = std::move(digits);
+  schedule.padded = std::move(padded);
+  schedule.no_locals = no_locals;
+  return status;
 }
 
 }  // namespace tg

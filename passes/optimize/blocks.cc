@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -18,18 +20,23 @@ using Nest = std::vector<std::pair<size_t, int64_t>>;
 // An axis around what one step of a nest reads.
 bool IsAround(AxisKind kind) { return kind == AxisKind::kGlobal || kind == AxisKind::kLoop; }
 
-// How an access goes through memory: strides, and how many steps of each.
-using Strides = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
+// What stays from one step of a loop to the next.
+struct Cache {
+  double bytes;
+  double most = 1;         // of so many times as much nothing stays, of less a part
+  bool innermost = false;  // looked at for the innermost loop alone; of others nothing stays
+  double cost = 1;         // of a byte from beyond it
+};
 
+// What the loads of a kernel read in loops over its results.
 class Traffic {
  public:
-  // `cache`: bytes that stay from one step of a loop to the next. `own_loops`: so many of the
-  // innermost loops each store has for itself. `most`: of so many times as much nothing stays, of
-  // less a part.
-  Traffic(const Tuner& t, double cache, size_t own_loops = 0, double most = 1)
-      : t_(t), cache_(cache), own_loops_(own_loops), most_(most) {
-    if (own_loops == 0) AddLoads(nullptr, stores_++);
-    if (own_loops == 0) return;
+  // `own_loops`: so many of the innermost loops each store has for itself.
+  explicit Traffic(const Tuner& t, size_t own_loops = 0) : t_(t), own_loops_(own_loops) {
+    if (own_loops == 0) {
+      AddLoads(nullptr, stores_++);
+      return;
+    }
     for (const UOp* store : t.kernel().body.root->srcs()) {
       NodeSet own;
       std::vector<const UOp*> order;
@@ -38,54 +45,74 @@ class Traffic {
     }
   }
 
-  // Bytes that are read from beyond the cache, in whole lines: a loop reads what is within it again
-  // in each step, unless all that its body reads stays in the cache from one step to the next; then
-  // what a step shares with the one before is read once. Of loops before number `first` nothing
-  // stays.
-  double Of(const Nest& nest, size_t first = 0) const {
-    llvm::SmallVector<double, 8> within, read;
-    for (const Load& load : loads_) within.push_back(Bytes(load, nest, nest.size()));
-    read = within;
-    for (size_t level = nest.size(); level-- > 0;) {
-      // What the stores' own loops read, each by itself; around these, what any of them reads.
-      llvm::SmallVector<double, 4> bodies(stores_, 0);
-      const bool own = level + own_loops_ >= nest.size();
-      for (size_t i = 0; i < loads_.size(); ++i) {
-        if (own || !loads_[i].is_again) bodies[own ? loads_[i].store : 0] += within[i];
-      }
-      for (size_t i = 0; i < loads_.size(); ++i) {
-        const double all = Bytes(loads_[i], nest, level);
-        const double stays = level >= first ? Stays(bodies[own ? loads_[i].store : 0]) : 0;
-        read[i] *=
-            stays * (all / within[i]) + (1 - stays) * static_cast<double>(nest[level].second);
-        within[i] = all;
-      }
+  // Bytes that are read from beyond each cache, in whole lines, times what they cost: a loop reads
+  // what is within it again in each step, unless all that its body reads stays in the cache from
+  // one step to the next; then what a step shares with the one before is read once.
+  double Of(const Nest& nest, std::initializer_list<Cache> caches) const {
+    llvm::SmallVector<double, 32> bytes;  // by level and load
+    for (size_t level = 0; level <= nest.size(); ++level) {
+      for (const Load& load : loads_) bytes.push_back(Bytes(load, nest, level));
     }
-    double all = 0;
-    for (double bytes : read) all += bytes;
-    return all;
+    double cost = 0;
+    for (const Cache& cache : caches) cost += cache.cost * BeyondCache(nest, bytes, cache);
+    return cost;
   }
 
  private:
+  // How an access goes through memory: strides, and how many steps of each, the least first.
+  using Strides = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
   struct Load {
-    const Access* access;
-    Strides inside;  // of all that is not around
-    size_t store;    // in whose loop
-    bool is_again;   // a store before this one reads the same
+    int64_t slot;
+    Strides inside;                          // of all that is not around
+    llvm::SmallVector<int64_t, 12> strides;  // by axis; no less where it is not linear
+    double element, whole;                   // bytes of one, and of all of the argument
+    size_t store;                            // in whose loop
+    bool is_again;                           // a store before this one reads the same
   };
 
-  // Which part of so many bytes stays.
-  double Stays(double bytes) const {
-    if (bytes <= cache_) return 1;
-    return bytes >= most_ * cache_ ? 0 : (most_ * cache_ - bytes) / ((most_ - 1) * cache_);
+  double BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes, const Cache& cache) const {
+    const size_t n = loads_.size();
+    llvm::SmallVector<double, 8> read(bytes.end() - static_cast<ptrdiff_t>(n), bytes.end());
+    for (size_t level = nest.size(); level-- > 0;) {
+      const auto all = bytes.slice(level * n, n), within = bytes.slice((level + 1) * n, n);
+      // What the stores' own loops read, each by itself; around these, what any of them reads.
+      llvm::SmallVector<double, 4> bodies(stores_, 0);
+      const bool own = level + own_loops_ >= nest.size();
+      for (size_t i = 0; i < n; ++i) {
+        if (own || !loads_[i].is_again) bodies[own ? loads_[i].store : 0] += within[i];
+      }
+      const auto steps = static_cast<double>(nest[level].second);
+      for (size_t i = 0; i < n; ++i) {
+        const bool looked_at = !cache.innermost || level + 1 == nest.size();
+        const double stays = looked_at ? Stays(bodies[own ? loads_[i].store : 0], cache) : 0;
+        read[i] *= stays * (all[i] / within[i]) + (1 - stays) * steps;
+      }
+    }
+    double sum = 0;
+    for (double r : read) sum += r;
+    return sum;
   }
+
+  // Which part of so many bytes stays.
+  static double Stays(double bytes, const Cache& cache) {
+    if (bytes <= cache.bytes) return 1;
+    const double most = cache.most * cache.bytes;
+    return bytes >= most ? 0 : (most - bytes) / (most - cache.bytes);
+  }
+
   // Those of `of`; null: all.
   void AddLoads(const NodeSet* of, size_t store) {
     for (const Access& a : t_.accesses()) {
       if (a.is_store() || (of && !of->Contains(a.node))) continue;
-      Load load = {&a, {}, store, false};
+      const UOp* memory = a.node->src(0);
+      while (memory->num_srcs > 0) memory = memory->src(0);
+      const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
+      const auto whole = element * static_cast<double>(memory->dtype.size());
+      Load load = {a.slot, {}, {}, element, whole, store, false};
       for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-        if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, a, i, t_.Size(i));
+        const std::optional<int64_t> stride = t_.Stride(a, i);
+        load.strides.push_back(stride ? std::abs(*stride) : INT64_MAX);
+        if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, load, i, t_.Size(i));
       }
       // Reduces that read the same read it once, if it stays.
       bool is_mine = false;
@@ -97,33 +124,22 @@ class Traffic {
       if (!is_mine) loads_.push_back(std::move(load));
     }
   }
-  void Add(Strides& strides, const Access& a, size_t axis, int64_t steps) const {
-    const std::optional<int64_t> stride = t_.Stride(a, axis);
-    if (stride != 0) strides.emplace_back(stride ? std::abs(*stride) : INT64_MAX, steps);
+  static void Add(Strides& strides, const Load& load, size_t axis, int64_t steps) {
+    if (load.strides[axis] == 0) return;
+    const std::pair<int64_t, int64_t> own = {load.strides[axis], steps};
+    strides.insert(llvm::upper_bound(strides, own), own);
   }
   bool Same(const Load& a, const Load& b) const {
-    if (a.access->slot != b.access->slot || Bytes(a, {}, 0) != Bytes(b, {}, 0)) return false;
+    if (a.slot != b.slot || Bytes(a, {}, 0) != Bytes(b, {}, 0)) return false;
     for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-      if (!IsAround(t_.schedule().axes[i].kind)) continue;
-      if (t_.Stride(*a.access, i) != t_.Stride(*b.access, i)) return false;
+      if (IsAround(t_.schedule().axes[i].kind) && a.strides[i] != b.strides[i]) return false;
     }
     return true;
-  }
-  static double Element(const Access& a) {
-    return static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
-  }
-  double Whole(const Access& a) const {
-    const UOp* memory = a.node->src(0);
-    while (memory->num_srcs > 0) memory = memory->src(0);
-    return Element(a) * static_cast<double>(memory->dtype.size());
   }
   // What the loops of `nest` from number `level` on read, with all that is inside of them.
   double Bytes(const Load& load, const Nest& nest, size_t level) const {
     Strides strides = load.inside;
-    for (size_t n = level; n < nest.size(); ++n) {
-      Add(strides, *load.access, nest[n].first, nest[n].second);
-    }
-    llvm::sort(strides);
+    for (size_t n = level; n < nest.size(); ++n) Add(strides, load, nest[n].first, nest[n].second);
     // Elements that follow each other share lines.
     double elements = 1, run = 1;
     for (const auto& [stride, steps] : strides) {
@@ -131,14 +147,12 @@ class Traffic {
       if (static_cast<double>(stride) <= run) run *= static_cast<double>(steps);
     }
     // A line's neighbour is fetched with it.
-    const double bytes = Element(*load.access), line = 2 * t_.target().cache_line;
-    return std::min(elements * bytes * std::max(1.0, line / (run * bytes)), Whole(*load.access));
+    const double line = 2 * t_.target().cache_line;
+    return std::min(elements * std::max(load.element, line / run), load.whole);
   }
 
   const Tuner& t_;
-  const double cache_;
   const size_t own_loops_;
-  const double most_;
   size_t stores_ = 0;
   std::vector<Load> loads_;
 };
@@ -176,7 +190,8 @@ bool LoopInCache(Tuner& t, int64_t groups) {
   const auto near_cache = static_cast<double>(t.target().near_cache_bytes);
   // What comes from the core's next cache costs too, if less: the nearest one keeps what a group
   // reads in its own loop.
-  constexpr double kNear = 1.0 / 4;
+  const Cache far = {.bytes = cache};
+  const Cache near = {.bytes = near_cache, .most = 1.5, .innermost = true, .cost = 1.0 / 4};
   size_t best = SIZE_MAX;
   int64_t best_steps = 0;
   double least = 0;
@@ -184,12 +199,8 @@ bool LoopInCache(Tuner& t, int64_t groups) {
   // Several stores may each have the group's loop for itself.
   for (const bool apart : {false, true}) {
     if (apart && t.kernel().body.root->num_srcs < 2) continue;
-    constexpr double kMostNear = 1.5;
-    const size_t own_loops = apart ? 1 : 0;
-    const Traffic far(t, cache, own_loops), near(t, near_cache, own_loops, kMostNear);
-    const auto cost = [&](const Nest& nest) {
-      return far.Of(nest) + kNear * near.Of(nest, nest.size() - 1);
-    };
+    const Traffic traffic(t, apart ? 1 : 0);
+    const auto cost = [&](const Nest& nest) { return traffic.Of(nest, {far, near}); };
     if (!apart) least = cost(plain) * kWorthIt;
     const auto consider = [&](size_t k, int64_t steps) {
       if (steps == 1 || results / steps < groups) return;
@@ -201,7 +212,7 @@ bool LoopInCache(Tuner& t, int64_t groups) {
       for (int64_t d = 1; d * d <= size; ++d) {
         if (size % d != 0) continue;
         consider(k, size / d);
-        consider(k, d);
+        if (d != size / d) consider(k, d);
       }
     }
   }
@@ -226,12 +237,13 @@ void OrderGroups(Tuner& t) {
       llvm::any_of(nest, [&](const auto& loop) { return t.IsSymbolic(loop.first); });
   if (globals.size() < 2 || ordered || symbolic) return;
   // Half of it is what a core finds for certain; to follow another order costs nothing.
-  const Traffic traffic(t, static_cast<double>(t.target().core_cache_bytes) / 2);
-  double least = traffic.Of(nest) * kWorthIt;
+  const Traffic traffic(t);
+  const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes) / 2};
+  double least = traffic.Of(nest, {cache}) * kWorthIt;
   size_t best = 0;
   for (size_t k = 1; k < globals.size(); ++k) {
     std::swap(nest[0], nest[k]);
-    if (const double bytes = traffic.Of(nest); bytes < least) least = bytes, best = k;
+    if (const double bytes = traffic.Of(nest, {cache}); bytes < least) least = bytes, best = k;
     std::swap(nest[0], nest[k]);
   }
   if (best != 0) t.TryWith("swap", globals[0], t.schedule().axes[globals[best]].name);
@@ -248,8 +260,8 @@ void DistributeLoops(Tuner& t) {
   if (nest.empty() || stores.size() < 2 || done) return;
   const auto near = static_cast<double>(t.target().near_cache_bytes);
   // Not all of it: what all of them write takes its place too.
-  const double together = Traffic(t, near * 0.75).Of(nest);
-  const double apart = Traffic(t, near, nest.size()).Of(nest);
+  const double together = Traffic(t).Of(nest, {{.bytes = near * 0.75}});
+  const double apart = Traffic(t, nest.size()).Of(nest, {{.bytes = near}});
   if (apart < together * kWorthIt) t.Try("distribute", nest[0].first);
 }
 
