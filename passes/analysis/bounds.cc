@@ -46,9 +46,8 @@ Interval ReduceInterval(const UOp* u, Interval v) {
   const bool keeps = op == Op::kMax || op == Op::kMin || op == Op::kAnd || op == Op::kOr;
   if (u->dtype.is_bool() || !keeps) return FullInterval(u->dtype.scalar());
   if (op == Op::kMax || op == Op::kMin) {
-    // Over nothing it is the identity.
+    // Over nothing it is the identity: a loop may have no steps, an axis no elements.
     const Interval full = FullInterval(u->dtype.scalar());
-    if (u->op != Op::kReduce) return v;
     return op == Op::kMax ? Interval{full.lo, v.hi} : Interval{v.lo, full.hi};
   }
   return FullInterval(u->dtype.scalar());
