@@ -61,7 +61,7 @@ std::string OptText(const Opt& opt) {
   return out + ")";
 }
 
-absl::Status ApplyFirmOpt(Schedule& schedule, const Opt& opt, const Target& target) {
+absl::Status ApplyGivenOpt(Schedule& schedule, const Opt& opt, const Target& target) {
   for (const OptRow& row : kOpts) {
     if (row.kind.name != opt.name) continue;
     OptApplier applier(schedule, opt, target);
@@ -83,7 +83,7 @@ absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target) 
   auto digits = schedule.digits;
   auto padded = schedule.padded;
   const bool no_locals = schedule.no_locals;
-  absl::Status status = ApplyFirmOpt(schedule, opt, target);
+  absl::Status status = ApplyGivenOpt(schedule, opt, target);
   if (status.ok()) return status;
   schedule.axes = std::move(axes);
   schedule.digits = std::move(digits);

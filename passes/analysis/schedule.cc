@@ -152,7 +152,7 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel
     schedule.padded.push_back(false);
   }
   for (const Opt& opt : kernel.opts) {
-    if (absl::Status s = ApplyFirmOpt(schedule, opt, target); !s.ok()) {
+    if (absl::Status s = ApplyGivenOpt(schedule, opt, target); !s.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("kernel @", kernel.name, ": ",
                        absl::string_view(s.message().data(), s.message().size())));

@@ -83,8 +83,8 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel
 
 // Applies one more opt; on error the schedule is as it was.
 absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target);
-// The same; on error the schedule is of no more use.
-absl::Status ApplyFirmOpt(Schedule& schedule, const Opt& opt, const Target& target);
+// The same for an opt that a kernel is given: on error the schedule is of no more use.
+absl::Status ApplyGivenOpt(Schedule& schedule, const Opt& opt, const Target& target);
 
 std::string OptText(const Opt& opt);  // "local(i0, 4)"
 

@@ -87,8 +87,7 @@ std::vector<std::string> Columns(const Tuner& t, const std::vector<const UOp*>& 
   return names;
 }
 
-// How sums are made: what lanes they have in the reduces whose results are kept, and which have
-// terms there.
+// The lanes that terms of kept sums have, and the columns, by name, that there is such a sum for.
 struct Sums {
   int64_t terms = 1;
   std::vector<std::string> columns;
