@@ -133,9 +133,6 @@ int64_t TilesTogether(const Tuner& t, LoopSet shared, size_t axis, int64_t rows)
   return best;
 }
 
-// Rows and columns of a tile where it does not matter how often what the rows share is read.
-constexpr int64_t kSquare = 4;
-
 // A tile of rows, and how many of them a group makes together.
 struct Rows {
   int64_t rows = 1;
@@ -157,15 +154,12 @@ Rows TileRows(Tuner& t, LoopSet shared, const Sums& sums) {
   };
   const bool widens = most > kBesideTwo && (llvm::any_of(t.Axes(AxisKind::kVector), wide) ||
                                             llvm::any_of(sums.columns, even));
-  const auto pads = [&](size_t i, int64_t rows) {
-    return t.TileAlong(i, rows, t.Size(i) % rows == 0 ? rows : 1) == rows;
-  };
   size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
     int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
-    if (widens && pads(i, kBesideTwo)) rows = kBesideTwo;
+    if (widens && t.TakesTiles(i, kBesideTwo)) rows = kBesideTwo;
     const std::pair<size_t, int64_t> score = {t.ServedAlong(i), rows};
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
@@ -173,8 +167,9 @@ Rows TileRows(Tuner& t, LoopSet shared, const Sums& sums) {
   if (best == kNoAxis) return {};
   Rows tile;
   tile.rows = best_score.second;
-  if (!sums.columns.empty() && most >= kSquare && pads(best, kSquare)) {
-    if (TilesTogether(t, shared, best, kSquare) > 1) tile.rows = kSquare;
+  if (!sums.columns.empty() && most >= LaneCosts::kTermRows &&
+      t.TakesTiles(best, LaneCosts::kTermRows)) {
+    if (TilesTogether(t, shared, best, LaneCosts::kTermRows) > 1) tile.rows = LaneCosts::kTermRows;
   }
   tile.together = TilesTogether(t, shared, best, tile.rows);
   tile.axis = t.schedule().axes[best].name;
@@ -195,7 +190,9 @@ void WidenVectors(Tuner& t, LoopSet shared, const Sums& sums, int64_t rows) {
     const auto [rest, vectors] = Wider(t, shared, axis, rows);
     if (vectors > 1) t.Try("upcast", rest, vectors);
   }
-  const int64_t most = std::min(kSquare * kSquare, t.target().MaxTile() / sums.terms) / rows;
+  const int64_t most =
+      std::min(LaneCosts::kTermRows * LaneCosts::kTermRows, t.target().MaxTile() / sums.terms) /
+      rows;
   for (const std::string& name : sums.columns) {
     const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
     const int64_t columns = GreatestDivisor(t.Size(axis), most);

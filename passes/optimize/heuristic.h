@@ -78,6 +78,8 @@ class Tuner {
   // Rows of a tile along an axis, at most `most`: `divisor` of its size, or where that is no more
   // than half of `most` the greatest number that pads the axis by little.
   int64_t TileAlong(size_t axis, int64_t most, int64_t divisor) const;
+  // Whether tiles of so many rows divide an axis, or pad it by little.
+  bool TakesTiles(size_t axis, int64_t rows) const;
   // Makes so many results side by side along a global axis, which is padded to that if need be: to
   // an even number of tiles where that is little more.
   bool Upcast(size_t axis, int64_t rows);
@@ -93,6 +95,7 @@ class Tuner {
 
  private:
   bool Keep(Opt opt);
+  bool MayPad(size_t axis) const;
 
   const Kernel& kernel_;
   ShapeMap& shapes_;

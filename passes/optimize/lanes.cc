@@ -210,7 +210,7 @@ std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
 }
 
 LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
-  constexpr int64_t kMostRows = 4, kShort = 6;
+  constexpr int64_t kShort = 6;
   int64_t widest = 1;
   for (const Reduce& reduce : reduces_) {
     const size_t last = LastAxis(reduce.node);
@@ -238,10 +238,10 @@ LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
   const auto stores = static_cast<int64_t>(t_.schedule().stores);
   int64_t most = std::min(words / widest, kMostSums / stores);
   for (const auto& [loads, axis] : axes) {
-    const int64_t limit = std::min(kMostRows, most), size = t_.Size(axis);
+    const int64_t limit = std::min(kTermRows, most), size = t_.Size(axis);
     const bool whole = size <= std::min(kShort, most);
     const int64_t divisor = size % limit == 0    ? limit
-                            : limit == kMostRows ? PowerOfTwoDivisor(size, limit)
+                            : limit == kTermRows ? PowerOfTwoDivisor(size, limit)
                                                  : 1;
     const int64_t rows = whole ? size : t_.TileAlong(axis, limit, divisor);
     if (rows == 1) continue;

@@ -59,6 +59,8 @@ class LaneCosts {
   // What is left of an axis beside a vector of `width` lanes, and how many of these vectors, at
   // most `most`, stand side by side since they share what does not vary along it.
   std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
+  // Rows and columns of a tile of sums that have terms in lanes.
+  static constexpr int64_t kTermRows = 4;
   // Beside terms in lanes: as many as leave the sums in `words` of 32 bits.
   Tile TileOfTerms(int64_t words) const;
 

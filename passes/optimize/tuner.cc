@@ -3,6 +3,18 @@
 #include "passes/optimize/heuristic.h"
 
 namespace tg {
+namespace {
+
+// What padding may waste, one in so many: for tiles, and for a number of tiles that splits into
+// blocks.
+constexpr int64_t kTileWaste = 16, kBlockWaste = 64;
+
+// Whether a multiple of `rows` is little more than `size`.
+bool WastesLittle(int64_t size, int64_t rows, int64_t waste) {
+  return ((size + rows - 1) / rows * rows - size) * waste <= size;
+}
+
+}  // namespace
 
 int64_t PowerOfTwoDivisor(int64_t n, int64_t limit) {
   int64_t d = 1;
@@ -85,25 +97,30 @@ LoopSet Tuner::SharedAlong() const {
   return shared;
 }
 
-int64_t Tuner::TileAlong(size_t axis, int64_t most, int64_t divisor) const {
-  constexpr int64_t kWaste = 16;  // one in so many
+bool Tuner::MayPad(size_t axis) const {
+  const ScheduledAxis& a = schedule_.axes[axis];
+  return a.kind == AxisKind::kGlobal && schedule_.digits[a.base].size() == 1;
+}
+
+bool Tuner::TakesTiles(size_t axis, int64_t rows) const {
   const int64_t size = Size(axis);
-  const bool whole = schedule_.digits[schedule_.axes[axis].base].size() == 1;
-  if (!whole || schedule_.axes[axis].kind != AxisKind::kGlobal) return divisor;
-  if (2 * divisor > most || size <= most) return divisor;
+  return size % rows == 0 || (MayPad(axis) && size > rows && WastesLittle(size, rows, kTileWaste));
+}
+
+int64_t Tuner::TileAlong(size_t axis, int64_t most, int64_t divisor) const {
+  const int64_t size = Size(axis);
+  if (!MayPad(axis) || 2 * divisor > most || size <= most) return divisor;
   for (int64_t rows = most; rows > divisor; --rows) {
-    if (((size + rows - 1) / rows * rows - size) * kWaste <= size) return rows;
+    if (WastesLittle(size, rows, kTileWaste)) return rows;
   }
   return divisor;
 }
 
 bool Tuner::Upcast(size_t axis, int64_t rows) {
-  constexpr int64_t kWaste = 64;  // one in so many, for tiles that split into blocks
   const int64_t size = Size(axis);
   int64_t to = rows;
   for (int64_t tiles = 2; size % rows != 0 && tiles <= 8; tiles *= 2) {
-    const int64_t all = rows * tiles;
-    if (((size + all - 1) / all * all - size) * kWaste <= size) to = all;
+    if (WastesLittle(size, rows * tiles, kBlockWaste)) to = rows * tiles;
   }
   if (size % to != 0 && !Try("padto", axis, to)) return false;
   return Try("upcast", axis, rows);
