@@ -86,7 +86,7 @@ int64_t Apply(Op op, int64_t a, int64_t b, int64_t c) {
 
 }  // namespace
 
-absl::StatusOr<SizeExpr> SizeExpr::From(const UOp* u, const Context& context) {
+absl::StatusOr<SizeExpr> SizeExpr::From(const UOp* u, const Context& context, const UOp* item) {
   SizeExpr e;
   e.steps_.clear();
   // Operands before operators; a shared part is repeated.
@@ -94,7 +94,7 @@ absl::StatusOr<SizeExpr> SizeExpr::From(const UOp* u, const Context& context) {
   while (!stack.empty()) {
     const auto [v, done] = stack.back();
     stack.pop_back();
-    const int n = NumOperands(v->op);
+    const int n = v == item ? 0 : NumOperands(v->op);
     if (n < 0 || v->dtype.lanes() != 1) {
       return absl::InvalidArgumentError(
           absl::StrCat("the size of a grid depends on a ", std::string(Mnemonic(v->op)),
@@ -115,13 +115,16 @@ absl::StatusOr<SizeExpr> SizeExpr::From(const UOp* u, const Context& context) {
   return e;
 }
 
-int64_t SizeExpr::Evaluate(const std::function<int64_t(std::string_view)>& var) const {
+int64_t SizeExpr::Evaluate(const std::function<int64_t(std::string_view)>& var,
+                           int64_t item) const {
   std::vector<int64_t> stack;
   for (const Step& s : steps_) {
     if (s.op == Op::kConst) {
       stack.push_back(s.value);
     } else if (s.op == Op::kVar) {
       stack.push_back(var(s.var));
+    } else if (s.op == Op::kSpecial) {
+      stack.push_back(item);
     } else {
       const auto n = static_cast<size_t>(NumOperands(s.op));
       int64_t operands[3] = {0, 0, 0};

@@ -29,12 +29,14 @@ class SizeExpr {
  public:
   SizeExpr() : SizeExpr(1) {}
   explicit SizeExpr(int64_t value) { steps_.push_back({Op::kConst, value, {}}); }
-  // Of constants, vars and integer arithmetic; other ops are an error.
-  static absl::StatusOr<SizeExpr> From(const UOp* u, const Context& context);
+  // Of constants, vars and integer arithmetic; other ops are an error. `item`: a special that may
+  // occur as well, for which Evaluate takes a value.
+  static absl::StatusOr<SizeExpr> From(const UOp* u, const Context& context,
+                                       const UOp* item = nullptr);
 
   bool IsConst() const { return steps_.size() == 1 && steps_[0].op == Op::kConst; }
   // The value where each variable is what `var` says. Division by zero as ops.def has it.
-  int64_t Evaluate(const std::function<int64_t(std::string_view)>& var) const;
+  int64_t Evaluate(const std::function<int64_t(std::string_view)>& var, int64_t item = 0) const;
   // The names that Evaluate asks for.
   std::vector<std::string> Vars() const;
 

@@ -214,4 +214,22 @@ int64_t Bounds::KnownDivisor(const UOp* root) {
   return divisors_[root->id];
 }
 
+std::optional<RangeLimit> LimitOf(const UOp* range) {
+  if (range->op != Op::kRange || !range->dtype.is_index() || IsConst(range->src(0))) {
+    return std::nullopt;
+  }
+  const UOp* end = range->src(0);
+  // range < x / d + c  <=>  d * (range + 1 - c) <= x
+  const bool is_sum = end->op == Op::kAdd && IsConst(end->src(1));
+  const UOp* quotient = is_sum ? end->src(0) : end;
+  if (quotient->op != Op::kFloorDiv || !IsConst(quotient->src(1))) return RangeLimit{1, 1, end};
+  const int64_t d = quotient->src(1)->word(), c = is_sum ? end->src(1)->word() : 0;
+  int64_t offset = 0;
+  if (d <= 0 || __builtin_sub_overflow(1, c, &offset) ||
+      __builtin_mul_overflow(d, offset, &offset)) {
+    return std::nullopt;
+  }
+  return RangeLimit{d, offset, quotient->src(0)};
+}
+
 }  // namespace tg

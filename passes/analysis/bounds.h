@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ir/context.h"
@@ -16,6 +17,16 @@
 #include "passes/analysis/interval.h"
 
 namespace tg {
+
+// What holds of every value of a range that ends at an index which is not constant:
+// factor * range + offset <= limit.
+struct RangeLimit {
+  int64_t factor;
+  int64_t offset;
+  const UOp* limit;
+};
+// nullopt for other nodes, and where the numbers are too great.
+std::optional<RangeLimit> LimitOf(const UOp* range);
 
 class Bounds {
  public:

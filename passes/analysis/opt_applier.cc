@@ -51,12 +51,33 @@ absl::Status OptApplier::Vectorize() {
 
 absl::Status OptApplier::Unroll() { return Mark({AxisKind::kReduce}, AxisKind::kUnroll, 32); }
 
-absl::Status OptApplier::Loop() {
+absl::Status OptApplier::RefuseAfterDistribute() {
   const auto distributed = [](const ScheduledAxis& a) { return a.own_loops; };
-  if (std::any_of(s_.axes.begin(), s_.axes.end(), distributed)) {
-    return IllegalOpt(opt_, "after distribute");
-  }
+  if (std::none_of(s_.axes.begin(), s_.axes.end(), distributed)) return absl::OkStatus();
+  return IllegalOpt(opt_, "after distribute");
+}
+
+absl::Status OptApplier::Loop() {
+  if (absl::Status s = RefuseAfterDistribute(); !s.ok()) return s;
   return Mark({AxisKind::kGlobal}, AxisKind::kLoop, INT64_MAX);
+}
+
+absl::Status OptApplier::Deal() {
+  if (absl::Status s = RefuseAfterDistribute(); !s.ok()) return s;
+  size_t axis = 0;
+  int64_t groups = 0;
+  if (absl::Status s = Operands(axis, &groups, /*need_amount=*/true); !s.ok()) return s;
+  if (absl::Status s = CheckSplit(s_.axes[axis]); !s.ok()) return s;
+  const ScheduledAxis& whole = s_.axes[axis];
+  if (whole.kind != AxisKind::kGlobal) return IllegalOpt(opt_, "the axis is not global");
+  const int64_t steps = whole.max_size;
+  if (groups >= steps) {
+    return IllegalOpt(opt_, absl::StrCat("the axis has ", steps, " steps for ", groups, " groups"));
+  }
+  SplitInto(axis, (steps + groups - 1) / groups, groups);
+  s_.axes[axis].dealt = s_.axes[axis + 1].dealt = steps;
+  MoveTo(axis, AxisKind::kLoop);
+  return absl::OkStatus();
 }
 
 absl::Status OptApplier::Distribute() {
@@ -181,11 +202,7 @@ absl::Status OptApplier::Operands(size_t& axis, int64_t* n, bool need_amount) {
   return absl::OkStatus();
 }
 
-absl::Status OptApplier::SplitAxis(bool outer_is_n, size_t* marked) {
-  size_t axis = 0;
-  int64_t n = 0;
-  if (absl::Status s = Operands(axis, &n, marked == nullptr); !s.ok()) return s;
-  const ScheduledAxis whole = s_.axes[axis];
+absl::Status OptApplier::CheckParts(const ScheduledAxis& whole) {
   if (!whole.shares.empty()) {
     return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " shares axis ", whole.shares));
   }
@@ -193,38 +210,57 @@ absl::Status OptApplier::SplitAxis(bool outer_is_n, size_t* marked) {
     if (a.shares == whole.name)
       return IllegalOpt(opt_, "group axis " + a.name + " shares the axis");
   }
+  if (whole.dealt != 0) return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " is dealt"));
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::CheckSplit(const ScheduledAxis& whole) {
+  if (absl::Status s = CheckParts(whole); !s.ok()) return s;
+  if (whole.size.is_symbolic()) return IllegalOpt(opt_, "the axis is symbolic");
+  if (whole.max_size == 0) return IllegalOpt(opt_, "the axis has no iterations");
+  return absl::OkStatus();
+}
+
+void OptApplier::SplitInto(size_t axis, int64_t outer, int64_t inner) {
+  ScheduledAxis& high = s_.axes[axis];
+  ScheduledAxis low = high;
+  low.name = high.name + ".1";
+  low.size = low.max_size = inner;
+  low.grid_dim = -1;
+  high.name += ".0";
+  high.size = high.max_size = outer;
+  Insert(axis + 1, low);
+  auto& digits = s_.digits[low.base];
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (digits[i].axis != axis) continue;
+    const int64_t stride = digits[i].stride;
+    digits[i].stride = stride * inner;
+    digits.insert(digits.begin() + static_cast<ptrdiff_t>(i) + 1, {axis + 1, stride});
+    break;
+  }
+}
+
+absl::Status OptApplier::SplitAxis(bool outer_is_n, size_t* marked) {
+  size_t axis = 0;
+  int64_t n = 0;
+  if (absl::Status s = Operands(axis, &n, marked == nullptr); !s.ok()) return s;
+  const ScheduledAxis whole = s_.axes[axis];
+  if (absl::Status s = CheckParts(whole); !s.ok()) return s;
   if (marked && (n == 0 || (!whole.size.is_symbolic() && n == whole.max_size))) {
     const bool loop = whole.kind == AxisKind::kGlobal && opt_.name == "loop";
     if (whole.size.is_symbolic() && !loop) return IllegalOpt(opt_, "the axis is symbolic");
     *marked = axis;
     return absl::OkStatus();
   }
-  if (whole.size.is_symbolic()) return IllegalOpt(opt_, "the axis is symbolic");
-  if (whole.max_size == 0) return IllegalOpt(opt_, "the axis has no iterations");
+  if (absl::Status s = CheckSplit(whole); !s.ok()) return s;
   if (whole.max_size % n != 0) {
     return IllegalOpt(opt_, absl::StrCat(n, " does not divide the axis's size ", whole.max_size,
                                          " (padto first)"));
   }
   if (n == whole.max_size) return IllegalOpt(opt_, "the amount is the whole axis");
   const int64_t inner = outer_is_n ? whole.max_size / n : n;
-  ScheduledAxis low = whole;
-  low.name = whole.name + ".1";
-  low.size = low.max_size = inner;
-  low.grid_dim = -1;
-  ScheduledAxis& high = s_.axes[axis];
-  high.name = whole.name + ".0";
-  high.size = high.max_size = whole.max_size / inner;
-  const size_t low_at = axis + 1;
-  Insert(low_at, low);
-  auto& digits = s_.digits[whole.base];
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (digits[i].axis != axis) continue;
-    const int64_t stride = digits[i].stride;
-    digits[i].stride = stride * inner;
-    digits.insert(digits.begin() + static_cast<ptrdiff_t>(i) + 1, {low_at, stride});
-    break;
-  }
-  if (marked) *marked = outer_is_n ? axis : low_at;
+  SplitInto(axis, whole.max_size / inner, inner);
+  if (marked) *marked = outer_is_n ? axis : axis + 1;
   return absl::OkStatus();
 }
 
@@ -242,7 +278,12 @@ absl::Status OptApplier::Mark(std::initializer_list<AxisKind> from, AxisKind to,
   if (absl::Status s = SplitAxis(outer_is_n, &axis); !s.ok()) return s;
   const int64_t n = s_.axes[axis].max_size;
   if (n > limit) return IllegalOpt(opt_, absl::StrCat("the amount ", n, " is over ", limit));
-  // The axis moves behind all of its new rank.
+  MoveTo(axis, to);
+  return absl::OkStatus();
+}
+
+void OptApplier::MoveTo(size_t axis, AxisKind to) {
+  // Behind all of its new rank.
   ScheduledAxis moved = s_.axes[axis];
   moved.kind = to;
   moved.own_loops &= to == AxisKind::kLoop;
@@ -257,7 +298,6 @@ absl::Status OptApplier::Mark(std::initializer_list<AxisKind> from, AxisKind to,
       if (d.axis == SIZE_MAX) d.axis = at;
     }
   }
-  return absl::OkStatus();
 }
 
 absl::Status OptApplier::MarkGroup() {

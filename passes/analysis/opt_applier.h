@@ -26,6 +26,7 @@ class OptApplier {
   absl::Status Vectorize();
   absl::Status Unroll();
   absl::Status Loop();
+  absl::Status Deal();
   absl::Status Distribute();
   absl::Status Local();
   absl::Status Group();
@@ -49,7 +50,15 @@ class OptApplier {
   // Splits the named axis; `inner` (or the outer part with `outer_is_n`) gets `n`. Gives the axis
   // of that size in *marked, the whole axis where the amount covers it.
   absl::Status SplitAxis(bool outer_is_n, size_t* marked);
+  // Replaces the axis by two, the inner one of size `inner`.
+  void SplitInto(size_t axis, int64_t outer, int64_t inner);
+  absl::Status RefuseAfterDistribute();
 
+  // Whether the axis may be split or marked as it stands.
+  absl::Status CheckParts(const ScheduledAxis& whole);
+  absl::Status CheckSplit(const ScheduledAxis& whole);
+
+  void MoveTo(size_t axis, AxisKind to);
   absl::Status Mark(std::initializer_list<AxisKind> from, AxisKind to, int64_t limit);
   absl::Status MarkGroup();
 

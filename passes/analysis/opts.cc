@@ -29,6 +29,11 @@ constexpr OptRow kOpts[] = {
      &OptApplier::GroupTop},
     {{"loop", "loop(AXIS[, N])", "a global axis, or N of it, as a loop inside the work-item"},
      &OptApplier::Loop},
+    {{"deal", "deal(AXIS, N)",
+      "AXIS becomes AXIS.1, N groups that take turns at its steps, and AXIS.0, each one's loop "
+      "over "
+      "its own; where N does not divide the steps the first groups have one more"},
+     &OptApplier::Deal},
     {{"distribute", "distribute(AXIS)",
       "each store, and each staged value that varies along it, has a loop of its own along a loop "
       "axis, and along those inside it; what is staged is kept for all of its steps"},

@@ -30,11 +30,12 @@ struct ScheduledAxis {
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;       // set by opt `grid`
   bool own_loops = false;  // of a loop: stores and staged values have their own (`distribute`)
+  int64_t dealt = 0;       // of the two axes that an axis of so many steps was dealt to (`deal`)
   std::string shares;      // of a group axis: the local or other group axis whose work-items it is
   size_t base = 0;         // the axis in Schedule::base that it is a part of
 };
 
-// One term of a base axis: `axes[axis] * stride`.
+// One term of a base axis: `axes[axis] * stride`. Outer ones come first.
 struct Digit {
   size_t axis = 0;
   int64_t stride = 1;

@@ -90,6 +90,20 @@ const Linear* LinearBuilder::ClauseOf(const UOp* gate) const {
 }
 
 Interval LinearBuilder::BoundsWithoutAssumptions(const Linear& a) {
+  Interval v = BoundsOfTerms(a);
+  for (const auto& [term, k] : a.terms) {
+    const auto limit = LimitOf(term);
+    if (!limit || k % limit->factor != 0) continue;
+    Linear rest = Add(a, Linear::Term(term), WrapNegate(k));
+    rest = Add(rest, FormOf(limit->limit), k / limit->factor);
+    rest.Advance(WrapMul(limit->offset, WrapNegate(k / limit->factor)));
+    const Interval bound = BoundsOfTerms(rest);
+    v = Intersect(v, k > 0 ? Interval{INT64_MIN, bound.hi} : Interval{bound.lo, INT64_MAX});
+  }
+  return v;
+}
+
+Interval LinearBuilder::BoundsOfTerms(const Linear& a) {
   Interval sum{a.constant, a.constant};
   for (const auto& [term, k] : a.terms) {
     const Interval t = bounds_.Of(term);

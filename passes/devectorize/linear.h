@@ -74,6 +74,7 @@ class LinearBuilder {
   // Splits a into a multiple of d (divided by d already) and the rest, whose constant is in 0..d-1.
   std::pair<Linear, Linear> SplitMultiples(const Linear& a, int64_t d) const;
   Interval BoundsWithoutAssumptions(const Linear& a);
+  Interval BoundsOfTerms(const Linear& a);
   // a = coarse * size + fine with fine in 0..size-1, for a size > 1 that divides d; size 0: none.
   struct Grain {
     int64_t size = 0;

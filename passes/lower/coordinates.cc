@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
 #include "ir/shape.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg {
 namespace {
@@ -70,11 +71,7 @@ class Maker {
           out_.axis[i] = b_.Unroll(static_cast<int64_t>(i), a.max_size);
           break;
         case AxisKind::kLoop:
-          out_.axis[i] = b_.Range(simplify_(b_.Index(a.size)));
-          if (a.own_loops)
-            out_.own_loops.push_back(i);
-          else
-            out_.loops.push_back(out_.axis[i]);
+          if (a.dealt == 0) out_.axis[i] = b_.Range(simplify_(b_.Index(a.size)));
           break;
         case AxisKind::kReduce:
         case AxisKind::kStage:
@@ -88,10 +85,30 @@ class Maker {
       if (s_.axes[i].shares.empty()) continue;
       out_.axis[i] = out_.axis[static_cast<size_t>(s_.FindAxis(s_.axes[i].shares))];
     }
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      const ScheduledAxis& a = s_.axes[i];
+      if (a.kind != AxisKind::kLoop) continue;
+      if (a.dealt != 0) out_.axis[i] = b_.Range(simplify_(DealtSteps(i)));
+      if (a.own_loops)
+        out_.own_loops.push_back(i);
+      else
+        out_.loops.push_back(out_.axis[i]);
+    }
     return std::move(out_);
   }
 
  private:
+  // How many steps of a dealt axis the group has, whose number is the digit after the loop's.
+  const UOp* DealtSteps(size_t loop) {
+    const auto& digits = s_.digits[s_.axes[loop].base];
+    const auto* own = llvm::find_if(digits, [&](const Digit& d) { return d.axis == loop; });
+    const size_t group = (own + 1)->axis;
+    const int64_t groups = s_.axes[group].max_size;
+    // Those at its own number, that and `groups`, and so on.
+    const UOp* left = b_.Sub(b_.Index(s_.axes[loop].dealt + groups - 1), out_.axis[group]);
+    return b_.Alu(Op::kFloorDiv, {left, b_.Index(groups)});
+  }
+
   bool IsShared(const std::string& name) const {
     return std::any_of(s_.axes.begin(), s_.axes.end(),
                        [&](const ScheduledAxis& a) { return a.shares == name; });

@@ -110,33 +110,35 @@ int64_t ReadByAll(const Tuner& t, size_t axis) {
   return all;
 }
 
-// How many tiles of `rows` along an axis a group makes together: where what all rows read is far
-// from staying in a core's cache, each part of it serves so many tiles before the next is read. As
-// many as leave what is kept of them in that cache, if each core still has a few groups, and none
-// more tiles than without.
-int64_t TilesTogether(const Tuner& t, LoopSet shared, size_t axis, int64_t rows) {
+// How many groups the tiles of `rows` along an axis are dealt to, 0: each is a group's own. Where
+// what all rows read is far from staying in a core's cache, each part of it serves the tiles of a
+// group before the next is read: as few groups as leave what is kept of their tiles in that cache,
+// each core a few groups, and none more tiles than if each were a group's own.
+int64_t GroupsOfTiles(const Tuner& t, LoopSet shared, size_t axis, int64_t rows) {
   const int64_t cache = t.target().core_cache_bytes, cores = t.target().compute_units;
-  if (ReadByAll(t, axis) <= 2 * cache || t.schedule().IsInPlace()) return 1;
+  if (ReadByAll(t, axis) <= 2 * cache || t.schedule().IsInPlace()) return 0;
   int64_t others = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if (i != axis && (shared & LoopBit(t.schedule().axes[i].base)) == 0) others *= t.Size(i);
   }
   const auto up = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
   const int64_t tiles = up(t.Size(axis), rows);
-  const auto groups = [&](int64_t together) { return up(tiles, together) * others; };
-  const auto most = [&](int64_t together) { return up(groups(together), cores) * together; };
+  const auto most = [&](int64_t groups) {  // tiles of the core that has most
+    const int64_t each = up(groups * others, cores), longer = tiles % groups * others;
+    return each * (tiles / groups) + std::min(each, up(longer, cores));
+  };
   const int64_t kept = SaturatingMul(t.schedule().StagedBytes(), rows);
-  int64_t best = 1;
-  for (int64_t n = 2; n <= tiles && SaturatingMul(kept, n) <= cache / 2; ++n) {
-    if (groups(n) >= 2 * cores && most(n) <= most(1)) best = n;
+  for (int64_t n = 1; n < tiles; ++n) {
+    const bool fits = SaturatingMul(kept, up(tiles, n)) <= cache / 2;
+    if (fits && n * others >= 2 * cores && most(n) <= most(tiles)) return n;
   }
-  return best;
+  return 0;
 }
 
-// A tile of rows, and how many of them a group makes together.
+// A tile of rows, and how many groups such tiles are dealt to.
 struct Rows {
   int64_t rows = 1;
-  int64_t together = 1;
+  int64_t groups = 0;
   std::string axis;  // of the tiles, by name
 };
 
@@ -169,13 +171,12 @@ Rows TileRows(Tuner& t, LoopSet shared, const Sums& sums) {
   tile.rows = best_score.second;
   if (!sums.columns.empty() && most >= LaneCosts::kTermRows &&
       t.TakesTiles(best, LaneCosts::kTermRows)) {
-    if (TilesTogether(t, shared, best, LaneCosts::kTermRows) > 1) tile.rows = LaneCosts::kTermRows;
+    if (GroupsOfTiles(t, shared, best, LaneCosts::kTermRows) > 0) tile.rows = LaneCosts::kTermRows;
   }
-  tile.together = TilesTogether(t, shared, best, tile.rows);
+  tile.groups = GroupsOfTiles(t, shared, best, tile.rows);
   tile.axis = t.schedule().axes[best].name;
-  const int64_t all = tile.rows * tile.together;
-  if (t.Size(best) % all != 0 && !t.Try("padto", best, all)) tile.together = 1;
-  if (!t.Upcast(best, tile.rows)) return {};
+  if (t.Size(best) % tile.rows != 0 && !t.Try("padto", best, tile.rows)) return {};
+  if (!t.Try("upcast", best, tile.rows)) return {};
   if (t.schedule().FindAxis(tile.axis) < 0) tile.axis += ".0";
   return tile;
 }
@@ -237,12 +238,12 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
   }
   UnrollShort(t);
   UpcastShort(t, shared);
-  const bool together = tile.together > 1 && TryNamed(t, "loop", tile.axis, tile.together);
-  if (!together) LoopOverRest(t, shared);
+  const bool dealt = tile.groups > 1 && TryNamed(t, "deal", tile.axis, tile.groups);
+  const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
+  if (!loops) LoopOverRest(t, shared);
   // Inside the loops over rows, so that a row's reduces stay outside of these.
   t.LoopAlong(shared);
-  const std::string part = tile.axis + ".1";
-  if (together) TryNamed(t, "distribute", t.schedule().FindAxis(part) < 0 ? tile.axis : part, 0);
+  if (loops) TryNamed(t, "distribute", dealt ? tile.axis + ".0" : tile.axis, 0);
 }
 
 }  // namespace tg

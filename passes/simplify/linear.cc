@@ -136,7 +136,7 @@ bool LinearForm::Add(const UOp* root, int64_t root_coef) {
   return true;
 }
 
-Interval LinearForm::Range(Bounds& bounds) const {
+Interval LinearForm::RangeOfTerms(Bounds& bounds) const {
   Interval sum = Interval::Point(constant);
   for (const Term& t : terms) {
     const Interval product[2] = {bounds.Of(t.node), Interval::Point(t.coef)};
@@ -144,6 +144,31 @@ Interval LinearForm::Range(Bounds& bounds) const {
     sum = AluInterval(Op::kAdd, Scalar::kIndex, args);
   }
   return sum;
+}
+
+Interval LinearForm::Range(Bounds& bounds) const {
+  Interval sum = RangeOfTerms(bounds);
+  for (size_t i = 0; i < terms.size() && type.is_index(); ++i) {
+    if (const auto limit = LimitOf(terms[i].node)) {
+      sum = Intersect(sum, RangeByLimit(i, *limit, bounds));
+    }
+  }
+  return sum;
+}
+
+Interval LinearForm::RangeByLimit(size_t term, const RangeLimit& of_it, Bounds& bounds) const {
+  const int64_t coef = terms[term].coef;
+  if (coef % of_it.factor != 0) return {};
+  const int64_t times = coef / of_it.factor;
+  LinearForm sum = *this;
+  sum.terms.erase(sum.terms.begin() + static_cast<ptrdiff_t>(term));
+  int64_t offset = 0;
+  if (__builtin_mul_overflow(times, of_it.offset, &offset) || offset == INT64_MIN ||
+      !sum.AddConstant(-offset) || !sum.Add(of_it.limit, times)) {
+    return {};
+  }
+  const Interval bound = sum.RangeOfTerms(bounds);
+  return coef > 0 ? Interval{INT64_MIN, bound.hi} : Interval{bound.lo, INT64_MAX};
 }
 
 std::optional<LinearForm> ParseLinear(const UOp* u) {

@@ -32,8 +32,13 @@ struct LinearForm {
   bool AddConstant(int64_t v);
   bool Scale(int64_t factor);
 
-  // The interval of the value over the integers, from the intervals of the nodes.
+  // The interval of the value over the integers, from the intervals of the nodes and from what
+  // limits ranges among them.
   Interval Range(Bounds& bounds) const;
+
+ private:
+  Interval RangeOfTerms(Bounds& bounds) const;
+  Interval RangeByLimit(size_t term, const RangeLimit& of_it, Bounds& bounds) const;
 };
 
 // nullopt where `u` is no integer or index, or too long.

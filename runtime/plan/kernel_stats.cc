@@ -50,6 +50,17 @@ bool CountsAsOp(const UOp* u) {
   return IsElementwise(u->op) && u->op != Op::kCast && u->op != Op::kBitcast;
 }
 
+// The special that the size of a loop depends on, where it is one; else null.
+const UOp* ItemOf(const UOp* range) {
+  const UOp* item = nullptr;
+  for (const UOp* u : PostOrder(range->src(0))) {
+    if (u->op != Op::kSpecial) continue;
+    if (item) return nullptr;
+    item = u;
+  }
+  return item;
+}
+
 }  // namespace
 
 absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var) {
@@ -58,6 +69,20 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
   const auto size_of = [&](const UOp* u) -> absl::StatusOr<double> {
     TG_ASSIGN_OR_RETURN(const SizeExpr size, SizeExpr::From(u->src(0), *body.context));
     return static_cast<double>(std::max<int64_t>(0, size.Evaluate(var)));
+  };
+  // The mean of those of all work-items, or of the first ones if these are very many.
+  const auto trips_of = [&](const UOp* range) -> absl::StatusOr<double> {
+    constexpr double kMostItems = 1 << 16;
+    const UOp* item = ItemOf(range);
+    if (!item) return size_of(range);
+    TG_ASSIGN_OR_RETURN(const SizeExpr size, SizeExpr::From(range->src(0), *body.context, item));
+    TG_ASSIGN_OR_RETURN(const double all, size_of(item));
+    const auto number = static_cast<int64_t>(std::min(all, kMostItems));
+    double sum = 0;
+    for (int64_t i = 0; i < number; ++i) {
+      sum += static_cast<double>(std::max<int64_t>(0, size.Evaluate(var, i)));
+    }
+    return number > 0 ? sum / static_cast<double>(number) : 0;
   };
   double items = 1;
   for (const UOp* u : body.linear) {
@@ -71,7 +96,7 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
   std::vector<double> outer;  // `times` outside each open loop
   for (const UOp* u : body.linear) {
     if (u->op == Op::kRange) {
-      TG_ASSIGN_OR_RETURN(const double trips, size_of(u));
+      TG_ASSIGN_OR_RETURN(const double trips, trips_of(u));
       outer.push_back(times);
       times *= trips;
     } else if (u->op == Op::kEnd) {

@@ -91,6 +91,33 @@ kernel @k : linear {
   }
 }
 
+TEST(KernelWork, TripsThatDifferBetweenGroups) {
+  // (n + 3 - g) / 4 steps of group g of 4: n in all.
+  constexpr char kText[] = R"(
+kernel @k : linear {
+  %y = define_global {arg = 0} : ptr<f32, 64>
+  %n = var @n : i32
+  %3 = const 3 : i32
+  %4 = const 4 : i32
+  %g = special %4 {name = grid0} : i32
+  %up = add %n, %3 : i32
+  %left = sub %up, %g : i32
+  %mine = cdiv %left, %4 : i32
+  %r = range %mine {id = 0} : i32
+    %a = index %y, %r : ptr<f32, 64>
+    %f = cast %r : f32
+    %s = store %a, %f
+  %e = end %s, %r
+  sink %e
+}
+)";
+  for (const int64_t n : {1, 10, 33, 64}) {
+    const auto work = Count(kText, n);
+    ASSERT_TRUE(work.ok()) << work.status();
+    EXPECT_EQ(work->store_bytes, static_cast<double>(n * 4));
+  }
+}
+
 TEST(KernelWork, LocalMemoryIsNoTraffic) {
   const auto work = Count(R"(
 kernel @k : linear {
