@@ -66,22 +66,6 @@ std::string FunctionName(std::string_view kernel) {
   return changed ? absl::StrFormat("%s_%08x", name, hash) : name;
 }
 
-KernelCalls::KernelCalls(const Module& module) {
-  for (const auto& graph : module.graphs) {
-    if (!graph->body.root) continue;
-    for (const UOp* u : PostOrder(graph->body.root)) {
-      if (u->op != Op::kKernel) continue;
-      calls_[std::string(graph->body.context->String(static_cast<StringId>(u->word())))].push_back(
-          u);
-    }
-  }
-}
-
-UOpSpan KernelCalls::Of(std::string_view kernel) const {
-  const auto it = calls_.find(kernel);
-  return it == calls_.end() ? UOpSpan() : UOpSpan(it->second);
-}
-
 std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& args) {
   std::vector<bool> aliased(args.size(), false);
   for (const UOp* u : calls) {

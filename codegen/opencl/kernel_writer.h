@@ -4,7 +4,6 @@
 #define TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/ptx.h"
 #include "codegen/opencl/spelling.h"
+#include "ir/kernel_calls.h"
 #include "ir/module.h"
 #include "passes/analysis/bounds.h"
 #include "passes/target.h"
@@ -74,16 +74,6 @@ class Exprs {
  private:
   NodeMap<uint32_t> at_;  // 0: none
   std::vector<Expr> all_;
-};
-
-// The calls of a module's kernels, as `kernel` nodes of its graphs.
-class KernelCalls {
- public:
-  explicit KernelCalls(const Module& module);
-  UOpSpan Of(std::string_view kernel) const;
-
- private:
-  std::map<std::string, std::vector<const UOp*>, std::less<>> calls_;
 };
 
 class KernelWriter {

@@ -7,7 +7,7 @@ namespace tg {
 namespace {
 
 absl::StatusOr<RenderedKernel> Render(const Module& module, const Kernel& kernel,
-                                      const opencl::KernelCalls& calls, const Target& target,
+                                      const KernelCalls& calls, const Target& target,
                                       opencl::Prelude& prelude) {
   if (kernel.stage != Stage::kLinear || kernel.body.linear.empty()) {
     return absl::FailedPreconditionError(
@@ -22,13 +22,13 @@ absl::StatusOr<RenderedKernel> Render(const Module& module, const Kernel& kernel
 absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& kernel,
                                             const Target& target) {
   opencl::Prelude prelude;
-  return Render(module, kernel, opencl::KernelCalls(module), target, prelude);
+  return Render(module, kernel, KernelCalls(module), target, prelude);
 }
 
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,
                                             std::span<const Kernel* const> kernels,
                                             const Target& target, Workers* workers) {
-  const opencl::KernelCalls calls(module);
+  const KernelCalls calls(module);
   std::vector<opencl::Prelude> preludes(kernels.size());
   std::vector<absl::StatusOr<RenderedKernel>> rendered(kernels.size());
   const auto render = [&](size_t i) {

@@ -10,22 +10,17 @@
 
 namespace tg {
 
-bool Schedule::IsInPlace() const {
+bool Schedule::FindInPlace() const {
   for (int64_t w : written) {
     if (llvm::is_contained(read, w)) return true;
   }
-  for (const auto& graph : module->graphs) {
-    for (const UOp* call : graph->body.Order()) {
-      if (call->op != Op::kKernel) continue;
-      const Context& ctx = *graph->body.context;
-      if (ctx.String(static_cast<StringId>(call->word())) != kernel) continue;
-      for (int64_t w : written) {
-        for (int64_t i = 0; i < call->num_srcs && w < call->num_srcs; ++i) {
-          const auto buffer = [&](int64_t at) {
-            return BufferOf(call->src(static_cast<size_t>(at)));
-          };
-          if (i != w && buffer(i) == buffer(w)) return true;
-        }
+  for (const UOp* call : calls->Of(kernel)) {
+    for (int64_t w : written) {
+      for (int64_t i = 0; i < call->num_srcs && w < call->num_srcs; ++i) {
+        const auto buffer = [&](int64_t at) {
+          return BufferOf(call->src(static_cast<size_t>(at)));
+        };
+        if (i != w && buffer(i) == buffer(w)) return true;
       }
     }
   }
@@ -127,12 +122,13 @@ void AddArgument(const UOp* pointer, std::vector<int64_t>& out) {
 
 }  // namespace
 
-absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel,
-                                      const Target& target, ShapeMap& shapes) {
+absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& calls,
+                                      const Kernel& kernel, const Target& target,
+                                      ShapeMap& shapes) {
   Schedule schedule;
   schedule.base = BaseAxes(module, kernel, shapes);
   schedule.varies = AxisDependence(kernel.body, schedule.base, shapes);
-  schedule.module = &module;
+  schedule.calls = &calls;
   schedule.kernel = kernel.name;
   for (const UOp* u : kernel.body.Order()) {
     if (u->op == Op::kLoad) AddArgument(u->src(0), schedule.read);

@@ -8,6 +8,7 @@
 #ifndef TG_PASSES_ANALYSIS_SCHEDULE_H_
 #define TG_PASSES_ANALYSIS_SCHEDULE_H_
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ir/kernel_calls.h"
 #include "ir/module.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
@@ -48,15 +50,18 @@ struct Schedule {
   std::vector<LoopSet> varies;                      // by base axis: AxisDependence
   std::vector<bool> padded;  // by base axis: its digits reach beyond its size
   bool no_locals = false;
-  std::vector<int64_t> read;       // the arguments that it reads
-  std::vector<int64_t> written;    // and those that it writes
-  const Module* module = nullptr;  // with its calls
-  std::string kernel;              // its name
+  std::vector<int64_t> read;     // the arguments that it reads
+  std::vector<int64_t> written;  // and those that it writes
+  const KernelCalls* calls = nullptr;
+  std::string kernel;  // its name
   size_t stores = 1;
 
   // Whether the kernel reads what it writes, through one argument or where a call gives it one
   // buffer as two.
-  bool IsInPlace() const;
+  bool IsInPlace() const {
+    if (!in_place_) in_place_ = FindInPlace();
+    return *in_place_;
+  }
   // The axes of a reduce or a staged value, as positions in `axes`.
   std::vector<size_t> AxesOf(const UOp* node) const;
   std::vector<Axis> ToAxes() const;
@@ -68,6 +73,10 @@ struct Schedule {
   int64_t LocalBytes() const;
   // Position in `axes`; -1 where there is none of that name.
   int FindAxis(std::string_view name) const;
+
+ private:
+  bool FindInPlace() const;
+  mutable std::optional<bool> in_place_;
 };
 
 struct OptKind {
@@ -78,9 +87,9 @@ struct OptKind {
 std::span<const OptKind> OptKinds();
 
 // Applies `kernel.opts` in order to the axes of its body (Stage::kKernel). An opt that is unknown
-// or not legal is an error that names it and says why.
-absl::StatusOr<Schedule> MakeSchedule(const Module& module, const Kernel& kernel,
-                                      const Target& target, ShapeMap& shapes);
+// or not legal is an error that names it and says why. The schedule goes on asking `calls`.
+absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& calls,
+                                      const Kernel& kernel, const Target& target, ShapeMap& shapes);
 
 // Applies one more opt; on error the schedule is as it was.
 absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target);

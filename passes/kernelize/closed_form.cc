@@ -110,7 +110,7 @@ const UOp* ClosedForms::Find(const UOp* u) {
   const UOp* store = b.Store(b.Reshape(out, to), value);
   kernel.body.root = b.Sink(UOpSpan(&store, 1));
   const Target target = AnyGrid();
-  if (!LowerKernel(module_, kernel, target).ok()) return nullptr;
+  if (!LowerKernel(module_, KernelCalls(module_), kernel, target).ok()) return nullptr;
   const UOp* root = kernel.body.root;
   if (root->num_srcs != 1 || root->src(0)->op != Op::kStore) return nullptr;
   return ReadBack(kernel.body, root->src(0)->src(1), to);

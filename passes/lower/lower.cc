@@ -18,13 +18,13 @@ absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
 
 // Calls `use` with all that it takes to lower the kernel's body, which nodes are made in.
 absl::Status WithLowering(
-    const Module& module, Kernel& kernel, const Target& target,
+    const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
     llvm::function_ref<absl::Status(BodyLowering&, const Schedule&, Simplifier&)> use) {
   Body& body = kernel.body;
   Simplifier simplifier(*body.context, &module);
   const auto simplify = [&](const UOp* u) { return simplifier(u); };
   ShapeMap shapes(module, *body.context);
-  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
   if (!schedule.ok()) return schedule.status();
   Builder b(*body.context);
   const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
@@ -35,7 +35,8 @@ absl::Status WithLowering(
 
 }  // namespace
 
-absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& target) {
+absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
+                         const Target& target) {
   Body& body = kernel.body;
   if (kernel.stage == Stage::kLowered) {
     MakeReducesExplicit(body);
@@ -44,7 +45,7 @@ absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& tar
   }
   if (kernel.stage != Stage::kKernel) return absl::OkStatus();
   const absl::Status status =
-      WithLowering(module, kernel, target,
+      WithLowering(module, calls, kernel, target,
                    [&](BodyLowering& lowering, const Schedule& schedule, Simplifier& simplifier) {
                      absl::StatusOr<const UOp*> sink = lowering.Run();
                      if (!sink.ok()) return sink.status();
@@ -61,7 +62,8 @@ absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& tar
   return absl::OkStatus();
 }
 
-NodeSet FoldedReduces(const Module& module, const Kernel& kernel, const Target& target) {
+NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kernel& kernel,
+                      const Target& target) {
   NodeSet out;
   Kernel copy;
   copy.name = kernel.name;
@@ -69,25 +71,28 @@ NodeSet FoldedReduces(const Module& module, const Kernel& kernel, const Target& 
   const std::vector<const UOp*> order = PostOrder(copy.body.root),
                                 own = PostOrder(kernel.body.root);
   // A kernel that cannot be lowered has no reduce that folds; `lower` will say why.
-  WithLowering(module, copy, target, [&](BodyLowering& lowering, const Schedule&, Simplifier&) {
-    const absl::Status status = lowering.Run().status();
-    if (!status.ok()) return status;
-    for (const UOp* reduce : lowering.FoldedReduces()) {
-      // A copy has its nodes in the same order.
-      const auto at = std::find(order.begin(), order.end(), reduce) - order.begin();
-      out.Insert(own[static_cast<size_t>(at)]);
-    }
-    return status;
-  }).IgnoreError();
+  WithLowering(module, calls, copy, target,
+               [&](BodyLowering& lowering, const Schedule&, Simplifier&) {
+                 const absl::Status status = lowering.Run().status();
+                 if (!status.ok()) return status;
+                 for (const UOp* reduce : lowering.FoldedReduces()) {
+                   // A copy has its nodes in the same order.
+                   const auto at = std::find(order.begin(), order.end(), reduce) - order.begin();
+                   out.Insert(own[static_cast<size_t>(at)]);
+                 }
+                 return status;
+               })
+      .IgnoreError();
   return out;
 }
 
 namespace {
 
 absl::Status Run(Module& module, PassContext& context) {
+  const KernelCalls calls(module);
   return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage <= Stage::kLowered) ++statistics["lower.kernels"];
-    return LowerKernel(module, kernel, context.target);
+    return LowerKernel(module, calls, kernel, context.target);
   });
 }
 

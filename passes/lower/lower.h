@@ -6,6 +6,7 @@
 #define TG_PASSES_LOWER_LOWER_H_
 
 #include "absl/status/status.h"
+#include "ir/kernel_calls.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 
@@ -15,11 +16,13 @@ extern const Pass kLowerPass;
 
 // Brings one kernel from Stage::kKernel to Stage::kLowered, or makes what is left of `reduce` and
 // `group_reduce` in a lowered one explicit.
-absl::Status LowerKernel(const Module& module, Kernel& kernel, const Target& target);
+absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
+                         const Target& target);
 
 // The reduces of a kernel at Stage::kKernel that `lower` does without a loop, as long as no opt
 // touches their axes: a one-hot row times a table is a load. The kernel stays as it is.
-NodeSet FoldedReduces(const Module& module, const Kernel& kernel, const Target& target);
+NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kernel& kernel,
+                      const Target& target);
 
 }  // namespace tg
 

@@ -35,11 +35,8 @@ class Tuner {
   const std::vector<Opt>& opts() const { return opts_; }
   const Shape& ShapeOf(const UOp* u) const { return shapes_.Of(u); }
 
-  // Not where it overwrites what it reads; to know takes a look at the whole module.
-  bool MayPack() const {
-    if (!in_place_) in_place_ = schedule_.IsInPlace();
-    return may_pack_ && !*in_place_;
-  }
+  // Not where it overwrites what it reads.
+  bool MayPack() const { return may_pack_ && !schedule_.IsInPlace(); }
   // Loads that the kernel is to read from a copy of its own.
   const std::vector<const UOp*>& packed() const { return packed_; }
   void Pack(const UOp* load) { packed_.push_back(load); }
@@ -104,7 +101,6 @@ class Tuner {
   NodeSet folded_;
   const Target& target_;
   const bool may_pack_;
-  mutable std::optional<bool> in_place_;
   std::vector<Opt> opts_;
   std::vector<const UOp*> packed_;
 };

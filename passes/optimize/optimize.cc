@@ -38,22 +38,22 @@ bool CountsPlaces(const Body& body) {
 }
 
 // Chooses opts for a kernel that has none, and what it packs, if it may.
-void Choose(const Module& module, Kernel& kernel, const Target& target, bool may_pack,
-            Statistics& statistics) {
+void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
+            bool may_pack, Statistics& statistics) {
   // Accesses are looked at in a copy: the body itself stays as it is.
   Kernel scratch;
   scratch.name = kernel.name;
   CloneBody(kernel.body, scratch.body);
   ShapeMap shapes(module, *scratch.body.context);
   Simplifier simplifier(*scratch.body.context, &module);
-  Schedule start = *MakeSchedule(module, scratch, target, shapes);
+  Schedule start = *MakeSchedule(module, calls, scratch, target, shapes);
   kernel.axes = start.ToAxes();
   if (IsTrivial(start)) return;
   std::vector<Access> accesses =
       FindAccesses(scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
   // Only what counts places can do without its loop; to know costs a lowering.
   const bool places = CountsPlaces(scratch.body);
-  NodeSet folded = places ? FoldedReduces(module, scratch, target) : NodeSet();
+  NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
   Tuner tuner(scratch, shapes, std::move(start), std::move(accesses), std::move(folded), target,
               may_pack);
   target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);
@@ -63,11 +63,12 @@ void Choose(const Module& module, Kernel& kernel, const Target& target, bool may
     const UOp* plain = kernel.body.root;
     StagePacked(kernel, scratch.body, tuner.packed(), shapes);
     ShapeMap staged_shapes(module, *kernel.body.context);
-    const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, staged_shapes);
+    const absl::StatusOr<Schedule> schedule =
+        MakeSchedule(module, calls, kernel, target, staged_shapes);
     if (!schedule.ok() || !HasRoomForPacked(*schedule, tuner.packed().size(), target)) {
       kernel.body.root = plain;
       kernel.opts.clear();
-      return Choose(module, kernel, target, false, statistics);
+      return Choose(module, calls, kernel, target, false, statistics);
     }
     kernel.axes = schedule->ToAxes();
     statistics["optimize.packed"] += static_cast<int64_t>(tuner.packed().size());
@@ -75,14 +76,14 @@ void Choose(const Module& module, Kernel& kernel, const Target& target, bool may
   statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
 }
 
-absl::Status OptimizeKernel(const Module& module, Kernel& kernel, bool heuristic,
-                            const Target& target, Statistics& statistics) {
+absl::Status OptimizeKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
+                            bool heuristic, const Target& target, Statistics& statistics) {
   if (heuristic && kernel.opts.empty()) {
-    Choose(module, kernel, target, true, statistics);
+    Choose(module, calls, kernel, target, true, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
-  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
   if (!schedule.ok()) return schedule.status();
   kernel.axes = schedule->ToAxes();
   return absl::OkStatus();
@@ -94,9 +95,10 @@ absl::Status Run(Module& module, PassContext& context) {
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
   }
+  const KernelCalls calls(module);
   absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-    return OptimizeKernel(module, kernel, heuristic, context.target, statistics);
+    return OptimizeKernel(module, calls, kernel, heuristic, context.target, statistics);
   });
   if (!status.ok()) return status;
   std::map<std::string, std::string> renamed;

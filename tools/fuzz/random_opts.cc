@@ -13,7 +13,8 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
                       testing::Rng& rng) {
   kernel.opts.clear();
   ShapeMap shapes(module, *kernel.body.context);
-  absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  const KernelCalls calls(module);
+  absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->axes.empty()) return;
   const int64_t wanted = rng.Below(7);
   for (int64_t i = 0; i < 4 * wanted && static_cast<int64_t>(kernel.opts.size()) < wanted; ++i) {
@@ -62,7 +63,8 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   Context& ctx = *body.context;
   ShapeMap shapes(module, ctx);
   // What is staged reads other elements than its work-item writes.
-  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, kernel, target, shapes);
+  const KernelCalls calls(module);
+  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->IsInPlace()) return;
   NodeMap<const UOp*> map;
   std::vector<const UOp*> srcs;
