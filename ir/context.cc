@@ -88,6 +88,17 @@ size_t Context::bytes_used() const {
          strings_.capacity() * sizeof(std::string_view);
 }
 
+// The arena's own allocation is a call, and nodes are most of what is allocated.
+inline void* Context::AllocateNode(size_t bytes) {
+  constexpr size_t kChunk = 4096;  // a slab of the arena is some of these
+  if (static_cast<size_t>(room_end_ - room_) < bytes) {
+    const size_t size = std::max(bytes, kChunk);
+    room_ = static_cast<char*>(arena_->Allocate(size, llvm::Align(alignof(UOp))));
+    room_end_ = room_ + size;
+  }
+  return std::exchange(room_, room_ + bytes);
+}
+
 const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   const uint32_t hash = HashNode(op, dtype, srcs, attr);
   size_t mask = table_.size() - 1;
@@ -97,8 +108,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
     const UOp* u = nodes_[table_[i].node - 1];
     if (u->op == op && u->attr == attr && u->dtype == dtype && SameSources(srcs, u)) return u;
   }
-  auto* u = static_cast<UOp*>(
-      arena_->Allocate(sizeof(UOp) + srcs.size_bytes(), llvm::Align(alignof(UOp))));
+  auto* u = static_cast<UOp*>(AllocateNode(sizeof(UOp) + srcs.size_bytes()));
   u->op = op;
   u->num_srcs = static_cast<uint32_t>(srcs.size());
   u->id = static_cast<uint32_t>(nodes_.size());

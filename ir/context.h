@@ -58,9 +58,11 @@ class Context {
  private:
   class Arena;
   void Grow();
+  void* AllocateNode(size_t bytes);
   Attr InternWords(std::span<const int64_t> words, uint32_t hash);
 
   std::unique_ptr<Arena> arena_;
+  char *room_ = nullptr, *room_end_ = nullptr;  // the arena's, for nodes
   // Open addressing, a power of two. The hash stands here too: most slots that a probe passes need
   // no look at their node.
   struct Slot {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -64,6 +65,29 @@ class NodeMap {
 
  private:
   std::vector<T> rows_;
+};
+
+// The same where T is large and few nodes have one. References stay good.
+template <typename T>
+class SparseNodeMap {
+ public:
+  T& operator[](const UOp* u) {
+    uint32_t& at = at_[u];
+    if (at == 0) {
+      rows_.emplace_back();
+      at = static_cast<uint32_t>(rows_.size());
+    }
+    return rows_[at - 1];
+  }
+  const T& Get(const UOp* u) const {
+    static const T kAbsent{};
+    const uint32_t at = at_.Get(u);
+    return at == 0 ? kAbsent : rows_[at - 1];
+  }
+
+ private:
+  NodeMap<uint32_t> at_;  // 1 + the place in rows_
+  std::deque<T> rows_;
 };
 
 // Appends to `out` what the roots reach and `seen` does not hold, sources before users: the

@@ -31,7 +31,7 @@ struct LoopDigit {
 struct AxisLoops {
   bool exact = true;
   uint64_t place = 0;
-  llvm::SmallVector<LoopDigit, 2> digits;
+  llvm::SmallVector<LoopDigit, 1> digits;
   friend bool operator==(const AxisLoops&, const AxisLoops&) = default;
 };
 

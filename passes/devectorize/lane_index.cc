@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/check.h"
+#include "ir/interpret/scalar.h"
 #include "passes/devectorize/lanes.h"
 
 namespace tg {
@@ -103,19 +104,19 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
     return multiplies && i < 2 && f.offsets.empty() && f.index[0].is_constant();
   };
   if (!base || (multiplies && !is_factor(0) && !is_factor(1))) return false;
-  forms.index.push_back(*std::move(base));
-  Linear parts[3];
+  const int64_t* lanes[3] = {};
+  llvm::SmallVector<int64_t, 64> same[3];  // of a source that adds the same to all lanes
   for (size_t i = 0; i < u->num_srcs; ++i) {
-    if (is_factor(i)) parts[i] = FormsOf(u->src(i)).index[0];
+    const Forms& f = FormsOf(u->src(i));
+    if (f.offsets.empty()) same[i].assign(n, is_factor(i) ? f.index[0].constant : 0);
+    lanes[i] = f.offsets.empty() ? same[i].data() : f.offsets.data();
   }
-  for (size_t lane = 0; lane < n; ++lane) {
-    for (size_t i = 0; i < u->num_srcs; ++i) {
-      const std::vector<int64_t>& offsets = FormsOf(u->src(i)).offsets;
-      if (!offsets.empty()) parts[i].constant = offsets[lane];
-    }
-    forms.offsets.push_back(
-        Sum(u->op, [&](size_t i) -> const Linear& { return parts[i]; })->constant);
+  std::vector<int64_t> offsets(n);
+  if (EvalAluLanes(u->op, Scalar::kIndex, n, lanes[0], lanes[1], lanes[2], offsets.data()) != n) {
+    return false;
   }
+  forms.index.push_back(*std::move(base));
+  forms.offsets = std::move(offsets);
   return true;
 }
 

@@ -39,9 +39,9 @@ class LaneIndex {
   // One entry a lane, or one for all of them; one and what each lane adds to it, until somebody
   // asks for a lane.
   struct Forms {
-    mutable std::vector<Linear> index;
+    mutable llvm::SmallVector<Linear, 1> index;
     mutable std::vector<int64_t> offsets;
-    std::vector<const UOp*> gate;
+    llvm::SmallVector<const UOp*, 1> gate;
   };
   const Forms& FormsOf(const UOp* u) const { return forms_[static_cast<size_t>(of_.Get(u))]; }
   // The form of index `u` as a base with offsets; false: its lanes have to be looked at.

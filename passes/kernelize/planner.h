@@ -36,8 +36,8 @@ struct Findings {
   std::vector<const UOp*> stored;
   // What kernels keep instead, and these kernels.
   NodeSet kept, keepers;
-  NodeSet realized;     // all that the round's plan stores
-  NodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
+  NodeSet realized;           // all that the round's plan stores
+  SparseNodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
 };
 
 // Whether the reduces that `node` holds are all behind what the one kernel that uses it keeps:

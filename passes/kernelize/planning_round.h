@@ -114,7 +114,7 @@ class Planner {
   NodeSet assigned_;         // copies that go to an assign's target and nowhere else
   NodeMap<UseList>& read_uses_;
   NodeMap<UseList> node_uses_;
-  NodeMap<KernelState> kernels_;
+  SparseNodeMap<KernelState> kernels_;
   Findings findings_;
   std::vector<MadeOfKept> asked_;
   std::vector<KeepDecision> keep_decisions_;

@@ -34,7 +34,12 @@ class RangeSets {
   bool Holds(int set, int range) const {
     return std::binary_search(sets_[set].begin(), sets_[set].end(), range);
   }
-  int With(int set, int range) { return Union(set, Intern({range})); }
+  int With(int set, int range) {
+    const auto at = static_cast<size_t>(range);
+    if (at >= alone_.size()) alone_.resize(at + 1, -1);
+    if (alone_[at] < 0) alone_[at] = Intern({range});
+    return Union(set, alone_[at]);
+  }
   int Without(int set, const std::vector<int>& gone) {
     std::vector<int> rest;
     for (int r : sets_[set]) {
@@ -50,6 +55,7 @@ class RangeSets {
     return it->second;
   }
   std::vector<std::vector<int>> sets_;
+  std::vector<int> alone_;  // by range: the set of it alone; -1: not asked for
   std::map<std::vector<int>, int> ids_;
   std::unordered_map<uint64_t, int> unions_;
 };

@@ -2,29 +2,31 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace tg {
 
-std::vector<const UOp*> FreeLeaves::Compute(const UOp* u) {
-  std::vector<const UOp*> out;
+llvm::SmallVector<const UOp*, 16> FreeLeaves::Compute(const UOp* u) const {
+  llvm::SmallVector<const UOp*, 16> out;
   for (const UOp* s : u->srcs()) {
     const auto& leaves = rows_.Get(s).leaves;
-    out.insert(out.end(), leaves.begin(), leaves.end());
+    out.append(leaves.begin(), leaves.end());
   }
   if (u->op == Op::kRange || u->op == Op::kUnroll) out.push_back(u);
   std::sort(out.begin(), out.end(), [](const UOp* a, const UOp* b) { return a->id < b->id; });
   out.erase(std::unique(out.begin(), out.end()), out.end());
   if (u->op == Op::kEnd || u->op == Op::kReduce) {
-    std::erase_if(out, [&](const UOp* leaf) {
+    llvm::erase_if(out, [&](const UOp* leaf) {
       return std::find(u->srcs().begin() + 1, u->srcs().end(), leaf) != u->srcs().end();
     });
   }
   // All lanes are stored: what comes after varies over those of its own address alone.
   if (u->op == Op::kStore) {
-    std::erase_if(out, [](const UOp* leaf) { return leaf->op == Op::kUnroll; });
+    llvm::erase_if(out, [](const UOp* leaf) { return leaf->op == Op::kUnroll; });
   }
   if (u->op == Op::kContract) {
     const auto axes = u->list();
-    std::erase_if(out, [&](const UOp* leaf) {
+    llvm::erase_if(out, [&](const UOp* leaf) {
       return leaf->op == Op::kUnroll &&
              std::find(axes.begin(), axes.end(), leaf->word()) != axes.end();
     });
@@ -32,8 +34,9 @@ std::vector<const UOp*> FreeLeaves::Compute(const UOp* u) {
   return out;
 }
 
-const std::vector<const UOp*>& FreeLeaves::Of(const UOp* u) {
-  std::vector<const UOp*> stack = {u};
+llvm::ArrayRef<const UOp*> FreeLeaves::Of(const UOp* u) {
+  if (const Row& row = rows_.Get(u); row.done) return row.leaves;
+  llvm::SmallVector<const UOp*, 32> stack = {u};
   while (!stack.empty()) {
     const UOp* top = stack.back();
     const size_t before = stack.size();
@@ -43,9 +46,9 @@ const std::vector<const UOp*>& FreeLeaves::Of(const UOp* u) {
     if (stack.size() != before) continue;
     stack.pop_back();
     if (rows_.Get(top).done) continue;
-    std::vector<const UOp*> leaves = Compute(top);
+    const auto leaves = Compute(top);
     Row& row = rows_[top];
-    row.leaves = std::move(leaves);
+    row.leaves.assign(leaves.begin(), leaves.end());
     row.done = true;
   }
   return rows_[u].leaves;

@@ -6,6 +6,8 @@
 
 #include "ir/builder.h"
 #include "ir/walk.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 
@@ -14,18 +16,18 @@ class FreeLeaves {
  public:
   // The `range` and `unroll` nodes that `u` depends on and that nothing below it has closed (`end`
   // closes ranges, `contract` and `store` unrolled axes), in order of creation.
-  const std::vector<const UOp*>& Of(const UOp* u);
+  llvm::ArrayRef<const UOp*> Of(const UOp* u);
 
   std::vector<const UOp*> RangesOf(const UOp* u);
   std::vector<const UOp*> UnrollsOf(const UOp* u);
 
  private:
-  std::vector<const UOp*> Compute(const UOp* u);
-
   struct Row {
     bool done = false;
-    std::vector<const UOp*> leaves;
+    llvm::SmallVector<const UOp*, 4> leaves;
   };
+  llvm::SmallVector<const UOp*, 16> Compute(const UOp* u) const;
+
   NodeMap<Row> rows_;
 };
 
