@@ -1,6 +1,8 @@
 #include "passes/optimize/cpu_rows.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +57,27 @@ int64_t SpareGroups(const Tuner& t, LoopSet shared) {
   return std::max<int64_t>(1, groups / (2 * t.target().compute_units));
 }
 
+// A store of results that are neighbours along the axis, and lie apart; null: there is none.
+const Access* StoredApart(const Tuner& t, size_t axis) {
+  const auto apart = [&](const Access& a) {
+    const std::optional<int64_t> stride = t.Stride(a, axis);
+    return a.is_store() && stride != 0 && stride != 1;
+  };
+  const auto found = llvm::find_if(t.accesses(), apart);
+  return found == t.accesses().end() ? nullptr : &*found;
+}
+
+// How many results along the axis, each in a line of its own, the nearest cache holds at a time.
+// Which of its sets a line belongs to is seen from where it is in a page, in caches of all makers;
+// and a core knows so many pages without a look at its second table.
+int64_t LinesApart(const Tuner& t, const Access& store, size_t axis) {
+  constexpr int64_t kPage = 4096, kWays = 8, kPages = 64;
+  const int64_t element = ByteSize(store.node->src(1)->dtype.scalar());
+  const int64_t stride = t.Stride(store, axis).value_or(1) * element;
+  const int64_t places = kPage / std::gcd(stride, kPage);
+  return std::min(kWays * places, kPages);
+}
+
 // What is left of a vector's axis, and how many vectors of it a reduce can make side by side for
 // each of `rows`.
 std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, int64_t rows) {
@@ -64,8 +87,34 @@ std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, in
   });
   if (!sums) return {kNoAxis, 1};
   const int64_t width = t.Size(axis), most = lanes.MostSums(width) / rows;
-  const bool stored = t.schedule().base[t.schedule().axes[axis].base].IsStored();
-  return lanes.VectorsBeside(axis, width, stored ? std::min(most, SpareGroups(t, shared)) : most);
+  if (!t.schedule().base[t.schedule().axes[axis].base].IsStored()) {
+    return lanes.VectorsBeside(axis, width, most);
+  }
+  int64_t vectors = std::min(most, SpareGroups(t, shared));
+  if (const Access* store = StoredApart(t, axis)) {
+    vectors = std::min(vectors, std::max<int64_t>(1, LinesApart(t, *store, axis) / width));
+  }
+  return lanes.VectorsBeside(axis, width, vectors);
+}
+
+// Where the results that a vector holds lie apart, several of each row are made one after the
+// other, so that its line is written in one go: all of it where a vector is as long, else four,
+// which narrower vectors are transposed to with less.
+void FillLines(Tuner& t, LoopSet shared) {
+  const LaneCosts lanes(t, shared);
+  for (size_t v : t.Axes(AxisKind::kVector)) {
+    const Access* store = StoredApart(t, v);
+    if (!store) continue;
+    const int64_t line = t.target().cache_line / ByteSize(store->node->src(1)->dtype.scalar());
+    const int64_t together = t.Size(v) == line ? line : 4;
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      const bool is_shared = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
+      const bool sums = llvm::any_of(
+          lanes.reduces(), [&](const LaneCosts::Reduce& r) { return lanes.Varies(r.node, i); });
+      if (!is_shared || sums || t.IsSymbolic(i) || t.Stride(*store, i) != 1) continue;
+      if (t.Size(i) % together == 0 && t.Try("upcast", i, together)) return;
+    }
+  }
 }
 
 // What is kept of sums that have their terms side by side: the innermost axis along which these
@@ -238,6 +287,7 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
   }
   UnrollShort(t);
   UpcastShort(t, shared);
+  FillLines(t, shared);
   const bool dealt = tile.groups > 1 && TryNamed(t, "deal", tile.axis, tile.groups);
   const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
   if (!loops) LoopOverRest(t, shared);
