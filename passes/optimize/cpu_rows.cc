@@ -78,6 +78,14 @@ int64_t LinesApart(const Tuner& t, const Access& store, size_t axis) {
   return std::min(kWays * places, kPages);
 }
 
+// Of results that a vector of this width holds and that lie apart: how many of each row are made
+// one after the other, so that its line is written in one go. All of it where a vector is as long,
+// else four, which narrower vectors are transposed to with less.
+int64_t Together(const Tuner& t, const Access& store, int64_t width) {
+  const int64_t line = t.target().cache_line / ByteSize(store.node->src(1)->dtype.scalar());
+  return width == line ? line : 4;
+}
+
 // What is left of a vector's axis, and how many vectors of it a reduce can make side by side for
 // each of `rows`.
 std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, int64_t rows) {
@@ -92,21 +100,22 @@ std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, in
   }
   int64_t vectors = std::min(most, SpareGroups(t, shared));
   if (const Access* store = StoredApart(t, axis)) {
-    vectors = std::min(vectors, std::max<int64_t>(1, LinesApart(t, *store, axis) / width));
+    // What they are with the results together is all written out.
+    constexpr int64_t kMostResults = 512;
+    const int64_t apart =
+        std::min(LinesApart(t, *store, axis), kMostResults / Together(t, *store, width));
+    vectors = std::min(vectors, std::max<int64_t>(1, apart / width));
   }
   return lanes.VectorsBeside(axis, width, vectors);
 }
 
-// Where the results that a vector holds lie apart, several of each row are made one after the
-// other, so that its line is written in one go: all of it where a vector is as long, else four,
-// which narrower vectors are transposed to with less.
+// Upcasts the axis along which results lie side by side where those of a vector lie apart.
 void FillLines(Tuner& t, LoopSet shared) {
   const LaneCosts lanes(t, shared);
   for (size_t v : t.Axes(AxisKind::kVector)) {
     const Access* store = StoredApart(t, v);
     if (!store) continue;
-    const int64_t line = t.target().cache_line / ByteSize(store->node->src(1)->dtype.scalar());
-    const int64_t together = t.Size(v) == line ? line : 4;
+    const int64_t together = Together(t, *store, t.Size(v));
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       const bool is_shared = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
       const bool sums = llvm::any_of(
