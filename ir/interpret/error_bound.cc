@@ -63,6 +63,8 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
                         : a.e / (std::sqrt(a.v) + std::sqrt(a.v - a.e));
     case Op::kTrunc:
       if (std::isinf(a.e)) return kInf;
+      // Which of two zeros it is depends on the sign of what it is of.
+      if (y == 0 && std::fabs(a.v) <= a.e && a.e < 1) return a.e;
       return std::max(std::fabs(std::trunc(a.v - a.e) - y), std::fabs(std::trunc(a.v + a.e) - y));
     case Op::kExp2:
       return std::fabs(y) * std::expm1(a.e * std::log(2.0));

@@ -310,6 +310,28 @@ TEST(Graph, ErrorBoundsHold) {
   }
 }
 
+// A sum of the one term -0 is 0 or that term, and so is what is left of it without its fraction.
+TEST(Graph, SignOfTruncatedZeroIsAsUncertainAsItsSource) {
+  auto graph = ParseOrDie(
+      Graph("f16[3, 1]", "f16[3, 1]", R"(  %s = reduce_axis %x {op = add, axes = [1]} : f16
+  %r = trunc %s : f16
+)"));
+  InterpretOptions options;
+  options.track_error = true;
+  const HostBuffer x = BufferOf(Scalar::kF16, {3, 1}, Numbers{-0.0, 2.5, -0.5});
+  const auto y = Interpret(*graph, "main", {{"x", x}}, {}, options);
+  ASSERT_TRUE(y.ok());
+  const HostBuffer& result = y->at("y");
+  ASSERT_EQ(result.error.size(), 3u);
+  EXPECT_GT(result.error[0], 0);
+  EXPECT_LT(result.error[0], 1e-6);
+  EXPECT_EQ(result.error[1], 0);
+  EXPECT_EQ(result.error[2], 0);
+  HostBuffer negative = result;
+  negative.data = BufferOf(Scalar::kF16, {3, 1}, Numbers{-0.0, 2, -0.0}).data;
+  EXPECT_EQ(Difference(result, negative), std::nullopt);
+}
+
 TEST(TensorOps, SumErrorBound) {
   const Tensor x =
       MakeTensor(Scalar::kF32, {2, 2}, BufferOf(Scalar::kF32, {4}, Numbers{1, -2, 3, 4}).data);
