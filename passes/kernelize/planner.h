@@ -17,17 +17,13 @@ namespace tg {
 // Why nodes are stored.
 class Reasons {
  public:
-  bool Has(const UOp* u) const { return number_.Get(u) != 0; }
-  const std::string& Of(const UOp* u) const { return text_[number_.Get(u) - 1]; }
+  bool Has(const UOp* u) const { return !Of(u).empty(); }
+  const std::string& Of(const UOp* u) const { return text_.Get(u); }
   // The latest counts.
-  void Set(const UOp* u, std::string reason) {
-    text_.push_back(std::move(reason));
-    number_[u] = static_cast<uint32_t>(text_.size());
-  }
+  void Set(const UOp* u, std::string reason) { text_[u] = std::move(reason); }
 
  private:
-  NodeMap<uint32_t> number_;  // 1 + position in text_
-  std::vector<std::string> text_;
+  SparseNodeMap<std::string> text_;
 };
 
 // What a round of planning finds out for the next one.
