@@ -11,11 +11,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "benchmark/benchmark.h"
@@ -45,7 +46,9 @@ std::unique_ptr<Module> Read(const std::string& path) {
     std::fprintf(stderr, "bench_compile: cannot read %s\n", path.c_str());
     return nullptr;
   }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream contents;
+  contents << file.rdbuf();
+  const std::string text = std::move(contents).str();
   Diagnostics diags;
   std::unique_ptr<Module> module;
   if (IsTinygradText(text)) {

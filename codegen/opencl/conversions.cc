@@ -1,5 +1,4 @@
 // Values: conversions between types, and lanes.
-#include "absl/strings/str_cat.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
@@ -106,12 +105,10 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
   }
   const std::string type = mask ? MaskType(e.mask_bits, lanes) : Type(u->dtype.scalar(), lanes);
   if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary};
-  std::string list;
+  e.text.reserve(8 * u->num_srcs + 16);
+  Append(e.text, "(", type, ")(");
   for (size_t i = 0; i < u->num_srcs;) {
     const UOp* s = u->src(i);
-    std::string part = IsMask(s)              ? Mask(s, e.mask_bits, kTernary)
-                       : s->dtype.lanes() > 1 ? Operand(s, kTernary, true)
-                                              : Scalar1(s);
     // Four and more of one scalar are written as a vector of it.
     size_t run = 1;
     while (s->dtype.lanes() == 1 && i + run < u->num_srcs && u->src(i + run) == s) ++run;
@@ -120,14 +117,24 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
       taken = run;
     } else if (run >= 4) {
       while (taken * 2 <= run) taken *= 2;
-      const int n = static_cast<int>(taken);
-      part =
-          Cat("(", mask ? MaskType(e.mask_bits, n) : Type(u->dtype.scalar(), n), ")(", part, ")");
     }
-    absl::StrAppend(&list, list.empty() ? "" : ", ", part);
+    const bool as_vector = taken > 1 && taken < u->num_srcs;
+    if (i > 0) e.text += ", ";
+    if (as_vector) {
+      const int n = static_cast<int>(taken);
+      Append(e.text, "(", mask ? MaskType(e.mask_bits, n) : Type(u->dtype.scalar(), n), ")(");
+    }
+    if (IsMask(s)) {
+      e.text += Mask(s, e.mask_bits, kTernary);
+    } else if (s->dtype.lanes() > 1) {
+      AppendOperand(e.text, s, kTernary, true);
+    } else {
+      AppendScalar(e.text, s);
+    }
+    if (as_vector) e.text += ')';
     i += taken;
   }
-  e.text = Cat("(", type, ")(", list, ")");
+  e.text += ')';
   e.precedence = kUnary;
   return e;
 }

@@ -108,10 +108,15 @@ std::string KernelWriter::Mask(const UOp* u, int bits, int precedence) {
   return Cat("convert_", MaskType(bits, lanes), "(", Operand(u, kTernary), ")");
 }
 
-std::string KernelWriter::Scalar1(const UOp* u) {
-  if (!u->dtype.is_bool()) return Operand(u, kTernary);
-  if (IsConst(u)) return u->word() ? "-1" : "0";
-  return Cat("-", Operand(u, kPostfix));
+void KernelWriter::AppendScalar(std::string& out, const UOp* u) {
+  if (!u->dtype.is_bool()) {
+    AppendOperand(out, u, kTernary, false);
+  } else if (IsConst(u)) {
+    out += u->word() ? "-1" : "0";
+  } else {
+    out += '-';
+    AppendOperand(out, u, kPostfix, false);
+  }
 }
 
 const Spelling* KernelWriter::SpellingOf(const UOp* u) {

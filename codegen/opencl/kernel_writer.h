@@ -126,7 +126,8 @@ class KernelWriter {
   // An operand in a place that binds at `precedence`. `exact`: of its very type.
   std::string Operand(const UOp* u, int precedence, bool exact = false);
   void AppendOperand(std::string& out, const UOp* u, int precedence, bool exact);
-  std::string Scalar1(const UOp* u);  // as a lane of a vector literal: bools as 0 and -1
+  // As a lane of a vector literal: bools as 0 and -1.
+  void AppendScalar(std::string& out, const UOp* u);
   std::string Mask(const UOp* u, int bits, int precedence);
   int MaskBits(const UOp* u) const;
   Expr ConstantOf(const UOp* u, bool exact) const;

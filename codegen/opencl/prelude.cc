@@ -14,6 +14,7 @@ void Prelude::UsesScalar(Scalar s) {
 std::string Prelude::UnalignedType(Scalar memory, int lanes) {
   const std::string element = MemoryType(memory);
   std::string name = absl::StrCat(element, lanes, "_u");
+  if (!named_.insert(name).second) return name;
   types_.insert(absl::StrCat("typedef ", element, lanes, " ", name, " __attribute__((aligned(",
                              ByteSize(memory), ")));\n"));
   return name;
@@ -106,6 +107,7 @@ std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lane
   std::string name = load ? "gather_" : "scatter_";
   if (space != AddrSpace::kGlobal) absl::StrAppend(&name, std::string(AddrSpaceName(space)), "_");
   absl::StrAppend(&name, vector);
+  if (!named_.insert(name).second) return name;
   std::string text = absl::StrCat("static inline ", load ? vector : "void", " ", name, "(",
                                   SpacePrefix(space), load ? "const " : "", element, "* p, int s",
                                   load ? "" : absl::StrCat(", ", vector, " x"), ") {\n",

@@ -47,6 +47,7 @@ class Prelude {
   bool no_contraction_ = false, fp16_ = false, fp64_ = false;
   bool wide_vectors_ = false, sampler_ = false;
   std::set<std::string> types_, casts_, functions_;
+  std::set<std::string> named_;  // what is asked for often and is in these already
 };
 
 }  // namespace tg::opencl

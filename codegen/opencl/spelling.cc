@@ -88,16 +88,16 @@ constexpr Spelling kSpellings[] = {
 #undef TG_CL
 };
 
-// Where an op's rows are.
-struct Rows {
-  size_t begin = 0, end = 0;
-};
-constexpr auto kRowsOf = [] {
-  std::array<Rows, kNumOps> rows{};
+// 1 + the first row of an op for a class; 0: it has none.
+constexpr char kFirstClass = 'A', kLastClass = 'z';
+constexpr auto kRowOf = [] {
+  std::array<std::array<uint8_t, kLastClass - kFirstClass + 1>, kNumOps> rows{};
+  static_assert(std::size(kSpellings) < 255);
   for (size_t i = std::size(kSpellings); i-- > 0;) {
-    Rows& r = rows[static_cast<size_t>(kSpellings[i].op)];
-    if (r.end == 0) r.end = i + 1;
-    r.begin = i;
+    for (char cls : kSpellings[i].classes) {
+      rows[static_cast<size_t>(kSpellings[i].op)][static_cast<size_t>(cls - kFirstClass)] =
+          static_cast<uint8_t>(i + 1);
+    }
   }
   return rows;
 }();
@@ -105,12 +105,8 @@ constexpr auto kRowsOf = [] {
 }  // namespace
 
 const Spelling* FindSpelling(Op op, char cls) {
-  const Rows rows = kRowsOf[static_cast<size_t>(op)];
-  for (size_t i = rows.begin; i < rows.end; ++i) {
-    const Spelling& row = kSpellings[i];
-    if (row.op == op && row.classes.find(cls) != std::string_view::npos) return &row;
-  }
-  return nullptr;
+  const uint8_t row = kRowOf[static_cast<size_t>(op)][static_cast<size_t>(cls - kFirstClass)];
+  return row == 0 ? nullptr : &kSpellings[row - 1];
 }
 
 bool IsSpelled(std::string_view name) {

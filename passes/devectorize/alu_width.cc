@@ -5,15 +5,18 @@
 
 #include "passes/decompose/forward.h"
 #include "passes/devectorize/lane_folder.h"
+#include "passes/devectorize/lane_picks.h"
 #include "passes/devectorize/lanes.h"
 #include "passes/devectorize/width.h"
 
 namespace tg {
 namespace {
 
+std::span<const int64_t> Span(const LanePick& p) { return {p.data(), p.size()}; }
+
+// `n` lanes of `u`, of which `srcs` are the sources' ones.
 const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold, const UOp* u,
-                  UOpSpan srcs) {
-  const int n = u->dtype.lanes();
+                  UOpSpan srcs, int n) {
   Nodes uniform;
   for (const UOp* s : srcs) {
     if (const UOp* x = Uniform(b, s)) uniform.push_back(x);
@@ -52,22 +55,65 @@ const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold
 void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSpan order) {
   Builder b(*body.context);
   LaneFolder fold(*body.context, module);
-  ForwardRewrite(body, order, [&](const UOp* u, UOpSpan srcs) -> const UOp* {
+  const std::vector<WantedLanes> all_wanted = FindWantedLanes(order, target);
+  // Of nodes that are computed whole; of others, pick by pick.
+  NodeMap<const UOp*> whole;
+  whole.Reserve(order.back()->id + 1);
+  NodeMap<uint32_t> place;
+  std::vector<Nodes> picked(all_wanted.size());
+  const auto pick_of = [&](const UOp* u, const LanePick& pick) {
+    const uint32_t at = place.Get(u);
+    for (size_t i = 0; i < picked[at].size(); ++i) {
+      if (all_wanted[at].picks[i] == pick) return picked[at][i];
+    }
+    return PickLanes(b, whole.Get(u), Span(pick));
+  };
+  Nodes srcs;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const UOp* u = order[i];
+    if (!all_wanted.empty()) {
+      place[u] = static_cast<uint32_t>(i);
+      const WantedLanes& wanted = all_wanted[i];
+      for (const LanePick& pick : wanted.picks) {
+        if (u->op == Op::kGep) {
+          picked[i].push_back(pick_of(u->src(0), Compose(u->list(), pick)));
+          continue;
+        }
+        srcs.clear();
+        for (const UOp* s : u->srcs()) srcs.push_back(pick_of(s, pick));
+        picked[i].push_back(
+            CutOne(b, body, target, fold, u, Span(srcs), static_cast<int>(pick.size())));
+      }
+      if (!wanted.whole) continue;
+      if (u->op == Op::kGep) {
+        whole[u] = pick_of(u->src(0), LanePick(u->list().begin(), u->list().end()));
+        body.CarryOver(u, whole.Get(u));
+        continue;
+      }
+    }
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(whole.Get(s));
+    const UOp* made = nullptr;
     switch (u->op) {
       case Op::kSplat:
-        return b.Splat(srcs[0], u->dtype.lanes());
+        made = b.Splat(srcs[0], u->dtype.lanes());
+        break;
       case Op::kVectorize:
       case Op::kCat:
-        return Concat(b, srcs);
+        made = Concat(b, Span(srcs));
+        break;
       case Op::kGep:
-        return PickLanes(b, srcs[0], u->list());
+        made = PickLanes(b, srcs[0], u->list());
+        break;
       default:
-        if (u->dtype.is_value() && u->dtype.lanes() > 1 && IsElementwise(u->op)) {
-          return CutOne(b, body, target, fold, u, srcs);
-        }
-        return fold(u, WithSources(b, u, srcs));
+        made = u->dtype.is_value() && u->dtype.lanes() > 1 && IsElementwise(u->op)
+                   ? CutOne(b, body, target, fold, u, Span(srcs), u->dtype.lanes())
+                   : fold(u, WithSources(b, u, Span(srcs)));
     }
-  });
+    body.CarryOver(u, made);
+    whole[u] = made;
+  }
+  body.root = whole.Get(body.root);
 }
 
 }  // namespace tg

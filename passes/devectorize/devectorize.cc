@@ -13,7 +13,6 @@
 #include "passes/decompose/integer.h"
 #include "passes/devectorize/alu_width.h"
 #include "passes/devectorize/horizontal.h"
-#include "passes/devectorize/lane_picks.h"
 #include "passes/devectorize/memory.h"
 #include "passes/devectorize/operand_width.h"
 
@@ -92,7 +91,6 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   // What is written out begins with the device's division and root, which are good enough there.
   if (is_first) LowerFloatFunctions(body, target);
   // Last, since all that came before is arithmetic to be cut.
-  SinkLanePicks(body, module, target, order.Get());
   CutArithmetic(body, module, target, order.Get());
   return absl::OkStatus();
 }

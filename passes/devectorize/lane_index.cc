@@ -53,15 +53,17 @@ std::pair<const UOp*, int> PickedFrom(const UOp* u, int lane) {
 LaneIndex::LaneIndex(Builder& b, const Module& module, UOpSpan order,
                      llvm::function_ref<bool(const UOp*)> which)
     : b_(b), linear_(b, module) {
+  size_t wanted = 0;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOp* u = *it;
     if (u->op == Op::kIndex) {
       if (which && !which(u)) continue;
-      for (size_t i = 1; i < u->num_srcs; ++i) wanted_.Insert(u->src(i));
+      for (size_t i = 1; i < u->num_srcs; ++i) wanted += wanted_.Insert(u->src(i));
     } else if (wanted_.Contains(u) && SeesThrough(u)) {
-      for (const UOp* s : u->srcs()) wanted_.Insert(s);
+      for (const UOp* s : u->srcs()) wanted += wanted_.Insert(s);
     }
   }
+  forms_.reserve(1 + wanted);
 }
 
 bool LaneIndex::IsUniform(const UOp* u) const {

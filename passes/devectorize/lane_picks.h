@@ -2,16 +2,33 @@
 #ifndef TG_PASSES_DEVECTORIZE_LANE_PICKS_H_
 #define TG_PASSES_DEVECTORIZE_LANE_PICKS_H_
 
-#include "ir/module.h"
+#include <cstdint>
+#include <vector>
+
+#include "ir/uop.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/target.h"
 
 namespace tg {
 
-// Computes in the order of lanes that is asked for: where every use of an elementwise node picks
-// other lanes of it, at least a vector of them, each use gets a node of its own over picked
-// sources, unless that shuffles more than it saves. No lane is computed twice. `order`: what the
-// root reaches, sources first.
-void SinkLanePicks(Body& body, const Module& module, const Target& target, UOpSpan order);
+// Lanes of a node, in the order in which somebody wants them.
+using LanePick = llvm::SmallVector<int64_t, 16>;
+
+// What a node is to be computed as: all its lanes, or each pick of them by itself. Of a gep, which
+// computes nothing, both may be wanted.
+struct WantedLanes {
+  std::vector<LanePick> picks;
+  bool whole = false;
+};
+
+// For each node of `order` in what order of lanes to compute it: where every use of an elementwise
+// node picks other lanes of it, at least a vector of them, each pick is a node of its own over
+// picked sources, unless that shuffles more than it saves. No lane is computed twice. Empty where
+// all nodes are computed whole. `order`: what a root reaches, sources first.
+std::vector<WantedLanes> FindWantedLanes(UOpSpan order, const Target& target);
+
+// Those of `lanes` that `pick` lists.
+LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick);
 
 }  // namespace tg
 

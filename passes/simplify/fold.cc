@@ -80,18 +80,23 @@ const UOp* FoldConstants(const UOp* u, RuleContext& rc) {
   llvm::SmallVector<int64_t, 16> out = {static_cast<int64_t>(lanes)};
   const Scalar to = u->dtype.scalar();
   const Scalar from = u->op == Op::kWhere ? to : u->src(0)->dtype.scalar();
-  for (size_t i = 0; i < lanes; ++i) {
-    int64_t args[3] = {};
-    for (size_t k = 0; k < u->num_srcs; ++k) args[k] = LaneBits(u->src(k), i);
-    if (u->op == Op::kCast) {
-      out.push_back(CastBits(from, to, args[0]));
-    } else if (u->op == Op::kBitcast) {
-      if (BitWidth(from) != BitWidth(to)) return nullptr;
-      out.push_back(BitcastBits(from, to, args[0]));
-    } else {
-      const auto v = EvalAlu(u->op, from, {args, u->num_srcs});
-      if (!v) return nullptr;
-      out.push_back(*v);
+  if (u->op == Op::kCast || u->op == Op::kBitcast) {
+    if (u->op == Op::kBitcast && BitWidth(from) != BitWidth(to)) return nullptr;
+    for (size_t i = 0; i < lanes; ++i) {
+      const int64_t bits = LaneBits(u->src(0), i);
+      out.push_back(u->op == Op::kCast ? CastBits(from, to, bits) : BitcastBits(from, to, bits));
+    }
+  } else {
+    const int64_t* args[3] = {};
+    llvm::SmallVector<int64_t, 16> same[3];  // of a number beside vectors
+    for (size_t k = 0; k < u->num_srcs; ++k) {
+      const UOp* s = u->src(k);
+      if (s->op == Op::kConst) same[k].assign(lanes, s->word());
+      args[k] = s->op == Op::kConst ? same[k].data() : s->list().data();
+    }
+    out.resize(1 + lanes);
+    if (EvalAluLanes(u->op, from, lanes, args[0], args[1], args[2], &out[1]) != lanes) {
+      return nullptr;
     }
   }
   if (lanes == 1) return UniformConst(rc.ctx, u->dtype, out[1]);
