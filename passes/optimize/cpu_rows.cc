@@ -11,9 +11,31 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/optimize/cpu_axes.h"
 #include "passes/optimize/lanes.h"
+#include "passes/optimize/packing.h"
 
 namespace tg {
 namespace {
+
+// What is copied, with elements side by side that are loaded from afar: as many of each row of
+// memory as make a square, which is transposed.
+void FillCopied(Tuner& t, const UOp* node) {
+  const auto own = [&](size_t i) {
+    return t.schedule().base[t.schedule().axes[i].base].staged == node;
+  };
+  std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
+  std::erase_if(vectors, [&](size_t i) { return !own(i); });
+  if (vectors.size() != 1) return;
+  const int64_t lanes = t.Size(vectors[0]);
+  for (size_t i : t.Axes(AxisKind::kStage)) {
+    if (!own(i) || t.IsSymbolic(i)) continue;
+    const bool in_rows = llvm::any_of(t.accesses(), [&](const Access& a) {
+      const std::optional<int64_t> apart = t.Stride(a, vectors[0]);
+      return !a.is_store() && apart && *apart != 0 && *apart != 1 && t.Stride(a, i) == 1;
+    });
+    const int64_t together = PowerOfTwoDivisor(t.Size(i), lanes);
+    if (in_rows && together > 1 && t.Try("upcast", i, together)) return;
+  }
+}
 
 // What a kernel keeps: its elements side by side, or the terms of what they are sums of.
 void VectorizeStaged(Tuner& t, const UOp* node) {
@@ -27,7 +49,10 @@ void VectorizeStaged(Tuner& t, const UOp* node) {
     const auto varies = [&](size_t i) { return lanes.Varies(reduce.node, i); };
     if (std::any_of(axes.begin(), axes.end(), varies)) any |= sums.Insert(reduce.node);
   }
-  if (!any) return VectorizeBest(t, AxisKind::kStage, node);
+  if (!any) {
+    VectorizeBest(t, AxisKind::kStage, node);
+    return FillCopied(t, node);
+  }
   const size_t best = lanes.Cheapest(axes, &sums);
   if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
 }
@@ -96,7 +121,10 @@ std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, in
   if (!sums) return {kNoAxis, 1};
   const int64_t width = t.Size(axis), most = lanes.MostSums(width) / rows;
   if (!t.schedule().base[t.schedule().axes[axis].base].IsStored()) {
-    return lanes.VectorsBeside(axis, width, most);
+    // Four rows with as many vectors load least, and may take registers as terms in lanes do.
+    const int64_t square = t.target().MaxAccumulators() / width / rows;
+    return lanes.VectorsBeside(axis, width,
+                               rows == LaneCosts::kTermRows ? std::max(most, square) : most);
   }
   int64_t vectors = std::min(most, SpareGroups(t, shared));
   if (const Access* store = StoredApart(t, axis)) {
@@ -193,6 +221,41 @@ int64_t GroupsOfTiles(const Tuner& t, LoopSet shared, size_t axis, int64_t rows)
   return 0;
 }
 
+// Loops over the rows for which something that is kept is the same, so that a group makes it once;
+// but for a part of them where there would be too few groups. False: there is no such axis.
+bool LoopOverKept(Tuner& t, LoopSet shared) {
+  LoopSet same = 0;
+  int64_t groups = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
+    if ((shared & bit) != 0) continue;
+    bool kept = false;
+    for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+      kept |= t.schedule().base[n].staged && (t.schedule().varies[n] & bit) == 0;
+    }
+    if (kept && !t.IsSymbolic(i)) {
+      same |= bit;
+    } else {
+      groups *= t.Size(i);
+    }
+  }
+  if (same == 0) return false;
+  const int64_t wanted = GroupsOfRows(t);
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
+    if ((same & bit) == 0 || groups >= wanted) continue;
+    const int64_t parts = std::min((wanted + groups - 1) / groups, t.Size(i));
+    const bool even = t.Size(i) % parts == 0;
+    if (parts != t.Size(i) &&
+        !(even ? t.Try("loop", i, t.Size(i) / parts) : t.Try("deal", i, parts)))
+      continue;
+    same &= ~bit;
+    groups *= parts;
+  }
+  t.LoopAlong(same);
+  return true;
+}
+
 // A tile of rows, and how many groups such tiles are dealt to.
 struct Rows {
   int64_t rows = 1;
@@ -212,6 +275,11 @@ Rows TileRows(Tuner& t, LoopSet shared, const Sums& sums) {
   const auto even = [&](const std::string& name) {
     return t.Size(static_cast<size_t>(t.schedule().FindAxis(name))) % 2 == 0;
   };
+  // Or four rows of as many vectors, where registers have room.
+  const bool square =
+      most >= LaneCosts::kTermRows && llvm::any_of(t.Axes(AxisKind::kVector), [&](size_t i) {
+        return Wider(t, shared, i, LaneCosts::kTermRows).second == 4;
+      });
   const bool widens = most > kBesideTwo && (llvm::any_of(t.Axes(AxisKind::kVector), wide) ||
                                             llvm::any_of(sums.columns, even));
   size_t best = kNoAxis;
@@ -219,7 +287,11 @@ Rows TileRows(Tuner& t, LoopSet shared, const Sums& sums) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
     int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
-    if (widens && t.TakesTiles(i, kBesideTwo)) rows = kBesideTwo;
+    if (square && t.Size(i) % LaneCosts::kTermRows == 0) {
+      rows = LaneCosts::kTermRows;
+    } else if (widens && t.TakesTiles(i, kBesideTwo)) {
+      rows = kBesideTwo;
+    }
     const std::pair<size_t, int64_t> score = {t.ServedAlong(i), rows};
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
@@ -299,7 +371,7 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
   FillLines(t, shared);
   const bool dealt = tile.groups > 1 && TryNamed(t, "deal", tile.axis, tile.groups);
   const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
-  if (!loops) LoopOverRest(t, shared);
+  if (!loops && !LoopOverKept(t, shared)) LoopOverRest(t, shared);
   // Inside the loops over rows, so that a row's reduces stay outside of these.
   t.LoopAlong(shared);
   if (loops) TryNamed(t, "distribute", dealt ? tile.axis + ".0" : tile.axis, 0);

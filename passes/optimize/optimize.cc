@@ -56,6 +56,12 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
   Tuner tuner(scratch, shapes, std::move(start), std::move(accesses), std::move(folded), target,
               may_pack);
+  if (const std::optional<PackedRows> packed = FindPackedRows(tuner)) {
+    if (StageRows(kernel, scratch.body, *packed, shapes)) {
+      ++statistics["optimize.packed"];
+      return Choose(module, calls, kernel, target, may_pack, statistics);
+    }
+  }
   target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);
   kernel.opts = tuner.opts();
   kernel.axes = tuner.schedule().ToAxes();

@@ -1,8 +1,10 @@
 #include "passes/optimize/packing.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "ir/arithmetic.h"
+#include "ir/builder.h"
 #include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/optimize/lanes.h"
@@ -16,7 +18,56 @@ int64_t FewestGroups(const Tuner& t) { return int64_t{8} * t.target().compute_un
 // Of one load, for the lanes of one vector: what may be read again from a core's cache.
 int64_t MostBytes(const Target& target) { return target.core_cache_bytes; }
 
+// What becomes of loads in a body.
+class LoadedValues {
+ public:
+  LoadedValues(const Body& body, ShapeMap& shapes) : shapes_(shapes) {
+    NodeSet used;
+    for (const UOp* u : body.Order()) {
+      for (const UOp* s : u->srcs()) only_user_[s] = used.Insert(s) ? u : nullptr;
+    }
+  }
+  // Of a load and what it alone becomes by `reshape` and an op of this kind: that with most axes,
+  // so that the lanes have one for themselves. An argument may be one long axis.
+  const UOp* WithMostAxes(const UOp* load, Op kind) const {
+    const UOp* best = load;
+    for (const UOp* u = load; u && (u == load || u->op == Op::kReshape || u->op == kind);) {
+      if (Axes(u) > Axes(best)) best = u;
+      u = only_user_.Get(u);
+    }
+    return best;
+  }
+
+ private:
+  ptrdiff_t Axes(const UOp* u) const {
+    return llvm::count_if(shapes_.Of(u), [](const Dim& d) { return !d.Is(1); });
+  }
+
+  ShapeMap& shapes_;
+  NodeMap<const UOp*> only_user_;  // null: there are several
+};
+
+// Makes each node of a body what f(that of the clone, the node over new sources) gives.
+template <typename F>
+void RewriteAs(Body& body, const Body& clone, F&& f) {
+  const std::vector<const UOp*> order = body.Order(), cloned = clone.Order();
+  TG_CHECK(order.size() == cloned.size());
+  NodeMap<const UOp*> map;
+  std::vector<const UOp*> srcs;
+  for (size_t n = 0; n < order.size(); ++n) {
+    const UOp* u = order[n];
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* same = body.context->Make(u->op, u->dtype, srcs, u->attr);
+    body.CarryOver(u, same);
+    map[u] = f(cloned[n], same);
+  }
+  body.root = map.Get(body.root);
+}
+
 }  // namespace
+
+int64_t GroupsOfRows(const Tuner& t) { return int64_t{2} * t.target().compute_units; }
 
 int64_t LaneCosts::PackedUses(size_t access, size_t axis) const {
   const Access& a = t_.accesses()[access];
@@ -83,39 +134,86 @@ void LoopOverPacked(Tuner& t) {
 
 void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
                  ShapeMap& shapes) {
-  const std::vector<const UOp*> order = kernel.body.Order(), cloned = clone.Order();
-  TG_CHECK(order.size() == cloned.size());
-  NodeMap<const UOp*> only_user;  // null: there are several
-  NodeSet used;
-  for (const UOp* u : cloned) {
-    for (const UOp* s : u->srcs()) only_user[s] = used.Insert(s) ? u : nullptr;
-  }
-  const auto dims = [&](const UOp* u) {
-    return llvm::count_if(shapes.Of(u), [](const Dim& d) { return !d.Is(1); });
-  };
-  // Where what is loaded has most axes, so that the lanes have one for themselves: an argument may
-  // be one long axis.
   NodeSet staged;
-  for (const UOp* load : loads) {
-    const UOp* best = load;
-    for (const UOp* u = load; u && (u == load || u->op == Op::kReshape || u->op == Op::kPermute);) {
-      if (dims(u) > dims(best)) best = u;
-      u = only_user.Get(u);
-    }
-    staged.Insert(best);
-  }
+  const LoadedValues values(clone, shapes);
+  for (const UOp* load : loads) staged.Insert(values.WithMostAxes(load, Op::kPermute));
   Context& ctx = *kernel.body.context;
-  NodeMap<const UOp*> map;
-  std::vector<const UOp*> srcs;
-  for (size_t n = 0; n < order.size(); ++n) {
-    const UOp* u = order[n];
-    srcs.clear();
-    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
-    const UOp* same = ctx.Make(u->op, u->dtype, srcs, u->attr);
-    kernel.body.CarryOver(u, same);
-    map[u] = staged.Contains(cloned[n]) ? ctx.Make(Op::kStaged, u->dtype, {same}) : same;
+  RewriteAs(kernel.body, clone, [&](const UOp* cloned, const UOp* same) {
+    return staged.Contains(cloned) ? ctx.Make(Op::kStaged, same->dtype, {same}) : same;
+  });
+}
+
+std::optional<PackedRows> FindPackedRows(const Tuner& t) {
+  // Sums of more vectors have little to gain, and a copy that serves fewer rows costs more.
+  constexpr int64_t kMostVectors = 12, kFewestRows = 32;
+  constexpr int64_t kMostRows = 8;  // side by side
+  if (t.target().is_gpu || !t.MayPack() || t.SharedAlong() == 0) return std::nullopt;
+  const LaneCosts lanes(t, 0);
+  for (size_t n = 0; n < t.accesses().size(); ++n) {
+    const Access& a = t.accesses()[n];
+    const UOp* reduce = lanes.ReduceOf(n);
+    if (a.is_store() || !reduce || a.valid) continue;
+    int64_t rows = 1, blocks = 1, terms = 1;
+    size_t along = kNoAxis;
+    bool fits = true;
+    for (size_t i = 0; fits && i < t.schedule().axes.size(); ++i) {
+      const BaseAxis& base = t.schedule().base[t.schedule().axes[i].base];
+      const std::optional<int64_t> stride = t.Stride(a, i);
+      fits = stride && !base.size.is_symbolic();
+      if (stride == 0) {
+        rows *= base.IsStored() && lanes.Varies(reduce, i) ? base.max_size : 1;
+      } else if (base.IsStored()) {
+        blocks *= base.max_size;
+      } else if (base.reduce) {
+        fits &= base.reduce == reduce;
+        terms *= base.max_size;
+      } else {
+        fits &= along == kNoAxis && stride != 1;
+        along = i;
+      }
+    }
+    const int64_t parts = (GroupsOfRows(t) + blocks - 1) / blocks;
+    if (!fits || along == kNoAxis || rows / parts < kFewestRows) continue;
+    const int64_t width = lanes.Along(along), sums = t.Size(along);
+    const int64_t bytes = sums * terms * ByteSize(a.node->dtype.scalar());
+    const bool worth = width == lanes.Widest() && terms <= kMostVectors * width;
+    const int64_t kept = SaturatingMul(t.schedule().StagedBytes(), kMostRows);
+    const bool fits_memory = SaturatingAdd(bytes, kept) <= t.target().private_memory;
+    if (worth && fits_memory && bytes <= t.target().cache_bytes) {
+      return PackedRows{a.node, sums, *t.Stride(a, along), width};
+    }
   }
-  kernel.body.root = map.Get(kernel.body.root);
+  return std::nullopt;
+}
+
+bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes) {
+  const UOp* value = LoadedValues(clone, shapes).WithMostAxes(packed.load, Op::kReshape);
+  Shape shape = shapes.Of(value);
+  size_t dim = shape.size();
+  int64_t stride = 1;
+  do {
+    if (dim == 0) return false;
+    if (dim < shape.size()) stride *= shape[dim].value();
+  } while (!shape[--dim].Is(packed.sums) || stride != packed.stride);
+  const Shape whole = shape;
+  shape[dim] = packed.sums / packed.lanes;
+  shape.insert(shape.begin() + static_cast<ptrdiff_t>(dim) + 1, packed.lanes);
+  // The lanes last, and back.
+  std::vector<int64_t> order(shape.size()), back(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin() + static_cast<ptrdiff_t>(dim) + 1,
+              order.begin() + static_cast<ptrdiff_t>(dim) + 2, order.end());
+  for (size_t i = 0; i < order.size(); ++i) {
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  }
+  Builder b(*kernel.body.context);
+  RewriteAs(kernel.body, clone, [&](const UOp* cloned, const UOp* same) {
+    if (cloned != value) return same;
+    const UOp* blocks = b.Permute(b.Reshape(same, shape), order);
+    const UOp* staged = b.context().Make(Op::kStaged, blocks->dtype, {blocks});
+    return b.Reshape(b.Permute(staged, back), whole);
+  });
+  return true;
 }
 
 bool HasRoomForPacked(const Schedule& schedule, size_t loads, const Target& target) {

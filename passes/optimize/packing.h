@@ -4,6 +4,8 @@
 #ifndef TG_PASSES_OPTIMIZE_PACKING_H_
 #define TG_PASSES_OPTIMIZE_PACKING_H_
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "passes/optimize/heuristic.h"
@@ -18,6 +20,26 @@ void LoopOverPacked(Tuner& t);
 // `kernel`'s body, `clone`, whose shapes are `shapes`.
 void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
                  ShapeMap& shapes);
+
+// Groups that a kernel of rows has at least: two for each core, since each makes for itself what is
+// kept for all of its rows.
+int64_t GroupsOfRows(const Tuner& t);
+
+// A load that sums which a kernel keeps for each of its rows have their terms of, each sum others,
+// which lie in a row of memory: the keys of attention. With terms in the lanes of vectors each sum
+// has its lanes to add up, which takes as long as some vectors of products do; so the sums get the
+// lanes, and the group a copy in which what the sums of a vector read lies side by side.
+struct PackedRows {
+  const UOp* load = nullptr;
+  int64_t sums = 0;    // for each row
+  int64_t stride = 0;  // elements from one sum's terms to the next one's
+  int64_t lanes = 1;
+};
+// Of a kernel for which nothing is chosen yet; nullopt where none is worth it.
+std::optional<PackedRows> FindPackedRows(const Tuner& t);
+// Keeps what is loaded in blocks of so many sums' terms, the block's sums innermost; false: it has
+// no axis of them, and the body stays as it is. The load is one of the clone, as above.
+bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes);
 
 // Whether what so many loads keep, with the lanes of `schedule`, is as much as they are packed for:
 // an axis that the lanes are only a part of is kept whole.
