@@ -122,7 +122,7 @@ bool Planner::ForEachOperand(const UOp* reduce, F&& see) const {
 }
 
 bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
-  constexpr double kSmallPart = 1.0 / 16;
+  constexpr double kSmallPart = 1.0 / 12;
   const auto& others = kernels_[kernel].reduces;
   if (others.empty() || size != cost_.Elements(kernel)) return false;
   const auto is_long = [&](const UOp* reduce) {
