@@ -145,7 +145,7 @@ void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*
 
 std::optional<PackedRows> FindPackedRows(const Tuner& t) {
   // Sums of more vectors have little to gain, and a copy that serves fewer rows costs more.
-  constexpr int64_t kMostVectors = 12, kFewestRows = 32;
+  constexpr int64_t kMostVectors = 24, kFewestRows = 32;
   constexpr int64_t kMostRows = 8;  // side by side
   if (t.target().is_gpu || !t.MayPack() || t.SharedAlong() == 0) return std::nullopt;
   const LaneCosts lanes(t, 0);
