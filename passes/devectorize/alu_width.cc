@@ -12,8 +12,6 @@
 namespace tg {
 namespace {
 
-std::span<const int64_t> Span(const LanePick& p) { return {p.data(), p.size()}; }
-
 // `n` lanes of `u`, of which `srcs` are the sources' ones.
 const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold, const UOp* u,
                   UOpSpan srcs, int n) {

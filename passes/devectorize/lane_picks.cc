@@ -11,8 +11,6 @@
 namespace tg {
 namespace {
 
-std::span<const int64_t> Span(const LanePick& p) { return {p.data(), p.size()}; }
-
 void Add(WantedLanes& wanted, const LanePick& pick) {
   const auto same = [&](const LanePick& p) { return p[0] == pick[0] && p == pick; };
   if (llvm::none_of(wanted.picks, same)) wanted.picks.push_back(pick);

@@ -3,6 +3,7 @@
 #define TG_PASSES_DEVECTORIZE_LANE_PICKS_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ir/uop.h"
@@ -13,6 +14,7 @@ namespace tg {
 
 // Lanes of a node, in the order in which somebody wants them.
 using LanePick = llvm::SmallVector<int64_t, 16>;
+inline std::span<const int64_t> Span(const LanePick& p) { return {p.data(), p.size()}; }
 
 // What a node is to be computed as: all its lanes, or each pick of them by itself. Of a gep, which
 // computes nothing, both may be wanted.

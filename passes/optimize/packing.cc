@@ -152,7 +152,8 @@ std::optional<PackedRows> FindPackedRows(const Tuner& t) {
   for (size_t n = 0; n < t.accesses().size(); ++n) {
     const Access& a = t.accesses()[n];
     const UOp* reduce = lanes.ReduceOf(n);
-    if (a.is_store() || !reduce || a.valid) continue;
+    const auto is_other = [&](const Access& other) { return &other != &a && other.node == a.node; };
+    if (a.is_store() || !reduce || a.valid || llvm::any_of(t.accesses(), is_other)) continue;
     int64_t rows = 1, blocks = 1, terms = 1;
     size_t along = kNoAxis;
     bool fits = true;
@@ -189,6 +190,7 @@ std::optional<PackedRows> FindPackedRows(const Tuner& t) {
 bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes) {
   const UOp* value = LoadedValues(clone, shapes).WithMostAxes(packed.load, Op::kReshape);
   Shape shape = shapes.Of(value);
+  if (!IsStatic(shape)) return false;
   size_t dim = shape.size();
   int64_t stride = 1;
   do {
