@@ -16,27 +16,6 @@
 namespace tg {
 namespace {
 
-// What is copied, with elements side by side that are loaded from afar: as many of each row of
-// memory as make a square, which is transposed.
-void FillCopied(Tuner& t, const UOp* node) {
-  const auto own = [&](size_t i) {
-    return t.schedule().base[t.schedule().axes[i].base].staged == node;
-  };
-  std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
-  std::erase_if(vectors, [&](size_t i) { return !own(i); });
-  if (vectors.size() != 1) return;
-  const int64_t lanes = t.Size(vectors[0]);
-  for (size_t i : t.Axes(AxisKind::kStage)) {
-    if (!own(i) || t.IsSymbolic(i)) continue;
-    const bool in_rows = llvm::any_of(t.accesses(), [&](const Access& a) {
-      const std::optional<int64_t> apart = t.Stride(a, vectors[0]);
-      return !a.is_store() && apart && *apart != 0 && *apart != 1 && t.Stride(a, i) == 1;
-    });
-    const int64_t together = PowerOfTwoDivisor(t.Size(i), lanes);
-    if (in_rows && together > 1 && t.Try("upcast", i, together)) return;
-  }
-}
-
 // What a kernel keeps: its elements side by side, or the terms of what they are sums of.
 void VectorizeStaged(Tuner& t, const UOp* node) {
   const LaneCosts lanes(t, 0);
@@ -219,41 +198,6 @@ int64_t GroupsOfTiles(const Tuner& t, LoopSet shared, size_t axis, int64_t rows)
     if (fits && n * others >= 2 * cores && most(n) <= most(tiles)) return n;
   }
   return 0;
-}
-
-// Loops over the rows for which something that is kept is the same, so that a group makes it once;
-// but for a part of them where there would be too few groups. False: there is no such axis.
-bool LoopOverKept(Tuner& t, LoopSet shared) {
-  LoopSet same = 0;
-  int64_t groups = 1;
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
-    if ((shared & bit) != 0) continue;
-    bool kept = false;
-    for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-      kept |= t.schedule().base[n].staged && (t.schedule().varies[n] & bit) == 0;
-    }
-    if (kept && !t.IsSymbolic(i)) {
-      same |= bit;
-    } else {
-      groups *= t.Size(i);
-    }
-  }
-  if (same == 0) return false;
-  const int64_t wanted = GroupsOfRows(t);
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
-    if ((same & bit) == 0 || groups >= wanted) continue;
-    const int64_t parts = std::min((wanted + groups - 1) / groups, t.Size(i));
-    const bool even = t.Size(i) % parts == 0;
-    if (parts != t.Size(i) &&
-        !(even ? t.Try("loop", i, t.Size(i) / parts) : t.Try("deal", i, parts)))
-      continue;
-    same &= ~bit;
-    groups *= parts;
-  }
-  t.LoopAlong(same);
-  return true;
 }
 
 // A tile of rows, and how many groups such tiles are dealt to.
