@@ -15,6 +15,28 @@ namespace {
 // Each group copies for itself, so there are no more than every core needs to have its share.
 int64_t FewestGroups(const Tuner& t) { return int64_t{8} * t.target().compute_units; }
 
+// Of rows: two for each core, since each makes for itself what is kept for all of its rows.
+int64_t GroupsOfRows(const Tuner& t) { return int64_t{2} * t.target().compute_units; }
+
+// Loops over `same`, base axes of what is stored, but for as many parts of them as make `wanted`
+// groups, of which there are `groups` without. `deals`: parts need not divide an axis.
+void LoopOverSame(Tuner& t, LoopSet same, int64_t groups, int64_t wanted, bool deals) {
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
+    if ((same & bit) == 0 || groups >= wanted) continue;
+    int64_t parts = std::min((wanted + groups - 1) / groups, t.Size(i));
+    while (!deals && t.Size(i) % parts != 0) ++parts;
+    const bool even = t.Size(i) % parts == 0;
+    if (parts != t.Size(i) &&
+        !(even ? t.Try("loop", i, t.Size(i) / parts) : t.Try("deal", i, parts))) {
+      continue;
+    }
+    same &= ~bit;
+    groups *= parts;
+  }
+  t.LoopAlong(same);
+}
+
 // Of one load, for the lanes of one vector: what may be read again from a core's cache.
 int64_t MostBytes(const Target& target) { return target.core_cache_bytes; }
 
@@ -67,8 +89,6 @@ void RewriteAs(Body& body, const Body& clone, F&& f) {
 
 }  // namespace
 
-int64_t GroupsOfRows(const Tuner& t) { return int64_t{2} * t.target().compute_units; }
-
 int64_t LaneCosts::PackedUses(size_t access, size_t axis) const {
   const Access& a = t_.accesses()[access];
   const BaseAxis& along = t_.schedule().base[t_.schedule().axes[axis].base];
@@ -119,17 +139,7 @@ void LoopOverPacked(Tuner& t) {
     else
       groups *= t.Size(i);
   }
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const int64_t missing = (FewestGroups(t) + groups - 1) / groups;
-    if (missing <= 1) break;
-    if (!same(i)) continue;
-    int64_t parts = std::min(missing, t.Size(i));
-    while (t.Size(i) % parts != 0) ++parts;
-    along &= ~LoopBit(t.schedule().axes[i].base);
-    groups *= parts;
-    if (parts != t.Size(i)) t.Try("loop", i, t.Size(i) / parts);
-  }
-  t.LoopAlong(along);
+  LoopOverSame(t, along, groups, FewestGroups(t), /*deals=*/false);
 }
 
 void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
@@ -254,19 +264,7 @@ bool LoopOverKept(Tuner& t, LoopSet shared) {
     }
   }
   if (same == 0) return false;
-  const int64_t wanted = GroupsOfRows(t);
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
-    if ((same & bit) == 0 || groups >= wanted) continue;
-    const int64_t parts = std::min((wanted + groups - 1) / groups, t.Size(i));
-    const bool even = t.Size(i) % parts == 0;
-    if (parts != t.Size(i) &&
-        !(even ? t.Try("loop", i, t.Size(i) / parts) : t.Try("deal", i, parts)))
-      continue;
-    same &= ~bit;
-    groups *= parts;
-  }
-  t.LoopAlong(same);
+  LoopOverSame(t, same, groups, GroupsOfRows(t), /*deals=*/true);
   return true;
 }
 

@@ -21,10 +21,6 @@ void LoopOverPacked(Tuner& t);
 void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
                  ShapeMap& shapes);
 
-// Groups that a kernel of rows has at least: two for each core, since each makes for itself what is
-// kept for all of its rows.
-int64_t GroupsOfRows(const Tuner& t);
-
 // A load that sums which a kernel keeps for each of its rows have their terms of, each sum others,
 // which lie in a row of memory: the keys of attention. With terms in the lanes of vectors each sum
 // has its lanes to add up, which takes as long as some vectors of products do; so the sums get the
