@@ -122,7 +122,8 @@ void UnrollShort(Tuner& t) {
     const bool decides = std::any_of(
         t.accesses().begin(), t.accesses().end(),
         [&](const Access& a) { return !a.is_store() && (a.masked[base] || !t.Stride(a, last)); });
-    if (t.Size(last) <= (decides ? kWindow : kShort) && t.schedule().UpcastSize() <= 64) {
+    if (t.Size(last) <= (decides ? kWindow : kShort) &&
+        t.schedule().UpcastSize() <= t.target().MaxAccumulators()) {
       t.Try("unroll", last);
     }
   }
