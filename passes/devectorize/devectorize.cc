@@ -79,7 +79,7 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
     if (absl::Status s = CheckPrivateMemory(body, target); !s.ok()) return s;
   }
   if (contents.Has(Op::kReduce)) {
-    if (absl::Status s = ReduceLanes(body, reassociate); !s.ok()) return s;
+    if (absl::Status s = ReduceLanes(body, reassociate, target); !s.ok()) return s;
   }
   // On whole vectors, however wide: there are few nodes yet.
   if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);

@@ -1,6 +1,10 @@
 #include "passes/devectorize/horizontal.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/decompose/forward.h"
 #include "passes/devectorize/lanes.h"
 
@@ -9,21 +13,26 @@ namespace {
 
 // Lanes first, first + step, ... (n of them), each followed by its `width - 1` neighbours.
 const UOp* Strided(Builder& b, const UOp* x, int first, int step, int n, int width) {
-  LaneRefs refs;
+  llvm::SmallVector<int64_t, 64> picks;
   for (int i = 0; i < n; ++i) {
-    for (int k = 0; k < width; ++k) refs.push_back(OriginOf(b, x, first + i * step + k));
+    for (int k = 0; k < width; ++k) picks.push_back(first + i * step + k);
   }
-  return Assemble(b, {refs.data(), refs.size()});
+  return PickLanes(b, x, {picks.data(), picks.size()});
 }
 
-// `x`: n groups of h lanes.
-const UOp* Combine(Builder& b, Op op, const UOp* x, int n, bool reassociate) {
-  int h = x->dtype.lanes() / n;
-  if (!reassociate) {
-    const UOp* sum = Strided(b, x, 0, h, n, 1);
-    for (int k = 1; k < h; ++k) sum = b.Alu(op, {sum, Strided(b, x, k, h, n, 1)});
-    return sum;
+// `x`: n groups of h lanes. `sum`: what they are added to, from the left; null: nothing.
+const UOp* FromLeft(Builder& b, Op op, const UOp* sum, const UOp* x, int n) {
+  const int h = x->dtype.lanes() / n;
+  for (int k = 0; k < h; ++k) {
+    const UOp* term = Strided(b, x, k, h, n, 1);
+    sum = sum ? b.Alu(op, {sum, term}) : term;
   }
+  return sum;
+}
+
+const UOp* Combine(Builder& b, Op op, const UOp* x, int n, bool reassociate) {
+  if (!reassociate) return FromLeft(b, op, nullptr, x, n);
+  int h = x->dtype.lanes() / n;
   const UOp* odd = nullptr;  // what did not pair up
   for (; h > 1; h /= 2) {
     if (h % 2 != 0) {
@@ -36,13 +45,56 @@ const UOp* Combine(Builder& b, Op op, const UOp* x, int n, bool reassociate) {
   return odd ? b.Alu(op, {x, odd}) : x;
 }
 
+bool IsSum(const UOp* u) {
+  return u->op == Op::kReduce && static_cast<Op>(u->word()) == Op::kAdd && u->num_srcs == 1 &&
+         u->dtype.is_float();
+}
+
+// Whether so many sums, of so many terms each, keep a CPU's multiply-adds busy though each waits
+// for the one before: two of these begin in each cycle, and end after four. A tree's terms but one
+// are an addition more.
+bool HidesWaiting(const UOp* sum, const Target& target) {
+  if (target.is_gpu) return false;
+  const int64_t terms = sum->src(0)->dtype.lanes() / sum->dtype.lanes();
+  const int64_t size = ByteSize(sum->dtype.scalar());
+  const int64_t width = std::max<int64_t>(1, target.alu_width / size);
+  const int64_t sums = (sum->dtype.lanes() + width - 1) / width;
+  return sums * (terms + 1) >= 8 * terms;
+}
+
+// Sums that are read once, by an addition, to which their terms may go one by one.
+NodeSet FindChains(const std::vector<const UOp*>& order, const Target& target) {
+  NodeSet chains, used, again;
+  std::vector<const UOp*> found;
+  for (const UOp* u : order) {
+    for (const UOp* s : u->srcs()) {
+      if (IsSum(s) && !used.Insert(s)) again.Insert(s);
+    }
+    if (u->op != Op::kAdd) continue;
+    const auto chain = std::find_if(u->srcs().begin(), u->srcs().end(), [&](const UOp* s) {
+      return IsSum(s) && HidesWaiting(s, target);
+    });
+    if (chain != u->srcs().end()) found.push_back(*chain);
+  }
+  for (const UOp* s : found) {
+    if (!again.Contains(s)) chains.Insert(s);
+  }
+  return chains;
+}
+
 }  // namespace
 
-absl::Status ReduceLanes(Body& body, bool reassociate) {
+absl::Status ReduceLanes(Body& body, bool reassociate, const Target& target) {
   Builder b(*body.context);
   absl::Status status;
-  ForwardRewrite(body, [&](const UOp* u, UOpSpan srcs) {
-    if (u->op != Op::kReduce) return WithSources(b, u, srcs);
+  const std::vector<const UOp*> order = body.Order();
+  const NodeSet chains = reassociate ? FindChains(order, target) : NodeSet();
+  ForwardRewrite(body, {order.data(), order.size()}, [&](const UOp* u, UOpSpan srcs) {
+    for (size_t i = 0; u->op == Op::kAdd && i < srcs.size(); ++i) {
+      if (!chains.Contains(u->src(i))) continue;
+      return FromLeft(b, Op::kAdd, srcs[1 - i], srcs[i]->src(0), u->dtype.lanes());
+    }
+    if (u->op != Op::kReduce || chains.Contains(u)) return WithSources(b, u, srcs);
     if (srcs.size() > 1) {
       status = absl::FailedPreconditionError(
           absl::StrCat(body.Describe(u), " still has ranges: run lower and expand first"));

@@ -1,16 +1,19 @@
 // Turns reductions over neighbouring lanes into trees of the op on halves of the lanes: the first
 // half of each group with the second, and so on. Where reassociation is off, into the sum from the
-// left.
+// left. Terms that an accumulator gets are added to it one after the other where there are enough
+// accumulators side by side to wait for none: so each is one multiply-add, where of a tree's some
+// are multiplications and some additions.
 #ifndef TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 #define TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 
 #include "absl/status/status.h"
 #include "ir/module.h"
+#include "passes/target.h"
 
 namespace tg {
 
 // An error where a reduce still runs over ranges: lower makes loops of those.
-absl::Status ReduceLanes(Body& body, bool reassociate);
+absl::Status ReduceLanes(Body& body, bool reassociate, const Target& target);
 
 }  // namespace tg
 

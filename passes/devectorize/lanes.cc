@@ -124,8 +124,22 @@ const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
     for (int64_t l : lanes) picks.push_back(x->list()[static_cast<size_t>(l)]);
     return Picked(b, x->src(0), Span(picks));
   }
+  const UOp* picked = x->op == Op::kGep ? x->src(0) : x;
   LaneRefs refs;
-  for (int64_t l : lanes) refs.push_back(OriginOf(b, x, static_cast<int>(l)));
+  size_t part = 0;  // of a Cat, in which the lane before was
+  int start = 0;    // its first lane
+  for (int64_t l : lanes) {
+    int lane = static_cast<int>(picked == x ? l : x->list()[static_cast<size_t>(l)]);
+    const UOp* of = picked;
+    if (of->op == Op::kCat) {
+      // Many are near the one before.
+      if (lane < start) part = 0, start = 0;
+      while (lane >= start + of->src(part)->dtype.lanes()) start += of->src(part++)->dtype.lanes();
+      lane -= start;
+      of = of->src(part);
+    }
+    refs.push_back(IsOrigin(of) ? LaneRef{of, lane} : OriginOf(b, of, lane));
+  }
   return Assemble(b, {refs.data(), refs.size()});
 }
 
