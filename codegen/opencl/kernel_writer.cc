@@ -6,6 +6,7 @@
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg::opencl {
 namespace {
@@ -197,9 +198,36 @@ absl::Status KernelWriter::WriteSpecial(const UOp* u) {
   return absl::OkStatus();
 }
 
+bool KernelWriter::IsWrittenOut(const UOp* range) const {
+  constexpr int64_t kSteps = 4;
+  constexpr size_t kBody = 256, kDecidedBody = 1024;
+  const auto is_short = [](const UOp* u) {
+    return IsConst(u->src(0)) && u->src(0)->word() <= kSteps;
+  };
+  if (target_.is_gpu || !is_short(range)) return false;
+  const auto depends = [&](const UOp* gate) { return llvm::is_contained(PostOrder(gate), range); };
+  const std::vector<const UOp*>& order = kernel_.body.linear;
+  size_t open = 1, nodes = 0;
+  bool decides = false, all_short = true;
+  for (auto at = static_cast<size_t>(position_) + 1; open > 0 && at < order.size(); ++at) {
+    const UOp* u = order[at];
+    if (++nodes > kDecidedBody) return false;
+    if (u->op == Op::kRange) {
+      ++open;
+      all_short &= is_short(u);
+    } else if (u->op == Op::kEnd) {
+      open -= std::min(open, u->num_srcs - size_t{1});
+    } else if (u->op == Op::kLoad && u->src(0)->op == Op::kIndex && u->src(0)->num_srcs > 2) {
+      decides = decides || depends(u->src(0)->src(2));
+    }
+  }
+  return decides || (all_short && nodes <= kBody);
+}
+
 void KernelWriter::WriteRange(const UOp* u) {
   const std::string name = Cat("i", num_ranges_++);
   exprs_[u].text = name;
+  if (IsWrittenOut(u)) Line("#pragma unroll");
   Line("for (", ValueType(u->dtype.scalar(), 1), " ", name, " = 0; ", name, " < ",
        Operand(u->src(0), kCompare + 1), "; ", name, "++) {");
   ++indent_;

@@ -88,6 +88,10 @@ class KernelWriter {
   void WriteScratch(const UOp* u);
   absl::Status WriteSpecial(const UOp* u);
   void WriteRange(const UOp* u);
+  // Whether the device's compiler is asked to write a loop of few steps out: where a step decides
+  // what is padding, which it then knows, and where there is little in the loop, a copy's
+  // addresses.
+  bool IsWrittenOut(const UOp* range) const;
   absl::Status Keep(const UOp* u, Expr e);  // as text for the one user, or in a variable
   void Name(const UOp* u, Expr e);
   template <typename... T>
