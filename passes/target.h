@@ -54,6 +54,7 @@ struct Target {
   int64_t near_cache_bytes = 32 << 10;  // of a CPU's core: what takes it no time to read again
   int64_t core_cache_bytes = 1 << 20;   // its next one, which it has for itself
   int64_t cache_bytes = 2 << 20;  // what a core or multiprocessor finds near when it reads it again
+  int64_t copied_bytes = 16;      // from beyond that, while a core copies an element from afar
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
 

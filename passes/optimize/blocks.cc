@@ -68,6 +68,7 @@ class Traffic {
     double element, whole;                   // bytes of one, and of all of the argument
     size_t store;                            // in whose loop
     bool is_again;                           // a store before this one reads the same
+    bool is_packed;                          // what a group reads lies together
   };
 
   double BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes, const Cache& cache) const {
@@ -108,7 +109,8 @@ class Traffic {
       while (memory->num_srcs > 0) memory = memory->src(0);
       const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
       const auto whole = element * static_cast<double>(memory->dtype.size());
-      Load load = {a.slot, {}, {}, element, whole, store, false};
+      Load load = {a.slot, {},    {},    element,
+                   whole,  store, false, llvm::is_contained(t_.packed(), a.node)};
       for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
         const std::optional<int64_t> stride = t_.Stride(a, i);
         load.strides.push_back(stride ? std::abs(*stride) : INT64_MAX);
@@ -139,16 +141,34 @@ class Traffic {
   // What the loops of `nest` from number `level` on read, with all that is inside of them.
   double Bytes(const Load& load, const Nest& nest, size_t level) const {
     Strides strides = load.inside;
-    for (size_t n = level; n < nest.size(); ++n) Add(strides, load, nest[n].first, nest[n].second);
-    // Elements that follow each other share lines.
-    double elements = 1, run = 1;
-    for (const auto& [stride, steps] : strides) {
-      elements *= static_cast<double>(steps);
-      if (static_cast<double>(stride) <= run) run *= static_cast<double>(steps);
+    for (size_t n = level; n < nest.size(); ++n) {
+      // An axis in blocks is in two loops.
+      int64_t steps = nest[n].second;
+      bool again = false;
+      for (size_t m = level; m < nest.size(); ++m) {
+        if (m == n || nest[m].first != nest[n].first) continue;
+        steps *= nest[m].second;
+        again |= m < n;
+      }
+      if (!again) Add(strides, load, nest[n].first, steps);
     }
-    // A line's neighbour is fetched with it.
-    const double line = 2 * t_.target().cache_line;
-    return std::min(elements * std::max(load.element, line / run), load.whole);
+    if (load.is_packed) {
+      double elements = 1;
+      for (const auto& [stride, steps] : strides) elements *= static_cast<double>(steps);
+      return elements * load.element;
+    }
+    // Elements that follow each other share lines, as do the windows of neighbours; a line's
+    // neighbour is fetched with it.
+    const double line = 2 * t_.target().cache_line / load.element;
+    double runs = 1, run = 1;
+    for (const auto& [stride, steps] : strides) {
+      const auto apart = static_cast<double>(stride), more = static_cast<double>(steps) - 1;
+      if (apart <= std::max(run, line))
+        run += more * apart;
+      else
+        runs *= more + 1;
+    }
+    return std::min(runs * std::max(run, line) * load.element, load.whole);
   }
 
   const Tuner& t_;
@@ -173,6 +193,12 @@ Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
   }
   nest.emplace_back(axis, steps);
   return nest;
+}
+
+double Elements(const Shape& shape) {
+  double n = 1;
+  for (const Dim& d : shape) n *= static_cast<double>(d.value());
+  return n;
 }
 
 }  // namespace
@@ -225,6 +251,35 @@ bool LoopInCache(Tuner& t, int64_t groups) {
   }
   if (is_apart) t.Try("distribute", t.Axes(AxisKind::kLoop).front());
   return true;
+}
+
+int64_t PartsInCache(const Tuner& t, LoopSet along) {
+  Nest groups, loops;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (t.IsSymbolic(i)) return 1;
+    const bool is_loop = (along & LoopBit(t.schedule().axes[i].base)) != 0;
+    (is_loop ? loops : groups).emplace_back(i, t.Size(i));
+  }
+  if (loops.empty()) return 1;
+  double copied = 0;  // elements, for one part
+  for (const UOp* load : t.packed()) copied += Elements(t.ShapeOf(load));
+  const Traffic traffic(t);
+  const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes)};
+  const auto [axis, size] = loops.front();
+  int64_t best = 1;
+  double least = 0;
+  for (int64_t parts = 1; parts <= size; ++parts) {
+    if (size % parts != 0) continue;
+    Nest nest = {{axis, parts}};
+    nest.insert(nest.end(), groups.begin(), groups.end());
+    nest.emplace_back(axis, size / parts);
+    nest.insert(nest.end(), loops.begin() + 1, loops.end());
+    const double bytes =
+        traffic.Of(nest, {cache}) + copied * static_cast<double>(parts * t.target().copied_bytes);
+    if (parts == 1) least = bytes * kWorthIt;
+    if (bytes < least) least = bytes, best = parts;
+  }
+  return best;
 }
 
 void OrderGroups(Tuner& t) {

@@ -13,6 +13,11 @@ namespace tg {
 // Where one of several stores is worth it by itself, each gets a loop of its own.
 bool LoopInCache(Tuner& t, int64_t groups);
 
+// Into how many parts the outermost global axis of `along`, base axes that become loops, is best
+// cut, so that groups which read the same part of memory follow each other while it is in a core's
+// cache: 1 where all of it stays there. Each part copies what is packed for it.
+int64_t PartsInCache(const Tuner& t, LoopSet along);
+
 // Lets the groups follow each other along another axis first, if they then find more of what they
 // read where those before them left it.
 void OrderGroups(Tuner& t);

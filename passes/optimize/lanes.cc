@@ -155,18 +155,20 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
              return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
            });
   });
-  // More vectors of packed lanes would take memory each, of what is to stay in the cache.
-  bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
-  for (size_t i = 0; i < t_.accesses().size(); ++i) widens &= !Packs(i, axis);
+  const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
+  const int64_t most_vectors = widens ? MostVectors(axis) : 1;
+  // Two vectors of what is packed have seven rows beside them where registers have room.
+  const int64_t most_wide =
+      most_vectors == 2 ? std::min<int64_t>(14, t_.target().MaxTile() / width) : most;
   // As many sums as there is room for, since one addition waits for the one before; of equal ones
   // rows alone, unless these load more than they add.
   Tile best;
   int64_t most_sums = 1, least_loads = 2;
-  for (int64_t vectors = 1; vectors == 1 || (widens && vectors <= most); vectors *= 2) {
+  for (int64_t vectors = 1; vectors <= std::min(most, most_vectors); vectors *= 2) {
     Tile tile;
     int64_t rows = 1;
     for (size_t i : axes) {
-      const int64_t limit = std::min(most_rows, most / vectors);
+      const int64_t limit = std::min(most_rows, (vectors == 2 ? most_wide : most) / vectors);
       const int64_t some = t_.TileAlong(i, limit, GreatestDivisor(t_.Size(i), limit));
       // The last of equal ones: there results that are neighbours read neighbours.
       if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
@@ -181,6 +183,15 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
       best = std::move(tile), most_sums = sums, least_loads = loads;
   }
   return best;
+}
+
+int64_t LaneCosts::MostVectors(size_t axis) const {
+  int64_t most = INT64_MAX;
+  for (size_t i = 0; i < t_.accesses().size(); ++i) {
+    // A third has little to add to what two save.
+    if (Packs(i, axis)) most = std::min<int64_t>(most, Packs(i, axis, 2) ? 2 : 1);
+  }
+  return most;
 }
 
 bool LaneCosts::GathersAlong(size_t axis) const {

@@ -45,7 +45,10 @@ class LaneCosts {
   // copies what its terms are for those lanes, which lies apart, side by side into memory of its
   // own, and reads it from there for many results (the packing of Goto and van de Geijn, "Anatomy
   // of High-Performance Matrix Multiplication", 2008).
-  bool Packs(size_t access, size_t axis) const { return PackedUses(access, axis) >= kWorthPacking; }
+  // `vectors`: of lanes that a group has.
+  bool Packs(size_t access, size_t axis, int64_t vectors = 1) const {
+    return PackedUses(access, axis, vectors) >= kWorthPacking;
+  }
 
   // Vectors of sums, of `width` lanes each, that a tile may have.
   int64_t MostSums(int64_t width) const;
@@ -83,7 +86,9 @@ class LaneCosts {
   // Results, of those that each lane has in a group, that a packed element serves; 0: it cannot be
   // packed. More than two tiles have to.
   static constexpr int64_t kWorthPacking = 16;
-  int64_t PackedUses(size_t access, size_t axis) const;
+  int64_t PackedUses(size_t access, size_t axis, int64_t vectors = 1) const;
+  // How many vectors of lanes along `axis` a group may have, if some load is packed for them.
+  int64_t MostVectors(size_t axis) const;
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;

@@ -7,6 +7,7 @@
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/optimize/blocks.h"
 #include "passes/optimize/lanes.h"
 
 namespace tg {
@@ -89,15 +90,15 @@ void RewriteAs(Body& body, const Body& clone, F&& f) {
 
 }  // namespace
 
-int64_t LaneCosts::PackedUses(size_t access, size_t axis) const {
+int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const {
   const Access& a = t_.accesses()[access];
   const BaseAxis& along = t_.schedule().base[t_.schedule().axes[axis].base];
   const auto stride = t_.Stride(a, axis);
   // What lies side by side is read as it is.
   if (shared_ != 0 || a.is_store() || !along.IsStored() || stride == 0 || stride == 1) return 0;
   const UOp* reduce = reduce_of_[access];
-  const int64_t lanes = Along(axis);
-  if (!reduce || lanes < Widest()) return 0;
+  const int64_t lanes = Along(axis) * vectors;
+  if (!reduce || Along(axis) < Widest()) return 0;
   int64_t uses = 1, blocks = 1, terms = 1;
   for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
     const BaseAxis& base = t_.schedule().base[n];
@@ -139,7 +140,15 @@ void LoopOverPacked(Tuner& t) {
     else
       groups *= t.Size(i);
   }
-  LoopOverSame(t, along, groups, FewestGroups(t), /*deals=*/false);
+  const int64_t parts = PartsInCache(t, along);
+  LoopOverSame(t, along, groups, std::max(FewestGroups(t), groups * parts), /*deals=*/false);
+  if (parts == 1) return;
+  // The groups of a part follow each other.
+  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  const auto is_part = [&](size_t i) { return (along & LoopBit(t.schedule().axes[i].base)) != 0; };
+  const auto part = llvm::find_if(globals, is_part);
+  if (part == globals.end() || part == globals.begin()) return;
+  t.TryWith("swap", globals.front(), t.schedule().axes[*part].name);
 }
 
 void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
