@@ -175,15 +175,32 @@ class GraphTranslator : public Translator {
   const UOp* After(const Node& n, DType t) {
     const UOp* x = Source(n, 0, t);
     if (!x || BaseIsVariable(n.src(0))) return x;
-    Nodes srcs{x};
+    Nodes effects;
     for (size_t i = 1; i < n.num_srcs; ++i) {
       const UOp* effect = Source(n, i, kVoid);
       if (!effect) return nullptr;
-      srcs.push_back(effect);
+      effects.push_back(effect);
     }
     // One that is overwritten as a whole is what was written.
-    if (srcs.size() == 2 && srcs[1]->op == Op::kAssign && srcs[1]->src(0) == x) return srcs[1];
-    return Emit(n, Op::kAfter, x->dtype, {srcs.data(), srcs.size()});
+    if (effects.size() == 1 && effects[0]->op == Op::kAssign && effects[0]->src(0) == x) {
+      return effects[0];
+    }
+    // tg's `after` is of a buffer: of a view of one it is that view of the buffer after it. A view
+    // that was assigned to is one more effect.
+    Nodes view, srcs;
+    while (IsMovement(x->op) || (x->op == Op::kAssign && IsMovement(x->src(0)->op))) {
+      (IsMovement(x->op) ? view : srcs).push_back(x);
+      x = x->src(0);
+    }
+    srcs.insert(srcs.begin(), x);
+    srcs.append(effects.begin(), effects.end());
+    const UOp* u = Emit(n, Op::kAfter, x->dtype, {srcs.data(), srcs.size()});
+    for (; u && !view.empty(); view.pop_back()) {
+      Nodes moved(view.back()->srcs().begin(), view.back()->srcs().end());
+      moved[0] = u;
+      u = Emit(n, view.back()->op, u->dtype, {moved.data(), moved.size()}, view.back()->attr);
+    }
+    return u;
   }
 
   static bool BaseIsVariable(const Node* n) {

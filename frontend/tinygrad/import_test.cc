@@ -234,6 +234,28 @@ TEST(ImportTest, FunctionsOfIntegersConvert) {
       "  %7 = mul %4, %6 : f32\n");
 }
 
+// `after` is of a buffer: of a view it is that view of the buffer after it.
+TEST(ImportTest, AfterOfAView) {
+  const std::string buffer =
+      "UOp(Ops.PARAM, dtypes.float, arg=ParamArg(0, dtypes.float, device='CL'), "
+      "src=(UOp(Ops.CONST, "
+      "dtypes.weakint, arg=6, src=()),))";
+  const std::string rows = Op("RESHAPE", "float", "(2, 3)", buffer);
+  const std::string row = Op("SHRINK", "float", "((1, 2), (0, 3))", rows);
+  const std::string write =
+      Op("AFTER", "float", "None",
+         row + ", " + Op("STORE", "void", "None", row + ", " + Op("NEG", "float", "None", row)));
+  const std::string columns = Op("PERMUTE", "float", "(1, 0)", rows);
+  EXPECT_EQ(Main(Op("NEG", "float", "None", Op("AFTER", "float", "None", columns + ", " + write))),
+            "  %buf0 = buffer @buf0 : f32\n"
+            "  %0 = shrink %buf0 {arg = [(1, 2), (0, 3)]} : f32\n"
+            "  %1 = neg %0 : f32\n"
+            "  %2 = assign %0, %1 : f32\n"
+            "  %3 = after %buf0, %2 : f32\n"
+            "  %4 = permute %3 {order = [1, 0]} : f32\n"
+            "  %5 = neg %4 : f32\n");
+}
+
 TEST(ImportTest, InputsMayBeUnread) {
   const std::string text = Import("# tg: input z = none [2, 3] dtypes.half\n" +
                                   Op("NEG", "float", "None", Buffer(4, "float", 4)));
