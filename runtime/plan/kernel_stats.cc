@@ -1,6 +1,7 @@
 #include "runtime/plan/kernel_stats.h"
 
 #include <charconv>
+#include <utility>
 #include <vector>
 
 #include "codegen/opencl/launch.h"
@@ -46,8 +47,17 @@ double AccessBytes(const UOp* address, DType value) {
   return static_cast<double>(ByteSize(address->dtype.scalar())) * value.lanes();
 }
 
+// Whether it is the opposite of a comparison, which takes no more than the comparison.
+bool IsOpposite(const UOp* u) {
+  if (u->op != Op::kCmpNe && u->op != Op::kXor) return false;
+  const UOp *of = u->src(0), *with = u->src(1);
+  if (IsConst(of)) std::swap(of, with);
+  return of->dtype.is_bool() && (of->op == Op::kCmpLt || of->op == Op::kCmpNe) && IsConst(with) &&
+         with->word() != 0;
+}
+
 bool CountsAsOp(const UOp* u) {
-  return IsElementwise(u->op) && u->op != Op::kCast && u->op != Op::kBitcast;
+  return IsElementwise(u->op) && u->op != Op::kCast && u->op != Op::kBitcast && !IsOpposite(u);
 }
 
 // The special that the size of a loop depends on, where it is one; else null.

@@ -13,7 +13,8 @@ namespace tg::runtime {
 // Of one launch, all work-items together. Doubles, since products of trip counts pass 2^63.
 struct KernelWork {
   // Elementwise operations, by lanes, that compute values rather than addresses or gates; a
-  // multiply-add counts 2, a matrix instruction 2 for each of its products. Casts count nothing.
+  // multiply-add counts 2, a matrix instruction 2 for each of its products. Casts count nothing,
+  // nor does the opposite of a comparison: there is no op for ==.
   double ops = 0;
   double load_bytes = 0, store_bytes = 0;  // of global memory, each access counted
 };

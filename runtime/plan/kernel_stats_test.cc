@@ -65,6 +65,29 @@ kernel @k : linear {
   EXPECT_EQ(work->store_bytes, kItems * 4 * 4);
 }
 
+// There is no op for ==.
+TEST(KernelWork, OppositesOfComparisons) {
+  const auto work = Count(R"(
+kernel @k : linear {
+  %y = define_global {arg = 0} : ptr<f32, 16>
+  %16 = const 16 : i32
+  %true = const true : bool
+  %one = const 1.0 : f32
+  %zero = const 0.0 : f32
+  %g = special %16 {name = grid0} : i32
+  %a = index %y, %g : ptr<f32, 16>
+  %x = load %a : f32
+  %differs = cmpne %x, %one : bool
+  %same = cmpne %differs, %true : bool
+  %v = where %same, %one, %zero : f32
+  %s = store %a, %v
+  sink %s
+}
+)");
+  ASSERT_TRUE(work.ok()) << work.status();
+  EXPECT_EQ(work->ops, 2 * 16);
+}
+
 TEST(KernelWork, VariableTripCounts) {
   constexpr char kText[] = R"(
 kernel @k : linear {
