@@ -36,6 +36,9 @@ class Preparer {
   absl::Status Run(RootOrder& order) {
     const bool several = NamesDevices(module_, order.Get());
     for (const UOp* u : order.Get()) {
+      for (const UOp* s : u->srcs()) ++users_[s];
+    }
+    for (const UOp* u : order.Get()) {
       if (u->op == Op::kLoop || u->op == Op::kCarried) {
         return absl::UnimplementedError(
             absl::StrCat("kernelize: ", body_.Describe(u),
@@ -93,6 +96,12 @@ class Preparer {
       case Op::kAssign:
         // Nothing is written: there is no value, and nothing to wait for.
         if (!IsStored(u) && IsEmpty(shapes_.Of(u))) return Filled(u, 0);
+        if (srcs.size() > 2) break;
+        // What was written where this writes, and is read nowhere, is not written.
+        if (u->src(0)->op == Op::kAssign && users_.Get(u->src(0)) == 1 &&
+            srcs[0]->op == Op::kAssign && srcs[0]->num_srcs == 2 && !IsStored(srcs[0])) {
+          srcs[0] = srcs[0]->src(0);
+        }
         break;
       case Op::kAfter:
         // Of what it waits for, only versions of buffers and effects happen at some time.
@@ -211,6 +220,7 @@ class Preparer {
   ClosedForms closed_forms_;
   NodeSet varies_;
   NodeMap<const UOp*> map_;
+  NodeMap<uint32_t> users_;  // of the graph's nodes
 };
 
 }  // namespace
