@@ -246,21 +246,25 @@ WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& pl
   return Finder(drafts, placement, uses, read_uses, order).Run();
 }
 
-absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies) {
+absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies,
+                         bool cycles) {
   if (hazards.endless) {
     return absl::FailedPreconditionError(
         absl::StrCat("kernelize: ", graph.Describe(hazards.endless),
                      " waits for itself: it overwrites ", graph.Describe(BufferOf(hazards.endless)),
                      ", whose old contents are to be read behind writes that wait for this one"));
   }
-  if (copies || hazards.conflicts.empty()) return absl::OkStatus();
-  const auto [assign, buffer, why] = hazards.conflicts.front();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "kernelize: ", graph.Describe(assign), " needs a copy of ", graph.Describe(buffer), ", ",
-      why == Conflict::kReadsElsewhere
-          ? "which it reads elsewhere than where it writes (no contiguous view of what it writes)"
-          : "whose old contents are read by what needs the new ones too (a cycle)",
-      "; copies=false allows none"));
+  for (const auto& [assign, buffer, why] : hazards.conflicts) {
+    const bool is_cycle = why == Conflict::kOldAndNew;
+    if (copies && (cycles || !is_cycle)) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "kernelize: ", graph.Describe(assign), " needs a copy of ", graph.Describe(buffer), ", ",
+        is_cycle ? "whose old contents are read by what needs the new ones too (a cycle)"
+                 : "which it reads elsewhere than where it writes (no contiguous view of what it "
+                   "writes)",
+        copies ? "; cycles" : "; copies", "=false allows none"));
+  }
+  return absl::OkStatus();
 }
 
 void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fused) {

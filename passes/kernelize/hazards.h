@@ -55,8 +55,10 @@ struct WriteAfterRead {
 WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& placement,
                            UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order);
 
-// An error where no copy helps; and the first conflict as one, for those who want no copies.
-absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies);
+// An error where no copy helps; and the first conflict as one, for those who want no copies, or
+// none for the old contents beside the new ones (`cycles` off).
+absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies,
+                         bool cycles);
 
 // Rewrites the graph so that each of `copied` first stores its value in a buffer of its own, which
 // the assign's users read, and then copies; and so that readers of `snapshots` read copies. What

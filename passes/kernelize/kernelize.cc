@@ -88,7 +88,10 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       drafts.push_back(DraftKernel(module, body, shapes, plan, {r.node}, numbers));
     }
     WriteAfterRead waits = FindHazards(drafts, placement, uses, read_uses, order.Get());
-    if (absl::Status s = CheckCopies(body, waits, context.Flag("copies")); !s.ok()) return s;
+    if (absl::Status s = CheckCopies(body, waits, context.Flag("copies"), context.Flag("cycles"));
+        !s.ok()) {
+      return s;
+    }
     if (waits.Copies()) {
       CopyThroughBuffers(body, waits, fused);
       FuseEverywhere(module, body, fused, order.Get());
@@ -146,6 +149,8 @@ constexpr PassOption kOptions[] = {
      "keeps values that a kernel reads in several ways in memory of its own"},
     {"copies", PassOption::Kind::kFlag, "true",
      "sends an assign that cannot write in place through a buffer; off: it is an error"},
+    {"cycles", PassOption::Kind::kFlag, "true",
+     "gives what needs the old contents of a buffer and the new ones a copy; off: it is an error"},
     {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
 };
 
