@@ -234,6 +234,24 @@ TEST(ImportTest, FunctionsOfIntegersConvert) {
       "  %7 = mul %4, %6 : f32\n");
 }
 
+TEST(ImportTest, PowersOfIntegersAreProducts) {
+  const std::string x = Buffer(0, "int", 5);
+  const auto power = [&](const std::string& n) {
+    return Op("POW", "int", "None", x + ", UOp(Ops.CONST, dtypes.int, arg=" + n + ", src=())");
+  };
+  EXPECT_EQ(Main(power("5")),
+            "  %buf0 = buffer @buf0 : i32\n"
+            "  %0 = mul %buf0, %buf0 : i32\n"
+            "  %1 = mul %0, %0 : i32\n"
+            "  %2 = mul %buf0, %1 : i32\n");
+  EXPECT_EQ(Main(power("0")),
+            "  %0 = const 1 : i32\n"
+            "  %1 = reshape %0 {shape = [1]} : i32\n"
+            "  %2 = expand %1 {shape = [5]} : i32\n");
+  EXPECT_NE(Import(Op("POW", "int", "None", x + ", " + x)).find("error: POW: of integers"),
+            std::string::npos);
+}
+
 // `after` is of a buffer: of a view it is that view of the buffer after it.
 TEST(ImportTest, AfterOfAView) {
   const std::string buffer =

@@ -183,8 +183,24 @@ const UOp* Translator::Elementwise(const Node& n, DType t) {
       srcs[1] = b_.ConstInt(t, *power);
     }
   }
+  if (op == Op::kPow && t.is_int()) return IntPower(n, t, srcs[0], srcs[1]);
   if (!Broadcast(n, srcs)) return nullptr;
   return Emit(n, op, t, {srcs.data(), srcs.size()});
+}
+
+const UOp* Translator::IntPower(const Node& n, DType t, const UOp* x, const UOp* exponent) {
+  if (!IsConst(exponent) || exponent->word() < 0) {
+    return Fail(n, "of integers it is read where the exponent is a constant that is not negative");
+  }
+  const UOp* power = nullptr;
+  for (auto rest = static_cast<uint64_t>(exponent->word()); rest != 0; rest >>= 1) {
+    if (rest & 1) power = power ? Emit(n, Op::kMul, t, {power, x}) : x;
+    if (rest > 1) x = Emit(n, Op::kMul, t, {x, x});
+  }
+  if (power || !has_shapes_) return power ? power : b_.ConstInt(t, 1);
+  // x^0 has x's shape.
+  const UOp* one = EmitReshape(n, b_.ConstInt(t, 1), Shape(ShapeOf(x).size(), 1));
+  return one && ShapeOf(one) != ShapeOf(x) ? EmitDims(n, Op::kExpand, one, ShapeOf(x)) : one;
 }
 
 const UOp* Translator::Compare(const Node& n) {

@@ -98,6 +98,8 @@ class Translator {
 
  private:
   const UOp* Elementwise(const Node& n, DType t);
+  // tg's pow is of floats: a constant power of an integer is a product.
+  const UOp* IntPower(const Node& n, DType t, const UOp* x, const UOp* exponent);
   const UOp* Where(const Node& n, DType t);
   const UOp* Compare(const Node& n);
   const UOp* Cast(const Node& n, DType t);
