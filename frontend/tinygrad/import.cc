@@ -1,5 +1,6 @@
 #include "frontend/tinygrad/import.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "frontend/tinygrad/kernel_import.h"
 #include "frontend/tinygrad/reader.h"
 #include "frontend/tinygrad/schedule_import.h"
+#include "ir/walk.h"
 
 namespace tg {
 namespace {
@@ -55,6 +57,16 @@ bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directi
   return true;
 }
 
+// Whether anything is reduced. A kernel that is lowered already may do so in its loops.
+bool Reduces(const Module& module) {
+  if (!module.kernels.empty()) return true;
+  return std::any_of(module.graphs.begin(), module.graphs.end(), [](const auto& graph) {
+    const auto order = PostOrder(graph->body.root);
+    return std::any_of(order.begin(), order.end(),
+                       [](const UOp* u) { return u->op == Op::kReduceAxis; });
+  });
+}
+
 }  // namespace
 
 bool IsTinygradText(std::string_view text) {
@@ -88,12 +100,12 @@ std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view f
   if (!directives) return nullptr;
   auto module = std::make_unique<Module>();
   module->path = file_name;
-  // tinygrad takes x*0 for 0, in its rules and where it makes a load of a one-hot row.
-  module->flags.Add(ModuleFlag::kZeroMul);
   // Its rules make 1 of inf/(inf + 1), without which the gradient of a sigmoid ends in NaN.
   module->flags.Add(ModuleFlag::kInfRatio);
   module->name = directives->module.empty() ? ModuleName(file_name) : directives->module;
   if (!ImportRoots(*syntax, *directives, *module, diags)) return nullptr;
+  // tinygrad takes x*0 for 0 where it makes a load of a one-hot row in a sum.
+  if (Reduces(*module)) module->flags.Add(ModuleFlag::kZeroMul);
   return module;
 }
 

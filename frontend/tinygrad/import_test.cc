@@ -33,7 +33,7 @@ TEST(ImportTest, BuffersAreDeclaredByUse) {
                          Op("RESHAPE", "float", "(2, 3)", Buffer(7, "float", 6)) + ", " +
                              Op("RESHAPE", "float", "(2, 3)", Buffer(3, "float", 6))))),
             R"(tg 1
-module @t {flags = ["zero-mul", "inf-ratio"]}
+module @t {flags = ["inf-ratio"]}
 buffer @buf0 : f32[2, 3] input
 buffer @buf1 : f32[2, 3] input
 buffer @out0 : f32[2, 3] output
@@ -113,7 +113,7 @@ TEST(ImportTest, DirectivesGiveNames) {
       Op("SINK", "void", "None",
          Op("ADD", "float", "None", Buffer(0, "float", 4) + ", " + Buffer(1, "float", 4)));
   EXPECT_EQ(Import(text), R"(tg 1
-module @net {flags = ["zero-mul", "inf-ratio"]}
+module @net {flags = ["inf-ratio"]}
 buffer @fc.weight : f32[2, 2] param = file("net.safetensors", "fc.weight")
 buffer @x : f32[4] input
 buffer @y : f32[4] output
@@ -141,7 +141,7 @@ TEST(ImportTest, Variables) {
   const std::string text =
       Import(Op("SHRINK", "float", "((0, " + var + "),)", Buffer(0, "float", 10)));
   EXPECT_EQ(text, R"(tg 1
-module @t {flags = ["zero-mul", "inf-ratio"]}
+module @t {flags = ["inf-ratio"]}
 var @i : [1, 10]
 buffer @buf0 : f32[10] input
 buffer @out0 : f32[@i] output
@@ -158,7 +158,7 @@ graph @main {
 // The first element is the lowest bits.
 TEST(ImportTest, BitcastToAnotherSize) {
   EXPECT_EQ(Import(Op("BITCAST", "float", "None", Buffer(0, "ushort", 6))), R"(tg 1
-module @t {flags = ["zero-mul", "inf-ratio"]}
+module @t {flags = ["inf-ratio"]}
 buffer @buf0 : u16[6] input
 buffer @out0 : f32[3] output
 
@@ -178,7 +178,7 @@ graph @main {
 }
 )");
   EXPECT_EQ(Import(Op("BITCAST", "uchar", "None", Buffer(0, "half", 3))), R"(tg 1
-module @t {flags = ["zero-mul", "inf-ratio"]}
+module @t {flags = ["inf-ratio"]}
 buffer @buf0 : f16[3] input
 buffer @out0 : u8[6] output
 
@@ -250,6 +250,13 @@ TEST(ImportTest, PowersOfIntegersAreProducts) {
             "  %2 = expand %1 {shape = [5]} : i32\n");
   EXPECT_NE(Import(Op("POW", "int", "None", x + ", " + x)).find("error: POW: of integers"),
             std::string::npos);
+}
+
+// A one-hot row in a sum may stand beside an infinity.
+TEST(ImportTest, SumsTakeNothingOfWhatIsTimesZero) {
+  const std::string text =
+      Import(Op("REDUCE_AXIS", "float", "(Ops.ADD, (0,))", Buffer(0, "float", 5)));
+  EXPECT_NE(text.find("flags = [\"zero-mul\", \"inf-ratio\"]"), std::string::npos) << text;
 }
 
 // `after` is of a buffer: of a view it is that view of the buffer after it.
