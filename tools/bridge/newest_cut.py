@@ -1,0 +1,283 @@
+"""Cuts what the newest tinygrad is to schedule into parts that tg runs and copies between devices.
+
+A graph here is a SINK of AFTERs: memory, and the STOREs that it is behind. Where it is to be copied
+it is cut: each STORE and each COPY gets a time, copies even ones and parts odd ones, so that what a
+step reads was made before, and what it overwrites was read before. The STOREs of one time and device
+are one part, in which tg finds the order itself.
+"""
+
+from dataclasses import dataclass
+
+from tinygrad.uop.ops import AxisType, GroupOp, Ops, ParamArg, PatternMatcher, UOp, UPat, graph_rewrite
+from tinygrad.dtype import AddrSpace
+from tinygrad.schedule.multi import multi_pm
+from tinygrad.schedule.rangeify import resolve_function
+
+
+class NotThroughTg(Exception):
+    """Something that would need tinygrad's own scheduler or compiler."""
+
+
+# What a view of memory is made of. A DETACH moves nothing.
+VIEWS = GroupOp.Movement | {Ops.BITCAST, Ops.DETACH}
+# Memory of several devices as one, or of one of them.
+SHARDS = {Ops.MSTACK, Ops.MSELECT}
+
+
+def is_variable(u):
+    return u.op in (Ops.PARAM, Ops.BUFFER) and u.addrspace is AddrSpace.ALU
+
+
+def is_memory(u):
+    return u.op in {Ops.PARAM, Ops.BUFFER, Ops.COPY, Ops.AFTER} | SHARDS and not is_variable(u)
+
+
+def state_of(u):
+    """The memory, in the state that it is read or written in, behind views."""
+    while u.op in VIEWS:
+        u = u.src[0]
+    return u
+
+
+def is_whole(u):
+    """Whether all elements of memory are there, in their order."""
+    while u.op in (Ops.RESHAPE, Ops.DETACH):
+        u = u.src[0]
+    return is_memory(u) and (u.op is not Ops.AFTER or is_whole(u.src[0]))
+
+
+def walk(root, is_leaf):
+    """The nodes below, sources first; none below leaves, nor in calls."""
+    seen, stack, order = set(), [(root, False)], []
+    while stack:
+        u, is_done = stack.pop()
+        if is_done:
+            order.append(u)
+        elif u not in seen:
+            seen.add(u)
+            stack.append((u, True))
+            if not is_leaf(u):
+                stack += [(s, False) for s in reversed(u.src)]
+    return order
+
+
+def rebuild(root, replacement, is_leaf=lambda u: False):
+    """`root` with its nodes replaced, sources first; replacement(node, sources) gives a node, or None
+    for the node on these sources."""
+    new = {}
+    for u in walk(root, is_leaf):
+        sources = u.src if is_leaf(u) else tuple(new[s] for s in u.src)
+        other = replacement(u, sources)
+        new[u] = other if other is not None else u if sources == u.src else u.replace(src=sources)
+    return new[root]
+
+
+_calls = PatternMatcher([
+    (UPat(Ops.FUNCTION, name="c"), resolve_function),
+    (UPat(Ops.GETTUPLE, src=(UPat(Ops.TUPLE, name="t"),), name="g"), lambda g, t: t.src[g.arg]),
+])
+
+
+def prepared(sink):
+    """The graph without calls and shards, without memory of no elements, copies only where devices
+    differ, and stores only into the type of their memory."""
+    sink = graph_rewrite(graph_rewrite(sink, multi_pm), _calls, bottom_up=True)
+
+    def replacement(u, sources):
+        if u.op in (Ops.PARAM, Ops.BUFFER, Ops.COPY) and not is_variable(u) and 0 in u.shape:
+            return u.const_like(0)
+        if u.op is Ops.COPY and sources[0].device in (None, u.arg):
+            return sources[0]
+        if u.op is Ops.STORE and not is_variable(sources[0]):
+            target, value = sources
+            if 0 in target.shape:
+                return UOp(Ops.NOOP)
+            while target.op is Ops.BITCAST:
+                target = target.src[0]
+                value = value.bitcast(target.dtype)
+            return target.store(value)
+        if u.op is Ops.AFTER:
+            effects = tuple(s for s in sources[1:] if s.op is not Ops.NOOP)
+            return sources[0].after(*effects) if effects else sources[0]
+        if u.op is Ops.SINK:
+            states = (state_of(s.src[0] if s.op is Ops.UNSHARD else s) for s in sources)
+            return UOp.sink(*[s for s in states if s.op in (Ops.AFTER, Ops.COPY)])
+        if u.op is Ops.MSTACK:
+            # What is computed is copied to be memory.
+            return u.replace(src=tuple(s if is_whole(s) else UOp(Ops.COPY, src=(s,), arg=d)
+                                       for s, d in zip(sources, u.device)))
+        if u.op is Ops.RANGE and u.arg[-1] is AxisType.DEVICE:
+            return UOp.variable("_device_num", 0, u.vmax, dtype=u.dtype, param=True)
+        if u.op in (Ops.CALL, Ops.CUSTOM_FUNCTION):
+            raise NotThroughTg(f"a {u.op} in a graph")
+        return None
+
+    return rebuild(sink, replacement)
+
+
+@dataclass(eq=False)
+class Write:
+    """A STORE or a COPY. reads: memory, in its states, that its value is computed from. before: the
+    state that it overwrites. is_copy: whether tinygrad copies it."""
+
+    node: UOp
+    device: object
+    reads: set
+    before: UOp | None
+    is_copy: bool
+    time: int = 0
+
+
+def reads_of(value):
+    """The states of memory below a value."""
+    found, stack, seen = set(), [value], set()
+    while stack:
+        u = stack.pop()
+        if u in seen:
+            continue
+        seen.add(u)
+        if is_memory(u):
+            found.add(u)
+        if not is_memory(u) or u.op in SHARDS:
+            stack += u.src
+    return found
+
+
+class Cut:
+    """What is to happen at each of times(): copies(time), then parts(time)."""
+
+    def __init__(self, sink):
+        self.sink = prepared(sink)
+        self.nodes = [u for u in self.sink.toposort(enter_calls=False)]
+        slots = [u.arg.slot for u in self.nodes if u.op is Ops.BUFFER and not is_variable(u)]
+        self.new_slot = max(slots, default=-1) + 1
+        self.memory = {}  # of COPYs that are stored nowhere: a BUFFER
+        self.sources = {}  # of COPYs of what is computed: the AFTER that holds it
+        self.writes = {}
+        self.find_writes()
+        self.held = [u for s in self.sources.values() for u in s.toposort(enter_calls=False)]
+        self.find_times()
+
+    def new_buffer(self, like, device):
+        shape = UOp.const(like.max_numel())
+        self.new_slot += 1
+        return UOp(Ops.BUFFER, src=(shape,), arg=ParamArg(self.new_slot - 1, like.dtype, device=device))
+
+    def find_writes(self):
+        users = {}
+        for u in self.nodes:
+            for s in u.src:
+                users.setdefault(s, []).append(u)
+        for u in self.nodes:
+            if u.op is Ops.STORE and not is_variable(u.src[0]):
+                target, value = u.src
+                is_copy = value.op is Ops.COPY and is_whole(target)
+                if is_copy:
+                    value = self.source_of(value)
+                self.writes[u] = Write(u, target.device, reads_of(value), state_of(target), is_copy)
+        for u in self.nodes:
+            stored = (x in self.writes and self.writes[x].is_copy for x in users.get(u, []))
+            if u.op is Ops.COPY and not all(stored):
+                self.memory[u] = self.new_buffer(u, u.arg)
+                self.writes[u] = Write(u, u.arg, reads_of(self.source_of(u)), None, True)
+
+    def source_of(self, copy):
+        """What a COPY copies: memory as a whole."""
+        if is_whole(copy.src[0]):
+            return copy.src[0]
+        if copy not in self.sources:
+            value = copy.src[0]
+            buffer = self.new_buffer(value, value.device)
+            after = buffer.after(buffer.store(value.reshape((value.numel(),))))
+            self.sources[copy] = after
+            self.writes[after.src[1]] = Write(after.src[1], value.device, reads_of(value), buffer, False)
+        return self.sources[copy]
+
+    def ready(self, times):
+        """{memory: the time from which on it is in this state}"""
+        ready = {}
+        for u in [*self.held, *self.nodes]:
+            if not is_memory(u):
+                continue
+            below = [ready.get(state_of(s), 0) for s in u.src]
+            own = [times[s] for s in (u, *u.src[1:]) if s in times and (s is u or s.op is Ops.STORE)]
+            ready[u] = max([0, *own, *([] if u.op is Ops.COPY else below)])
+        return ready
+
+    def find_times(self):
+        readers = {}
+        for w in self.writes.values():
+            for s in w.reads:
+                readers.setdefault(s, []).append(w)
+        changed, rounds = True, 0
+        while changed:
+            changed, rounds = False, rounds + 1
+            if rounds > 2 * len(self.writes) + 4:
+                raise NotThroughTg("a copy between devices of memory that is overwritten before it is read")
+            ready = self.ready({w.node: w.time for w in self.writes.values()})
+            for w in self.writes.values():
+                # What is of several devices is written by another part than reads it on one.
+                time = max([w.time, *(ready.get(s, 0) + (s is not None and s.op in SHARDS)
+                                      for s in (w.before, *w.reads))])
+                for r in readers.get(w.before, ()):
+                    is_same_part = not w.is_copy and not r.is_copy and w.device == r.device
+                    if r is not w and not is_same_part:
+                        time = max(time, r.time + 1 + (w.is_copy and r.is_copy))
+                    elif r is not w:
+                        time = max(time, r.time)
+                time += time % 2 != (not w.is_copy)
+                changed |= time != w.time
+                w.time = time
+
+    def times(self):
+        return sorted({w.time for w in self.writes.values()})
+
+    def copies(self, time):
+        """[(memory, source)] as whole nodes, in an order in which they may run."""
+        order = []
+        for u in self.nodes:
+            w = self.writes.get(u)
+            if w is not None and w.is_copy and w.time == time:
+                copy = u if u.op is Ops.COPY else u.src[1]
+                target = self.memory[u] if u.op is Ops.COPY else u.src[0].buf_uop
+                order.append((self.memory_of(target), self.memory_of(state_of(self.source_of(copy)))))
+        return list(dict.fromkeys(order))
+
+    def memory_of(self, u):
+        """The buffer of a state."""
+        while u.op not in {Ops.PARAM, Ops.BUFFER} | SHARDS:
+            u = self.memory[u] if u in self.memory else state_of(u.src[0])
+        if u.op in SHARDS:
+            return u.replace(src=tuple(self.memory_of(state_of(s)) for s in u.src))
+        return u
+
+    def parts(self, time):
+        """[[AFTER]]: what tg is to run at this time, of each device."""
+        devices = {}
+        for u in self.held + self.nodes:
+            if u.op is not Ops.AFTER:
+                continue
+            for s in u.src[1:]:
+                w = self.writes.get(s)
+                if w is not None and not w.is_copy and w.time == time:
+                    devices.setdefault(w.device, {})[s] = u
+        result = []
+        for stores in devices.values():
+            new = rebuild(UOp.sink(*dict.fromkeys(stores.values())), lambda u, s: self.at(time, u, s))
+            # What a later state of the same memory includes is that one's to run.
+            later = {u.src[0] for u in new.toposort(enter_calls=False) if u.op is Ops.AFTER}
+            result.append([s for s in new.src if s.op is Ops.AFTER and s not in later])
+        return [roots for roots in result if roots]
+
+    def at(self, time, u, sources):
+        """A node as a part of this time sees it: what was written before is memory."""
+        if u in self.memory:
+            return self.memory[u].reshape(u.shape)
+        if u.op is Ops.STORE and sources[0] is sources[1]:
+            return UOp(Ops.NOOP)  # what is there already
+        if u.op is not Ops.AFTER or is_variable(u.src[0]):
+            return None
+        effects = [new for s, new in zip(u.src[1:], sources[1:])
+                   if new.op is not Ops.NOOP and
+                   (self.writes[s].time == time if s in self.writes else new.op is Ops.AFTER)]
+        return sources[0].after(*effects) if effects else sources[0]

@@ -1,0 +1,172 @@
+"""A part of the newest tinygrad's graph as tg runs it: its text, its item in a schedule, its run."""
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+
+from tinygrad.helpers import NOOPT
+from tinygrad.renderer import Estimates
+from tinygrad.uop.ops import KernelInfo, Ops, ParamArg, ProgramInfo, UOp
+
+from newest_cut import SHARDS, NotThroughTg, is_variable, rebuild, state_of
+from newest_fp8 import without_fp8
+from tg_server import Server
+
+# In tinygrad it is an error to need what was in memory before a write beside what is there after.
+PIPELINE = "kernelize:cycles=false,%s,lower,expand,devectorize,linearize"
+
+
+def pipeline():
+    return PIPELINE % ("optimize:none" if NOOPT else "optimize")
+
+
+counts = {"graphs": 0, "runs": 0, "kernels": 0, "copies": 0}
+server = Server()
+
+
+@dataclass(frozen=True)
+class Part(KernelInfo):
+    """What stands for a part in a schedule: the argument of a SINK over its variables.
+
+    buffers: what each operand is called in the text. outputs and inputs: positions of those that are
+    written, or read. variables: what those below the SINK are called in the text. pipeline: of its
+    PROGRAM.
+    """
+
+    text: str = ""
+    pipeline: str = ""
+    buffers: tuple = ()
+    outputs: tuple = ()
+    inputs: tuple = ()
+    variables: tuple = ()
+
+
+@dataclass(frozen=True)
+class Step(KernelInfo):
+    """Stands for one more kernel of a part."""
+
+
+def read_before(sink, buffers):
+    """Those that are read, or written in part: not only the target of STOREs as a whole."""
+    whole, found = set(buffers), set()
+    for u in sink.toposort(enter_calls=False):
+        for i, s in enumerate(u.src):
+            if s not in whole:
+                continue
+            if u.op in (Ops.RESHAPE, Ops.DETACH):
+                whole.add(u)
+            elif not (i == 0 and u.op in (Ops.STORE, Ops.AFTER)):
+                found.add(s.buf_uop)
+    return found
+
+
+def without_views(memory):
+    """Memory of several devices, of buffers as they are."""
+    if memory.op not in SHARDS:
+        return memory
+    return memory.replace(src=tuple(without_views(state_of(s)) for s in memory.src))
+
+
+def make_part(roots):
+    """The calls of AFTERs that are to run: one for each kernel that tg makes of them, the last of
+    which runs them all."""
+    memory, variables = {}, {}
+
+    def canonical(u, sources):
+        if is_variable(u):
+            name = u.expr
+            variables[name] = u.replace(op=Ops.PARAM, arg=replace(u.arg, slot=-1))
+            return variables[name]
+        if u.op is Ops.AFTER and is_variable(u.src[0]):
+            return sources[0]
+        if u.op in {Ops.PARAM, Ops.BUFFER} | SHARDS:
+            number = memory.setdefault(without_views(u), len(memory))
+            return UOp(Ops.PARAM, src=(UOp.const(u.max_numel()),),
+                       arg=ParamArg(number, u.dtype, device="CL")).reshape(u.max_shape)
+        return None
+
+    sink = without_fp8(rebuild(UOp.sink(*roots), canonical, lambda u: u.op in SHARDS))
+    nodes = sink.toposort(enter_calls=False)
+    written = {u.src[0].buf_uop for u in nodes if u.op is Ops.STORE and not is_variable(u.src[0])}
+    numbered = {u.arg.slot: u for u in nodes if u.op is Ops.PARAM and not is_variable(u)}
+    read = read_before(sink, numbered.values())
+    names = [f"b{i}" for i in range(len(memory))]
+    lines = []
+    for i, u in numbered.items():
+        lines.append(f"# tg: {'state' if u in written else 'input'} {names[i]} = {i} [{u.max_numel()}]")
+    text = "\n".join(lines) + "\n" + repr(sink) + "\n"
+    dump(text)
+    kernels = server.compile(text, pipeline())[1]
+    counts["graphs"] += 1
+    if kernels == 0:
+        return []
+    used = {name: var for name, var in variables.items() if var in nodes}
+    part = Part(
+        name=f"tg_{hash_of(text)}", text=text, buffers=tuple(names),
+        outputs=tuple(i for i, u in numbered.items() if u in written),
+        inputs=tuple(i for i, u in numbered.items() if u in read or u not in written),
+        variables=tuple(used))
+    body = UOp(Ops.SINK, src=tuple(used.values()), arg=part)
+    step = UOp(Ops.SINK, arg=Step(name="tg_step"))
+    operands = list(memory)
+    first = operands[part.outputs[0]]
+    return [step.call(first)] * (kernels - 1) + [body.call(*operands)]
+
+
+def hash_of(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def symbol_of(name):
+    """A variable's name in tg."""
+    return name if name[0].isalpha() or name[0] == "_" else "_" + name
+
+
+def dump(text):
+    folder = os.environ.get("TG_BRIDGE_DUMP")
+    if folder:
+        test = os.environ.get("PYTEST_CURRENT_TEST", "none").split("::")[-1].split(" ")[0]
+        with open(os.path.join(folder, f"{test}.{hash_of(text)}.repr"), "w") as file:
+            file.write(text)
+
+
+def to_program(ast, renderer):
+    """In the place of tinygrad's compiler: the PROGRAM of a SINK that make_part made."""
+    if ast.op is Ops.PROGRAM and isinstance(ast.src[0].arg, (Part, Step)):
+        return ast
+    if ast.op is not Ops.SINK or not isinstance(ast.arg, (Part, Step)):
+        raise NotThroughTg(f"a kernel that tinygrad made: {ast.op}")
+    part, source = Part(), ""
+    if isinstance(ast.arg, Part):
+        part = replace(ast.arg, pipeline=pipeline())
+        greatest = {symbol_of(name): int(v.vmax) for name, v in zip(part.variables, ast.src)}
+        work = server.kernels(part.text, part.pipeline, greatest)
+        ops, traffic = sum(k[1] for k in work), sum(k[2] for k in work)
+        ast = ast.replace(arg=replace(part, estimates=Estimates(ops, traffic, traffic)))
+        source = "\n".join(k[-1] for k in work)
+    info = ProgramInfo(ast.arg.name, local_size=(1, 1, 1), vars=ast.src, target=renderer.target,
+                       globals=tuple(range(len(part.buffers))), outs=part.outputs, ins=part.inputs)
+    # tinygrad puts the PROGRAM in the SINK's place, so that it may not hold that one.
+    sources = (ast.rtag("tg"), UOp(Ops.LINEAR), UOp(Ops.SOURCE, arg=source), UOp(Ops.BINARY, arg=b"tg"))
+    return UOp(Ops.PROGRAM, src=sources, arg=info)
+
+
+def bytes_of(buffer):
+    """The memory of a buffer of the host."""
+    return buffer.allocator._as_buffer(buffer._buf).cast("B")
+
+
+def run(program, buffers, var_vals):
+    """Runs a PROGRAM on tinygrad's Buffers."""
+    body = program.src[0]
+    if isinstance(body.arg, Step):
+        return
+    part = body.arg
+    variables = {symbol_of(name): var_vals[v.expr] for name, v in zip(part.variables, body.src)}
+    inputs = {part.buffers[i]: bytes(bytes_of(buffers[i].ensure_allocated())) for i in part.inputs}
+    names = [part.buffers[i] for i in part.outputs]
+    results, kernels, _ = server.run(part, variables, inputs, names)
+    for i, data in zip(part.outputs, results):
+        bytes_of(buffers[i].ensure_allocated())[:] = data
+    counts["runs"] += 1
+    counts["kernels"] += kernels
