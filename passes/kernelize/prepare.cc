@@ -97,9 +97,13 @@ class Preparer {
         // Nothing is written: there is no value, and nothing to wait for.
         if (!IsStored(u) && IsEmpty(shapes_.Of(u))) return Filled(u, 0);
         if (srcs.size() > 2) break;
-        // What was written where this writes, and is read nowhere, is not written.
+        // What was written where this writes, and is read nowhere, is not written; unless other
+        // memory is, for what is written there.
         if (u->src(0)->op == Op::kAssign && users_.Get(u->src(0)) == 1 &&
-            srcs[0]->op == Op::kAssign && srcs[0]->num_srcs == 2 && !IsStored(srcs[0])) {
+            srcs[0]->op == Op::kAssign && srcs[0]->num_srcs == 2 && !IsStored(srcs[0]) &&
+            llvm::none_of(PostOrder(srcs[0]->src(1)), [](const UOp* v) {
+              return v->op == Op::kAssign || v->op == Op::kAfter || v->op == Op::kKernel;
+            })) {
           srcs[0] = srcs[0]->src(0);
         }
         break;

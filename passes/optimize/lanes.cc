@@ -137,7 +137,7 @@ int64_t LaneCosts::MostSums(int64_t width) const {
   return std::min<int64_t>(12, t_.target().MaxTile() / width);
 }
 
-LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
+LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width, bool wide) const {
   // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
   const bool gathers = width >= Widest() && GathersAlong(axis);
   const int64_t most_rows = gathers ? 16 : 8;
@@ -156,7 +156,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
            });
   });
   const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
-  const int64_t most_vectors = widens ? MostVectors(axis) : 1;
+  const int64_t most_vectors = widens ? MostVectors(axis, wide) : 1;
   // Two vectors of what is packed have seven rows beside them where registers have room.
   const int64_t most_wide =
       most_vectors == 2 ? std::min<int64_t>(14, t_.target().MaxTile() / width) : most;
@@ -185,11 +185,11 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   return best;
 }
 
-int64_t LaneCosts::MostVectors(size_t axis) const {
+int64_t LaneCosts::MostVectors(size_t axis, bool wide) const {
   int64_t most = INT64_MAX;
   for (size_t i = 0; i < t_.accesses().size(); ++i) {
     // A third has little to add to what two save.
-    if (Packs(i, axis)) most = std::min<int64_t>(most, Packs(i, axis, 2) ? 2 : 1);
+    if (Packs(i, axis)) most = std::min<int64_t>(most, wide && Packs(i, axis, 2) ? 2 : 1);
   }
   return most;
 }
@@ -301,7 +301,9 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
   }
   // Kernels of rows make their tiles in another way.
   const bool tiled = shared_ == 0 && !only;
-  const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis, Along(axis)) : Tile();
+  // Reckoned with one vector of what is packed: products in one kernel share operands that are not,
+  // and are to be chosen as each by itself is.
+  const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis, Along(axis), false) : Tile();
   const Tile of_terms =
       tiled && axis == kNoAxis ? TileOfTerms(t_.target().MaxAccumulators()) : Tile();
   for (const Reduce& r : reduces_) {
