@@ -277,6 +277,8 @@ int64_t PartsInCache(const Tuner& t, LoopSet along) {
     const double bytes =
         traffic.Of(nest, {cache}) + copied * static_cast<double>(parts * t.target().copied_bytes);
     if (parts == 1) least = bytes * kWorthIt;
+    // No number of parts copies less than two do.
+    if (least <= 2 * copied * static_cast<double>(t.target().copied_bytes)) break;
     if (bytes < least) least = bytes, best = parts;
   }
   return best;

@@ -112,18 +112,10 @@ bool VectorizeResults(Tuner& t, LoopSet shared) {
 }
 
 void UnrollShort(Tuner& t) {
-  constexpr int64_t kShort = 4, kWindow = 8;
   const LaneCosts lanes(t, 0);
   for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
     const size_t last = lanes.LastAxis(reduce.node);
-    if (last == kNoAxis || t.IsSymbolic(last) || lanes.HoldsReduce(last) || t.HasLanes(last))
-      continue;
-    const size_t base = t.schedule().axes[last].base;
-    const bool decides = std::any_of(
-        t.accesses().begin(), t.accesses().end(),
-        [&](const Access& a) { return !a.is_store() && (a.masked[base] || !t.Stride(a, last)); });
-    if (t.Size(last) <= (decides ? kWindow : kShort) &&
-        t.schedule().UpcastSize() <= t.target().MaxAccumulators()) {
+    if (lanes.IsShort(last) && t.schedule().UpcastSize() <= t.target().MaxAccumulators()) {
       t.Try("unroll", last);
     }
   }

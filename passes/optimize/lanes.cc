@@ -95,6 +95,17 @@ size_t LaneCosts::LastAxis(const UOp* reduce) const {
   return last;
 }
 
+bool LaneCosts::IsShort(size_t axis) const {
+  constexpr int64_t kShort = 4, kWindow = 8;
+  if (axis == kNoAxis || t_.IsSymbolic(axis) || HoldsReduce(axis) || t_.HasLanes(axis))
+    return false;
+  const size_t base = t_.schedule().axes[axis].base;
+  const bool decides = llvm::any_of(t_.accesses(), [&](const Access& a) {
+    return !a.is_store() && (a.masked[base] || !t_.Stride(a, axis));
+  });
+  return t_.Size(axis) <= (decides ? kWindow : kShort);
+}
+
 double LaneCosts::Sums(const UOp* reduce) const {
   const Schedule& s = t_.schedule();
   LoopSet around = 0;
@@ -157,9 +168,18 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width, bool wide) con
   });
   const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
   const int64_t most_vectors = widens ? MostVectors(axis, wide) : 1;
-  // Two vectors of what is packed have seven rows beside them where registers have room.
+  // Two vectors of what is packed have seven rows beside them where registers have room, and a
+  // window's products are not more text than is worth it.
+  constexpr int64_t kMostWide = 14, kMostProducts = 32;
+  int64_t window = 1;
+  for (const Reduce& r : reduces_) {
+    const size_t last = LastAxis(r.node);
+    if (IsShort(last)) window = std::max(window, t_.Size(last));
+  }
   const int64_t most_wide =
-      most_vectors == 2 ? std::min<int64_t>(14, t_.target().MaxTile() / width) : most;
+      most_vectors == 2
+          ? std::min({kMostWide, kMostProducts / window, t_.target().MaxTile() / width})
+          : most;
   // As many sums as there is room for, since one addition waits for the one before; of equal ones
   // rows alone, unless these load more than they add.
   Tile best;

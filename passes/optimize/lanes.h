@@ -34,6 +34,9 @@ class LaneCosts {
   // The innermost reduce that an access, by its number, is a term of; null: it is made once for a
   // result.
   const UOp* ReduceOf(size_t access) const { return reduce_of_[access]; }
+  // Whether an axis of a reduce is short enough to be written out: a window, if it decides what is
+  // padding, or a few terms.
+  bool IsShort(size_t axis) const;
   // Whether there is an element of a reduce for each step along this axis.
   bool Varies(const UOp* reduce, size_t axis) const {
     return VariesOver(reduce, t_.schedule().axes[axis].base);
