@@ -170,7 +170,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width, bool wide) con
   const int64_t most_vectors = widens ? MostVectors(axis, wide) : 1;
   // Two vectors of what is packed have seven rows beside them where registers have room, and a
   // window's products are not more text than is worth it.
-  constexpr int64_t kMostWide = 14, kMostProducts = 32;
+  constexpr int64_t kMostWide = 14, kMostProducts = 48;
   int64_t window = 1;
   for (const Reduce& r : reduces_) {
     const size_t last = LastAxis(r.node);
