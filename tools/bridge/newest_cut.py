@@ -13,6 +13,8 @@ from tinygrad.dtype import AddrSpace
 from tinygrad.schedule.multi import multi_pm
 from tinygrad.schedule.rangeify import resolve_function
 
+from walk import walk
+
 
 class NotThroughTg(Exception):
     """Something that would need tinygrad's own scheduler or compiler."""
@@ -44,21 +46,6 @@ def is_whole(u):
     while u.op in (Ops.RESHAPE, Ops.DETACH):
         u = u.src[0]
     return is_memory(u) and (u.op is not Ops.AFTER or is_whole(u.src[0]))
-
-
-def walk(root, is_leaf):
-    """The nodes below, sources first; none below leaves, nor in calls."""
-    seen, stack, order = set(), [(root, False)], []
-    while stack:
-        u, is_done = stack.pop()
-        if is_done:
-            order.append(u)
-        elif u not in seen:
-            seen.add(u)
-            stack.append((u, True))
-            if not is_leaf(u):
-                stack += [(s, False) for s in reversed(u.src)]
-    return order
 
 
 def rebuild(root, replacement, is_leaf=lambda u: False):

@@ -10,7 +10,8 @@ import math
 from tinygrad.dtype import dtypes, truncate
 from tinygrad.uop.ops import Ops, ParamArg, UOp
 
-from newest_cut import VIEWS, walk
+from newest_cut import VIEWS
+from walk import walk
 
 GREATEST = {dtypes.fp8e4m3: 448.0, dtypes.fp8e5m2: 57344.0}
 # Twice a number of a fnuz format has the bits of the number in this one; only that the greatest

@@ -35,6 +35,7 @@ from tinygrad.shape.shapetracker import ShapeTracker
 
 from graph_program import Program, ProgramRunner, Step, StepRunner, counts, kernel_bridge, server
 from kernel_bridge import Compiler, NotThroughTg, runtime_of
+from walk import walk
 
 HOST_ONLY = ("NPY", "PYTHON", "DISK")
 
@@ -51,25 +52,10 @@ def is_memory(u):
     return u.op in (Ops.BUFFER, Ops.BUFFER_VIEW) or is_scheduled(u)
 
 
-def walk(sink):
-    """The nodes below, sources first; what is scheduled stands for itself."""
-    seen, stack, order = set(), [(sink, False)], []
-    while stack:
-        u, is_done = stack.pop()
-        if is_done:
-            order.append(u)
-        elif u not in seen:
-            seen.add(u)
-            stack.append((u, True))
-            if not is_scheduled(u):
-                stack += [(s, False) for s in reversed(u.src)]
-    return order
-
-
 def rebuild(sink, replace):
     """{node: node with its sources replaced}; replace(node, sources) gives a node or None."""
     new = {}
-    for u in walk(sink):
+    for u in walk(sink, is_scheduled):
         if is_scheduled(u):
             new[u] = u
             continue
@@ -223,7 +209,7 @@ def make_kernel(roots, after):
         return u.replace(src=sources, arg=arg)
 
     sink = UOp.sink(*roots)
-    nodes = walk(sink)
+    nodes = walk(sink, is_scheduled)
     sizes, between = greatest_sizes(nodes)
     scheduled = [u for u in nodes if is_scheduled(u)]
     for u in nodes:
@@ -306,7 +292,7 @@ def becomes_map_of(big_sink):
     """In the place of tinygrad's grouper: what the nodes become when tg has run."""
     prepared = rebuild(big_sink, prepare)
     sink = prepared[big_sink]
-    nodes = walk(sink)
+    nodes = walk(sink, is_scheduled)
     levels = levels_of(nodes)
     roots = {}  # by level, in order
     for u in nodes:
@@ -354,7 +340,7 @@ def becomes_map_of(big_sink):
                 sources = tuple(new[s] for s in u.src)
                 new[u] = u if sources == u.src else u.replace(src=sources)
         now = [new[u] for u in waiting]
-        below = {u for u in walk(UOp.sink(*now)) if u.op is Ops.BUFFER}
+        below = {u for u in walk(UOp.sink(*now), is_scheduled) if u.op is Ops.BUFFER}
         if written & below:
             raise NotThroughTg("a buffer is read as it was before an assign of an earlier part")
         kernel, made = make_kernel(list(dict.fromkeys(now)), after)

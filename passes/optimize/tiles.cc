@@ -1,0 +1,138 @@
+// The part of LaneCosts that says which results are made side by side.
+#include <algorithm>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/optimize/lanes.h"
+
+namespace tg {
+
+int64_t LaneCosts::MostSums(int64_t width) const {
+  return std::min<int64_t>(12, t_.target().MaxTile() / width);
+}
+
+LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width, bool wide) const {
+  // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
+  const bool gathers = width >= Widest() && GathersAlong(axis);
+  const int64_t most_rows = gathers ? 16 : 8;
+  const int64_t most =
+      gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width) : MostSums(width);
+  if (most <= 1) return {};
+  std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
+  for (size_t i : t_.Axes(AxisKind::kReduce)) {
+    if (HoldsReduce(i)) axes.push_back(i);
+  }
+  // Those along which what the lanes load repeats.
+  llvm::erase_if(axes, [&](size_t i) {
+    return t_.IsSymbolic(i) || t_.schedule().axes[i].base == t_.schedule().axes[axis].base ||
+           llvm::none_of(t_.accesses(), [&](const Access& a) {
+             return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
+           });
+  });
+  const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
+  const int64_t most_vectors = widens ? MostVectors(axis, wide) : 1;
+  // Two vectors of what is packed have seven rows beside them where registers have room, and a
+  // window's products are not more text than is worth it.
+  constexpr int64_t kMostWide = 14, kMostProducts = 48;
+  int64_t window = 1;
+  for (const Reduce& r : reduces_) {
+    const size_t last = LastAxis(r.node);
+    if (IsShort(last)) window = std::max(window, t_.Size(last));
+  }
+  const int64_t most_wide =
+      most_vectors == 2
+          ? std::min({kMostWide, kMostProducts / window, t_.target().MaxTile() / width})
+          : most;
+  // As many sums as there is room for, since one addition waits for the one before; of equal ones
+  // rows alone, unless these load more than they add.
+  Tile best;
+  int64_t most_sums = 1, least_loads = 2;
+  for (int64_t vectors = 1; vectors <= std::min(most, most_vectors); vectors *= 2) {
+    Tile tile;
+    int64_t rows = 1;
+    for (size_t i : axes) {
+      const int64_t limit = std::min(most_rows, (vectors == 2 ? most_wide : most) / vectors);
+      const int64_t some = t_.TileAlong(i, limit, GreatestDivisor(t_.Size(i), limit));
+      // The last of equal ones: there results that are neighbours read neighbours.
+      if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
+    }
+    if (vectors > 1) {
+      const auto [rest, beside] = VectorsBeside(axis, width, vectors);
+      if (beside < vectors) break;
+      tile.emplace_back(rest, vectors);
+    }
+    const int64_t sums = rows * vectors, loads = rows + vectors;
+    if (sums > most_sums || (sums == most_sums && least_loads > most_sums && loads < least_loads))
+      best = std::move(tile), most_sums = sums, least_loads = loads;
+  }
+  return best;
+}
+
+int64_t LaneCosts::MostVectors(size_t axis, bool wide) const {
+  int64_t most = INT64_MAX;
+  for (size_t i = 0; i < t_.accesses().size(); ++i) {
+    // A third has little to add to what two save.
+    if (Packs(i, axis)) most = std::min<int64_t>(most, wide && Packs(i, axis, 2) ? 2 : 1);
+  }
+  return most;
+}
+
+std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
+                                                    int64_t most) const {
+  const bool serves = llvm::any_of(
+      t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
+  if (!serves || GathersAlong(axis)) return {kNoAxis, 1};
+  if (t_.schedule().axes[axis].kind != AxisKind::kVector) {
+    return {axis, PowerOfTwoDivisor(t_.Size(axis) / width, most)};
+  }
+  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+    const ScheduledAxis& rest = t_.schedule().axes[i];
+    const bool loops = rest.kind == AxisKind::kGlobal || rest.kind == AxisKind::kStage;
+    if (!loops || rest.base != t_.schedule().axes[axis].base || t_.IsSymbolic(i)) continue;
+    return {i, PowerOfTwoDivisor(t_.Size(i), most)};
+  }
+  return {kNoAxis, 1};
+}
+
+LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
+  constexpr int64_t kShort = 6;
+  int64_t widest = 1;
+  for (const Reduce& reduce : reduces_) {
+    const size_t last = LastAxis(reduce.node);
+    if (last != kNoAxis) widest = std::max(widest, Along(last));
+  }
+  if (widest == 1) return {};
+  // First the axis that serves most loads: two products of one operand have one each that repeats
+  // along its rows. Several stores may have loops of their own, each with its product.
+  const bool apart = t_.schedule().stores > 1;
+  std::vector<std::pair<size_t, size_t>> axes;  // loads, axis
+  for (size_t i : t_.Axes(AxisKind::kGlobal)) {
+    NodeSet seen;
+    size_t loads = 0;
+    for (size_t n = 0; n < reduce_of_.size(); ++n) {
+      const Access& a = t_.accesses()[n];
+      if (a.is_store() || !reduce_of_[n] || t_.Stride(a, i) != 0) continue;
+      loads += seen.Insert(a.node) && (!apart || loads == 0);
+    }
+    if (!t_.IsSymbolic(i) && loads > 0) axes.emplace_back(loads, i);
+  }
+  std::sort(axes.rbegin(), axes.rend());
+  Tile tile;
+  // A tile for each store is text for each.
+  constexpr int64_t kMostSums = 64;
+  const auto stores = static_cast<int64_t>(t_.schedule().stores);
+  int64_t most = std::min(words / widest, kMostSums / stores);
+  for (const auto& [loads, axis] : axes) {
+    const int64_t limit = std::min(kTermRows, most), size = t_.Size(axis);
+    const bool whole = size <= std::min(kShort, most);
+    const int64_t divisor = size % limit == 0    ? limit
+                            : limit == kTermRows ? PowerOfTwoDivisor(size, limit)
+                                                 : 1;
+    const int64_t rows = whole ? size : t_.TileAlong(axis, limit, divisor);
+    if (rows == 1) continue;
+    tile.emplace_back(axis, rows);
+    most /= rows;
+  }
+  return tile;
+}
+
+}  // namespace tg
