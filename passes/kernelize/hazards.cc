@@ -181,7 +181,7 @@ class Finder {
         // What is a copy of the version already is not copied again.
         const bool writes = CanCopy(writer);
         if (!writes && reader->op == Op::kContiguous && reader->src(0) == read.version) continue;
-        Copy(writer, read.version);
+        Refuse(writer, read.version, Conflict::kCircle);
         // Nobody waits for the copying itself; and what is copied is read in place of the version.
         if (writes) {
           for (size_t k : by_writer_[v]) gone_[k] = true;
@@ -255,14 +255,18 @@ absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool 
                      ", whose old contents are to be read behind writes that wait for this one"));
   }
   for (const auto& [assign, buffer, why] : hazards.conflicts) {
-    const bool is_cycle = why == Conflict::kOldAndNew;
-    if (copies && (cycles || !is_cycle)) continue;
+    const bool circle = why == Conflict::kCircle;
+    const bool by_copies = !copies && !circle;
+    if (!by_copies && (cycles || why == Conflict::kReadsElsewhere)) continue;
+    absl::string_view reason =
+        circle ? "which a kernel reads that this one waits for in turn (a cycle)"
+        : why == Conflict::kOldAndNew
+            ? "whose old contents are read by what needs the new ones too (a cycle)"
+            : "which it reads elsewhere than where it writes (no contiguous view of what it "
+              "writes)";
     return absl::FailedPreconditionError(absl::StrCat(
         "kernelize: ", graph.Describe(assign), " needs a copy of ", graph.Describe(buffer), ", ",
-        is_cycle ? "whose old contents are read by what needs the new ones too (a cycle)"
-                 : "which it reads elsewhere than where it writes (no contiguous view of what it "
-                   "writes)",
-        copies ? "; cycles" : "; copies", "=false allows none"));
+        reason, by_copies ? "; copies" : "; cycles", "=false allows none"));
   }
   return absl::OkStatus();
 }

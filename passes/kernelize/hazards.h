@@ -25,11 +25,11 @@ struct WriteAfterRead {
   std::vector<std::vector<size_t>> drafts;
   NodeMap<std::vector<size_t>> stored;
   std::vector<const UOp*> writers;  // the nodes that `stored` has entries for
-  // Why an assign cannot write in place. (Two kernels that each overwrite what the other reads are
-  // none: one of them stores its result first, and that is all.)
+  // Why an assign cannot write in place.
   enum class Conflict : uint8_t {
     kReadsElsewhere,  // than where it writes
     kOldAndNew,       // a kernel needs the old contents and what is made of the new ones
+    kCircle,          // kernels each overwrite what the next one reads
   };
   struct CannotWrite {
     const UOp* assign;
@@ -55,8 +55,9 @@ struct WriteAfterRead {
 WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& placement,
                            UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order);
 
-// An error where no copy helps; and the first conflict as one, for those who want no copies, or
-// none for the old contents beside the new ones (`cycles` off).
+// An error where no copy helps; and the first conflict as one, for those who want no copies (of a
+// circle: there a result is stored first, and that is all), or none of what kernels wait for in
+// turn: for the old contents beside the new ones, and in circles (`cycles` off).
 absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies,
                          bool cycles);
 

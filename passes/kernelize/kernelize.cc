@@ -150,7 +150,7 @@ constexpr PassOption kOptions[] = {
     {"copies", PassOption::Kind::kFlag, "true",
      "sends an assign that cannot write in place through a buffer; off: it is an error"},
     {"cycles", PassOption::Kind::kFlag, "true",
-     "gives what needs the old contents of a buffer and the new ones a copy; off: it is an error"},
+     "copies where kernels wait for each other over a buffer's old contents; off: it is an error"},
     {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
 };
 

@@ -10,14 +10,17 @@ from tinygrad.uop.ops import KernelInfo, Ops, ParamArg, ProgramInfo, UOp
 
 from newest_cut import SHARDS, NotThroughTg, is_variable, rebuild, state_of
 from newest_fp8 import without_fp8
+from newest_order import as_scheduled
 from tg_server import Server
 
-# In tinygrad it is an error to need what was in memory before a write beside what is there after.
-PIPELINE = "kernelize:cycles=false,%s,lower,expand,devectorize,linearize"
+# Whether reads are what the graph says, where tinygrad's scheduler reads late or fails.
+EXACT = bool(os.environ.get("TG_BRIDGE_EXACT"))
+# In tinygrad it is an error where kernels wait for each other, or for themselves.
+PIPELINE = "kernelize:cycles=%s,%s,lower,expand,devectorize,linearize"
 
 
 def pipeline():
-    return PIPELINE % ("optimize:none" if NOOPT else "optimize")
+    return PIPELINE % ("true" if EXACT else "false", "optimize:none" if NOOPT else "optimize")
 
 
 counts = {"graphs": 0, "runs": 0, "kernels": 0, "copies": 0}
@@ -85,7 +88,8 @@ def make_part(roots):
                        arg=ParamArg(number, u.dtype, device="CL")).reshape(u.max_shape)
         return None
 
-    sink = without_fp8(rebuild(UOp.sink(*roots), canonical, lambda u: u.op in SHARDS))
+    sink = UOp.sink(*roots) if EXACT else as_scheduled(UOp.sink(*roots))
+    sink = without_fp8(rebuild(sink, canonical, lambda u: u.op in SHARDS))
     nodes = sink.toposort(enter_calls=False)
     written = {u.src[0].buf_uop for u in nodes if u.op is Ops.STORE and not is_variable(u.src[0])}
     numbered = {u.arg.slot: u for u in nodes if u.op is Ops.PARAM and not is_variable(u)}
