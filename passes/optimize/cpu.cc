@@ -36,10 +36,8 @@ bool TuneTerms(Tuner& t) {
   if (t.schedule().stores > 1) {
     const Tuner::State before = t.Save();
     const auto own = [](const ScheduledAxis& axis) { return axis.own_loops; };
-    if (!tune(t.target().MaxTile())) {
-      LoopOverRest(t);
-      DistributeLoops(t);
-    }
+    if (!tune(t.target().MaxTile())) LoopOverRest(t);
+    DistributeLoops(t);
     if (llvm::any_of(t.schedule().axes, own)) return true;
     t.Restore(before);
   }
