@@ -15,6 +15,7 @@
 #include "passes/devectorize/horizontal.h"
 #include "passes/devectorize/memory.h"
 #include "passes/devectorize/operand_width.h"
+#include "passes/devectorize/transpose.h"
 
 namespace tg {
 namespace {
@@ -90,8 +91,9 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   }
   // What is written out begins with the device's division and root, which are good enough there.
   if (is_first) LowerFloatFunctions(body, target);
-  // Last, since all that came before is arithmetic to be cut.
+  // Since all that came before is arithmetic to be cut.
   CutArithmetic(body, module, target, order.Get());
+  if (!target.is_gpu) TransposeSquares(body, order.Get());
   return absl::OkStatus();
 }
 
