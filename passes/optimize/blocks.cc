@@ -316,9 +316,10 @@ void DistributeLoops(Tuner& t) {
   const bool done = llvm::any_of(t.schedule().axes, [](const auto& a) { return a.own_loops; });
   if (nest.empty() || stores.size() < 2 || done) return;
   const auto near = static_cast<double>(t.target().near_cache_bytes);
-  // Not all of it: what all of them write takes its place too.
+  // Not all of it: what all of them write takes its place too. Apart, half more than it holds
+  // serves as well, since of what each step reads anew a part need not stay.
   const double together = Traffic(t).Of(nest, {{.bytes = near * 0.75}});
-  const double apart = Traffic(t, nest.size()).Of(nest, {{.bytes = near}});
+  const double apart = Traffic(t, nest.size()).Of(nest, {{.bytes = near * 1.5}});
   if (apart < together * kWorthIt) t.Try("distribute", nest[0].first);
 }
 

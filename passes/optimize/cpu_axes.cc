@@ -28,6 +28,27 @@ int Score(const Tuner& t, size_t axis) {
   return score;
 }
 
+// Beside a vector of what is loaded from afar: neighbours of each of its lanes in memory.
+void FillSquares(Tuner& t, AxisKind kind, const UOp* staged) {
+  const auto own = [&](size_t i) {
+    return t.schedule().base[t.schedule().axes[i].base].staged == staged;
+  };
+  std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
+  std::erase_if(vectors, [&](size_t i) { return !own(i); });
+  if (vectors.size() != 1) return;
+  const int64_t lanes = t.Size(vectors[0]);
+  for (size_t i : t.Axes(kind)) {
+    if (!own(i) || t.IsSymbolic(i)) continue;
+    const bool in_rows = llvm::any_of(t.accesses(), [&](const Access& a) {
+      const std::optional<int64_t> apart = t.Stride(a, vectors[0]);
+      return !a.is_store() && !a.valid && apart && *apart != 0 && *apart != 1 &&
+             t.Stride(a, i) == 1;
+    });
+    const int64_t together = PowerOfTwoDivisor(t.Size(i), lanes);
+    if (in_rows && together > 1 && t.Try("upcast", i, together)) return;
+  }
+}
+
 // Elements of a reduce around another one side by side along `best`, those of another such axis,
 // and results that share what both load: as many as leave the sums in registers. The lanes come
 // last.
@@ -61,7 +82,8 @@ void VectorizeBest(Tuner& t, AxisKind kind, const UOp* staged) {
     const int score = Score(t, i);
     if (score > best_score) best = i, best_score = score;
   }
-  if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
+  if (best == kNoAxis || !t.Try("vectorize", best, lanes.Along(best))) return;
+  FillSquares(t, kind, staged);
 }
 
 bool TryNamed(Tuner& t, std::string_view opt, const std::string& axis, int64_t amount) {

@@ -237,25 +237,6 @@ bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, Shap
   return true;
 }
 
-void FillCopied(Tuner& t, const UOp* node) {
-  const auto own = [&](size_t i) {
-    return t.schedule().base[t.schedule().axes[i].base].staged == node;
-  };
-  std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
-  std::erase_if(vectors, [&](size_t i) { return !own(i); });
-  if (vectors.size() != 1) return;
-  const int64_t lanes = t.Size(vectors[0]);
-  for (size_t i : t.Axes(AxisKind::kStage)) {
-    if (!own(i) || t.IsSymbolic(i)) continue;
-    const bool in_rows = llvm::any_of(t.accesses(), [&](const Access& a) {
-      const std::optional<int64_t> apart = t.Stride(a, vectors[0]);
-      return !a.is_store() && apart && *apart != 0 && *apart != 1 && t.Stride(a, i) == 1;
-    });
-    const int64_t together = PowerOfTwoDivisor(t.Size(i), lanes);
-    if (in_rows && together > 1 && t.Try("upcast", i, together)) return;
-  }
-}
-
 bool LoopOverKept(Tuner& t, LoopSet shared) {
   LoopSet same = 0;
   int64_t groups = 1;

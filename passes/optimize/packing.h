@@ -37,9 +37,6 @@ std::optional<PackedRows> FindPackedRows(const Tuner& t);
 // no axis of them, and the body stays as it is. The load is one of the clone, as above.
 bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes);
 
-// What is copied, with elements side by side that are loaded from afar: as many of each row of
-// memory as make a square, which is transposed.
-void FillCopied(Tuner& t, const UOp* node);
 // Loops over the rows for which something that is kept is the same, so that a group makes it once;
 // but for a part of them where there would be too few groups. False: there is no such axis.
 bool LoopOverKept(Tuner& t, LoopSet shared);
