@@ -66,7 +66,12 @@ double Excess(Scalar s, int64_t expected, int64_t actual, double bound, const To
   }
   if (allowed == 0) return HUGE_VAL;
   if (a == b) return 0;  // 0 and -0
-  // Near the largest number one evaluation may overflow and the other not.
+  // Near the largest number one evaluation may overflow and the other not; what has no infinity
+  // (fp8e4m3) is no number then.
+  if (std::isnan(a) != std::isnan(b)) {
+    const double greatest = std::fabs(std::isnan(a) ? b : a) + allowed;
+    return std::isnan(DoubleFromBits(s, BitsFromDouble(s, greatest))) ? 0 : HUGE_VAL;
+  }
   if (std::isinf(a) != std::isinf(b)) {
     const double greatest =
         std::fabs(DoubleFromBits(s, BitsFromDouble(s, std::isinf(a) ? b : a))) + allowed;

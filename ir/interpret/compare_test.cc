@@ -1,6 +1,7 @@
 #include "ir/interpret/compare.h"
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "gtest/gtest.h"
@@ -44,6 +45,22 @@ TEST(Compare, BoundsOfTheExpectedBuffer) {
   EXPECT_EQ(Difference(a, F32({1.5, 2})), std::nullopt);
   EXPECT_NE(Difference(a, F32({1.6, 2})), std::nullopt);
   EXPECT_NE(Difference(a, F32({1, 2.0001})), std::nullopt);
+}
+
+// What overflows is infinite, or no number where the type has no infinity; what does not is
+// neither.
+TEST(Compare, OneMayOverflow) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto differ = [](Scalar s, double a, double error, double b) {
+    HostBuffer expected = BufferOf(s, {1}, Numbers{a});
+    expected.error = {error};
+    return Difference(expected, BufferOf(s, {1}, Numbers{b})).has_value();
+  };
+  EXPECT_FALSE(differ(Scalar::kFp8E4M3, -448, 40, nan));
+  EXPECT_TRUE(differ(Scalar::kFp8E4M3, -448, 1, nan));
+  EXPECT_TRUE(differ(Scalar::kFp8E4M3, 128, 40, nan));
+  EXPECT_TRUE(differ(Scalar::kF16, 65504, 100, nan));
+  EXPECT_FALSE(differ(Scalar::kF16, 65504, 100, std::numeric_limits<double>::infinity()));
 }
 
 TEST(Compare, BuffersAreNamed) {

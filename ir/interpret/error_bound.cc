@@ -95,6 +95,13 @@ double FreeUlps(Op op, Scalar s, const InterpretOptions& options) {
   return a ? std::max({a->opencl, a->pocl, a->own}) + a->interpreter : 0;
 }
 
+// Whether a value is a product, here or elsewhere, or its negative: what a kernel multiplies and
+// adds may be moved in between.
+bool IsProduct(const UOp* u) {
+  while (IsMovement(u->op) || u->op == Op::kNeg || u->op == Op::kContiguous) u = u->src(0);
+  return u->op == Op::kMul;
+}
+
 ErrorBounds NullIfZero(std::vector<double> bounds) {
   const bool zero = std::all_of(bounds.begin(), bounds.end(), [](double e) { return e == 0; });
   return zero ? nullptr : std::make_shared<const std::vector<double>>(std::move(bounds));
@@ -111,7 +118,7 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
   // A product that may be fused into this sum is then not rounded.
   bool fusable = u->op == Op::kMulAcc;
   for (const UOp* operand : u->srcs()) {
-    fusable |= (u->op == Op::kAdd || u->op == Op::kSub) && operand->op == Op::kMul;
+    fusable |= (u->op == Op::kAdd || u->op == Op::kSub) && IsProduct(operand);
   }
   fusable &= is_float && options.allow_contraction;
   const double ulps = is_float ? FreeUlps(u->op, s, options) : 0;

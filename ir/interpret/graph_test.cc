@@ -310,6 +310,23 @@ TEST(Graph, ErrorBoundsHold) {
   }
 }
 
+// A product that is moved before it is added may be fused with the addition all the same.
+TEST(Graph, MovedProductsMayBeFused) {
+  auto graph = ParseOrDie(Graph("f32[1, 2]", "f32[2, 1]", R"(  %m = mul %x, %x : f32
+  %n = neg %m : f32
+  %p = permute %n {order = [1, 0]} : f32
+  %q = permute %x {order = [1, 0]} : f32
+  %r = add %p, %q : f32
+)"));
+  InterpretOptions options;
+  options.track_error = true;
+  const auto y = Interpret(*graph, "main", {{"x", F32({1, 2}, {1.1, 3})}}, {}, options);
+  ASSERT_TRUE(y.ok());
+  ASSERT_EQ(y->at("y").error.size(), 2u);
+  EXPECT_GE(y->at("y").error[0], 1.21 * 0x1p-24);
+  EXPECT_LE(y->at("y").error[0], 1.21 * 0x1p-22);
+}
+
 // A sum of the one term -0 is 0 or that term, and so is what is left of it without its fraction.
 TEST(Graph, SignOfTruncatedZeroIsAsUncertainAsItsSource) {
   auto graph = ParseOrDie(
