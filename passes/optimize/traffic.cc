@@ -1,0 +1,141 @@
+#include "passes/optimize/traffic.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+namespace {
+
+// An axis around what one step of a nest reads.
+bool IsAround(AxisKind kind) { return kind == AxisKind::kGlobal || kind == AxisKind::kLoop; }
+
+// Which part of so many bytes stays.
+double Stays(double bytes, const Cache& cache) {
+  if (bytes <= cache.bytes) return 1;
+  const double most = cache.most * cache.bytes;
+  return bytes >= most ? 0 : (most - bytes) / (most - cache.bytes);
+}
+
+}  // namespace
+
+Traffic::Traffic(const Tuner& t, size_t own_loops) : t_(t), own_loops_(own_loops) {
+  if (own_loops == 0) {
+    AddLoads(nullptr, stores_++);
+    return;
+  }
+  for (const UOp* store : t.kernel().body.root->srcs()) {
+    NodeSet own;
+    std::vector<const UOp*> order;
+    AppendPostOrder(UOpSpan(&store, 1), own, order);
+    AddLoads(&own, stores_++);
+  }
+}
+
+double Traffic::Of(const Nest& nest, std::initializer_list<Cache> caches) const {
+  llvm::SmallVector<double, 32> bytes;  // by level and load
+  for (size_t level = 0; level <= nest.size(); ++level) {
+    for (const Load& load : loads_) bytes.push_back(Bytes(load, nest, level));
+  }
+  double cost = 0;
+  for (const Cache& cache : caches) cost += cache.cost * BeyondCache(nest, bytes, cache);
+  return cost;
+}
+
+double Traffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes,
+                            const Cache& cache) const {
+  const size_t n = loads_.size();
+  llvm::SmallVector<double, 8> read(bytes.end() - static_cast<ptrdiff_t>(n), bytes.end());
+  for (size_t level = nest.size(); level-- > 0;) {
+    const auto all = bytes.slice(level * n, n), within = bytes.slice((level + 1) * n, n);
+    // What the stores' own loops read, each by itself; around these, what any of them reads.
+    llvm::SmallVector<double, 4> bodies(stores_, 0);
+    const bool own = level + own_loops_ >= nest.size();
+    for (size_t i = 0; i < n; ++i) {
+      if (own || !loads_[i].is_again) bodies[own ? loads_[i].store : 0] += within[i];
+    }
+    const auto steps = static_cast<double>(nest[level].second);
+    for (size_t i = 0; i < n; ++i) {
+      const bool looked_at = !cache.innermost || level + 1 == nest.size();
+      const double stays = looked_at ? Stays(bodies[own ? loads_[i].store : 0], cache) : 0;
+      read[i] *= stays * (all[i] / within[i]) + (1 - stays) * steps;
+    }
+  }
+  double sum = 0;
+  for (double r : read) sum += r;
+  return sum;
+}
+
+void Traffic::AddLoads(const NodeSet* of, size_t store) {
+  for (const Access& a : t_.accesses()) {
+    if (a.is_store() || (of && !of->Contains(a.node))) continue;
+    const UOp* memory = a.node->src(0);
+    while (memory->num_srcs > 0) memory = memory->src(0);
+    const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
+    const auto whole = element * static_cast<double>(memory->dtype.size());
+    Load load = {a.slot, {},    {},    element,
+                 whole,  store, false, llvm::is_contained(t_.packed(), a.node)};
+    for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+      const std::optional<int64_t> stride = t_.Stride(a, i);
+      load.strides.push_back(stride ? std::abs(*stride) : INT64_MAX);
+      if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, load, i, t_.Size(i));
+    }
+    // Reduces that read the same read it once, if it stays.
+    bool is_mine = false;
+    for (const Load& other : loads_) {
+      if (!Same(load, other)) continue;
+      load.is_again = true;
+      is_mine |= other.store == store;
+    }
+    if (!is_mine) loads_.push_back(std::move(load));
+  }
+}
+
+void Traffic::Add(Strides& strides, const Load& load, size_t axis, int64_t steps) {
+  if (load.strides[axis] == 0) return;
+  const std::pair<int64_t, int64_t> own = {load.strides[axis], steps};
+  strides.insert(llvm::upper_bound(strides, own), own);
+}
+
+bool Traffic::Same(const Load& a, const Load& b) const {
+  if (a.slot != b.slot || Bytes(a, {}, 0) != Bytes(b, {}, 0)) return false;
+  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+    if (IsAround(t_.schedule().axes[i].kind) && a.strides[i] != b.strides[i]) return false;
+  }
+  return true;
+}
+
+double Traffic::Bytes(const Load& load, const Nest& nest, size_t level) const {
+  Strides strides = load.inside;
+  for (size_t n = level; n < nest.size(); ++n) {
+    // An axis in blocks is in two loops.
+    int64_t steps = nest[n].second;
+    bool again = false;
+    for (size_t m = level; m < nest.size(); ++m) {
+      if (m == n || nest[m].first != nest[n].first) continue;
+      steps *= nest[m].second;
+      again |= m < n;
+    }
+    if (!again) Add(strides, load, nest[n].first, steps);
+  }
+  if (load.is_packed) {
+    double elements = 1;
+    for (const auto& [stride, steps] : strides) elements *= static_cast<double>(steps);
+    return elements * load.element;
+  }
+  // Elements that follow each other share lines, as do the windows of neighbours; a line's
+  // neighbour is fetched with it.
+  const double line = 2 * t_.target().cache_line / load.element;
+  double runs = 1, run = 1;
+  for (const auto& [stride, steps] : strides) {
+    const auto apart = static_cast<double>(stride), more = static_cast<double>(steps) - 1;
+    if (apart <= std::max(run, line))
+      run += more * apart;
+    else
+      runs *= more + 1;
+  }
+  return std::min(runs * std::max(run, line) * load.element, load.whole);
+}
+
+}  // namespace tg
