@@ -121,8 +121,8 @@ class Finder {
     if (list.empty() || list.back() != r) list.push_back(r);
   }
 
-  // Kernels that each overwrite what the next one reads, in a circle: one of them writes through a
-  // buffer. All circles are broken: what is strongly connected is taken apart until it is not.
+  // Kernels that each overwrite what the next one reads, in a cycle: one of them writes through a
+  // buffer. All cycles are broken: what is strongly connected is taken apart until it is not.
   void BreakCycles() {
     const Waits waits(drafts_);
     by_writer_.resize(waits.before().size());
@@ -181,7 +181,7 @@ class Finder {
         // What is a copy of the version already is not copied again.
         const bool writes = CanCopy(writer);
         if (!writes && reader->op == Op::kContiguous && reader->src(0) == read.version) continue;
-        Refuse(writer, read.version, Conflict::kCircle);
+        Refuse(writer, read.version, Conflict::kCycle);
         // Nobody waits for the copying itself; and what is copied is read in place of the version.
         if (writes) {
           for (size_t k : by_writer_[v]) gone_[k] = true;
@@ -255,11 +255,11 @@ absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool 
                      ", whose old contents are to be read behind writes that wait for this one"));
   }
   for (const auto& [assign, buffer, why] : hazards.conflicts) {
-    const bool circle = why == Conflict::kCircle;
-    const bool by_copies = !copies && !circle;
+    const bool is_cycle = why == Conflict::kCycle;
+    const bool by_copies = !copies && !is_cycle;
     if (!by_copies && (cycles || why == Conflict::kReadsElsewhere)) continue;
     absl::string_view reason =
-        circle ? "which a kernel reads that this one waits for in turn (a cycle)"
+        is_cycle ? "which a kernel reads that this one waits for in turn (a cycle)"
         : why == Conflict::kOldAndNew
             ? "whose old contents are read by what needs the new ones too (a cycle)"
             : "which it reads elsewhere than where it writes (no contiguous view of what it "

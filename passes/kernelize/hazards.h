@@ -29,7 +29,7 @@ struct WriteAfterRead {
   enum class Conflict : uint8_t {
     kReadsElsewhere,  // than where it writes
     kOldAndNew,       // a kernel needs the old contents and what is made of the new ones
-    kCircle,          // kernels each overwrite what the next one reads
+    kCycle,           // kernels each overwrite what the next one reads
   };
   struct CannotWrite {
     const UOp* assign;
@@ -56,8 +56,8 @@ WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& pl
                            UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order);
 
 // An error where no copy helps; and the first conflict as one, for those who want no copies (of a
-// circle: there a result is stored first, and that is all), or none of what kernels wait for in
-// turn: for the old contents beside the new ones, and in circles (`cycles` off).
+// kCycle: there a result is stored first, and that is all), or none where kernels wait for each
+// other: kOldAndNew and kCycle (`cycles` off).
 absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies,
                          bool cycles);
 

@@ -9,7 +9,8 @@ it. Copies of buffers stay tinygrad's. Nothing falls back: what would reach tiny
 or compiler raises NotThroughTg.
 
 NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
-has and tinygrad's OpenCL lacks on PoCL (half, fp8). TG_BRIDGE_DUMP=folder keeps the texts.
+has and tinygrad's OpenCL lacks on PoCL (half, fp8). TG_BRIDGE_EXACT=1 reads what a graph says where
+tinygrad's scheduler reads late or fails (newest_order.py). TG_BRIDGE_DUMP=folder keeps the texts.
 """
 
 import os
