@@ -137,7 +137,7 @@ std::vector<const UOp*> BodyLowering::TakeIdleAxes(Op op, const UOp* x, ReduceAt
     const UOp* range = b_.Range(simplify_(b_.Index(schedule_.base[base].size)));
     if (HasReduce(simplify_(MakeReduce(b_.context(), op, x, {range})))) continue;
     for (auto* list : {&plan.ranges, &plan.unrolls, &plan.specials}) {
-      std::erase_if(*list, [&](const UOp* u) {
+      std::erase_if(*list, [&parts = parts](const UOp* u) {
         return std::find(parts.begin(), parts.end(), u) != parts.end();
       });
     }
