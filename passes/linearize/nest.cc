@@ -37,58 +37,56 @@ class Finder {
     return absl::InvalidArgumentError(
         absl::StrCat("linearize: kernel @", kernel_.name, ": ", what));
   }
-  std::string RangeText(int r) const { return absl::StrCat("range #", ranges_[r]->word()); }
+  const UOp* Range(int r) const { return nest_.nodes[ranges_[r]]; }
+  std::string RangeText(int r) const { return absl::StrCat("range #", Range(r)->word()); }
   std::vector<int> Closed(const UOp* end) const {
     std::vector<int> closed;
-    for (const UOp* r : end->srcs().subspan(1)) closed.push_back(range_of_.Get(r));
+    for (const UOp* r : end->srcs().subspan(1)) {
+      const auto range = std::lower_bound(ranges_.begin(), ranges_.end(), nest_.at(r));
+      closed.push_back(static_cast<int>(range - ranges_.begin()));
+    }
     return closed;
   }
 
   void Number() {
-    nest_.position.Reserve(kernel_.body.context->num_nodes());
-    nest_.first_source.reserve(nest_.nodes.size());
-    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+    const size_t n = nest_.nodes.size();
+    nest_.position.resize(kernel_.body.root->id + 1);  // sources have smaller ids
+    size_t num_sources = 0;
+    for (const UOp* u : nest_.nodes) num_sources += u->num_srcs;
+    nest_.source_positions.resize(num_sources);
+    nest_.first_source.resize(n);
+    uint32_t next = 0;
+    for (size_t p = 0; p < n; ++p) {
       const UOp* u = nest_.nodes[p];
-      nest_.position[u] = static_cast<int>(p);
-      nest_.first_source.push_back(nest_.source_positions.size());
-      for (const UOp* s : u->srcs()) nest_.source_positions.push_back(nest_.at(s));
-      if (u->op == Op::kRange) {
-        range_of_[u] = static_cast<int>(ranges_.size());
-        ranges_.push_back(u);
-      }
+      nest_.position[u->id] = static_cast<int>(p);
+      nest_.first_source[p] = next;
+      for (const UOp* s : u->srcs()) nest_.source_positions[next++] = nest_.at(s);
     }
   }
 
   void FindOpenRanges() {
-    open_.assign(nest_.nodes.size(), 0);
-    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+    const size_t n = nest_.nodes.size();
+    open_.resize(n);
+    for (size_t p = 0; p < n; ++p) {
       const UOp* u = nest_.nodes[p];
       int open = 0;
-      for (int s : nest_.sources(p)) {
-        if (open_[s] != open) open = sets_.Union(open, open_[s]);
-        const UOp* source = nest_.nodes[s];
-        if (source->op == Op::kRange) open = sets_.With(open, range_of_.Get(source));
+      for (int s : nest_.sources(p)) open = sets_.Union(open, open_[s]);
+      if (u->op == Op::kRange) {
+        around_.push_back(open);
+        open = sets_.With(open, static_cast<int>(ranges_.size()));
+        ranges_.push_back(static_cast<int>(p));
+      } else if (u->op == Op::kEnd) {
+        ends_.push_back(p);
+        open = sets_.Without(open, Closed(u));
       }
-      if (u->op == Op::kEnd) open = sets_.Without(open, Closed(u));
       open_[p] = open;
     }
   }
 
-  // around_[r]: the set of ranges whose loops hold the loop of r.
   absl::Status NestLoops() {
-    const size_t n = ranges_.size();
-    around_.assign(n, 0);
-    std::vector<int> closings(n, 0);
-    std::vector<const UOp*> ends;
-    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
-      const UOp* u = nest_.nodes[p];
-      if (u->op == Op::kRange) {
-        int& around = around_[range_of_.Get(u)];
-        around = sets_.Union(around, open_[p]);
-      }
-      if (u->op != Op::kEnd) continue;
-      ends.push_back(u);
-      for (int r : Closed(u)) {
+    std::vector<int> closings(ranges_.size(), 0);
+    for (size_t p : ends_) {
+      for (int r : Closed(nest_.nodes[p])) {
         around_[r] = sets_.Union(around_[r], open_[p]);
         ++closings[r];
       }
@@ -96,8 +94,8 @@ class Finder {
     if (!CloseAround()) return Error("two ranges lie inside each other");
     // An end that closes several ranges leaves their order open. One that holds another already
     // goes outside; then one that more ends share; then as they are listed, outermost first.
-    for (const UOp* end : ends) {
-      std::vector<int> closed = Closed(end);
+    for (size_t p : ends_) {
+      std::vector<int> closed = Closed(nest_.nodes[p]);
       if (closed.size() < 2) continue;
       std::stable_sort(closed.begin(), closed.end(), [&](int a, int b) {
         const size_t da = sets_[around_[a]].size(), db = sets_[around_[b]].size();
@@ -120,9 +118,7 @@ class Finder {
         for (int a : std::vector<int>(sets_[all])) all = sets_.Union(all, around_[a]);
         changed |= all != around_[r];
         around_[r] = all;
-        if (std::binary_search(sets_[all].begin(), sets_[all].end(), static_cast<int>(r))) {
-          return false;
-        }
+        if (sets_.Holds(all, static_cast<int>(r))) return false;
       }
     }
     return true;
@@ -137,7 +133,7 @@ class Finder {
     nest_.loops.emplace_back();
     for (int r : order) {
       Loop loop;
-      loop.range = ranges_[r];
+      loop.range = Range(r);
       loop.parent = 0;
       loop.depth = static_cast<int>(depth(r)) + 1;
       int last = -1;
@@ -159,25 +155,25 @@ class Finder {
 
   // The innermost loop of a set of open ranges, or -1.
   int LoopOf(int set) {
+    int& loop = loop_of_set_[static_cast<size_t>(set)];
+    if (loop == kUnknown) loop = FindLoopOf(set);
+    return loop;
+  }
+  int FindLoopOf(int set) {
     if (set == 0) return 0;
-    const auto at = static_cast<size_t>(set);
-    if (at >= loop_of_set_.size()) loop_of_set_.resize(at + 1, kUnknown);
-    if (loop_of_set_[at] != kUnknown) return loop_of_set_[at];
-    loop_of_set_[at] = -1;
     int inner = sets_[set][0];
     for (int r : sets_[set]) {
       if (nest_.loops[loop_of_[r]].depth > nest_.loops[loop_of_[inner]].depth) inner = r;
     }
     const int all = sets_.With(around_[inner], inner);
-    if (sets_.Union(all, set) != all) return -1;
-    return loop_of_set_[at] = loop_of_[inner];
+    return sets_.Union(all, set) == all ? loop_of_[inner] : -1;
   }
 
   absl::Status Place() {
     const size_t n = nest_.nodes.size();
-    nest_.block.assign(n, 0);
+    nest_.block.resize(n);
     nest_.opens.assign(n, -1);
-    std::vector<char> tainted(n, 0);  // computed from what a load read
+    loop_of_set_.assign(sets_.size(), kUnknown);
     for (size_t p = 0; p < n; ++p) {
       const UOp* u = nest_.nodes[p];
       const int loop = LoopOf(open_[p]);
@@ -188,17 +184,13 @@ class Finder {
       }
       nest_.block[p] = loop;
       if (u->op == Op::kRange) {
-        nest_.opens[p] = loop_of_[range_of_.Get(u)];
-        nest_.block[p] = nest_.loops[nest_.opens[p]].parent;
+        nest_.opens[p] = loop;
+        nest_.block[p] = nest_.loops[loop].parent;
       } else if (u->op == Op::kEnd && u->num_srcs > 1) {
         if (absl::Status s = PlaceEnd(static_cast<int>(p)); !s.ok()) return s;
       }
-      tainted[p] = u->op == Op::kLoad;
-      for (int s : nest_.sources(p)) {
-        tainted[p] |= tainted[s] && !nest_.nodes[s]->dtype.is_void();
-      }
     }
-    Hoist(tainted);
+    Hoist();
     return absl::OkStatus();
   }
 
@@ -221,9 +213,12 @@ class Finder {
   }
 
   // From the users' blocks outward: to the outermost place (where the node's own open ranges end),
-  // but what was read not out of a loop that might not run.
-  void Hoist(const std::vector<char>& tainted) {
+  // which is where each is already, but what was read not out of a loop that might not run.
+  void Hoist() {
+    const auto runs = [](const Loop& loop) { return loop.runs; };
+    if (!shuffle_ && std::all_of(nest_.loops.begin(), nest_.loops.end(), runs)) return;
     FindWrites();
+    const std::vector<char> tainted = FindTainted();
     std::vector<int> users(nest_.nodes.size(), -1);  // the innermost loop that holds all users
     for (size_t p = nest_.nodes.size(); p-- > 0;) {
       const UOp* u = nest_.nodes[p];
@@ -249,6 +244,18 @@ class Finder {
     }
   }
 
+  // By position: computed from what a load read.
+  std::vector<char> FindTainted() const {
+    std::vector<char> tainted(nest_.nodes.size(), 0);
+    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      const UOp* u = nest_.nodes[p];
+      if (u->dtype.is_void()) continue;
+      tainted[p] = u->op == Op::kLoad;
+      for (int s : nest_.sources(p)) tainted[p] |= tainted[s];
+    }
+    return tainted;
+  }
+
   // writes_[loop]: the memories that the loop stores to. A load that does not depend on the loop
   // may not stay in one that overwrites what it reads.
   void FindWrites() {
@@ -271,14 +278,14 @@ class Finder {
   std::mt19937_64* shuffle_;
   Nest nest_;
   RangeSets sets_;
-  std::vector<const UOp*> ranges_;
-  NodeMap<int> range_of_;
-  std::vector<int> open_;     // sets by position
-  std::vector<int> around_;   // sets by range
+  std::vector<int> ranges_;   // positions
+  std::vector<size_t> ends_;  // positions
+  std::vector<int> open_;     // by position: the set of ranges that a user of the node is inside of
+  std::vector<int> around_;   // by range: the set of those whose loops hold its loop
   std::vector<int> loop_of_;  // loops by range
   std::vector<std::vector<const UOp*>> writes_;
   static constexpr int kUnknown = -2;
-  std::vector<int> loop_of_set_;
+  std::vector<int> loop_of_set_;  // of those in open_
 };
 
 }  // namespace

@@ -31,18 +31,18 @@ struct Loop {
 
 struct Nest {
   std::vector<const UOp*> nodes;  // by position, sources first, the sink last
-  NodeMap<int> position;
-  std::vector<Loop> loops;  // parents first
-  std::vector<int> block;   // by position: the loop whose body the node is part of
+  std::vector<int> position;      // by id
+  std::vector<Loop> loops;        // parents first
+  std::vector<int> block;         // by position: the loop whose body the node is part of
   // By position: for a range, its loop; for an end, the outermost loop that it closes; else -1.
   // Both have the loop around that one as their block.
   std::vector<int> opens;
 
   // The positions of all nodes' sources, one node after the other, and where each node's begin.
   std::vector<int> source_positions;
-  std::vector<size_t> first_source;
+  std::vector<uint32_t> first_source;
 
-  int at(const UOp* u) const { return position.Get(u); }
+  int at(const UOp* u) const { return position[u->id]; }
   std::span<const int> sources(size_t p) const {
     return {source_positions.data() + first_source[p], nodes[p]->num_srcs};
   }

@@ -4,12 +4,13 @@
 #define TG_PASSES_LINEARIZE_RANGE_SETS_H_
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
 #include <iterator>
 #include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "llvm/ADT/DenseMap.h"
 
 namespace tg::linearize {
 
@@ -19,17 +20,12 @@ class RangeSets {
  public:
   RangeSets() { Intern({}); }
   const std::vector<int>& operator[](int set) const { return sets_[set]; }
+  size_t size() const { return sets_.size(); }
 
   int Union(int a, int b) {
     if (a == b || b == 0) return a;
     if (a == 0) return b;
-    if (a > b) std::swap(a, b);
-    const auto [it, fresh] = unions_.try_emplace(static_cast<uint64_t>(a) << 32 | b, 0);
-    if (!fresh) return it->second;
-    std::vector<int> all;
-    std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
-                   std::back_inserter(all));
-    return it->second = Intern(std::move(all));
+    return UnionOfTwo(std::min(a, b), std::max(a, b));
   }
   bool Holds(int set, int range) const {
     return std::binary_search(sets_[set].begin(), sets_[set].end(), range);
@@ -49,6 +45,14 @@ class RangeSets {
   }
 
  private:
+  int UnionOfTwo(int a, int b) {
+    const auto [it, fresh] = unions_.try_emplace({a, b}, 0);
+    if (!fresh) return it->second;
+    std::vector<int> all;
+    std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
+                   std::back_inserter(all));
+    return it->second = Intern(std::move(all));
+  }
   int Intern(std::vector<int> set) {
     const auto [it, fresh] = ids_.try_emplace(set, static_cast<int>(sets_.size()));
     if (fresh) sets_.push_back(std::move(set));
@@ -57,7 +61,7 @@ class RangeSets {
   std::vector<std::vector<int>> sets_;
   std::vector<int> alone_;  // by range: the set of it alone; -1: not asked for
   std::map<std::vector<int>, int> ids_;
-  std::unordered_map<uint64_t, int> unions_;
+  llvm::DenseMap<std::pair<int, int>, int> unions_;  // of the lower number and the higher
 };
 
 }  // namespace tg::linearize
