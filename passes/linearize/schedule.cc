@@ -9,7 +9,7 @@ namespace tg::linearize {
 namespace {
 
 // Definitions come first in the kernel, in this order.
-int LeafRank(const UOp* u) {
+int8_t LeafRank(const UOp* u) {
   switch (u->op) {
     case Op::kDefineGlobal:
       return 0;
@@ -40,6 +40,7 @@ class Scheduler {
   absl::StatusOr<std::vector<Step>> Run() {
     CollectItems();
     CollectNeeds();
+    steps_.reserve(num_items_);
     // A loop's body is scheduled where the loop stands, by a stack of blocks under way.
     struct Frame {
       int loop;
@@ -49,7 +50,7 @@ class Scheduler {
     std::vector<Frame> stack;
     auto enter = [&](int loop) -> absl::Status {
       auto items = shuffle_ ? Shuffled(loop) : DepthFirst(loop);
-      if (static_cast<int>(items.size()) != count_[loop]) {
+      if (items.size() != items_[loop].size()) {
         return absl::InvalidArgumentError(
             loop == 0 ? "loops of the kernel wait for each other's effects"
                       : absl::StrCat("effects in the loop of range #",
@@ -79,18 +80,18 @@ class Scheduler {
   }
 
  private:
-  bool IsLeaf(int item) const { return item < num_nodes_ && LeafRank(nest_.nodes[item]) >= 0; }
-  bool IsItem(int position) const { return nest_.opens[position] < 0; }
+  bool IsLeaf(int item) const { return item < num_nodes_ && leaf_rank_[item] >= 0; }
   int BlockOf(int item) const {
     if (item >= first_loop_) return nest_.loops[item - first_loop_].parent;
     return item >= num_nodes_ ? extra_.join_blocks[item - num_nodes_] : nest_.block[item];
   }
-  // The items of one block that stand for the two ends of an edge; false where they are one item.
-  bool Lift(int& a, int& b) const {
-    const bool plain = a < num_nodes_ && b < num_nodes_ && IsItem(a) && IsItem(b);
-    if (plain && nest_.block[a] == nest_.block[b]) return a != b;
-    if (a < num_nodes_ && !IsItem(a)) a = first_loop_ + nest_.opens[a];
-    if (b < num_nodes_ && !IsItem(b)) b = first_loop_ + nest_.opens[b];
+  // The item that a node, by its position, or a join is part of in the block that holds it.
+  int ItemOf(int position) const {
+    const bool opens = position < num_nodes_ && nest_.opens[position] >= 0;
+    return opens ? first_loop_ + nest_.opens[position] : position;
+  }
+  // The items of one block that stand for the two ends of an edge.
+  void Lift(int& a, int& b) const {
     int block_a = BlockOf(a), block_b = BlockOf(b);
     while (block_a != block_b) {
       if (nest_.loops[block_a].depth >= nest_.loops[block_b].depth) {
@@ -101,132 +102,146 @@ class Scheduler {
         block_b = nest_.loops[block_b].parent;
       }
     }
-    return a != b;
   }
 
   void CollectItems() {
-    const size_t loops = nest_.loops.size();
-    count_.assign(loops, 0);
-    items_.resize(loops);
-    auto add = [&](int block, int item) {
-      items_[block].push_back(item);
-      ++count_[block];
-    };
+    items_.resize(nest_.loops.size());
+    leaf_rank_.assign(num_nodes_, -1);
     std::vector<int> leaves;
     for (int p = 0; p < num_nodes_; ++p) {
-      if (nest_.block[p] == 0 && LeafRank(nest_.nodes[p]) >= 0) leaves.push_back(p);
-    }
-    std::stable_sort(leaves.begin(), leaves.end(), [&](int a, int b) {
-      const UOp *u = nest_.nodes[a], *v = nest_.nodes[b];
-      const int ru = LeafRank(u), rv = LeafRank(v);
-      if (ru != rv) return ru < rv;
-      return (ru == 0 || ru == 4) && u->word() < v->word();
-    });
-    for (int p : leaves) add(0, p);
-    for (int p = 0; p < num_nodes_; ++p) {
-      const int opens = nest_.opens[p];
-      if (opens < 0) {
-        if (nest_.block[p] != 0 || LeafRank(nest_.nodes[p]) < 0) add(nest_.block[p], p);
-      } else if (nest_.nodes[p]->op == Op::kRange) {
-        add(nest_.block[p], first_loop_ + opens);
+      const UOp* u = nest_.nodes[p];
+      const int block = nest_.block[p];
+      if (nest_.opens[p] >= 0) {
+        if (u->op == Op::kRange) items_[block].push_back(ItemOf(p));
+      } else {
+        if (block == 0) leaf_rank_[p] = LeafRank(u);
+        (IsLeaf(p) ? leaves : items_[block]).push_back(p);
       }
     }
+    std::stable_sort(leaves.begin(), leaves.end(), [&](int a, int b) {
+      const int rank = leaf_rank_[a];
+      if (rank != leaf_rank_[b]) return rank < leaf_rank_[b];
+      return (rank == 0 || rank == 4) && nest_.nodes[a]->word() < nest_.nodes[b]->word();
+    });
+    items_[0].insert(items_[0].begin(), leaves.begin(), leaves.end());
     for (size_t j = 0; j < extra_.join_blocks.size(); ++j) {
-      add(extra_.join_blocks[j], num_nodes_ + static_cast<int>(j));
+      items_[extra_.join_blocks[j]].push_back(num_nodes_ + static_cast<int>(j));
     }
   }
 
-  // needs_[item]: what has to precede it in its block, operands in order of evaluation.
+  // What has to precede an item in its block: its operands in order of evaluation, then what the
+  // rest of the order asks for.
   void CollectNeeds() {
-    needs_.resize(num_items_);
-    std::vector<int> registers(num_nodes_, 0);
-    struct Operand {
-      int position, registers;
-    };
-    std::vector<Operand> operands;
-    const auto dearer = [](const Operand& a, const Operand& b) {
-      return a.registers > b.registers;
-    };
+    first_operand_.resize(num_items_ + 1);
+    operands_.reserve(nest_.source_positions.size());
+    lists_.resize(num_items_);
+    edges_.push_back({-1, 0});
+    needed_.resize(num_items_);
+    std::vector<int> registers(num_nodes_);
+    const auto dearer = [&](int a, int b) { return registers[a] > registers[b]; };
+    llvm::SmallVector<int, 8> sorted;
     for (int p = 0; p < num_nodes_; ++p) {
       const UOp* u = nest_.nodes[p];
-      operands.clear();
-      for (int s : nest_.sources(static_cast<size_t>(p))) operands.push_back({s, registers[s]});
-      if (operands.size() == 2) {
-        if (dearer(operands[1], operands[0])) std::swap(operands[0], operands[1]);
-      } else if (!std::is_sorted(operands.begin(), operands.end(), dearer)) {
-        std::stable_sort(operands.begin(), operands.end(), dearer);
+      std::span<const int> operands = nest_.sources(static_cast<size_t>(p));
+      if (!std::is_sorted(operands.begin(), operands.end(), dearer)) {
+        sorted.assign(operands.begin(), operands.end());
+        if (sorted.size() == 2) {
+          std::swap(sorted[0], sorted[1]);
+        } else {
+          std::stable_sort(sorted.begin(), sorted.end(), dearer);
+        }
+        operands = sorted;
       }
-      int kept = 0;
-      for (const Operand& s : operands) {
-        registers[p] = std::max(registers[p], s.registers + (s.registers > 0 ? kept++ : 0));
-        AddNeed(s.position, p);
+      first_operand_[p] = static_cast<int>(operands_.size());
+      int kept = 0, most = 0;
+      for (int s : operands) {
+        most = std::max(most, registers[s] + (registers[s] > 0 ? kept++ : 0));
+        if (IsLeaf(s) && !shuffle_) continue;  // those lead anyway
+        if (nest_.block[s] == nest_.block[p] && nest_.opens[p] < 0) {
+          operands_.push_back(ItemOf(s));
+          needed_[operands_.back()] = 1;
+        } else {
+          AddNeed(s, p);
+        }
       }
       // Results that occupy a register; a chain of effects is no operand.
-      if (!u->dtype.is_value() || u->dtype.is_void() || LeafRank(u) >= 0) {
-        registers[p] = u->dtype.is_void() ? 0 : registers[p];
-      } else {
-        registers[p] = std::max(registers[p], 1);
-      }
+      if (u->dtype.is_void()) continue;
+      const bool is_result = u->dtype.is_value() && !IsLeaf(p);
+      registers[p] = is_result ? std::max(most, 1) : most;
     }
+    std::fill(first_operand_.begin() + num_nodes_, first_operand_.end(),
+              static_cast<int>(operands_.size()));
     for (const auto& [before, after] : extra_.edges) AddNeed(before, after);
   }
   void AddNeed(int before, int after) {
-    if (!Lift(before, after)) return;
-    auto& list = needs_[after];
-    if (list.empty() || list.back() != before) list.push_back(before);
+    before = ItemOf(before);
+    after = ItemOf(after);
+    Lift(before, after);
+    if (before == after) return;
+    List& list = lists_[after];
+    if (edges_[list.last].before == before) return;
+    const int edge = static_cast<int>(edges_.size());
+    (list.first == 0 ? list.first : edges_[list.last].next) = edge;
+    list.last = edge;
+    edges_.push_back({before, 0});
+    needed_[before] = 1;
+  }
+  // What to ask next about an item's needs.
+  struct Cursor {
+    int item, operand, edge;
+  };
+  Cursor NeedsOf(int item) const { return {item, first_operand_[item], lists_[item].first}; }
+  // The next one, or -1.
+  int Next(Cursor& at) const {
+    if (at.operand < first_operand_[at.item + 1]) return operands_[at.operand++];
+    const Edge& edge = edges_[at.edge];
+    at.edge = edge.next;
+    return edge.before;
   }
 
   std::vector<int> DepthFirst(int loop) {
     std::vector<int> order;
     order.reserve(items_[loop].size());
-    if (state_.empty()) {
-      state_.assign(num_items_, 0);
-      needed_.assign(num_items_, 0);
-    }
+    if (state_.empty()) state_.resize(num_items_);
+    std::vector<Cursor> stack;
     // From the leaves, then from what nothing in the block waits for.
-    std::vector<int> roots;
-    for (int item : items_[loop]) {
-      for (int need : needs_[item]) needed_[need] = 1;
-    }
-    for (int item : items_[loop]) {
-      if (!needed_[item] || IsLeaf(item)) roots.push_back(item);
-    }
-    std::vector<std::pair<int, size_t>> stack;
-    for (int root : roots) {
-      if (state_[root]) continue;
+    for (int root : items_[loop]) {
+      if (state_[root] || (needed_[root] && !IsLeaf(root))) continue;
       state_[root] = 1;
-      stack.emplace_back(root, 0);
+      stack.push_back(NeedsOf(root));
       while (!stack.empty()) {
-        auto& [item, next] = stack.back();
-        if (next == needs_[item].size()) {
-          state_[item] = 2;
-          order.push_back(item);
+        Cursor& at = stack.back();
+        const int need = Next(at);
+        if (need < 0) {
+          state_[at.item] = 2;
+          order.push_back(at.item);
           stack.pop_back();
           continue;
         }
-        const int need = needs_[item][next++];
         if (state_[need] == 1) return {};  // a cycle
         if (state_[need]) continue;
         state_[need] = 1;
-        stack.emplace_back(need, 0);
+        stack.push_back(NeedsOf(need));
       }
     }
     return order;
   }
 
   std::vector<int> Shuffled(int loop) {
-    if (users_.empty()) {
+    if (waits_.empty()) {
+      waits_.resize(num_items_);
       users_.resize(num_items_);
       for (int item = 0; item < num_items_; ++item) {
-        for (int need : needs_[item]) users_[need].push_back(item);
+        Cursor at = NeedsOf(item);
+        for (int need = Next(at); need >= 0; need = Next(at)) {
+          users_[need].push_back(item);
+          ++waits_[item];
+        }
       }
     }
     std::vector<int> order, ready;
-    std::vector<int>& waits = state_;
-    if (waits.empty()) waits.assign(num_items_, 0);
     for (int item : items_[loop]) {
-      waits[item] = static_cast<int>(needs_[item].size());
-      if (waits[item] == 0) ready.push_back(item);
+      if (waits_[item] == 0) ready.push_back(item);
     }
     while (!ready.empty()) {
       std::swap(ready[(*shuffle_)() % ready.size()], ready.back());
@@ -234,7 +249,7 @@ class Scheduler {
       ready.pop_back();
       order.push_back(item);
       for (int user : users_[item]) {
-        if (--waits[user] == 0) ready.push_back(user);
+        if (--waits_[user] == 0) ready.push_back(user);
       }
     }
     return order;
@@ -244,11 +259,22 @@ class Scheduler {
   const ExtraOrder& extra_;
   std::mt19937_64* shuffle_;
   int num_nodes_ = 0, first_loop_ = 0, num_items_ = 0;
-  std::vector<std::vector<int>> items_;  // by loop
-  std::vector<int> count_;
-  std::vector<llvm::SmallVector<int, 4>> needs_, users_;  // by item
-  std::vector<int> state_;
-  std::vector<char> needed_;
+  std::vector<std::vector<int>> items_;        // by loop
+  std::vector<int8_t> leaf_rank_;              // by position, of what leads the kernel; else -1
+  std::vector<int> operands_, first_operand_;  // in their block; by item: its first one
+  // The other needs, each item's a list from edge to edge; edge 0 is the end of lists.
+  struct Edge {
+    int before, next;
+  };
+  struct List {
+    int first = 0, last = 0;
+  };
+  std::vector<Edge> edges_;
+  std::vector<List> lists_;                       // by item
+  std::vector<char> needed_;                      // by item: something waits for it
+  std::vector<char> state_;                       // by item: 1 under way, 2 in the order
+  std::vector<int> waits_;                        // by item: for how many; of a random order
+  std::vector<llvm::SmallVector<int, 4>> users_;  // by item; of a random order
   std::vector<Step> steps_;
 };
 
