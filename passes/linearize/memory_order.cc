@@ -19,6 +19,7 @@ struct Access {
 };
 
 struct Memory {
+  const UOp* base = nullptr;
   std::vector<Access> loads, stores;
 };
 
@@ -29,13 +30,13 @@ class Orderer {
   ExtraOrder Run() {
     Collect();
     MarkBarriers();
-    for (const UOp* base : bases_) {
-      Memory& m = memories_.at(nest_.at(base));
+    for (Memory& m : memories_) {
       // Neighbours in memory share a chunk, so that most loads have nothing to do with most chunks.
       std::stable_sort(m.stores.begin(), m.stores.end(), [](const Access& a, const Access& b) {
         return static_cast<uint64_t>(a.begin) < static_cast<uint64_t>(b.begin);
       });
-      const auto space = base->dtype.is_pointer() ? base->dtype.space() : AddrSpace::kGlobal;
+      const DType type = m.base->dtype;
+      const auto space = type.is_pointer() ? type.space() : AddrSpace::kGlobal;
       const bool shared = space == AddrSpace::kGlobal || space == AddrSpace::kLocal;
       for (size_t first = 0; !m.loads.empty() && first < m.stores.size(); first += 64) {
         OrderChunk(m, first, std::min(first + 64, m.stores.size()), shared && num_barriers_ > 0);
@@ -46,40 +47,62 @@ class Orderer {
   }
 
  private:
+  // Of the memory that the address belongs to.
+  Memory& MemoryOf(const UOp* address) {
+    const UOp* base = BaseOf(address);
+    int& number = number_[static_cast<size_t>(nest_.at(base))];
+    if (number < 0) {
+      number = static_cast<int>(memories_.size());
+      memories_.push_back({base, {}, {}});
+    }
+    return memories_[static_cast<size_t>(number)];
+  }
   // `reach`: how far the last element is from the first.
   void Add(std::vector<Access> Memory::*list, int position, const UOp* address, int64_t reach) {
-    const UOp* base = BaseOf(address);
-    const int at = nest_.at(base);
-    if (memories_.find(at) == memories_.end()) bases_.push_back(base);
+    Memory& memory = MemoryOf(address);
     Access access{position, address};
     if (address->op == Op::kIndex) {
       access.version = address->src(0);
-      if (IsConst(address->src(1)) && !base->dtype.is_image()) {
+      if (IsConst(address->src(1)) && !memory.base->dtype.is_image()) {
         const int64_t first = address->src(1)->word();
         access.begin = std::min(first, first + reach);
         access.end = std::max(first, first + reach) + 1;
       }
     }
-    (memories_[at].*list).push_back(access);
+    (memory.*list).push_back(access);
   }
 
   void Collect() {
+    number_.assign(nest_.nodes.size(), -1);
     for (size_t i = 0; i < nest_.nodes.size(); ++i) {
       const UOp* u = nest_.nodes[i];
       const int p = static_cast<int>(i);
-      if (u->op == Op::kLoad) {
-        Add(&Memory::loads, p, u->src(0), ReachOf(u));
-      } else if (u->op == Op::kStore) {
-        Add(&Memory::stores, p, u->src(0), ReachOf(u));
-      } else if (u->op == Op::kCopyAsync) {
-        Add(&Memory::stores, p, u->src(0), u->word() - 1);
-        Add(&Memory::loads, p, u->src(1), u->word() - 1);
-      } else if (u->op == Op::kLdMatrix) {
-        // Each work-item reads what others addressed: any part.
-        Add(&Memory::loads, p, u->src(0), 0);
-        memories_[nest_.at(BaseOf(u->src(0)))].loads.back().begin = -1;
-      } else if (u->op == Op::kBarrier) {
-        barriers_.push_back(p);
+      switch (u->op) {
+        case Op::kLoad:
+          Add(&Memory::loads, p, u->src(0), ReachOf(u));
+          break;
+        case Op::kStore:
+          Add(&Memory::stores, p, u->src(0), ReachOf(u));
+          break;
+        case Op::kCopyAsync:
+          Add(&Memory::stores, p, u->src(0), u->word() - 1);
+          Add(&Memory::loads, p, u->src(1), u->word() - 1);
+          batched_.push_back(p);
+          break;
+        case Op::kCommit:
+        case Op::kWait:
+          batched_.push_back(p);
+          break;
+        case Op::kLdMatrix:
+          // Each work-item reads what others addressed: any part.
+          Add(&Memory::loads, p, u->src(0), 0);
+          MemoryOf(u->src(0)).loads.back().begin = -1;
+          break;
+        case Op::kBarrier:
+          barriers_.push_back(p);
+          break;
+        default:
+          break;
       }
     }
   }
@@ -113,21 +136,28 @@ class Orderer {
   }
 
   void OrderChunk(const Memory& m, size_t first, size_t last, bool barriers) {
-    // behind[p]: the stores of this chunk that node p depends on.
-    behind_.assign(nest_.nodes.size(), 0);
-    for (size_t i = first; i < last; ++i) {
-      behind_[static_cast<size_t>(m.stores[i].position)] |= uint64_t{1} << (i - first);
-    }
     Access whole = m.stores[first];  // all that the chunk may touch
-    size_t start = nest_.nodes.size();
+    int begin = whole.position;
     for (size_t i = first; i < last; ++i) {
       const Access& s = m.stores[i];
-      start = std::min(start, static_cast<size_t>(s.position));
+      begin = std::min(begin, s.position);
       whole.begin = std::min(whole.begin, s.begin);
       whole.end = std::max(whole.end, s.end);
     }
-    for (size_t p = start; p < nest_.nodes.size(); ++p) {
-      for (int s : nest_.sources(p)) behind_[p] |= behind_[s];
+    int end = begin;  // of what a load depends on
+    for (const Access& load : m.loads) {
+      if (load.MayTouch(whole)) end = std::max(end, load.position + 1);
+    }
+    // behind_[p]: the stores of this chunk that node p depends on, for p from begin to end.
+    behind_.resize(nest_.nodes.size());
+    std::fill(behind_.begin() + begin, behind_.begin() + end, 0);
+    for (size_t i = first; i < last; ++i) {
+      behind_[static_cast<size_t>(m.stores[i].position)] |= uint64_t{1} << (i - first);
+    }
+    for (int p = begin; p < end; ++p) {
+      for (int s : nest_.sources(static_cast<size_t>(p))) {
+        if (s >= begin) behind_[p] |= behind_[s];
+      }
     }
     // Stores of one version and block at addresses unknown: a load is before all or behind all.
     struct Group {
@@ -146,7 +176,7 @@ class Orderer {
     }
     for (const Access& load : m.loads) {
       if (!load.MayTouch(whole)) continue;
-      const uint64_t seen = behind_[static_cast<size_t>(load.position)];
+      const uint64_t seen = load.position < begin ? 0 : behind_[load.position];
       uint64_t single =
           ~seen &
           (grouped ^ (last - first == 64 ? ~uint64_t{0} : (uint64_t{1} << (last - first)) - 1));
@@ -177,21 +207,19 @@ class Orderer {
 
   // commit and wait count the copies and batches so far in their block.
   void OrderBatches() {
-    std::map<int, int> last;
-    for (size_t p = 0; p < nest_.nodes.size(); ++p) {
-      const Op op = nest_.nodes[p]->op;
-      if (op != Op::kCopyAsync && op != Op::kCommit && op != Op::kWait) continue;
-      const auto [it, first] = last.try_emplace(nest_.block[p], static_cast<int>(p));
-      if (!first) order_.edges.emplace_back(it->second, static_cast<int>(p));
-      it->second = static_cast<int>(p);
+    std::map<int, int> last;  // by block
+    for (int p : batched_) {
+      const auto [it, first] = last.try_emplace(nest_.block[p], p);
+      if (!first) order_.edges.emplace_back(it->second, p);
+      it->second = p;
     }
   }
 
   const Nest& nest_;
   ExtraOrder order_;
-  std::vector<const UOp*> bases_;  // in order of first access
-  std::map<int, Memory> memories_;
-  std::vector<int> barriers_;
+  std::vector<Memory> memories_;         // in order of first access
+  std::vector<int> number_;              // by position of its base: the memory's number, or -1
+  std::vector<int> barriers_, batched_;  // positions; copies, commits and waits
   size_t num_barriers_ = 0;
   std::vector<std::vector<uint64_t>> barred_;
   std::vector<uint64_t> behind_;
