@@ -31,6 +31,7 @@ class Writer {
 
   void Run(const std::vector<Step>& steps) {
     FindSharedLoops();
+    out_.reserve(steps.size());
     for (const Step& step : steps) {
       if (step.position >= 0) {
         // Ends come where their loop ends.
@@ -72,20 +73,22 @@ class Writer {
   }
 
   const UOp* Remade(int position) {
+    for (int s : nest_.sources(static_cast<size_t>(position))) {
+      if (made_[s] != nest_.nodes[s]) return made_[position] = WithMadeSources(position);
+    }
+    return made_[position] = nest_.nodes[position];
+  }
+  const UOp* WithMadeSources(int position) {
     const UOp* u = nest_.nodes[position];
     llvm::SmallVector<const UOp*, 8> srcs;
-    bool same = true;
     for (int s : nest_.sources(static_cast<size_t>(position))) {
       srcs.push_back(made_[s]);
       TG_CHECK(srcs.back());
-      same &= srcs.back() == nest_.nodes[s];
     }
-    const UOp* made = u;
-    if (!same) {
-      made = body_.context->Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
-      body_.CarryOver(u, made);
-    }
-    return made_[position] = made;
+    const UOp* made =
+        body_.context->Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
+    body_.CarryOver(u, made);
+    return made;
   }
 
   void Close(int l) {
@@ -124,19 +127,23 @@ class Writer {
   // before it.
   void Emit(const UOp* u) {
     if (const UOp* gate = GateOf(u)) {
-      if (gate != gate_ || stores_.size() == kMaxStoresPerIf) {
-        Flush();
-        gate_ = gate;
-      }
-      out_.insert(out_.end(), late_.begin(), late_.end());
-      late_.clear();
-      stores_.push_back(u);
-      return;
-    }
-    if (!gate_) {
+      EmitStore(u, gate);
+    } else if (gate_) {
+      EmitLate(u);
+    } else {
       out_.push_back(u);
-      return;
     }
+  }
+  void EmitStore(const UOp* u, const UOp* gate) {
+    if (gate != gate_ || stores_.size() == kMaxStoresPerIf) {
+      Flush();
+      gate_ = gate;
+    }
+    out_.insert(out_.end(), late_.begin(), late_.end());
+    late_.clear();
+    stores_.push_back(u);
+  }
+  void EmitLate(const UOp* u) {
     bool movable = !u->dtype.is_void() && u->op != Op::kRange;
     for (const UOp* s : u->srcs()) {
       movable &= std::find(stores_.begin(), stores_.end(), s) == stores_.end();
