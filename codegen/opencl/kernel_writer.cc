@@ -46,10 +46,11 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
   for (const UOp* u : kernel_.body.linear) {
     if (is_local(u)) WriteScratch(u);
   }
-  for (const UOp* u : kernel_.body.linear) {
-    if (is_local(u)) continue;
-    position_ = plan_.position(u);
-    if (absl::Status s = Write(u); !s.ok()) return s;
+  const std::vector<const UOp*>& order = kernel_.body.linear;
+  for (size_t p = 0; p < order.size(); ++p) {
+    if (is_local(order[p])) continue;
+    position_ = static_cast<int>(p);
+    if (absl::Status s = Write(order[p]); !s.ok()) return s;
   }
   if (indent_ != 1) return Unsupported(kernel_.body.root, "a loop or if is not closed");
   result_.body = Cat(Comment(), Signature(), body_, "}\n");
@@ -258,10 +259,11 @@ absl::Status KernelWriter::Keep(const UOp* u, Expr e) {
   if (uses == 0) return absl::OkStatus();
   bool keep = free;
   // What is stored has a line to itself.
-  const bool stored = uses == 1 && plan_.user(u)->op == Op::kStore;
+  const int user = plan_.user(u);
+  const bool stored = uses == 1 && kernel_.body.linear[user]->op == Op::kStore;
   if (uses == 1 && e.text.size() <= (stored ? kMaxStored : kMaxInline)) {
     // Not into a deeper loop, which would do the work again in every iteration.
-    keep |= plan_.depth(plan_.position(plan_.user(u))) <= plan_.depth(position_);
+    keep |= plan_.depth(user) <= plan_.depth(position_);
   }
   if (keep) {
     exprs_[u] = std::move(e);

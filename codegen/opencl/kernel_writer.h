@@ -19,6 +19,7 @@
 #include "codegen/opencl/spelling.h"
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
+#include "ir/walk.h"
 #include "passes/analysis/bounds.h"
 #include "passes/target.h"
 

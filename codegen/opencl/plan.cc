@@ -26,28 +26,86 @@ const UOp* MemoryOf(const UOp* address) {
 
 Plan::Plan(const Kernel& kernel) {
   const auto& order = kernel.body.linear;
-  places_.Reserve(kernel.body.context->num_nodes());
+  places_.resize(kernel.body.context->num_nodes());
+  const std::vector<RegisterUse> register_uses = FindUses(order);
+  FindBlocks(order);
+  FindLastTexts(order);
+  FindPieces(order, register_uses);
+}
+
+std::vector<Plan::RegisterUse> Plan::FindUses(const std::vector<const UOp*>& order) {
+  std::vector<RegisterUse> register_uses;
   std::vector<const UOp*> ifs;  // the gates of the open ones
   for (size_t p = 0; p < order.size(); ++p) {
     const UOp* u = order[p];
-    places_[u].position = static_cast<int>(p);
-    if (u->op == Op::kIf) ifs.push_back(u->src(0));
-    if (u->op == Op::kEndIf && !ifs.empty()) ifs.pop_back();
+    const int at = static_cast<int>(p);
+    places_[u->id].position = at;
     auto use = [&](const UOp* s) {
-      Place& place = places_[s];
-      if (++place.uses == 1) place.user = u;
+      Place& place = places_[s->id];
+      if (++place.uses == 1) place.user = at;
     };
-    for (const UOp* s : u->srcs().first(u->op == Op::kIndex ? 2 : u->num_srcs)) use(s);
-    // A gate is used where the access is; a store in an `if` of its own gate does without.
-    if (u->op != Op::kLoad && u->op != Op::kStore && u->op != Op::kCopyAsync) continue;
-    for (const UOp* address : u->srcs().first(u->op == Op::kCopyAsync ? 2 : 1)) {
-      if (address->op != Op::kIndex || address->num_srcs < 3) continue;
-      const UOp* gate = address->src(2);
-      if (std::find(ifs.begin(), ifs.end(), gate) == ifs.end()) use(gate);
+    const uint32_t n = u->op == Op::kIndex ? 2 : u->num_srcs;
+    for (uint32_t i = 0; i < n; ++i) {
+      const UOp* s = u->src(i);
+      use(s);
+      if (s->dtype.is_pointer() && s->dtype.space() == AddrSpace::kReg) {
+        register_uses.push_back({at, i});
+      }
+    }
+    switch (u->op) {
+      case Op::kIf:
+        ifs.push_back(u->src(0));
+        break;
+      case Op::kEndIf:
+        if (!ifs.empty()) ifs.pop_back();
+        break;
+      case Op::kLoad:
+      case Op::kStore:
+      case Op::kCopyAsync:
+        // A gate is used where the access is; a store in an `if` of its own gate does without.
+        for (const UOp* address : u->srcs().first(u->op == Op::kCopyAsync ? 2 : 1)) {
+          if (address->op != Op::kIndex || address->num_srcs < 3) continue;
+          const UOp* gate = address->src(2);
+          if (std::find(ifs.begin(), ifs.end(), gate) == ifs.end()) use(gate);
+        }
+        break;
+      default:
+        break;
     }
   }
-  FindBlocks(order);
-  last_text_.assign(order.size(), 0);
+  return register_uses;
+}
+
+void Plan::FindBlocks(const std::vector<const UOp*>& order) {
+  parent_ = {-1};
+  begin_ = {-1};
+  end_ = {static_cast<int>(order.size())};
+  depth_ = {0};
+  block_.resize(order.size());
+  int block = 0;
+  for (size_t p = 0; p < order.size(); ++p) {
+    const UOp* u = order[p];
+    const auto at = static_cast<int>(p);
+    if (u->op == Op::kEnd || u->op == Op::kEndIf) {
+      const size_t closed = u->op == Op::kEnd ? u->num_srcs - 1 : 1;
+      for (size_t i = 0; i < closed && block > 0; ++i) {
+        end_[block] = at;
+        block = parent_[block];
+      }
+    }
+    block_[p] = block;
+    if (u->op == Op::kRange || u->op == Op::kIf) {
+      parent_.push_back(block);
+      begin_.push_back(at);
+      end_.push_back(static_cast<int>(order.size()));
+      depth_.push_back(depth_[block] + (u->op == Op::kRange));
+      block = static_cast<int>(parent_.size()) - 1;
+    }
+  }
+}
+
+void Plan::FindLastTexts(const std::vector<const UOp*>& order) {
+  last_text_.resize(order.size());
   for (size_t p = order.size(); p-- > 0;) {
     const UOp* u = order[p];
     int mine = static_cast<int>(p);
@@ -59,38 +117,9 @@ Plan::Plan(const Kernel& kernel) {
       last = std::max(last, mine);
     }
   }
-  FindPieces(order);
 }
 
-void Plan::FindBlocks(const std::vector<const UOp*>& order) {
-  parent_ = {-1};
-  begin_ = {-1};
-  end_ = {static_cast<int>(order.size())};
-  int block = 0, depth = 0;
-  for (size_t p = 0; p < order.size(); ++p) {
-    const UOp* u = order[p];
-    const auto at = static_cast<int>(p);
-    if (u->op == Op::kEnd || u->op == Op::kEndIf) {
-      const size_t closed = u->op == Op::kEnd ? u->num_srcs - 1 : 1;
-      for (size_t i = 0; i < closed && block > 0; ++i) {
-        end_[block] = at;
-        depth -= u->op == Op::kEnd;
-        block = parent_[block];
-      }
-    }
-    block_.push_back(block);
-    depth_.push_back(depth);
-    if (u->op == Op::kRange || u->op == Op::kIf) {
-      parent_.push_back(block);
-      begin_.push_back(at);
-      end_.push_back(static_cast<int>(order.size()));
-      block = static_cast<int>(parent_.size()) - 1;
-      depth += u->op == Op::kRange;
-    }
-  }
-}
-
-void Plan::FindPieces(const std::vector<const UOp*>& order) {
+void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const RegisterUse> uses) {
   struct Found {
     int scratch;      // its position
     int64_t element;  // first one accessed
@@ -98,27 +127,24 @@ void Plan::FindPieces(const std::vector<const UOp*>& order) {
     int at;  // the access
   };
   std::vector<Found> all;
-  std::vector<bool> named(order.size());  // by position of a scratch
-  for (size_t p = 0; p < order.size(); ++p) {
-    const UOp* u = order[p];
-    if (u->op == Op::kScratch && u->dtype.space() == AddrSpace::kReg) named[p] = true;
+  std::vector<bool> named(order.size(), true);  // by position of a scratch
+  for (const RegisterUse use : uses) {
     // Any use of an address but a plain access at a constant element makes it an array.
-    for (size_t i = 0; i < u->num_srcs; ++i) {
-      const UOp* address = u->src(i);
-      if (!address->dtype.is_pointer() || address->dtype.space() != AddrSpace::kReg) continue;
-      if (u->op == Op::kAfter || u->op == Op::kIf || (u->op == Op::kIndex && i == 0)) continue;
-      const UOp* memory = MemoryOf(address);
-      const int scratch = position(memory);
-      const bool plain = (u->op == Op::kLoad || u->op == Op::kStore) && i == 0 &&
-                         address->op == Op::kIndex && IsConst(address->src(1)) &&
-                         (address->num_srcs == 2 || u->op == Op::kStore);
-      const DType value = u->op == Op::kStore ? u->src(1)->dtype : u->dtype;
-      if (!plain || value.scalar() != memory->dtype.scalar()) {
-        named[static_cast<size_t>(scratch)] = false;
-        continue;
-      }
-      all.push_back({scratch, address->src(1)->word(), value.lanes(), static_cast<int>(p)});
+    const UOp* u = order[static_cast<size_t>(use.user)];
+    const UOp* address = u->src(use.source);
+    const bool first = use.source == 0;
+    if (u->op == Op::kAfter || u->op == Op::kIf || (u->op == Op::kIndex && first)) continue;
+    const UOp* memory = MemoryOf(address);
+    const int scratch = position(memory);
+    const bool plain = (u->op == Op::kLoad || u->op == Op::kStore) && first &&
+                       address->op == Op::kIndex && IsConst(address->src(1)) &&
+                       (address->num_srcs == 2 || u->op == Op::kStore);
+    const DType value = u->op == Op::kStore ? u->src(1)->dtype : u->dtype;
+    if (!plain || value.scalar() != memory->dtype.scalar()) {
+      named[static_cast<size_t>(scratch)] = false;
+      continue;
     }
+    all.push_back({scratch, address->src(1)->word(), value.lanes(), use.user});
   }
   // The accesses of each element together, in order.
   std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) {

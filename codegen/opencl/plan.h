@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "ir/module.h"
-#include "ir/walk.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tg::opencl {
@@ -29,11 +28,13 @@ class Plan {
  public:
   explicit Plan(const Kernel& kernel);
 
-  int position(const UOp* u) const { return places_.Get(u).position; }
-  int uses(const UOp* u) const { return places_.Get(u).uses; }
-  const UOp* user(const UOp* u) const { return places_.Get(u).user; }  // of what is used once
+  // Of nodes of the kernel.
+  int position(const UOp* u) const { return places_[u->id].position; }
+  int uses(const UOp* u) const { return places_[u->id].uses; }
+  // The position of the user of what is used once.
+  int user(const UOp* u) const { return places_[u->id].user; }
   // Ranges around a position.
-  int depth(int position) const { return depth_[position]; }
+  int depth(int position) const { return depth_[block_[position]]; }
 
   // The piece that an address in a register scratch is, or null where the scratch is an array.
   const Piece* PieceOf(const UOp* address) const;
@@ -43,19 +44,27 @@ class Plan {
 
  private:
   struct Place {
-    int position = 0, uses = 0;
-    const UOp* user = nullptr;
+    int position = 0, uses = 0, user = 0;
   };
 
+  // A source that is an address in a register scratch.
+  struct RegisterUse {
+    int user;  // its position
+    uint32_t source;
+  };
+
+  // Gives back those uses.
+  std::vector<RegisterUse> FindUses(const std::vector<const UOp*>& order);
   void FindBlocks(const std::vector<const UOp*>& order);
-  void FindPieces(const std::vector<const UOp*>& order);
+  void FindLastTexts(const std::vector<const UOp*>& order);
+  void FindPieces(const std::vector<const UOp*>& order, std::span<const RegisterUse> uses);
   void DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
                       std::span<const int> accesses);
 
-  NodeMap<Place> places_;
-  std::vector<int> depth_;
+  std::vector<Place> places_;              // by id
   std::vector<int> block_;                 // by position: number of the innermost block
   std::vector<int> parent_, begin_, end_;  // of blocks: loops and ifs
+  std::vector<int> depth_;                 // of blocks: ranges around what is in them
   std::vector<int> last_text_;             // by position: where the value's text may stand at last
   llvm::DenseMap<const UOp*, std::vector<Piece>> pieces_;  // by scratch, in order
 };
