@@ -5,21 +5,20 @@
 
 namespace tg::opencl {
 
-absl::StatusOr<Expr> KernelWriter::Cast(const UOp* u) {
+void KernelWriter::Cast(const UOp* u, Expr& e) {
   const UOp* x = u->src(0);
   const DType from = x->dtype, to = u->dtype;
   const int lanes = to.lanes();
-  Expr e;
   if (to.is_bool()) {
     if (from.is_bool()) {
       e.text = Operand(x, kTernary);
       e.mask_bits = IsMask(x) ? MaskBits(x) : 0;
-      return e;
+      return;
     }
     e.text = Cat(Operand(x, kEqual), " != ", Literal(from.scalar(), 0, lanes > 1));
     e.precedence = kEqual;
     if (lanes > 1) e.mask_bits = BitWidth(from.scalar());
-    return e;
+    return;
   }
   if (IsMask(x)) {
     e.text = Cat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kShift), " & ",
@@ -30,7 +29,7 @@ absl::StatusOr<Expr> KernelWriter::Cast(const UOp* u) {
                          1, true),
                  ")");
     e.precedence = kPostfix;
-    return e;
+    return;
   }
   const std::string type = ValueType(to.scalar(), lanes);
   if (from.is_float() && !to.is_float()) {
@@ -44,24 +43,21 @@ absl::StatusOr<Expr> KernelWriter::Cast(const UOp* u) {
     e.text = Cat("(", type, ")", Operand(x, kUnary));
     e.precedence = kUnary;
   }
-  return e;
 }
 
-absl::StatusOr<Expr> KernelWriter::Bitcast(const UOp* u) {
+void KernelWriter::Bitcast(const UOp* u, Expr& e) {
   const UOp* x = u->src(0);
-  Expr e;
-  if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u);
+  if (x->dtype.is_bool() || u->dtype.is_bool()) return Cast(u, e);
   const int lanes = u->dtype.lanes();
   e.text = Cat(prelude_->BitCast(Type(x->dtype.scalar(), lanes), Type(u->dtype.scalar(), lanes)),
                "(", Operand(x, kTernary, true), ")");
   e.precedence = kPostfix;
-  return e;
 }
 
 namespace {
 
 // What picks these lanes of a vector of `of` lanes: halves have names.
-std::string Selector(std::span<const int64_t> lanes, int of) {
+void AppendSelector(std::string& out, std::span<const int64_t> lanes, int of) {
   const auto is = [&](int64_t first, int64_t step) {
     for (size_t i = 0; i < lanes.size(); ++i) {
       if (lanes[i] != first + step * static_cast<int64_t>(i)) return false;
@@ -69,33 +65,37 @@ std::string Selector(std::span<const int64_t> lanes, int of) {
     return true;
   };
   if (lanes.size() >= 2 && 2 * static_cast<int>(lanes.size()) == of) {
-    if (is(0, 1)) return ".lo";
-    if (is(of / 2, 1)) return ".hi";
-    if (is(0, 2)) return ".even";
-    if (is(1, 2)) return ".odd";
+    const char* half = is(0, 1)        ? ".lo"
+                       : is(of / 2, 1) ? ".hi"
+                       : is(0, 2)      ? ".even"
+                       : is(1, 2)      ? ".odd"
+                                       : nullptr;
+    if (half) {
+      out += half;
+      return;
+    }
   }
-  std::string text = ".s";
-  for (int64_t lane : lanes) text += "0123456789abcdef"[lane];
-  return text;
+  out += ".s";
+  for (int64_t lane : lanes) out += "0123456789abcdef"[lane];
 }
 
 }  // namespace
 
-absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
-  Expr e;
+absl::Status KernelWriter::Lanes(const UOp* u, Expr& e) {
   const int lanes = u->dtype.lanes();
   const bool mask = IsMask(u);
   if (u->op == Op::kGep && u->src(0)->dtype.lanes() > 1) {
-    if (u->src(0)->dtype.lanes() > 16)
-      return Unsupported(u, "OpenCL's vectors have up to 16 lanes");
-    e.text = Cat(Operand(u->src(0), kPostfix, true), Selector(u->list(), u->src(0)->dtype.lanes()));
+    const UOp* vector = u->src(0);
+    if (vector->dtype.lanes() > 16) return Unsupported(u, "OpenCL's vectors have up to 16 lanes");
+    AppendOperand(e.text, vector, kPostfix, true);
+    AppendSelector(e.text, u->list(), vector->dtype.lanes());
     e.precedence = kPostfix;
-    if (mask) e.mask_bits = MaskBits(u->src(0));
+    if (mask) e.mask_bits = MaskBits(vector);
     if (u->dtype.is_bool() && lanes == 1) {
       e.text += " != 0";
       e.precedence = kEqual;
     }
-    return e;
+    return absl::OkStatus();
   }
   if (mask) {
     e.mask_bits = 32;
@@ -104,7 +104,11 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
     }
   }
   const std::string type = mask ? MaskType(e.mask_bits, lanes) : Type(u->dtype.scalar(), lanes);
-  if (lanes == 1) return Expr{Operand(u->src(0), kTernary, true), kTernary};
+  if (lanes == 1) {
+    AppendOperand(e.text, u->src(0), kTernary, true);
+    e.precedence = kTernary;
+    return absl::OkStatus();
+  }
   e.text.reserve(8 * u->num_srcs + 16);
   Append(e.text, "(", type, ")(");
   for (size_t i = 0; i < u->num_srcs;) {
@@ -136,7 +140,7 @@ absl::StatusOr<Expr> KernelWriter::Lanes(const UOp* u) {
   }
   e.text += ')';
   e.precedence = kUnary;
-  return e;
+  return absl::OkStatus();
 }
 
 }  // namespace tg::opencl

@@ -37,22 +37,22 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       if (f.name.empty()) {
         return Unsupported(u, absl::StrCat("there is no matrix instruction '", name, "'"));
       }
-      Expr e;
+      Expr& e = exprs_[u];
       e.text = absl::StrCat(Call(f), "(", Operand(u->src(0), kTernary, true), ", ",
                             Operand(u->src(1), kTernary, true), ", ",
                             Operand(u->src(2), kTernary, true), ")");
-      Name(u, std::move(e));
+      Name(u, e);
       return absl::OkStatus();
     }
     default: {  // ldmatrix
       const auto count = static_cast<int>(u->word(0));
       if (count != 1 && count != 2 && count != 4) return Unsupported(u, "count is 1, 2 or 4");
       const PtxFunction f = LdMatrixFunction(count, u->words().size() > 1 && u->word(1));
-      Expr e;
+      Expr& e = exprs_[u];
       e.text = absl::StrCat(
           prelude_->BitCast(Vector("uint", count), Type(u->dtype.scalar(), u->dtype.lanes())), "(",
           Call(f), "(", Pointer(u->src(0), kTernary), "))");
-      Name(u, std::move(e));
+      Name(u, e);
       return absl::OkStatus();
     }
   }
@@ -89,7 +89,7 @@ absl::Status KernelWriter::WriteShuffle(const UOp* u) {
   auto cast = [&](const std::string& a, const std::string& b) {
     return a == b ? std::string() : prelude_->BitCast(a, b);
   };
-  Expr e;
+  Expr& e = exprs_[u];
   if (t.is_bool()) {
     e.text = absl::StrCat(f, "(", Operand(x, kTernary), ", ", from, ")");
   } else if (bits < 32) {
@@ -114,7 +114,7 @@ absl::Status KernelWriter::WriteShuffle(const UOp* u) {
   } else {
     return Unsupported(u, "up to 64 bytes are shuffled");
   }
-  Name(u, std::move(e));
+  Name(u, e);
   return absl::OkStatus();
 }
 

@@ -30,26 +30,28 @@ std::shared_ptr<const OtherTexts> Subtracted(std::string minus) {
 
 }  // namespace
 
-Expr KernelWriter::Difference(const UOp* u) {
+bool KernelWriter::Difference(const UOp* u, Expr& e) {
   const Scalar s = u->dtype.scalar();
-  Expr e;
   if (u->op == Op::kAdd && (s == Scalar::kF32 || s == Scalar::kF64)) {
     const double number = NumberOf(u->src(1));
-    if (!(number < 0) || IsConst(u->src(0)) || u->src(0)->op == Op::kVConst) return e;
+    if (!(number < 0) || IsConst(u->src(0)) || u->src(0)->op == Op::kVConst) return false;
     e.text = Cat(Operand(u->src(0), kAdditive, u->dtype.lanes() > 1), " - ",
                  Literal(s, BitsFromDouble(s, -number), true));
     e.precedence = kAdditive;
-    return e;
+    return true;
   }
   if ((u->op != Op::kAdd && u->op != Op::kMul) || !u->dtype.is_int() || u->dtype.lanes() > 1 ||
-      !IsSigned(s) || bounds_.Of(u).lo <= MinValue(s)) {
-    return e;
+      !IsSigned(s)) {
+    return false;
   }
   const UOp *a = u->src(0), *b = u->src(1);
   const bool negative = IsConst(b) && b->word() < 0 && b->word() != MinValue(s);
+  const std::string& minus_a = exprs_.Get(a).also().minus;
+  const std::string& minus_b = exprs_.Get(b).also().minus;
+  const bool has_minus = u->op == Op::kAdd && !(minus_a.empty() && minus_b.empty());
+  if ((!negative && !has_minus) || bounds_.Of(u).lo <= MinValue(s)) return false;
   e.promoted = BitWidth(s) < 32;
   if (u->op == Op::kMul) {
-    if (!negative) return e;
     if (b->word() == -1) {
       e.text = Cat("-", Operand(a, kPostfix));
       e.precedence = kUnary;
@@ -60,24 +62,20 @@ Expr KernelWriter::Difference(const UOp* u) {
       e.others =
           Subtracted(Cat(" - ", Operand(a, kMultiply), " * ", Literal(s, -b->word(), false)));
     }
-    return e;
+    return true;
   }
-  const std::string minus_a = IsConst(a) ? "" : exprs_.Get(a).also().minus;
-  const std::string minus_b = negative     ? Cat(" - ", Literal(s, -b->word(), false))
-                              : IsConst(b) ? ""
-                                           : exprs_.Get(b).also().minus;
-  if (minus_a.empty() && minus_b.empty()) return e;
+  const std::string from_b = negative ? Cat(" - ", Literal(s, -b->word(), false)) : minus_b;
   // A number before what is taken from it saves a product with -1.
-  if (minus_b.empty() || (IsConst(b) && !minus_a.empty())) {
+  if (from_b.empty() || (IsConst(b) && !minus_a.empty())) {
     e.text = Cat(Operand(b, kAdditive), minus_a);
   } else {
-    e.text = Cat(Operand(a, kAdditive), minus_b);
+    e.text = Cat(Operand(a, kAdditive), from_b);
   }
   e.precedence = kAdditive;
-  if (!minus_a.empty() && !minus_b.empty() && bounds_.Of(a).hi <= 0 && bounds_.Of(b).hi <= 0) {
-    e.others = Subtracted(minus_a + minus_b);
+  if (!minus_a.empty() && !from_b.empty() && bounds_.Of(a).hi <= 0 && bounds_.Of(b).hi <= 0) {
+    e.others = Subtracted(minus_a + from_b);
   }
-  return e;
+  return true;
 }
 
 }  // namespace tg::opencl

@@ -31,9 +31,11 @@ bool IsNarrow(Scalar s) { return BitWidth(s) < 32; }
 }  // namespace
 
 void AppendParenthesized(std::string& out, std::string_view text, int precedence, int required) {
-  if (precedence < required) out += '(';
-  out += text;
-  if (precedence < required) out += ')';
+  if (precedence >= required) {
+    out += text;
+  } else {
+    Append(out, "(", text, ")");
+  }
 }
 
 std::string Parenthesized(const std::string& text, int precedence, int required) {
@@ -45,12 +47,12 @@ int KernelWriter::MaskBits(const UOp* u) const {
   return exprs_.Get(u).mask_bits;
 }
 
-Expr KernelWriter::ConstantOf(const UOp* u, bool exact) const {
+Expr KernelWriter::ConstantOf(const UOp* u) const {
   const Scalar s = u->dtype.scalar();
   Expr e;
   if (u->op == Op::kConst) {
-    e.text = Literal(Shown(s), u->word(), exact);
-    e.promoted = !exact && IsNarrow(s);
+    e.text = Literal(Shown(s), u->word(), /*exact=*/false);
+    e.promoted = IsInt(s) && IsNarrow(s);
   } else {
     // A vector. Where all lanes are equal one is enough.
     const bool splat = IsSplatConst(u);
@@ -72,13 +74,15 @@ Expr KernelWriter::ConstantOf(const UOp* u, bool exact) const {
   return e;
 }
 
+const Expr& KernelWriter::ExprOf(const UOp* u) {
+  if (!IsConst(u) && u->op != Op::kVConst) return exprs_.Get(u);
+  Expr& e = exprs_[u];
+  if (e.text.empty()) e = ConstantOf(u);
+  return e;
+}
+
 void KernelWriter::AppendOperand(std::string& out, const UOp* u, int precedence, bool exact) {
-  if (IsConst(u) || u->op == Op::kVConst) {
-    const Expr e = ConstantOf(u, exact);
-    AppendParenthesized(out, e.text, e.precedence, precedence);
-    return;
-  }
-  const Expr& e = exprs_.Get(u);
+  const Expr& e = ExprOf(u);
   if (exact && e.promoted) {
     const std::string text = Parenthesized(e.text, e.precedence, kUnary);
     AppendParenthesized(out, Cat("(", ValueType(u->dtype.scalar(), 1), ")", text), kUnary,
@@ -122,9 +126,9 @@ void KernelWriter::AppendScalar(std::string& out, const UOp* u) {
 const Spelling* KernelWriter::SpellingOf(const UOp* u) {
   const DType t = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
   const char letter = ClassLetter(t);
-  if (letter == 'i' && u->num_srcs == 2 && bounds_.Min(u->src(0)) >= 0 &&
-      bounds_.Min(u->src(1)) >= 0) {
-    if (const Spelling* row = FindSpelling(u->op, 'n')) return row;
+  if (letter == 'i' && u->num_srcs == 2) {
+    const Spelling* row = FindSpelling(u->op, 'n');
+    if (row && bounds_.Min(u->src(0)) >= 0 && bounds_.Min(u->src(1)) >= 0) return row;
   }
   if ((letter == 'i' || letter == 'u') && t.lanes() == 1 && IsNarrow(t.scalar())) {
     if (const Spelling* row = FindSpelling(u->op, 's')) return row;
@@ -209,7 +213,7 @@ std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast
   return Parenthesized(Cat("(", type, ")", Operand(u, kUnary)), kUnary, precedence);
 }
 
-Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
+void KernelWriter::Modular(const UOp* u, const Spelling& row, Expr& e) {
   const Scalar s = u->dtype.scalar();
   const int lanes = u->dtype.lanes();
   // One operand of unsigned type makes C compute in it. The amount of a shift does not.
@@ -218,25 +222,19 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
     ++cast;
   }
   if (u->op == Op::kShl) cast = 0;
-  OtherTexts others;
-  others.modular_precedence = row.precedence;
-  others.modular = FillIn(
-      row,
-      [&](std::string& out, int i, int precedence) {
-        if (u->op == Op::kShl && i == 1) return AppendOperand(out, u->src(1), precedence, false);
-        // A product's factors decide the type it is computed in before the sum is; two constants
-        // beside each other must be vectors.
-        const bool as_unsigned =
-            static_cast<size_t>(i) == cast || (u->op == Op::kMulAcc && (lanes > 1 || cast == 2));
-        out += ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned);
-      },
-      "", "");
-  const std::string& modular = others.modular;
-  Expr e;
+  std::string modular;
+  FillIn(modular, row, [&](int i, int precedence) {
+    if (u->op == Op::kShl && i == 1) return AppendOperand(modular, u->src(1), precedence, false);
+    // A product's factors decide the type it is computed in before the sum is; two constants
+    // beside each other must be vectors.
+    const bool as_unsigned =
+        static_cast<size_t>(i) == cast || (u->op == Op::kMulAcc && (lanes > 1 || cast == 2));
+    modular += ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned);
+  });
   if (lanes > 1 && IsUnsigned(s)) {
-    e.text = modular;
+    e.text = std::move(modular);
     e.precedence = row.precedence;
-    return e;
+    return;
   }
   if (lanes > 1) {
     e.text = Cat("as_", ValueType(s, lanes), "(", modular, ")");
@@ -245,13 +243,14 @@ Expr KernelWriter::Modular(const UOp* u, const Spelling& row) {
     e.text = Cat("(", ValueType(s, 1), ")", Parenthesized(modular, row.precedence, kUnary));
     e.precedence = kUnary;
   }
+  OtherTexts others;
+  others.modular = std::move(modular);
+  others.modular_precedence = row.precedence;
   e.others = std::make_shared<const OtherTexts>(std::move(others));
-  return e;
 }
 
 // Two roundings, or one where the module allows it and the target has the instruction.
-Expr KernelWriter::MulAcc(const UOp* u) {
-  Expr e;
+void KernelWriter::MulAcc(const UOp* u, Expr& e) {
   if (!no_contract_ && target_.fast_fma && u->dtype.scalar() != Scalar::kF16) {
     e.text = Cat("fma(", Operand(u->src(0), kTernary, true), ", ",
                  Operand(u->src(1), kTernary, true), ", ", Operand(u->src(2), kTernary, true), ")");
@@ -261,22 +260,24 @@ Expr KernelWriter::MulAcc(const UOp* u) {
                  Operand(u->src(2), kAdditive + 1));
     e.precedence = kAdditive;
   }
-  return e;
 }
 
-absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
-  if (u->op == Op::kCast) return Cast(u);
-  if (u->op == Op::kBitcast) return Bitcast(u);
-  if (u->op == Op::kMulAcc && u->dtype.is_float()) return MulAcc(u);
+absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
+  if (u->op == Op::kMulAcc && u->dtype.is_float()) {
+    MulAcc(u, e);
+    return absl::OkStatus();
+  }
   const Spelling* row = SpellingOf(u);
   const bool is_max = (u->op == Op::kMax || u->op == Op::kMin) && u->dtype.is_float();
   if (is_max && no_nan_ && u->dtype.scalar() != Scalar::kF16) row = FindSpelling(u->op, 'i');
   if (!row) return Unsupported(u, "devectorize rewrites it");
   const DType operand = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
   const bool narrow = operand.is_int() && IsNarrow(operand.scalar()) && operand.lanes() == 1;
-  if (row->has('w') && Wraps(u)) return Modular(u, *row);
+  if (row->has('w') && Wraps(u)) {
+    Modular(u, *row, e);
+    return absl::OkStatus();
+  }
 
-  Expr e;
   // The width of the mask that a result is, or that operands have in common.
   int bits = 0;
   if (IsMask(u)) {
@@ -291,10 +292,10 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
       const std::string& equal = exprs_.Get(u->src(0)).also().negated;
       e.text = equal.empty() ? Cat(IsMask(u) ? "~" : "!", Operand(u->src(0), kUnary)) : equal;
       e.precedence = equal.empty() ? kUnary : kEqual;
-      return e;
+      return absl::OkStatus();
     }
   }
-  if (Expr difference = Difference(u); !difference.text.empty()) return difference;
+  if (Difference(u, e)) return absl::OkStatus();
   if (row->has('d')) prelude_->Define(u->op, u->dtype.scalar(), u->dtype.lanes());
   const bool vector = operand.lanes() > 1;
   auto text = [&](std::string& out, int i, int precedence) {
@@ -323,13 +324,19 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
       AppendParenthesized(out, number, unary ? kUnary : kPrimary, precedence);
       return;
     }
-    AppendOperand(out, s, precedence, row->has('x') || (vector && !IsMask(s)));
+    AppendOperand(out, s, precedence, row->has('x') || vector);
   };
   const Scalar s = u->dtype.scalar();
-  const std::string one =
-      row->Uses(Placeholder::kOne) ? Literal(s, BitsFromDouble(s, 1), true) : "";
-  const std::string type = row->Uses(Placeholder::kType) ? Type(s, u->dtype.lanes()) : "";
-  e.text = FillIn(*row, text, type, one);
+  e.text.reserve(48);  // most are shorter
+  FillIn(e.text, *row, [&](int i, int precedence) {
+    if (i == Placeholder::kType) {
+      e.text += Type(s, u->dtype.lanes());
+    } else if (i == Placeholder::kOne) {
+      e.text += Literal(s, BitsFromDouble(s, 1), true);
+    } else {
+      text(e.text, i, precedence);
+    }
+  });
   e.precedence = row->precedence;
   if (u->op == Op::kCmpNe && !operand.is_bool()) {
     OtherTexts others;
@@ -339,26 +346,33 @@ absl::StatusOr<Expr> KernelWriter::Elementwise(const UOp* u) {
     e.others = std::make_shared<const OtherTexts>(std::move(others));
   }
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
-  return e;
+  return absl::OkStatus();
 }
 
 absl::Status KernelWriter::WriteValue(const UOp* u) {
-  absl::StatusOr<Expr> e = Expr{};
+  Expr& e = exprs_[u];
+  absl::Status status;
   switch (u->op) {
     case Op::kGep:
     case Op::kSplat:
     case Op::kVectorize:
     case Op::kCat:
-      e = Lanes(u);
+      status = Lanes(u, e);
+      break;
+    case Op::kCast:
+      Cast(u, e);
+      break;
+    case Op::kBitcast:
+      Bitcast(u, e);
       break;
     case Op::kNoop:
-      e = IsConst(u->src(0)) ? ConstantOf(u->src(0), false) : exprs_.Get(u->src(0));
+      e = ExprOf(u->src(0));
       break;
     default:
-      e = Elementwise(u);
+      status = Elementwise(u, e);
   }
-  if (!e.ok()) return e.status();
-  return Keep(u, *std::move(e));
+  if (status.ok()) Keep(u, e);
+  return status;
 }
 
 }  // namespace tg::opencl

@@ -1,6 +1,7 @@
 #include "codegen/opencl/kernel_writer.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/cat.h"
@@ -60,17 +61,18 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
 
 absl::Status KernelWriter::CheckType(const UOp* u) {
   const Scalar s = u->dtype.scalar();
-  if (!u->dtype.is_value() || u->dtype.is_void()) return absl::OkStatus();
+  if (!u->dtype.is_value() || s == Scalar::kVoid) return absl::OkStatus();
   const int n = u->dtype.lanes();
-  if (n != 1 && n != 2 && n != 4 && n != 8 && n != 16) {
+  if (n > 16 || !std::has_single_bit(static_cast<unsigned>(n))) {
     return Unsupported(u, "OpenCL's vectors have 2, 4, 8 or 16 lanes");
   }
-  // What is only stored is moved about as bits.
-  const bool moves = !IsElementwise(u->op) || u->op == Op::kWhere || u->op == Op::kBitcast;
-  const bool bits = IsFloat(s) && BitWidth(s) <= 16;
-  if (!ComputesIn(target_, s) && !(bits && moves)) {
-    return Unsupported(
-        u, Cat(target_.name, " does not compute in ", std::string(GetScalarInfo(s).text)));
+  if (!ComputesIn(target_, s)) {
+    // What is only stored is moved about as bits.
+    const bool moves = !IsElementwise(u->op) || u->op == Op::kWhere || u->op == Op::kBitcast;
+    if (!moves || !IsFloat(s) || BitWidth(s) > 16) {
+      return Unsupported(
+          u, Cat(target_.name, " does not compute in ", std::string(GetScalarInfo(s).text)));
+    }
   }
   prelude_->UsesScalar(Shown(s));
   // Conditions are as wide as integers of 32 bits.
@@ -241,36 +243,33 @@ std::string KernelWriter::TypeOf(const UOp* u, const Expr& e) const {
 
 std::string KernelWriter::Type(Scalar s, int lanes) const { return ValueType(Shown(s), lanes); }
 
-void KernelWriter::Name(const UOp* u, Expr e) {
+void KernelWriter::Name(const UOp* u, Expr& e) {
   if (plan_.uses(u) == 0) return;
-  const std::string name = Cat("v", num_values_++);
-  Line("const ", TypeOf(u, e), " ", name, " = ", e.text, ";");
-  Expr named;
-  named.text = name;
-  named.mask_bits = e.mask_bits;
-  exprs_[u] = std::move(named);
+  const int number = num_values_++;
+  Line("const ", TypeOf(u, e), " v", number, " = ", e.text, ";");
+  e.text.clear();
+  Append(e.text, "v", number);
+  e.precedence = kPrimary;
+  e.promoted = false;
+  e.others = nullptr;
 }
 
-absl::Status KernelWriter::Keep(const UOp* u, Expr e) {
+void KernelWriter::Keep(const UOp* u, Expr& e) {
   // A lane of a name, or another name for it, is no work.
-  const bool free =
-      (u->op == Op::kGep && u->dtype.lanes() == 1 && e.text.size() < 8) || u->op == Op::kNoop;
-  const int uses = plan_.uses(u);
-  if (uses == 0) return absl::OkStatus();
-  bool keep = free;
-  // What is stored has a line to itself.
-  const int user = plan_.user(u);
-  const bool stored = uses == 1 && kernel_.body.linear[user]->op == Op::kStore;
-  if (uses == 1 && e.text.size() <= (stored ? kMaxStored : kMaxInline)) {
+  if ((u->op == Op::kGep && u->dtype.lanes() == 1 && e.text.size() < 8) || u->op == Op::kNoop) {
+    return;
+  }
+  if (plan_.uses(u) == 1) {
+    const int user = plan_.user(u);
+    // What is stored has a line to itself.
+    const bool stored = kernel_.body.linear[user]->op == Op::kStore;
     // Not into a deeper loop, which would do the work again in every iteration.
-    keep |= plan_.depth(user) <= plan_.depth(position_);
+    if (e.text.size() <= (stored ? kMaxStored : kMaxInline) &&
+        plan_.depth(user) <= plan_.depth(position_)) {
+      return;
+    }
   }
-  if (keep) {
-    exprs_[u] = std::move(e);
-  } else {
-    Name(u, std::move(e));
-  }
-  return absl::OkStatus();
+  Name(u, e);
 }
 
 void KernelWriter::EndLine(size_t begin) {

@@ -93,8 +93,9 @@ class KernelWriter {
   // what is padding, which it then knows, and where there is little in the loop, a copy's
   // addresses.
   bool IsWrittenOut(const UOp* range) const;
-  absl::Status Keep(const UOp* u, Expr e);  // as text for the one user, or in a variable
-  void Name(const UOp* u, Expr e);
+  // `e`, which is the node's text, is left as it is for the one user, or becomes a variable.
+  void Keep(const UOp* u, Expr& e);
+  void Name(const UOp* u, Expr& e);
   template <typename... T>
   void Line(const T&... parts) {
     const size_t begin = body_.size();
@@ -117,16 +118,16 @@ class KernelWriter {
   std::string Signature();
   std::string Comment() const;
 
-  // ---- expressions.cc: values
+  // ---- expressions.cc: values. Functions that take an Expr write a node's text there.
   absl::Status WriteValue(const UOp* u);
-  absl::StatusOr<Expr> Elementwise(const UOp* u);
+  absl::Status Elementwise(const UOp* u, Expr& e);
   const Spelling* SpellingOf(const UOp* u);
-  Expr Modular(const UOp* u, const Spelling& row);
+  void Modular(const UOp* u, const Spelling& row, Expr& e);
   std::string ModularOperand(const UOp* u, int precedence, bool cast);
-  Expr MulAcc(const UOp* u);
+  void MulAcc(const UOp* u, Expr& e);
   // A sum or product in which something is negative, as differences: 44 - x * 20 for
-  // x * -20 + 44. No text for others.
-  Expr Difference(const UOp* u);
+  // x * -20 + 44. False for others.
+  bool Difference(const UOp* u, Expr& e);
   bool Wraps(const UOp* u);
   // An operand in a place that binds at `precedence`. `exact`: of its very type.
   std::string Operand(const UOp* u, int precedence, bool exact = false);
@@ -135,13 +136,14 @@ class KernelWriter {
   void AppendScalar(std::string& out, const UOp* u);
   std::string Mask(const UOp* u, int bits, int precedence);
   int MaskBits(const UOp* u) const;
-  Expr ConstantOf(const UOp* u, bool exact) const;
+  Expr ConstantOf(const UOp* u) const;
+  const Expr& ExprOf(const UOp* u);  // of constants too, which get theirs when they are used
   bool IsMask(const UOp* u) const { return u->dtype.is_bool() && u->dtype.lanes() > 1; }
 
   // ---- conversions.cc: values of other types, lanes
-  absl::StatusOr<Expr> Cast(const UOp* u);
-  absl::StatusOr<Expr> Bitcast(const UOp* u);
-  absl::StatusOr<Expr> Lanes(const UOp* u);
+  void Cast(const UOp* u, Expr& e);
+  void Bitcast(const UOp* u, Expr& e);
+  absl::Status Lanes(const UOp* u, Expr& e);
 
   // ---- memory.cc: loads and stores
   absl::Status WriteLoad(const UOp* u);

@@ -85,25 +85,22 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   const UOp* memory = MemoryOf(address);
   const Scalar value = u->dtype.scalar();
   const int lanes = u->dtype.lanes();
+  Expr& e = exprs_[u];
   if (memory->dtype.is_image()) {
     auto text = Image(u, memory);
     if (!text.ok()) return text.status();
-    Name(u, Expr{*text, kPostfix});
+    e = Expr{*std::move(text), kPostfix};
+    Name(u, e);
     return absl::OkStatus();
   }
   if (absl::Status s = CheckAccess(u, address, u->dtype); !s.ok()) return s;
   if (const Piece* piece = plan_.PieceOf(address)) {
-    Expr e{piece->name};
+    e.text = piece->name;
     if (lanes > 1 && value == Scalar::kBool) e.mask_bits = 32;
-    if (plan_.StaysValid(u, *piece)) {
-      exprs_[u] = std::move(e);
-    } else {
-      Name(u, std::move(e));
-    }
+    if (!plan_.StaysValid(u, *piece)) Name(u, e);
     return absl::OkStatus();
   }
 
-  Expr e;
   e.precedence = kPostfix;
   if (StrideOf(u) != 1) {
     e.text = Cat(prelude_->Strided(u->op, memory->dtype.space(), value, lanes), "(",
@@ -148,7 +145,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
     e.text = Cat(Operand(gate, kTernary + 1), " ? ", e.text, " : ", otherwise);
     e.precedence = kTernary;
   }
-  Name(u, std::move(e));
+  Name(u, e);
   return absl::OkStatus();
 }
 

@@ -6,11 +6,6 @@
 
 namespace tg::opencl {
 
-void Prelude::UsesScalar(Scalar s) {
-  fp16_ |= s == Scalar::kF16;
-  fp64_ |= s == Scalar::kF64;
-}
-
 std::string Prelude::UnalignedType(Scalar memory, int lanes) {
   const std::string element = MemoryType(memory);
   std::string name = absl::StrCat(element, lanes, "_u");

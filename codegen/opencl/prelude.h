@@ -15,7 +15,10 @@ class Prelude {
  public:
   void NoContraction() { no_contraction_ = true; }
   // Notes that values of this type are computed with.
-  void UsesScalar(Scalar s);
+  void UsesScalar(Scalar s) {
+    fp16_ |= s == Scalar::kF16;
+    fp64_ |= s == Scalar::kF64;
+  }
   // Notes that a CPU's functions take or return vectors of more than 16 bytes, on which clang warns
   // where the CPU has no such registers. All functions of a source are its own or the device's, so
   // that nobody else's calls are concerned.

@@ -132,25 +132,15 @@ bool IsSpelled(std::string_view name) {
   return false;
 }
 
-std::string FillIn(const Spelling& row,
-                   llvm::function_ref<void(std::string& out, int i, int precedence)> operand,
-                   std::string_view type, std::string_view one) {
-  std::string out;
-  out.reserve(48);  // most are shorter
+void FillIn(std::string& out, const Spelling& row,
+            llvm::function_ref<void(int i, int precedence)> append) {
   size_t at = 0;
   for (const Placeholder& p : row.used()) {
     out += row.text.substr(at, p.begin - at);
-    if (p.operand == Placeholder::kType) {
-      out += type;
-    } else if (p.operand == Placeholder::kOne) {
-      out += one;
-    } else {
-      operand(out, p.operand, p.required);
-    }
+    append(p.operand, p.required);
     at = p.end;
   }
   out += row.text.substr(at);
-  return out;
 }
 
 }  // namespace tg::opencl

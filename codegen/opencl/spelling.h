@@ -36,7 +36,7 @@ struct Placeholder {
   static constexpr int8_t kType = -1, kOne = -2;
   uint8_t begin, end;
   int8_t operand;   // its number, kType or kOne
-  int8_t required;  // of an operand: the precedence that it needs, by what stands around it
+  int8_t required;  // the precedence that it needs, by what stands around it
 };
 
 struct Spelling {
@@ -53,12 +53,6 @@ struct Spelling {
   std::span<const Placeholder> used() const {
     return {placeholders, static_cast<size_t>(num_placeholders)};
   }
-  bool Uses(int8_t what) const {
-    for (const Placeholder& p : used()) {
-      if (p.operand == what) return true;
-    }
-    return false;
-  }
 };
 
 // The row for `op` on operands of class `cls` (a letter of the table), or null.
@@ -68,11 +62,10 @@ const Spelling* FindSpelling(Op op, char cls);
 // some type.
 bool IsSpelled(std::string_view name);
 
-// `row.text` with each placeholder replaced: operand(out, i, p) appends operand i, in parentheses
-// where it binds less tightly than p; $= becomes `type`, $one `one`.
-std::string FillIn(const Spelling& row,
-                   llvm::function_ref<void(std::string& out, int i, int precedence)> operand,
-                   std::string_view type, std::string_view one);
+// Appends `row.text`, and for each placeholder what append(i, p) does: operand i, in parentheses
+// where it binds less tightly than p, or what kType and kOne stand for.
+void FillIn(std::string& out, const Spelling& row,
+            llvm::function_ref<void(int i, int precedence)> append);
 
 }  // namespace tg::opencl
 
