@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/spelling.h"
 #include "codegen/opencl/types.h"
@@ -85,16 +86,29 @@ std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& ar
 
 absl::Status KernelWriter::CollectParams() {
   // What a buffer is used for decides how it is declared.
-  NodeMap<int> uses;  // 1 read, 2 written
-  for (const UOp* u : kernel_.body.linear) {
-    if (u->op == Op::kLoad || u->op == Op::kLdMatrix) uses[MemoryOf(u->src(0))] |= 1;
-    if (u->op == Op::kStore || u->op == Op::kCopyAsync) uses[MemoryOf(u->src(0))] |= 2;
-    if (u->op == Op::kCopyAsync) uses[MemoryOf(u->src(1))] |= 1;
-  }
+  llvm::DenseMap<const UOp*, int> uses;  // 1 read, 2 written
   std::vector<const UOp*> buffers, vars;
   for (const UOp* u : kernel_.body.linear) {
-    if (u->op == Op::kDefineGlobal) buffers.push_back(u);
-    if (u->op == Op::kVar) vars.push_back(u);
+    switch (u->op) {
+      case Op::kLoad:
+      case Op::kLdMatrix:
+        uses[MemoryOf(u->src(0))] |= 1;
+        break;
+      case Op::kCopyAsync:
+        uses[MemoryOf(u->src(1))] |= 1;
+        [[fallthrough]];
+      case Op::kStore:
+        uses[MemoryOf(u->src(0))] |= 2;
+        break;
+      case Op::kDefineGlobal:
+        buffers.push_back(u);
+        break;
+      case Op::kVar:
+        vars.push_back(u);
+        break;
+      default:
+        break;
+    }
   }
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const UOp* a, const UOp* b) { return a->word() < b->word(); });
@@ -135,17 +149,17 @@ absl::Status KernelWriter::CollectParams() {
 std::string KernelWriter::Comment() const {
   std::string out;
   if (!kernel_.metadata.empty()) {
-    absl::StrAppend(&out, "// ", absl::StrJoin(kernel_.metadata, ", "), "\n");
+    Append(out, "// ", absl::StrJoin(kernel_.metadata, ", "), "\n");
   }
   size_t line = out.size();
   for (const Axis& a : kernel_.axes) {
-    const std::string axis = absl::StrCat(a.name, ":", a.size, a.symbolic ? "*" : "", " ",
-                                          std::string(AxisKindName(a.kind)));
+    const std::string axis =
+        Cat(a.name, ":", a.size, a.symbolic ? "*" : "", " ", AxisKindName(a.kind));
     if (out.size() > line && out.size() - line + axis.size() + 2 > kMaxLine) {
       out += ",\n";
       line = out.size();
     }
-    absl::StrAppend(&out, out.size() == line ? "// " : ", ", axis);
+    Append(out, out.size() == line ? "// " : ", ", axis);
   }
   if (!kernel_.axes.empty()) out += "\n";
   // One line must stay one comment.
@@ -162,15 +176,12 @@ std::string KernelWriter::Signature() {
   for (size_t i = 0; i < result_.params.size(); ++i) {
     const KernelParam& arg = result_.params[i];
     if (arg.is_var) {
-      params.push_back(
-          absl::StrCat("const ", ValueType(arg.dtype.scalar(), 1), " ", var_names_[var++]));
+      params.push_back(Cat("const ", ValueType(arg.dtype.scalar(), 1), " ", var_names_[var++]));
     } else if (arg.dtype.is_image()) {
-      params.push_back(
-          absl::StrCat(arg.writes ? "write_only" : "read_only", " image2d_t ", arg.name));
+      params.push_back(Cat(arg.writes ? "write_only" : "read_only", " image2d_t ", arg.name));
     } else {
-      params.push_back(absl::StrCat("__global ", arg.writes ? "" : "const ",
-                                    MemoryType(arg.dtype.scalar()), "* ",
-                                    aliased[i] ? "" : "restrict ", arg.name));
+      params.push_back(Cat("__global ", arg.writes ? "" : "const ", MemoryType(arg.dtype.scalar()),
+                           "* ", aliased[i] ? "" : "restrict ", arg.name));
     }
   }
   std::string head = "__kernel";

@@ -47,49 +47,50 @@ int KernelWriter::MaskBits(const UOp* u) const {
   return exprs_.Get(u).mask_bits;
 }
 
-Expr KernelWriter::ConstantOf(const UOp* u) const {
+void KernelWriter::WriteConstant(const UOp* u, Expr& e) {
   const Scalar s = u->dtype.scalar();
-  Expr e;
   if (u->op == Op::kConst) {
     e.text = Literal(Shown(s), u->word(), /*exact=*/false);
     e.promoted = IsInt(s) && IsNarrow(s);
-  } else {
-    // A vector. Where all lanes are equal one is enough.
-    const bool splat = IsSplatConst(u);
-    for (int64_t v : u->list()) {
-      if (!e.text.empty()) {
-        if (splat) break;
-        e.text += ", ";
-      }
-      e.text += s == Scalar::kBool ? (v ? "-1" : "0") : Literal(Shown(s), v, false);
-    }
-    const std::string type =
-        s == Scalar::kBool ? MaskType(32, u->dtype.lanes()) : Type(s, u->dtype.lanes());
-    e.text = Cat("(", type, ")(", e.text, ")");
-    e.precedence = kUnary;
-    if (s == Scalar::kBool) e.mask_bits = 32;
-    return e;
+    if (e.text[0] == '-' || e.text[0] == '(') e.precedence = kUnary;
+    return;
   }
-  if (e.text[0] == '-' || e.text[0] == '(') e.precedence = kUnary;
-  return e;
+  // A vector. Where all lanes are equal one is enough.
+  const bool mask = s == Scalar::kBool;
+  const bool splat = IsSplatConst(u);
+  const int lanes = u->dtype.lanes();
+  std::string list;
+  for (int64_t v : u->list()) {
+    if (!list.empty()) {
+      if (splat) break;
+      list += ", ";
+    }
+    list += mask ? (v ? "-1" : "0") : Literal(Shown(s), v, false);
+  }
+  e.text = Cat("(", mask ? MaskType(32, lanes) : Type(s, lanes), ")(", list, ")");
+  e.precedence = kUnary;
+  if (mask) e.mask_bits = 32;
 }
 
 const Expr& KernelWriter::ExprOf(const UOp* u) {
   if (!IsConst(u) && u->op != Op::kVConst) return exprs_.Get(u);
   Expr& e = exprs_[u];
-  if (e.text.empty()) e = ConstantOf(u);
+  if (e.text.empty()) WriteConstant(u, e);
   return e;
 }
 
 void KernelWriter::AppendOperand(std::string& out, const UOp* u, int precedence, bool exact) {
   const Expr& e = ExprOf(u);
   if (exact && e.promoted) {
-    const std::string text = Parenthesized(e.text, e.precedence, kUnary);
-    AppendParenthesized(out, Cat("(", ValueType(u->dtype.scalar(), 1), ")", text), kUnary,
-                        precedence);
-    return;
+    AppendParenthesized(out, OfItsType(u, e), kUnary, precedence);
+  } else {
+    AppendParenthesized(out, e.text, e.precedence, precedence);
   }
-  AppendParenthesized(out, e.text, e.precedence, precedence);
+}
+
+std::string KernelWriter::OfItsType(const UOp* u, const Expr& e) const {
+  return Cat("(", ValueType(u->dtype.scalar(), 1), ")",
+             Parenthesized(e.text, e.precedence, kUnary));
 }
 
 std::string KernelWriter::Operand(const UOp* u, int precedence, bool exact) {
@@ -298,14 +299,13 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   if (Difference(u, e)) return absl::OkStatus();
   if (row->has('d')) prelude_->Define(u->op, u->dtype.scalar(), u->dtype.lanes());
   const bool vector = operand.lanes() > 1;
+  const bool bits_op = row->precedence >= kBitOr && row->precedence <= kBitAnd;
   auto text = [&](std::string& out, int i, int precedence) {
     const UOp* s = u->src(static_cast<size_t>(i));
     // Where compilers warn: comparisons among bools, one bit operator among another's. A chain of
     // one operator needs nothing.
-    const bool chain =
-        i == 0 && exprs_.Get(s).precedence == row->precedence && row->precedence != kEqual;
-    const bool bits_op = row->precedence >= kBitOr && row->precedence <= kBitAnd;
-    if (bits_op && !chain) precedence = std::max<int>(precedence, kAdditive);
+    const auto is_chain = [&] { return i == 0 && exprs_.Get(s).precedence == row->precedence; };
+    if (bits_op && !is_chain()) precedence = std::max<int>(precedence, kAdditive);
     if (s->dtype.is_bool() && row->precedence >= kEqual) {
       precedence = std::max<int>(precedence, kShift);
     }

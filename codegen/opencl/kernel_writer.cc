@@ -1,12 +1,12 @@
 #include "codegen/opencl/kernel_writer.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
+#include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg::opencl {
@@ -40,6 +40,7 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
   if (no_contract_) prelude.NoContraction();
   result_.name = FunctionName(kernel_.name);
   if (absl::Status s = CollectParams(); !s.ok()) return s;
+  body_.reserve(16 * kernel_.body.linear.size());  // about as much as it takes
   // OpenCL C declares local memory in the outermost scope only.
   const auto is_local = [](const UOp* u) {
     return u->op == Op::kScratch && u->dtype.space() == AddrSpace::kLocal;
@@ -61,12 +62,14 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
 
 absl::Status KernelWriter::CheckType(const UOp* u) {
   const Scalar s = u->dtype.scalar();
-  if (!u->dtype.is_value() || s == Scalar::kVoid) return absl::OkStatus();
+  if (!u->dtype.is_value() || s == Scalar::kVoid || u->dtype == computed_) return absl::OkStatus();
   const int n = u->dtype.lanes();
-  if (n > 16 || !std::has_single_bit(static_cast<unsigned>(n))) {
+  if (n != 1 && n != 2 && n != 4 && n != 8 && n != 16) {
     return Unsupported(u, "OpenCL's vectors have 2, 4, 8 or 16 lanes");
   }
-  if (!ComputesIn(target_, s)) {
+  if (ComputesIn(target_, s)) {
+    computed_ = u->dtype;
+  } else {
     // What is only stored is moved about as bits.
     const bool moves = !IsElementwise(u->op) || u->op == Op::kWhere || u->op == Op::kBitcast;
     if (!moves || !IsFloat(s) || BitWidth(s) > 16) {

@@ -19,7 +19,7 @@
 #include "codegen/opencl/spelling.h"
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
-#include "ir/walk.h"
+#include "llvm/ADT/DenseMap.h"
 #include "passes/analysis/bounds.h"
 #include "passes/target.h"
 
@@ -57,23 +57,22 @@ struct Expr {
 class Exprs {
  public:
   // `ids`: above those of all nodes. At most `nodes` of them are given a text: references stay.
-  Exprs(size_t ids, size_t nodes) {
-    at_.Reserve(ids);
+  Exprs(size_t ids, size_t nodes) : at_(ids) {
     all_.reserve(nodes + 1);
     all_.emplace_back();
   }
   Expr& operator[](const UOp* u) {
-    uint32_t& at = at_[u];
+    uint32_t& at = at_[u->id];
     if (at == 0) {
       at = static_cast<uint32_t>(all_.size());
       all_.emplace_back();
     }
     return all_[at];
   }
-  const Expr& Get(const UOp* u) const { return all_[at_.Get(u)]; }
+  const Expr& Get(const UOp* u) const { return all_[at_[u->id]]; }
 
  private:
-  NodeMap<uint32_t> at_;  // 0: none
+  std::vector<uint32_t> at_;  // by id; 0: none
   std::vector<Expr> all_;
 };
 
@@ -136,8 +135,9 @@ class KernelWriter {
   void AppendScalar(std::string& out, const UOp* u);
   std::string Mask(const UOp* u, int bits, int precedence);
   int MaskBits(const UOp* u) const;
-  Expr ConstantOf(const UOp* u) const;
+  void WriteConstant(const UOp* u, Expr& e);
   const Expr& ExprOf(const UOp* u);  // of constants too, which get theirs when they are used
+  std::string OfItsType(const UOp* u, const Expr& e) const;  // what is promoted
   bool IsMask(const UOp* u) const { return u->dtype.is_bool() && u->dtype.lanes() > 1; }
 
   // ---- conversions.cc: values of other types, lanes
@@ -155,7 +155,7 @@ class KernelWriter {
   std::string Pointer(const UOp* address, int precedence);
   absl::StatusOr<std::string> Image(const UOp* u, const UOp* memory);
   bool Converts(const UOp* memory, Scalar value) const;
-  absl::Status CheckAccess(const UOp* u, const UOp* address, DType value) const;
+  absl::Status CheckAccess(const UOp* u, const UOp* memory, DType value) const;
   bool InOwnIf(const UOp* store) const;
 
   // ---- cooperation.cc: what only NVIDIA's compiler takes
@@ -178,6 +178,7 @@ class KernelWriter {
   std::vector<std::string> var_names_;  // of the variables among the arguments
   int num_values_ = 0, num_ranges_ = 0, num_tiles_ = 0;
   int position_ = 0;
+  DType computed_;               // the type that CheckType found fit for all ops last
   std::vector<const UOp*> ifs_;  // the gates of the open ifs
   bool no_contract_ = false, no_nan_ = false;
   Exprs exprs_;

@@ -31,18 +31,17 @@ bool KernelWriter::Converts(const UOp* memory, Scalar value) const {
   return memory->dtype.scalar() == Scalar::kF16 && value == Scalar::kF32;
 }
 
-absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* address, DType value) const {
+absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* memory, DType value) const {
+  const UOp* address = u->src(0);
+  const bool converts = Converts(memory, value.scalar());
   if (StrideOf(u) != 1 &&
-      (Converts(MemoryOf(address), value.scalar()) || BitWidth(value.scalar()) < 32 ||
-       value.lanes() > 16 || plan_.PieceOf(address))) {
+      (converts || BitWidth(value.scalar()) < 32 || value.lanes() > 16 || plan_.PieceOf(address))) {
     return Unsupported(u, "it has a stride; only wider elements outside of registers may");
   }
   if (address->dtype.lanes() != 1) {
     return Unsupported(u, "it has an address a lane; devectorize makes them one");
   }
-  const Scalar memory = MemoryOf(address)->dtype.scalar();
-  if (!Converts(MemoryOf(address), value.scalar()) &&
-      BitWidth(memory) != BitWidth(value.scalar())) {
+  if (!converts && BitWidth(memory->dtype.scalar()) != BitWidth(value.scalar())) {
     return Unsupported(u, "it converts between types that memory access cannot");
   }
   return absl::OkStatus();
@@ -62,15 +61,13 @@ std::string KernelWriter::Element(const UOp* address, Scalar value, int lanes, b
   const Scalar declared = Declared(memory, target_);
   value = Shown(value);
   // Without vectors and conversions: an element of the array.
-  const bool same = MemoryType(declared) == MemoryType(value);
-  if (lanes == 1 && same) {
+  if (lanes == 1 && MemoryType(declared) == MemoryType(value)) {
     const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
     return Cat(memory_names_.lookup(memory), "[", index ? Operand(index, kTernary) : "0", "]");
   }
-  std::string type = MemoryType(value);
-  if (lanes > 1) {
-    type = target_.unaligned_access ? prelude_->UnalignedType(value, lanes) : Cat(type, lanes);
-  }
+  const std::string type = lanes == 1                 ? std::string(MemoryType(value))
+                           : target_.unaligned_access ? prelude_->UnalignedType(value, lanes)
+                                                      : Cat(MemoryType(value), lanes);
   return Cat("*(", SpacePrefix(memory->dtype.space()), write ? "" : "const ", type, "*)",
              Pointer(address, kUnary));
 }
@@ -93,7 +90,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
     Name(u, e);
     return absl::OkStatus();
   }
-  if (absl::Status s = CheckAccess(u, address, u->dtype); !s.ok()) return s;
+  if (absl::Status s = CheckAccess(u, memory, u->dtype); !s.ok()) return s;
   if (const Piece* piece = plan_.PieceOf(address)) {
     e.text = piece->name;
     if (lanes > 1 && value == Scalar::kBool) e.mask_bits = 32;
@@ -172,7 +169,7 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     auto text = Image(u, memory);
     if (!text.ok()) return text.status();
     Line(*text, ";");
-  } else if (absl::Status s = CheckAccess(u, address, t); !s.ok()) {
+  } else if (absl::Status s = CheckAccess(u, memory, t); !s.ok()) {
     return s;
   } else if (StrideOf(u) != 1) {
     Line(prelude_->Strided(u->op, memory->dtype.space(), t.scalar(), t.lanes()), "(",

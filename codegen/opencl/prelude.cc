@@ -1,17 +1,18 @@
 #include "codegen/opencl/prelude.h"
 
 #include "absl/strings/str_cat.h"
+#include "codegen/opencl/cat.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
 
 namespace tg::opencl {
 
 std::string Prelude::UnalignedType(Scalar memory, int lanes) {
-  const std::string element = MemoryType(memory);
-  std::string name = absl::StrCat(element, lanes, "_u");
-  if (!named_.insert(name).second) return name;
-  types_.insert(absl::StrCat("typedef ", element, lanes, " ", name, " __attribute__((aligned(",
-                             ByteSize(memory), ")));\n"));
+  std::string name = Cat(MemoryType(memory), lanes, "_u");
+  if (unaligned_.insert({memory, lanes}).second) {
+    types_.insert(Cat("typedef ", MemoryType(memory), lanes, " ", name, " __attribute__((aligned(",
+                      ByteSize(memory), ")));\n"));
+  }
   return name;
 }
 
@@ -98,15 +99,15 @@ std::string Prelude::HalvesOfFloats(int lanes) {
 
 std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lanes) {
   const bool load = access == Op::kLoad;
-  const std::string element = MemoryType(memory), vector = absl::StrCat(element, lanes);
+  const std::string element(MemoryType(memory)), vector = absl::StrCat(element, lanes);
   std::string name = load ? "gather_" : "scatter_";
   if (space != AddrSpace::kGlobal) absl::StrAppend(&name, std::string(AddrSpaceName(space)), "_");
   absl::StrAppend(&name, vector);
-  if (!named_.insert(name).second) return name;
+  if (!strided_.insert(name).second) return name;
   std::string text = absl::StrCat("static inline ", load ? vector : "void", " ", name, "(",
-                                  SpacePrefix(space), load ? "const " : "", element, "* p, int s",
-                                  load ? "" : absl::StrCat(", ", vector, " x"), ") {\n",
-                                  load ? absl::StrCat("  return (", vector, ")(") : "");
+                                  std::string(SpacePrefix(space)), load ? "const " : "", element,
+                                  "* p, int s", load ? "" : absl::StrCat(", ", vector, " x"),
+                                  ") {\n", load ? absl::StrCat("  return (", vector, ")(") : "");
   constexpr char kLane[] = "0123456789abcdef";
   for (int i = 0; i < lanes; ++i) {
     const std::string at = i == 0 ? "p[0]" : i == 1 ? "p[s]" : absl::StrCat("p[", i, " * s]");

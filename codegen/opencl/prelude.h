@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "ir/dtype.h"
 #include "ir/op.h"
@@ -50,7 +51,9 @@ class Prelude {
   bool no_contraction_ = false, fp16_ = false, fp64_ = false;
   bool wide_vectors_ = false, sampler_ = false;
   std::set<std::string> types_, casts_, functions_;
-  std::set<std::string> named_;  // what is asked for often and is in these already
+  // What is asked for often and is in these already.
+  std::set<std::pair<Scalar, int>> unaligned_;
+  std::set<std::string> strided_;
 };
 
 }  // namespace tg::opencl

@@ -41,14 +41,20 @@ absl::StatusOr<RenderedModule> RenderModule(const Module& module,
   }
   RenderedModule all;
   opencl::Prelude prelude;
-  std::string bodies;
+  size_t size = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (!rendered[i].ok()) return rendered[i].status();
     prelude.Merge(preludes[i]);
-    absl::StrAppend(&bodies, bodies.empty() ? "" : "\n", rendered[i]->body);
+    size += rendered[i]->body.size() + 1;
     all.kernels.push_back(*std::move(rendered[i]));
   }
-  all.source = absl::StrCat(prelude.Text(), bodies);
+  const std::string head = prelude.Text();
+  all.source.reserve(head.size() + size);
+  all.source = head;
+  for (const RenderedKernel& kernel : all.kernels) {
+    if (&kernel != &all.kernels[0]) all.source += '\n';
+    all.source += kernel.body;
+  }
   return all;
 }
 

@@ -9,7 +9,7 @@
 namespace tg::opencl {
 namespace {
 
-const char* ScalarName(Scalar s) {
+std::string_view ScalarName(Scalar s) {
   switch (s) {
     case Scalar::kVoid:
       return "void";
@@ -59,7 +59,9 @@ Scalar IntOfSize(int bits, bool is_signed) {
 }
 
 std::string WithLanes(Scalar s, int lanes) {
-  return lanes == 1 ? ScalarName(s) : Cat(ScalarName(s), lanes);
+  std::string name(ScalarName(s));
+  if (lanes != 1) Append(name, lanes);
+  return name;
 }
 
 std::string FloatLiteral(Scalar s, int64_t bits) {
@@ -92,11 +94,11 @@ std::string ValueType(Scalar s, int lanes) { return WithLanes(s, lanes); }
 
 std::string MaskType(int bits, int lanes) { return WithLanes(IntOfSize(bits, true), lanes); }
 
-std::string MemoryType(Scalar s) { return ScalarName(s == Scalar::kBool ? Scalar::kU8 : s); }
+std::string_view MemoryType(Scalar s) { return ScalarName(s == Scalar::kBool ? Scalar::kU8 : s); }
 
 Scalar UnsignedOf(Scalar s) { return IntOfSize(BitWidth(s), false); }
 
-std::string SpacePrefix(AddrSpace space) {
+std::string_view SpacePrefix(AddrSpace space) {
   switch (space) {
     case AddrSpace::kGlobal:
       return "__global ";

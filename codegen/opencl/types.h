@@ -7,6 +7,7 @@
 #define TG_CODEGEN_OPENCL_TYPES_H_
 
 #include <string>
+#include <string_view>
 
 #include "ir/dtype.h"
 
@@ -16,11 +17,11 @@ namespace tg::opencl {
 std::string ValueType(Scalar s, int lanes);
 std::string MaskType(int bits, int lanes);  // "int4"
 // The element of a buffer or array: "uchar" for a bool.
-std::string MemoryType(Scalar s);
+std::string_view MemoryType(Scalar s);
 // The unsigned integer of the same size.
 Scalar UnsignedOf(Scalar s);
 // The address space qualifier with a blank behind it; "" for what belongs to a work-item.
-std::string SpacePrefix(AddrSpace space);
+std::string_view SpacePrefix(AddrSpace space);
 
 // "(uchar)5" where `exact`: as a function's argument, or beside a vector; else "5", which C may
 // take as an int. Floats are exact to the bit.
