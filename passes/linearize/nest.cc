@@ -22,7 +22,6 @@ class Finder {
   absl::StatusOr<Nest> Run() {
     nest_.nodes = PostOrder(kernel_.body.root);
     Number();
-    FindOpenRanges();
     const int left = open_.back();
     if (left != 0) {
       return Error(absl::StrCat(RangeText(sets_[left][0]), " is not closed by any end"));
@@ -48,6 +47,7 @@ class Finder {
     return closed;
   }
 
+  // Numbers the nodes, and finds the ranges that are open at each.
   void Number() {
     const size_t n = nest_.nodes.size();
     nest_.position.resize(kernel_.body.root->id + 1);  // sources have smaller ids
@@ -55,22 +55,18 @@ class Finder {
     for (const UOp* u : nest_.nodes) num_sources += u->num_srcs;
     nest_.source_positions.resize(num_sources);
     nest_.first_source.resize(n);
+    open_.resize(n);
     uint32_t next = 0;
     for (size_t p = 0; p < n; ++p) {
       const UOp* u = nest_.nodes[p];
       nest_.position[u->id] = static_cast<int>(p);
       nest_.first_source[p] = next;
-      for (const UOp* s : u->srcs()) nest_.source_positions[next++] = nest_.at(s);
-    }
-  }
-
-  void FindOpenRanges() {
-    const size_t n = nest_.nodes.size();
-    open_.resize(n);
-    for (size_t p = 0; p < n; ++p) {
-      const UOp* u = nest_.nodes[p];
       int open = 0;
-      for (int s : nest_.sources(p)) open = sets_.Union(open, open_[s]);
+      for (const UOp* source : u->srcs()) {
+        const int s = nest_.at(source);
+        nest_.source_positions[next++] = s;
+        open = sets_.Union(open, open_[s]);
+      }
       if (u->op == Op::kRange) {
         around_.push_back(open);
         open = sets_.With(open, static_cast<int>(ranges_.size()));

@@ -80,7 +80,7 @@ class Scheduler {
   }
 
  private:
-  bool IsLeaf(int item) const { return item < num_nodes_ && leaf_rank_[item] >= 0; }
+  bool IsLeaf(int item) const { return leaf_rank_[item] >= 0; }
   int BlockOf(int item) const {
     if (item >= first_loop_) return nest_.loops[item - first_loop_].parent;
     return item >= num_nodes_ ? extra_.join_blocks[item - num_nodes_] : nest_.block[item];
@@ -106,7 +106,7 @@ class Scheduler {
 
   void CollectItems() {
     items_.resize(nest_.loops.size());
-    leaf_rank_.assign(num_nodes_, -1);
+    leaf_rank_.assign(num_items_, -1);
     std::vector<int> leaves;
     for (int p = 0; p < num_nodes_; ++p) {
       const UOp* u = nest_.nodes[p];
@@ -260,7 +260,7 @@ class Scheduler {
   std::mt19937_64* shuffle_;
   int num_nodes_ = 0, first_loop_ = 0, num_items_ = 0;
   std::vector<std::vector<int>> items_;        // by loop
-  std::vector<int8_t> leaf_rank_;              // by position, of what leads the kernel; else -1
+  std::vector<int8_t> leaf_rank_;              // by item, of what leads the kernel; else -1
   std::vector<int> operands_, first_operand_;  // in their block; by item: its first one
   // The other needs, each item's a list from edge to edge; edge 0 is the end of lists.
   struct Edge {
