@@ -62,7 +62,7 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
 
 absl::Status KernelWriter::CheckType(const UOp* u) {
   const Scalar s = u->dtype.scalar();
-  if (!u->dtype.is_value() || s == Scalar::kVoid || u->dtype == computed_) return absl::OkStatus();
+  if (s == Scalar::kVoid) return absl::OkStatus();
   const int n = u->dtype.lanes();
   if (n != 1 && n != 2 && n != 4 && n != 8 && n != 16) {
     return Unsupported(u, "OpenCL's vectors have 2, 4, 8 or 16 lanes");
@@ -84,7 +84,9 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
 }
 
 absl::Status KernelWriter::Write(const UOp* u) {
-  if (absl::Status s = CheckType(u); !s.ok()) return s;
+  if (u->dtype.is_value() && u->dtype != computed_) {
+    if (absl::Status s = CheckType(u); !s.ok()) return s;
+  }
   switch (u->op) {
     case Op::kConst:
     case Op::kVConst:

@@ -106,7 +106,7 @@ class KernelWriter {
   std::string BarrierFences(const UOp* u) const;
   std::string TypeOf(const UOp* u, const Expr& e) const;
   absl::Status Unsupported(const UOp* u, std::string_view why) const;
-  absl::Status CheckType(const UOp* u);
+  absl::Status CheckType(const UOp* u);  // of a value
   // What values of type `s` are in the source: bits where the target does not compute in f16.
   Scalar Shown(Scalar s) const { return s == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : s; }
   std::string Type(Scalar s, int lanes) const;

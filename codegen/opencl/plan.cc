@@ -186,26 +186,16 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const Regi
 void Plan::DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
                           std::span<const int> accesses) {
   int common = block_[accesses[0]];
-  auto level = [&](int block) {
-    int n = 0;
-    for (; block > 0; block = parent_[block]) ++n;
-    return n;
+  const auto widen = [&](int block) {
+    while (common != block) {
+      int& later = common > block ? common : block;  // which does not hold the other
+      later = parent_[later];
+    }
   };
   for (int a : accesses) {
-    int other = block_[a];
-    while (common != other) {
-      int& deeper = level(common) >= level(other) ? common : other;
-      deeper = parent_[deeper];
-    }
-  }
-  // A load's text may move on to an outer block.
-  for (int a : accesses) {
-    if (order[a]->op != Op::kLoad) continue;
-    int other = block_[last_text_[a]];
-    while (common != other) {
-      int& deeper = level(common) >= level(other) ? common : other;
-      deeper = parent_[deeper];
-    }
+    widen(block_[a]);
+    // A load's text may move on to an outer block.
+    if (order[a]->op == Op::kLoad) widen(block_[last_text_[a]]);
   }
   piece.declare = order[piece.first]->op != Op::kStore || block_[piece.first] != common;
 }
