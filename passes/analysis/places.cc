@@ -1,9 +1,11 @@
 #include "passes/analysis/places.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {
@@ -12,11 +14,15 @@ namespace {
 // By axis of a value.
 using Places = std::vector<AxisLoops>;
 
-// A walk from the stores to the loads that meets a node after all of its users.
+// A walk from the stores to nodes of `ops` that meets a node after all of its users.
 class Walk {
  public:
-  Walk(const Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes)
+  Walk(const Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
+       std::initializer_list<Op> ops)
       : axes_(axes), shapes_(shapes), order_(body.Order()) {
+    for (const UOp* u : order_) {
+      if (llvm::is_contained(ops, u->op) || LeadsOn(u)) wanted_.Insert(u);
+    }
     for (const UOp* store : body.root->srcs()) {
       Places at(shapes.Of(store->src(0)).size());
       for (size_t i = 0; i < axes.size(); ++i) {
@@ -26,13 +32,13 @@ class Walk {
     }
   }
 
-  // Calls `visit(u, ways)` for each value but loads, with the numbers of the places by which it is
-  // read. `visit` may give it others, by which its sources are read then.
+  // Calls `visit(u, ways)` for each of these nodes and of what is made of them, with the numbers of
+  // the places by which it is read. `visit` may give it others, by which its sources are read then.
   template <typename Visit>
   void Run(Visit visit) {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const UOp* u = *it;
-      if (u->op == Op::kLoad || ways_.Get(u).empty()) continue;
+      if (ways_.Get(u).empty()) continue;
       Ways ways = std::move(ways_[u]);
       visit(u, ways);
       for (uint32_t at : ways) Continue(u, at);
@@ -48,6 +54,7 @@ class Walk {
 
  private:
   void Push(const UOp* u, uint32_t at) {
+    if (!wanted_.Contains(u)) return;
     if (shapes_.Of(u).empty()) at = 0;
     Ways& known = ways_[u];
     for (uint32_t k : known) {
@@ -56,7 +63,12 @@ class Walk {
     known.push_back(at);
   }
 
+  bool LeadsOn(const UOp* u) const {
+    return llvm::any_of(u->srcs(), [&](const UOp* s) { return wanted_.Contains(s); });
+  }
+
   void Continue(const UOp* u, uint32_t number) {
+    if (!LeadsOn(u)) return;
     if (IsMovement(u->op)) {
       const UOp* from = u->src(0);
       Push(from, Add(LoopsThrough(u, shapes_.Of(from), shapes_.Of(u), places_[number])));
@@ -77,6 +89,7 @@ class Walk {
   const std::vector<const UOp*> order_;
   std::vector<Places> places_ = {{}};  // 0: of what has no axes
   NodeMap<Ways> ways_;
+  NodeSet wanted_;  // the nodes of `ops`, and what is made of them
 };
 
 LoopSet StoredLoops(const std::vector<BaseAxis>& axes) {
@@ -92,7 +105,7 @@ std::vector<StagedAxis> StagedAxes(const Body& body, const std::vector<BaseAxis>
   std::vector<StagedAxis> out;  // users first
   const LoopSet stored = StoredLoops(axes);
   size_t loops = axes.size();
-  Walk walk(body, axes, shapes);
+  Walk walk(body, axes, shapes, {Op::kStaged});
   walk.Run([&](const UOp* u, Walk::Ways& ways) {
     if (u->op != Op::kStaged) return;
     Places own = walk.At(ways[0]);
@@ -119,7 +132,7 @@ std::vector<LoopSet> AxisDependence(const Body& body, const std::vector<BaseAxis
   if (std::all_of(axes.begin(), axes.end(), [](const BaseAxis& a) { return a.IsStored(); })) {
     return out;
   }
-  Walk walk(body, axes, shapes);
+  Walk walk(body, axes, shapes, {Op::kReduceAxis, Op::kStaged});
   walk.Run([&](const UOp* u, Walk::Ways& ways) {
     if (u->op == Op::kReduceAxis) {
       LoopSet loops = 0;
