@@ -369,8 +369,10 @@ absl::Status OptApplier::CheckDimensions() {
   int groups = 0, locals = 0, bound = 0, free = 0;
   for (const ScheduledAxis& a : s_.axes) {
     // A local axis that group axes share keeps to itself.
-    const bool shared = std::any_of(s_.axes.begin(), s_.axes.end(),
-                                    [&](const ScheduledAxis& g) { return g.shares == a.name; });
+    const bool local = a.kind == AxisKind::kLocal || a.kind == AxisKind::kGroup;
+    const bool shared =
+        local && std::any_of(s_.axes.begin(), s_.axes.end(),
+                             [&](const ScheduledAxis& g) { return g.shares == a.name; });
     groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
     locals += a.kind == AxisKind::kLocal && !shared;
     if (a.kind == AxisKind::kGlobal) ++(a.grid_dim >= 0 ? bound : free);

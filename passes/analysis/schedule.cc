@@ -83,6 +83,8 @@ int64_t Schedule::StagedBytes() const {
 }
 
 int64_t Schedule::LocalBytes() const {
+  const auto is_group = [](const ScheduledAxis& a) { return a.kind == AxisKind::kGroup; };
+  if (llvm::none_of(axes, is_group)) return 0;
   NodeSet seen;
   int64_t sum = 0;
   for (size_t i = 0; i < base.size(); ++i) {
