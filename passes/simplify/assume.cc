@@ -163,7 +163,8 @@ BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
   return terms;
 }
 
-// What `value` is in all of `alternatives`, one by one beside `bounds`; null where they disagree.
+// What `value` is in all of `alternatives`, one by one beside `bounds`; null where they disagree,
+// or one leaves it as it is.
 const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, const UOp* value,
                        const NodeList& nodes, RuleContext& rc) {
   const UOp* agreed = nullptr;
@@ -180,7 +181,7 @@ const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, c
       if (same->range.lo > same->range.hi) continue;
     }
     const UOp* one = AssumeAll(all, 1, value, nodes, rc);
-    if (agreed && one != agreed) return nullptr;
+    if (one == value || (agreed && one != agreed)) return nullptr;
     agreed = one;
   }
   return agreed;
