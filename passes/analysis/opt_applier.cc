@@ -244,7 +244,7 @@ absl::Status OptApplier::SplitAxis(bool outer_is_n, size_t* marked) {
   size_t axis = 0;
   int64_t n = 0;
   if (absl::Status s = Operands(axis, &n, marked == nullptr); !s.ok()) return s;
-  const ScheduledAxis whole = s_.axes[axis];
+  const ScheduledAxis& whole = s_.axes[axis];
   if (absl::Status s = CheckParts(whole); !s.ok()) return s;
   if (marked && (n == 0 || (!whole.size.is_symbolic() && n == whole.max_size))) {
     const bool loop = whole.kind == AxisKind::kGlobal && opt_.name == "loop";
@@ -283,19 +283,25 @@ absl::Status OptApplier::Mark(std::initializer_list<AxisKind> from, AxisKind to,
 }
 
 void OptApplier::MoveTo(size_t axis, AxisKind to) {
+  auto& axes = s_.axes;
   // Behind all of its new rank.
-  ScheduledAxis moved = s_.axes[axis];
-  moved.kind = to;
-  moved.own_loops &= to == AxisKind::kLoop;
-  moved.grid_dim = -1;  // it is no part of the grid any more
-  size_t at = s_.axes.size();
-  while (at > 0 && Rank(s_.axes[at - 1].kind) > Rank(to)) --at;
+  size_t at = axes.size();
+  while (at > 0 && Rank(axes[at - 1].kind) > Rank(to)) --at;
   if (at > axis) --at;
-  Erase(axis);
-  Insert(at, moved);
+  axes[axis].kind = to;
+  axes[axis].own_loops &= to == AxisKind::kLoop;
+  axes[axis].grid_dim = -1;  // it is no part of the grid any more
+  const auto place = [&](size_t i) { return axes.begin() + static_cast<ptrdiff_t>(i); };
+  if (at > axis)
+    std::rotate(place(axis), place(axis + 1), place(at + 1));
+  else
+    std::rotate(place(at), place(axis), place(axis + 1));
   for (auto& digits : s_.digits) {
     for (Digit& d : digits) {
-      if (d.axis == SIZE_MAX) d.axis = at;
+      if (d.axis == axis)
+        d.axis = at;
+      else
+        d.axis += (at <= d.axis && d.axis < axis) - (axis < d.axis && d.axis <= at);
     }
   }
 }
@@ -394,19 +400,7 @@ absl::Status OptApplier::CheckLocalMemory() {
 void OptApplier::Insert(size_t at, const ScheduledAxis& axis) {
   s_.axes.insert(s_.axes.begin() + static_cast<ptrdiff_t>(at), axis);
   for (auto& digits : s_.digits) {
-    for (Digit& d : digits) d.axis += d.axis != SIZE_MAX && d.axis >= at;
-  }
-}
-
-void OptApplier::Erase(size_t at) {
-  s_.axes.erase(s_.axes.begin() + static_cast<ptrdiff_t>(at));
-  for (auto& digits : s_.digits) {
-    for (Digit& d : digits) {
-      if (d.axis == at)
-        d.axis = SIZE_MAX;
-      else if (d.axis != SIZE_MAX && d.axis > at)
-        --d.axis;
-    }
+    for (Digit& d : digits) d.axis += d.axis >= at;
   }
 }
 

@@ -68,9 +68,8 @@ class OptApplier {
   absl::Status NeedLocals();
   absl::Status CheckGroup();
 
-  // Axis numbers held in digits follow insertions and removals; the removed one becomes SIZE_MAX.
+  // Axis numbers held in digits follow.
   void Insert(size_t at, const ScheduledAxis& axis);
-  void Erase(size_t at);
 
   Schedule& s_;
   const Opt& opt_;

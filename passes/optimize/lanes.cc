@@ -45,21 +45,22 @@ double AccessCost(std::optional<int64_t> stride, const Edges& edges, int64_t lan
   return (pieces + kDecided * decided) / all;
 }
 
-}  // namespace
-
-int64_t LaneCosts::Widest() const {
+int64_t WidestOf(const Tuner& t) {
   int64_t bytes = 1;
-  for (const Access& a : t_.accesses()) {
+  for (const Access& a : t.accesses()) {
     bytes = std::max(bytes, ByteSize(a.node->src(0)->dtype.scalar()));
   }
-  return std::max<int64_t>(1, t_.target().alu_width / bytes);
+  return std::max<int64_t>(1, t.target().alu_width / bytes);
 }
+
+}  // namespace
 
 int64_t LaneCosts::Along(size_t axis) const {
   return t_.IsSymbolic(axis) ? 1 : PowerOfTwoDivisor(t_.Size(axis), Widest());
 }
 
-LaneCosts::LaneCosts(const Tuner& tuner, LoopSet shared) : t_(tuner), shared_(shared) {
+LaneCosts::LaneCosts(const Tuner& tuner, LoopSet shared)
+    : t_(tuner), shared_(shared), widest_(WidestOf(tuner)) {
   for (const BaseAxis& b : t_.schedule().base) {
     const UOp* node = t_.ReduceOf(b);
     if (node && !Find(node)) reduces_.push_back({node, 0, 0});

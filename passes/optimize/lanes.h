@@ -18,7 +18,7 @@ class LaneCosts {
   LaneCosts(const Tuner& tuner, LoopSet shared);
 
   // Lanes of the widest vector of the kernel's elements.
-  int64_t Widest() const;
+  int64_t Widest() const { return widest_; }
   // Lanes that vectors along an axis have; 1: none.
   int64_t Along(size_t axis) const;
 
@@ -103,6 +103,7 @@ class LaneCosts {
 
   const Tuner& t_;
   const LoopSet shared_;
+  const int64_t widest_;
   std::vector<Reduce> reduces_;
   std::vector<const UOp*> reduce_of_;  // by access
 };

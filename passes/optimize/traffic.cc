@@ -34,9 +34,15 @@ Traffic::Traffic(const Tuner& t, size_t own_loops) : t_(t), own_loops_(own_loops
 }
 
 double Traffic::Of(const Nest& nest, std::initializer_list<Cache> caches) const {
-  llvm::SmallVector<double, 32> bytes;  // by level and load
-  for (size_t level = 0; level <= nest.size(); ++level) {
-    for (const Load& load : loads_) bytes.push_back(Bytes(load, nest, level));
+  const size_t n = loads_.size();
+  llvm::SmallVector<double, 32> bytes((nest.size() + 1) * n);  // by level and load
+  for (size_t i = 0; i < n; ++i) {
+    Strides strides = loads_[i].inside;
+    for (size_t level = nest.size();; --level) {
+      bytes[level * n + i] = Bytes(loads_[i], strides);
+      if (level == 0) break;
+      AddLoop(strides, loads_[i], nest, level - 1);
+    }
   }
   double cost = 0;
   for (const Cache& cache : caches) cost += cache.cost * BeyondCache(nest, bytes, cache);
@@ -98,27 +104,27 @@ void Traffic::Add(Strides& strides, const Load& load, size_t axis, int64_t steps
   strides.insert(llvm::upper_bound(strides, own), own);
 }
 
+void Traffic::AddLoop(Strides& strides, const Load& load, const Nest& nest, size_t level) {
+  const auto [axis, steps] = nest[level];
+  // An axis in blocks is in two loops.
+  int64_t within = 1;
+  for (size_t n = level + 1; n < nest.size(); ++n) {
+    if (nest[n].first == axis) within *= nest[n].second;
+  }
+  auto* inner = llvm::find(strides, std::pair(load.strides[axis], within));
+  if (within > 1 && inner != strides.end()) strides.erase(inner);
+  Add(strides, load, axis, steps * within);
+}
+
 bool Traffic::Same(const Load& a, const Load& b) const {
-  if (a.slot != b.slot || Bytes(a, {}, 0) != Bytes(b, {}, 0)) return false;
+  if (a.slot != b.slot || Bytes(a, a.inside) != Bytes(b, b.inside)) return false;
   for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
     if (IsAround(t_.schedule().axes[i].kind) && a.strides[i] != b.strides[i]) return false;
   }
   return true;
 }
 
-double Traffic::Bytes(const Load& load, const Nest& nest, size_t level) const {
-  Strides strides = load.inside;
-  for (size_t n = level; n < nest.size(); ++n) {
-    // An axis in blocks is in two loops.
-    int64_t steps = nest[n].second;
-    bool again = false;
-    for (size_t m = level; m < nest.size(); ++m) {
-      if (m == n || nest[m].first != nest[n].first) continue;
-      steps *= nest[m].second;
-      again |= m < n;
-    }
-    if (!again) Add(strides, load, nest[n].first, steps);
-  }
+double Traffic::Bytes(const Load& load, const Strides& strides) const {
   if (load.is_packed) {
     double elements = 1;
     for (const auto& [stride, steps] : strides) elements *= static_cast<double>(steps);

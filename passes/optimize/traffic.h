@@ -54,8 +54,10 @@ class Traffic {
   void AddLoads(const NodeSet* of, size_t store);
   static void Add(Strides& strides, const Load& load, size_t axis, int64_t steps);
   bool Same(const Load& a, const Load& b) const;
-  // What the loops of `nest` from number `level` on read, with all that is inside of them.
-  double Bytes(const Load& load, const Nest& nest, size_t level) const;
+  // Adds the loop of `nest` with number `level` around those from the next one on.
+  static void AddLoop(Strides& strides, const Load& load, const Nest& nest, size_t level);
+  // What is read in so many steps of these strides.
+  double Bytes(const Load& load, const Strides& strides) const;
 
   const Tuner& t_;
   const size_t own_loops_;
