@@ -6,14 +6,45 @@
 
 namespace tg {
 
-llvm::SmallVector<const UOp*, 16> FreeLeaves::Compute(const UOp* u) const {
-  llvm::SmallVector<const UOp*, 16> out;
+namespace {
+
+bool IsBefore(const UOp* a, const UOp* b) { return a->id < b->id; }
+
+// Whether a node is, or closes, a loop or an unrolled axis.
+bool Changes(Op op) {
+  switch (op) {
+    case Op::kRange:
+    case Op::kUnroll:
+    case Op::kEnd:
+    case Op::kReduce:
+    case Op::kStore:
+    case Op::kContract:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+const FreeLeaves::Leaves* FreeLeaves::Compute(const UOp* u) {
+  const Leaves* most = &none_;
   for (const UOp* s : u->srcs()) {
-    const auto& leaves = rows_.Get(s).leaves;
-    out.append(leaves.begin(), leaves.end());
+    if (leaves_.Get(s)->size() > most->size()) most = leaves_.Get(s);
+  }
+  const auto within_most = [&](const UOp* s) {
+    const Leaves* its = leaves_.Get(s);
+    return its == most ||
+           std::includes(most->begin(), most->end(), its->begin(), its->end(), IsBefore);
+  };
+  if (!Changes(u->op) && llvm::all_of(u->srcs(), within_most)) return most;
+  Leaves& out = kept_.emplace_back();
+  for (const UOp* s : u->srcs()) {
+    const Leaves* its = leaves_.Get(s);
+    out.append(its->begin(), its->end());
   }
   if (u->op == Op::kRange || u->op == Op::kUnroll) out.push_back(u);
-  std::sort(out.begin(), out.end(), [](const UOp* a, const UOp* b) { return a->id < b->id; });
+  std::sort(out.begin(), out.end(), IsBefore);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   if (u->op == Op::kEnd || u->op == Op::kReduce) {
     llvm::erase_if(out, [&](const UOp* leaf) {
@@ -31,27 +62,23 @@ llvm::SmallVector<const UOp*, 16> FreeLeaves::Compute(const UOp* u) const {
              std::find(axes.begin(), axes.end(), leaf->word()) != axes.end();
     });
   }
-  return out;
+  return &out;
 }
 
 llvm::ArrayRef<const UOp*> FreeLeaves::Of(const UOp* u) {
-  if (const Row& row = rows_.Get(u); row.done) return row.leaves;
+  if (const Leaves* known = leaves_.Get(u)) return *known;
   llvm::SmallVector<const UOp*, 32> stack = {u};
   while (!stack.empty()) {
     const UOp* top = stack.back();
     const size_t before = stack.size();
     for (const UOp* s : top->srcs()) {
-      if (!rows_.Get(s).done) stack.push_back(s);
+      if (!leaves_.Get(s)) stack.push_back(s);
     }
     if (stack.size() != before) continue;
     stack.pop_back();
-    if (rows_.Get(top).done) continue;
-    const auto leaves = Compute(top);
-    Row& row = rows_[top];
-    row.leaves.assign(leaves.begin(), leaves.end());
-    row.done = true;
+    if (!leaves_.Get(top)) leaves_[top] = Compute(top);
   }
-  return rows_[u].leaves;
+  return *leaves_[u];
 }
 
 std::vector<const UOp*> FreeLeaves::RangesOf(const UOp* u) {

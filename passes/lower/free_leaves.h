@@ -2,6 +2,7 @@
 #ifndef TG_PASSES_LOWER_FREE_LEAVES_H_
 #define TG_PASSES_LOWER_FREE_LEAVES_H_
 
+#include <deque>
 #include <vector>
 
 #include "ir/builder.h"
@@ -22,13 +23,14 @@ class FreeLeaves {
   std::vector<const UOp*> UnrollsOf(const UOp* u);
 
  private:
-  struct Row {
-    bool done = false;
-    llvm::SmallVector<const UOp*, 4> leaves;
-  };
-  llvm::SmallVector<const UOp*, 16> Compute(const UOp* u) const;
+  using Leaves = llvm::SmallVector<const UOp*, 4>;
 
-  NodeMap<Row> rows_;
+  // Of a node whose sources have theirs.
+  const Leaves* Compute(const UOp* u);
+
+  NodeMap<const Leaves*> leaves_;  // most nodes share a source's
+  std::deque<Leaves> kept_;
+  const Leaves none_;
 };
 
 // Row-major number of the current lane over these `unroll` nodes, and in `count` how many there
