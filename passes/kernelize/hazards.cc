@@ -64,7 +64,7 @@ class Finder {
         }
       }
     }
-    if (!out_.Copies()) BreakCycles();
+    if (!reads_.empty() && !out_.Copies()) BreakCycles();
     return std::move(out_);
   }
 

@@ -26,19 +26,18 @@ bool IsViewOfBuffer(const UOp* u) {
 
 }  // namespace
 
-Placement::Placement(const Module& module, const Body& body, UOpSpan order)
-    : devices_(module, *body.context) {
-  several_ = NamesDevices(module, order);
-  if (!several_) return;
+Placement::Placement(const Module& module, const Body& body, UOpSpan order) {
+  if (!NamesDevices(module, order)) return;
+  devices_.emplace(module, *body.context);
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOp* u = *it;
-    const DeviceId own = devices_.Of(u);
+    const DeviceId own = devices_->Of(u);
     // What a copy takes from anywhere is stored on the default device.
     const bool copy = u->op == Op::kCopy;
     const DeviceId here = copy ? kDefaultDevice : own != kAnyDevice ? own : user_.Get(u);
     if (here == kAnyDevice) continue;
     for (const UOp* s : copy ? u->srcs() : SourcesOnOneDevice(u)) {
-      if (devices_.Of(s) != kAnyDevice) continue;
+      if (devices_->Of(s) != kAnyDevice) continue;
       DeviceId& user = user_[s];
       user = user == kAnyDevice || user == here ? here : kSeveral;
     }
@@ -46,7 +45,8 @@ Placement::Placement(const Module& module, const Body& body, UOpSpan order)
 }
 
 DeviceId Placement::Of(const UOp* u) {
-  if (const DeviceId own = devices_.Of(u); own != kAnyDevice) return own;
+  if (!devices_) return kDefaultDevice;
+  if (const DeviceId own = devices_->Of(u); own != kAnyDevice) return own;
   const DeviceId user = user_.Get(u);
   return user > kAnyDevice ? user : kDefaultDevice;
 }

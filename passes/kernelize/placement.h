@@ -3,6 +3,7 @@
 #ifndef TG_PASSES_KERNELIZE_PLACEMENT_H_
 #define TG_PASSES_KERNELIZE_PLACEMENT_H_
 
+#include <optional>
 #include <string>
 
 #include "ir/builder.h"
@@ -21,22 +22,21 @@ class Placement {
   Placement(const Module& module, const Body& body, UOpSpan order);
 
   // Whether the graph may be over several devices.
-  bool several() const { return several_; }
+  bool several() const { return devices_.has_value(); }
   // Of a node of the body: never kAnyDevice.
   DeviceId Of(const UOp* u);
-  const std::string& Name(DeviceId device) const { return devices_.Name(device); }
-  std::string Describe(DeviceId device) const { return devices_.Describe(device); }
+  // Empty: the default device.
+  std::string Name(DeviceId device) const { return devices_ ? devices_->Name(device) : ""; }
   // Whether it is made of constants and places alone, in such a graph.
-  bool IsOnAny(const UOp* u) { return several_ && devices_.Of(u) == kAnyDevice; }
+  bool IsOnAny(const UOp* u) { return devices_ && devices_->Of(u) == kAnyDevice; }
   // Whether it is that and has users on two or more: its memory would have to be on each.
   bool IsEverywhere(const UOp* u) const { return user_.Get(u) == kSeveral; }
 
  private:
   static constexpr DeviceId kSeveral = -1;
 
-  DeviceMap devices_;
-  bool several_;
-  NodeMap<DeviceId> user_;  // of what is on every device; 0: nobody needs it
+  std::optional<DeviceMap> devices_;  // nullopt: there is but the default one
+  NodeMap<DeviceId> user_;            // of what is on every device; 0: nobody needs it
 };
 
 // What stands for copy `u` of `x`: `x` where that is there already, or on every device; else one

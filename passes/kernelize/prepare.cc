@@ -1,6 +1,7 @@
 #include "passes/kernelize/prepare.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -29,12 +30,11 @@ class Preparer {
         body_(body),
         b_(*body.context),
         shapes_(shapes),
-        devices_(module, *body.context),
         uniforms_(module, *body.context, shapes_),
         closed_forms_(module, *body.context, shapes_) {}
 
   absl::Status Run(RootOrder& order) {
-    const bool several = NamesDevices(module_, order.Get());
+    if (NamesDevices(module_, order.Get())) devices_.emplace(module_, *body_.context);
     for (const UOp* u : order.Get()) {
       for (const UOp* s : u->srcs()) ++users_[s];
     }
@@ -51,7 +51,7 @@ class Preparer {
       }
       NoteWhatVaries(u);
       const UOp* to = u->op == Op::kSink ? AssignOutputs(module_, body_, shapes_, map_,
-                                                         several ? &devices_ : nullptr)
+                                                         devices_ ? &*devices_ : nullptr)
                                          : Simplify(u);
       map_[u] = to;
       uniforms_.Note(to);
@@ -91,7 +91,7 @@ class Preparer {
         if (srcs[0]->op == Op::kContiguous || IsStored(srcs[0])) return srcs[0];
         break;
       case Op::kCopy:
-        return SimplifyCopy(b_, devices_, shapes_, u, srcs[0],
+        return SimplifyCopy(b_, *devices_, shapes_, u, srcs[0],
                             [&](const Shape& shape) { return IsEmpty(shape); });
       case Op::kAssign:
         // Nothing is written: there is no value, and nothing to wait for.
@@ -219,7 +219,7 @@ class Preparer {
   Body& body_;
   Builder b_;
   ShapeMap& shapes_;
-  DeviceMap devices_;
+  std::optional<DeviceMap> devices_;  // where the graph names any
   Uniforms uniforms_;
   ClosedForms closed_forms_;
   NodeSet varies_;
