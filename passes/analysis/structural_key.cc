@@ -5,40 +5,42 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {
-namespace {
-
-void AppendWord(std::string& key, uint64_t word) {
-  key.append(reinterpret_cast<const char*>(&word), sizeof word);
-}
-
-}  // namespace
-
 std::string StructuralKey(const Body& body) {
   std::string key;
   NodeMap<uint32_t> number;
   uint32_t next = 0;
+  llvm::SmallVector<uint64_t, 256> words;  // the key's last ones, which `key` does not have yet
+  const auto flush = [&] {
+    key.append(reinterpret_cast<const char*>(words.data()), sizeof(uint64_t) * words.size());
+    words.clear();
+  };
   for (const UOp* u : body.Order()) {
     number[u] = next++;
-    AppendWord(key, static_cast<uint64_t>(u->op));
     const DType t = u->dtype;
-    AppendWord(key, static_cast<uint64_t>(t.scalar()) | static_cast<uint64_t>(t.kind()) << 8 |
-                        static_cast<uint64_t>(t.space()) << 16 |
-                        static_cast<uint64_t>(t.lanes()) << 24);
-    AppendWord(key, static_cast<uint64_t>(t.is_image() ? t.height() << 32 | t.width() : t.size()));
-    llvm::SmallVector<int64_t, 8> words(u->words().begin(), u->words().end());
-    AppendWord(key, words.size());
+    words.push_back(static_cast<uint64_t>(u->op));
+    words.push_back(static_cast<uint64_t>(t.scalar()) | static_cast<uint64_t>(t.kind()) << 8 |
+                    static_cast<uint64_t>(t.space()) << 16 |
+                    static_cast<uint64_t>(t.lanes()) << 24);
+    words.push_back(static_cast<uint64_t>(t.is_image() ? t.height() << 32 | t.width() : t.size()));
+    const std::span<const int64_t> own = u->words();
+    words.push_back(own.size());
+    words.append(own.begin(), own.end());
     // Strings count by their text: ids depend on what else the context holds.
-    std::string text;
-    ForEachStringWord(GetOpInfo(u->op), words, [&](int64_t& w) {
-      text += body.context->String(static_cast<StringId>(w));
-      text += '\0';
-      w = 0;
-    });
-    for (int64_t w : words) AppendWord(key, static_cast<uint64_t>(w));
-    key += text;
-    AppendWord(key, u->num_srcs);
-    for (const UOp* s : u->srcs()) AppendWord(key, number[s]);
+    if (HasStrings(u->op)) {
+      std::string text;
+      ForEachStringWord(GetOpInfo(u->op), std::span(words.end() - own.size(), own.size()),
+                        [&](uint64_t& w) {
+                          text += body.context->String(static_cast<StringId>(w));
+                          text += '\0';
+                          w = 0;
+                        });
+      flush();
+      key += text;
+    }
+    words.push_back(u->num_srcs);
+    for (const UOp* s : u->srcs()) words.push_back(number.Get(s));
   }
+  flush();
   return key;
 }
 
