@@ -7,9 +7,8 @@
 
 namespace tg {
 
-int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size) {
-  if (!size.is_symbolic()) return size.value();
-  return Bounds(ctx, &module).Max(size.symbol());
+int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol) {
+  return Bounds(ctx, &module).Max(symbol);
 }
 
 std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes) {

@@ -31,8 +31,11 @@ struct BaseAxis {
 // extents.
 std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes);
 
-// The greatest value of an extent: a symbolic one is bounded by the module's variables.
-int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size);
+// The greatest value of an expression over the module's variables, and so of an extent.
+int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol);
+inline int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size) {
+  return size.is_symbolic() ? MaxOf(module, ctx, size.symbol()) : size.value();
+}
 
 // What an axis is before any opt.
 AxisKind KindOf(const BaseAxis& base);

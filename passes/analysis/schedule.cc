@@ -16,11 +16,10 @@ bool Schedule::FindInPlace() const {
   }
   for (const UOp* call : calls->Of(kernel)) {
     for (int64_t w : written) {
-      for (int64_t i = 0; i < call->num_srcs && w < call->num_srcs; ++i) {
-        const auto buffer = [&](int64_t at) {
-          return BufferOf(call->src(static_cast<size_t>(at)));
-        };
-        if (i != w && buffer(i) == buffer(w)) return true;
+      if (w >= call->num_srcs) continue;
+      const UOp* buffer = BufferOf(call->src(static_cast<size_t>(w)));
+      for (int64_t i = 0; i < call->num_srcs; ++i) {
+        if (i != w && BufferOf(call->src(static_cast<size_t>(i))) == buffer) return true;
       }
     }
   }
@@ -137,15 +136,16 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
   }
   for (const UOp* store : kernel.body.root->srcs()) AddArgument(store->src(0), schedule.written);
   schedule.stores = kernel.body.root->num_srcs;
+  schedule.axes.reserve(schedule.base.size());
+  schedule.digits.reserve(schedule.base.size());
   for (size_t i = 0; i < schedule.base.size(); ++i) {
     const BaseAxis& b = schedule.base[i];
-    ScheduledAxis axis;
+    ScheduledAxis& axis = schedule.axes.emplace_back();
     axis.name = b.name;
     axis.size = b.size;
     axis.max_size = b.max_size;
     axis.kind = KindOf(b);
     axis.base = i;
-    schedule.axes.push_back(axis);
     schedule.digits.push_back({{i, 1}});
     schedule.padded.push_back(false);
   }

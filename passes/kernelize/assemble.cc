@@ -143,13 +143,14 @@ class Assembler {
 
   // The name of the draft's kernel, which is added to the module unless an equal one is there.
   std::string KernelOf(KernelDraft& d) {
-    if (const auto known = by_draft_.find(d.key); known != by_draft_.end()) {
+    std::string* known = d.key.empty() ? nullptr : &by_draft_[d.key];
+    if (known && !known->empty()) {
       ++context_.statistics["kernelize.equal-kernels"];
-      return known->second;
+      return *known;
     }
     BuildKernel(module_, body_, shapes_, plan_, d);
     std::string name = pool_.Add(std::move(d.kernel), context_);
-    if (!d.key.empty()) by_draft_.emplace(d.key, name);
+    if (known) *known = name;
     return name;
   }
 

@@ -87,11 +87,11 @@ bool Planner::Keeps(const UOp* u, const std::string& reason) {
 }
 
 bool Planner::CutsRows(const UOp* u, const UOp* kernel) {
-  std::vector<LoopDigit> digits;
+  llvm::SmallVector<LoopDigit, 8> digits, own;
   double evaluations = 0;
   for (UseId use : node_uses_[u]) {
     double iterations = 1;
-    std::vector<LoopDigit> own;
+    own.clear();
     for (const AxisLoops& axis : uses_.Loops(use)) {
       if (!axis.exact) return false;
       for (const LoopDigit& d : axis.digits) {
@@ -101,7 +101,7 @@ bool Planner::CutsRows(const UOp* u, const UOp* kernel) {
       }
     }
     evaluations += own == digits ? 0 : iterations;
-    digits.insert(digits.end(), own.begin(), own.end());
+    digits.append(own.begin(), own.end());
   }
   if (evaluations > cost_.Elements(u)) return false;
   const Shape& whole = shapes_.Of(kernel);

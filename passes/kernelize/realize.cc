@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "passes/kernelize/cost.h"
@@ -66,22 +67,24 @@ std::vector<const UOp*> AlsoStored(std::vector<const UOp*> known,
   std::vector<const UOp*> out = std::move(known);
   NodeSet listed;
   for (const UOp* u : out) listed.Insert(u);
+  NodeMap<uint32_t> seen;  // for which of `stored` last, from 1
+  uint32_t number = 0;
+  llvm::SmallVector<const UOp*, 16> reads, stack;
   for (const UOp* u : stored) {
     bool reduces = u->op == Op::kReduceAxis;
-    std::vector<const UOp*> reads;
+    ++number;
+    reads.clear();
     if (plan.IsRealized(u) && !reduces) {
-      NodeSet seen;
-      std::vector<const UOp*> stack(u->srcs().begin(), u->srcs().end());
+      stack.assign(u->srcs().begin(), u->srcs().end());
       while (!stack.empty() && !reduces) {
-        const UOp* s = stack.back();
-        stack.pop_back();
-        if (!seen.Insert(s) || IsStored(s)) continue;
+        const UOp* s = stack.pop_back_val();
+        if (std::exchange(seen[s], number) == number || IsStored(s)) continue;
         if (plan.IsRealized(s)) {
           reads.push_back(s);
           continue;
         }
         reduces = s->op == Op::kReduceAxis;
-        stack.insert(stack.end(), s->srcs().begin(), s->srcs().end());
+        stack.append(s->srcs().begin(), s->srcs().end());
       }
     }
     if (reduces || reads.empty()) reads = {u};

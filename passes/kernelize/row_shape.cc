@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
 namespace tg {
 namespace {
 
 // The axis of size `n` cut at strides `cuts`; whole where they do not divide each other.
-void AppendParts(int64_t n, std::vector<int64_t> cuts, Shape& out) {
+void AppendParts(int64_t n, llvm::SmallVectorImpl<int64_t>& cuts, Shape& out) {
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  std::erase_if(cuts, [&](int64_t c) { return c == 1 || c == n; });
+  llvm::erase_if(cuts, [&](int64_t c) { return c == 1 || c == n; });
   cuts.insert(cuts.begin(), 1);
   cuts.push_back(n);
   for (size_t i = 1; i < cuts.size(); ++i) {
@@ -20,11 +23,12 @@ void AppendParts(int64_t n, std::vector<int64_t> cuts, Shape& out) {
 
 }  // namespace
 
-Shape CutAtDigits(const Shape& shape, const std::vector<LoopDigit>& digits) {
+Shape CutAtDigits(const Shape& shape, llvm::ArrayRef<LoopDigit> digits) {
   Shape out;
   uint32_t loop = 0;
+  llvm::SmallVector<int64_t, 8> cuts;
   for (const Dim& d : shape) {
-    std::vector<int64_t> cuts;
+    cuts.clear();
     if (!d.Is(1)) {
       for (const LoopDigit& digit : digits) {
         if (digit.loop != loop) continue;
@@ -36,7 +40,7 @@ Shape CutAtDigits(const Shape& shape, const std::vector<LoopDigit>& digits) {
     if (cuts.empty() || d.is_symbolic())
       out.push_back(d);
     else
-      AppendParts(d.value(), std::move(cuts), out);
+      AppendParts(d.value(), cuts, out);
   }
   return out;
 }

@@ -68,6 +68,14 @@ UseId UseTable::Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t l
   return id;
 }
 
+UseTable::UseTable(const Module& module, const Context& ctx, ShapeMap& shapes)
+    : module_(module), ctx_(ctx), shapes_(shapes) {
+  // Most nodes are used in one way.
+  rows_.reserve(ctx.num_nodes());
+  ids_.reserve(ctx.num_nodes());
+  steps_.reserve(ctx.num_nodes());
+}
+
 UseId UseTable::Root(const UOp* root) {
   return latest_.Get(root) ? roots_.Get(root) : Root(root, {});
 }

@@ -28,8 +28,7 @@ using UseList = llvm::SmallVector<UseId, 2>;
 
 class UseTable {
  public:
-  UseTable(const Module& module, const Context& ctx, ShapeMap& shapes)
-      : module_(module), ctx_(ctx), shapes_(shapes) {}
+  UseTable(const Module& module, const Context& ctx, ShapeMap& shapes);
 
   // The use of what kernel `root` stores, element by element.
   UseId Root(const UOp* root);
