@@ -135,6 +135,7 @@ absl::Status Rewriter::Run(const UOp* root) {
       Finish(f.built);
       continue;
     }
+    if (hits_.empty()) hits_.resize(rules_.num_rules());
     ++hits_[f.rule];
     if (recent_.size() < kRecent) recent_.resize(kRecent, f.rule);
     recent_[num_applications_++ % kRecent] = f.rule;

@@ -31,9 +31,7 @@ class Rewriter {
   // do not know of, such as shapes.
   using FixUp = const UOp* (*)(void* data, const UOp* from, const UOp* to);
 
-  Rewriter(const RuleSet& rules, RuleContext rc) : rules_(rules), rc_(rc) {
-    hits_.resize(rules.num_rules());
-  }
+  Rewriter(const RuleSet& rules, RuleContext rc) : rules_(rules), rc_(rc) {}
   ~Rewriter();
   Rewriter(const Rewriter&) = delete;
   Rewriter& operator=(const Rewriter&) = delete;
@@ -63,7 +61,7 @@ class Rewriter {
 
   RuleContext& context() { return rc_; }
   uint64_t num_applications() const { return num_applications_; }
-  const std::vector<uint64_t>& hits() const { return hits_; }  // by rule
+  const std::vector<uint64_t>& hits() const { return hits_; }  // by rule; empty: none was applied
   // "  12  x + 0 -> x  (add_mul_rules.h:9)" for each rule that was applied, most often first.
   std::string HitReport() const;
 
@@ -108,7 +106,7 @@ struct RewriteOptions {
 };
 struct RewriteResult {
   uint64_t applications = 0;
-  std::vector<uint64_t> hits;  // by rule
+  std::vector<uint64_t> hits;  // as Rewriter::hits
   std::string report;          // HitReport
 };
 absl::StatusOr<RewriteResult> Rewrite(Body& body, const RuleSet& rules,

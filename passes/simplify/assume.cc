@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/engine.h"
 #include "passes/simplify/linear.h"
@@ -93,8 +94,7 @@ const UOp* Algebra(const UOp* u, RuleContext& rc) {
 // What is like `x`, but known to lie within `range`.
 const UOp* StandIn(const UOp* x, Interval range, RuleContext& rc) {
   if (range.IsPoint()) return UniformConst(rc.ctx, x->dtype, range.lo);
-  const std::string name =
-      "$" + std::to_string(x->id) + "$" + std::to_string(range.lo) + "$" + std::to_string(range.hi);
+  const std::string name = absl::StrCat("$", x->id, "$", range.lo, "$", range.hi);
   const UOp* stand_in = rc.ctx.Make(Op::kVar, x->dtype, {}, Attr{rc.ctx.Intern(name)});
   rc.bounds.Declare(stand_in, range);
   return stand_in;

@@ -97,7 +97,7 @@ const UOp* SimplifyIdSum(const UOp* u, Rewriter& rewriter) {
   LinearForm form;
   form.type = u->dtype;
   if (!IdSum(rc).Add(u, 1, form)) return nullptr;
-  const UOp* sum = BuildLinear(form, rc);
+  const UOp* sum = BuildLinear(form, rc, u);
   // The parts of a sum are sums.
   const UOp* part = sum;
   for (; part->op == Op::kAdd; part = part->src(0)) {

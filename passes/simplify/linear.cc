@@ -198,30 +198,9 @@ void SortTerms(LinearForm& form, RuleContext& rc) {
             });
 }
 
-const UOp* BuildLinear(LinearForm& form, RuleContext& rc) {
-  SortTerms(form, rc);
-  // Lanes of constants stand last: with the constant they are one sum, to be folded.
-  const UOp *sum = nullptr, *constants = nullptr;
-  const auto add = [&](const UOp*& to, const UOp* u) {
-    to = to ? rc.ctx.Make(Op::kAdd, form.type, {to, u}) : u;
-  };
-  for (const auto& [node, coef] : form.terms) {
-    const UOp* term =
-        coef == 1 ? node
-                  : rc.ctx.Make(Op::kMul, form.type, {node, UniformConst(rc.ctx, form.type, coef)});
-    add(node->op == Op::kVConst ? constants : sum, term);
-  }
-  if (form.constant != 0 || (!sum && !constants)) {
-    add(constants, UniformConst(rc.ctx, form.type, form.constant));
-  }
-  if (constants) add(sum, constants);
-  return sum;
-}
-
 namespace {
 
-// Whether BuildLinear would make `u` of these terms, which are sorted: most sums already are as
-// they should be, and need not be made again to be told so.
+// Whether `u` is the canonical form of these terms, which are sorted: most sums already are.
 bool IsBuilt(const LinearForm& form, const UOp* u) {
   const auto is_constant = [&](const UOp* v, int64_t bits) {
     return v->dtype == form.type && UniformBits(v) == bits;
@@ -245,12 +224,32 @@ bool IsBuilt(const LinearForm& form, const UOp* u) {
 
 }  // namespace
 
+const UOp* BuildLinear(LinearForm& form, RuleContext& rc, const UOp* old) {
+  SortTerms(form, rc);
+  if (old && IsBuilt(form, old)) return old;
+  // Lanes of constants stand last: with the constant they are one sum, to be folded.
+  const UOp *sum = nullptr, *constants = nullptr;
+  const auto add = [&](const UOp*& to, const UOp* u) {
+    to = to ? rc.ctx.Make(Op::kAdd, form.type, {to, u}) : u;
+  };
+  for (const auto& [node, coef] : form.terms) {
+    const UOp* term =
+        coef == 1 ? node
+                  : rc.ctx.Make(Op::kMul, form.type, {node, UniformConst(rc.ctx, form.type, coef)});
+    add(node->op == Op::kVConst ? constants : sum, term);
+  }
+  if (form.constant != 0 || (!sum && !constants)) {
+    add(constants, UniformConst(rc.ctx, form.type, form.constant));
+  }
+  if (constants) add(sum, constants);
+  return sum;
+}
+
 const UOp* CanonicalSum(const UOp* u, RuleContext& rc) {
   auto form = ParseLinear(u);
   if (!form) return nullptr;
   JoinDivMod(*form, rc);
-  SortTerms(*form, rc);
-  return IsBuilt(*form, u) ? nullptr : BuildLinear(*form, rc);
+  return BuildLinear(*form, rc, u);
 }
 
 const UOp* DistributeProduct(const UOp* u, RuleContext& rc) {

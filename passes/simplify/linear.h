@@ -44,8 +44,9 @@ struct LinearForm {
 // nullopt where `u` is no integer or index, or too long.
 std::optional<LinearForm> ParseLinear(const UOp* u);
 void SortTerms(LinearForm& form, RuleContext& rc);
-// The node of the canonical form. Sorts the terms.
-const UOp* BuildLinear(LinearForm& form, RuleContext& rc);
+// The node of the canonical form. Sorts the terms. `old`: a node of the same value, which need not
+// be made again where it is that already.
+const UOp* BuildLinear(LinearForm& form, RuleContext& rc, const UOp* old = nullptr);
 
 // ---- Rules
 // A sum, in canonical form; pairs of a quotient and a remainder that make up a whole are joined.

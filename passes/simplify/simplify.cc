@@ -102,7 +102,7 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifySta
   }
   rewriter.SetFinal(body.num_simple);
   if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;
-  if (stats) {
+  if (stats && rewriter.num_applications() > 0) {
     stats->applications += rewriter.num_applications();
     stats->report += rewriter.HitReport();
     stats->hits.resize(rewriter.hits().size());
