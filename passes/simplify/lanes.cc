@@ -1,7 +1,6 @@
 #include "passes/simplify/lanes.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
@@ -11,6 +10,22 @@ namespace {
 
 using Nodes = llvm::SmallVector<const UOp*, 16>;
 UOpSpan Span(const Nodes& v) { return {v.data(), v.size()}; }
+
+// A list attribute: its length and its items.
+using List = llvm::SmallVector<int64_t, 32>;
+List EmptyList() { return {0}; }
+void Append(List& list, std::span<const int64_t> items) {
+  list.append(items.begin(), items.end());
+  list[0] += static_cast<int64_t>(items.size());
+}
+void Append(List& list, int64_t item) { Append(list, {&item, 1}); }
+// These lanes of a list's items.
+List Picked(std::span<const int64_t> items, std::span<const int64_t> lanes) {
+  List out = {static_cast<int64_t>(lanes.size())};
+  for (int64_t i : lanes) out.push_back(items[static_cast<size_t>(i)]);
+  return out;
+}
+std::span<const int64_t> Span(const List& list) { return {list.data(), list.size()}; }
 
 const UOp* Vectorize(RuleContext& rc, const Nodes& scalars) {
   if (scalars.size() == 1) return scalars[0];
@@ -22,19 +37,15 @@ const UOp* Splat(RuleContext& rc, const UOp* x, int lanes) {
   return lanes == 1 ? x : rc.ctx.Make(Op::kSplat, x->dtype.WithLanes(lanes), {x});
 }
 
-const UOp* Constants(RuleContext& rc, DType type, std::span<const int64_t> bits) {
-  if (bits.size() == 1) return UniformConst(rc.ctx, type.WithLanes(1), bits[0]);
-  std::vector<int64_t> words = {static_cast<int64_t>(bits.size())};
-  words.insert(words.end(), bits.begin(), bits.end());
-  return rc.ctx.Make(Op::kVConst, type.WithLanes(static_cast<int>(bits.size())), {},
-                     rc.ctx.MakeAttr(Op::kVConst, words));
+const UOp* Constants(RuleContext& rc, DType type, const List& bits) {
+  if (bits[0] == 1) return UniformConst(rc.ctx, type.WithLanes(1), bits[1]);
+  return rc.ctx.Make(Op::kVConst, type.WithLanes(static_cast<int>(bits[0])), {},
+                     rc.ctx.MakeAttr(Op::kVConst, Span(bits)));
 }
 
-const UOp* Gep(RuleContext& rc, const UOp* x, std::span<const int64_t> lanes) {
-  std::vector<int64_t> words = {static_cast<int64_t>(lanes.size())};
-  words.insert(words.end(), lanes.begin(), lanes.end());
-  return rc.ctx.Make(Op::kGep, x->dtype.WithLanes(static_cast<int>(lanes.size())), {x},
-                     rc.ctx.MakeAttr(Op::kGep, words));
+const UOp* Gep(RuleContext& rc, const UOp* x, const List& lanes) {
+  return rc.ctx.Make(Op::kGep, x->dtype.WithLanes(static_cast<int>(lanes[0])), {x},
+                     rc.ctx.MakeAttr(Op::kGep, Span(lanes)));
 }
 
 // A gep of it disappears.
@@ -42,15 +53,14 @@ bool HasKnownLanes(const UOp* u) {
   return u->op == Op::kVectorize || u->op == Op::kSplat || u->op == Op::kVConst;
 }
 
-// The lanes that all of `parts` pick of one vector, which goes to *of; empty where they do not.
-std::vector<int64_t> LanesOfOne(UOpSpan parts, const UOp** of) {
-  std::vector<int64_t> lanes;
+// One gep of what all of `parts` are lanes of; null where there is no such vector.
+const UOp* LanesOfOne(RuleContext& rc, UOpSpan parts) {
+  List lanes = EmptyList();
   for (const UOp* p : parts) {
-    if (p->op != Op::kGep || p->src(0) != parts[0]->src(0)) return {};
-    lanes.insert(lanes.end(), p->list().begin(), p->list().end());
+    if (p->op != Op::kGep || p->src(0) != parts[0]->src(0)) return nullptr;
+    Append(lanes, p->list());
   }
-  *of = parts[0]->src(0);
-  return lanes;
+  return Gep(rc, parts[0]->src(0), lanes);
 }
 
 }  // namespace
@@ -60,14 +70,13 @@ const UOp* FoldGep(const UOp* u, RuleContext& rc) {
   const auto lanes = u->list();
   if (!x->dtype.is_value()) return nullptr;
   bool identity = static_cast<size_t>(x->dtype.lanes()) == lanes.size();
-  for (size_t i = 0; i < lanes.size(); ++i) identity &= lanes[i] == static_cast<int64_t>(i);
+  for (size_t i = 0; i < lanes.size() && identity; ++i) {
+    identity = lanes[i] == static_cast<int64_t>(i);
+  }
   if (identity) return x;
   switch (x->op) {
-    case Op::kVConst: {
-      std::vector<int64_t> bits;
-      for (int64_t i : lanes) bits.push_back(x->list()[static_cast<size_t>(i)]);
-      return Constants(rc, x->dtype, bits);
-    }
+    case Op::kVConst:
+      return Constants(rc, x->dtype, Picked(x->list(), lanes));
     case Op::kSplat:
       return Splat(rc, x->src(0), static_cast<int>(lanes.size()));
     case Op::kVectorize: {
@@ -75,19 +84,16 @@ const UOp* FoldGep(const UOp* u, RuleContext& rc) {
       for (int64_t i : lanes) picked.push_back(x->src(static_cast<size_t>(i)));
       return Vectorize(rc, picked);
     }
-    case Op::kGep: {
-      std::vector<int64_t> inner;
-      for (int64_t i : lanes) inner.push_back(x->list()[static_cast<size_t>(i)]);
-      return Gep(rc, x->src(0), inner);
-    }
+    case Op::kGep:
+      return Gep(rc, x->src(0), Picked(x->list(), lanes));
     case Op::kCat: {
       int64_t first = 0;
       for (const UOp* part : x->srcs()) {
         const int64_t n = part->dtype.lanes();
         const auto inside = [&](int64_t i) { return i >= first && i < first + n; };
         if (std::all_of(lanes.begin(), lanes.end(), inside)) {
-          std::vector<int64_t> inner;
-          for (int64_t i : lanes) inner.push_back(i - first);
+          List inner = EmptyList();
+          for (int64_t i : lanes) Append(inner, i - first);
           return n == 1 ? Splat(rc, part, static_cast<int>(lanes.size())) : Gep(rc, part, inner);
         }
         first += n;
@@ -101,7 +107,8 @@ const UOp* FoldGep(const UOp* u, RuleContext& rc) {
   Nodes srcs;
   for (const UOp* s : x->srcs()) {
     if (!HasKnownLanes(s)) return nullptr;
-    srcs.push_back(Gep(rc, s, lanes));
+    const DType type = s->dtype.WithLanes(u->dtype.lanes());
+    srcs.push_back(rc.ctx.Make(Op::kGep, type, {s}, u->attr));
   }
   return rc.ctx.Make(x->op, u->dtype, Span(srcs), x->attr);
 }
@@ -111,16 +118,14 @@ const UOp* FoldVectorize(const UOp* u, RuleContext& rc) {
   if (!u->dtype.is_value()) return nullptr;
   const auto all = [&](auto f) { return std::all_of(u->srcs().begin(), u->srcs().end(), f); };
   if (all([](const UOp* s) { return s->op == Op::kConst; })) {
-    std::vector<int64_t> bits;
-    for (const UOp* s : u->srcs()) bits.push_back(s->word());
+    List bits = EmptyList();
+    for (const UOp* s : u->srcs()) Append(bits, s->word());
     return Constants(rc, u->dtype, bits);
   }
   if (all([&](const UOp* s) { return s == u->src(0); })) {
     return Splat(rc, u->src(0), u->dtype.lanes());
   }
-  const UOp* of = nullptr;
-  const std::vector<int64_t> lanes = LanesOfOne(u->srcs(), &of);
-  return lanes.empty() ? nullptr : Gep(rc, of, lanes);
+  return LanesOfOne(rc, u->srcs());
 }
 
 const UOp* FoldCat(const UOp* u, RuleContext& rc) {
@@ -128,10 +133,9 @@ const UOp* FoldCat(const UOp* u, RuleContext& rc) {
   if (!u->dtype.is_value()) return nullptr;
   const auto all = [&](auto f) { return std::all_of(u->srcs().begin(), u->srcs().end(), f); };
   if (all([](const UOp* s) { return s->op == Op::kVConst || s->op == Op::kConst; })) {
-    std::vector<int64_t> bits;
+    List bits = EmptyList();
     for (const UOp* s : u->srcs()) {
-      if (s->op == Op::kConst) bits.push_back(s->word());
-      if (s->op == Op::kVConst) bits.insert(bits.end(), s->list().begin(), s->list().end());
+      s->op == Op::kConst ? Append(bits, s->word()) : Append(bits, s->list());
     }
     return Constants(rc, u->dtype, bits);
   }
@@ -163,9 +167,7 @@ const UOp* FoldCat(const UOp* u, RuleContext& rc) {
     }
     return Vectorize(rc, flat);
   }
-  const UOp* of = nullptr;
-  const std::vector<int64_t> lanes = LanesOfOne(u->srcs(), &of);
-  return lanes.empty() ? nullptr : Gep(rc, of, lanes);
+  return LanesOfOne(rc, u->srcs());
 }
 
 const UOp* FoldSplat(const UOp* u, RuleContext& rc) {
