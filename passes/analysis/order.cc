@@ -19,10 +19,26 @@ uint64_t HashText(std::string_view s) {
   return h;
 }
 
+// Fills `table` up to `root` by `from_sources`, and returns the root's entry. 0: none yet.
+template <typename T, typename F>
+T Fill(NodeMap<T>& table, const UOp* root, F&& from_sources) {
+  llvm::SmallVector<const UOp*, 32> stack = {root};
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    const size_t pending = stack.size();
+    for (const UOp* s : u->srcs()) {
+      if (table.Get(s) == 0) stack.push_back(s);
+    }
+    if (stack.size() != pending) continue;
+    stack.pop_back();
+    if (table.Get(u) == 0) table[u] = from_sources(u);
+  }
+  return table.Get(root);
+}
+
 }  // namespace
 
-StructuralOrder::Key StructuralOrder::FromSources(const UOp* u) const {
-  Key key;
+uint64_t StructuralOrder::HashFromSources(const UOp* u) const {
   uint64_t h = Mix(static_cast<uint64_t>(u->op) + 0x2545f491, u->dtype.Hash());
   const OpInfo& info = GetOpInfo(u->op);
   ForEachField(info, u->words(), [&](const AttrField& field, auto words) {
@@ -36,55 +52,38 @@ StructuralOrder::Key StructuralOrder::FromSources(const UOp* u) const {
                        : static_cast<uint64_t>(words[i]));
     }
   });
-  for (const UOp* s : u->srcs()) {
-    const Key& source = keys_[s->id];
-    h = Mix(h, source.hash);
-    key.rank = std::max(key.rank, source.rank);
-  }
+  for (const UOp* s : u->srcs()) h = Mix(h, hashes_.Get(s));
+  return h ? h : 1;
+}
+
+int64_t StructuralOrder::RankFromSources(const UOp* u) const {
+  int64_t rank = 0;
+  for (const UOp* s : u->srcs()) rank = std::max(rank, ranks_.Get(s) - 1);
   switch (u->op) {
     case Op::kVar:
-      key.rank = kVarRank;
-      break;
+      return kVarRank;
     case Op::kSpecial:
-      key.rank = std::max(key.rank, kSpecialRank + u->word());
-      break;
+      return std::max(rank, kSpecialRank + u->word());
     case Op::kUnroll:
-      key.rank = kUnrollRank + std::clamp<int64_t>(u->word(), 0, kRangeRank - kUnrollRank - 1);
-      break;
+      return kUnrollRank + std::clamp<int64_t>(u->word(), 0, kRangeRank - kUnrollRank - 1);
     case Op::kRange:
-      key.rank = std::max(key.rank, kRangeRank + u->word());
-      break;
+      return std::max(rank, kRangeRank + u->word());
     case Op::kLoad:
     case Op::kBuffer:
     case Op::kDefineGlobal:
     case Op::kScratch:
-      key.rank = std::max(key.rank, kMemoryRank);
-      break;
+      return std::max(rank, kMemoryRank);
     default:
-      break;
+      return rank;
   }
-  key.hash = h ? h : 1;
-  return key;
 }
 
-StructuralOrder::Key StructuralOrder::Compute(const UOp* root) {
-  const auto done = [&](const UOp* u) { return u->id < keys_.size() && keys_[u->id].hash; };
-  llvm::SmallVector<const UOp*, 32> stack = {root};
-  while (!stack.empty()) {
-    const UOp* u = stack.back();
-    if (done(u)) {
-      stack.pop_back();
-      continue;
-    }
-    const size_t pending = stack.size();
-    for (const UOp* s : u->srcs()) {
-      if (!done(s)) stack.push_back(s);
-    }
-    if (stack.size() != pending) continue;
-    if (u->id >= keys_.size()) keys_.resize(std::max<size_t>(u->id + 1 + keys_.size(), 64));
-    keys_[u->id] = FromSources(u);
-  }
-  return keys_[root->id];
+int64_t StructuralOrder::ComputeRank(const UOp* root) {
+  return Fill(ranks_, root, [&](const UOp* u) { return 1 + RankFromSources(u); });
+}
+
+uint64_t StructuralOrder::ComputeHash(const UOp* root) {
+  return Fill(hashes_, root, [&](const UOp* u) { return HashFromSources(u); });
 }
 
 }  // namespace tg

@@ -8,44 +8,47 @@
 #define TG_PASSES_ANALYSIS_ORDER_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "ir/context.h"
 #include "ir/uop.h"
+#include "ir/walk.h"
 
 namespace tg {
 
 class StructuralOrder {
  public:
-  struct Key {
-    uint64_t hash = 0;  // 0: not computed
-    int64_t rank = 0;
-  };
   static constexpr int64_t kVarRank = 1, kSpecialRank = 2, kUnrollRank = 100, kRangeRank = 1000,
                            kMemoryRank = int64_t{1} << 60;
 
   explicit StructuralOrder(const Context& ctx) : ctx_(ctx) {}
 
-  Key Of(const UOp* u) {
-    if (u->id < keys_.size() && keys_[u->id].hash) return keys_[u->id];
-    return Compute(u);
+  int64_t Rank(const UOp* u) {
+    const int64_t known = ranks_.Get(u);
+    return (known != 0 ? known : ComputeRank(u)) - 1;
   }
-  int64_t Rank(const UOp* u) { return Of(u).rank; }
+  // Of the structure. Few nodes are asked for it: most differ by rank from those beside them.
+  uint64_t Hash(const UOp* u) {
+    const uint64_t known = hashes_.Get(u);
+    return known != 0 ? known : ComputeHash(u);
+  }
 
   // < 0, 0 or > 0. 0 only for one node (or a collision of 64-bit hashes).
   int Compare(const UOp* a, const UOp* b) {
     if (a == b) return 0;
-    const Key ka = Of(a), kb = Of(b);
-    if (ka.rank != kb.rank) return ka.rank < kb.rank ? -1 : 1;
-    return ka.hash < kb.hash ? -1 : ka.hash > kb.hash;
+    if (Rank(a) != Rank(b)) return Rank(a) < Rank(b) ? -1 : 1;
+    return Hash(a) < Hash(b) ? -1 : Hash(a) > Hash(b);
   }
 
  private:
-  Key Compute(const UOp* u);
-  Key FromSources(const UOp* u) const;
+  int64_t ComputeRank(const UOp* u);
+  uint64_t ComputeHash(const UOp* u);
+  // Of a node whose sources have theirs.
+  int64_t RankFromSources(const UOp* u) const;
+  uint64_t HashFromSources(const UOp* u) const;
 
   const Context& ctx_;
-  std::vector<Key> keys_;
+  NodeMap<int64_t> ranks_;  // 1 + the rank; 0: not computed
+  NodeMap<uint64_t> hashes_;
 };
 
 }  // namespace tg

@@ -189,12 +189,12 @@ void SortTerms(LinearForm& form, RuleContext& rc) {
               // Lanes that differ are constants too, and stand where those do.
               const bool va = a.node->op == Op::kVConst, vb = b.node->op == Op::kVConst;
               if (va != vb) return vb;
-              const StructuralOrder::Key ka = rc.order.Of(a.node), kb = rc.order.Of(b.node);
-              if (ka.rank != kb.rank) return ka.rank < kb.rank;
+              const int64_t ra = rc.order.Rank(a.node), rb = rc.order.Rank(b.node);
+              if (ra != rb) return ra < rb;
               if (magnitude(a.coef) != magnitude(b.coef)) {
                 return magnitude(a.coef) > magnitude(b.coef);
               }
-              return ka.hash < kb.hash;
+              return rc.order.Hash(a.node) < rc.order.Hash(b.node);
             });
 }
 
