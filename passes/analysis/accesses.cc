@@ -1,8 +1,10 @@
 #include "passes/analysis/accesses.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/view_index.h"
@@ -117,23 +119,26 @@ class Finder {
         if (axes_[i].IsStored()) at.index[axes_[i].dim] = leaves_[i];
       }
       Record(store, at);
-      Push(store->src(1), at);
+      Push(store->src(1), Keep(std::move(at)));
     }
     while (!work_.empty()) {
-      const auto [u, at] = std::move(work_.back());
+      const auto [u, at] = work_.back();
       work_.pop_back();
-      Visit(u, at);
+      Visit(u, *at);
     }
     return std::move(out_);
   }
 
  private:
-  void Push(const UOp* u, Position at) {
-    if (shapes_.Of(u).empty()) at.index.clear();
-    std::vector<Position>& seen = seen_[u];
-    if (std::find(seen.begin(), seen.end(), at) != seen.end()) return;
+  const Position* Keep(Position at) { return &positions_.emplace_back(std::move(at)); }
+
+  void Push(const UOp* u, const Position* at) {
+    if (shapes_.Of(u).empty() && !at->index.empty()) at = Keep({{}, at->valid});
+    auto& seen = seen_[u];
+    const auto is_it = [&](const Position* other) { return other == at || *other == *at; };
+    if (llvm::any_of(seen, is_it)) return;
     seen.push_back(at);
-    work_.emplace_back(u, std::move(at));
+    work_.emplace_back(u, at);
   }
 
   // Conditions are only asked for what they depend on: all of them are kept side by side, as they
@@ -155,14 +160,14 @@ class Finder {
     if (u->op == Op::kLoad) {
       Record(u, at);
     } else if (IsMovement(u->op)) {
-      Push(u->src(0), Map(u, at));
+      Push(u->src(0), Keep(Map(u, at)));
     } else if (u->op == Op::kReduceAxis) {
       Position from = at;
       for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
       for (size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].reduce == u) from.index[axes_[i].dim] = leaves_[i];
       }
-      Push(u->src(0), std::move(from));
+      Push(u->src(0), Keep(std::move(from)));
     } else if (u->op == Op::kStaged) {
       Position from = {at.index, nullptr};
       const Shape& shape = shapes_.Of(u);
@@ -172,9 +177,9 @@ class Finder {
       for (size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].staged == u) from.index[axes_[i].dim] = leaves_[i];
       }
-      Push(u->src(0), std::move(from));
+      Push(u->src(0), Keep(std::move(from)));
     } else {
-      for (const UOp* s : u->srcs()) Push(s, at);
+      for (const UOp* s : u->srcs()) Push(s, &at);
     }
   }
 
@@ -220,8 +225,9 @@ class Finder {
   Builder b_;
   Bounds bounds_;
   std::vector<const UOp*> leaves_;
-  std::vector<std::pair<const UOp*, Position>> work_;
-  NodeMap<std::vector<Position>> seen_;
+  std::deque<Position> positions_;
+  std::vector<std::pair<const UOp*, const Position*>> work_;
+  NodeMap<llvm::SmallVector<const Position*, 1>> seen_;
   std::vector<Access> out_;
 };
 

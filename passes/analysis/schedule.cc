@@ -26,8 +26,8 @@ bool Schedule::FindInPlace() const {
   return false;
 }
 
-std::vector<size_t> Schedule::AxesOf(const UOp* node) const {
-  std::vector<size_t> out;
+AxisList Schedule::AxesOf(const UOp* node) const {
+  AxisList out;
   for (size_t i = 0; i < axes.size(); ++i) {
     const BaseAxis& own = base[axes[i].base];
     if (own.reduce == node || own.staged == node) out.push_back(i);

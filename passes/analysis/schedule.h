@@ -43,6 +43,9 @@ struct Digit {
   int64_t stride = 1;
 };
 
+// Positions in Schedule::axes.
+using AxisList = llvm::SmallVector<size_t, 8>;
+
 struct Schedule {
   std::vector<BaseAxis> base;
   std::vector<ScheduledAxis> axes;                  // in the order of the kernel's name
@@ -63,7 +66,7 @@ struct Schedule {
     return *in_place_;
   }
   // The axes of a reduce or a staged value, as positions in `axes`.
-  std::vector<size_t> AxesOf(const UOp* node) const;
+  AxisList AxesOf(const UOp* node) const;
   std::vector<Axis> ToAxes() const;
   int64_t GroupSize() const;   // work-items a group: local and group axes
   int64_t UpcastSize() const;  // upcast and vector axes

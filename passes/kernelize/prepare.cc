@@ -160,7 +160,7 @@ class Preparer {
   // Scalars that elementwise `u` computes for every element are what an expand makes of them, like
   // sources of one element that are no scalars: what an expand stands above is planned as a whole.
   void SpreadScalars(const UOp* u, llvm::SmallVectorImpl<const UOp*>& srcs) {
-    const Shape shape = shapes_.Of(u);
+    const Shape& shape = shapes_.Of(u);
     if (shape.empty()) return;
     for (const UOp*& s : srcs) {
       const bool leaf = s->op == Op::kConst || s->op == Op::kVar;
@@ -175,7 +175,7 @@ class Preparer {
   // Reduce `u` of `x` in two steps, the first of which has up to 256 times as many results (1024 on
   // a GPU); null where it has enough of them, few terms, or no axis that divides well.
   const UOp* SplitReduce(const UOp* u, const UOp* x) {
-    const Shape from = shapes_.Of(u->src(0)), to = shapes_.Of(u);
+    const Shape &from = shapes_.Of(u->src(0)), &to = shapes_.Of(u);
     const bool exact = module_.flags.has(ModuleFlag::kNoReassociate);
     if (!IsStatic(from) || (exact && u->dtype.is_float())) return nullptr;
     const int64_t results = NumElements(to);
@@ -204,7 +204,7 @@ class Preparer {
 
   // A constant of `u`'s shape.
   const UOp* Filled(const UOp* u, int64_t bits) {
-    const Shape shape = shapes_.Of(u);
+    const Shape& shape = shapes_.Of(u);
     const UOp* c = b_.ConstBits(u->dtype, bits);
     uniforms_.Note(c);
     if (shape.empty()) return c;

@@ -119,7 +119,7 @@ int64_t PartsInCache(const Tuner& t, LoopSet along) {
 }
 
 void OrderGroups(Tuner& t) {
-  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  const AxisList globals = t.Axes(AxisKind::kGlobal);
   Nest nest;
   for (size_t i : globals) nest.emplace_back(i, t.Size(i));
   for (size_t i : t.Axes(AxisKind::kLoop)) nest.emplace_back(i, t.Size(i));

@@ -33,8 +33,8 @@ void FillSquares(Tuner& t, AxisKind kind, const UOp* staged) {
   const auto own = [&](size_t i) {
     return t.schedule().base[t.schedule().axes[i].base].staged == staged;
   };
-  std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
-  std::erase_if(vectors, [&](size_t i) { return !own(i); });
+  AxisList vectors = t.Axes(AxisKind::kVector);
+  llvm::erase_if(vectors, [&](size_t i) { return !own(i); });
   if (vectors.size() != 1) return;
   const int64_t lanes = t.Size(vectors[0]);
   for (size_t i : t.Axes(kind)) {
@@ -108,7 +108,7 @@ void MakeTile(Tuner& t, const LaneCosts::Tile& tile) {
 
 bool VectorizeResults(Tuner& t, LoopSet shared) {
   const LaneCosts lanes(t, shared);
-  std::vector<size_t> axes = t.Axes(AxisKind::kGlobal);
+  AxisList axes = t.Axes(AxisKind::kGlobal);
   for (size_t i : t.Axes(AxisKind::kReduce)) {
     if (shared == 0 && lanes.HoldsReduce(i)) axes.push_back(i);
   }
@@ -128,7 +128,7 @@ bool VectorizeResults(Tuner& t, LoopSet shared) {
   for (const UOp* load : packed) t.Pack(load);
   if (shared != 0) return true;
   const LaneCosts tiled(t, 0);
-  const std::vector<size_t> vectors = t.Axes(AxisKind::kVector);
+  const AxisList vectors = t.Axes(AxisKind::kVector);
   MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back()), true));
   return true;
 }
@@ -147,9 +147,9 @@ int64_t EnoughGroups(const Tuner& t) { return int64_t{32} * t.target().compute_u
 
 void LoopOverRest(Tuner& t, LoopSet shared) {
   const int64_t enough = EnoughGroups(t);
-  std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
-  std::erase_if(globals,
-                [&](size_t i) { return (shared & LoopBit(t.schedule().axes[i].base)) != 0; });
+  AxisList globals = t.Axes(AxisKind::kGlobal);
+  llvm::erase_if(globals,
+                 [&](size_t i) { return (shared & LoopBit(t.schedule().axes[i].base)) != 0; });
   int64_t items = 1;
   for (size_t i : globals) items *= t.Size(i);
   if (globals.empty() || items <= 4 * enough) return;

@@ -19,8 +19,8 @@ namespace {
 // What a kernel keeps: its elements side by side, or the terms of what they are sums of.
 void VectorizeStaged(Tuner& t, const UOp* node) {
   const LaneCosts lanes(t, 0);
-  std::vector<size_t> axes = t.Axes(AxisKind::kStage);
-  std::erase_if(
+  AxisList axes = t.Axes(AxisKind::kStage);
+  llvm::erase_if(
       axes, [&](size_t i) { return t.schedule().base[t.schedule().axes[i].base].staged != node; });
   NodeSet sums;
   bool any = false;

@@ -28,7 +28,7 @@ const UOp* FinalReduce(const Tuner& t) {
 // A long row times a vector: few results, each a long sum. Several work-items share a sum.
 bool Matvec(Tuner& t) {
   const UOp* reduce = FinalReduce(t);
-  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  const AxisList reduces = t.Axes(AxisKind::kReduce);
   if (!reduce || static_cast<Op>(reduce->word()) != Op::kAdd || reduces.empty()) return false;
   const UOp* product = reduce->src(0);
   if (product->op != Op::kMul) return false;
@@ -174,7 +174,7 @@ void TuneForGpu(Tuner& t) {
   }
   UnrollReduce(t);
   if (t.Axes(AxisKind::kUpcast).empty() && t.Axes(AxisKind::kUnroll).empty()) {
-    const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+    const AxisList globals = t.Axes(AxisKind::kGlobal);
     const bool fits =
         !globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0;
     if (fits) t.Try("upcast", globals.back(), 4);

@@ -1,7 +1,8 @@
 #include "passes/optimize/gpu_axes.h"
 
 #include <algorithm>
-#include <vector>
+
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg {
 
@@ -24,13 +25,13 @@ void UnrollReduce(Tuner& t) {
     const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
     if (!reduce || !seen.Insert(reduce)) continue;
     const auto axes = [&](AxisKind kind) {
-      std::vector<size_t> all = t.Axes(kind);
-      std::erase_if(all, [&](size_t i) {
+      AxisList all = t.Axes(kind);
+      llvm::erase_if(all, [&](size_t i) {
         return t.schedule().base[t.schedule().axes[i].base].reduce != reduce;
       });
       return all;
     };
-    const std::vector<size_t> reduces = axes(AxisKind::kReduce);
+    const AxisList reduces = axes(AxisKind::kReduce);
     const int64_t upcast = t.schedule().UpcastSize();
     const bool unrolled = !axes(AxisKind::kUnroll).empty();
     if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= kMostProducts) continue;
@@ -39,7 +40,7 @@ void UnrollReduce(Tuner& t) {
     const int64_t size = t.Size(last);
     if (size <= 32) {
       if (!t.Try("unroll", last)) continue;
-      const std::vector<size_t> rest = axes(AxisKind::kReduce);
+      const AxisList rest = axes(AxisKind::kReduce);
       if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3) t.Try("unroll", rest.back());
     } else if (size % 4 == 0 && upcast * 4 <= kMostProducts) {
       t.Try("unroll", last, 4);

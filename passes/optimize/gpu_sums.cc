@@ -12,7 +12,7 @@ namespace {
 
 // Work-items of a group along the last axes of a reduce, from the innermost outwards: they read
 // what lies side by side. False: there are too few terms for a group.
-bool GroupAlong(Tuner& t, const std::vector<size_t>& reduces) {
+bool GroupAlong(Tuner& t, const AxisList& reduces) {
   constexpr int64_t kEnough = 128, kFew = 16;
   std::vector<std::string> names;
   int64_t terms = 1;
@@ -77,7 +77,7 @@ std::vector<std::string> FirstAxes(const Tuner& t) {
 }  // namespace
 
 bool Sums(Tuner& t) {
-  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  const AxisList reduces = t.Axes(AxisKind::kReduce);
   if (reduces.empty() || t.IsSymbolic(reduces.back())) return false;
   if (ReducesOf(t) > 1) return false;
   bool along = false;
@@ -89,7 +89,7 @@ bool Sums(Tuner& t) {
     along |= t.Stride(a, reduces.back()) == 1;
   }
   if (along) return GroupAlong(t, reduces);
-  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  const AxisList globals = t.Axes(AxisKind::kGlobal);
   const int64_t wanted = int64_t{t.target().compute_units} * 512;
   if (globals.empty() || t.IsSymbolic(globals.back()) || t.WorkItems() >= wanted) return false;
   const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), 32);
@@ -105,7 +105,7 @@ bool NestedWindows(Tuner& t) {
   const std::vector<std::string> outer = OuterReduceAxes(t);
   const int64_t pixels = Steps(t, outer);
   if (pixels < kFewNested || pixels > kMostLanes) return false;
-  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  const AxisList reduces = t.Axes(AxisKind::kReduce);
   const bool windows = std::any_of(reduces.begin(), reduces.end(), [&](size_t i) {
     const bool inner = !llvm::is_contained(outer, t.schedule().axes[i].name);
     return inner && !t.IsSymbolic(i) && t.Size(i) <= kWindow;
@@ -125,12 +125,12 @@ bool NestedReduce(Tuner& t) {
   for (const std::string& name : outer) {
     if (!t.Try("group", AxisOf(t, name))) return false;
   }
-  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  const AxisList globals = t.Axes(AxisKind::kGlobal);
   if (!globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0) {
     t.Try("upcast", globals.back(), 4);
   }
   UnrollReduce(t);
-  const std::vector<size_t> left = t.Axes(AxisKind::kReduce);
+  const AxisList left = t.Axes(AxisKind::kReduce);
   if (left.empty() || t.IsSymbolic(left[0])) return true;
   const int64_t share =
       PowerOfTwoDivisor(t.Size(left[0]), std::min(kMostShare, MostItems(t) / items));
@@ -139,7 +139,7 @@ bool NestedReduce(Tuner& t) {
 }
 
 bool GroupReduce(Tuner& t) {
-  const std::vector<size_t> reduces = t.Axes(AxisKind::kReduce);
+  const AxisList reduces = t.Axes(AxisKind::kReduce);
   const int64_t items = t.WorkItems();
   if (reduces.empty() || items > 2048) return false;
   const bool one = ReducesOf(t) == 1;

@@ -63,7 +63,7 @@ class Tuner {
   void LoopAlong(LoopSet bases);
 
   // Positions of the axes of one kind, in order; none of a folded reduce.
-  std::vector<size_t> Axes(AxisKind kind) const;
+  AxisList Axes(AxisKind kind) const;
   int64_t Size(size_t axis) const { return schedule_.axes[axis].max_size; }
   bool IsSymbolic(size_t axis) const { return schedule_.axes[axis].size.is_symbolic(); }
   // The stride of an access along a scheduled axis; nullopt where it is not linear.

@@ -214,7 +214,7 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
   return cost;
 }
 
-size_t LaneCosts::Cheapest(const std::vector<size_t>& axes, const NodeSet* only) const {
+size_t LaneCosts::Cheapest(const AxisList& axes, const NodeSet* only) const {
   size_t best = kNoAxis;
   double least = Of(kNoAxis, only);
   for (size_t i : axes) {

@@ -77,7 +77,7 @@ class LaneCosts {
   double Of(size_t axis, const NodeSet* only = nullptr) const;
   // The axis of these along which it costs least, the last of equal ones; kNoAxis where nothing is
   // better than terms side by side.
-  size_t Cheapest(const std::vector<size_t>& axes, const NodeSet* only = nullptr) const;
+  size_t Cheapest(const AxisList& axes, const NodeSet* only = nullptr) const;
 
  private:
   const Reduce* Find(const UOp* node) const;

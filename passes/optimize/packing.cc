@@ -144,7 +144,7 @@ void LoopOverPacked(Tuner& t) {
   LoopOverSame(t, along, groups, std::max(FewestGroups(t), groups * parts), /*deals=*/false);
   if (parts == 1) return;
   // The groups of a part follow each other.
-  const std::vector<size_t> globals = t.Axes(AxisKind::kGlobal);
+  const AxisList globals = t.Axes(AxisKind::kGlobal);
   const auto is_part = [&](size_t i) { return (along & LoopBit(t.schedule().axes[i].base)) != 0; };
   const auto part = llvm::find_if(globals, is_part);
   if (part == globals.end() || part == globals.begin()) return;

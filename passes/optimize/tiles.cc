@@ -17,7 +17,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width, bool wide) con
   const int64_t most =
       gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width) : MostSums(width);
   if (most <= 1) return {};
-  std::vector<size_t> axes = t_.Axes(AxisKind::kGlobal);
+  AxisList axes = t_.Axes(AxisKind::kGlobal);
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
     if (HoldsReduce(i)) axes.push_back(i);
   }

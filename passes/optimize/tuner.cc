@@ -46,7 +46,7 @@ bool Tuner::TryWith(std::string_view name, size_t axis, std::string_view other) 
 void Tuner::LoopAlong(LoopSet bases) {
   // Axes move as they are marked, so each is looked for anew.
   const auto next = [&] {
-    const std::vector<size_t> globals = Axes(AxisKind::kGlobal);
+    const AxisList globals = Axes(AxisKind::kGlobal);
     return std::any_of(globals.begin(), globals.end(), [&](size_t i) {
       return (bases & LoopBit(schedule_.axes[i].base)) != 0 && Try("loop", i);
     });
@@ -61,8 +61,8 @@ bool Tuner::Keep(Opt opt) {
   return true;
 }
 
-std::vector<size_t> Tuner::Axes(AxisKind kind) const {
-  std::vector<size_t> out;
+AxisList Tuner::Axes(AxisKind kind) const {
+  AxisList out;
   for (size_t i = 0; i < schedule_.axes.size(); ++i) {
     const UOp* reduce = schedule_.base[schedule_.axes[i].base].reduce;
     const bool folded = reduce && folded_.Contains(reduce);
