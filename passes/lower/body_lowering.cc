@@ -55,7 +55,7 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
 BodyLowering::PositionId BodyLowering::Intern(Position p) {
   uint64_t h = p.valid ? p.valid->id + 1 : 0;
   for (const UOp* u : p.index) h = (h ^ u->id) * 0x9fb21c651e98df25ull + 1;
-  std::vector<PositionId>& bucket = position_ids_[h];
+  auto& bucket = position_ids_[h >> 2];  // DenseMap keeps the greatest numbers for itself
   for (PositionId id : bucket) {
     if (positions_[id] == p) return id;
   }
@@ -174,27 +174,27 @@ const UOp* BodyLowering::Lower(const UOp* u, PositionId at) {
   std::vector<Key> missing;
   while (!stack.empty() && status_.ok()) {
     const Key key = stack.back();
-    if (values_.contains(key)) {
+    if (values_.count(key.bits())) {
       stack.pop_back();
       continue;
     }
     missing.clear();
     if (const UOp* value = Step(key, missing)) {
       body_.CarryOver(key.node, value);
-      values_[key] = value;
+      values_[key.bits()] = value;
       stack.pop_back();
     } else {
       stack.insert(stack.end(), missing.begin(), missing.end());
     }
   }
-  return status_.ok() ? values_[{u, at}] : nullptr;
+  return status_.ok() ? values_.lookup(Key{u, at}.bits()) : nullptr;
 }
 
 const UOp* BodyLowering::Find(const UOp* u, PositionId at, std::vector<Key>& missing) {
-  const auto it = values_.find({u, at});
-  if (it != values_.end()) return it->second;
-  missing.push_back({u, at});
-  return nullptr;
+  const Key key = {u, at};
+  const UOp* value = values_.lookup(key.bits());
+  if (!value) missing.push_back(key);
+  return value;
 }
 
 const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
@@ -248,9 +248,9 @@ Position BodyLowering::MapView(const UOp* u, const Position& at, const UOp** cla
 const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing) {
   const UOp* u = key.node;
   const UOp* src = u->src(0);
-  const auto [it, fresh] = moved_.try_emplace(key);
+  const auto [it, fresh] = moved_.try_emplace(key.bits());
   if (fresh) {
-    const Position at = positions_[key.at];
+    const Position& at = positions_[key.at];
     const UOp** clause = &it->second.clause;
     it->second.source =
         Intern(u->op == Op::kView

@@ -3,13 +3,14 @@
 #ifndef TG_PASSES_LOWER_BODY_LOWERING_H_
 #define TG_PASSES_LOWER_BODY_LOWERING_H_
 
-#include <map>
 #include <unordered_map>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/builder.h"
 #include "ir/shape.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
 #include "passes/analysis/schedule.h"
 #include "passes/lower/coordinates.h"
@@ -37,9 +38,8 @@ class BodyLowering {
     const UOp* node;
     PositionId at;
     friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct KeyHash {
-    size_t operator()(const Key& k) const { return k.node->id * 0x9e3779b97f4a7c15ull + k.at; }
+    // For maps by key.
+    uint64_t bits() const { return uint64_t{node->id} << 32 | at; }
   };
   // Where a movement op at one position finds its value.
   struct MovedFrom {
@@ -132,11 +132,11 @@ class BodyLowering {
   ReduceLowering reduces_;
   Staging staging_;
   std::vector<Position> positions_;
-  std::unordered_map<uint64_t, std::vector<PositionId>> position_ids_;
-  std::unordered_map<Key, const UOp*, KeyHash> values_;
-  std::unordered_map<Key, MovedFrom, KeyHash> moved_;
-  std::unordered_map<Key, ReduceAt, KeyHash> plans_, whole_plans_;
-  std::unordered_map<Key, StagedAt, KeyHash> staged_;  // by position, 0 along its own axes
+  llvm::DenseMap<uint64_t, llvm::SmallVector<PositionId, 1>> position_ids_;  // by hash
+  llvm::DenseMap<uint64_t, const UOp*> values_;
+  llvm::DenseMap<uint64_t, MovedFrom> moved_;
+  std::unordered_map<uint64_t, ReduceAt> plans_, whole_plans_;
+  std::unordered_map<uint64_t, StagedAt> staged_;  // by position, 0 along its own axes
   std::vector<const UOp*> locals_;
   NodeMap<size_t> own_loop_;      // by range: 1 + the number of its own loop; 0: it is none
   LoopRanges first_loops_;        // those of the first store

@@ -51,7 +51,7 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
 }
 
 const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
-  const auto [it, fresh] = plans_.try_emplace(key);
+  const auto [it, fresh] = plans_.try_emplace(key.bits());
   ReduceAt& plan = it->second;
   if (!fresh) return plan;
   const UOp* u = key.node;
@@ -78,7 +78,7 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
 }
 
 const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
-  const auto [it, fresh] = whole_plans_.try_emplace(key);
+  const auto [it, fresh] = whole_plans_.try_emplace(key.bits());
   ReduceAt& plan = it->second;
   if (!fresh) return plan;
   Position from = positions_[key.at];

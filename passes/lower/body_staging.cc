@@ -73,7 +73,7 @@ BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vect
     FindLoops(index, readers);
     index = InLoops(index, first_loops_);
   }
-  const auto [it, fresh] = staged_.try_emplace({key.node, Intern(kept)});
+  const auto [it, fresh] = staged_.try_emplace(Key{key.node, Intern(kept)}.bits());
   StagedAt& plan = it->second;
   if (!fresh) return plan;
   const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
