@@ -94,6 +94,7 @@ double CostModel::WeightAbove(const UOp* u, const NodeSet& stored) const {
 }
 
 void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>& cones) {
+  cones.Reserve(body_.context->num_nodes());
   for (const UOp* u : order) {
     Cone& cone = cones[u] = {};
     const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;

@@ -41,12 +41,16 @@ const UOp* ReduceWhole(Builder& b, ShapeMap& shapes, const UOp* x, Op op,
 
 void MergeReduces(const Module& module, Body& body) {
   const std::vector<const UOp*> order = body.Order();
+  const auto holds_reduce = [](const UOp* u) {
+    return u->op == Op::kReduceAxis && u->src(0)->op == Op::kReduceAxis;
+  };
+  if (std::none_of(order.begin(), order.end(), holds_reduce)) return;
   NodeMap<int> uses;
   for (const UOp* u : order) {
     for (const UOp* s : u->srcs()) ++uses[s];
   }
   const auto inner_of = [&](const UOp* u) -> const UOp* {
-    if (u->op != Op::kReduceAxis || u->src(0)->op != Op::kReduceAxis) return nullptr;
+    if (!holds_reduce(u)) return nullptr;
     const bool exact = u->dtype.is_float() && module.flags.has(ModuleFlag::kNoReassociate);
     const UOp* inner = u->src(0);
     return !exact && inner->word() == u->word() && uses.Get(inner) == 1 ? inner : nullptr;

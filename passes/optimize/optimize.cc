@@ -47,8 +47,10 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   ShapeMap shapes(module, *scratch.body.context);
   Simplifier simplifier(*scratch.body.context, &module);
   Schedule start = *MakeSchedule(module, calls, scratch, target, shapes);
-  kernel.axes = start.ToAxes();
-  if (IsTrivial(start)) return;
+  if (IsTrivial(start)) {
+    kernel.axes = start.ToAxes();
+    return;
+  }
   std::vector<Access> accesses =
       FindAccesses(scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
   // Only what counts places can do without its loop; to know costs a lowering.
