@@ -60,7 +60,7 @@ int64_t PowerOfTwoPart(int64_t d) { return d & -d; }
 
 }  // namespace
 
-Interval Bounds::FromSources(const UOp* u) const {
+Interval Bounds::FromSources(const UOp* u, size_t n) const {
   const Scalar s = u->dtype.scalar();
   switch (u->op) {
     case Op::kConst:
@@ -95,7 +95,6 @@ Interval Bounds::FromSources(const UOp* u) const {
     default:
       break;
   }
-  const size_t n = DecidingSources(u);
   if (n == 0) return FullInterval(s);
   if (IsElementwise(u->op) && !IsIdentity(u->op)) {
     Interval args[3];
@@ -124,12 +123,13 @@ Interval Bounds::Compute(const UOp* root) {
       continue;
     }
     const size_t pending = stack.size();
-    for (size_t i = 0, n = DecidingSources(u); i < n; ++i) {
+    const size_t n = DecidingSources(u);
+    for (size_t i = 0; i < n; ++i) {
       const Interval& row = rows_[u->src(i)->id];
       if (row.lo > row.hi) stack.push_back(u->src(i));
     }
     if (stack.size() == pending) {
-      const Interval v = FromSources(u);
+      const Interval v = FromSources(u, n);
       // Bounds that contradict each other belong to code that never runs.
       its = v.lo <= v.hi ? v : FullInterval(u->dtype.scalar());
       stack.pop_back();

@@ -54,7 +54,8 @@ class Bounds {
     return rows_[u->id];
   }
   Interval Compute(const UOp* u);
-  Interval FromSources(const UOp* u) const;
+  // `n`: how many sources decide it.
+  Interval FromSources(const UOp* u, size_t n) const;
   Interval Source(const UOp* u, size_t i) const { return rows_[u->src(i)->id]; }
 
   const Context& ctx_;

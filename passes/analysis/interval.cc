@@ -221,11 +221,6 @@ bool NarrowAlu(Op op, Scalar s, Interval a, Interval b, Interval* out) {
   return true;
 }
 
-Interval ConstInterval(Scalar s, int64_t bits) {
-  if (s == Scalar::kU64 && bits < 0) return {INT64_MAX, INT64_MAX};
-  return Interval::Point(bits);
-}
-
 Interval AluInterval(Op op, Scalar s, std::span<const Interval> args) {
   if (IsFloat(s)) return op == Op::kCmpLt || op == Op::kCmpNe ? Interval{0, 1} : Interval{};
   if (op == Op::kWhere) {

@@ -39,7 +39,9 @@ constexpr Interval Intersect(Interval a, Interval b) {
 // All values of a scalar type: what is known of a value of which nothing is known.
 Interval FullInterval(Scalar s);
 // The interval of the constant `bits` of type `s`.
-Interval ConstInterval(Scalar s, int64_t bits);
+constexpr Interval ConstInterval(Scalar s, int64_t bits) {
+  return s == Scalar::kU64 && bits < 0 ? Interval{INT64_MAX, INT64_MAX} : Interval::Point(bits);
+}
 // What an elementwise op yields on operands of type `s` (the type of sources 1 and 2 of a `where`).
 Interval AluInterval(Op op, Scalar s, std::span<const Interval> args);
 // What `cast` from integer, index or bool type `from` to `to` yields.

@@ -11,7 +11,8 @@ int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol) {
   return Bounds(ctx, &module).Max(symbol);
 }
 
-std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes) {
+std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes,
+                               UOpSpan order) {
   std::vector<BaseAxis> axes;
   const Context& ctx = *kernel.body.context;
   const auto add = [&](char letter, size_t number, const Dim& size, const UOp* node, size_t dim) {
@@ -32,7 +33,7 @@ std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, Shape
   }
   next = 0;
   bool stages = false;
-  for (const UOp* u : kernel.body.Order()) {
+  for (const UOp* u : order) {
     stages |= u->op == Op::kStaged;
     if (u->op != Op::kReduceAxis) continue;
     const Shape& from = shapes.Of(u->src(0));
@@ -43,7 +44,7 @@ std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, Shape
   }
   if (!stages) return axes;
   next = 0;
-  for (const StagedAxis& a : StagedAxes(kernel.body, axes, shapes)) {
+  for (const StagedAxis& a : StagedAxes(order, axes, shapes)) {
     add('s', next++, shapes.Of(a.node)[a.dim], a.node, a.dim);
   }
   return axes;

@@ -28,8 +28,9 @@ struct BaseAxis {
 
 // The axes of `kernel` (Stage::kKernel): the stored shape's extents that are not 1, then each
 // reduce's in post-order, then those that staged values keep. All stores of a kernel have the same
-// extents.
-std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes);
+// extents. `order`: the body's.
+std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes,
+                               UOpSpan order);
 
 // The greatest value of an expression over the module's variables, and so of an extent.
 int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol);

@@ -1,6 +1,7 @@
 #include "passes/analysis/opt_applier.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
@@ -229,8 +230,8 @@ void OptApplier::SplitInto(size_t axis, int64_t outer, int64_t inner) {
   low.grid_dim = -1;
   high.name += ".0";
   high.size = high.max_size = outer;
-  Insert(axis + 1, low);
   auto& digits = s_.digits[low.base];
+  Insert(axis + 1, std::move(low));
   for (size_t i = 0; i < digits.size(); ++i) {
     if (digits[i].axis != axis) continue;
     const int64_t stride = digits[i].stride;
@@ -397,8 +398,8 @@ absl::Status OptApplier::CheckLocalMemory() {
   return absl::OkStatus();
 }
 
-void OptApplier::Insert(size_t at, const ScheduledAxis& axis) {
-  s_.axes.insert(s_.axes.begin() + static_cast<ptrdiff_t>(at), axis);
+void OptApplier::Insert(size_t at, ScheduledAxis axis) {
+  s_.axes.insert(s_.axes.begin() + static_cast<ptrdiff_t>(at), std::move(axis));
   for (auto& digits : s_.digits) {
     for (Digit& d : digits) d.axis += d.axis >= at;
   }

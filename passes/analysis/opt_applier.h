@@ -69,7 +69,7 @@ class OptApplier {
   absl::Status CheckGroup();
 
   // Axis numbers held in digits follow.
-  void Insert(size_t at, const ScheduledAxis& axis);
+  void Insert(size_t at, ScheduledAxis axis);
 
   Schedule& s_;
   const Opt& opt_;

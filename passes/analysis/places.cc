@@ -17,13 +17,13 @@ using Places = std::vector<AxisLoops>;
 // A walk from the stores to nodes of `ops` that meets a node after all of its users.
 class Walk {
  public:
-  Walk(const Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
+  Walk(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
        std::initializer_list<Op> ops)
-      : axes_(axes), shapes_(shapes), order_(body.Order()) {
+      : axes_(axes), shapes_(shapes), order_(order) {
     for (const UOp* u : order_) {
       if (llvm::is_contained(ops, u->op) || LeadsOn(u)) wanted_.Insert(u);
     }
-    for (const UOp* store : body.root->srcs()) {
+    for (const UOp* store : order.back()->srcs()) {
       Places at(shapes.Of(store->src(0)).size());
       for (size_t i = 0; i < axes.size(); ++i) {
         if (axes[i].IsStored()) at[axes[i].dim] = CountedBy(i, axes[i].size);
@@ -86,7 +86,7 @@ class Walk {
 
   const std::vector<BaseAxis>& axes_;
   ShapeMap& shapes_;
-  const std::vector<const UOp*> order_;
+  const UOpSpan order_;
   std::vector<Places> places_ = {{}};  // 0: of what has no axes
   NodeMap<Ways> ways_;
   NodeSet wanted_;  // the nodes of `ops`, and what is made of them
@@ -100,12 +100,12 @@ LoopSet StoredLoops(const std::vector<BaseAxis>& axes) {
 
 }  // namespace
 
-std::vector<StagedAxis> StagedAxes(const Body& body, const std::vector<BaseAxis>& axes,
+std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes) {
   std::vector<StagedAxis> out;  // users first
   const LoopSet stored = StoredLoops(axes);
   size_t loops = axes.size();
-  Walk walk(body, axes, shapes, {Op::kStaged});
+  Walk walk(order, axes, shapes, {Op::kStaged});
   walk.Run([&](const UOp* u, Walk::Ways& ways) {
     if (u->op != Op::kStaged) return;
     Places own = walk.At(ways[0]);
@@ -125,14 +125,14 @@ std::vector<StagedAxis> StagedAxes(const Body& body, const std::vector<BaseAxis>
   return out;
 }
 
-std::vector<LoopSet> AxisDependence(const Body& body, const std::vector<BaseAxis>& axes,
+std::vector<LoopSet> AxisDependence(UOpSpan order, const std::vector<BaseAxis>& axes,
                                     ShapeMap& shapes) {
   std::vector<LoopSet> out(axes.size(), 0);
   const LoopSet stored = StoredLoops(axes);
   if (std::all_of(axes.begin(), axes.end(), [](const BaseAxis& a) { return a.IsStored(); })) {
     return out;
   }
-  Walk walk(body, axes, shapes, {Op::kReduceAxis, Op::kStaged});
+  Walk walk(order, axes, shapes, {Op::kReduceAxis, Op::kStaged});
   walk.Run([&](const UOp* u, Walk::Ways& ways) {
     if (u->op == Op::kReduceAxis) {
       LoopSet loops = 0;

@@ -19,15 +19,16 @@ struct StagedAxis {
 };
 
 // Those of a body, whose stored and reduced axes are `axes`, sources first. A staged value has room
-// for all of its axes but those that the stores go through in step (IsCountedAlike).
-std::vector<StagedAxis> StagedAxes(const Body& body, const std::vector<BaseAxis>& axes,
+// for all of its axes but those that the stores go through in step (IsCountedAlike). `order`: what
+// the body's sink reaches, sources first.
+std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes);
 
 // By axis of `axes`, all those of a kernel: for an axis of a reduce, the axes that the reduce's
 // result varies over (bit i: axes[i]); for one of a staged value, the stored axes that it is made
 // anew for; for the others 0. Work that does not vary over an axis is done once for all of it, if
 // the axis is a loop or its work-items share the work.
-std::vector<LoopSet> AxisDependence(const Body& body, const std::vector<BaseAxis>& axes,
+std::vector<LoopSet> AxisDependence(UOpSpan order, const std::vector<BaseAxis>& axes,
                                     ShapeMap& shapes);
 
 }  // namespace tg

@@ -127,11 +127,12 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
                                       const Kernel& kernel, const Target& target,
                                       ShapeMap& shapes) {
   Schedule schedule;
-  schedule.base = BaseAxes(module, kernel, shapes);
-  schedule.varies = AxisDependence(kernel.body, schedule.base, shapes);
+  const std::vector<const UOp*> order = kernel.body.Order();
+  schedule.base = BaseAxes(module, kernel, shapes, order);
+  schedule.varies = AxisDependence(order, schedule.base, shapes);
   schedule.calls = &calls;
   schedule.kernel = kernel.name;
-  for (const UOp* u : kernel.body.Order()) {
+  for (const UOp* u : order) {
     if (u->op == Op::kLoad) AddArgument(u->src(0), schedule.read);
   }
   for (const UOp* store : kernel.body.root->srcs()) AddArgument(store->src(0), schedule.written);

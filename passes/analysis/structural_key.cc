@@ -5,7 +5,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {
-std::string StructuralKey(const Body& body) {
+std::string StructuralKey(const Body& body, UOpSpan order) {
   std::string key;
   NodeMap<uint32_t> number;
   uint32_t next = 0;
@@ -14,7 +14,7 @@ std::string StructuralKey(const Body& body) {
     key.append(reinterpret_cast<const char*>(words.data()), sizeof(uint64_t) * words.size());
     words.clear();
   };
-  for (const UOp* u : body.Order()) {
+  for (const UOp* u : order) {
     number[u] = next++;
     const DType t = u->dtype;
     words.push_back(static_cast<uint64_t>(u->op));

@@ -9,7 +9,8 @@
 namespace tg {
 
 // The nodes that `body` reaches, in structure's order: the same in every run and every context.
-std::string StructuralKey(const Body& body);
+// `order`: the body's.
+std::string StructuralKey(const Body& body, UOpSpan order);
 
 }  // namespace tg
 

@@ -165,8 +165,9 @@ class Drafter {
       stores.push_back(b_.Store(out, value));
     }
     kernel_->body.root = b_.Sink(stores);
-    MergeReduces(module_, kernel_->body);
-    kernel_->metadata = Metadata();
+    RootOrder order(kernel_->body);
+    MergeReduces(module_, kernel_->body, order.Get());
+    kernel_->metadata = Metadata(order.Get());
     draft_.kernel = std::move(kernel_);
     return std::move(draft_);
   }
@@ -273,9 +274,9 @@ class Drafter {
   }
 
   // The arithmetic of the kernel, in order of execution, each op once.
-  std::vector<std::string> Metadata() {
+  static std::vector<std::string> Metadata(UOpSpan order) {
     std::vector<std::string> out;
-    for (const UOp* u : PostOrder(kernel_->body.root)) {
+    for (const UOp* u : order) {
       const bool reduce = u->op == Op::kReduceAxis;
       if (!reduce && !IsElementwise(u->op)) continue;
       std::string word(Mnemonic(reduce ? static_cast<Op>(u->word()) : u->op));

@@ -10,19 +10,21 @@ namespace tg {
 KernelPool::KernelPool(Module& module) : module_(module) {
   for (const auto& k : module.kernels) {
     names_.insert(k->name);
-    if (k->stage == Stage::kKernel && k->opts.empty()) by_key_[StructuralKey(k->body)] = k->name;
+    if (k->stage != Stage::kKernel || !k->opts.empty()) continue;
+    by_key_[StructuralKey(k->body, k->body.Order())] = k->name;
   }
 }
 
 std::string KernelPool::Add(std::unique_ptr<Kernel> kernel, PassContext& context) {
-  std::string key = StructuralKey(kernel->body);
+  const std::vector<const UOp*> order = kernel->body.Order();
+  std::string key = StructuralKey(kernel->body, order);
   const auto found = by_key_.find(key);
   if (found != by_key_.end()) {
     ++context.statistics["kernelize.equal-kernels"];
     return found->second;
   }
   ShapeMap shapes(module_, *kernel->body.context);
-  kernel->axes = ToAxes(BaseAxes(module_, *kernel, shapes));
+  kernel->axes = ToAxes(BaseAxes(module_, *kernel, shapes, order));
   const std::string name = UniqueKernelName(KernelName(kernel->axes), key, names_);
   names_.insert(name);
   kernel->name = name;

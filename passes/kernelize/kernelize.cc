@@ -38,7 +38,7 @@ void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
   std::string name = "a copy";
   if (!draft.copy) {
     ShapeMap shapes(module, *draft.kernel->body.context);
-    name = KernelName(ToAxes(BaseAxes(module, *draft.kernel, shapes)));
+    name = KernelName(ToAxes(BaseAxes(module, *draft.kernel, shapes, draft.kernel->body.Order())));
   }
   for (const UOp* u : draft.nodes) {
     const Realized& r = plan.realized[static_cast<size_t>(plan.number.Get(u)) - 1];

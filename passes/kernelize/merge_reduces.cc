@@ -39,8 +39,7 @@ const UOp* ReduceWhole(Builder& b, ShapeMap& shapes, const UOp* x, Op op,
 
 }  // namespace
 
-void MergeReduces(const Module& module, Body& body) {
-  const std::vector<const UOp*> order = body.Order();
+void MergeReduces(const Module& module, Body& body, UOpSpan order) {
   const auto holds_reduce = [](const UOp* u) {
     return u->op == Op::kReduceAxis && u->src(0)->op == Op::kReduceAxis;
   };

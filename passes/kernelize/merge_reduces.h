@@ -8,7 +8,8 @@ namespace tg {
 
 // A reduce of a reduce by one op is one, if nobody else reads the inner one: what was split to be
 // stored in parts and was not is whole again, and its axes may be scheduled in any way.
-void MergeReduces(const Module& module, Body& body);
+// `order`: the body's, before.
+void MergeReduces(const Module& module, Body& body, UOpSpan order);
 
 }  // namespace tg
 

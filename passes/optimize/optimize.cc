@@ -112,7 +112,7 @@ absl::Status Run(Module& module, PassContext& context) {
   std::map<std::string, std::string> renamed;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) continue;
-    std::string content = StructuralKey(kernel->body);
+    std::string content = StructuralKey(kernel->body, kernel->body.Order());
     for (const Opt& opt : kernel->opts) content += OptText(opt);
     renamed[kernel->name] = UniqueKernelName(KernelName(kernel->axes), content, taken);
     taken.insert(renamed[kernel->name]);

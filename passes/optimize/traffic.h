@@ -15,7 +15,7 @@
 namespace tg {
 
 // Loops over results, the outermost first: an axis and how many steps of it.
-using Nest = std::vector<std::pair<size_t, int64_t>>;
+using Nest = llvm::SmallVector<std::pair<size_t, int64_t>, 6>;
 
 // What stays from one step of a loop to the next.
 struct Cache {

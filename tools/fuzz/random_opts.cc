@@ -81,7 +81,7 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   }
   body.root = map.Get(body.root);
   ShapeMap fresh(module, ctx);
-  kernel.axes = ToAxes(BaseAxes(module, kernel, fresh));
+  kernel.axes = ToAxes(BaseAxes(module, kernel, fresh, kernel.body.Order()));
 }
 
 }  // namespace tg::fuzz
