@@ -30,9 +30,7 @@ const UOp* Builder::Index(const Dim& d) { return DimNode(ctx_, d); }
 const UOp* Builder::VConst(DType t, std::span<const int64_t> bits) {
   TG_CHECK(static_cast<size_t>(t.lanes()) == bits.size());
   if (bits.size() == 1) return ConstBits(t, bits[0]);
-  Words words{static_cast<int64_t>(bits.size())};
-  words.append(bits.begin(), bits.end());
-  return ctx_.Make(Op::kVConst, t, {}, ctx_.MakeAttr(Op::kVConst, Span(words)));
+  return ctx_.Make(Op::kVConst, t, {}, ctx_.MakeListAttr(Op::kVConst, bits));
 }
 
 const UOp* Builder::Var(std::string_view name) {
@@ -121,9 +119,7 @@ const UOp* Builder::Pairs(Op op, const UOp* x, const std::vector<std::pair<Dim, 
 }
 
 const UOp* Builder::List(Op op, DType t, const UOp* x, std::span<const int64_t> items) {
-  Words words{static_cast<int64_t>(items.size())};
-  words.append(items.begin(), items.end());
-  return ctx_.Make(op, t, {x}, ctx_.MakeAttr(op, Span(words)));
+  return ctx_.Make(op, t, {x}, ctx_.MakeListAttr(op, items));
 }
 
 const UOp* Builder::Reshape(const UOp* x, const Shape& shape) {
@@ -204,9 +200,9 @@ const UOp* Builder::Vectorize(UOpSpan scalars) {
                    scalars);
 }
 const UOp* Builder::Gep(const UOp* x, std::span<const int64_t> lanes) {
-  bool identity = static_cast<int>(lanes.size()) == x->dtype.lanes();
-  for (size_t i = 0; i < lanes.size(); ++i) identity &= lanes[i] == static_cast<int64_t>(i);
-  if (identity) return x;
+  size_t in_place = 0;
+  while (in_place < lanes.size() && lanes[in_place] == static_cast<int64_t>(in_place)) ++in_place;
+  if (in_place == lanes.size() && static_cast<int>(in_place) == x->dtype.lanes()) return x;
   return List(Op::kGep, x->dtype.WithLanes(static_cast<int>(lanes.size())), x, lanes);
 }
 const UOp* Builder::Cat(UOpSpan vectors) {

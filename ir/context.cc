@@ -12,6 +12,8 @@
 namespace tg {
 namespace {
 
+constexpr size_t kFirstSlots = 256;
+
 inline uint64_t Mix(uint64_t h, uint64_t v) {
   h = (h ^ v) * 0x9fb21c651e98df25ull;
   return h ^ (h >> 32);
@@ -41,10 +43,13 @@ inline bool SameSources(UOpSpan a, const UOp* u) {
   return true;
 }
 
-uint32_t HashWords(std::span<const int64_t> words) {
-  uint64_t h = words.size();
-  for (int64_t w : words) h = Mix(h, static_cast<uint64_t>(w));
-  return static_cast<uint32_t>(h ^ (h >> 29));
+// A polynomial of the words, mixed at the end: lists of lanes are long.
+uint32_t HashWords(std::span<const int64_t> head, std::span<const int64_t> rest) {
+  constexpr uint64_t kFactor = 0x9fb21c651e98df25ull;
+  uint64_t h = head.size() + rest.size();
+  for (int64_t w : head) h = h * kFactor + static_cast<uint64_t>(w);
+  for (int64_t w : rest) h = h * kFactor + static_cast<uint64_t>(w);
+  return static_cast<uint32_t>(Mix(h, h >> 32) >> 32);
 }
 
 uint32_t HashString(std::string_view s) {
@@ -58,7 +63,7 @@ uint32_t HashString(std::string_view s) {
 class Context::Arena : public llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 1 << 14> {};
 
 Context::Context() : arena_(std::make_unique<Arena>()) {
-  table_.assign(256, Slot());
+  table_.assign(kFirstSlots, Slot());
   attr_table_.assign(64, nullptr);
   string_table_.assign(64, 0);
   strings_.push_back({});
@@ -99,6 +104,12 @@ inline void* Context::AllocateNode(size_t bytes) {
   return std::exchange(room_, room_ + bytes);
 }
 
+inline void Context::NoteId(const UOp* u) {
+  if (u->op != Op::kRange && u->op != Op::kScratch && u->op != Op::kGroupReduce) return;
+  const int64_t id = u->word(u->op == Op::kGroupReduce ? 1 : 0);
+  if (id >= next_id_ && id < INT64_MAX) next_id_ = id + 1;
+}
+
 const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   const uint32_t hash = HashNode(op, dtype, srcs, attr);
   size_t mask = table_.size() - 1;
@@ -116,15 +127,28 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   u->dtype = dtype;
   u->attr = attr;
   for (size_t k = 0; k < srcs.size(); ++k) u->src_tail[k] = srcs[k];
-  // Ids of hand-written ranges and scratch areas stay ahead of NextId.
-  if (op == Op::kRange || op == Op::kScratch || op == Op::kGroupReduce) {
-    const int64_t id = u->word(op == Op::kGroupReduce ? 1 : 0);
-    if (id >= next_id_ && id < INT64_MAX) next_id_ = id + 1;
-  }
+  NoteId(u);
   nodes_.push_back(u);
   table_[i] = {hash, static_cast<uint32_t>(nodes_.size())};
   if (nodes_.size() * 2 > table_.size()) Grow();
   return u;
+}
+
+void Context::Retain(std::vector<const UOp*> nodes) {
+  nodes_ = std::move(nodes);
+  size_t slots = kFirstSlots;
+  while (slots < nodes_.size() * 2) slots *= 2;
+  table_.assign(slots, Slot());
+  next_id_ = 0;
+  for (uint32_t id = 0; id < num_nodes(); ++id) {
+    auto* u = const_cast<UOp*>(nodes_[id]);
+    u->id = id;
+    u->hash = HashNode(u->op, u->dtype, u->srcs(), u->attr);
+    size_t i = u->hash & (slots - 1);
+    while (table_[i].node) i = (i + 1) & (slots - 1);
+    table_[i] = {u->hash, id + 1};
+    NoteId(u);
+  }
 }
 
 const UOp* Context::Rebuild(const UOp* u, const Context& from, UOpSpan srcs) {
@@ -138,23 +162,32 @@ Attr Context::MakeAttr(Op op, std::span<const int64_t> words) {
     TG_CHECK(words.size() == 1);
     return {static_cast<uint64_t>(words[0])};
   }
-  return InternWords(words, HashWords(words));
+  return InternWords(words, {}, HashWords(words, {}));
 }
 
-Attr Context::InternWords(std::span<const int64_t> words, uint32_t hash) {
+Attr Context::MakeListAttr(Op op, std::span<const int64_t> items) {
+  TG_CHECK(HasAttr(op) && !HasInlineAttr(op));
+  const auto size = static_cast<int64_t>(items.size());
+  const std::span head(&size, 1);
+  return InternWords(head, items, HashWords(head, items));
+}
+
+Attr Context::InternWords(std::span<const int64_t> head, std::span<const int64_t> rest,
+                          uint32_t hash) {
+  const size_t size = head.size() + rest.size();
   size_t mask = attr_table_.size() - 1;
   size_t i = hash & mask;
   for (; const AttrData* a = attr_table_[i]; i = (i + 1) & mask) {
-    if (a->hash == hash && a->size == words.size() &&
-        std::equal(words.begin(), words.end(), a->words)) {
+    if (a->hash == hash && a->size == size && std::equal(head.begin(), head.end(), a->words) &&
+        std::equal(rest.begin(), rest.end(), a->words + head.size())) {
       return {reinterpret_cast<uint64_t>(a)};
     }
   }
   auto* a = static_cast<AttrData*>(
-      arena_->Allocate(sizeof(AttrData) + words.size_bytes(), llvm::Align(8)));
-  a->size = static_cast<uint32_t>(words.size());
+      arena_->Allocate(sizeof(AttrData) + size * sizeof(int64_t), llvm::Align(8)));
+  a->size = static_cast<uint32_t>(size);
   a->hash = hash;
-  if (!words.empty()) std::memcpy(a->words, words.data(), words.size_bytes());
+  std::copy(rest.begin(), rest.end(), std::copy(head.begin(), head.end(), a->words));
   attr_table_[i] = a;
   if (++num_attrs_ * 2 > attr_table_.size()) {
     std::vector<const AttrData*> old(attr_table_.size() * 2, nullptr);
@@ -176,7 +209,7 @@ Attr Context::ImportAttr(Op op, Attr attr, const Context& from) {
     return HasStrings(op) ? Attr{Intern(from.String(static_cast<StringId>(attr.bits)))} : attr;
   }
   const auto* data = reinterpret_cast<const AttrData*>(attr.bits);
-  if (!HasStrings(op)) return InternWords({data->words, data->size}, data->hash);
+  if (!HasStrings(op)) return InternWords({data->words, data->size}, {}, data->hash);
   const OpInfo& info = GetOpInfo(op);
   llvm::SmallVector<int64_t, 16> words(data->words, data->words + data->size);
   ForEachStringWord(

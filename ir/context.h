@@ -37,6 +37,8 @@ class Context {
   Attr MakeAttr(Op op, std::initializer_list<int64_t> words) {
     return MakeAttr(op, std::span<const int64_t>(words.begin(), words.size()));
   }
+  // The same of an op whose only field is a list, of these items.
+  Attr MakeListAttr(Op op, std::span<const int64_t> items);
   // An attribute that holds strings, moved here from another Context.
   Attr ImportAttr(Op op, Attr attr, const Context& from);
 
@@ -50,6 +52,9 @@ class Context {
   }
   // Makes room for `n` nodes.
   void Reserve(size_t n);
+  // Forgets all nodes but these, of which sources stand before users; their ids are now 0, 1, ...
+  // Attributes, strings and the memory of the others stay until the Context dies.
+  void Retain(std::vector<const UOp*> nodes);
   size_t bytes_used() const;
 
   // Range and scratch ids that no node of this Context has used so far.
@@ -59,7 +64,10 @@ class Context {
   class Arena;
   void Grow();
   void* AllocateNode(size_t bytes);
-  Attr InternWords(std::span<const int64_t> words, uint32_t hash);
+  // Ids of ranges and scratch areas that others gave stay behind NextId.
+  void NoteId(const UOp* u);
+  // The words are those of `head` and then those of `rest`.
+  Attr InternWords(std::span<const int64_t> head, std::span<const int64_t> rest, uint32_t hash);
 
   std::unique_ptr<Arena> arena_;
   char *room_ = nullptr, *room_end_ = nullptr;  // the arena's, for nodes

@@ -42,12 +42,6 @@ std::vector<const UOp*> Body::Order() const {
   return context->FirstNodes(num_ordered);
 }
 
-void Body::CarryOver(const UOp* from, const UOp* to) {
-  if (from == to) return;
-  if (!side.name(to) && side.name(from)) side.SetName(to, side.name(from));
-  if (!side.loc(to).line && side.loc(from).line) side.SetLoc(to, side.loc(from));
-}
-
 std::string Body::Describe(const UOp* u) const {
   std::string text(Mnemonic(u->op));
   if (u->op == Op::kBuffer) {
@@ -83,11 +77,20 @@ const UOp* BufferOf(const UOp* operand) {
   return operand;
 }
 
-void CloneBody(const Body& from, Body& to) {
+namespace {
+
+std::vector<const UOp*> NodesOf(const Body& body) {
   std::vector<const UOp*> order;
   NodeSet seen;
-  AppendPostOrder(from.linear, seen, order);
-  if (from.root) AppendPostOrder(UOpSpan(&from.root, 1), seen, order);
+  AppendPostOrder(body.linear, seen, order);
+  if (body.root) AppendPostOrder(UOpSpan(&body.root, 1), seen, order);
+  return order;
+}
+
+}  // namespace
+
+void CloneBody(const Body& from, Body& to) {
+  const std::vector<const UOp*> order = NodesOf(from);
   const bool ordered = to.context->num_nodes() == 0 && from.linear.empty();
   NodeMap<const UOp*> map;
   map.Reserve(from.context->num_nodes());
@@ -110,9 +113,11 @@ void CloneBody(const Body& from, Body& to) {
 }
 
 void Compact(Body& body) {
-  Body fresh;
-  CloneBody(body, fresh);
-  body = std::move(fresh);
+  std::vector<const UOp*> nodes = NodesOf(body);
+  body.side.Retain(nodes);
+  body.context->Retain(std::move(nodes));
+  body.num_simple = 0;
+  body.num_ordered = body.root && body.linear.empty() ? body.root->id + 1 : 0;
 }
 
 std::unique_ptr<Module> Clone(const Module& module) {

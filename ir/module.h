@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/context.h"
@@ -69,6 +70,23 @@ class SideTable {
   Location loc(const UOp* u) const { return u->id < rows_.size() ? rows_[u->id].loc : Location{}; }
   void SetName(const UOp* u, StringId name) { Row(u).name = name; }
   void SetLoc(const UOp* u, Location loc) { Row(u).loc = loc; }
+  // To be called before these nodes get the ids 0, 1, ... and all others are gone.
+  void Retain(UOpSpan nodes) {
+    std::vector<RowData> kept(nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i]->id < rows_.size()) kept[i] = rows_[nodes[i]->id];
+    }
+    rows_ = std::move(kept);
+  }
+  // Gives `to` the name and place of `from`, unless it has its own.
+  void CarryOver(const UOp* from, const UOp* to) {
+    if (from == to || from->id >= rows_.size()) return;
+    const RowData given = rows_[from->id];
+    if (!given.name && !given.loc.line) return;
+    RowData& row = Row(to);
+    if (!row.name) row.name = given.name;
+    if (!row.loc.line) row.loc = given.loc;
+  }
 
  private:
   struct RowData {
@@ -101,7 +119,7 @@ struct Body {
 
   // Gives `to` the name and place of `from`, a node of this body that it replaces, unless it has
   // its own.
-  void CarryOver(const UOp* from, const UOp* to);
+  void CarryOver(const UOp* from, const UOp* to) { side.CarryOver(from, to); }
 
   // What messages call a node: "assign %a at line 3, column 3", or "buffer @s".
   std::string Describe(const UOp* u) const;
@@ -204,7 +222,8 @@ const UOp* BufferOf(const UOp* operand);
 std::unique_ptr<Module> Clone(const Module& module);
 // Copies what `from` reaches into `to`'s (empty) context; returns nothing, sets root and linear.
 void CloneBody(const Body& from, Body& to);
-// Drops what the body does not reach, so that tables by node stay small.
+// Drops what the body does not reach, so that tables by node stay small. Nodes get new ids: what
+// was known by id is known no more.
 void Compact(Body& body);
 
 }  // namespace tg

@@ -1,6 +1,8 @@
 #include "passes/simplify/lanes.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 
 #include "llvm/ADT/SmallVector.h"
 #include "passes/rewrite/build.h"
@@ -9,23 +11,17 @@ namespace tg {
 namespace {
 
 using Nodes = llvm::SmallVector<const UOp*, 16>;
+using Ints = llvm::SmallVector<int64_t, 32>;
 UOpSpan Span(const Nodes& v) { return {v.data(), v.size()}; }
+std::span<const int64_t> Span(const Ints& v) { return {v.data(), v.size()}; }
 
-// A list attribute: its length and its items.
-using List = llvm::SmallVector<int64_t, 32>;
-List EmptyList() { return {0}; }
-void Append(List& list, std::span<const int64_t> items) {
-  list.append(items.begin(), items.end());
-  list[0] += static_cast<int64_t>(items.size());
+// Those of `items` that `lanes` lists.
+Ints Picked(std::span<const int64_t> items, std::span<const int64_t> lanes) {
+  Ints picked;
+  picked.reserve(lanes.size());
+  for (int64_t i : lanes) picked.push_back(items[static_cast<size_t>(i)]);
+  return picked;
 }
-void Append(List& list, int64_t item) { Append(list, {&item, 1}); }
-// These lanes of a list's items.
-List Picked(std::span<const int64_t> items, std::span<const int64_t> lanes) {
-  List out = {static_cast<int64_t>(lanes.size())};
-  for (int64_t i : lanes) out.push_back(items[static_cast<size_t>(i)]);
-  return out;
-}
-std::span<const int64_t> Span(const List& list) { return {list.data(), list.size()}; }
 
 const UOp* Vectorize(RuleContext& rc, const Nodes& scalars) {
   if (scalars.size() == 1) return scalars[0];
@@ -37,15 +33,15 @@ const UOp* Splat(RuleContext& rc, const UOp* x, int lanes) {
   return lanes == 1 ? x : rc.ctx.Make(Op::kSplat, x->dtype.WithLanes(lanes), {x});
 }
 
-const UOp* Constants(RuleContext& rc, DType type, const List& bits) {
-  if (bits[0] == 1) return UniformConst(rc.ctx, type.WithLanes(1), bits[1]);
-  return rc.ctx.Make(Op::kVConst, type.WithLanes(static_cast<int>(bits[0])), {},
-                     rc.ctx.MakeAttr(Op::kVConst, Span(bits)));
+const UOp* Constants(RuleContext& rc, DType type, std::span<const int64_t> bits) {
+  if (bits.size() == 1) return UniformConst(rc.ctx, type.WithLanes(1), bits[0]);
+  return rc.ctx.Make(Op::kVConst, type.WithLanes(static_cast<int>(bits.size())), {},
+                     rc.ctx.MakeListAttr(Op::kVConst, bits));
 }
 
-const UOp* Gep(RuleContext& rc, const UOp* x, const List& lanes) {
-  return rc.ctx.Make(Op::kGep, x->dtype.WithLanes(static_cast<int>(lanes[0])), {x},
-                     rc.ctx.MakeAttr(Op::kGep, Span(lanes)));
+const UOp* Gep(RuleContext& rc, const UOp* x, std::span<const int64_t> lanes) {
+  return rc.ctx.Make(Op::kGep, x->dtype.WithLanes(static_cast<int>(lanes.size())), {x},
+                     rc.ctx.MakeListAttr(Op::kGep, lanes));
 }
 
 // A gep of it disappears.
@@ -55,12 +51,12 @@ bool HasKnownLanes(const UOp* u) {
 
 // One gep of what all of `parts` are lanes of; null where there is no such vector.
 const UOp* LanesOfOne(RuleContext& rc, UOpSpan parts) {
-  List lanes = EmptyList();
+  Ints lanes;
   for (const UOp* p : parts) {
     if (p->op != Op::kGep || p->src(0) != parts[0]->src(0)) return nullptr;
-    Append(lanes, p->list());
+    lanes.append(p->list().begin(), p->list().end());
   }
-  return Gep(rc, parts[0]->src(0), lanes);
+  return Gep(rc, parts[0]->src(0), Span(lanes));
 }
 
 }  // namespace
@@ -69,14 +65,12 @@ const UOp* FoldGep(const UOp* u, RuleContext& rc) {
   const UOp* x = u->src(0);
   const auto lanes = u->list();
   if (!x->dtype.is_value()) return nullptr;
-  bool identity = static_cast<size_t>(x->dtype.lanes()) == lanes.size();
-  for (size_t i = 0; i < lanes.size() && identity; ++i) {
-    identity = lanes[i] == static_cast<int64_t>(i);
-  }
-  if (identity) return x;
+  size_t in_place = 0;
+  while (in_place < lanes.size() && lanes[in_place] == static_cast<int64_t>(in_place)) ++in_place;
+  if (in_place == lanes.size() && static_cast<size_t>(x->dtype.lanes()) == in_place) return x;
   switch (x->op) {
     case Op::kVConst:
-      return Constants(rc, x->dtype, Picked(x->list(), lanes));
+      return Constants(rc, x->dtype, Span(Picked(x->list(), lanes)));
     case Op::kSplat:
       return Splat(rc, x->src(0), static_cast<int>(lanes.size()));
     case Op::kVectorize: {
@@ -85,16 +79,17 @@ const UOp* FoldGep(const UOp* u, RuleContext& rc) {
       return Vectorize(rc, picked);
     }
     case Op::kGep:
-      return Gep(rc, x->src(0), Picked(x->list(), lanes));
+      return Gep(rc, x->src(0), Span(Picked(x->list(), lanes)));
     case Op::kCat: {
       int64_t first = 0;
       for (const UOp* part : x->srcs()) {
         const int64_t n = part->dtype.lanes();
         const auto inside = [&](int64_t i) { return i >= first && i < first + n; };
         if (std::all_of(lanes.begin(), lanes.end(), inside)) {
-          List inner = EmptyList();
-          for (int64_t i : lanes) Append(inner, i - first);
-          return n == 1 ? Splat(rc, part, static_cast<int>(lanes.size())) : Gep(rc, part, inner);
+          if (n == 1) return Splat(rc, part, static_cast<int>(lanes.size()));
+          Ints inner;
+          for (int64_t i : lanes) inner.push_back(i - first);
+          return Gep(rc, part, Span(inner));
         }
         first += n;
       }
@@ -118,9 +113,9 @@ const UOp* FoldVectorize(const UOp* u, RuleContext& rc) {
   if (!u->dtype.is_value()) return nullptr;
   const auto all = [&](auto f) { return std::all_of(u->srcs().begin(), u->srcs().end(), f); };
   if (all([](const UOp* s) { return s->op == Op::kConst; })) {
-    List bits = EmptyList();
-    for (const UOp* s : u->srcs()) Append(bits, s->word());
-    return Constants(rc, u->dtype, bits);
+    Ints bits;
+    for (const UOp* s : u->srcs()) bits.push_back(s->word());
+    return Constants(rc, u->dtype, Span(bits));
   }
   if (all([&](const UOp* s) { return s == u->src(0); })) {
     return Splat(rc, u->src(0), u->dtype.lanes());
@@ -133,11 +128,12 @@ const UOp* FoldCat(const UOp* u, RuleContext& rc) {
   if (!u->dtype.is_value()) return nullptr;
   const auto all = [&](auto f) { return std::all_of(u->srcs().begin(), u->srcs().end(), f); };
   if (all([](const UOp* s) { return s->op == Op::kVConst || s->op == Op::kConst; })) {
-    List bits = EmptyList();
+    Ints bits;
     for (const UOp* s : u->srcs()) {
-      s->op == Op::kConst ? Append(bits, s->word()) : Append(bits, s->list());
+      if (s->op == Op::kConst) bits.push_back(s->word());
+      if (s->op == Op::kVConst) bits.append(s->list().begin(), s->list().end());
     }
-    return Constants(rc, u->dtype, bits);
+    return Constants(rc, u->dtype, Span(bits));
   }
   const auto scalar_of = [](const UOp* s) { return s->op == Op::kSplat ? s->src(0) : s; };
   const UOp* scalar = scalar_of(u->src(0));
