@@ -8,6 +8,7 @@
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/simplify/simplify.h"
 
@@ -175,10 +176,7 @@ class Expander {
     const int64_t n = Lanes(axes);
     if (s->op == Op::kIndex && e.axes.empty()) return SpreadAddress(e.node, n);
     if (e.axes.empty() && own == 1) return b_.Splat(e.node, static_cast<int>(n));
-    LaneList lanes;
-    for (int64_t from : LanesIn(e.axes, axes)) {
-      for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
-    }
+    const LaneList lanes = LanesIn(e.axes, axes, own);
     return b_.Gep(e.node, {lanes.data(), lanes.size()});
   }
 
@@ -191,18 +189,24 @@ class Expander {
     return address;
   }
 
-  // For each combination of `all` axes in order, the number that it has among those of `some`.
-  static LaneList LanesIn(const LaneAxes& some, const LaneAxes& all) {
-    LaneList lanes = {0}, outer;
-    for (const LaneAxis& axis : all) {
-      int64_t stride = 1, own = 0;
+  // For each combination of `all` axes in order, the lanes that it has in a vector with `own` lanes
+  // for each of those of `some`.
+  static LaneList LanesIn(const LaneAxes& some, const LaneAxes& all, int own) {
+    int64_t n = own;
+    for (const LaneAxis& axis : all) n *= axis.size;
+    LaneList lanes;
+    lanes.resize_for_overwrite(static_cast<size_t>(n));
+    size_t done = 0;
+    for (int64_t l = 0; l < own; ++l) lanes[done++] = l;
+    // From the innermost axis on: the lanes so far once more for each of its further numbers.
+    for (const LaneAxis& axis : llvm::reverse(all)) {
+      int64_t stride = own, step = 0;
       for (size_t k = some.size(); k-- > 0; stride *= some[k].size) {
-        if (some[k].number == axis.number) own = stride;
+        if (some[k].number == axis.number) step = stride;
       }
-      outer.swap(lanes);
-      lanes.clear();
-      for (int64_t lane : outer) {
-        for (int64_t i = 0; i < axis.size; ++i) lanes.push_back(lane + i * own);
+      const size_t block = done;
+      for (int64_t i = 1; i < axis.size; ++i) {
+        for (size_t k = 0; k < block; ++k) lanes[done++] = lanes[k] + i * step;
       }
     }
     return lanes;
@@ -233,10 +237,7 @@ class Expander {
     }
     LaneAxes all = kept;
     all.append(contracted.begin(), contracted.end());
-    LaneList lanes;
-    for (int64_t from : LanesIn(e.axes, all)) {
-      for (int l = 0; l < own; ++l) lanes.push_back(from * own + l);
-    }
+    const LaneList lanes = LanesIn(e.axes, all, own);
     if (e.node->dtype.lanes() == 1) {
       return {b_.Splat(e.node, static_cast<int>(lanes.size())), kept};
     }
