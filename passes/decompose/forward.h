@@ -2,6 +2,8 @@
 #ifndef TG_PASSES_DECOMPOSE_FORWARD_H_
 #define TG_PASSES_DECOMPOSE_FORWARD_H_
 
+#include <algorithm>
+
 #include "ir/builder.h"
 #include "ir/module.h"
 #include "ir/walk.h"
@@ -14,6 +16,7 @@ inline UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
 
 // `u` with these sources; `u` itself where they are its own.
 inline const UOp* WithSources(Builder& b, const UOp* u, UOpSpan srcs) {
+  if (std::equal(srcs.begin(), srcs.end(), u->srcs().begin(), u->srcs().end())) return u;
   return b.context().Rebuild(u, b.context(), srcs);
 }
 

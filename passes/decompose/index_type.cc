@@ -13,8 +13,8 @@ class IndexTypes {
   IndexTypes(Body& body, const Module& module)
       : body_(body), b_(*body.context), bounds_(*body.context, &module) {}
 
-  void Run() {
-    ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) { return Rewrite(u, srcs); });
+  void Run(UOpSpan order) {
+    ForwardRewrite(body_, order, [&](const UOp* u, UOpSpan srcs) { return Rewrite(u, srcs); });
   }
 
  private:
@@ -77,6 +77,8 @@ class IndexTypes {
 
 }  // namespace
 
-void LowerIndexType(Body& body, const Module& module) { IndexTypes(body, module).Run(); }
+void LowerIndexType(Body& body, const Module& module, UOpSpan order) {
+  IndexTypes(body, module).Run(order);
+}
 
 }  // namespace tg

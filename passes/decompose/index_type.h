@@ -10,7 +10,8 @@
 
 namespace tg {
 
-void LowerIndexType(Body& body, const Module& module);
+// `order`: what the root reaches, sources first.
+void LowerIndexType(Body& body, const Module& module, UOpSpan order);
 
 }  // namespace tg
 

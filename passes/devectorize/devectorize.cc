@@ -53,8 +53,8 @@ struct Contents {
 };
 
 // Once what can be in registers is.
-absl::Status CheckPrivateMemory(const Body& body, const Target& target) {
-  const int64_t bytes = ScratchBytes(PostOrder(body.root), AddrSpace::kPrivate);
+absl::Status CheckPrivateMemory(UOpSpan order, const Target& target) {
+  const int64_t bytes = ScratchBytes(order, AddrSpace::kPrivate);
   if (bytes <= target.private_memory) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("it needs ", bytes, " bytes of private memory or more; target ", target.name,
@@ -77,14 +77,14 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
     statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
   }
   if (contents.Has(Op::kScratch)) {
-    if (absl::Status s = CheckPrivateMemory(body, target); !s.ok()) return s;
+    if (absl::Status s = CheckPrivateMemory(order.Get(), target); !s.ok()) return s;
   }
   if (contents.Has(Op::kReduce)) {
-    if (absl::Status s = ReduceLanes(body, reassociate, target); !s.ok()) return s;
+    if (absl::Status s = ReduceLanes(body, reassociate, target, order.Get()); !s.ok()) return s;
   }
   // On whole vectors, however wide: there are few nodes yet.
   if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);
-  LowerIndexType(body, module);
+  LowerIndexType(body, module, order.Get());
   ExplainIntegers(body, module, order.Get());
   if (contents.HasAnyOf([&](Scalar s) { return ConcernsFloatTypes(s, target); })) {
     if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
@@ -93,7 +93,7 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   if (is_first) LowerFloatFunctions(body, target);
   // Since all that came before is arithmetic to be cut.
   CutArithmetic(body, module, target, order.Get());
-  if (!target.is_gpu) TransposeSquares(body, order.Get());
+  if (!target.is_gpu) TransposeSquares(body, order);
   return absl::OkStatus();
 }
 

@@ -1,8 +1,12 @@
 #include "passes/devectorize/element_runs.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 namespace {
@@ -73,21 +77,28 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
 }
 
 std::vector<ElementRun> RunsOf(const Linear& base, std::span<const int64_t> offsets) {
-  llvm::SmallVector<std::pair<int64_t, int>, 64> lanes;
-  for (size_t i = 0; i < offsets.size(); ++i) lanes.emplace_back(offsets[i], static_cast<int>(i));
-  if (!std::is_sorted(lanes.begin(), lanes.end())) std::sort(lanes.begin(), lanes.end());
+  llvm::SmallVector<int, 64> lanes(offsets.size());
+  std::iota(lanes.begin(), lanes.end(), 0);
+  const auto offset = [&](size_t i) { return offsets[static_cast<size_t>(lanes[i])]; };
+  if (!std::is_sorted(offsets.begin(), offsets.end())) {
+    llvm::stable_sort(lanes, [&](int a, int b) {
+      return offsets[static_cast<size_t>(a)] < offsets[static_cast<size_t>(b)];
+    });
+  }
+  const auto begins = [&](size_t i) { return i == 0 || offset(i) > offset(i - 1) + 1; };
+  size_t num_runs = 0;
+  for (size_t i = 0; i < lanes.size(); ++i) num_runs += begins(i);
   std::vector<ElementRun> runs;
+  runs.reserve(num_runs);
   for (size_t i = 0; i < lanes.size(); ++i) {
-    const auto [offset, lane] = lanes[i];
-    if (i > 0 && offset == lanes[i - 1].first) {
-      runs.back().Share(lane);
+    if (begins(i)) {
+      runs.emplace_back(base, nullptr);
+      runs.back().start.Advance(offset(i));
+    } else if (offset(i) == offset(i - 1)) {
+      runs.back().Share(lanes[i]);
       continue;
     }
-    if (i == 0 || offset != lanes[i - 1].first + 1) {
-      runs.emplace_back(base, nullptr);
-      runs.back().start.Advance(offset);
-    }
-    runs.back().Add(lane);
+    runs.back().Add(lanes[i]);
   }
   return runs;
 }

@@ -63,7 +63,7 @@ bool HidesWaiting(const UOp* sum, const Target& target) {
 }
 
 // Sums that are read once, by an addition, to which their terms may go one by one.
-NodeSet FindChains(const std::vector<const UOp*>& order, const Target& target) {
+NodeSet FindChains(UOpSpan order, const Target& target) {
   NodeSet chains, used, again;
   std::vector<const UOp*> found;
   for (const UOp* u : order) {
@@ -84,12 +84,11 @@ NodeSet FindChains(const std::vector<const UOp*>& order, const Target& target) {
 
 }  // namespace
 
-absl::Status ReduceLanes(Body& body, bool reassociate, const Target& target) {
+absl::Status ReduceLanes(Body& body, bool reassociate, const Target& target, UOpSpan order) {
   Builder b(*body.context);
   absl::Status status;
-  const std::vector<const UOp*> order = body.Order();
   const NodeSet chains = reassociate ? FindChains(order, target) : NodeSet();
-  ForwardRewrite(body, {order.data(), order.size()}, [&](const UOp* u, UOpSpan srcs) {
+  ForwardRewrite(body, order, [&](const UOp* u, UOpSpan srcs) {
     for (size_t i = 0; u->op == Op::kAdd && i < srcs.size(); ++i) {
       if (!chains.Contains(u->src(i))) continue;
       return FromLeft(b, Op::kAdd, srcs[1 - i], srcs[i]->src(0), u->dtype.lanes());

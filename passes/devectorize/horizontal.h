@@ -12,8 +12,9 @@
 
 namespace tg {
 
-// An error where a reduce still runs over ranges: lower makes loops of those.
-absl::Status ReduceLanes(Body& body, bool reassociate, const Target& target);
+// `order`: what the root reaches, sources first. An error where a reduce still runs over ranges:
+// lower makes loops of those.
+absl::Status ReduceLanes(Body& body, bool reassociate, const Target& target, UOpSpan order);
 
 }  // namespace tg
 

@@ -1,7 +1,6 @@
 #include "passes/devectorize/lane_picks.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 
 #include "llvm/ADT/STLExtras.h"
@@ -58,19 +57,16 @@ bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePlaces& pl
   const auto registers = [&](size_t lanes) {
     return static_cast<int>((lanes + static_cast<size_t>(width) - 1) / static_cast<size_t>(width));
   };
-  LanePick all(static_cast<size_t>(u->dtype.lanes()));
-  std::iota(all.begin(), all.end(), 0);
-  const llvm::SmallVector<int32_t, 64> side_by_side(all.begin(), all.end());
-  int keep = registers(all.size()), sink = 0;
+  int keep = registers(static_cast<size_t>(u->dtype.lanes())), sink = 0;
   for (const LanePick& v : picks) {
-    keep += Shuffles(side_by_side, Span(v), width);
+    keep += Shuffles(Span(v), width);
     sink += registers(v.size());
   }
   for (const UOp* s : u->srcs()) {
     const auto becomes_one = [&](const LanePick& v) { return BecomesOne(s, v); };
     if (s->op == Op::kVConst && llvm::any_of(picks, becomes_one)) return true;
     const Places stand = places.Of(s);
-    keep += Shuffles(stand, Span(all), width);
+    keep += Shuffles(stand, width);
     for (const LanePick& v : picks) sink += Shuffles(stand, Span(v), width);
   }
   return sink <= keep;
@@ -85,8 +81,24 @@ LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick) {
 }
 
 std::vector<WantedLanes> FindWantedLanes(UOpSpan order, const Target& target) {
-  const auto picks = [](const UOp* u) { return u->op == Op::kGep; };
-  if (std::none_of(order.begin(), order.end(), picks)) return {};
+  // Users before sources: what somebody certainly wants whole.
+  NodeSet whole;
+  whole.Reserve(order.back());
+  const auto may_split = [&](const UOp* u) {
+    return u->dtype.lanes() > 1 && IsElementwise(u->op) && u->dtype.is_value() &&
+           !whole.Contains(u);
+  };
+  bool any = false;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const UOp* u = *it;
+    if (u->op == Op::kGep) continue;
+    if (may_split(u)) {
+      any = true;
+      continue;
+    }
+    for (const UOp* s : u->srcs()) whole.Insert(s);
+  }
+  if (!any) return {};
   LanePlaces places;
   NodeMap<int> place;
   place.Reserve(order.back()->id + 1);
@@ -95,26 +107,27 @@ std::vector<WantedLanes> FindWantedLanes(UOpSpan order, const Target& target) {
   const auto wanted_of = [&](const UOp* u) -> WantedLanes& {
     return wanted[static_cast<size_t>(place.Get(u))];
   };
+  const auto add = [&](const UOp* u, const LanePick& pick) {
+    if (u->op == Op::kGep || may_split(u)) Add(wanted_of(u), pick);
+  };
   // Users before sources: what is wanted of each node.
   bool sinks = false;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOp* u = *it;
     WantedLanes& mine = wanted_of(u);
-    const int n = u->dtype.lanes();
-    const bool can_split = n > 1 && !mine.whole && IsElementwise(u->op) && u->dtype.is_value();
+    const bool can_split = !mine.whole && may_split(u);
     const int width = can_split ? AluLanes(target, u) : 0;
-    if (can_split && AreDisjoint(mine.picks, n, width) &&
+    if (can_split && AreDisjoint(mine.picks, u->dtype.lanes(), width) &&
         PaysToSink(u, mine.picks, places, width)) {
       sinks = true;
       for (const LanePick& p : mine.picks) {
-        for (const UOp* s : u->srcs()) Add(wanted_of(s), p);
+        for (const UOp* s : u->srcs()) add(s, p);
       }
       continue;
     }
     if (u->op == Op::kGep) {
-      WantedLanes& source = wanted_of(u->src(0));
-      if (mine.whole) Add(source, LanePick(u->list().begin(), u->list().end()));
-      for (const LanePick& p : mine.picks) Add(source, Compose(u->list(), p));
+      if (mine.whole) add(u->src(0), LanePick(u->list().begin(), u->list().end()));
+      for (const LanePick& p : mine.picks) add(u->src(0), Compose(u->list(), p));
       continue;
     }
     mine.picks.clear();

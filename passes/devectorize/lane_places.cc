@@ -1,13 +1,26 @@
 #include "passes/devectorize/lane_places.h"
 
+#include <algorithm>
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {
 namespace {
 
-bool SideBySide(int32_t a, int32_t b) {
+bool SideBySide(int64_t a, int64_t b) {
   return a == kAnywhere || b == kAnywhere || b == a || b == a + 1;
+}
+
+// For `n` lanes, of which the i-th stands at place(i).
+template <typename F>
+int ShufflesOf(size_t n, int width, F&& place) {
+  int shuffles = 0;
+  for (size_t first = 0; first < n; first += static_cast<size_t>(width)) {
+    const size_t end = std::min(n, first + static_cast<size_t>(width));
+    for (size_t i = first + 1; i < end; ++i) shuffles += !SideBySide(place(i - 1), place(i));
+  }
+  return shuffles;
 }
 
 // Whether the places of `u` are those of its sources in some way.
@@ -65,26 +78,29 @@ void LanePlaces::Find(const UOp* u) {
     for (int64_t l : u->list()) append(u->src(0), static_cast<size_t>(l));
   } else {
     // What is computed lane by lane has neighbours where those of all sources are.
-    const bool has_lanes = IsElementwise(u->op);
+    places_.resize(start + n);
+    llvm::SmallVector<Places, 3> sources;
+    if (IsElementwise(u->op)) {
+      for (const UOp* s : u->srcs()) sources.push_back(Known(s));
+    }
     for (size_t l = 0; l < n; ++l) {
-      const bool follows = l > 0 && (!has_lanes || llvm::all_of(u->srcs(), [&](const UOp* s) {
-                             return SideBySide(Known(s)[l - 1], Known(s)[l]);
-                           }));
-      if (l > 0 && !follows) ++next_;
-      places_.push_back(next_++);
+      const auto follow = [&](Places p) { return SideBySide(p[l - 1], p[l]); };
+      if (l > 0 && !llvm::all_of(sources, follow)) ++next_;
+      places_[start + l] = next_++;
     }
     ++next_;
   }
 }
 
 int Shuffles(Places places, std::span<const int64_t> lanes, int width) {
-  int shuffles = 0;
-  for (size_t i = 1; i < lanes.size(); ++i) {
-    if (i % static_cast<size_t>(width) == 0) continue;
-    shuffles += !SideBySide(places[static_cast<size_t>(lanes[i - 1])],
-                            places[static_cast<size_t>(lanes[i])]);
-  }
-  return shuffles;
+  return ShufflesOf(lanes.size(), width,
+                    [&](size_t i) { return places[static_cast<size_t>(lanes[i])]; });
+}
+int Shuffles(Places places, int width) {
+  return ShufflesOf(places.size(), width, [&](size_t i) { return places[i]; });
+}
+int Shuffles(std::span<const int64_t> lanes, int width) {
+  return ShufflesOf(lanes.size(), width, [&](size_t i) { return lanes[i]; });
 }
 
 }  // namespace tg

@@ -36,6 +36,9 @@ class LanePlaces {
 // Shuffles that put these lanes of a value into registers of `width` lanes: one for every two
 // neighbours in a register that do not stand side by side.
 int Shuffles(Places places, std::span<const int64_t> lanes, int width);
+// The same of all lanes in their order, and of lanes of a value that has its own side by side.
+int Shuffles(Places places, int width);
+int Shuffles(std::span<const int64_t> lanes, int width);
 
 }  // namespace tg
 

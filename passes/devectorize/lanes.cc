@@ -23,6 +23,35 @@ const UOp* Extract(Builder& b, const LaneRef& r) {
   return b.Gep(r.node, std::span(&lane, 1));
 }
 
+// The origins of one vector's lanes, of which most are asked for near the one before.
+class Origins {
+ public:
+  Origins(Builder& b, const UOp* x) : b_(b), x_(x) {
+    if (x->op != Op::kGep) return;
+    picks_ = x->list();
+    x_ = x->src(0);
+  }
+  LaneRef operator()(int64_t lane) {
+    if (!picks_.empty()) lane = picks_[static_cast<size_t>(lane)];
+    if (x_->op != Op::kCat) return OriginOf(b_, x_, static_cast<int>(lane));
+    if (lane < start_) part_ = 0, start_ = 0;
+    const UOp* of = x_->src(part_);
+    while (lane >= start_ + of->dtype.lanes()) {
+      start_ += of->dtype.lanes();
+      of = x_->src(++part_);
+    }
+    const auto within = static_cast<int>(lane - start_);
+    return IsOrigin(of) ? LaneRef{of, within} : OriginOf(b_, of, within);
+  }
+
+ private:
+  Builder& b_;
+  const UOp* x_;
+  std::span<const int64_t> picks_;
+  size_t part_ = 0;    // of a Cat, in which the lane before was
+  int64_t start_ = 0;  // its first lane
+};
+
 // Lanes of an origin.
 const UOp* Picked(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
   const bool one =
@@ -67,15 +96,18 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
   const size_t n = lanes.size();
   TG_CHECK(n > 0);
   if (n == 1) return Extract(b, lanes[0]);
-  const bool one_node = std::all_of(lanes.begin(), lanes.end(),
-                                    [&](const LaneRef& r) { return r.node == lanes[0].node; });
   if (std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& r) { return r == lanes[0]; })) {
     return b.Splat(Extract(b, lanes[0]), static_cast<int>(n));
   }
-  if (one_node) {
-    Ints picks;
-    for (const LaneRef& r : lanes) picks.push_back(r.lane);
-    return b.Gep(lanes[0].node, Span(picks));
+  Ints picks;
+  const auto pick = [&](std::span<const LaneRef> from) {
+    picks.clear();
+    for (const LaneRef& r : from) picks.push_back(r.lane);
+    return b.Gep(from[0].node, Span(picks));
+  };
+  if (std::all_of(lanes.begin(), lanes.end(),
+                  [&](const LaneRef& r) { return r.node == lanes[0].node; })) {
+    return pick(lanes);
   }
   if (std::all_of(lanes.begin(), lanes.end(), [](const LaneRef& r) { return IsConst(r.node); })) {
     Ints bits;
@@ -99,13 +131,12 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
     size_t run = 1;
     if (is_whole(i)) {
       run = static_cast<size_t>(node->dtype.lanes());
+      parts.push_back(node);
     } else {
       while (i + run < n && lanes[i + run].node == node && !is_whole(i + run)) ++run;
       run = std::bit_floor(run);
+      parts.push_back(run == 1 ? Extract(b, lanes[i]) : pick(lanes.subspan(i, run)));
     }
-    Ints picks;
-    for (size_t k = 0; k < run; ++k) picks.push_back(lanes[i + k].lane);
-    parts.push_back(run == 1 ? Extract(b, lanes[i]) : b.Gep(node, Span(picks)));
     all_scalar &= run == 1;
     i += run;
   }
@@ -124,22 +155,10 @@ const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
     for (int64_t l : lanes) picks.push_back(x->list()[static_cast<size_t>(l)]);
     return Picked(b, x->src(0), Span(picks));
   }
-  const UOp* picked = x->op == Op::kGep ? x->src(0) : x;
+  Origins origin(b, x);
   LaneRefs refs;
-  size_t part = 0;  // of a Cat, in which the lane before was
-  int start = 0;    // its first lane
-  for (int64_t l : lanes) {
-    int lane = static_cast<int>(picked == x ? l : x->list()[static_cast<size_t>(l)]);
-    const UOp* of = picked;
-    if (of->op == Op::kCat) {
-      // Many are near the one before.
-      if (lane < start) part = 0, start = 0;
-      while (lane >= start + of->src(part)->dtype.lanes()) start += of->src(part++)->dtype.lanes();
-      lane -= start;
-      of = of->src(part);
-    }
-    refs.push_back(IsOrigin(of) ? LaneRef{of, lane} : OriginOf(b, of, lane));
-  }
+  refs.reserve(lanes.size());
+  for (int64_t l : lanes) refs.push_back(origin(l));
   return Assemble(b, {refs.data(), refs.size()});
 }
 
@@ -168,8 +187,9 @@ const UOp* Slice(Builder& b, const UOp* x, int first, int n) {
     return Picked(b, x->src(0),
                   x->list().subspan(static_cast<size_t>(first), static_cast<size_t>(n)));
   }
+  Origins origin(b, x);
   LaneRefs refs;
-  for (int i = 0; i < n; ++i) refs.push_back(OriginOf(b, x, first + i));
+  for (int i = 0; i < n; ++i) refs.push_back(origin(first + i));
   return Assemble(b, {refs.data(), refs.size()});
 }
 
@@ -179,7 +199,8 @@ const UOp* Concat(Builder& b, UOpSpan parts) {
   if (parts[0] != parts[1] && std::all_of(parts.begin(), parts.end(), whole)) return b.Cat(parts);
   LaneRefs refs;
   for (const UOp* p : parts) {
-    for (int i = 0; i < p->dtype.lanes(); ++i) refs.push_back(OriginOf(b, p, i));
+    Origins origin(b, p);
+    for (int i = 0; i < p->dtype.lanes(); ++i) refs.push_back(origin(i));
   }
   return Assemble(b, {refs.data(), refs.size()});
 }

@@ -209,9 +209,8 @@ Linear LinearBuilder::FloorMod(const Linear& a, int64_t d) {
   return Linear::Term(b_.Alu(Op::kFloorMod, {Build(rest), b_.Index(d)}));
 }
 
-const UOp* LinearBuilder::Build(const Linear& a) {
+const UOp* LinearBuilder::BuildTerms(Linear::Terms terms) {
   // As in simplify's sums, so that they are equal nodes: of one rank the greater coefficient first.
-  auto terms = a.terms;
   std::stable_sort(terms.begin(), terms.end(), [&](const auto& x, const auto& y) {
     const int64_t rank_x = order_.Rank(x.first), rank_y = order_.Rank(y.first);
     return rank_x != rank_y ? rank_x < rank_y : Magnitude(x.second) > Magnitude(y.second);
@@ -221,8 +220,16 @@ const UOp* LinearBuilder::Build(const Linear& a) {
     const UOp* x = k == 1 ? term : b_.Mul(term, b_.Index(k));
     sum = sum ? b_.Add(sum, x) : x;
   }
-  if (!sum) return b_.Index(a.constant);
-  return a.constant == 0 ? sum : b_.Add(sum, b_.Index(a.constant));
+  return sum;
+}
+
+const UOp* LinearBuilder::Build(const Linear& a) {
+  if (a.terms.empty()) return b_.Index(a.constant);
+  if (a.terms != last_terms_) {
+    last_sum_ = BuildTerms(a.terms);
+    last_terms_ = a.terms;
+  }
+  return a.constant == 0 ? last_sum_ : b_.Add(last_sum_, b_.Index(a.constant));
 }
 
 Linear LinearBuilder::FormOf(const UOp* root) const {

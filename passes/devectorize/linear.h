@@ -23,7 +23,8 @@
 namespace tg {
 
 struct Linear {
-  llvm::SmallVector<std::pair<const UOp*, int64_t>, 4> terms;
+  using Terms = llvm::SmallVector<std::pair<const UOp*, int64_t>, 4>;
+  Terms terms;
   int64_t constant = 0;
 
   static Linear Constant(int64_t c) { return {{}, c}; }
@@ -51,7 +52,8 @@ class LinearBuilder {
   Linear FloorDiv(const Linear& a, int64_t d);
   Linear FloorMod(const Linear& a, int64_t d);
 
-  // The node of a form; its constant is added last.
+  // The node of a form; its constant is added last. The terms of one form after the other are
+  // often the same.
   const UOp* Build(const Linear& a);
   // The form of a scalar node: sums and multiples are taken apart, all else is a term.
   Linear FormOf(const UOp* u) const;
@@ -71,6 +73,8 @@ class LinearBuilder {
   int64_t Divisor(const Linear& a);
 
  private:
+  // Null without terms.
+  const UOp* BuildTerms(Linear::Terms terms);
   // Splits a into a multiple of d (divided by d already) and the rest, whose constant is in 0..d-1.
   std::pair<Linear, Linear> SplitMultiples(const Linear& a, int64_t d) const;
   Interval BoundsWithoutAssumptions(const Linear& a);
@@ -87,6 +91,8 @@ class LinearBuilder {
   Builder& b_;
   Bounds bounds_;
   mutable StructuralOrder order_;  // a cache
+  Linear::Terms last_terms_;       // what Build was last asked for
+  const UOp* last_sum_ = nullptr;  // their sum
   std::vector<Linear> assumed_;
   NodeMap<int> clause_of_;  // 1 + its place in clauses_
   std::vector<Linear> clauses_;

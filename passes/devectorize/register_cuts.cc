@@ -45,12 +45,7 @@ void MemoryCutter::ForEachPieceOf(const UOp* pointer, const Pieces& pieces, int6
 
 std::optional<int64_t> MemoryCutter::FirstOfRun(const UOp* access) const {
   const UOp* address = access->src(0);
-  if (!IsFixed(address)) return std::nullopt;
-  const int64_t first = *ConstantElement(address, 0);
-  for (int i = 1; i < address->dtype.lanes(); ++i) {
-    if (*ConstantElement(address, i) != first + i) return std::nullopt;
-  }
-  return first;
+  return IsFixed(address) ? FirstConsecutive(address) : std::nullopt;
 }
 
 const UOp* MemoryCutter::LoadRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces) {

@@ -17,6 +17,17 @@ DType AccessType(const UOp* access) {
   return access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
 }
 
+std::optional<int64_t> FirstConsecutive(const UOp* index) {
+  const UOp* at = index->src(1);
+  if (IsConst(at)) return at->word();
+  if (at->op != Op::kVConst) return std::nullopt;
+  const std::span<const int64_t> elements = at->list();
+  for (size_t i = 1; i < elements.size(); ++i) {
+    if (elements[i] != elements[0] + static_cast<int64_t>(i)) return std::nullopt;
+  }
+  return elements[0];
+}
+
 namespace {
 
 bool IsAccess(const UOp* u) {
@@ -80,12 +91,8 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
 
   // Consecutive elements by themselves: the usual case.
   if (address->num_srcs == 2) {
-    const std::optional<int64_t> first = ConstantElement(address, 0);
-    bool run = first && *first >= 0 && *first <= size - lanes;
-    for (int i = 1; run && !one_address && i < lanes; ++i) {
-      run = ConstantElement(address, i) == *first + i;
-    }
-    if (run) {
+    const std::optional<int64_t> first = FirstConsecutive(address);
+    if (first && *first >= 0 && *first <= size - lanes) {
       m.cut[static_cast<size_t>(*first)] = m.cut[static_cast<size_t>(*first + lanes)] = true;
       return;
     }

@@ -96,7 +96,13 @@ Nodes Transposed(Builder& b, Nodes v) {
 
 }  // namespace
 
-void TransposeSquares(Body& body, UOpSpan order) {
+void TransposeSquares(Body& body, RootOrder& root_order) {
+  // Few bodies have any, and it is faster to look at all nodes than to find those in use.
+  uint32_t id = 0;
+  const uint32_t n = body.context->num_nodes();
+  while (id < n && ColumnOf(body.context->node(id)) < 0) ++id;
+  if (id == n) return;
+  const UOpSpan order = root_order.Get();
   std::vector<Square> squares;
   NodeMap<uint32_t> of_row;     // by first row: 1 + the last square that begins with it
   NodeMap<uint32_t> of_column;  // 1 + the square that it is one of

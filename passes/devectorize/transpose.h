@@ -11,8 +11,8 @@
 namespace tg {
 
 // Of all n vectors of n lanes (a power of two, 4 or more), vector k of lane k of each of the same n
-// values. Last of all steps: others see through shuffles. `order`: what the root reaches.
-void TransposeSquares(Body& body, UOpSpan order);
+// values. Last of all steps: others see through shuffles.
+void TransposeSquares(Body& body, RootOrder& order);
 
 }  // namespace tg
 
