@@ -81,7 +81,7 @@ LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick) {
 }
 
 std::vector<WantedLanes> FindWantedLanes(UOpSpan order, const Target& target) {
-  // Users before sources: what somebody certainly wants whole.
+  // Users before sources: what somebody certainly wants whole, and then who else does.
   NodeSet whole;
   whole.Reserve(order.back());
   const auto may_split = [&](const UOp* u) {
@@ -107,32 +107,35 @@ std::vector<WantedLanes> FindWantedLanes(UOpSpan order, const Target& target) {
   const auto wanted_of = [&](const UOp* u) -> WantedLanes& {
     return wanted[static_cast<size_t>(place.Get(u))];
   };
-  const auto add = [&](const UOp* u, const LanePick& pick) {
-    if (u->op == Op::kGep || may_split(u)) Add(wanted_of(u), pick);
-  };
-  // Users before sources: what is wanted of each node.
+  const auto takes_picks = [&](const UOp* u) { return u->op == Op::kGep || may_split(u); };
   bool sinks = false;
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    const UOp* u = *it;
-    WantedLanes& mine = wanted_of(u);
-    const bool can_split = !mine.whole && may_split(u);
-    const int width = can_split ? AluLanes(target, u) : 0;
-    if (can_split && AreDisjoint(mine.picks, u->dtype.lanes(), width) &&
-        PaysToSink(u, mine.picks, places, width)) {
-      sinks = true;
-      for (const LanePick& p : mine.picks) {
-        for (const UOp* s : u->srcs()) add(s, p);
-      }
-      continue;
-    }
+  for (size_t i = order.size(); i-- > 0;) {
+    const UOp* u = order[i];
+    WantedLanes& mine = wanted[i];
     if (u->op == Op::kGep) {
-      if (mine.whole) add(u->src(0), LanePick(u->list().begin(), u->list().end()));
-      for (const LanePick& p : mine.picks) add(u->src(0), Compose(u->list(), p));
+      mine.whole = whole.Contains(u);
+      if (!takes_picks(u->src(0))) continue;
+      WantedLanes& source = wanted_of(u->src(0));
+      if (mine.whole) Add(source, LanePick(u->list().begin(), u->list().end()));
+      for (const LanePick& p : mine.picks) Add(source, Compose(u->list(), p));
       continue;
     }
+    if (may_split(u)) {
+      const int width = AluLanes(target, u);
+      if (AreDisjoint(mine.picks, u->dtype.lanes(), width) &&
+          PaysToSink(u, mine.picks, places, width)) {
+        sinks = true;
+        for (const LanePick& p : mine.picks) {
+          for (const UOp* s : u->srcs()) {
+            if (takes_picks(s)) Add(wanted_of(s), p);
+          }
+        }
+        continue;
+      }
+    }
+    for (const UOp* s : u->srcs()) whole.Insert(s);
     mine.picks.clear();
     mine.whole = true;
-    for (const UOp* s : u->srcs()) wanted_of(s).whole = true;
   }
   if (!sinks) wanted.clear();
   return wanted;

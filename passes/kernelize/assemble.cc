@@ -19,7 +19,6 @@ class Assembler {
             Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
             KernelPool& pool, PassContext& context)
       : module_(module),
-        graph_(graph),
         body_(graph.body),
         shapes_(shapes),
         plan_(plan),
@@ -203,7 +202,6 @@ class Assembler {
   }
 
   Module& module_;
-  Graph& graph_;
   Body& body_;
   ShapeMap& shapes_;
   const RealizePlan& plan_;
