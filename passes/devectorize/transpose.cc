@@ -39,8 +39,34 @@ struct Square {
            });
   }
 
+  bool IsWhole() const { return !llvm::is_contained(columns, nullptr); }
+
   Nodes rows;
   Nodes columns;  // null: not there
+};
+
+// Those that are among some nodes, whole or not.
+struct Squares {
+  explicit Squares(UOpSpan nodes) {
+    NodeMap<uint32_t> of_row;  // by first row: 1 + the last square that begins with it
+    for (const UOp* u : nodes) {
+      const int64_t column = ColumnOf(u);
+      if (column < 0) continue;
+      uint32_t& square = of_row[u->src(0)->src(0)];
+      if (square == 0 || !all[square - 1].Has(u)) {
+        all.emplace_back(u);
+        square = static_cast<uint32_t>(all.size());
+      }
+      all[square - 1].columns[static_cast<size_t>(column)] = u;
+      of_column[u] = square;
+    }
+  }
+  bool AnyWhole() const {
+    return llvm::any_of(all, [](const Square& s) { return s.IsWhole(); });
+  }
+
+  std::vector<Square> all;
+  NodeMap<uint32_t> of_column;  // 1 + the square that it is one of
 };
 
 using Lanes = llvm::SmallVector<int64_t, 16>;
@@ -98,33 +124,16 @@ Nodes Transposed(Builder& b, Nodes v) {
 
 void TransposeSquares(Body& body, RootOrder& root_order) {
   // Few bodies have any, and it is faster to look at all nodes than to find those in use.
-  uint32_t id = 0;
-  const uint32_t n = body.context->num_nodes();
-  while (id < n && ColumnOf(body.context->node(id)) < 0) ++id;
-  if (id == n) return;
+  if (!Squares(body.context->FirstNodes(body.context->num_nodes())).AnyWhole()) return;
   const UOpSpan order = root_order.Get();
-  std::vector<Square> squares;
-  NodeMap<uint32_t> of_row;     // by first row: 1 + the last square that begins with it
-  NodeMap<uint32_t> of_column;  // 1 + the square that it is one of
-  for (const UOp* u : order) {
-    const int64_t column = ColumnOf(u);
-    if (column < 0) continue;
-    uint32_t& square = of_row[u->src(0)->src(0)];
-    if (square == 0 || !squares[square - 1].Has(u)) {
-      squares.emplace_back(u);
-      square = static_cast<uint32_t>(squares.size());
-    }
-    squares[square - 1].columns[static_cast<size_t>(column)] = u;
-    of_column[u] = square;
-  }
-  const auto is_whole = [](const Square& s) { return !llvm::is_contained(s.columns, nullptr); };
-  if (llvm::none_of(squares, is_whole)) return;
+  const Squares squares(order);
+  if (!squares.AnyWhole()) return;
   Builder b(*body.context);
-  std::vector<Nodes> made(squares.size());
+  std::vector<Nodes> made(squares.all.size());
   ForwardRewrite(body, order, [&](const UOp* u, UOpSpan srcs) {
-    const uint32_t of = of_column.Get(u);
-    if (of == 0 || !is_whole(squares[of - 1])) return WithSources(b, u, srcs);
-    const Square& square = squares[of - 1];
+    const uint32_t of = squares.of_column.Get(u);
+    if (of == 0 || !squares.all[of - 1].IsWhole()) return WithSources(b, u, srcs);
+    const Square& square = squares.all[of - 1];
     Nodes& columns = made[of - 1];
     if (columns.empty()) {
       for (const UOp* lane : srcs) columns.push_back(lane->src(0));
