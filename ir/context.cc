@@ -58,6 +58,21 @@ uint32_t HashString(std::string_view s) {
   return static_cast<uint32_t>(h ^ (h >> 29));
 }
 
+// At most half of the slots are full: probes are short.
+size_t SlotsFor(size_t nodes, size_t least) {
+  while (least < nodes * 2) least *= 2;
+  return least;
+}
+
+// Enters what the table does not hold.
+template <typename Slot>
+void Enter(std::vector<Slot>& table, Slot slot) {
+  const size_t mask = table.size() - 1;
+  size_t i = slot.hash & mask;
+  while (table[i].node) i = (i + 1) & mask;
+  table[i] = slot;
+}
+
 }  // namespace
 
 class Context::Arena : public llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 1 << 14> {};
@@ -72,15 +87,11 @@ Context::~Context() = default;
 
 void Context::Reserve(size_t n) {
   nodes_.reserve(n);
-  size_t want = table_.size();
-  while (want < n * 2) want *= 2;  // at most half full: probes are short
+  const size_t want = SlotsFor(n, table_.size());
   if (want == table_.size()) return;
   const std::vector<Slot> old = std::exchange(table_, std::vector<Slot>(want));
   for (const Slot& slot : old) {
-    if (!slot.node) continue;
-    size_t i = slot.hash & (want - 1);
-    while (table_[i].node) i = (i + 1) & (want - 1);
-    table_[i] = slot;
+    if (slot.node) Enter(table_, slot);
   }
 }
 
@@ -136,17 +147,13 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
 
 void Context::Retain(std::vector<const UOp*> nodes) {
   nodes_ = std::move(nodes);
-  size_t slots = kFirstSlots;
-  while (slots < nodes_.size() * 2) slots *= 2;
-  table_.assign(slots, Slot());
+  table_.assign(SlotsFor(nodes_.size(), kFirstSlots), Slot());
   next_id_ = 0;
   for (uint32_t id = 0; id < num_nodes(); ++id) {
     auto* u = const_cast<UOp*>(nodes_[id]);
     u->id = id;
     u->hash = HashNode(u->op, u->dtype, u->srcs(), u->attr);
-    size_t i = u->hash & (slots - 1);
-    while (table_[i].node) i = (i + 1) & (slots - 1);
-    table_[i] = {u->hash, id + 1};
+    Enter(table_, {u->hash, id + 1});
     NoteId(u);
   }
 }
