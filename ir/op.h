@@ -59,7 +59,7 @@ struct OpInfo {
       doc;
   int min_sources = 0;
   int max_sources = 0;  // INT_MAX where there is no limit
-  AttrField fields[2];
+  AttrField fields[4];
   int num_fields = 0;
   TypeRule type_rule = TypeRule::kExplicit;
 
@@ -90,6 +90,10 @@ inline bool Has(Op op, uint16_t bit) { return kFlags.bits[static_cast<int>(op)] 
 inline bool IsCommutative(Op op) { return op_internal::Has(op, op_internal::kCommutativeBit); }
 inline bool IsAssociative(Op op) { return op_internal::Has(op, op_internal::kAssociativeBit); }
 inline bool IsElementwise(Op op) { return op_internal::Has(op, op_internal::kElementwiseBit); }
+// Writes to address source 0 what it reads at address source 1.
+inline bool IsCopy(Op op) { return op == Op::kCopyAsync || op == Op::kCopyTransposed; }
+// Writes to address source 0.
+inline bool WritesMemory(Op op) { return op == Op::kStore || IsCopy(op); }
 inline bool IsMovement(Op op) { return op_internal::Has(op, op_internal::kMovementBit); }
 inline bool MapsZeroToZero(Op op) { return op_internal::Has(op, op_internal::kZeroBit); }
 // Differs by work-item or iteration: range, special, unroll.

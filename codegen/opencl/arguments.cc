@@ -95,6 +95,7 @@ absl::Status KernelWriter::CollectParams() {
         uses[MemoryOf(u->src(0))] |= 1;
         break;
       case Op::kCopyAsync:
+      case Op::kCopyTransposed:
         uses[MemoryOf(u->src(1))] |= 1;
         [[fallthrough]];
       case Op::kStore:

@@ -129,6 +129,8 @@ absl::Status KernelWriter::Write(const UOp* u) {
       return WriteLoad(u);
     case Op::kStore:
       return WriteStore(u);
+    case Op::kCopyTransposed:
+      return WriteCopyTransposed(u);
     case Op::kCopyAsync:
     case Op::kCommit:
     case Op::kWait:

@@ -148,6 +148,7 @@ class KernelWriter {
   // ---- memory.cc: loads and stores
   absl::Status WriteLoad(const UOp* u);
   absl::Status WriteStore(const UOp* u);
+  absl::Status WriteCopyTransposed(const UOp* u);
   // The elements of an address as an lvalue, or the pointer to them.
   std::string Element(const UOp* address, Scalar value, int lanes, bool write);
   // Neighbouring halves as a vector of their bits, which may lie at any of them.

@@ -214,6 +214,38 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
   return absl::OkStatus();
 }
 
+absl::Status KernelWriter::WriteCopyTransposed(const UOp* u) {
+  const UOp *to = u->src(0), *from = u->src(1);
+  const UOp *written = MemoryOf(to), *read = MemoryOf(from);
+  const Scalar element = read->dtype.scalar();
+  const int64_t rows = u->word(0), columns = u->word(1);
+  if (read->dtype.is_image() || written->dtype.is_image() || BitWidth(element) < 32 ||
+      plan_.PieceOf(to) || plan_.PieceOf(from)) {
+    return Unsupported(u, "it copies elements of 32 bits or more, between arrays");
+  }
+  // The greatest squares that make up all of it.
+  int64_t n = 1;
+  while (n < 16 && rows % (2 * n) == 0 && columns % (2 * n) == 0) n *= 2;
+  const std::string copy = prelude_->CopyTransposed(written->dtype.space(), read->dtype.space(),
+                                                    element, n >= 4 ? static_cast<int>(n) : 1);
+  const std::string target = Pointer(to, kAdditive), source = Pointer(from, kAdditive);
+  const auto at = [](const std::string& pointer, int64_t offset) {
+    return offset == 0 ? pointer : Cat(pointer, " + ", offset);
+  };
+  if (n < 4) {
+    Line(copy, "(", target, ", ", u->word(2), ", ", source, ", ", u->word(3), ", ", rows, ", ",
+         columns, ");");
+    return absl::OkStatus();
+  }
+  for (int64_t c = 0; c < columns; c += n) {
+    for (int64_t r = 0; r < rows; r += n) {
+      Line(copy, "(", at(target, c * u->word(2) + r), ", ", u->word(2), ", ",
+           at(source, r * u->word(3) + c), ", ", u->word(3), ");");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory) {
   const UOp* address = u->src(0);
   const DType t = u->op == Op::kLoad ? u->dtype : u->src(1)->dtype;

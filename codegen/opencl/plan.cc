@@ -62,8 +62,9 @@ std::vector<Plan::RegisterUse> Plan::FindUses(const std::vector<const UOp*>& ord
       case Op::kLoad:
       case Op::kStore:
       case Op::kCopyAsync:
+      case Op::kCopyTransposed:
         // A gate is used where the access is; a store in an `if` of its own gate does without.
-        for (const UOp* address : u->srcs().first(u->op == Op::kCopyAsync ? 2 : 1)) {
+        for (const UOp* address : u->srcs().first(IsCopy(u->op) ? 2 : 1)) {
           if (address->op != Op::kIndex || address->num_srcs < 3) continue;
           const UOp* gate = address->src(2);
           if (std::find(ifs.begin(), ifs.end(), gate) == ifs.end()) use(gate);

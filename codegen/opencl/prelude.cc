@@ -4,6 +4,8 @@
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
+#include "ir/transpose.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace tg::opencl {
 
@@ -118,6 +120,55 @@ std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lane
     }
   }
   absl::StrAppend(&text, load ? ");\n}\n" : "}\n");
+  functions_.insert(std::move(text));
+  return name;
+}
+
+std::string Prelude::CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory, int n) {
+  const std::string element(MemoryType(memory)), vector = n == 1 ? element : Cat(element, n);
+  const std::string target(SpacePrefix(to)), source = Cat(SpacePrefix(from), "const ");
+  std::string name = "copy_transposed_";
+  if (!target.empty()) absl::StrAppend(&name, std::string(AddrSpaceName(to)), "_");
+  if (from != AddrSpace::kGlobal)
+    absl::StrAppend(&name, "of_", std::string(AddrSpaceName(from)), "_");
+  absl::StrAppend(&name, vector);
+  if (!strided_.insert(name).second) return name;
+  std::string text = Cat("static inline void ", name, "(", target, element, "* to, int t, ", source,
+                         element, "* from, int f");
+  if (n == 1) {
+    text +=
+        ", int rows, int columns) {\n  for (int r = 0; r < rows; r++) {\n"
+        "    for (int c = 0; c < columns; c++) to[c * t + r] = from[r * f + c];\n  }\n}\n";
+    functions_.insert(std::move(text));
+    return name;
+  }
+  const std::string unaligned = UnalignedType(memory, n);
+  text += ") {\n";
+  const auto line = [&](auto&&... parts) { text += Cat("  ", parts..., "\n"); };
+  const auto lanes = [](llvm::ArrayRef<int64_t> picks) {
+    std::string out = ".s";
+    for (int64_t lane : picks) out += "0123456789abcdef"[lane];
+    return out;
+  };
+  // Vectors of round k are called by the letter k.
+  const auto named = [](size_t round, size_t i) { return Cat(std::string(1, "abcdef"[round]), i); };
+  const auto width = static_cast<size_t>(n);
+  for (size_t i = 0; i < width; ++i) {
+    line("const ", vector, " ", named(0, i), " = *(", source, unaligned, "*)(from + ", i, " * f);");
+  }
+  const auto rounds = TransposeRounds(width, ByteSize(memory));
+  for (size_t k = 0; k < rounds.size(); ++k) {
+    for (size_t i = 0; i < width; ++i) {
+      const TransposeStep& step = rounds[k][i];
+      line("const ", vector, " ", named(k + 1, i), " = ((", vector, ")(", named(k, step.first),
+           lanes(step.lanes), ", ", named(k, step.second), lanes(step.lanes), "))",
+           lanes(step.order), ";");
+    }
+  }
+  for (size_t i = 0; i < width; ++i) {
+    line("*(", target, unaligned, "*)(to + ", i, " * t) = ", named(rounds.size(), i), ";");
+  }
+  text += "}\n";
   functions_.insert(std::move(text));
   return name;
 }

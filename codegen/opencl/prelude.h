@@ -41,6 +41,10 @@ class Prelude {
   // The function that reads, or writes, `lanes` elements that lie as far apart as its argument
   // says: gather_float16(p, 784), scatter_float16(p, 784, x).
   std::string Strided(Op access, AddrSpace space, Scalar memory, int lanes);
+  // The function that copies squares of n by n elements and transposes them:
+  // copy_transposed_float16( to, 32, from, 512), runs at `to` and `from` so far apart; n = 1: as
+  // many rows and columns as two more arguments say.
+  std::string CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory, int n);
   // The sampler `nearest`: unnormalised coordinates, zero outside.
   void UsesSampler() { sampler_ = true; }
 

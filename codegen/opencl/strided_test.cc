@@ -61,5 +61,46 @@ TEST(Strided, Columns) {
   }
 }
 
+// Rows of x, `gap` more apart than they are long and the last one first, become columns of a tile,
+// and its runs rows of y again.
+std::string ThereAndBack(const std::string& type, int rows, int columns, int gap) {
+  const int from = columns + gap, to = rows + gap;
+  const std::string n = std::to_string(rows * from), last = std::to_string((rows - 1) * from);
+  const std::string memory = "ptr<" + type + ", " + n + ">";
+  const std::string tile = "ptr<" + type + ", " + std::to_string(columns * to) + ", private>";
+  const auto copy = [&](const char* name, const char* target, const char* source, int r, int c,
+                        int t, int f) {
+    return std::string(name) + " = copy_transposed " + target + ", " + source +
+           " {rows = " + std::to_string(r) + ", columns = " + std::to_string(c) +
+           ", to = " + std::to_string(t) + ", from = " + std::to_string(f) + "}\n";
+  };
+  return "tg 1\nmodule @m\nkernel @k : expanded {\n%y = define_global {arg = 0} : " + memory +
+         "\n%x = define_global {arg = 1} : " + memory + "\n%m = scratch {id = 0} : " + tile +
+         "\n%c0 = const 0 : i32\n%last = const " + last +
+         " : i32\n%px = index %x, %last : " + memory + "\n%pm = index %m, %c0 : " + tile + "\n" +
+         copy("%a", "%pm", "%px", rows, columns, to, -from) + "%m1 = after %m, %a : " + tile +
+         "\n%qm = index %m1, %c0 : " + tile + "\n%py = index %y, %c0 : " + memory + "\n" +
+         copy("%b", "%py", "%qm", columns, rows, from, to) + "sink %b\n}\n";
+}
+
+TEST(Strided, CopiesTransposed) {
+  if (!HaveDevice()) GTEST_SKIP() << "no OpenCL device of that kind";
+  constexpr int kSizes[][2] = {{16, 16}, {32, 16}, {16, 48}, {8, 24}, {4, 4},
+                               {4, 20},  {5, 7},   {2, 16},  {1, 3}};
+  for (const char* type : {"f32", "i32", "i64", "f64"}) {
+    for (const auto& [rows, columns] : kSizes) {
+      Diagnostics diagnostics;
+      const auto module = ParseModule(ThereAndBack(type, rows, columns, 3), "t.uop", diagnostics);
+      ASSERT_TRUE(module) << diagnostics.ToString();
+      const DType t(*ScalarFromName(type));
+      const int64_t n = int64_t{rows} * (columns + 3);
+      EXPECT_EQ(
+          CheckOnDevice(*module, {UndefinedBuffer(t, {n}), RandomBuffer(t, {n}, {})}, {}, {}, -1),
+          "")
+          << type << ", " << rows << " x " << columns;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tg

@@ -73,6 +73,19 @@ TEST(Lowered, EqualStoresDoNotRace) {
             (Numbers{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
+TEST(Lowered, CopiesTransposed) {
+  const std::string head = R"(  %p = index %x, %c0 : ptr<f32, 8>
+  %q = index %y, %c0 : ptr<f32, 8>
+)";
+  // Two rows of four are four columns of two.
+  EXPECT_EQ(YOf(head + "  %s = copy_transposed %q, %p {rows = 2, columns = 4, to = 2, from = 4}\n"
+                       "  sink %s\n"),
+            (Numbers{1, 5, 2, 6, 3, 7, 4, 8}));
+  EXPECT_EQ(Error(head + "  %s = copy_transposed %q, %p {rows = 2, columns = 4, to = 2, from = 5}\n"
+                         "  sink %s\n"),
+            "copy_transposed %s: element 8 is outside argument 1 of 8 (work-item 0 of group 0)");
+}
+
 std::string AsyncCopy(const std::string& wait) {
   return R"(  %l = special %c2 {name = local0} : index
   %L = scratch {id = 0} : ptr<f32, 8, local>

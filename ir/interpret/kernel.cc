@@ -36,7 +36,7 @@ std::vector<bool> StoredSlots(const Kernel& kernel, size_t num_slots) {
   std::vector<const UOp*> nodes = kernel.body.linear;
   if (nodes.empty() && kernel.body.root) nodes = PostOrder(kernel.body.root);
   for (const UOp* u : nodes) {
-    if (u->op != Op::kStore) continue;
+    if (!WritesMemory(u->op)) continue;
     const UOp* base = BaseOf(u->src(0));
     if (base && base->op == Op::kDefineGlobal && static_cast<size_t>(base->word()) < num_slots) {
       stored[static_cast<size_t>(base->word())] = true;

@@ -92,6 +92,7 @@ class Machine {
   bool Load(const UOp* u);
   bool Store(const UOp* u);
   bool CopyAsync(const UOp* u);
+  bool CopyTransposed(const UOp* u);
   bool Wait(const UOp* u);
   bool Explain(const UOp* u, const Access& access, int64_t item, int64_t at);
 

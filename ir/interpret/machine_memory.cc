@@ -214,6 +214,39 @@ bool Machine::CopyAsync(const UOp* u) {
   return true;
 }
 
+bool Machine::CopyTransposed(const UOp* u) {
+  const UOp *target = u->src(0), *source = u->src(1);
+  if (layout_[target].memory < 0 || layout_[source].memory < 0) {
+    return Fail(u, "sources 0 and 1 must be addresses");
+  }
+  if (layout_[target].lanes != 1 || layout_[source].lanes != 1) {
+    return Fail(u, "copies between single addresses");
+  }
+  if (target->dtype.scalar() != source->dtype.scalar()) return Fail(u, "cannot convert");
+  const int64_t* to = layout_[target].has_value ? In(u, 0) : nullptr;
+  const int64_t* from = layout_[source].has_value ? In(u, 1) : nullptr;
+  const int64_t rows = u->word(0), columns = u->word(1);
+  for (size_t r = 0; r < Rows(u); ++r) {
+    const size_t item = r / static_cast<size_t>(layout_[u].points);
+    if (!Active(item)) continue;
+    const Access write = AccessOf(target, item), read = AccessOf(source, item);
+    const int64_t first_to = to ? to[r] : 0, first_from = from ? from[r] : 0;
+    if (first_to == kGatedOff || first_from == kGatedOff) return Fail(u, "its address has a gate");
+    for (int64_t k = 0; k < rows * columns; ++k) {
+      const int64_t at = first_from + k / columns * u->word(3) + k % columns;
+      const int64_t there = first_to + k % columns * u->word(2) + k / columns;
+      int64_t bits = 0;
+      if (read.Read(at, &bits) != AccessError::kNone) {
+        return Explain(u, read, static_cast<int64_t>(item), at);
+      }
+      if (write.Write(there, bits) != AccessError::kNone) {
+        return Explain(u, write, static_cast<int64_t>(item), there);
+      }
+    }
+  }
+  return true;
+}
+
 bool Machine::Wait(const UOp* u) {
   // The last batch is open: it is not waited for.
   const auto pending = static_cast<size_t>(std::max<int64_t>(0, u->word()));

@@ -251,6 +251,8 @@ bool Machine::Eval(const UOp* u) {
       return true;
     case Op::kCopyAsync:
       return CopyAsync(u);
+    case Op::kCopyTransposed:
+      return CopyTransposed(u);
     case Op::kCommit:
       batches_.emplace_back();
       return true;

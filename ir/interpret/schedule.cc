@@ -26,6 +26,7 @@ bool IsEffect(Op op) {
     case Op::kStore:
     case Op::kBarrier:
     case Op::kCopyAsync:
+    case Op::kCopyTransposed:
     case Op::kCommit:
     case Op::kWait:
       return true;
@@ -110,7 +111,7 @@ void Scheduler::FindOpenRanges() {
 void Scheduler::FindLoadsBeforeStores() {
   Nodes stores;
   for (const UOp* u : order_) {
-    if (u->op == Op::kStore || u->op == Op::kCopyAsync) stores.push_back(u);
+    if (WritesMemory(u->op)) stores.push_back(u);
   }
   const size_t words = (stores.size() + 63) / 64;
   NodeMap<std::vector<uint64_t>> before;  // the stores that a node depends on
@@ -122,7 +123,7 @@ void Scheduler::FindLoadsBeforeStores() {
       for (size_t w = 0; w < words; ++w) set[w] |= from[w];
     }
     const UOp* read = u->op == Op::kLoad || u->op == Op::kLdMatrix ? u->src(0)
-                      : u->op == Op::kCopyAsync                    ? u->src(1)
+                      : IsCopy(u->op)                              ? u->src(1)
                                                                    : nullptr;
     if (read) {
       const UOp* memory = MemoryOf(read);

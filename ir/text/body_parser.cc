@@ -74,7 +74,7 @@ bool BodyParser::ParseStatement() {
   s.op = Op::kNoop;
   s.broken = false;
   s.type = DType();
-  s.given[0] = s.given[1] = false;
+  std::ranges::fill(s.given, false);
   s.srcs.clear();
   s.symbolic.clear();
   s.constants.clear();
@@ -265,9 +265,9 @@ void BodyParser::Define(Statement& s) {
     Words& words = s.fields[0];
     // What an optional field is when it is not there.
     if (!s.given[0]) words.push_back(0);
-    if (info.num_fields > 1) {
-      if (!s.given[1]) s.fields[1].push_back(0);
-      words.append(s.fields[1].begin(), s.fields[1].end());
+    for (int i = 1; i < info.num_fields; ++i) {
+      if (!s.given[i]) s.fields[i].push_back(0);
+      words.append(s.fields[i].begin(), s.fields[i].end());
     }
     attr = ctx_.MakeAttr(s.op, std::span<const int64_t>(words.data(), words.size()));
   }

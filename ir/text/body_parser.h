@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "ir/module.h"
@@ -40,6 +41,7 @@ class BodyParser {
   using Nodes = llvm::SmallVector<const UOp*, 8>;
   using Words = llvm::SmallVector<int64_t, 16>;
   // What a statement says, before its node is made.
+  static constexpr size_t kMostFields = std::extent_v<decltype(OpInfo::fields)>;
   struct Statement {
     std::string_view name;
     Location name_loc, loc;
@@ -47,9 +49,9 @@ class BodyParser {
     bool broken = false;  // an operand has no node
     Nodes srcs;
     DType type;
-    Words fields[2];
+    Words fields[kMostFields];
     Nodes symbolic;  // sources that stand for entries of the attribute
-    bool given[2] = {false, false};
+    bool given[kMostFields] = {};
     llvm::SmallVector<Token, 8> constants;  // wait for the type
   };
 

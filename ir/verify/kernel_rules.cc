@@ -181,7 +181,7 @@ KernelFacts FactsOf(const Body& kernel) {
   }
   facts.written.resize(facts.slots.size());
   for (const UOp* u : order) {
-    if (u->op != Op::kStore && u->op != Op::kCopyAsync) continue;
+    if (!WritesMemory(u->op)) continue;
     const UOp* root = roots.Get(u->src(0));
     if (root && root->op == Op::kDefineGlobal) {
       facts.written[static_cast<size_t>(root->word(0))] = true;

@@ -90,17 +90,22 @@ bool CheckAccess(BodyCheck& c, const UOp* u, const DType& address, const DType& 
          Fail(c, u, std::to_string(address.lanes()) + " addresses for " + value.ToString());
 }
 
-bool CheckCopyAsync(BodyCheck& c, const UOp* u) {
+bool CheckCopy(BodyCheck& c, const UOp* u) {
   const DType to = u->src(0)->dtype, from = u->src(1)->dtype;
   if (!to.is_pointer() || !from.is_pointer() || to.lanes() != 1 || from.lanes() != 1) {
     return Fail(
         c, u,
         "sources 0 and 1 are one address each, not " + to.ToString() + " and " + from.ToString());
   }
-  if (to.space() != AddrSpace::kLocal) {
+  if (u->op == Op::kCopyAsync && to.space() != AddrSpace::kLocal) {
     return Fail(
         c, u,
         "the target is in " + std::string(AddrSpaceName(to.space())) + " memory, not in local");
+  }
+  for (const UOp* address : u->srcs().first(u->op == Op::kCopyTransposed ? 2 : 0)) {
+    if (address->op == Op::kIndex && address->num_srcs > 2) {
+      return Fail(c, u, "its addresses have no gate, but " + c.Name(address) + " has one");
+    }
   }
   return to.scalar() == from.scalar() ||
          Fail(c, u, "from " + from.ToString() + " to " + to.ToString());
@@ -121,7 +126,8 @@ bool CheckMemoryType(BodyCheck& c, const UOp* u) {
     case Op::kStore:
       return CheckAccess(c, u, u->src(0)->dtype, u->src(1)->dtype);
     case Op::kCopyAsync:
-      return CheckCopyAsync(c, u);
+    case Op::kCopyTransposed:
+      return CheckCopy(c, u);
     case Op::kAfter: {
       if (c.stage == Stage::kTensor) return true;
       if (!u->dtype.is_memory()) {

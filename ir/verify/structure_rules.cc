@@ -95,6 +95,14 @@ const char* AttributeProblem(const UOp* u) {
                                                          : nullptr;
     case Op::kCopyAsync:
       return word(0) < 1 ? "count is less than 1" : nullptr;
+    case Op::kCopyTransposed:
+      if (word(0) < 1 || word(1) < 1) return "rows or columns are less than 1";
+      if (word(0) > kMaxVectorLanes || word(1) > kMaxVectorLanes)
+        return "rows or columns are more than 65535";
+      if (word(2) < word(0)) return "to is less than rows: runs would overlap";
+      return word(2) > INT32_MAX || word(3) < -INT32_MAX || word(3) > INT32_MAX
+                 ? "to or from is not a 32-bit number"
+                 : nullptr;
     case Op::kWait:
       return word(0) < 0 ? "pending is negative" : nullptr;
     case Op::kShuffle:

@@ -9,7 +9,7 @@ namespace tg::verify {
 // V207-V212, V214, V505, V507: what holds for one op or few. True for ops without such a rule.
 bool CheckExplicitType(BodyCheck& c, const UOp* u);
 
-// V208, V507: index, load, store, after, copy_async, if.
+// V208, V507: index, load, store, after, copy_async, copy_transposed, if.
 bool CheckMemoryType(BodyCheck& c, const UOp* u);
 // V214: assign, bind, loop, copy and the like.
 bool CheckGraphType(BodyCheck& c, const UOp* u);

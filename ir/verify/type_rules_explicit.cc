@@ -264,6 +264,7 @@ bool CheckExplicitType(BodyCheck& c, const UOp* u) {
     case Op::kStore:
     case Op::kAfter:
     case Op::kCopyAsync:
+    case Op::kCopyTransposed:
     case Op::kIf:
     case Op::kEndIf:
       return CheckMemoryType(c, u);

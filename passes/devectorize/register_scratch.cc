@@ -63,6 +63,12 @@ RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module
   });
   for (const UOp* u : order) {
     index.Visit(u, u);
+    if (IsCopy(u->op)) {
+      // Elements next to each other, at addresses that need not be known.
+      for (const UOp* address : u->srcs().first(2)) {
+        demoted_.Insert(BaseOf(address->op == Op::kIndex ? address->src(0) : address));
+      }
+    }
     if (IsAccess(u) && of_.Get(BaseOf(u->src(0)->src(0)))) NoteAccess(u, index);
   }
   for (Memory& m : memories_) {

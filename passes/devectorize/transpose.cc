@@ -1,21 +1,17 @@
 #include "passes/devectorize/transpose.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "ir/transpose.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVector.h"
 #include "passes/decompose/forward.h"
 
 namespace tg {
 namespace {
-
-// Shuffles find their way faster within so many bytes.
-constexpr int64_t kBlockBytes = 16;
 
 // Which lane of each row it has; -1: not one and the same of all.
 int64_t ColumnOf(const UOp* u) {
@@ -69,53 +65,18 @@ struct Squares {
   NodeMap<uint32_t> of_column;  // 1 + the square that it is one of
 };
 
-using Lanes = llvm::SmallVector<int64_t, 16>;
-
-// These lanes of both, so many of the one and of the other in turn: one shuffle to a compiler, if
-// it is written as one of halves.
-const UOp* InTurn(Builder& b, const UOp* x, const UOp* y, const Lanes& lanes, size_t run) {
-  const std::span<const int64_t> picked(lanes.data(), lanes.size());
-  const UOp* const halves[] = {b.Gep(x, picked), b.Gep(y, picked)};
-  const UOp* both = b.Cat(halves);
-  Lanes order;
-  for (size_t at = 0; at < lanes.size(); at += run) {
-    for (const size_t first : {at, lanes.size() + at}) {
-      for (size_t k = first; k < first + run; ++k) order.push_back(static_cast<int64_t>(k));
-    }
-  }
-  return b.Gep(both, {order.data(), order.size()});
-}
-
-// Runs of lanes: every second one of `n` lanes, from the first or from the second on.
-Lanes EverySecond(size_t n, size_t run, bool second) {
-  Lanes lanes;
-  for (size_t at = second ? run : 0; at < n; at += 2 * run) {
-    for (size_t k = at; k < at + run; ++k) lanes.push_back(static_cast<int64_t>(k));
-  }
-  return lanes;
-}
-
-// Within blocks by perfect shuffles (Stone, "Parallel Processing with the Perfect Shuffle", 1971),
-// blocks by exchanging halves (Eklundh, "A Fast Computer Method for Matrix Transposing", 1972).
 Nodes Transposed(Builder& b, Nodes v) {
-  const size_t n = v.size();
-  const auto in_block = static_cast<size_t>(kBlockBytes / ByteSize(v[0]->dtype.scalar()));
-  const size_t block = std::min(n, std::max<size_t>(in_block, 1));
-  Nodes next(n);
-  for (size_t done = 1; done < block; done *= 2) {
-    for (size_t i = 0; i < n; ++i) {
-      const size_t first = i / block * block, pair = first + i % block / 2;
-      const Lanes half = EverySecond(n, block / 2, i % 2 != 0);
-      next[i] = InTurn(b, v[pair], v[pair + block / 2], half, 1);
+  const auto picks = [](const UOp* from, llvm::ArrayRef<int64_t> lanes, Builder& builder) {
+    return builder.Gep(from, {lanes.data(), lanes.size()});
+  };
+  for (const auto& round : TransposeRounds(v.size(), ByteSize(v[0]->dtype.scalar()))) {
+    Nodes next;
+    for (const TransposeStep& step : round) {
+      const UOp* const halves[] = {picks(v[step.first], step.lanes, b),
+                                   picks(v[step.second], step.lanes, b)};
+      next.push_back(picks(b.Cat(halves), step.order, b));
     }
-    std::swap(v, next);
-  }
-  for (size_t run = block; run < n; run *= 2) {
-    for (size_t i = 0; i < n; ++i) {
-      const size_t low = i & ~run;
-      next[i] = InTurn(b, v[low], v[low + run], EverySecond(n, run, low != i), run);
-    }
-    std::swap(v, next);
+    v = std::move(next);
   }
   return v;
 }

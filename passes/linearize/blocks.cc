@@ -18,7 +18,7 @@ bool IsCooperative(Op op) {
 
 // The gate of a store, or null.
 const UOp* GateOf(const UOp* u) {
-  if (u->op != Op::kStore && u->op != Op::kCopyAsync) return nullptr;
+  if (!WritesMemory(u->op)) return nullptr;
   const UOp* address = u->src(0);
   return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
 }

@@ -89,6 +89,12 @@ class Orderer {
           Add(&Memory::loads, p, u->src(1), u->word() - 1);
           batched_.push_back(p);
           break;
+        case Op::kCopyTransposed:
+          Add(&Memory::stores, p, u->src(0), (u->word(1) - 1) * u->word(2) + u->word(0) - 1);
+          // Runs may lie in either direction: any part.
+          Add(&Memory::loads, p, u->src(1), 0);
+          MemoryOf(u->src(1)).loads.back().begin = -1;
+          break;
         case Op::kCommit:
         case Op::kWait:
           batched_.push_back(p);

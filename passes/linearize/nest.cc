@@ -258,7 +258,7 @@ class Finder {
     writes_.resize(nest_.loops.size());
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
       const UOp* u = nest_.nodes[p];
-      if (u->op != Op::kStore && u->op != Op::kCopyAsync) continue;
+      if (!WritesMemory(u->op)) continue;
       const UOp* base = BaseOf(u->src(0));
       for (int l = nest_.block[p]; l > 0 && !Writes(l, base); l = nest_.loops[l].parent) {
         writes_[l].push_back(base);

@@ -121,6 +121,11 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
     } else if (u->op == Op::kCopyAsync) {
       const UOp* from = u->src(1);
       work.load_bytes += times * static_cast<double>(u->word() * ByteSize(from->dtype.scalar()));
+    } else if (u->op == Op::kCopyTransposed) {
+      const auto bytes =
+          static_cast<double>(u->word(0) * u->word(1) * ByteSize(u->src(1)->dtype.scalar()));
+      if (IsGlobal(u->src(1))) work.load_bytes += times * bytes;
+      if (IsGlobal(u->src(0))) work.store_bytes += times * bytes;
     } else if (u->op == Op::kWmma) {
       work.ops +=
           times * MatrixOps(body.context->String(static_cast<StringId>(u->word())), kSubgroup);
