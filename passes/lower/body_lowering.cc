@@ -34,7 +34,7 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
       simplify_(simplify),
       b_(*body.context),
       reduces_(b_, target.MaxTile()),
-      staging_(b_, schedule_) {
+      staging_(b_, schedule_, target) {
   for (const UOp* a : where.axis) {
     if (!a) continue;
     for (const UOp* u : PostOrder(a)) {

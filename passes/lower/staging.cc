@@ -1,10 +1,13 @@
 #include "passes/lower/staging.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
 #include "ir/arithmetic.h"
 #include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/simplify/linear.h"
 
 namespace tg {
 namespace {
@@ -15,6 +18,70 @@ void Subtract(std::vector<const UOp*>& from, const std::vector<const UOp*>& what
 }
 
 }  // namespace
+
+const UOp* Staging::CopyTransposed(const UOp* address, const UOp* x) {
+  constexpr int64_t kFewest = 4;
+  if (x->op != Op::kLoad || x->num_srcs != 1 || StrideOf(x) != 1) return nullptr;
+  const UOp* read = x->src(0);
+  const DType to_type = address->dtype, from_type = read->dtype;
+  if (read->op != Op::kIndex || read->num_srcs != 2 || from_type.is_image() ||
+      from_type.scalar() != x->dtype.scalar() || to_type.scalar() != x->dtype.scalar() ||
+      BitWidth(x->dtype.scalar()) < 32 || !free_.UnrollsOf(read->src(0)).empty()) {
+    return nullptr;
+  }
+  const std::vector<const UOp*> unrolls = free_.UnrollsOf(read);
+  if (unrolls.size() < 2 || free_.UnrollsOf(address) != unrolls) return nullptr;
+  std::optional<LinearForm> to = ParseLinear(address->src(1)), from = ParseLinear(read->src(1));
+  if (!to || !from) return nullptr;
+  struct Lanes {
+    int64_t to, from, size;
+  };
+  std::vector<Lanes> rows, columns;
+  const auto take = [&](LinearForm& form, const UOp* unroll) {
+    const auto* term = llvm::find_if(form.terms, [&](const auto& t) { return t.node == unroll; });
+    const int64_t coef = term == form.terms.end() ? 0 : term->coef;
+    if (coef != 0) form.terms.erase(term);
+    return coef;
+  };
+  for (const UOp* u : unrolls) {
+    const int64_t there = take(*to, u), here = take(*from, u);
+    rows.push_back({there, here, u->word(1)});
+  }
+  for (const LinearForm* form : {&*to, &*from}) {
+    for (const LinearForm::Term& term : form->terms) {
+      if (!free_.UnrollsOf(term.node).empty()) return nullptr;
+    }
+  }
+  // Elements that lie side by side where they are read; all others do where they are written.
+  int64_t num_columns = 1, num_rows = 1;
+  const auto follows = [&](const Lanes& l) { return l.from == num_columns; };
+  for (auto next = rows.begin(); (next = llvm::find_if(rows, follows)) != rows.end();) {
+    num_columns *= next->size;
+    columns.push_back(*next);
+    rows.erase(next);
+  }
+  llvm::sort(rows, [](const Lanes& a, const Lanes& b) { return a.to < b.to; });
+  for (const Lanes& l : rows) {
+    if (l.to != num_rows || l.from != num_rows * rows[0].from) return nullptr;
+    num_rows *= l.size;
+  }
+  if (num_rows < kFewest || num_columns < kFewest) return nullptr;
+  for (const Lanes& l : columns) {
+    if (l.to != l.from * columns[0].to) return nullptr;
+  }
+  const int64_t attr[] = {num_rows, num_columns, columns[0].to, rows[0].from};
+  if (attr[2] < num_rows || attr[2] > INT32_MAX || std::abs(attr[3]) > INT32_MAX) return nullptr;
+  const auto first = [&](const UOp* pointer, const LinearForm& form) {
+    const UOp* sum = b_.Index(form.constant);
+    for (const LinearForm::Term& t : form.terms) {
+      sum = b_.Add(sum, b_.Mul(t.node, b_.Index(t.coef)));
+    }
+    return b_.IndexPtr(pointer, sum);
+  };
+  const UOp* const srcs[] = {first(address->src(0), *to), first(read->src(0), *from)};
+  return b_.context().Make(Op::kCopyTransposed, kVoid, srcs,
+                           b_.context().MakeAttr(Op::kCopyTransposed, attr));
+}
 
 const UOp* Staging::At(const UOp* pointer, const StagedMemory& memory, const UOp* element,
                        const UOp* gate) {
@@ -51,16 +118,17 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
   const bool shared = !axes.specials.empty();
   int64_t count = 1;
   const UOp* start = LaneNumber(b_, lanes, count);
-  const bool beside = !shared && axes.unrolls.empty() && LanesBeside(staged, lanes);
-  const int64_t step = beside ? count : 1;
-  if (!beside) start = b_.Mul(start, b_.Index(size));
+  const bool lanes_beside = !shared && LanesBeside(staged, lanes);
+  const StagedMemory beside = {nullptr, start, count},
+                     apart = {nullptr, b_.Mul(start, b_.Index(size)), 1};
+  StagedMemory memory = lanes_beside && axes.unrolls.empty() ? beside : apart;
   count = SaturatingMul(count, size);
   if (shared) {
     // Work-items that differ in other local ids keep values of their own.
     std::vector<const UOp*> others = locals;
     Subtract(others, axes.specials);
     for (const UOp* l : others) {
-      start = b_.Add(b_.Mul(l, b_.Index(count)), start);
+      memory.start = b_.Add(b_.Mul(l, b_.Index(count)), memory.start);
       count = SaturatingMul(count, l->src(0)->word());
     }
   }
@@ -74,8 +142,16 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
   } else if (!outer.empty()) {
     before = b_.After(mem, outer);
   }
-  StagedMemory memory = {mem, start, step};
-  const UOp* done = b_.Store(At(before, memory, element, gate), x);
+  const UOp* done = nullptr;
+  // What is kept in registers is no array to copy to.
+  if (!shared && !gate && !target_.is_gpu && !axes.ranges.empty()) {
+    for (const StagedMemory& kept : {beside, apart}) {
+      if (done || (kept.step != 1 && !lanes_beside)) continue;
+      done = CopyTransposed(At(before, kept, element, nullptr), x);
+      if (done) memory = kept;
+    }
+  }
+  if (!done) done = b_.Store(At(before, memory, element, gate), x);
   if (!axes.ranges.empty()) done = b_.End(done, axes.ranges);
   if (shared) done = b_.context().Make(Op::kBarrier, kVoid, {done});
   memory.filled = b_.After(mem, UOpSpan(&done, 1));

@@ -8,6 +8,7 @@
 #include "ir/builder.h"
 #include "passes/analysis/schedule.h"
 #include "passes/lower/free_leaves.h"
+#include "passes/target.h"
 
 namespace tg {
 
@@ -20,7 +21,8 @@ struct StagedMemory {
 
 class Staging {
  public:
-  Staging(Builder& b, const Schedule& schedule) : b_(b), schedule_(schedule) {}
+  Staging(Builder& b, const Schedule& schedule, const Target& target)
+      : b_(b), schedule_(schedule), target_(target) {}
 
   // The axes that the value has room for, as it is made: lanes, loops and work-items.
   struct Axes {
@@ -33,6 +35,7 @@ class Staging {
   // (null: always).
   //   s = store(after(mem, outer ranges)[element], x)
   //   filled = after(mem, end(s, ranges))
+  // What is loaded from rows of memory, lanes of a vector apart, goes there by `copy_transposed`.
   // Without `specials` the memory is the work-item's own, in registers where addresses allow; with
   // them it is local memory that the work-items fill together, with barriers before and after.
   // `locals`: every local id of the kernel.
@@ -46,12 +49,15 @@ class Staging {
   // Whether lanes of other axes keep an element side by side, rather than each its elements: lanes
   // of vectors do, and rows where nobody makes or reads several elements at once.
   bool LanesBeside(const UOp* staged, const std::vector<const UOp*>& lanes) const;
+  // The copy that does what a store of `x` there does for all of its lanes; null: there is none.
+  const UOp* CopyTransposed(const UOp* address, const UOp* x);
   // Of one element, behind `pointer` to the memory's beginning.
   const UOp* At(const UOp* pointer, const StagedMemory& memory, const UOp* element,
                 const UOp* gate);
 
   Builder& b_;
   const Schedule& schedule_;
+  const Target& target_;
   FreeLeaves free_;
 };
 
