@@ -69,15 +69,15 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   kernel.axes = tuner.schedule().ToAxes();
   if (!tuner.packed().empty()) {
     const UOp* plain = kernel.body.root;
-    StagePacked(kernel, scratch.body, tuner.packed(), shapes);
+    const auto in_rows = StagePacked(kernel, scratch.body, tuner, shapes);
     ShapeMap staged_shapes(module, *kernel.body.context);
-    const absl::StatusOr<Schedule> schedule =
-        MakeSchedule(module, calls, kernel, target, staged_shapes);
+    absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, staged_shapes);
     if (!schedule.ok() || !HasRoomForPacked(*schedule, tuner.packed().size(), target)) {
       kernel.body.root = plain;
       kernel.opts.clear();
       return Choose(module, calls, kernel, target, false, statistics);
     }
+    FillPackedSquares(in_rows, kernel, *schedule, target);
     kernel.axes = schedule->ToAxes();
     statistics["optimize.packed"] += static_cast<int64_t>(tuner.packed().size());
   }

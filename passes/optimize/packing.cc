@@ -88,6 +88,28 @@ void RewriteAs(Body& body, const Body& clone, F&& f) {
   body.root = map.Get(body.root);
 }
 
+// How many elements follow each other in memory where a sum has the terms of a load, all of them;
+// 0: they lie apart.
+int64_t TermsInRow(const Tuner& t, const UOp* load) {
+  const auto access =
+      llvm::find_if(t.accesses(), [&](const Access& a) { return a.node == load && !a.is_store(); });
+  if (access == t.accesses().end()) return 0;
+  std::vector<std::pair<int64_t, int64_t>> strides;  // and how many steps
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const BaseAxis& base = t.schedule().base[n];
+    if (base.IsStored() || access->stride[n] == 0) continue;
+    if (!access->stride[n]) return 0;
+    strides.emplace_back(*access->stride[n], base.max_size);
+  }
+  llvm::sort(strides);
+  int64_t terms = 1;
+  for (const auto& [stride, steps] : strides) {
+    if (stride != terms) return 0;
+    terms *= steps;
+  }
+  return terms;
+}
+
 }  // namespace
 
 int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const {
@@ -151,15 +173,51 @@ void LoopOverPacked(Tuner& t) {
   t.TryWith("swap", globals.front(), t.schedule().axes[*part].name);
 }
 
-void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
-                 ShapeMap& shapes) {
-  NodeSet staged;
+std::vector<const UOp*> StagePacked(Kernel& kernel, const Body& clone, const Tuner& t,
+                                    ShapeMap& shapes) {
+  NodeMap<int64_t> staged;  // 1 + how many elements of each row follow each other
   const LoadedValues values(clone, shapes);
-  for (const UOp* load : loads) staged.Insert(values.WithMostAxes(load, Op::kPermute));
-  Context& ctx = *kernel.body.context;
+  for (const UOp* load : t.packed()) {
+    staged[values.WithMostAxes(load, Op::kPermute)] = 1 + TermsInRow(t, load);
+  }
+  Builder b(*kernel.body.context);
+  const auto stage = [&](const UOp* u) { return b.context().Make(Op::kStaged, u->dtype, {u}); };
+  std::vector<const UOp*> with_rows;
   RewriteAs(kernel.body, clone, [&](const UOp* cloned, const UOp* same) {
-    return staged.Contains(cloned) ? ctx.Make(Op::kStaged, same->dtype, {same}) : same;
+    const int64_t row = staged.Get(cloned) - 1;
+    if (row < 0) return same;
+    // Its terms are one axis, of which a square has some.
+    const Shape& shape = shapes.Of(cloned);
+    Shape rows = shape;
+    int64_t terms = 1;
+    while (terms < row && !rows.empty() && !rows.back().is_symbolic()) {
+      terms *= rows.back().value();
+      rows.pop_back();
+    }
+    if (row == 0 || terms != row) return stage(same);
+    rows.push_back(row);
+    const bool as_it_is = llvm::equal(rows, shape);
+    with_rows.push_back(stage(as_it_is ? same : b.Reshape(same, rows)));
+    return as_it_is ? with_rows.back() : b.Reshape(with_rows.back(), shape);
   });
+  return with_rows;
+}
+
+void FillPackedSquares(const std::vector<const UOp*>& staged, Kernel& kernel, Schedule& schedule,
+                       const Target& target) {
+  int64_t lanes = 1;
+  for (const ScheduledAxis& axis : schedule.axes) {
+    if (axis.kind == AxisKind::kVector) lanes = axis.max_size;
+  }
+  for (const UOp* copy : staged) {
+    const auto terms = [&](const ScheduledAxis& axis) {
+      return schedule.base[axis.base].staged == copy && axis.max_size % lanes == 0;
+    };
+    const auto axis = llvm::find_if(schedule.axes, terms);
+    if (axis == schedule.axes.end()) continue;
+    Opt opt{"upcast", {{axis->name, 0}, {"", lanes}}};
+    if (ApplyOpt(schedule, opt, target).ok()) kernel.opts.push_back(std::move(opt));
+  }
 }
 
 std::optional<PackedRows> FindPackedRows(const Tuner& t) {

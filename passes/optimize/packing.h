@@ -16,10 +16,14 @@ namespace tg {
 // copies them once, but for a part where there would be too few groups.
 void LoopOverPacked(Tuner& t);
 
-// Puts a `staged` around these loads, or around their reshapes; `loads` are nodes of a clone of
-// `kernel`'s body, `clone`, whose shapes are `shapes`.
-void StagePacked(Kernel& kernel, const Body& clone, const std::vector<const UOp*>& loads,
-                 ShapeMap& shapes);
+// Puts a `staged` around the tuner's packed loads, or around their reshapes; they are nodes of a
+// clone of `kernel`'s body, `clone`, whose shapes are `shapes`. Returns those `staged` whose terms
+// lie in rows of memory, which are one axis of theirs.
+std::vector<const UOp*> StagePacked(Kernel& kernel, const Body& clone, const Tuner& t,
+                                    ShapeMap& shapes);
+// Adds the opts with which these are copied in squares. `schedule`: of the kernel with them.
+void FillPackedSquares(const std::vector<const UOp*>& staged, Kernel& kernel, Schedule& schedule,
+                       const Target& target);
 
 // A load that sums which a kernel keeps for each of its rows have their terms of, each sum others,
 // which lie in a row of memory: the keys of attention. With terms in the lanes of vectors each sum
