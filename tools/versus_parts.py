@@ -5,17 +5,22 @@
 
 Takes each different kernel that kernelize makes of the models and that holds several reduces or
 stores several values; makes a graph of its body, and of that kernels with kernelize:fuse=false, one
-reduce each; runs the kernel and its parts by turns on random inputs; prints the least time of each
-and their ratio. A launch costs nothing in these: they are times of kernels on the device. Behind them
-stand the times of whole runs, launches included.
+reduce each; runs the kernel and its parts by turns on random inputs, all in a new random order each
+round, so that a host's slower minutes fall on both; and prints the time of the parts over that of the
+kernel three times: of the least times, of the medians, and the median of the rounds' quotients. These
+are times of kernels on the device, where a launch costs nothing; behind them stand the same of whole
+runs, launches included. Of few rounds the least count, of many on a busy host all three together.
 """
 
 import argparse
 import os
+import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 UNITS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 # A row of tg-run's table of kernels, not the summary behind it: "3  r_32_16  ...  21.1 us ...".
@@ -98,50 +103,102 @@ SUMMARY = re.compile(r"\d+ kernels?, .* ([\d.]+) (ns|us|ms|s) in all")
 
 def run_times(args, path):
     """Microseconds of each kernel of a module of kernels, and of the whole run."""
-    out = run([args.tg_run, f"--device={args.device}", f"--target={args.target}", "--random-inputs=1",
+    target = args.run_target or args.target
+    out = run([args.tg_run, f"--device={args.device}", f"--target={target}", "--random-inputs=1",
                f"--repeat={args.repeat}", "--verbose=2", path])
     lines = out.splitlines()
     found = [*map(KERNEL_LINE.match, lines), *map(SUMMARY.match, lines)]
     return [float(match[1]) * UNITS[match[2]] for match in found if match]
 
 
-def compare(args, kernel, graph, folder):
-    """((microseconds of the kernel, with its launch), (the same of its parts), number of parts)"""
-    whole, source, parts = (os.path.join(folder, name) for name in ("whole.uop", "graph.uop", "parts.uop"))
-    for path, text in ((whole, kernel), (source, graph)):
-        with open(path, "w") as file:
-            file.write(text)
-    run([args.tg_opt, f"--target={args.target}", "--pass=kernelize:init=false:fuse=false", source, "-o", parts])
-    best = {}
-    for _ in range(args.rounds):
-        for path in (whole, parts):
-            times = run_times(args, path)
-            best[path] = [min(a, b) for a, b in zip(best.get(path, times), times)]
-    sums = {path: (sum(times[:-1]), times[-1]) for path, times in best.items()}
-    return sums[whole], sums[parts], len(best[parts]) - 1
+class Pair:
+    """A kernel and its parts as modules of kernels in a folder, and the times of their turns."""
+
+    def __init__(self, args, name, kernel, graph, folder):
+        self.name = name
+        base = os.path.join(folder, re.sub(r"\W", "_", name))
+        self.whole, source, self.parts = (f"{base}.{part}.uop" for part in ("whole", "graph", "parts"))
+        for path, text in ((self.whole, kernel), (source, graph)):
+            with open(path, "w") as file:
+                file.write(text)
+        run([args.tg_opt, f"--target={args.target}", "--pass=kernelize:init=false:fuse=false", source,
+             "-o", self.parts])
+        self.turns = {self.whole: [], self.parts: []}
+
+    def turn(self, args):
+        """Runs both once, either first."""
+        for path in random.sample([self.whole, self.parts], 2):
+            self.turns[path].append(run_times(args, path))
+
+    def count(self):
+        """Kernels of the parts."""
+        return len(self.turns[self.parts][0]) - 1
+
+    def times(self, path, in_all):
+        """Microseconds of each turn: all kernels on the device, or the whole run."""
+        return [turn[-1] if in_all else sum(turn[:-1]) for turn in self.turns[path]]
+
+    def least(self, path, in_all):
+        """Of each kernel the least of all turns, summed; of whole runs the least."""
+        least = [min(times) for times in zip(*self.turns[path])]
+        return least[-1] if in_all else sum(least[:-1])
+
+    def quotients(self, in_all):
+        """Parts over kernel: of the least times, of the medians, and the median of the turns' quotients."""
+        whole, parts = self.times(self.whole, in_all), self.times(self.parts, in_all)
+        return (self.least(self.parts, in_all) / self.least(self.whole, in_all),
+                statistics.median(parts) / statistics.median(whole),
+                statistics.median(b / a for a, b in zip(whole, parts)))
+
+    def report(self):
+        times = [f"{self.least(self.whole, in_all):.1f} us, {parts}{self.least(self.parts, in_all):.1f} us, "
+                 + " ".join(f"{q:.3f}" for q in self.quotients(in_all))
+                 for in_all, parts in ((False, f"{self.count()} parts "), (True, ""))]
+        return f"{self.name}: {times[0]}; in all {times[1]}"
+
+
+def prepare(args, folder):
+    """All pairs of the models."""
+    pairs = []
+    for model in args.models:
+        module = run([args.tg_opt, f"--target={args.target}", "--pass=kernelize", model])
+        stem = os.path.basename(model).split(".")[0]
+        names = [(f"{stem} {name}", kernel, graph) for name, kernel, graph in pairs_of(module)]
+        pairs += [Pair(args, *each, folder) for each in names if re.search(args.only, each[0])]
+    return pairs
+
+
+def measure(args, pairs):
+    """Rounds over all pairs; stops between rounds once args.seconds have passed."""
+    end = time.monotonic() + args.seconds
+    for done in range(args.rounds):
+        if done and time.monotonic() > end:
+            print(f"stopped after {done} rounds")
+            break
+        for pair in random.sample(pairs, len(pairs)):
+            pair.turn(args)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tg-opt", required=True)
     parser.add_argument("--tg-run", required=True)
-    parser.add_argument("--target", default="cl-cpu")
+    parser.add_argument("--target", default="cl-cpu", help="what kernelize makes kernels for")
+    parser.add_argument("--run-target", help="what kernels are optimized for if not that: host, the device as it is")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--repeat", type=int, default=20, help="runs in one process, of which the fastest counts")
     parser.add_argument("--rounds", type=int, default=2, help="processes of each, by turns")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="no new round after so long")
+    parser.add_argument("--only", default="", help="a regular expression that 'MODEL KERNEL' matches somewhere")
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()
-    slower = 0
     with tempfile.TemporaryDirectory() as folder:
-        for model in args.models:
-            module = run([args.tg_opt, f"--target={args.target}", "--pass=kernelize", model])
-            for name, kernel, graph in pairs_of(module):
-                whole, parts, count = compare(args, kernel, graph, folder)
-                slower += whole[0] > parts[0]
-                print(f"{os.path.basename(model)} {name}: {whole[0]:.1f} us, {count} parts {parts[0]:.1f} us, "
-                      f"{parts[0] / whole[0]:.3f}x; in all {whole[1]:.1f} us, {parts[1]:.1f} us, "
-                      f"{parts[1] / whole[1]:.3f}x", flush=True)
-    print(f"slower than their parts: {slower}")
+        pairs = prepare(args, folder)
+        measure(args, pairs)
+        for pair in pairs:
+            print(pair.report())
+        slower = [sum(max(pair.quotients(in_all)) < 1 for pair in pairs) for in_all in (False, True)]
+        print(f"{len(pairs)} kernels; slower than their parts by each of the three: {slower[0]}, in all {slower[1]}")
 
 
 if __name__ == "__main__":

@@ -49,15 +49,31 @@ class VersusParts(unittest.TestCase):
     def test_times(self):
         module = versus_parts.run([TG_OPT, "--pass=kernelize", MODULES[0]])
         name, kernel, graph = next(versus_parts.pairs_of(module))
-        args = argparse.Namespace(tg_opt=TG_OPT, tg_run=TG_RUN, target="cl-cpu", device="cpu", repeat=1, rounds=1)
-        whole, parts, count = versus_parts.compare(args, kernel, graph, self.folder.name)
-        for kernels, in_all in (whole, parts):
-            self.assertGreater(kernels, 0, name)
-            self.assertGreater(in_all, kernels, name)
-        parts_file = os.path.join(self.folder.name, "parts.uop")
-        with open(parts_file) as file:
-            self.assertEqual(count, len(re.findall(r"= kernel @", file.read())), name)
-        self.assertGreater(count, 1, name)
+        args = argparse.Namespace(tg_opt=TG_OPT, tg_run=TG_RUN, target="cl-cpu", run_target=None, device="cpu",
+                                  repeat=1, rounds=3, seconds=1e9)
+        pair = versus_parts.Pair(args, f"module {name}", kernel, graph, self.folder.name)
+        versus_parts.measure(args, [pair])
+        for path in (pair.whole, pair.parts):
+            kernels, in_all = pair.times(path, False), pair.times(path, True)
+            self.assertEqual(len(kernels), 3)
+            for device, run in zip(kernels, in_all):
+                self.assertGreater(device, 0, name)
+                self.assertGreater(run, device, name)
+        with open(pair.parts) as file:
+            self.assertEqual(pair.count(), len(re.findall(r"= kernel @", file.read())), name)
+        self.assertGreater(pair.count(), 1, name)
+
+    def test_quotients(self):
+        pair = versus_parts.Pair.__new__(versus_parts.Pair)
+        pair.name, pair.whole, pair.parts = "k", "whole", "parts"
+        pair.turns = {"whole": [[4.0, 5.0], [2.0, 8.0], [3.0, 3.0]],
+                      "parts": [[2.0, 2.0, 5.0], [3.0, 1.0, 16.0], [1.0, 5.0, 9.0]]}
+        # On the device: least 2 and 1 + 1, medians 3 and 4 of 4, 4, 6, quotients 1, 2, 2.
+        self.assertEqual(pair.quotients(False), (2 / 2, 4 / 3, 2))
+        # In all: least 3 and 5, medians 5 and 9, quotients 1, 2, 3.
+        self.assertEqual(pair.quotients(True), (5 / 3, 9 / 5, 2))
+        self.assertEqual(pair.report(), "k: 2.0 us, 2 parts 2.0 us, 1.000 1.333 2.000; "
+                                        "in all 3.0 us, 5.0 us, 1.667 1.800 2.000")
 
 
 if __name__ == "__main__":
