@@ -11,9 +11,6 @@
 namespace tg {
 namespace {
 
-// A little is not worth it: groups that write side by side are simpler.
-constexpr double kWorthIt = 0.8;
-
 // The nest in which `steps` of the axis at `k` are innermost, and the groups of a block follow each
 // other.
 Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
@@ -37,7 +34,7 @@ double Elements(const Shape& shape) {
 
 }  // namespace
 
-bool LoopInCache(Tuner& t, int64_t groups) {
+bool LoopInCache(Tuner& t, int64_t groups, bool only_apart) {
   Nest plain;
   int64_t results = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -62,6 +59,7 @@ bool LoopInCache(Tuner& t, int64_t groups) {
     const Traffic traffic(t, apart ? 1 : 0);
     const auto cost = [&](const Nest& nest) { return traffic.Of(nest, {far, near}); };
     if (!apart) least = cost(plain) * kWorthIt;
+    if (only_apart && !apart) continue;
     const auto consider = [&](size_t k, int64_t steps) {
       if (steps == 1 || results / steps < groups) return;
       const double bytes = cost(Blocked(plain, k, steps));
@@ -140,7 +138,7 @@ void OrderGroups(Tuner& t) {
   if (best != 0) t.TryWith("swap", globals[0], t.schedule().axes[globals[best]].name);
 }
 
-void DistributeLoops(Tuner& t) {
+void DistributeLoops(Tuner& t, double worth) {
   Nest nest;
   for (size_t i : t.Axes(AxisKind::kLoop)) {
     if (t.IsSymbolic(i)) return;
@@ -154,7 +152,7 @@ void DistributeLoops(Tuner& t) {
   // serves as well, since of what each step reads anew a part need not stay.
   const double together = Traffic(t).Of(nest, {{.bytes = near * 0.75}});
   const double apart = Traffic(t, nest.size()).Of(nest, {{.bytes = near * 1.5}});
-  if (apart < together * kWorthIt) t.Try("distribute", nest[0].first);
+  if (apart <= together * worth) t.Try("distribute", nest[0].first);
 }
 
 }  // namespace tg

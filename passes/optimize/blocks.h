@@ -7,11 +7,15 @@
 
 namespace tg {
 
+// A little is not worth it: groups that write side by side are simpler.
+inline constexpr double kWorthIt = 0.8;
+
 // Makes a global axis, or a part of it, a loop, and lets the groups go through all else while they
 // read the same part, if that saves reading from memory; at least `groups` groups are left. False:
 // nothing was done, since all that is read stays in the cache anyway, or nothing is read again.
-// Where one of several stores is worth it by itself, each gets a loop of its own.
-bool LoopInCache(Tuner& t, int64_t groups);
+// Where one of several stores is worth it by itself, each gets a loop of its own; `only_apart`:
+// only such loops.
+bool LoopInCache(Tuner& t, int64_t groups, bool only_apart = false);
 
 // Into how many parts the outermost global axis of `along`, base axes that become loops, is best
 // cut, so that groups which read the same part of memory follow each other while it is in a core's
@@ -23,8 +27,8 @@ int64_t PartsInCache(const Tuner& t, LoopSet along);
 void OrderGroups(Tuner& t);
 
 // Gives each store loops of its own, if what all of them read in one step of the loops does not
-// stay in the nearest cache, and what each reads does.
-void DistributeLoops(Tuner& t);
+// stay in the nearest cache, and what each reads does, so that no more than this share is read.
+void DistributeLoops(Tuner& t, double worth = kWorthIt);
 
 }  // namespace tg
 

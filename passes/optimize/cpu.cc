@@ -23,25 +23,32 @@ void TileTerms(Tuner& t, int64_t words) {
   }
 }
 
+// Whether larger tiles, of several products in one kernel, have found loops of their own for each
+// store: together such tiles leave more sums in registers than there are.
+bool TileApart(Tuner& t) {
+  const LaneCosts lanes(t, 0);
+  const int64_t words = t.target().MaxTile();
+  if (t.schedule().stores < 2 ||
+      lanes.TileOfTerms(words) == lanes.TileOfTerms(t.target().MaxAccumulators())) {
+    return false;
+  }
+  const Tuner::State before = t.Save();
+  TileTerms(t, words);
+  if (!LoopInCache(t, EnoughGroups(t), /*only_apart=*/true)) LoopOverRest(t);
+  DistributeLoops(t, /*worth=*/1);
+  const auto own = [](const ScheduledAxis& axis) { return axis.own_loops; };
+  if (llvm::any_of(t.schedule().axes, own)) return true;
+  t.Restore(before);
+  return false;
+}
+
 // Products of terms: true where loops over their results are chosen too.
 bool TuneTerms(Tuner& t) {
+  if (TileApart(t)) return true;
+  const bool one = LaneCosts(t, 0).reduces().size() < 2;
   // Whatever is read lies in rows of terms: a cache has room for them in all of its sets.
-  const auto tune = [&](int64_t words) {
-    TileTerms(t, words);
-    return LoopInCache(t, EnoughGroups(t));
-  };
-  if (LaneCosts(t, 0).reduces().size() < 2) return tune(t.target().MaxTile());
-  // Several products in one loop take longer with tiles that large (up to 1.6 times, AVX2), unless
-  // each store has a loop of its own.
-  if (t.schedule().stores > 1) {
-    const Tuner::State before = t.Save();
-    const auto own = [](const ScheduledAxis& axis) { return axis.own_loops; };
-    if (!tune(t.target().MaxTile())) LoopOverRest(t);
-    DistributeLoops(t);
-    if (llvm::any_of(t.schedule().axes, own)) return true;
-    t.Restore(before);
-  }
-  return tune(t.target().MaxAccumulators());
+  TileTerms(t, one ? t.target().MaxTile() : t.target().MaxAccumulators());
+  return LoopInCache(t, EnoughGroups(t));
 }
 
 // All but loops that each store has for itself.

@@ -146,10 +146,15 @@ bool LaneCosts::HoldsReduce(size_t axis) const {
 }
 
 bool LaneCosts::GathersAlong(size_t axis) const {
+  double most = 0;
+  for (const Reduce& r : reduces_) most = std::max(most, r.terms);
   for (size_t i = 0; i < t_.accesses().size(); ++i) {
     const Access& a = t_.accesses()[i];
     const auto stride = t_.Stride(a, axis);
-    if (reduce_of_[i] && stride != 0 && stride != 1 && !Packs(i, axis)) return true;
+    if (!reduce_of_[i] || stride == 0 || stride == 1 || Packs(i, axis)) continue;
+    // What is added to each pixel of a mean over products is loaded once for all of a product.
+    constexpr double kRare = 1.0 / 32;
+    if (Find(reduce_of_[i])->terms >= most * kRare) return true;
   }
   return false;
 }

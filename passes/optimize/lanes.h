@@ -96,7 +96,8 @@ class LaneCosts {
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;
-  // Whether lanes along `axis` are loaded one by one for some term of a reduce.
+  // Whether lanes along `axis` are loaded one by one for terms of a reduce, the many and not the
+  // few that have another reduce inside.
   bool GathersAlong(size_t axis) const;
   // How many results of a tile a load serves.
   double ServedBy(const Access& a, const Tile& tile) const;

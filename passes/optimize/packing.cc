@@ -14,7 +14,7 @@ namespace tg {
 namespace {
 
 // Each group copies for itself, so there are no more than every core needs to have its share.
-int64_t FewestGroups(const Tuner& t) { return int64_t{8} * t.target().compute_units; }
+int64_t FewestGroups(const Tuner& t) { return int64_t{4} * t.target().compute_units; }
 
 // Of rows: two for each core, since each makes for itself what is kept for all of its rows.
 int64_t GroupsOfRows(const Tuner& t) { return int64_t{2} * t.target().compute_units; }
@@ -121,7 +121,7 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const
   const UOp* reduce = reduce_of_[access];
   const int64_t lanes = Along(axis) * vectors;
   if (!reduce || Along(axis) < Widest()) return 0;
-  int64_t uses = 1, blocks = 1, terms = 1;
+  int64_t uses = 1, own = 1, blocks = 1, terms = 1;
   for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
     const BaseAxis& base = t_.schedule().base[n];
     if (base.size.is_symbolic()) return 0;
@@ -133,7 +133,7 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const
     } else if (varies) {
       return 0;
     } else if (base.reduce && VariesOver(reduce, n)) {
-      uses *= base.max_size;  // the pixels of a mean
+      own *= base.max_size;  // the pixels of a mean, which no other group can have
     }
   }
   for (const Access& other : t_.accesses()) {
@@ -144,8 +144,9 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const
   for (const Dim& d : t_.ShapeOf(a.node)) elements *= d.is_symbolic() ? 0 : d.value();
   if (elements != blocks * terms) return 0;
   if (terms * lanes * ByteSize(a.node->dtype.scalar()) > MostBytes(t_.target())) return 0;
-  const int64_t parts = FewestGroups(t_) * lanes / blocks;
-  return t_.MayPack() ? uses / std::max<int64_t>(1, parts) : 0;
+  if (!t_.MayPack() || (own > 1 && blocks / lanes * uses < GroupsOfRows(t_))) return 0;
+  const int64_t parts = std::max<int64_t>(1, FewestGroups(t_) * lanes / blocks);
+  return own == 1 ? uses / parts : own * std::max<int64_t>(1, uses / parts);
 }
 
 void LoopOverPacked(Tuner& t) {
