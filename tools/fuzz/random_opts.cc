@@ -66,6 +66,8 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   const KernelCalls calls(module);
   const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->IsInPlace()) return;
+  const UOp* const plain = body.root;
+  const auto axes = kernel.axes;
   NodeMap<const UOp*> map;
   std::vector<const UOp*> srcs;
   for (const UOp* u : PostOrder(body.root)) {
@@ -82,6 +84,11 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   body.root = map.Get(body.root);
   ShapeMap fresh(module, ctx);
   kernel.axes = ToAxes(BaseAxes(module, kernel, fresh, kernel.body.Order()));
+  const absl::StatusOr<Schedule> staged = MakeSchedule(module, calls, kernel, target, fresh);
+  if (staged.ok() && staged->StagedBytes() > target.private_memory) {
+    body.root = plain;
+    kernel.axes = axes;
+  }
 }
 
 }  // namespace tg::fuzz
