@@ -122,14 +122,18 @@ bool Planner::ForEachOperand(const UOp* reduce, F&& see) const {
 }
 
 bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
-  constexpr double kSmallPart = 1.0 / 12;
+  // To store it takes less than these of the reduces' seconds: of each, and of all of them.
+  constexpr double kSmallPart = 1.0 / 7, kSmallPartOfAll = 1.0 / 40;
   const auto& others = kernels_[kernel].reduces;
   if (others.empty() || size != cost_.Elements(kernel)) return false;
+  const double store = cost_.StoreSeconds(u);
+  double all = 0;
   const auto is_long = [&](const UOp* reduce) {
     const double seconds = cost_.ComputeSeconds(cost_.ConeOf(reduce), size);
-    return cost_.StoreSeconds(u) < kSmallPart * seconds;
+    all += seconds;
+    return store < kSmallPart * seconds;
   };
-  if (!is_long(u) || !llvm::all_of(others, is_long)) return false;
+  if (!is_long(u) || !llvm::all_of(others, is_long) || store >= kSmallPartOfAll * all) return false;
   NodeSet operands;
   operands.Insert(u);  // what reads it has an operand in common
   bool few = ForEachOperand(u, [&](const UOp* s) {

@@ -64,7 +64,7 @@ class Planner {
 
   // Whether `u`, a reduce for each result of the kernel beside other reduces, had better be stored:
   // it reads nothing that they do, and they and it take so long that to store it is a small part of
-  // either. Two products in one kernel share registers and caches, which costs more.
+  // each and of all. Two products in one kernel share registers and caches, which costs more.
   bool CrowdsOut(const UOp* u, const UOp* kernel, double size);
 
   // Calls see(node) for what the expression that a reduce goes over reads: memory and other
