@@ -33,7 +33,7 @@ std::vector<Target> MakePresets() {
   avx2.mem_width = 32;
   avx2.vector_registers = 16;
   avx2.core_cache_bytes = 512 << 10;
-  avx2.copied_bytes = 64;
+  avx2.copied_bytes = 32;
   all.push_back(avx2);
 
   Target gpu;

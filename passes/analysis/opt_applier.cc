@@ -88,10 +88,15 @@ absl::Status OptApplier::Distribute() {
   if (s_.axes[axis].kind != AxisKind::kLoop) return IllegalOpt(opt_, "the axis is not a loop");
   // A later step of one store would follow on what an earlier step of another has overwritten.
   if (s_.IsInPlace()) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
+  std::vector<LoopSet> staged;  // what they vary over
+  for (const StagedInStep& value : s_.in_step) staged.push_back(value.varies);
+  for (size_t n = 0; n < s_.base.size(); ++n) {
+    if (s_.base[n].staged) staged.push_back(s_.varies[n]);
+  }
   size_t parts = s_.stores;
   for (size_t i = axis; i < s_.axes.size() && s_.axes[i].kind == AxisKind::kLoop; ++i) {
-    for (size_t n = 0; n < s_.base.size(); ++n) {
-      if (!s_.base[n].staged || (s_.varies[n] & LoopBit(s_.axes[i].base)) == 0) continue;
+    for (const LoopSet varies : staged) {
+      if ((varies & LoopBit(s_.axes[i].base)) == 0) continue;
       // They would have to wait for each other in loops that they have for themselves.
       if (s_.GroupSize() > 1) {
         return IllegalOpt(

@@ -125,9 +125,9 @@ std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& a
   return out;
 }
 
-std::vector<LoopSet> AxisDependence(UOpSpan order, const std::vector<BaseAxis>& axes,
-                                    ShapeMap& shapes) {
-  std::vector<LoopSet> out(axes.size(), 0);
+Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes) {
+  Dependence out;
+  out.varies.assign(axes.size(), 0);
   const LoopSet stored = StoredLoops(axes);
   if (std::all_of(axes.begin(), axes.end(), [](const BaseAxis& a) { return a.IsStored(); })) {
     return out;
@@ -137,11 +137,14 @@ std::vector<LoopSet> AxisDependence(UOpSpan order, const std::vector<BaseAxis>& 
     if (u->op == Op::kReduceAxis) {
       LoopSet loops = 0;
       for (uint32_t at : ways) loops |= UnionOf(walk.At(at));
-      for (size_t i = 0; i < axes.size(); ++i) out[i] |= axes[i].reduce == u ? loops : 0;
+      for (size_t i = 0; i < axes.size(); ++i) out.varies[i] |= axes[i].reduce == u ? loops : 0;
     } else if (u->op == Op::kStaged) {
       Places own = walk.At(ways[0]);
+      bool in_step = true;
       for (size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i].staged == u) own[axes[i].dim] = CountedBy(i, axes[i].size);
+        if (axes[i].staged != u) continue;
+        own[axes[i].dim] = CountedBy(i, axes[i].size);
+        in_step = false;
       }
       const Shape& shape = shapes.Of(u);
       for (size_t k = 0; k < shape.size(); ++k) {
@@ -149,7 +152,8 @@ std::vector<LoopSet> AxisDependence(UOpSpan order, const std::vector<BaseAxis>& 
       }
       const LoopSet loops = UnionOf(own) & stored;
       ways = {walk.Add(std::move(own))};
-      for (size_t i = 0; i < axes.size(); ++i) out[i] |= axes[i].staged == u ? loops : 0;
+      for (size_t i = 0; i < axes.size(); ++i) out.varies[i] |= axes[i].staged == u ? loops : 0;
+      if (in_step) out.in_step.push_back({u, loops});
     }
   });
   return out;

@@ -24,12 +24,22 @@ struct StagedAxis {
 std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes);
 
-// By axis of `axes`, all those of a kernel: for an axis of a reduce, the axes that the reduce's
-// result varies over (bit i: axes[i]); for one of a staged value, the stored axes that it is made
-// anew for; for the others 0. Work that does not vary over an axis is done once for all of it, if
-// the axis is a loop or its work-items share the work.
-std::vector<LoopSet> AxisDependence(UOpSpan order, const std::vector<BaseAxis>& axes,
-                                    ShapeMap& shapes);
+// A staged value that has no axis of its own, and the stored axes that it is made anew for.
+struct StagedInStep {
+  const UOp* node = nullptr;
+  LoopSet varies = 0;
+};
+
+struct Dependence {
+  // By axis of a kernel: for an axis of a reduce, the axes that the reduce's result varies over
+  // (bit i: axis i); for one of a staged value, the stored axes that it is made anew for; for the
+  // others 0. Work that does not vary over an axis is done once for all of it, if the axis is a
+  // loop or its work-items share the work.
+  std::vector<LoopSet> varies;
+  std::vector<StagedInStep> in_step;
+};
+// Of `axes`, all those of a kernel.
+Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes);
 
 }  // namespace tg
 

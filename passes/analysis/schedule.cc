@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/analysis/places.h"
 
 namespace tg {
 
@@ -33,6 +32,16 @@ AxisList Schedule::AxesOf(const UOp* node) const {
     if (own.reduce == node || own.staged == node) out.push_back(i);
   }
   return out;
+}
+
+LoopSet Schedule::VariesOf(const UOp* staged) const {
+  for (const StagedInStep& value : in_step) {
+    if (value.node == staged) return value.varies;
+  }
+  for (size_t n = 0; n < base.size(); ++n) {
+    if (base[n].staged == staged) return varies[n];
+  }
+  return 0;
 }
 
 std::vector<Axis> Schedule::ToAxes() const {
@@ -129,7 +138,9 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
   Schedule schedule;
   const std::vector<const UOp*> order = kernel.body.Order();
   schedule.base = BaseAxes(module, kernel, shapes, order);
-  schedule.varies = AxisDependence(order, schedule.base, shapes);
+  Dependence dependence = FindDependence(order, schedule.base, shapes);
+  schedule.varies = std::move(dependence.varies);
+  schedule.in_step = std::move(dependence.in_step);
   schedule.calls = &calls;
   schedule.kernel = kernel.name;
   for (const UOp* u : order) {

@@ -21,6 +21,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/analysis/loop_sets.h"
+#include "passes/analysis/places.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -50,7 +51,8 @@ struct Schedule {
   std::vector<BaseAxis> base;
   std::vector<ScheduledAxis> axes;                  // in the order of the kernel's name
   std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
-  std::vector<LoopSet> varies;                      // by base axis: AxisDependence
+  std::vector<LoopSet> varies;                      // by base axis: Dependence
+  std::vector<StagedInStep> in_step;
   std::vector<bool> padded;  // by base axis: its digits reach beyond its size
   bool no_locals = false;
   std::vector<int64_t> read;     // the arguments that it reads
@@ -67,6 +69,8 @@ struct Schedule {
   }
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
+  // The stored base axes that a staged value is made anew for.
+  LoopSet VariesOf(const UOp* staged) const;
   std::vector<Axis> ToAxes() const;
   int64_t GroupSize() const;   // work-items a group: local and group axes
   int64_t UpcastSize() const;  // upcast and vector axes

@@ -86,7 +86,7 @@ BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vect
     plan.ranges.push_back(plan.own[n]);
   }
   // Padding of other stored axes may borrow from an index that does not vary along them.
-  plan.valid = InLoops(InStored(schedule_.varies[own[0]]), first_loops_);
+  plan.valid = InLoops(InStored(schedule_.VariesOf(key.node)), first_loops_);
   LoopRanges guards;
   FindLoops(plan.valid, guards);
   // It is the same in all steps of a loop that it has no range of.
@@ -113,7 +113,11 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
     if (schedule_.base[i].staged == key.node) own.push_back(i);
   }
   const UOp* source = key.node->src(0);
-  if (own.empty()) return Find(source, key.at, missing);
+  const LoopSet varies = schedule_.VariesOf(key.node);
+  const bool in_own_loops = llvm::any_of(
+      where_.own_loops, [&](size_t i) { return (varies & LoopBit(schedule_.axes[i].base)) != 0; });
+  // Read in the step in which it is made, it is that value itself.
+  if (own.empty() && !in_own_loops) return Find(source, key.at, missing);
   StagedAt& plan = PlanStaged(key, own);
   const UOp* x = Find(source, plan.source, missing);
   if (!x) return nullptr;

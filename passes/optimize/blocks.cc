@@ -53,9 +53,10 @@ bool LoopInCache(Tuner& t, int64_t groups, bool only_apart) {
   int64_t best_steps = 0;
   double least = 0;
   bool is_apart = false;
-  // Several stores may each have the group's loop for itself.
+  // Several stores, and sums that are kept, may each have the group's loop for itself.
+  const bool several = t.kernel().body.root->num_srcs > 1;
   for (const bool apart : {false, true}) {
-    if (apart && t.kernel().body.root->num_srcs < 2) continue;
+    if (apart && !several && t.sums().empty()) continue;
     const Traffic traffic(t, apart ? 1 : 0);
     const auto cost = [&](const Nest& nest) { return traffic.Of(nest, {far, near}); };
     if (!apart) least = cost(plain) * kWorthIt;
@@ -81,7 +82,7 @@ bool LoopInCache(Tuner& t, int64_t groups, bool only_apart) {
   if (best_steps != size && best != 0) {
     t.TryWith("swap", t.Axes(AxisKind::kGlobal).front(), name + ".0");
   }
-  if (is_apart) t.Try("distribute", t.Axes(AxisKind::kLoop).front());
+  if (is_apart && several) t.Try("distribute", t.Axes(AxisKind::kLoop).front());
   return true;
 }
 
@@ -95,8 +96,8 @@ int64_t PartsInCache(const Tuner& t, LoopSet along) {
   if (loops.empty()) return 1;
   double copied = 0;  // elements, for one part
   for (const UOp* load : t.packed()) copied += Elements(t.ShapeOf(load));
-  const Traffic traffic(t);
-  const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes)};
+  const Traffic traffic(t, t.sums().empty() ? 0 : loops.size());
+  const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes), .most = 1.5};
   const auto [axis, size] = loops.front();
   int64_t best = 1;
   double least = 0;

@@ -1,6 +1,7 @@
 // The heuristic for OpenCL on a CPU: one work-item a group, vectors along the axis where they cost
 // least, a register tile where operands are reused, and loops inside so that groups are few.
 #include "llvm/ADT/STLExtras.h"
+#include "passes/optimize/apart.h"
 #include "passes/optimize/blocks.h"
 #include "passes/optimize/cpu_axes.h"
 #include "passes/optimize/cpu_rows.h"
@@ -23,21 +24,21 @@ void TileTerms(Tuner& t, int64_t words) {
   }
 }
 
-// Whether larger tiles, of several products in one kernel, have found loops of their own for each
-// store: together such tiles leave more sums in registers than there are.
+// Tries larger tiles for several products in one kernel, with loops of its own for each of them:
+// together such tiles leave more sums in registers than there are. False: nothing was done.
 bool TileApart(Tuner& t) {
   const LaneCosts lanes(t, 0);
   const int64_t words = t.target().MaxTile();
-  if (t.schedule().stores < 2 ||
-      lanes.TileOfTerms(words) == lanes.TileOfTerms(t.target().MaxAccumulators())) {
-    return false;
-  }
+  if (lanes.TileOfTerms(words) == lanes.TileOfTerms(t.target().MaxAccumulators())) return false;
+  KeepSums(t, /*share=*/true);
+  if (t.schedule().stores < 2 && t.sums().empty()) return false;
   const Tuner::State before = t.Save();
   TileTerms(t, words);
   if (!LoopInCache(t, EnoughGroups(t), /*only_apart=*/true)) LoopOverRest(t);
   DistributeLoops(t, /*worth=*/1);
+  FindSumsLoop(t);
   const auto own = [](const ScheduledAxis& axis) { return axis.own_loops; };
-  if (llvm::any_of(t.schedule().axes, own)) return true;
+  if (llvm::any_of(t.schedule().axes, own) || !t.sums().empty()) return true;
   t.Restore(before);
   return false;
 }
@@ -57,7 +58,10 @@ void TuneTogether(Tuner& t) {
     VectorizeBest(t);
   } else if (VectorizeResults(t, 0)) {
     UnrollShort(t);
-    if (!t.packed().empty()) return LoopOverPacked(t);
+    KeepSums(t, /*share=*/false);
+    t.packed().empty() ? LoopOverRest(t) : LoopOverPacked(t);
+    FindSumsLoop(t);
+    return;
   } else if (TuneTerms(t)) {
     return;
   }

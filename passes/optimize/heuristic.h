@@ -16,17 +16,21 @@ namespace tg {
 // A schedule being built up: what rules ask of it, and opts that are tried and kept if legal.
 class Tuner {
  public:
-  // `folded`: reduces that need no loop, whose axes are to be left alone. `may_pack`: the kernel
-  // may copy what it loads.
+  // What a kernel may keep in memory of its own.
+  struct May {
+    bool pack = true;       // what it loads
+    bool keep_sums = true;  // for loops that they have for themselves
+  };
+  // `folded`: reduces that need no loop, whose axes are to be left alone.
   Tuner(const Kernel& kernel, ShapeMap& shapes, Schedule schedule, std::vector<Access> accesses,
-        NodeSet folded, const Target& target, bool may_pack)
+        NodeSet folded, const Target& target, May may)
       : kernel_(kernel),
         shapes_(shapes),
         schedule_(std::move(schedule)),
         accesses_(std::move(accesses)),
         folded_(std::move(folded)),
         target_(target),
-        may_pack_(may_pack) {}
+        may_(may) {}
 
   const Kernel& kernel() const { return kernel_; }
   const Schedule& schedule() const { return schedule_; }
@@ -36,10 +40,16 @@ class Tuner {
   const Shape& ShapeOf(const UOp* u) const { return shapes_.Of(u); }
 
   // Not where it overwrites what it reads.
-  bool MayPack() const { return may_pack_ && !schedule_.IsInPlace(); }
+  bool MayPack() const { return may_.pack && !schedule_.IsInPlace(); }
+  bool MayKeepSums() const { return may_.keep_sums && !schedule_.IsInPlace(); }
   // Loads that the kernel is to read from a copy of its own.
   const std::vector<const UOp*>& packed() const { return packed_; }
   void Pack(const UOp* load) { packed_.push_back(load); }
+  // Sums that it keeps, and the loop from which on they are made apart (passes/optimize/apart.h).
+  const std::vector<const UOp*>& sums() const { return sums_; }
+  void KeepSums(std::vector<const UOp*> sums) { sums_ = std::move(sums); }
+  const std::string& sums_loop() const { return sums_loop_; }
+  void SetSumsLoop(std::string axis) { sums_loop_ = std::move(axis); }
 
   // What opts change, to try others instead.
   struct State {
@@ -100,9 +110,10 @@ class Tuner {
   std::vector<Access> accesses_;
   NodeSet folded_;
   const Target& target_;
-  const bool may_pack_;
+  const May may_;
   std::vector<Opt> opts_;
-  std::vector<const UOp*> packed_;
+  std::vector<const UOp*> packed_, sums_;
+  std::string sums_loop_;
 };
 
 // The greatest power of two, and the greatest number, that divides n and is at most `limit`.

@@ -41,6 +41,8 @@ class LaneCosts {
   bool Varies(const UOp* reduce, size_t axis) const {
     return VariesOver(reduce, t_.schedule().axes[axis].base);
   }
+  // The same of an axis before opts, by its number.
+  bool VariesOver(const UOp* reduce, size_t base) const;
   // Whether another reduce gives an element for each step along this axis of a reduce.
   bool HoldsReduce(size_t axis) const;
 
@@ -81,7 +83,6 @@ class LaneCosts {
 
  private:
   const Reduce* Find(const UOp* node) const;
-  bool VariesOver(const UOp* reduce, size_t base) const;
   double Sums(const UOp* reduce) const;
   // Of all that is computed of a reduce with elements along `along` side by side; `adds_up`: those
   // are its terms.

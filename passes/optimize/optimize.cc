@@ -37,9 +37,20 @@ bool CountsPlaces(const Body& body) {
   return false;
 }
 
-// Chooses opts for a kernel that has none, and what it packs, if it may.
+// Gives sums that are staged the loops from `axis` on for themselves, as they need no axes of their
+// own; false: they do.
+bool KeepApart(const std::vector<const UOp*>& sums, const std::string& axis, Kernel& kernel,
+               Schedule& schedule, const Target& target) {
+  const auto in_step = [&](const UOp* sum) { return schedule.AxesOf(sum).empty(); };
+  Opt opt{"distribute", {{axis, 0}}};
+  if (!llvm::all_of(sums, in_step) || !ApplyOpt(schedule, opt, target).ok()) return false;
+  kernel.opts.push_back(std::move(opt));
+  return true;
+}
+
+// Chooses opts for a kernel that has none, and what it keeps in memory of its own, if it may.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
-            bool may_pack, Statistics& statistics) {
+            Tuner::May may, Statistics& statistics) {
   // Accesses are looked at in a copy: the body itself stays as it is.
   Kernel scratch;
   scratch.name = kernel.name;
@@ -57,29 +68,38 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   const bool places = CountsPlaces(scratch.body);
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
   Tuner tuner(scratch, shapes, std::move(start), std::move(accesses), std::move(folded), target,
-              may_pack);
+              may);
   if (const std::optional<PackedRows> packed = FindPackedRows(tuner)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
       ++statistics["optimize.packed"];
-      return Choose(module, calls, kernel, target, may_pack, statistics);
+      return Choose(module, calls, kernel, target, may, statistics);
     }
   }
   target.is_gpu ? TuneForGpu(tuner) : TuneForCpu(tuner);
   kernel.opts = tuner.opts();
   kernel.axes = tuner.schedule().ToAxes();
-  if (!tuner.packed().empty()) {
+  if (!tuner.packed().empty() || !tuner.sums().empty()) {
     const UOp* plain = kernel.body.root;
-    const auto in_rows = StagePacked(kernel, scratch.body, tuner, shapes);
+    const StagedValues staged = StageChosen(kernel, scratch.body, tuner, shapes);
     ShapeMap staged_shapes(module, *kernel.body.context);
     absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, staged_shapes);
-    if (!schedule.ok() || !HasRoomForPacked(*schedule, tuner.packed().size(), target)) {
+    bool done = schedule.ok();
+    if (!tuner.packed().empty()) {
+      done = may.pack = done && HasRoomForPacked(*schedule, tuner.packed().size(), target);
+    }
+    if (done) FillPackedSquares(staged.rows, kernel, *schedule, target);
+    if (!tuner.sums().empty()) {
+      done = may.keep_sums =
+          done && KeepApart(staged.sums, tuner.sums_loop(), kernel, *schedule, target);
+    }
+    if (!done) {
       kernel.body.root = plain;
       kernel.opts.clear();
-      return Choose(module, calls, kernel, target, false, statistics);
+      return Choose(module, calls, kernel, target, may, statistics);
     }
-    FillPackedSquares(in_rows, kernel, *schedule, target);
     kernel.axes = schedule->ToAxes();
     statistics["optimize.packed"] += static_cast<int64_t>(tuner.packed().size());
+    statistics["optimize.apart"] += static_cast<int64_t>(tuner.sums().size());
   }
   statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
 }
@@ -87,7 +107,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
 absl::Status OptimizeKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
                             bool heuristic, const Target& target, Statistics& statistics) {
   if (heuristic && kernel.opts.empty()) {
-    Choose(module, calls, kernel, target, true, statistics);
+    Choose(module, calls, kernel, target, {}, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);

@@ -174,8 +174,7 @@ void LoopOverPacked(Tuner& t) {
   t.TryWith("swap", globals.front(), t.schedule().axes[*part].name);
 }
 
-std::vector<const UOp*> StagePacked(Kernel& kernel, const Body& clone, const Tuner& t,
-                                    ShapeMap& shapes) {
+StagedValues StageChosen(Kernel& kernel, const Body& clone, const Tuner& t, ShapeMap& shapes) {
   NodeMap<int64_t> staged;  // 1 + how many elements of each row follow each other
   const LoadedValues values(clone, shapes);
   for (const UOp* load : t.packed()) {
@@ -183,8 +182,12 @@ std::vector<const UOp*> StagePacked(Kernel& kernel, const Body& clone, const Tun
   }
   Builder b(*kernel.body.context);
   const auto stage = [&](const UOp* u) { return b.context().Make(Op::kStaged, u->dtype, {u}); };
-  std::vector<const UOp*> with_rows;
+  StagedValues out;
   RewriteAs(kernel.body, clone, [&](const UOp* cloned, const UOp* same) {
+    if (llvm::is_contained(t.sums(), cloned)) {
+      out.sums.push_back(stage(same));
+      return out.sums.back();
+    }
     const int64_t row = staged.Get(cloned) - 1;
     if (row < 0) return same;
     // Its terms are one axis, of which a square has some.
@@ -198,10 +201,10 @@ std::vector<const UOp*> StagePacked(Kernel& kernel, const Body& clone, const Tun
     if (row == 0 || terms != row) return stage(same);
     rows.push_back(row);
     const bool as_it_is = llvm::equal(rows, shape);
-    with_rows.push_back(stage(as_it_is ? same : b.Reshape(same, rows)));
-    return as_it_is ? with_rows.back() : b.Reshape(with_rows.back(), shape);
+    out.rows.push_back(stage(as_it_is ? same : b.Reshape(same, rows)));
+    return as_it_is ? out.rows.back() : b.Reshape(out.rows.back(), shape);
   });
-  return with_rows;
+  return out;
 }
 
 void FillPackedSquares(const std::vector<const UOp*>& staged, Kernel& kernel, Schedule& schedule,

@@ -16,11 +16,14 @@ namespace tg {
 // copies them once, but for a part where there would be too few groups.
 void LoopOverPacked(Tuner& t);
 
-// Puts a `staged` around the tuner's packed loads, or around their reshapes; they are nodes of a
-// clone of `kernel`'s body, `clone`, whose shapes are `shapes`. Returns those `staged` whose terms
-// lie in rows of memory, which are one axis of theirs.
-std::vector<const UOp*> StagePacked(Kernel& kernel, const Body& clone, const Tuner& t,
-                                    ShapeMap& shapes);
+// What is put around the tuner's choices.
+struct StagedValues {
+  std::vector<const UOp*> rows;  // packed loads whose terms lie in rows, one axis of theirs
+  std::vector<const UOp*> sums;
+};
+// Puts a `staged` around the tuner's sums and packed loads, or around reshapes of these; they are
+// nodes of a clone of `kernel`'s body, `clone`, whose shapes are `shapes`.
+StagedValues StageChosen(Kernel& kernel, const Body& clone, const Tuner& t, ShapeMap& shapes);
 // Adds the opts with which these are copied in squares. `schedule`: of the kernel with them.
 void FillPackedSquares(const std::vector<const UOp*>& staged, Kernel& kernel, Schedule& schedule,
                        const Target& target);

@@ -102,8 +102,8 @@ LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
   }
   if (widest == 1) return {};
   // First the axis that serves most loads: two products of one operand have one each that repeats
-  // along its rows. Several stores may have loops of their own, each with its product.
-  const bool apart = t_.schedule().stores > 1;
+  // along its rows. Several stores or sums may have loops of their own, each with its product.
+  const bool apart = t_.schedule().stores > 1 || !t_.sums().empty();
   std::vector<std::pair<size_t, size_t>> axes;  // loads, axis
   for (size_t i : t_.Axes(AxisKind::kGlobal)) {
     NodeSet seen;
@@ -117,10 +117,10 @@ LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
   }
   std::sort(axes.rbegin(), axes.rend());
   Tile tile;
-  // A tile for each store is text for each.
+  // A tile for each of them is text for each.
   constexpr int64_t kMostSums = 64;
-  const auto stores = static_cast<int64_t>(t_.schedule().stores);
-  int64_t most = std::min(words / widest, kMostSums / stores);
+  const auto tiles = static_cast<int64_t>(t_.schedule().stores + t_.sums().size());
+  int64_t most = std::min(words / widest, kMostSums / tiles);
   for (const auto& [loads, axis] : axes) {
     const int64_t limit = std::min(kTermRows, most), size = t_.Size(axis);
     const bool whole = size <= std::min(kShort, most);

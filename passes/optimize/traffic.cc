@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "llvm/ADT/STLExtras.h"
+#include "passes/optimize/apart.h"
 
 namespace tg {
 namespace {
@@ -25,12 +26,7 @@ Traffic::Traffic(const Tuner& t, size_t own_loops) : t_(t), own_loops_(own_loops
     AddLoads(nullptr, stores_++);
     return;
   }
-  for (const UOp* store : t.kernel().body.root->srcs()) {
-    NodeSet own;
-    std::vector<const UOp*> order;
-    AppendPostOrder(UOpSpan(&store, 1), own, order);
-    AddLoads(&own, stores_++);
-  }
+  for (const NodeSet& body : LoopBodies(t)) AddLoads(&body, stores_++);
 }
 
 double Traffic::Of(const Nest& nest, std::initializer_list<Cache> caches) const {

@@ -28,7 +28,7 @@ struct Cache {
 // What the loads of a kernel read in loops over its results.
 class Traffic {
  public:
-  // `own_loops`: so many of the innermost loops each store has for itself.
+  // `own_loops`: so many of the innermost loops each store, or sum that is kept, has for itself.
   explicit Traffic(const Tuner& t, size_t own_loops = 0);
 
   // Bytes that are read from beyond each cache, in whole lines, times what they cost: a loop reads
