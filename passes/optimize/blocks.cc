@@ -97,7 +97,7 @@ int64_t PartsInCache(const Tuner& t, LoopSet along) {
   double copied = 0;  // elements, for one part
   for (const UOp* load : t.packed()) copied += Elements(t.ShapeOf(load));
   const Traffic traffic(t, t.sums().empty() ? 0 : loops.size());
-  const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes), .most = 1.5};
+  const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes)};
   const auto [axis, size] = loops.front();
   int64_t best = 1;
   double least = 0;
