@@ -82,6 +82,9 @@ class BodyLowering {
   // Takes the axes along which `x` stays the same out of `plan`. Who reduces its result over the
   // ranges returned, which needs no loop, has the whole.
   std::vector<const UOp*> TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan);
+  // Whether unrolled terms are combined in each iteration, lane by lane, though there are registers
+  // to do it after the loop: another loop makes them in each iteration, which needs the registers.
+  bool CombinesFirst(const UOp* x, const ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
   // `valid`, and that each index is one of its axis where that is not plain.
   const UOp* InShape(const std::vector<const UOp*>& index, const Shape& shape, const UOp* valid);
@@ -131,6 +134,7 @@ class BodyLowering {
   Builder b_;
   ReduceLowering reduces_;
   Staging staging_;
+  FreeLeaves free_;
   std::vector<Position> positions_;
   llvm::DenseMap<uint64_t, llvm::SmallVector<PositionId, 1>> position_ids_;  // by hash
   llvm::DenseMap<uint64_t, const UOp*> values_;

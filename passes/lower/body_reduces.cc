@@ -1,8 +1,10 @@
 // The part of BodyLowering that concerns reduces.
 #include <algorithm>
+#include <utility>
 
 #include "ir/check.h"
 #include "ir/interpret/scalar.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"
 #include "passes/lower/body_lowering.h"
 #include "passes/simplify/reduce.h"
@@ -120,10 +122,24 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   }
   ReduceAt rest = plan;
   const std::vector<const UOp*> idle = TakeIdleAxes(op, x, rest);
+  if (CombinesFirst(x, rest)) x = reduces_.Reduce(op, x, std::exchange(rest.unrolls, {}), {});
   x = reduces_.Reduce(op, x, rest.unrolls, rest.ranges);
   if (!rest.specials.empty()) x = reduces_.GroupReduce(op, x, rest.specials, locals_);
   for (const UOp* range : idle) x = simplify_(MakeReduce(b_.context(), op, x, {range}));
   return x;
+}
+
+bool BodyLowering::CombinesFirst(const UOp* x, const ReduceAt& plan) {
+  if (plan.unrolls.empty() || plan.ranges.empty()) return false;
+  const bool lanes_stay = llvm::any_of(free_.UnrollsOf(x), [&](const UOp* u) {
+    return !llvm::is_contained(plan.unrolls, u) &&
+           schedule_.axes[static_cast<size_t>(u->word())].kind == AxisKind::kVector;
+  });
+  return lanes_stay && llvm::any_of(PostOrder(x), [&](const UOp* u) {
+           return u->op == Op::kEnd && llvm::any_of(free_.RangesOf(u), [&](const UOp* range) {
+                    return llvm::is_contained(plan.ranges, range);
+                  });
+         });
 }
 
 std::vector<const UOp*> BodyLowering::TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan) {
