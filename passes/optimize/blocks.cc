@@ -96,25 +96,30 @@ int64_t PartsInCache(const Tuner& t, LoopSet along) {
   if (loops.empty()) return 1;
   double copied = 0;  // elements, for one part
   for (const UOp* load : t.packed()) copied += Elements(t.ShapeOf(load));
-  const Traffic traffic(t, t.sums().empty() ? 0 : loops.size());
   const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes)};
   const auto [axis, size] = loops.front();
-  int64_t best = 1;
-  double least = 0;
-  for (int64_t parts = 1; parts <= size; ++parts) {
-    if (size % parts != 0) continue;
-    Nest nest = {{axis, parts}};
-    nest.insert(nest.end(), groups.begin(), groups.end());
-    nest.emplace_back(axis, size / parts);
-    nest.insert(nest.end(), loops.begin() + 1, loops.end());
-    const double bytes =
-        traffic.Of(nest, {cache}) + copied * static_cast<double>(parts * t.target().copied_bytes);
-    if (parts == 1) least = bytes * kWorthIt;
-    // No number of parts copies less than two do.
-    if (least <= 2 * copied * static_cast<double>(t.target().copied_bytes)) break;
-    if (bytes < least) least = bytes, best = parts;
-  }
-  return best;
+  const auto best_of = [&](const Traffic& traffic) {
+    int64_t best = 1;
+    double least = 0;
+    for (int64_t parts = 1; parts <= size; ++parts) {
+      if (size % parts != 0) continue;
+      Nest nest = {{axis, parts}};
+      nest.insert(nest.end(), groups.begin(), groups.end());
+      nest.emplace_back(axis, size / parts);
+      nest.insert(nest.end(), loops.begin() + 1, loops.end());
+      const double bytes =
+          traffic.Of(nest, {cache}) + copied * static_cast<double>(parts * t.target().copied_bytes);
+      if (parts == 1) least = bytes * kWorthIt;
+      // No number of parts copies less than two do.
+      if (least <= 2 * copied * static_cast<double>(t.target().copied_bytes)) break;
+      if (bytes < least) least = bytes, best = parts;
+    }
+    return best;
+  };
+  if (t.sums().empty()) return best_of(Traffic(t));
+  // Where what all of the sums read does not stay, parts of which each sum's does still are better.
+  const int64_t best = best_of(Traffic(t, loops.size()));
+  return best > 1 ? best : best_of(Traffic(t, 1 + groups.size() + loops.size()));
 }
 
 void OrderGroups(Tuner& t) {
