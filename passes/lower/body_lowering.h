@@ -134,7 +134,6 @@ class BodyLowering {
   Builder b_;
   ReduceLowering reduces_;
   Staging staging_;
-  FreeLeaves free_;
   std::vector<Position> positions_;
   llvm::DenseMap<uint64_t, llvm::SmallVector<PositionId, 1>> position_ids_;  // by hash
   llvm::DenseMap<uint64_t, const UOp*> values_;

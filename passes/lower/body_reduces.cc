@@ -131,12 +131,13 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
 
 bool BodyLowering::CombinesFirst(const UOp* x, const ReduceAt& plan) {
   if (plan.unrolls.empty() || plan.ranges.empty()) return false;
-  const bool lanes_stay = llvm::any_of(free_.UnrollsOf(x), [&](const UOp* u) {
+  FreeLeaves& free = reduces_.free_leaves();
+  const bool lanes_stay = llvm::any_of(free.UnrollsOf(x), [&](const UOp* u) {
     return !llvm::is_contained(plan.unrolls, u) &&
            schedule_.axes[static_cast<size_t>(u->word())].kind == AxisKind::kVector;
   });
   return lanes_stay && llvm::any_of(PostOrder(x), [&](const UOp* u) {
-           return u->op == Op::kEnd && llvm::any_of(free_.RangesOf(u), [&](const UOp* range) {
+           return u->op == Op::kEnd && llvm::any_of(free.RangesOf(u), [&](const UOp* range) {
                     return llvm::is_contained(plan.ranges, range);
                   });
          });

@@ -35,6 +35,9 @@ class ReduceLowering {
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials,
                          const std::vector<const UOp*>& locals);
 
+  // Of the nodes that it has made, and of others.
+  FreeLeaves& free_leaves() { return free_; }
+
  private:
   // The parts at place(0 .. n - 1) of `mem` after `token`, where n is the size of `special`,
   // combined into the first; the memory after that.

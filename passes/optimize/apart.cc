@@ -37,7 +37,7 @@ NodeSet Below(const UOp* root, const NodeSet& leaves) {
 
 }  // namespace
 
-void KeepSums(Tuner& t, bool share) {
+void FindSums(Tuner& t, bool share) {
   if (!t.MayKeepSums() || t.schedule().stores != 1) return;
   const LaneCosts lanes(t, 0);
   std::vector<const UOp*> sums;

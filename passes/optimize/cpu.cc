@@ -30,7 +30,7 @@ bool TileApart(Tuner& t) {
   const LaneCosts lanes(t, 0);
   const int64_t words = t.target().MaxTile();
   if (lanes.TileOfTerms(words) == lanes.TileOfTerms(t.target().MaxAccumulators())) return false;
-  KeepSums(t, /*share=*/true);
+  FindSums(t, /*share=*/true);
   if (t.schedule().stores < 2 && t.sums().empty()) return false;
   const Tuner::State before = t.Save();
   TileTerms(t, words);
@@ -58,7 +58,7 @@ void TuneTogether(Tuner& t) {
     VectorizeBest(t);
   } else if (VectorizeResults(t, 0)) {
     UnrollShort(t);
-    KeepSums(t, /*share=*/false);
+    FindSums(t, /*share=*/false);
     t.packed().empty() ? LoopOverRest(t) : LoopOverPacked(t);
     FindSumsLoop(t);
     return;
