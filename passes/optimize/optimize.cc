@@ -10,6 +10,7 @@
 #include "passes/lower/lower.h"
 #include "passes/optimize/heuristic.h"
 #include "passes/optimize/packing.h"
+#include "passes/optimize/stage.h"
 #include "passes/simplify/simplify.h"
 
 namespace tg {
@@ -35,17 +36,6 @@ bool CountsPlaces(const Body& body) {
     if (is_constant) constant.Insert(u);
   }
   return false;
-}
-
-// Gives sums that are staged the loops from `axis` on for themselves, as they need no axes of their
-// own; false: they do.
-bool KeepApart(const std::vector<const UOp*>& sums, const std::string& axis, Kernel& kernel,
-               Schedule& schedule, const Target& target) {
-  const auto in_step = [&](const UOp* sum) { return schedule.AxesOf(sum).empty(); };
-  Opt opt{"distribute", {{axis, 0}}};
-  if (!llvm::all_of(sums, in_step) || !ApplyOpt(schedule, opt, target).ok()) return false;
-  kernel.opts.push_back(std::move(opt));
-  return true;
 }
 
 // Chooses opts for a kernel that has none, and what it keeps in memory of its own, if it may.

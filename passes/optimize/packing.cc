@@ -1,11 +1,8 @@
 #include "passes/optimize/packing.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "ir/arithmetic.h"
-#include "ir/builder.h"
-#include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/optimize/blocks.h"
 #include "passes/optimize/lanes.h"
@@ -40,75 +37,6 @@ void LoopOverSame(Tuner& t, LoopSet same, int64_t groups, int64_t wanted, bool d
 
 // Of one load, for the lanes of one vector: what may be read again from a core's cache.
 int64_t MostBytes(const Target& target) { return target.core_cache_bytes; }
-
-// What becomes of loads in a body.
-class LoadedValues {
- public:
-  LoadedValues(const Body& body, ShapeMap& shapes) : shapes_(shapes) {
-    NodeSet used;
-    for (const UOp* u : body.Order()) {
-      for (const UOp* s : u->srcs()) only_user_[s] = used.Insert(s) ? u : nullptr;
-    }
-  }
-  // Of a load and what it alone becomes by `reshape` and an op of this kind: that with most axes,
-  // so that the lanes have one for themselves. An argument may be one long axis.
-  const UOp* WithMostAxes(const UOp* load, Op kind) const {
-    const UOp* best = load;
-    for (const UOp* u = load; u && (u == load || u->op == Op::kReshape || u->op == kind);) {
-      if (Axes(u) > Axes(best)) best = u;
-      u = only_user_.Get(u);
-    }
-    return best;
-  }
-
- private:
-  ptrdiff_t Axes(const UOp* u) const {
-    return llvm::count_if(shapes_.Of(u), [](const Dim& d) { return !d.Is(1); });
-  }
-
-  ShapeMap& shapes_;
-  NodeMap<const UOp*> only_user_;  // null: there are several
-};
-
-// Makes each node of a body what f(that of the clone, the node over new sources) gives.
-template <typename F>
-void RewriteAs(Body& body, const Body& clone, F&& f) {
-  const std::vector<const UOp*> order = body.Order(), cloned = clone.Order();
-  TG_CHECK(order.size() == cloned.size());
-  NodeMap<const UOp*> map;
-  std::vector<const UOp*> srcs;
-  for (size_t n = 0; n < order.size(); ++n) {
-    const UOp* u = order[n];
-    srcs.clear();
-    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
-    const UOp* same = body.context->Make(u->op, u->dtype, srcs, u->attr);
-    body.CarryOver(u, same);
-    map[u] = f(cloned[n], same);
-  }
-  body.root = map.Get(body.root);
-}
-
-// How many elements follow each other in memory where a sum has the terms of a load, all of them;
-// 0: they lie apart.
-int64_t TermsInRow(const Tuner& t, const UOp* load) {
-  const auto access =
-      llvm::find_if(t.accesses(), [&](const Access& a) { return a.node == load && !a.is_store(); });
-  if (access == t.accesses().end()) return 0;
-  std::vector<std::pair<int64_t, int64_t>> strides;  // and how many steps
-  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-    const BaseAxis& base = t.schedule().base[n];
-    if (base.IsStored() || access->stride[n] == 0) continue;
-    if (!access->stride[n]) return 0;
-    strides.emplace_back(*access->stride[n], base.max_size);
-  }
-  llvm::sort(strides);
-  int64_t terms = 1;
-  for (const auto& [stride, steps] : strides) {
-    if (stride != terms) return 0;
-    terms *= steps;
-  }
-  return terms;
-}
 
 }  // namespace
 
@@ -174,56 +102,6 @@ void LoopOverPacked(Tuner& t) {
   t.TryWith("swap", globals.front(), t.schedule().axes[*part].name);
 }
 
-StagedValues StageChosen(Kernel& kernel, const Body& clone, const Tuner& t, ShapeMap& shapes) {
-  NodeMap<int64_t> staged;  // 1 + how many elements of each row follow each other
-  const LoadedValues values(clone, shapes);
-  for (const UOp* load : t.packed()) {
-    staged[values.WithMostAxes(load, Op::kPermute)] = 1 + TermsInRow(t, load);
-  }
-  Builder b(*kernel.body.context);
-  const auto stage = [&](const UOp* u) { return b.context().Make(Op::kStaged, u->dtype, {u}); };
-  StagedValues out;
-  RewriteAs(kernel.body, clone, [&](const UOp* cloned, const UOp* same) {
-    if (llvm::is_contained(t.sums(), cloned)) {
-      out.sums.push_back(stage(same));
-      return out.sums.back();
-    }
-    const int64_t row = staged.Get(cloned) - 1;
-    if (row < 0) return same;
-    // Its terms are one axis, of which a square has some.
-    const Shape& shape = shapes.Of(cloned);
-    Shape rows = shape;
-    int64_t terms = 1;
-    while (terms < row && !rows.empty() && !rows.back().is_symbolic()) {
-      terms *= rows.back().value();
-      rows.pop_back();
-    }
-    if (row == 0 || terms != row) return stage(same);
-    rows.push_back(row);
-    const bool as_it_is = llvm::equal(rows, shape);
-    out.rows.push_back(stage(as_it_is ? same : b.Reshape(same, rows)));
-    return as_it_is ? out.rows.back() : b.Reshape(out.rows.back(), shape);
-  });
-  return out;
-}
-
-void FillPackedSquares(const std::vector<const UOp*>& staged, Kernel& kernel, Schedule& schedule,
-                       const Target& target) {
-  int64_t lanes = 1;
-  for (const ScheduledAxis& axis : schedule.axes) {
-    if (axis.kind == AxisKind::kVector) lanes = axis.max_size;
-  }
-  for (const UOp* copy : staged) {
-    const auto terms = [&](const ScheduledAxis& axis) {
-      return schedule.base[axis.base].staged == copy && axis.max_size % lanes == 0;
-    };
-    const auto axis = llvm::find_if(schedule.axes, terms);
-    if (axis == schedule.axes.end()) continue;
-    Opt opt{"upcast", {{axis->name, 0}, {"", lanes}}};
-    if (ApplyOpt(schedule, opt, target).ok()) kernel.opts.push_back(std::move(opt));
-  }
-}
-
 std::optional<PackedRows> FindPackedRows(const Tuner& t) {
   // Sums of more vectors have little to gain, and a copy that serves fewer rows costs more.
   constexpr int64_t kMostVectors = 24, kFewestRows = 32;
@@ -266,37 +144,6 @@ std::optional<PackedRows> FindPackedRows(const Tuner& t) {
     }
   }
   return std::nullopt;
-}
-
-bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes) {
-  const UOp* value = LoadedValues(clone, shapes).WithMostAxes(packed.load, Op::kReshape);
-  Shape shape = shapes.Of(value);
-  if (!IsStatic(shape)) return false;
-  size_t dim = shape.size();
-  int64_t stride = 1;
-  do {
-    if (dim == 0) return false;
-    if (dim < shape.size()) stride *= shape[dim].value();
-  } while (!shape[--dim].Is(packed.sums) || stride != packed.stride);
-  const Shape whole = shape;
-  shape[dim] = packed.sums / packed.lanes;
-  shape.insert(shape.begin() + static_cast<ptrdiff_t>(dim) + 1, packed.lanes);
-  // The lanes last, and back.
-  std::vector<int64_t> order(shape.size()), back(shape.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::rotate(order.begin() + static_cast<ptrdiff_t>(dim) + 1,
-              order.begin() + static_cast<ptrdiff_t>(dim) + 2, order.end());
-  for (size_t i = 0; i < order.size(); ++i) {
-    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  }
-  Builder b(*kernel.body.context);
-  RewriteAs(kernel.body, clone, [&](const UOp* cloned, const UOp* same) {
-    if (cloned != value) return same;
-    const UOp* blocks = b.Permute(b.Reshape(same, shape), order);
-    const UOp* staged = b.context().Make(Op::kStaged, blocks->dtype, {blocks});
-    return b.Reshape(b.Permute(staged, back), whole);
-  });
-  return true;
 }
 
 bool LoopOverKept(Tuner& t, LoopSet shared) {

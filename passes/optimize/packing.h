@@ -16,18 +16,6 @@ namespace tg {
 // copies them once, but for a part where there would be too few groups.
 void LoopOverPacked(Tuner& t);
 
-// What is put around the tuner's choices.
-struct StagedValues {
-  std::vector<const UOp*> rows;  // packed loads whose terms lie in rows, one axis of theirs
-  std::vector<const UOp*> sums;
-};
-// Puts a `staged` around the tuner's sums and packed loads, or around reshapes of these; they are
-// nodes of a clone of `kernel`'s body, `clone`, whose shapes are `shapes`.
-StagedValues StageChosen(Kernel& kernel, const Body& clone, const Tuner& t, ShapeMap& shapes);
-// Adds the opts with which these are copied in squares. `schedule`: of the kernel with them.
-void FillPackedSquares(const std::vector<const UOp*>& staged, Kernel& kernel, Schedule& schedule,
-                       const Target& target);
-
 // A load that sums which a kernel keeps for each of its rows have their terms of, each sum others,
 // which lie in a row of memory: the keys of attention. With terms in the lanes of vectors each sum
 // has its lanes to add up, which takes as long as some vectors of products do; so the sums get the
@@ -40,9 +28,6 @@ struct PackedRows {
 };
 // Of a kernel for which nothing is chosen yet; nullopt where none is worth it.
 std::optional<PackedRows> FindPackedRows(const Tuner& t);
-// Keeps what is loaded in blocks of so many sums' terms, the block's sums innermost; false: it has
-// no axis of them, and the body stays as it is. The load is one of the clone, as above.
-bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes);
 
 // Loops over the rows for which something that is kept is the same, so that a group makes it once;
 // but for a part of them where there would be too few groups. False: there is no such axis.
