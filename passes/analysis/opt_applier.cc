@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg {
 namespace {
@@ -85,9 +86,13 @@ absl::Status OptApplier::Distribute() {
   size_t axis = 0;
   if (opt_.args.size() != 1) return IllegalOpt(opt_, "takes an axis");
   if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
-  if (s_.axes[axis].kind != AxisKind::kLoop) return IllegalOpt(opt_, "the axis is not a loop");
+  const bool groups = s_.axes[axis].kind == AxisKind::kGlobal;
+  if (!groups && s_.axes[axis].kind != AxisKind::kLoop) {
+    return IllegalOpt(opt_, "the axis is neither global nor a loop");
+  }
   // A later step of one store would follow on what an earlier step of another has overwritten.
   if (s_.IsInPlace()) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
+  if (groups) return DistributeGroups(axis);
   std::vector<LoopSet> staged;  // what they vary over
   for (const StagedInStep& value : s_.in_step) staged.push_back(value.varies);
   for (size_t n = 0; n < s_.base.size(); ++n) {
@@ -109,6 +114,25 @@ absl::Status OptApplier::Distribute() {
   if (parts < 2) {
     return IllegalOpt(opt_, "the kernel stores one value, and stages none that varies along it");
   }
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::DistributeGroups(size_t axis) {
+  if (s_.stores < 2) return IllegalOpt(opt_, "the kernel stores one value");
+  if (!s_.in_step.empty() || llvm::any_of(s_.base, [](const BaseAxis& b) { return b.staged; })) {
+    return IllegalOpt(opt_, "what is staged is made by all groups");
+  }
+  if (llvm::any_of(s_.axes, [](const ScheduledAxis& a) { return a.stores > 1; })) {
+    return IllegalOpt(opt_, "another axis is distributed to groups");
+  }
+  // Groups of other stores take no step of a store's first loop.
+  const auto first =
+      llvm::find_if(s_.axes, [](const ScheduledAxis& a) { return a.kind == AxisKind::kLoop; });
+  if (first == s_.axes.end() || first->max_size < 2) {
+    return IllegalOpt(opt_, "there is no loop that groups of other stores could leave out");
+  }
+  for (ScheduledAxis& a : s_.axes) a.own_loops |= a.kind == AxisKind::kLoop;
+  s_.axes[axis].stores = static_cast<int64_t>(s_.stores);
   return absl::OkStatus();
 }
 
@@ -217,6 +241,13 @@ absl::Status OptApplier::CheckParts(const ScheduledAxis& whole) {
       return IllegalOpt(opt_, "group axis " + a.name + " shares the axis");
   }
   if (whole.dealt != 0) return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " is dealt"));
+  if (whole.stores > 1) {
+    return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " is distributed to groups"));
+  }
+  const auto grouped = [](const ScheduledAxis& a) { return a.stores > 1; };
+  if (whole.own_loops && llvm::any_of(s_.axes, grouped)) {
+    return IllegalOpt(opt_, absl::StrCat("groups leave out loop ", whole.name));
+  }
   return absl::OkStatus();
 }
 

@@ -53,6 +53,8 @@ class OptApplier {
   // Replaces the axis by two, the inner one of size `inner`.
   void SplitInto(size_t axis, int64_t outer, int64_t inner);
   absl::Status RefuseAfterDistribute();
+  // Gives each store groups of its own along a global axis.
+  absl::Status DistributeGroups(size_t axis);
 
   // Whether the axis may be split or marked as it stands.
   absl::Status CheckParts(const ScheduledAxis& whole);

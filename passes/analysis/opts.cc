@@ -36,7 +36,8 @@ constexpr OptRow kOpts[] = {
      &OptApplier::Deal},
     {{"distribute", "distribute(AXIS)",
       "each store, and each staged value that varies along it, has a loop of its own along a loop "
-      "axis, and along those inside it; what is staged is kept for all of its steps"},
+      "axis, and along those inside it; what is staged is kept for all of its steps; along a "
+      "global axis each store has groups of its own"},
      &OptApplier::Distribute},
     {{"padto", "padto(AXIS, N)", "rounds an axis up to a multiple of N, guarding what is beyond"},
      &OptApplier::PadTo},

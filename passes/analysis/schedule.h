@@ -33,6 +33,7 @@ struct ScheduledAxis {
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;       // set by opt `grid`
   bool own_loops = false;  // of a loop: stores and staged values have their own (`distribute`)
+  int64_t stores = 1;      // of a global axis: so many stores have groups of their own along it
   int64_t dealt = 0;       // of the two axes that an axis of so many steps was dealt to (`deal`)
   std::string shares;      // of a group axis: the local or other group axis whose work-items it is
   size_t base = 0;         // the axis in Schedule::base that it is a part of

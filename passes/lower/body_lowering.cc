@@ -69,7 +69,7 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
   for (size_t i = 0; i < sink->num_srcs; ++i) {
-    const UOp* token = LowerInOwnLoops(sink->src(i), /*first=*/i == 0);
+    const UOp* token = LowerInOwnLoops(sink->src(i), i);
     if (!status_.ok()) return status_;
     roots.push_back(token);
   }
@@ -81,12 +81,18 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
   return b_.Sink(roots);
 }
 
-const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, bool first) {
+const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, size_t number) {
   if (where_.own_loops.empty()) return LowerStore(store);
   std::vector<const UOp*> ranges;
   for (size_t n = 0; n < where_.own_loops.size(); ++n) {
     const UOp*& range = where_.axis[where_.own_loops[n]];
-    if (!first) range = b_.Range(range->src(0));
+    const UOp* size = first_loops_[n]->src(0);
+    const bool leave_out = where_.store && n == 0;  // in groups of other stores
+    if (leave_out) {
+      const UOp* other = b_.Alu(Op::kCmpNe, {where_.store, b_.Index(static_cast<int64_t>(number))});
+      size = simplify_(b_.Where(other, b_.Index(0), size));
+    }
+    if (number > 0 || leave_out) range = b_.Range(size);
     own_loop_[range] = n + 1;
     ranges.push_back(range);
   }

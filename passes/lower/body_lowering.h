@@ -114,8 +114,8 @@ class BodyLowering {
   // The address of one element behind a pointer, through the movement ops above an argument.
   const UOp* Address(const UOp* ptr, Position at);
   const UOp* LowerStore(const UOp* store);
-  // The same in the loops that the store does not share, which all but the first have to make.
-  const UOp* LowerInOwnLoops(const UOp* store, bool first);
+  // The same, of the store with this number, in the loops that it does not share.
+  const UOp* LowerInOwnLoops(const UOp* store, size_t number);
   const UOp* Find(const UOp* u, PositionId at, std::vector<Key>& missing);
   Position MapView(const UOp* u, const Position& at, const UOp** clause);
   // Whether what the axis counts must be compared with its size.

@@ -57,7 +57,7 @@ class Maker {
       const ScheduledAxis& a = s_.axes[i];
       switch (a.kind) {
         case AxisKind::kGlobal:
-          grid.push_back({{i}, a.max_size, a.grid_dim >= 0});
+          grid.push_back({{i}, a.max_size * a.stores, a.grid_dim >= 0});
           break;
         case AxisKind::kLocal:
           local.push_back({{i}, a.max_size, IsShared(a.name)});
@@ -142,7 +142,7 @@ class Maker {
   absl::Status Place(const Dimension& dim, SpecialName name, const int64_t* limits, size_t d,
                      std::vector<Dimension*>& order) {
     Dim size = 1;
-    for (size_t i : dim.axes) size = MulDims(b_.context(), size, s_.axes[i].size);
+    for (size_t i : dim.axes) size = MulDims(b_.context(), size, Groups(s_.axes[i]));
     const UOp* id = nullptr;
     if (dim.max_size <= limits[d]) {
       id = b_.Special(name, simplify_(b_.Index(size)));
@@ -171,11 +171,21 @@ class Maker {
       if (spare < d) return absl::InternalError("a free dimension below a used one");
     }
     Shape shape;
-    for (size_t i : dim.axes) shape.push_back(s_.axes[i].size);
+    for (size_t i : dim.axes) shape.push_back(Groups(s_.axes[i]));
     const std::vector<const UOp*> parts = Unflatten(b_, shape, id, simplify_);
-    for (size_t k = 0; k < parts.size(); ++k) out_.axis[dim.axes[k]] = parts[k];
+    for (size_t k = 0; k < parts.size(); ++k) {
+      const ScheduledAxis& a = s_.axes[dim.axes[k]];
+      out_.axis[dim.axes[k]] = parts[k];
+      if (a.stores == 1) continue;
+      const std::vector<const UOp*> own = Unflatten(b_, {a.stores, a.size}, parts[k], simplify_);
+      out_.store = own[0];
+      out_.axis[dim.axes[k]] = own[1];
+    }
     return absl::OkStatus();
   }
+
+  // How many there are of an axis in the grid.
+  Dim Groups(const ScheduledAxis& a) { return MulDims(b_.context(), a.size, a.stores); }
 
   Builder& b_;
   const Schedule& s_;

@@ -20,6 +20,7 @@ struct Coordinates {
   std::vector<size_t> own_loops;  // and the axes along which each store, and what it reads that is
                                   // staged, has a range of its own, inside of those; `axis` has
                                   // that of the first store
+  const UOp* store = nullptr;     // number of the store that the group makes; null: all of them
   const UOp* valid = nullptr;     // false for work-items beyond the axes' sizes
 };
 

@@ -21,11 +21,12 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
     const OptKind& kind = rng.Pick(OptKinds());
     if (kind.name == "nolocals" && !rng.Percent(10)) continue;
     const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
-    // Only loops are distributed, and few axes are loops.
+    // Loops are distributed, or global axes of several stores around one, and few axes are loops.
     const auto loop = std::find_if(schedule->axes.begin(), schedule->axes.end(),
                                    [](const auto& a) { return a.kind == AxisKind::kLoop; });
     const bool distribute = kind.name == "distribute" && loop != schedule->axes.end();
-    const ScheduledAxis& first = distribute ? *loop : axis();
+    const bool groups = schedule->stores > 1 && rng.Percent(50);
+    const ScheduledAxis& first = distribute && !groups ? *loop : axis();
     Opt opt{std::string(kind.name), {}};
     if (kind.name != "nolocals") {
       opt.args.push_back({first.name, 0});
