@@ -1,6 +1,7 @@
 #include "passes/optimize/blocks.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,17 @@ Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
   return nest;
 }
 
+// What comes from the core's next cache costs too, if less: the nearest one keeps what a group
+// reads in its own loop.
+double Cost(const Tuner& t, const Traffic& traffic, const Nest& nest) {
+  const Cache far = {.bytes = static_cast<double>(t.target().core_cache_bytes)};
+  const Cache near = {.bytes = static_cast<double>(t.target().near_cache_bytes),
+                      .most = 1.5,
+                      .innermost = true,
+                      .cost = 1.0 / 4};
+  return traffic.Of(nest, {far, near});
+}
+
 double Elements(const Shape& shape) {
   double n = 1;
   for (const Dim& d : shape) n *= static_cast<double>(d.value());
@@ -34,7 +46,7 @@ double Elements(const Shape& shape) {
 
 }  // namespace
 
-bool LoopInCache(Tuner& t, int64_t groups, bool only_apart) {
+bool LoopInCache(Tuner& t, int64_t groups, Own own) {
   Nest plain;
   int64_t results = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -43,24 +55,17 @@ bool LoopInCache(Tuner& t, int64_t groups, bool only_apart) {
     results *= t.Size(i);
   }
   if (plain.size() < 2) return false;
-  const auto cache = static_cast<double>(t.target().core_cache_bytes);
-  const auto near_cache = static_cast<double>(t.target().near_cache_bytes);
-  // What comes from the core's next cache costs too, if less: the nearest one keeps what a group
-  // reads in its own loop.
-  const Cache far = {.bytes = cache};
-  const Cache near = {.bytes = near_cache, .most = 1.5, .innermost = true, .cost = 1.0 / 4};
   size_t best = SIZE_MAX;
   int64_t best_steps = 0;
   double least = 0;
   bool is_apart = false;
-  // Several stores, and sums that are kept, may each have the group's loop for itself.
   const bool several = t.kernel().body.root->num_srcs > 1;
   for (const bool apart : {false, true}) {
-    if (apart && !several && t.sums().empty()) continue;
-    const Traffic traffic(t, apart ? 1 : 0);
-    const auto cost = [&](const Nest& nest) { return traffic.Of(nest, {far, near}); };
+    if (apart && ((!several && t.sums().empty()) || own == Own::kGroups)) continue;
+    const Traffic traffic(t, own == Own::kGroups ? plain.size() + 1 : apart ? 1 : 0);
+    const auto cost = [&](const Nest& nest) { return Cost(t, traffic, nest); };
     if (!apart) least = cost(plain) * kWorthIt;
-    if (only_apart && !apart) continue;
+    if (own == Own::kLoop && !apart) continue;
     const auto consider = [&](size_t k, int64_t steps) {
       if (steps == 1 || results / steps < groups) return;
       const double bytes = cost(Blocked(plain, k, steps));
@@ -84,6 +89,21 @@ bool LoopInCache(Tuner& t, int64_t groups, bool only_apart) {
   }
   if (is_apart && several) t.Try("distribute", t.Axes(AxisKind::kLoop).front());
   return true;
+}
+
+double BytesRead(const Tuner& t) {
+  Nest nest;
+  size_t own_loops = 0;
+  bool own_groups = false;
+  for (const AxisKind kind : {AxisKind::kGlobal, AxisKind::kLoop}) {
+    for (size_t i : t.Axes(kind)) {
+      if (t.IsSymbolic(i)) return std::numeric_limits<double>::infinity();
+      nest.emplace_back(i, t.Size(i));
+      own_loops += t.schedule().axes[i].own_loops;
+      own_groups |= t.schedule().axes[i].stores > 1;
+    }
+  }
+  return Cost(t, Traffic(t, own_groups ? nest.size() : own_loops), nest);
 }
 
 int64_t PartsInCache(const Tuner& t, LoopSet along) {

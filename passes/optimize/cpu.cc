@@ -34,7 +34,7 @@ bool TileApart(Tuner& t) {
   if (t.schedule().stores < 2 && t.sums().empty()) return false;
   const Tuner::State before = t.Save();
   TileTerms(t, words);
-  if (!LoopInCache(t, EnoughGroups(t), /*only_apart=*/true)) LoopOverRest(t);
+  if (!LoopInCache(t, EnoughGroups(t), Own::kLoop)) LoopOverRest(t);
   DistributeLoops(t, /*worth=*/1);
   FindSumsLoop(t);
   const auto own = [](const ScheduledAxis& axis) { return axis.own_loops; };
@@ -52,7 +52,7 @@ bool TuneTerms(Tuner& t) {
   return LoopInCache(t, EnoughGroups(t));
 }
 
-// All but loops that each store has for itself.
+// All but groups that each store has for itself.
 void TuneTogether(Tuner& t) {
   if (t.Axes(AxisKind::kReduce).empty()) {
     VectorizeBest(t);
@@ -68,6 +68,17 @@ void TuneTogether(Tuner& t) {
   LoopOverRest(t);
 }
 
+// Products of terms that are stored are made by groups of their own, as kernels of their own would
+// be, in one launch; false: the kernel has none.
+bool TuneGroups(Tuner& t) {
+  if (t.schedule().stores < 2) return false;
+  TileTerms(t, t.target().MaxTile());
+  if (!LoopInCache(t, EnoughGroups(t), Own::kGroups)) LoopOverRest(t);
+  OrderGroups(t);
+  const AxisList globals = t.Axes(AxisKind::kGlobal);
+  return !globals.empty() && t.Try("distribute", globals.front());
+}
+
 }  // namespace
 
 void TuneForCpu(Tuner& t) {
@@ -75,9 +86,17 @@ void TuneForCpu(Tuner& t) {
     TuneCpuRows(t, shared);
     return;
   }
+  const Tuner::State before = t.Save();
   TuneTogether(t);
   DistributeLoops(t);
   OrderGroups(t);
+  // Shared loops read less; that has to be worth it.
+  const bool terms = t.Axes(AxisKind::kVector).empty() && !t.Axes(AxisKind::kUnroll).empty();
+  if (t.schedule().stores < 2 || !terms || !t.sums().empty()) return;
+  const Tuner::State together = t.Save();
+  const double bytes = BytesRead(t);
+  t.Restore(before);
+  if (!TuneGroups(t) || bytes <= kWorthIt * BytesRead(t)) t.Restore(together);
 }
 
 }  // namespace tg
