@@ -272,6 +272,14 @@ void WidenVectors(Tuner& t, LoopSet shared, const Sums& sums, int64_t rows) {
   }
 }
 
+// Of a reduce that has its terms in lanes, and is made for one row at a time: a few vectors of
+// them, so that an addition need not wait for the one before.
+int64_t AcrossLatency(const Tuner& t, const std::string& axis, int64_t lanes) {
+  constexpr int64_t kVectors = 4, kMostUnrolled = 32;
+  const auto i = static_cast<size_t>(t.schedule().FindAxis(axis));
+  return PowerOfTwoDivisor(t.Size(i), std::min(kVectors * lanes, kMostUnrolled));
+}
+
 }  // namespace
 
 void TuneCpuRows(Tuner& t, LoopSet shared) {
@@ -305,7 +313,7 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
   WidenVectors(t, shared, sums, tile.rows);
   // Innermost, as memory is.
   for (const auto& [name, terms] : unrolls) {
-    TryNamed(t, "unroll", name, terms);
+    TryNamed(t, "unroll", name, tile.rows > 1 ? terms : AcrossLatency(t, name, terms));
   }
   UnrollShort(t);
   UpcastShort(t, shared);
