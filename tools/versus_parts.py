@@ -7,24 +7,26 @@ Takes each different kernel that kernelize makes of the models and that holds se
 stores several values; makes a graph of its body, and of that kernels with kernelize:fuse=false, one
 reduce each; runs the kernel and its parts by turns on random inputs, all in a new random order each
 round, so that a host's slower minutes fall on both; and prints the time of the parts over that of the
-kernel three times: of the least times, of the medians, and the median of the rounds' quotients. These
-are times of kernels on the device, where a launch costs nothing; behind them stand the same of whole
-runs, launches included. Of few rounds the least count, of many on a busy host all three together.
+kernel three times: of the least times, of the medians, and the median of the rounds' quotients with
+the interval in which that lies with 99 % confidence, whatever the noise's distribution (of the sign
+test; none of less than eight rounds). These are times of kernels on the device, where a launch costs
+nothing; behind them stand the same of whole runs, launches included. A kernel is slower than its parts
+where the interval ends below 1. With --control the parts run twice, the second time in the kernel's
+place: what is found then is the noise.
 """
 
 import argparse
+import json
+import math
 import os
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-
-UNITS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
-# A row of tg-run's table of kernels, not the summary behind it: "3  r_32_16  ...  21.1 us ...".
-KERNEL_LINE = re.compile(r"\s*\d+\s+\w+\s.*?([\d.]+) (ns|us|ms|s) ")
 
 
 def pairs_of(module):
@@ -97,18 +99,28 @@ def run(command):
     return done.stdout + done.stderr
 
 
-# "3 kernels, 6.39 MOPS, 157 us on the device, 206 us in all ..."
-SUMMARY = re.compile(r"\d+ kernels?, .* ([\d.]+) (ns|us|ms|s) in all")
+def run_times(args, path, folder):
+    """Microseconds of each kernel of a module of kernels, and of the whole run: the least of all runs."""
+    target, trace = args.run_target or args.target, os.path.join(folder, "trace.json")
+    run([args.tg_run, f"--device={args.device}", f"--target={target}", "--random-inputs=1",
+         f"--repeat={args.repeat}", f"--profile={trace}", path])
+    with open(trace) as file:
+        events = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X"]
+    # Those of the first run, then of the second, and so on.
+    kernels = [e["dur"] for e in events if e["cat"] == "kernel"]
+    count = len(kernels) // args.repeat
+    whole = [e["dur"] for e in events if e["cat"] == "host" and e["name"] == "run"]
+    return [min(kernels[k::count]) for k in range(count)] + [min(whole)]
 
 
-def run_times(args, path):
-    """Microseconds of each kernel of a module of kernels, and of the whole run."""
-    target = args.run_target or args.target
-    out = run([args.tg_run, f"--device={args.device}", f"--target={target}", "--random-inputs=1",
-               f"--repeat={args.repeat}", "--verbose=2", path])
-    lines = out.splitlines()
-    found = [*map(KERNEL_LINE.match, lines), *map(SUMMARY.match, lines)]
-    return [float(match[1]) * UNITS[match[2]] for match in found if match]
+def interval(numbers, confidence=0.99):
+    """Where the median of what these are samples of lies; None: they are too few to say."""
+    n = len(numbers)
+    below, outside = 0, 2.0**-n  # so many of them, or fewer, are under the median with this probability
+    while 2 * outside <= 1 - confidence:
+        below += 1
+        outside += math.comb(n, below) * 2.0**-n
+    return (sorted(numbers)[below - 1], sorted(numbers)[n - below]) if below else None
 
 
 class Pair:
@@ -123,12 +135,14 @@ class Pair:
                 file.write(text)
         run([args.tg_opt, f"--target={args.target}", "--pass=kernelize:init=false:fuse=false", source,
              "-o", self.parts])
+        if args.control:
+            shutil.copy(self.parts, self.whole)
         self.turns = {self.whole: [], self.parts: []}
 
-    def turn(self, args):
+    def turn(self, args, folder):
         """Runs both once, either first."""
         for path in random.sample([self.whole, self.parts], 2):
-            self.turns[path].append(run_times(args, path))
+            self.turns[path].append(run_times(args, path, folder))
 
     def count(self):
         """Kernels of the parts."""
@@ -143,18 +157,30 @@ class Pair:
         least = [min(times) for times in zip(*self.turns[path])]
         return least[-1] if in_all else sum(least[:-1])
 
+    def of_turns(self, in_all):
+        """Parts over kernel of each turn."""
+        return [b / a for a, b in zip(self.times(self.whole, in_all), self.times(self.parts, in_all))]
+
     def quotients(self, in_all):
         """Parts over kernel: of the least times, of the medians, and the median of the turns' quotients."""
         whole, parts = self.times(self.whole, in_all), self.times(self.parts, in_all)
         return (self.least(self.parts, in_all) / self.least(self.whole, in_all),
-                statistics.median(parts) / statistics.median(whole),
-                statistics.median(b / a for a, b in zip(whole, parts)))
+                statistics.median(parts) / statistics.median(whole), statistics.median(self.of_turns(in_all)))
+
+    def is_slower(self, in_all):
+        """Whether the kernel is slower than its parts, for all that the turns say."""
+        found = interval(self.of_turns(in_all))
+        return found is not None and found[1] < 1
+
+    def describe(self, in_all):
+        found = interval(self.of_turns(in_all))
+        between = f" [{found[0]:.3f}, {found[1]:.3f}]" if found else ""
+        parts = "" if in_all else f"{self.count()} parts "
+        return (f"{self.least(self.whole, in_all):.1f} us, {parts}{self.least(self.parts, in_all):.1f} us, "
+                + " ".join(f"{q:.3f}" for q in self.quotients(in_all)) + between)
 
     def report(self):
-        times = [f"{self.least(self.whole, in_all):.1f} us, {parts}{self.least(self.parts, in_all):.1f} us, "
-                 + " ".join(f"{q:.3f}" for q in self.quotients(in_all))
-                 for in_all, parts in ((False, f"{self.count()} parts "), (True, ""))]
-        return f"{self.name}: {times[0]}; in all {times[1]}"
+        return f"{self.name}: {self.describe(False)}; in all {self.describe(True)}"
 
 
 def prepare(args, folder):
@@ -168,7 +194,7 @@ def prepare(args, folder):
     return pairs
 
 
-def measure(args, pairs):
+def measure(args, pairs, folder):
     """Rounds over all pairs; stops between rounds once args.seconds have passed."""
     end = time.monotonic() + args.seconds
     for done in range(args.rounds):
@@ -176,7 +202,7 @@ def measure(args, pairs):
             print(f"stopped after {done} rounds")
             break
         for pair in random.sample(pairs, len(pairs)):
-            pair.turn(args)
+            pair.turn(args, folder)
 
 
 def main():
@@ -190,15 +216,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=2, help="processes of each, by turns")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no new round after so long")
     parser.add_argument("--only", default="", help="a regular expression that 'MODEL KERNEL' matches somewhere")
+    parser.add_argument("--control", action="store_true", help="the parts in the place of each kernel too")
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         pairs = prepare(args, folder)
-        measure(args, pairs)
+        measure(args, pairs, folder)
         for pair in pairs:
             print(pair.report())
-        slower = [sum(max(pair.quotients(in_all)) < 1 for pair in pairs) for in_all in (False, True)]
-        print(f"{len(pairs)} kernels; slower than their parts by each of the three: {slower[0]}, in all {slower[1]}")
+        slower = [sum(pair.is_slower(in_all) for pair in pairs) for in_all in (False, True)]
+        print(f"{len(pairs)} kernels; slower than their parts, 99 % sure: {slower[0]}, in all {slower[1]}")
 
 
 if __name__ == "__main__":

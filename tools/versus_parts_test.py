@@ -50,9 +50,9 @@ class VersusParts(unittest.TestCase):
         module = versus_parts.run([TG_OPT, "--pass=kernelize", MODULES[0]])
         name, kernel, graph = next(versus_parts.pairs_of(module))
         args = argparse.Namespace(tg_opt=TG_OPT, tg_run=TG_RUN, target="cl-cpu", run_target=None, device="cpu",
-                                  repeat=1, rounds=3, seconds=1e9)
+                                  repeat=2, rounds=3, seconds=1e9, control=False)
         pair = versus_parts.Pair(args, f"module {name}", kernel, graph, self.folder.name)
-        versus_parts.measure(args, [pair])
+        versus_parts.measure(args, [pair], self.folder.name)
         for path in (pair.whole, pair.parts):
             kernels, in_all = pair.times(path, False), pair.times(path, True)
             self.assertEqual(len(kernels), 3)
@@ -74,6 +74,27 @@ class VersusParts(unittest.TestCase):
         self.assertEqual(pair.quotients(True), (5 / 3, 9 / 5, 2))
         self.assertEqual(pair.report(), "k: 2.0 us, 2 parts 2.0 us, 1.000 1.333 2.000; "
                                         "in all 3.0 us, 5.0 us, 1.667 1.800 2.000")
+        self.assertFalse(pair.is_slower(False))
+        # Nine turns in which the kernel takes 10 and its parts from 5 to 9.
+        pair.turns = {"whole": [[10.0, 10.0]] * 9, "parts": [[5.0 + n / 2, 20.0] for n in range(9)]}
+        self.assertTrue(pair.is_slower(False))
+        self.assertFalse(pair.is_slower(True))
+        self.assertIn("0.700 [0.500, 0.900]; in all", pair.report())
+
+    def test_interval(self):
+        self.assertIsNone(versus_parts.interval([1.0] * 7))
+        # 2 / 2^8 < 1 %: outside of all eight samples; of twelve, 2 * (1 + 12) / 2^12 is too.
+        self.assertEqual(versus_parts.interval([3.0, 1.0, 2.0, 8.0, 7.0, 4.0, 5.0, 6.0]), (1.0, 8.0))
+        self.assertEqual(versus_parts.interval([float(n) for n in range(12)]), (1.0, 10.0))
+        self.assertEqual(versus_parts.interval([float(n) for n in range(12)], 0.5), (4.0, 7.0))
+
+    def test_control(self):
+        module = versus_parts.run([TG_OPT, "--pass=kernelize", MODULES[0]])
+        name, kernel, graph = next(versus_parts.pairs_of(module))
+        args = argparse.Namespace(tg_opt=TG_OPT, target="cl-cpu", control=True)
+        pair = versus_parts.Pair(args, name, kernel, graph, self.folder.name)
+        with open(pair.whole) as whole, open(pair.parts) as parts:
+            self.assertEqual(whole.read(), parts.read())
 
 
 if __name__ == "__main__":

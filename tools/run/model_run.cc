@@ -169,6 +169,7 @@ absl::Status ModelRun::RunAll() {
       spans_.push_back({"run", times.start, times.end});
       seconds.push_back(times.seconds());
       KeepLeast(times);
+      if (!flags_.profile.empty()) runs_.push_back(times);
     } else {
       spans_.push_back({"run", start, end});
       seconds.push_back(spans_.back().seconds());

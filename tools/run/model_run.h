@@ -68,6 +68,7 @@ class ModelRun {
   std::unique_ptr<runtime::Session> session_;
   runtime::DeviceSession* device_ = nullptr;  // session_, where it is one
   runtime::RunTimes least_;                   // see KeepLeast
+  std::vector<runtime::RunTimes> runs_;       // each of them, for a trace
 };
 
 }  // namespace tg

@@ -113,13 +113,14 @@ void ModelRun::Report(const std::vector<double>& seconds) const {
 absl::Status ModelRun::WriteTrace() const {
   runtime::Trace trace;
   trace.AddHost(spans_);
-  const runtime::RunTimes& times = device_->last_times();
   for (const auto& device : device_->devices()) {
     const std::string& name = device->context()->name();
     const bool several = device_->devices().size() > 1;
-    trace.AddKernels(several ? Cat(name, " '", device->names()[0], "'") : name,
-                     device->context().get(), device_->last_plan()->kernels(), times.kernels,
-                     times.start);
+    const std::string row = several ? Cat(name, " '", device->names()[0], "'") : name;
+    for (const runtime::RunTimes& times : runs_) {
+      trace.AddKernels(row, device->context().get(), device_->last_plan()->kernels(), times.kernels,
+                       times.start);
+    }
   }
   return WriteFile(flags_.profile, trace.ToJson());
 }
