@@ -133,8 +133,10 @@ std::string Prelude::CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory,
     absl::StrAppend(&name, "of_", std::string(AddrSpaceName(from)), "_");
   absl::StrAppend(&name, vector);
   if (!strided_.insert(name).second) return name;
-  std::string text = Cat("static inline void ", name, "(", target, element, "* to, int t, ", source,
-                         element, "* from, int f");
+  // Of its own it would not know the strides of several calls, and with AVX-512 have vectors of
+  // half the width: it has none among its arguments.
+  std::string text = Cat("static inline __attribute__((always_inline)) void ", name, "(", target,
+                         element, "* to, int t, ", source, element, "* from, int f");
   if (n == 1) {
     text +=
         ", int rows, int columns) {\n  for (int r = 0; r < rows; r++) {\n"
