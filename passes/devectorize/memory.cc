@@ -15,6 +15,9 @@ std::vector<LaneAccess> MemoryCutter::LanesOf(const UOp* access, const UOp* alte
   const bool one_address = address->dtype.lanes() == 1;
   std::vector<LaneAccess> lanes;
   lanes.reserve(static_cast<size_t>(AccessType(access).lanes()));
+  // Neighbours often share the gate, and all of the address but its constant.
+  const UOp* gate = nullptr;
+  Linear plain, under;
   for (int i = 0; i < AccessType(access).lanes(); ++i) {
     LaneAccess l;
     l.lane = i;
@@ -26,7 +29,14 @@ std::vector<LaneAccess> MemoryCutter::LanesOf(const UOp* access, const UOp* alte
         if (!l.gate->word()) continue;
         l.gate = nullptr;
       } else {
-        l.address = Under(l.gate, l.address);
+        if (l.gate != gate || l.address.terms != plain.terms) {
+          gate = l.gate;
+          plain = l.address;
+          under = Under(gate, plain);
+        }
+        const int64_t apart = l.address.constant - plain.constant;
+        l.address = under;
+        l.address.Advance(apart);
       }
     }
     if (l.gate && alternative) l.alternative = Lane(b_, alternative, i);
