@@ -5,14 +5,17 @@
 
 Takes each different kernel that kernelize makes of the models and that holds several reduces or
 stores several values; makes a graph of its body, and of that kernels with kernelize:fuse=false, one
-reduce each; runs the kernel and its parts by turns on random inputs, all in a new random order each
-round, so that a host's slower minutes fall on both; and prints the time of the parts over that of the
-kernel three times: of the least times, of the medians, and the median of the rounds' quotients with
-the interval in which that lies with 99 % confidence, whatever the noise's distribution (of the sign
-test; none of less than eight rounds). These are times of kernels on the device, where a launch costs
-nothing; behind them stand the same of whole runs, launches included. A kernel is slower than its parts
-where the interval ends below 1. With --control the parts run twice, the second time in the kernel's
-place: what is found then is the noise.
+reduce each; and runs the kernel and its parts one after the other on the same random inputs, in one
+process, so that a host's slower minutes fall on both. A turn is a process in which the kernel comes
+first and one in which its parts do; the quotient of a turn, the time of the parts over that of the
+kernel, is the geometric mean of the medians of both. All kernels take turns, in a new random order
+each round.
+
+Printed are the least time of the kernel and the sum of its parts' least times, their quotient, the
+median of the turns' quotients and the interval in which that median lies with 99 % confidence,
+whatever the distribution of noise (of the sign test; less than eight rounds give none): on the device,
+where a launch costs nothing, and behind that with launches, from when all before a kernel has ended
+until it has. A kernel is slower than its parts where the interval ends below 1.
 """
 
 import argparse
@@ -21,7 +24,6 @@ import math
 import os
 import random
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -99,18 +101,48 @@ def run(command):
     return done.stdout + done.stderr
 
 
-def run_times(args, path, folder):
-    """Microseconds of each kernel of a module of kernels, and of the whole run: the least of all runs."""
+LEAD = """
+kernel @lead : kernel {
+  %0 = define_global {arg = 0} : ptr<f32, 1>
+  %1 = const 1 : f32
+  %2 = store %0, %1
+  sink %2
+}
+"""
+
+
+def together(whole, parts, whole_first):
+    """A module that runs the kernel of one and those of the other on the same inputs, behind a kernel
+    that does nothing: what comes first is launched as what comes second is."""
+    for n in re.findall(r"^buffer @b(\d+) : .* output$", whole, re.M):  # the kernel has outputs of its own
+        whole = re.sub(rf"(?<=[@%])b{n}\b", f"w{n}", whole)
+    graph = re.compile(r"^graph @main \{\n(.*?)  sink (.*?)\n\}\n", re.M | re.S)
+    bodies = [graph.search(text).groups() for text in ((whole, parts) if whole_first else (parts, whole))]
+    lines, roots = zip(("  %l = buffer @lead : f32\n  %lk = kernel @lead(%l)\n  %la = assign %l, %lk : f32\n", "%la"),
+                       *bodies)
+    buffers = ["buffer @lead : f32[1] output\n", *re.findall(r"^buffer @w\d+ : .*\n", whole, re.M)]
+    main = ["graph @main {\n", *lines, "  sink ", ", ".join(roots), "\n}\n"]
+    head, tail = graph.split(parts)[0], graph.split(parts)[-1]
+    return "".join([head, *buffers, *main, LEAD, tail, graph.split(whole)[-1]])
+
+
+def run_times(args, path, whole_first, folder):
+    """Of each run of such a module: the microseconds of the kernel and of each part on the device, and of
+    the kernel and all parts with launches."""
     target, trace = args.run_target or args.target, os.path.join(folder, "trace.json")
     run([args.tg_run, f"--device={args.device}", f"--target={target}", "--random-inputs=1",
-         f"--repeat={args.repeat}", f"--profile={trace}", path])
+         f"--repeat={args.repeat + 1}", f"--profile={trace}", path])
     with open(trace) as file:
-        events = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X"]
-    # Those of the first run, then of the second, and so on.
-    kernels = [e["dur"] for e in events if e["cat"] == "kernel"]
-    count = len(kernels) // args.repeat
-    whole = [e["dur"] for e in events if e["cat"] == "host" and e["name"] == "run"]
-    return [min(kernels[k::count]) for k in range(count)] + [min(whole)]
+        events = [e for e in json.load(file)["traceEvents"] if e.get("cat") == "kernel"]
+    size, times = len(events) // (args.repeat + 1), []
+    for n in range(size, len(events), size):  # but for the first run, which warms up
+        device = [e["dur"] for e in events[n + 1 : n + size]]
+        ends = [e["ts"] + e["dur"] for e in events[n : n + size]]
+        if whole_first:
+            times.append((device[0], device[1:], ends[1] - ends[0], ends[-1] - ends[1]))
+        else:
+            times.append((device[-1], device[:-1], ends[-1] - ends[-2], ends[-2] - ends[0]))
+    return times
 
 
 def interval(numbers, confidence=0.99):
@@ -124,63 +156,54 @@ def interval(numbers, confidence=0.99):
 
 
 class Pair:
-    """A kernel and its parts as modules of kernels in a folder, and the times of their turns."""
+    """A kernel and its parts as modules in a folder, and the times of their turns."""
 
     def __init__(self, args, name, kernel, graph, folder):
         self.name = name
         base = os.path.join(folder, re.sub(r"\W", "_", name))
-        self.whole, source, self.parts = (f"{base}.{part}.uop" for part in ("whole", "graph", "parts"))
-        for path, text in ((self.whole, kernel), (source, graph)):
+        source, self.orders = f"{base}.graph.uop", (f"{base}.first.uop", f"{base}.second.uop")
+        with open(source, "w") as file:
+            file.write(graph)
+        parts = run([args.tg_opt, f"--target={args.target}", "--pass=kernelize:init=false:fuse=false", source])
+        for path, whole_first in zip(self.orders, (True, False)):
             with open(path, "w") as file:
-                file.write(text)
-        run([args.tg_opt, f"--target={args.target}", "--pass=kernelize:init=false:fuse=false", source,
-             "-o", self.parts])
-        if args.control:
-            shutil.copy(self.parts, self.whole)
-        self.turns = {self.whole: [], self.parts: []}
+                file.write(together(kernel, parts, whole_first))
+        self.turns = []  # of each (run_times of one order, of the other)
 
     def turn(self, args, folder):
-        """Runs both once, either first."""
-        for path in random.sample([self.whole, self.parts], 2):
-            self.turns[path].append(run_times(args, path, folder))
+        """Runs both orders once, either first."""
+        times = {first: run_times(args, self.orders[not first], first, folder)
+                 for first in random.sample([True, False], 2)}
+        self.turns.append((times[True], times[False]))
 
-    def count(self):
-        """Kernels of the parts."""
-        return len(self.turns[self.parts][0]) - 1
-
-    def times(self, path, in_all):
-        """Microseconds of each turn: all kernels on the device, or the whole run."""
-        return [turn[-1] if in_all else sum(turn[:-1]) for turn in self.turns[path]]
-
-    def least(self, path, in_all):
-        """Of each kernel the least of all turns, summed; of whole runs the least."""
-        least = [min(times) for times in zip(*self.turns[path])]
-        return least[-1] if in_all else sum(least[:-1])
-
-    def of_turns(self, in_all):
-        """Parts over kernel of each turn."""
-        return [b / a for a, b in zip(self.times(self.whole, in_all), self.times(self.parts, in_all))]
+    def least(self, in_all):
+        """The least times of the kernel, and of its parts: on the device of each the least, summed."""
+        runs = [run for turn in self.turns for times in turn for run in times]
+        if in_all:
+            return min(run[2] for run in runs), min(run[3] for run in runs)
+        return min(run[0] for run in runs), sum(map(min, zip(*(run[1] for run in runs))))
 
     def quotients(self, in_all):
-        """Parts over kernel: of the least times, of the medians, and the median of the turns' quotients."""
-        whole, parts = self.times(self.whole, in_all), self.times(self.parts, in_all)
-        return (self.least(self.parts, in_all) / self.least(self.whole, in_all),
-                statistics.median(parts) / statistics.median(whole), statistics.median(self.of_turns(in_all)))
+        """Parts over kernel, of each turn."""
+        def of(times):
+            return statistics.median(run[3] / run[2] if in_all else sum(run[1]) / run[0] for run in times)
+        return [math.sqrt(of(first) * of(second)) for first, second in self.turns]
 
     def is_slower(self, in_all):
         """Whether the kernel is slower than its parts, for all that the turns say."""
-        found = interval(self.of_turns(in_all))
+        found = interval(self.quotients(in_all))
         return found is not None and found[1] < 1
 
     def describe(self, in_all):
-        found = interval(self.of_turns(in_all))
+        whole, parts = self.least(in_all)
+        quotients = self.quotients(in_all)
+        found = interval(quotients)
         between = f" [{found[0]:.3f}, {found[1]:.3f}]" if found else ""
-        parts = "" if in_all else f"{self.count()} parts "
-        return (f"{self.least(self.whole, in_all):.1f} us, {parts}{self.least(self.parts, in_all):.1f} us, "
-                + " ".join(f"{q:.3f}" for q in self.quotients(in_all)) + between)
+        count = "" if in_all else f"{len(self.turns[0][0][0][1])} parts "
+        return f"{whole:.1f} us, {count}{parts:.1f} us, {parts / whole:.3f} {statistics.median(quotients):.3f}{between}"
 
     def report(self):
-        return f"{self.name}: {self.describe(False)}; in all {self.describe(True)}"
+        return f"{self.name}: {self.describe(False)}; with launches {self.describe(True)}"
 
 
 def prepare(args, folder):
@@ -212,11 +235,10 @@ def main():
     parser.add_argument("--target", default="cl-cpu", help="what kernelize makes kernels for")
     parser.add_argument("--run-target", help="what kernels are optimized for if not that: host, the device as it is")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--repeat", type=int, default=20, help="runs in one process, of which the fastest counts")
-    parser.add_argument("--rounds", type=int, default=2, help="processes of each, by turns")
+    parser.add_argument("--repeat", type=int, default=10, help="runs of both in one process")
+    parser.add_argument("--rounds", type=int, default=2, help="turns of each")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no new round after so long")
     parser.add_argument("--only", default="", help="a regular expression that 'MODEL KERNEL' matches somewhere")
-    parser.add_argument("--control", action="store_true", help="the parts in the place of each kernel too")
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -225,7 +247,7 @@ def main():
         for pair in pairs:
             print(pair.report())
         slower = [sum(pair.is_slower(in_all) for pair in pairs) for in_all in (False, True)]
-        print(f"{len(pairs)} kernels; slower than their parts, 99 % sure: {slower[0]}, in all {slower[1]}")
+        print(f"{len(pairs)} kernels; slower than their parts, 99 % sure: {slower[0]}, with launches {slower[1]}")
 
 
 if __name__ == "__main__":
