@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "ir/arithmetic.h"
 #include "ir/check.h"
 #include "ir/shape.h"
 #include "llvm/ADT/STLExtras.h"
@@ -57,7 +58,7 @@ class Maker {
       const ScheduledAxis& a = s_.axes[i];
       switch (a.kind) {
         case AxisKind::kGlobal:
-          grid.push_back({{i}, a.max_size * a.stores, a.grid_dim >= 0});
+          grid.push_back({{i}, SaturatingMul(a.max_size, a.stores), a.grid_dim >= 0});
           break;
         case AxisKind::kLocal:
           local.push_back({{i}, a.max_size, IsShared(a.name)});

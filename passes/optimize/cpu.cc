@@ -68,15 +68,21 @@ void TuneTogether(Tuner& t) {
   LoopOverRest(t);
 }
 
-// Products of terms that are stored are made by groups of their own, as kernels of their own would
-// be, in one launch; false: the kernel has none.
-bool TuneGroups(Tuner& t) {
-  if (t.schedule().stores < 2) return false;
+// Several products of terms that are stored, tuned from `before` on so that they share groups, get
+// groups of their own instead, as kernels of their own would have them; unless what is shared makes
+// them read so much less that it is worth it.
+void TuneGroups(Tuner& t, const Tuner::State& before) {
+  const bool terms = t.Axes(AxisKind::kVector).empty() && !t.Axes(AxisKind::kUnroll).empty();
+  if (t.schedule().stores < 2 || !terms || !t.sums().empty()) return;
+  const Tuner::State together = t.Save();
+  const double bytes = BytesRead(t);
+  t.Restore(before);
   TileTerms(t, t.target().MaxTile());
   if (!LoopInCache(t, EnoughGroups(t), Own::kGroups)) LoopOverRest(t);
   OrderGroups(t);
   const AxisList globals = t.Axes(AxisKind::kGlobal);
-  return !globals.empty() && t.Try("distribute", globals.front());
+  const bool own = !globals.empty() && t.Try("distribute", globals.front());
+  if (!own || bytes <= kWorthIt * BytesRead(t)) t.Restore(together);
 }
 
 }  // namespace
@@ -90,13 +96,7 @@ void TuneForCpu(Tuner& t) {
   TuneTogether(t);
   DistributeLoops(t);
   OrderGroups(t);
-  // Shared loops read less; that has to be worth it.
-  const bool terms = t.Axes(AxisKind::kVector).empty() && !t.Axes(AxisKind::kUnroll).empty();
-  if (t.schedule().stores < 2 || !terms || !t.sums().empty()) return;
-  const Tuner::State together = t.Save();
-  const double bytes = BytesRead(t);
-  t.Restore(before);
-  if (!TuneGroups(t) || bytes <= kWorthIt * BytesRead(t)) t.Restore(together);
+  TuneGroups(t, before);
 }
 
 }  // namespace tg
