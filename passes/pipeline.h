@@ -7,6 +7,7 @@
 
 #include "passes/devectorize/devectorize.h"
 #include "passes/expand/expand.h"
+#include "passes/hfuse/hfuse.h"
 #include "passes/kernelize/kernelize.h"
 #include "passes/linearize/linearize.h"
 #include "passes/lower/lower.h"
@@ -27,6 +28,7 @@ inline constexpr auto kPipeline = std::to_array<const Pass*>({
     &kExpandPass,
     &kDevectorizePass,
     &kLinearizePass,
+    &kHfusePass,
 });
 
 // Passes that others use and that can be named in a pipeline, but are no step of the default one.

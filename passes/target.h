@@ -57,6 +57,7 @@ struct Target {
   int64_t copied_bytes = 16;      // from beyond that, while a core copies an element from afar
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
+  double launch_seconds = 5e-6;  // what a kernel takes beside its work
 
   // Words of 32 bits that the sums of a loop may take in registers, beside what is loaded for them:
   // on a CPU half of its vectors; on a GPU two vectors of four, which leave registers for many

@@ -25,7 +25,7 @@ struct PrintPassesOptions {
   bool color = false;    // of the diff
 };
 
-// Prints to `out`. Each module comes under a line `// after lower (pass 2 of 6)`, which is a
+// Prints to `out`. Each module comes under a line `// after lower (pass 2 of 7)`, which is a
 // comment in the text, so that what is printed can be read back.
 std::unique_ptr<PassObserver> PrintPasses(PrintPassesOptions options, llvm::raw_ostream& out);
 

@@ -129,7 +129,7 @@ void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>
 
 double CostModel::StoreSeconds(const UOp* u) {
   const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
-  return 2 * Elements(u) * bytes / target_.bytes_per_second + kLaunchSeconds;
+  return 2 * Elements(u) * bytes / target_.bytes_per_second + target_.launch_seconds;
 }
 
 double CostModel::ComputeSeconds(const Cone& cone, double evaluations) const {

@@ -72,8 +72,6 @@ class CostModel {
   // for every few of them.
   double KeepSeconds(const UOp* u, double parallel, double room);
 
-  static constexpr double kLaunchSeconds = 5e-6;
-
  private:
   double NearBytesPerSecond() const;
   // Of the op alone; `reads`: what it is made of.

@@ -61,7 +61,7 @@ std::string Planner::Decide(const UOp* u) {
     double repeat = cost_.ComputeSeconds(again ? cost_.ConeAboveKept(u) : cone, evaluations - size);
     if (!again) repeat += cost_.TermSeconds(u, evaluations - size);
     // What its rows share would have to be stored in its stead.
-    if (LosesRows(uses)) repeat += cone.rows * CostModel::kLaunchSeconds;
+    if (LosesRows(uses)) repeat += cone.rows * target_.launch_seconds;
     if (repeat > cost_.StoreSeconds(u)) return how();
     // A kernel of rows has the row at hand. What the last round stored it reads again as quickly.
     const bool rows = kernels_[uses_.KernelOf(uses[0])].serial != 0;
@@ -78,7 +78,9 @@ std::string Planner::Decide(const UOp* u) {
   const UOp* kernel = uses_.KernelOf(uses[0]);
   if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
   const LoopSet serial = kernels_[kernel].serial;
-  if (serial == 0 && CrowdsOut(u, kernel, size)) return "beside a reduce of other operands";
+  if (serial == 0 && (known_.crowding.Contains(u) || CrowdsOut(u, kernel, size))) {
+    return "beside a reduce of other operands";
+  }
   const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
   if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
     return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
@@ -123,10 +125,12 @@ bool Planner::ForEachOperand(const UOp* reduce, F&& see) const {
 
 bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
   // To store it takes less than these of the reduces' seconds: of each, and of all of them.
-  constexpr double kSmallPart = 1.0 / 7, kSmallPartOfAll = 1.0 / 40;
+  const double kSmallPart = target_.is_gpu ? 1.0 / 7 : 1.0 / 3;
+  const double kSmallPartOfAll = target_.is_gpu ? 1.0 / 40 : 1.0 / 15;
   const auto& others = kernels_[kernel].reduces;
   if (others.empty() || size != cost_.Elements(kernel)) return false;
-  const double store = cost_.StoreSeconds(u);
+  double store = cost_.StoreSeconds(u);
+  if (!target_.is_gpu) store -= target_.launch_seconds;
   double all = 0;
   const auto is_long = [&](const UOp* reduce) {
     const double seconds = cost_.ComputeSeconds(cost_.ConeOf(reduce), size);
@@ -143,7 +147,21 @@ bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
   for (const UOp* other : others) {
     few = few && ForEachOperand(other, [&](const UOp* s) { return !operands.Contains(s); });
   }
-  return few;
+  if (!few || target_.is_gpu || others.size() > 1 || DepthOf(u) <= DepthOf(others[0])) return few;
+  findings_.crowding.Insert(others[0]);
+  crowds_ = true;
+  return false;
+}
+
+int Planner::DepthOf(const UOp* u) {
+  if (depths_.Get(u) == 0) {
+    for (const UOp* node : order_) {
+      int depth = 1;
+      for (const UOp* s : node->srcs()) depth = std::max(depth, depths_.Get(s));
+      depths_[node] = depth + (node->op == Op::kReduceAxis ? 1 : 0);
+    }
+  }
+  return depths_.Get(u);
 }
 
 }  // namespace tg

@@ -26,6 +26,7 @@ Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& us
       reasons_(forced) {
   node_uses_.Reserve(body.context->num_nodes());
   findings_.rows = known.rows;
+  findings_.crowding = known.crowding;
   cost_.ComputeCones(order_, known.stored, known.kept);
   for (const UOp* u : order_) {
     for (const UOp* s : u->srcs()) {
@@ -55,6 +56,7 @@ void Planner::MoveTo(PlannedRound& round) {
   round.asked = std::move(asked_);
   round.keep_decisions = std::move(keep_decisions_);
   round.cuts = cuts_;
+  round.crowds = crowds_;
   round.keeps = keeps_;
 }
 

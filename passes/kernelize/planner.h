@@ -33,6 +33,7 @@ struct Findings {
   // What kernels keep instead, and these kernels.
   NodeSet kept, keepers;
   NodeSet realized;           // all that the round's plan stores
+  NodeSet crowding;           // reduces that are stored in place of one that waits for more kernels
   SparseNodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
 };
 
@@ -64,8 +65,9 @@ struct KeepDecision {
 struct PlannedRound {
   RealizePlan plan;
   Findings findings;
-  bool cuts = false;   // there are axes to cut that were not
-  bool keeps = false;  // values are kept that were not known
+  bool cuts = false;    // there are axes to cut that were not
+  bool crowds = false;  // a reduce is to be stored that was not
+  bool keeps = false;   // values are kept that were not known
   std::vector<KeepDecision> keep_decisions;
   // All that was asked of what is kept: a round with other findings about that which gives the same
   // answers makes the same plan.

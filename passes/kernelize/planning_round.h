@@ -67,6 +67,9 @@ class Planner {
   // each and of all. Two products in one kernel share registers and caches, which costs more.
   bool CrowdsOut(const UOp* u, const UOp* kernel, double size);
 
+  // How many reduces follow on each other up to here.
+  int DepthOf(const UOp* u);
+
   // Calls see(node) for what the expression that a reduce goes over reads: memory and other
   // reduces. False: `see` said so, or the expression is large.
   template <typename F>
@@ -118,7 +121,8 @@ class Planner {
   Findings findings_;
   std::vector<MadeOfKept> asked_;
   std::vector<KeepDecision> keep_decisions_;
-  bool cuts_ = false, keeps_ = false;
+  NodeMap<int> depths_;
+  bool cuts_ = false, keeps_ = false, crowds_ = false;
   llvm::DenseMap<const UOp*, Kept> kept_;
   Reasons reasons_;
 };

@@ -146,7 +146,8 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
       return decision.By(found.findings.realized, cost).kept != decision.kept;
     };
     bool news = std::any_of(found.keep_decisions.begin(), found.keep_decisions.end(), changes);
-    news = news || found.cuts || found.findings.stored.size() != known.stored.size();
+    news =
+        news || found.cuts || found.crowds || found.findings.stored.size() != known.stored.size();
     if (!news && found.keeps) {
       // Often nothing hangs on what else is kept.
       cost.ComputeCones(order, found.findings.stored, found.findings.kept);

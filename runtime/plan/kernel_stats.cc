@@ -60,16 +60,23 @@ bool CountsAsOp(const UOp* u) {
   return IsElementwise(u->op) && u->op != Op::kCast && u->op != Op::kBitcast && !IsOpposite(u);
 }
 
-// The special that the size of a loop depends on, where it is one; else null.
-const UOp* ItemOf(const UOp* range) {
+// The special that the size of a loop, or the condition of a block, depends on, where it is one;
+// else null.
+const UOp* ItemOf(const UOp* opener) {
   const UOp* item = nullptr;
-  for (const UOp* u : PostOrder(range->src(0))) {
+  for (const UOp* u : PostOrder(opener->src(0))) {
     if (u->op != Op::kSpecial) continue;
     if (item) return nullptr;
     item = u;
   }
   return item;
 }
+
+// An `if` that is open.
+struct Block {
+  const UOp* item;  // the special that alone decides who enters; null: it is not so
+  SizeExpr condition;
+};
 
 }  // namespace
 
@@ -80,19 +87,41 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
     TG_ASSIGN_OR_RETURN(const SizeExpr size, SizeExpr::From(u->src(0), *body.context));
     return static_cast<double>(std::max<int64_t>(0, size.Evaluate(var)));
   };
-  // The mean of those of all work-items, or of the first ones if these are very many.
-  const auto trips_of = [&](const UOp* range) -> absl::StatusOr<double> {
+  std::vector<Block> blocks;  // that are open
+  // The mean of `size` over those values of `item` with which the open blocks are entered, or over
+  // the first ones if these are very many.
+  const auto mean_of = [&](const SizeExpr& size, const UOp* item) -> absl::StatusOr<double> {
     constexpr double kMostItems = 1 << 16;
+    TG_ASSIGN_OR_RETURN(const double all, size_of(item));
+    double sum = 0, number = 0;
+    for (int64_t i = 0; i < static_cast<int64_t>(std::min(all, kMostItems)); ++i) {
+      if (std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+            return block.item == item && block.condition.Evaluate(var, i) == 0;
+          })) {
+        continue;
+      }
+      sum += static_cast<double>(std::max<int64_t>(0, size.Evaluate(var, i)));
+      ++number;
+    }
+    return number > 0 ? sum / number : 0;
+  };
+  const auto trips_of = [&](const UOp* range) -> absl::StatusOr<double> {
     const UOp* item = ItemOf(range);
     if (!item) return size_of(range);
     TG_ASSIGN_OR_RETURN(const SizeExpr size, SizeExpr::From(range->src(0), *body.context, item));
-    TG_ASSIGN_OR_RETURN(const double all, size_of(item));
-    const auto number = static_cast<int64_t>(std::min(all, kMostItems));
-    double sum = 0;
-    for (int64_t i = 0; i < number; ++i) {
-      sum += static_cast<double>(std::max<int64_t>(0, size.Evaluate(var, i)));
+    return mean_of(size, item);
+  };
+  // How many of those that come to a block enter it, as far as one work-item id decides; else 1.
+  const auto open_block = [&](const UOp* open) -> absl::StatusOr<double> {
+    const UOp* item = ItemOf(open);
+    absl::StatusOr<SizeExpr> condition = SizeExpr::From(open->src(0), *body.context, item);
+    if (!item || !condition.ok()) {
+      blocks.push_back({nullptr, SizeExpr()});
+      return 1.0;
     }
-    return number > 0 ? sum / static_cast<double>(number) : 0;
+    TG_ASSIGN_OR_RETURN(const double share, mean_of(*condition, item));
+    blocks.push_back({item, *std::move(condition)});
+    return share;
   };
   double items = 1;
   for (const UOp* u : body.linear) {
@@ -103,7 +132,7 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
   const NodeSet addresses = AddressNodes(body);
   KernelWork work;
   double times = items;
-  std::vector<double> outer;  // `times` outside each open loop
+  std::vector<double> outer;  // `times` outside each open loop and block
   for (const UOp* u : body.linear) {
     if (u->op == Op::kRange) {
       TG_ASSIGN_OR_RETURN(const double trips, trips_of(u));
@@ -114,6 +143,14 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
         times = outer.back();
         outer.pop_back();
       }
+    } else if (u->op == Op::kIf) {
+      TG_ASSIGN_OR_RETURN(const double share, open_block(u));
+      outer.push_back(times);
+      times *= share;
+    } else if (u->op == Op::kEndIf && !blocks.empty()) {
+      times = outer.back();
+      outer.pop_back();
+      blocks.pop_back();
     } else if (u->op == Op::kLoad && IsGlobal(u->src(0))) {
       work.load_bytes += times * AccessBytes(u->src(0), u->dtype);
     } else if (u->op == Op::kStore && IsGlobal(u->src(0))) {

@@ -21,9 +21,9 @@ struct KernelWork {
 
 using VarLookup = std::function<int64_t(std::string_view)>;
 
-// The work of a kernel at stage linear where each variable has the value that `var` gives. Both
-// sides of a branch count as taken, and gated accesses as made, so it is an upper bound. A loop
-// whose size depends on one work-item id counts as often as it is gone through on average.
+// The work of a kernel at stage linear where each variable has the value that `var` gives. Gated
+// accesses count as made, and blocks as entered, so it is an upper bound; but a block or a loop of
+// which one work-item id decides counts as often as it is gone through on average.
 // InvalidArgument where the size of a loop or a grid depends on anything else but variables, as on
 // another loop's counter.
 absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var);

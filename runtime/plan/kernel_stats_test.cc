@@ -114,6 +114,47 @@ kernel @k : linear {
   }
 }
 
+// Of 12 groups the first 4 go through a loop of g + 1 steps, 10 in all, and the others through a
+// block that holds a block.
+TEST(KernelWork, BlocksOfSomeGroups) {
+  const auto work = Count(R"(
+kernel @k : linear {
+  %y = define_global {arg = 0} : ptr<f32, 16>
+  %c1 = const 1 : i32
+  %c4 = const 4 : i32
+  %c10 = const 10 : i32
+  %c12 = const 12 : i32
+  %true = const true : bool
+  %f = const 2.0 : f32
+  %g = special %c12 {name = grid0} : i32
+  %first = cmplt %g, %c4 : bool
+  %rest = cmpne %first, %true : bool
+  %early = cmplt %g, %c10 : bool
+  %p = index %y, %g : ptr<f32, 16>
+  %a = if %first
+    %steps = add %g, %c1 : i32
+    %r = range %steps {id = 0} : i32
+      %rf = cast %r : f32
+      %v = mul %rf, %f : f32
+      %s = store %p, %v
+    %e = end %s, %r
+  endif %a
+  %b = if %rest
+    %gf = cast %g : f32
+    %w = mul %gf, %f : f32
+    %t = store %p, %w
+    %d = if %early
+      %u = store %p, %f
+    endif %d
+  endif %b
+  sink %e, %t, %u
+}
+)");
+  ASSERT_TRUE(work.ok()) << work.status();
+  EXPECT_DOUBLE_EQ(work->ops, 10 + 8);
+  EXPECT_DOUBLE_EQ(work->store_bytes, 4 * (10 + 8 + 6));
+}
+
 TEST(KernelWork, TripsThatDifferBetweenGroups) {
   // (n + 3 - g) / 4 steps of group g of 4: n in all.
   constexpr char kText[] = R"(

@@ -23,7 +23,7 @@ TINYGRAD = {
 }
 HEAD = """# Kernels of each graph
 
-Kernels that run, and different ones among them, after `kernelize` for three targets; beside them tinygrad's own: v0.10.3's
+Kernels that are launched in a run, and different ones among them, for three targets; beside them tinygrad's own: v0.10.3's
 of this graph, the newer versions' of the same model built with them. Made by `kernel_counts_test.py --write`, compared by the test.
 
 | graph | tinygrad v0.10.3 | v0.13.0 | v0.14.0 | """
@@ -31,7 +31,7 @@ of this graph, the newer versions' of the same model built with them. Made by `k
 
 def count(text, target):
     result = subprocess.run(
-        [TG_OPT, "--pass=kernelize", f"--target={target}", "--crash-reproducer=none"], input=text,
+        [TG_OPT, "--pass=default", f"--target={target}", "--crash-reproducer=none"], input=text,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert result.returncode == 0, result.stderr.decode()
     module = result.stdout.decode()

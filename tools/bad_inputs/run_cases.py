@@ -313,7 +313,7 @@ def _cases():
               "tg-run: kernel @fill: local size (1048576, 1, 1) is above ..., the limit of ...",
               RUN_FILL, model=GROUP)
     yield run("a schedule that is not legal",
-              "tg-run: optimize (pass 2 of 6): kernel @fill: opt local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
+              "tg-run: optimize (pass 2 of 7): kernel @fill: opt local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
               RUN_FILL, model=SCHEDULE)
     yield run("a result larger than the device's memory",
               "tg-run: output @y: no device memory for a buffer of 4398046511104 bytes on ...",

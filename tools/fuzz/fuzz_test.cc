@@ -74,7 +74,7 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
     options.seed = seed;
     options.target = GetParam() % 3 == 2 ? "cl-gpu" : "cl-cpu";
     options.text = false;
-    options.passes = {"linearize"};
+    options.passes = {"hfuse"};
     options.progress = [&](std::string_view step) { worker.Step(step); };
     const testing::RandomProgram program = testing::MakeRandomProgram(seed, generate);
     Outcome outcome = Check(program, options, &worker.coverage());

@@ -1,0 +1,258 @@
+#include "passes/hfuse/choice.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "passes/hfuse/work.h"
+
+namespace tg {
+namespace {
+
+// Arguments of a kernel; devices need not take more.
+constexpr size_t kMaxOperands = 64;
+// And no more parts than a word has bits.
+constexpr size_t kMaxParts = 64;
+// A core that goes from one part's groups to another's finds other things in its cache than it
+// needs: that is not measured where the launch that is saved is this part of all, and is where it
+// is less (unet's products of 960 to 1920 channels beside their norm: 0.96 of the speed apart).
+constexpr double kGain = 1.0 / 250;
+// Launches that are looked at as fellows of one, of those that read the same.
+constexpr size_t kMaxFellows = 64;
+
+bool IsVariable(const UOp* operand) { return operand->op == Op::kVar || operand->op == Op::kBind; }
+
+// `var` or the variable of a `bind`.
+const UOp* VariableOf(const UOp* operand) {
+  return operand->op == Op::kBind ? operand->src(0) : operand;
+}
+
+class Chooser {
+ public:
+  Chooser(const Module& module, const std::vector<Launches>& launches, const Target& target,
+          size_t most)
+      : module_(module),
+        launches_(launches),
+        target_(target),
+        most_(std::min(most, kMaxParts)),
+        readers_(module.graphs.size()) {
+    facts_.resize(module.kernels.size());
+    calls_.resize(module.kernels.size());
+    for (size_t k = 0; k < module.kernels.size(); ++k) {
+      const Kernel& kernel = *module.kernels[k];
+      if (kernel.stage == Stage::kLinear) numbers_[kernel.name] = k;
+    }
+  }
+
+  std::vector<Fusion> Run() {
+    std::vector<size_t> first_met;
+    for (size_t g = 0; g < module_.graphs.size(); ++g) {
+      const Context& context = *module_.graphs[g]->body.context;
+      for (const UOp* u : launches_[g].order()) {
+        if (u->op != Op::kKernel) continue;
+        const auto found = numbers_.find(context.String(static_cast<StringId>(u->word())));
+        if (found == numbers_.end()) continue;
+        const size_t k = found->second;
+        if (calls_[k].empty()) first_met.push_back(k);
+        calls_[k].push_back({g, u});
+        for (const UOp* s : u->srcs()) {
+          if (!IsVariable(s)) readers_[g][s].push_back({k, u});
+        }
+      }
+    }
+    taken_.resize(module_.kernels.size());
+    std::vector<Fusion> out;
+    for (size_t k : first_met) {
+      if (taken_[k]) continue;
+      if (std::optional<Fusion> fusion = Around(k)) out.push_back(*std::move(fusion));
+    }
+    return out;
+  }
+
+ private:
+  struct Call {
+    size_t graph;
+    const UOp* node;
+  };
+  struct Reader {
+    size_t kernel;
+    const UOp* node;
+  };
+
+  // What a look at all of a kernel's instructions says, which few kernels need.
+  struct Facts {
+    bool known = false;
+    std::vector<bool> writes;  // by argument, up to the last that is written
+    double seconds = 0;
+  };
+
+  const Facts& FactsOf(size_t kernel) {
+    Facts& facts = facts_[kernel];
+    if (facts.known) return facts;
+    facts.known = true;
+    facts.seconds = ArithmeticSeconds(*module_.kernels[kernel], target_);
+    for (const UOp* u : module_.kernels[kernel]->body.linear) {
+      if (!WritesMemory(u->op)) continue;
+      const UOp* memory = ArgumentOf(u->src(0));
+      if (memory->op != Op::kDefineGlobal) continue;
+      const auto slot = static_cast<size_t>(memory->word());
+      if (slot >= facts.writes.size()) facts.writes.resize(slot + 1);
+      facts.writes[slot] = true;
+    }
+    return facts;
+  }
+
+  bool Writes(size_t kernel, size_t slot) {
+    const std::vector<bool>& writes = FactsOf(kernel).writes;
+    return slot < writes.size() && writes[slot];
+  }
+  bool Reads(size_t kernel, const UOp* call, size_t slot) {
+    return !IsVariable(call->src(slot)) && !Writes(kernel, slot);
+  }
+
+  // The kernel and those that join it; none where nobody does.
+  std::optional<Fusion> Around(size_t k) {
+    parts_ = {k};
+    Fusion fusion;
+    fusion.kernels = {module_.kernels[k].get()};
+    for (const Call& call : calls_[k]) fusion.launches.push_back({call.graph, {call.node}, {}});
+    const Call& first = calls_[k][0];
+    const Launches& levels = launches_[first.graph];
+    for (const UOp* operand : first.node->srcs()) {
+      size_t seen = 0;
+      for (const Reader& fellow : readers_[first.graph].Get(operand)) {
+        if (parts_.size() == most_ || ++seen > kMaxFellows) break;
+        if (levels.LevelOf(fellow.node) != levels.LevelOf(first.node)) continue;
+        const bool apart = !taken_[fellow.kernel] && !llvm::is_contained(parts_, fellow.kernel);
+        if (apart && calls_[fellow.kernel].size() == calls_[k].size()) Join(fellow.kernel, fusion);
+      }
+    }
+    if (parts_.size() < 2) return std::nullopt;
+    for (size_t part : parts_) taken_[part] = true;
+    return fusion;
+  }
+
+  // Whether the launches that the parts save are worth it.
+  bool IsWorthIt() {
+    double seconds = 0;
+    for (size_t part : parts_) seconds += FactsOf(part).seconds;
+    return static_cast<double>(parts_.size() - 1) * target_.launch_seconds >= kGain * seconds;
+  }
+
+  // Adds the kernel to the fusion, if it has a launch for each of the fusion's.
+  void Join(size_t kernel, Fusion& fusion) {
+    parts_.push_back(kernel);
+    if (!IsWorthIt()) return parts_.pop_back();
+    Fusion joined;
+    joined.kernels = fusion.kernels;
+    joined.kernels.push_back(module_.kernels[kernel].get());
+    std::vector<bool> used(calls_[kernel].size());
+    for (const FusedLaunch& launch : fusion.launches) {
+      for (size_t i = 0; i < used.size(); ++i) {
+        const Call& call = calls_[kernel][i];
+        if (used[i] || call.graph != launch.graph || !IsFellow(kernel, call.node, launch)) continue;
+        FusedLaunch with = launch;
+        with.calls.push_back(call.node);
+        PartSlots slots;
+        if (!FindOperands(with, slots)) continue;
+        if (!joined.launches.empty() && slots != joined.slots) continue;
+        used[i] = true;
+        joined.slots = std::move(slots);
+        joined.launches.push_back(std::move(with));
+        break;
+      }
+    }
+    if (joined.launches.size() == fusion.launches.size()) {
+      fusion = std::move(joined);
+    } else {
+      parts_.pop_back();
+    }
+  }
+
+  // Whether the call is of the launch's level, and reads something that the launch does: so it is
+  // on the same device.
+  bool IsFellow(size_t kernel, const UOp* call, const FusedLaunch& launch) {
+    const Launches& levels = launches_[launch.graph];
+    if (levels.LevelOf(call) != levels.LevelOf(launch.calls[0])) return false;
+    for (size_t i = 0; i < call->num_srcs; ++i) {
+      if (!Reads(kernel, call, i)) continue;
+      for (size_t p = 0; p < launch.calls.size(); ++p) {
+        const UOp* other = launch.calls[p];
+        for (size_t n = 0; n < other->num_srcs; ++n) {
+          if (other->src(n) == call->src(i) && Reads(parts_[p], other, n)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // The operands of a launch of all parts. False where there are too many, where a part writes what
+  // another touches, or where a variable has two values.
+  bool FindOperands(FusedLaunch& launch, PartSlots& slots) {
+    std::vector<const UOp*> written, read, variables;
+    std::map<const UOp*, std::pair<uint64_t, uint64_t>> touched;  // by buffer: by whom, and written
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      const UOp* call = launch.calls[p];
+      for (size_t i = 0; i < call->num_srcs; ++i) {
+        const UOp* operand = call->src(i);
+        if (IsVariable(operand)) {
+          const auto other = [&](const UOp* v) {
+            return v != operand && VariableOf(v) == VariableOf(operand);
+          };
+          if (llvm::any_of(variables, other)) return false;
+          if (!llvm::is_contained(variables, operand)) variables.push_back(operand);
+          continue;
+        }
+        const bool writes = Writes(parts_[p], i);
+        auto& [by, writers] = touched[BufferOf(operand)];
+        by |= uint64_t{1} << p;
+        if (writes) writers |= uint64_t{1} << p;
+        std::vector<const UOp*>& list = writes ? written : read;
+        if (!llvm::is_contained(list, operand)) list.push_back(operand);
+      }
+    }
+    for (const auto& [buffer, parts] : touched) {
+      const auto [by, writers] = parts;
+      if (writers != 0 && (by & (by - 1)) != 0) return false;
+    }
+    launch.operands = std::move(written);
+    for (const UOp* u : read) {
+      if (!llvm::is_contained(launch.operands, u)) launch.operands.push_back(u);
+    }
+    slots.clear();
+    for (const UOp* call : launch.calls) {
+      std::vector<int64_t>& own = slots.emplace_back();
+      for (const UOp* operand : call->srcs()) {
+        const auto at = llvm::find(launch.operands, operand);
+        if (at != launch.operands.end()) own.push_back(at - launch.operands.begin());
+      }
+    }
+    launch.operands.insert(launch.operands.end(), variables.begin(), variables.end());
+    return launch.operands.size() <= kMaxOperands;
+  }
+
+  const Module& module_;
+  const std::vector<Launches>& launches_;
+  const Target& target_;
+  const size_t most_;
+  llvm::StringMap<size_t> numbers_;                    // of kernels
+  std::vector<std::vector<Call>> calls_;               // by kernel
+  std::vector<Facts> facts_;                           // by kernel
+  std::vector<NodeMap<std::vector<Reader>>> readers_;  // by graph: of each operand
+  std::vector<bool> taken_;                            // by kernel
+  std::vector<size_t> parts_;                          // of the fusion that is being made
+};
+
+}  // namespace
+
+std::vector<Fusion> ChooseFusions(const Module& module, const std::vector<Launches>& launches,
+                                  const Target& target, size_t most) {
+  return Chooser(module, launches, target, most).Run();
+}
+
+}  // namespace tg

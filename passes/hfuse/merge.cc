@@ -1,0 +1,284 @@
+#include "passes/hfuse/merge.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "ir/arithmetic.h"
+#include "ir/builder.h"
+#include "ir/walk.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/hfuse/deal.h"
+#include "passes/hfuse/work.h"
+
+namespace tg {
+namespace {
+
+constexpr size_t kDims = 3;
+
+// Each run of groups takes a comparison in all groups.
+constexpr int64_t kMostRuns = 16;
+
+// What a kernel is launched with; 1 where it does not ask.
+struct Grid {
+  std::array<int64_t, kDims> groups = {1, 1, 1}, local = {1, 1, 1};
+  DType id = kI32;  // of its groups' numbers
+  bool is_fixed = true;
+
+  explicit Grid(const Kernel& kernel) {
+    for (const UOp* u : kernel.body.linear) {
+      if (u->op != Op::kSpecial) continue;
+      const auto dim = static_cast<size_t>(u->word());
+      if (!IsConst(u->src(0))) {
+        is_fixed = false;
+      } else if (dim < kDims) {
+        groups[dim] = u->src(0)->word();
+        id = u->dtype;
+      } else {
+        local[dim - kDims] = u->src(0)->word();
+      }
+    }
+  }
+
+  int64_t NumGroups() const {
+    return SaturatingMul(SaturatingMul(groups[0], groups[1]), groups[2]);
+  }
+};
+
+class Merger {
+ public:
+  Merger(std::span<const Kernel* const> parts, const PartSlots& slots, const Target& target)
+      : parts_(parts),
+        slots_(slots),
+        target_(target),
+        kernel_(std::make_unique<Kernel>()),
+        b_(*kernel_->body.context) {}
+
+  std::unique_ptr<Kernel> Run() {
+    if (!FindGrids()) return nullptr;
+    Deal();
+    lists_.resize(parts_.size());
+    for (size_t p = 0; p < parts_.size(); ++p) Copy(p);
+    const Shared shared = FindShared();
+    if (!shared.fits) return nullptr;
+    return Write(shared.nodes);
+  }
+
+ private:
+  // Nodes that stand before the parts.
+  struct Shared {
+    NodeSet nodes;
+    bool fits = true;
+  };
+
+  bool FindGrids() {
+    int64_t local_bytes = 0;
+    for (const Kernel* part : parts_) {
+      const Grid& grid = grids_.emplace_back(*part);
+      if (!grid.is_fixed || grid.local != grids_[0].local || grid.NumGroups() < 1) return false;
+      num_groups_ = SaturatingAdd(num_groups_, grid.NumGroups());
+      if (ByteSize(grid.id.scalar()) > ByteSize(id_.scalar())) id_ = grid.id;
+      for (const UOp* u : part->body.linear) {
+        if (u->op != Op::kScratch || u->dtype.space() != AddrSpace::kLocal) continue;
+        local_bytes += u->dtype.size() * ByteSize(u->dtype.scalar());
+      }
+    }
+    return num_groups_ <= std::min<int64_t>(target_.max_groups[0], INT32_MAX) &&
+           local_bytes <= target_.local_memory;
+  }
+
+  // Opens the parts' blocks.
+  void Deal() {
+    // Of the type that devectorize gave the parts' own.
+    const UOp* group = Add(b_.context().Make(
+        Op::kSpecial, id_, {Add(b_.ConstInt(id_, num_groups_))},
+        b_.context().MakeAttr(Op::kSpecial, {static_cast<int64_t>(SpecialName::kGrid0)})));
+    std::vector<int64_t> sizes;
+    for (const Grid& grid : grids_) sizes.push_back(grid.NumGroups());
+    places_ = DealGroups(b_, group, sizes, std::clamp<int64_t>(target_.compute_units, 1, kMostRuns),
+                         [&](const UOp* u) { Add(u); });
+    for (const DealtPlace& place : places_) {
+      blocks_.push_back(b_.context().Make(Op::kIf, kVoid, {place.is_own}));
+    }
+  }
+
+  // Puts what all groups compute before the parts.
+  const UOp* Add(const UOp* u) {
+    if (before_.Insert(u)) kernel_->body.linear.push_back(u);
+    return u;
+  }
+
+  // The part's nodes in order, its sink aside, over arguments and groups of the whole.
+  void Copy(size_t p) {
+    const Body& from = parts_[p]->body;
+    const Grid& grid = grids_[p];
+    std::vector<const UOp*>& list = lists_[p];
+    NodeMap<const UOp*> made;
+    const UOp* own = places_[p].number;
+    int64_t before = 1;  // groups of the dimensions that go faster
+    std::array<const UOp*, kDims> place = {};
+    for (size_t d = 0; d < kDims; ++d) {
+      if (grid.groups[d] == 1) continue;
+      const UOp* at = own;
+      if (before > 1) {
+        at = Append(list, b_.Alu(Op::kCDiv, {at, Append(list, b_.ConstInt(id_, before))}));
+      }
+      before *= grid.groups[d];
+      if (before < grid.NumGroups()) {
+        at = Append(list, b_.Alu(Op::kCMod, {at, Append(list, b_.ConstInt(id_, grid.groups[d]))}));
+      }
+      place[d] = at;
+    }
+    llvm::SmallVector<const UOp*, 8> srcs;
+    for (const UOp* u : from.linear) {
+      if (u->op == Op::kSink) {
+        for (const UOp* s : u->srcs()) roots_.push_back(made.Get(s));
+        continue;
+      }
+      srcs.clear();
+      for (const UOp* s : u->srcs()) srcs.push_back(made.Get(s));
+      // Blocks of one condition in two parts are two nodes.
+      if (u->op == Op::kIf) srcs.push_back(blocks_[p]);
+      made[u] = CopyNode(p, u, {srcs.data(), srcs.size()}, place);
+      kernel_->body.side.SetLoc(made[u], from.side.loc(u));
+      Append(list, made[u]);
+    }
+  }
+
+  const UOp* CopyNode(size_t p, const UOp* u, UOpSpan srcs,
+                      const std::array<const UOp*, kDims>& place) {
+    Context& context = b_.context();
+    const Context& from = *parts_[p]->body.context;
+    switch (u->op) {
+      case Op::kDefineGlobal:
+        return b_.DefineGlobal(slots_[p][static_cast<size_t>(u->word())], u->dtype);
+      case Op::kScratch:
+        return b_.Scratch(u->dtype, u->words().size() > 1 ? u->word(1) : 0);
+      case Op::kRange:
+        return context.Make(u->op, u->dtype, srcs, {static_cast<uint64_t>(context.NextId())});
+      case Op::kSpecial:
+        if (const auto dim = static_cast<size_t>(u->word()); dim < kDims) {
+          const UOp* at = place[dim] ? place[dim] : b_.ConstInt(id_, 0);
+          return at->dtype == u->dtype ? at : b_.Cast(at, u->dtype);
+        }
+        [[fallthrough]];
+      default:
+        return context.Rebuild(u, from, srcs);
+    }
+  }
+
+  // `u`, which may be in the list already.
+  static const UOp* Append(std::vector<const UOp*>& list, const UOp* u) {
+    list.push_back(u);
+    return u;
+  }
+
+  // What two parts have, and what stands before all blocks anyway.
+  Shared FindShared() {
+    Shared out;
+    out.nodes = before_;
+    NodeMap<size_t> owner;  // 1 + part
+    for (auto& list : lists_) {
+      // A group's number is made of constants that the part may have too.
+      NodeSet seen;
+      llvm::erase_if(list, [&](const UOp* u) { return !seen.Insert(u); });
+      for (const UOp* u : list) {
+        if (WritesMemory(u->op)) written_.Insert(ArgumentOf(u->src(0)));
+      }
+    }
+    for (size_t p = 0; p < lists_.size(); ++p) {
+      size_t depth = 0;
+      for (const UOp* u : lists_[p]) {
+        if (u->op == Op::kEnd) depth -= u->num_srcs - 1;
+        if (u->op == Op::kEndIf) --depth;
+        size_t& by = owner[u];
+        if (by != 0 && by != p + 1) out.nodes.Insert(u);
+        by = p + 1;
+        if (u->num_srcs == 0 && !u->dtype.is_void() && u->op != Op::kScratch) out.nodes.Insert(u);
+        if (depth > 0) nested_.Insert(u);
+        if (u->op == Op::kRange || u->op == Op::kIf) ++depth;
+      }
+    }
+    llvm::SmallDenseMap<int64_t, const UOp*, 16> arguments;
+    for (const auto& list : lists_) {
+      for (const UOp* u : list) {
+        if (u->op == Op::kDefineGlobal) {
+          out.fits &= arguments.try_emplace(u->word(), u).first->second == u;
+        }
+        if (out.nodes.Contains(u) && !before_.Contains(u) && !MayStandBefore(u, out.nodes))
+          out.fits = false;
+      }
+    }
+    return out;
+  }
+
+  // Whether all groups may do what some of each of two parts do.
+  bool MayStandBefore(const UOp* u, const NodeSet& before) const {
+    if (!llvm::all_of(u->srcs(), [&](const UOp* s) { return before.Contains(s); })) return false;
+    switch (u->op) {
+      case Op::kLoad:
+        // All groups of both parts read it, so it is there to be read.
+        return !nested_.Contains(u) && !written_.Contains(ArgumentOf(u->src(0)));
+      case Op::kSpecial:
+      case Op::kIndex:
+      case Op::kGep:
+      case Op::kSplat:
+      case Op::kVectorize:
+      case Op::kCat:
+        return true;
+      default:
+        return u->num_srcs == 0 || IsElementwise(u->op);
+    }
+  }
+
+  std::unique_ptr<Kernel> Write(const NodeSet& shared) {
+    for (const auto& list : lists_) {
+      for (const UOp* u : list) {
+        if (shared.Contains(u)) Add(u);
+      }
+    }
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      Add(blocks_[p]);
+      for (const UOp* u : lists_[p]) Add(u);
+      Add(b_.context().Make(Op::kEndIf, kVoid, {blocks_[p]}));
+    }
+    kernel_->body.root = b_.Sink(roots_);
+    kernel_->body.linear.push_back(kernel_->body.root);
+    kernel_->stage = Stage::kLinear;
+    kernel_->loc = parts_[0]->loc;
+    for (const Kernel* part : parts_) {
+      for (const std::string& what : part->metadata) {
+        if (!llvm::is_contained(kernel_->metadata, what)) kernel_->metadata.push_back(what);
+      }
+    }
+    return std::move(kernel_);
+  }
+
+  const std::span<const Kernel* const> parts_;
+  const PartSlots& slots_;
+  const Target& target_;
+  std::unique_ptr<Kernel> kernel_;
+  Builder b_;
+  std::vector<Grid> grids_;
+  int64_t num_groups_ = 0;
+  DType id_ = kI32;                             // of the groups' numbers
+  std::vector<DealtPlace> places_;              // by part
+  std::vector<const UOp*> blocks_;              // by part
+  std::vector<std::vector<const UOp*>> lists_;  // by part
+  NodeSet before_;                              // what stands before the parts
+  std::vector<const UOp*> roots_;
+  NodeSet written_;  // arguments
+  NodeSet nested_;   // in a loop or a block of a part
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> MergeKernels(std::span<const Kernel* const> parts, const PartSlots& slots,
+                                     const Target& target) {
+  return Merger(parts, slots, target).Run();
+}
+
+}  // namespace tg
