@@ -51,13 +51,14 @@ struct Grid {
 class Merger {
  public:
   Merger(std::span<const Kernel* const> parts, const PartSlots& slots, const Target& target)
-      : parts_(parts),
+      : parts_(parts.begin(), parts.end()),
         slots_(slots),
         target_(target),
         kernel_(std::make_unique<Kernel>()),
         b_(*kernel_->body.context) {}
 
   std::unique_ptr<Kernel> Run() {
+    SortByLength();
     if (!FindGrids()) return nullptr;
     Deal();
     lists_.resize(parts_.size());
@@ -73,6 +74,22 @@ class Merger {
     NodeSet nodes;
     bool fits = true;
   };
+
+  // The parts whose groups take longest go first: at the end short ones fill what is left.
+  void SortByLength() {
+    std::vector<std::pair<double, size_t>> order;  // of a group, part
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      const auto groups = static_cast<double>(Grid(*parts_[p]).NumGroups());
+      order.push_back({-ArithmeticSeconds(*parts_[p], target_) / groups, p});
+    }
+    llvm::sort(order);
+    const std::vector<const Kernel*> parts = parts_;
+    const PartSlots slots = slots_;
+    for (size_t p = 0; p < order.size(); ++p) {
+      parts_[p] = parts[order[p].second];
+      slots_[p] = slots[order[p].second];
+    }
+  }
 
   bool FindGrids() {
     int64_t local_bytes = 0;
@@ -257,8 +274,8 @@ class Merger {
     return std::move(kernel_);
   }
 
-  const std::span<const Kernel* const> parts_;
-  const PartSlots& slots_;
+  std::vector<const Kernel*> parts_;
+  PartSlots slots_;
   const Target& target_;
   std::unique_ptr<Kernel> kernel_;
   Builder b_;
