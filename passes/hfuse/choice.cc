@@ -152,8 +152,11 @@ class Chooser {
     joined.kernels = fusion.kernels;
     joined.kernels.push_back(module_.kernels[kernel].get());
     std::vector<bool> used(calls_[kernel].size());
+    size_t first_unused = 0;
     for (const FusedLaunch& launch : fusion.launches) {
-      for (size_t i = 0; i < used.size(); ++i) {
+      while (first_unused < used.size() && used[first_unused]) ++first_unused;
+      size_t i = first_unused;
+      for (; i < used.size(); ++i) {
         const Call& call = calls_[kernel][i];
         if (used[i] || call.graph != launch.graph || !IsFellow(kernel, call.node, launch)) continue;
         FusedLaunch with = launch;
@@ -166,12 +169,9 @@ class Chooser {
         joined.launches.push_back(std::move(with));
         break;
       }
+      if (i == used.size()) return parts_.pop_back();
     }
-    if (joined.launches.size() == fusion.launches.size()) {
-      fusion = std::move(joined);
-    } else {
-      parts_.pop_back();
-    }
+    fusion = std::move(joined);
   }
 
   // Whether the call is of the launch's level, and reads something that the launch does: so it is

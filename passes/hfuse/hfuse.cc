@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/analysis/structural_key.h"
 #include "passes/hfuse/choice.h"
@@ -68,7 +69,8 @@ absl::Status Run(Module& module, PassContext& context) {
   for (const auto& kernel : module.kernels) names.insert(kernel->name);
   std::vector<Fusion> fusions = ChooseFusions(module, launches, context.target, most);
   std::vector<std::vector<std::pair<const FusedLaunch*, std::string>>> fused(module.graphs.size());
-  std::set<const Kernel*> merged;
+  llvm::DenseSet<const Kernel*> merged;
+  llvm::DenseMap<const Kernel*, std::unique_ptr<Kernel>> wholes;  // by their first part
   for (const Fusion& fusion : fusions) {
     std::unique_ptr<Kernel> whole = MergeKernels(fusion.kernels, fusion.slots, context.target);
     if (!whole) continue;
@@ -91,12 +93,19 @@ absl::Status Run(Module& module, PassContext& context) {
                       whole->name, ", launched ", fusion.launches.size(),
                       fusion.launches.size() == 1 ? " time\n" : " times\n");
     }
-    // It stands where its first part stood.
-    const auto at = llvm::find_if(
-        module.kernels, [&](const auto& kernel) { return kernel.get() == fusion.kernels[0]; });
-    module.kernels.insert(at, std::move(whole));
+    wholes[fusion.kernels[0]] = std::move(whole);
   }
-  llvm::erase_if(module.kernels, [&](const auto& kernel) { return merged.contains(kernel.get()); });
+  if (wholes.empty()) return absl::OkStatus();
+  // Each stands where its first part stood.
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  for (auto& kernel : module.kernels) {
+    if (const auto at = wholes.find(kernel.get()); at != wholes.end()) {
+      kernels.push_back(std::move(at->second));
+    } else if (!merged.contains(kernel.get())) {
+      kernels.push_back(std::move(kernel));
+    }
+  }
+  module.kernels = std::move(kernels);
   for (size_t g = 0; g < module.graphs.size(); ++g) {
     if (!fused[g].empty()) RewriteGraph(*module.graphs[g], launches[g], fused[g]);
   }

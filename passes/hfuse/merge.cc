@@ -60,6 +60,9 @@ class Merger {
   std::unique_ptr<Kernel> Run() {
     SortByLength();
     if (!FindGrids()) return nullptr;
+    size_t nodes = 0;
+    for (const Kernel* part : parts_) nodes += part->body.linear.size();
+    b_.context().Reserve(nodes + nodes / 8);
     Deal();
     lists_.resize(parts_.size());
     for (size_t p = 0; p < parts_.size(); ++p) Copy(p);
@@ -134,6 +137,8 @@ class Merger {
     const Grid& grid = grids_[p];
     std::vector<const UOp*>& list = lists_[p];
     NodeMap<const UOp*> made;
+    made.Reserve(from.context->num_nodes());
+    list.reserve(from.linear.size() + 8);
     const UOp* own = places_[p].number;
     int64_t before = 1;  // groups of the dimensions that go faster
     std::array<const UOp*, kDims> place = {};
@@ -197,7 +202,8 @@ class Merger {
   Shared FindShared() {
     Shared out;
     out.nodes = before_;
-    NodeMap<size_t> owner;  // 1 + part
+    NodeMap<uint32_t> owner;  // 1 + part
+    owner.Reserve(b_.context().num_nodes());
     for (auto& list : lists_) {
       // A group's number is made of constants that the part may have too.
       NodeSet seen;
@@ -211,9 +217,10 @@ class Merger {
       for (const UOp* u : lists_[p]) {
         if (u->op == Op::kEnd) depth -= u->num_srcs - 1;
         if (u->op == Op::kEndIf) --depth;
-        size_t& by = owner[u];
-        if (by != 0 && by != p + 1) out.nodes.Insert(u);
-        by = p + 1;
+        const auto part = static_cast<uint32_t>(p) + 1;
+        uint32_t& by = owner[u];
+        if (by != 0 && by != part) out.nodes.Insert(u);
+        by = part;
         if (u->num_srcs == 0 && !u->dtype.is_void() && u->op != Op::kScratch) out.nodes.Insert(u);
         if (depth > 0) nested_.Insert(u);
         if (u->op == Op::kRange || u->op == Op::kIf) ++depth;
