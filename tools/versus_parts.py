@@ -274,8 +274,10 @@ def prepare(args, folder):
     for model in args.models:
         module = run([args.tg_opt, f"--target={args.target}", "--pass=kernelize", model])
         stem = os.path.basename(model).split(".")[0]
-        apart = run([args.tg_opt, f"--target={args.run_target or args.target}", f"--pass={APART}", model])
-        fused = run([args.tg_opt, f"--target={args.run_target or args.target}", "--pass=default", model])
+        # Launches are merged by tg-opt, which knows no host.
+        plan = args.target if args.run_target in (None, "host") else args.run_target
+        apart = run([args.tg_opt, f"--target={plan}", f"--pass={APART}", model])
+        fused = run([args.tg_opt, f"--target={plan}", "--pass=default", model])
         found = itertools.chain(pairs_of(module), fused_of(apart, fused))
         names = [(f"{stem} {name}", kernel, graph) for name, kernel, graph in found]
         pairs += [Pair(args, *each, folder) for each in names if re.search(args.only, each[0])]

@@ -173,12 +173,12 @@ int64_t ReadByAll(const Tuner& t, size_t axis) {
 }
 
 // How many groups the tiles of `rows` along an axis are dealt to, 0: each is a group's own. Where
-// what all rows read is far from staying in a core's cache, each part of it serves the tiles of a
+// what all rows read does not stay in a core's cache, each part of it serves the tiles of a
 // group before the next is read: as few groups as leave what is kept of their tiles in that cache,
 // each core a few groups, and none more tiles than if each were a group's own.
 int64_t GroupsOfTiles(const Tuner& t, LoopSet shared, size_t axis, int64_t rows) {
   const int64_t cache = t.target().core_cache_bytes, cores = t.target().compute_units;
-  if (ReadByAll(t, axis) <= 2 * cache || t.schedule().IsInPlace()) return 0;
+  if (ReadByAll(t, axis) <= cache || t.schedule().IsInPlace()) return 0;
   int64_t others = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if (i != axis && (shared & LoopBit(t.schedule().axes[i].base)) == 0) others *= t.Size(i);
