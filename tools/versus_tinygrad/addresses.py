@@ -26,6 +26,8 @@ import opencl_cost
 TARGET = "cl-nvidia-sm90"
 SAME = ["--pass=simplify,lower,expand,devectorize,linearize", "--target=" + TARGET]
 OWN_TARGETS = ("cl-gpu", "cl-cpu")
+# No launch of several kernels: its groups each do what one of these does.
+OWN = "--pass=kernelize,optimize,lower,expand,devectorize,linearize,hfuse:most=1"
 
 
 def compile_text(tg_opt, path, *options):
@@ -76,7 +78,7 @@ def compare_graph(options, pool, path):
 
 
 def count_own(tg_opt, path, target):
-    source, stages = compile_text(tg_opt, path, "--target=" + target, "--print-after=optimize")
+    source, stages = compile_text(tg_opt, path, OWN, "--target=" + target, "--print-after=optimize")
     runs = collections.Counter(re.findall(r"^  \S+ = kernel @(\w+)", stages, re.M))
     total = Sum()
     for name, cost in opencl_cost.measure(source).items():
