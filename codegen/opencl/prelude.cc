@@ -1,11 +1,16 @@
 #include "codegen/opencl/prelude.h"
 
+#include <map>
+#include <mutex>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/types.h"
 #include "ir/check.h"
 #include "ir/transpose.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg::opencl {
 
@@ -124,15 +129,23 @@ std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lane
   return name;
 }
 
-std::string Prelude::CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory, int n) {
+namespace {
+
+// A function's text, made once for all kernels: it is long, and many have it.
+const std::string& KeptText(const std::string& name, llvm::function_ref<std::string()> make) {
+  static std::mutex mutex;
+  static auto& texts = *new std::map<std::string, std::string>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::string& text = texts[name];
+  if (text.empty()) text = make();
+  return text;
+}
+
+// `unaligned`: the type of a vector in memory; of one element none.
+std::string CopyTransposedText(const std::string& name, AddrSpace to, AddrSpace from, Scalar memory,
+                               int n, const std::string& unaligned) {
   const std::string element(MemoryType(memory)), vector = n == 1 ? element : Cat(element, n);
   const std::string target(SpacePrefix(to)), source = Cat(SpacePrefix(from), "const ");
-  std::string name = "copy_transposed_";
-  if (!target.empty()) absl::StrAppend(&name, std::string(AddrSpaceName(to)), "_");
-  if (from != AddrSpace::kGlobal)
-    absl::StrAppend(&name, "of_", std::string(AddrSpaceName(from)), "_");
-  absl::StrAppend(&name, vector);
-  if (!strided_.insert(name).second) return name;
   // Of its own it would not know the strides of several calls, and with AVX-512 have vectors of
   // half the width: it has none among its arguments.
   std::string text = Cat("static inline __attribute__((always_inline)) void ", name, "(", target,
@@ -141,10 +154,8 @@ std::string Prelude::CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory,
     text +=
         ", int rows, int columns) {\n  for (int r = 0; r < rows; r++) {\n"
         "    for (int c = 0; c < columns; c++) to[c * t + r] = from[r * f + c];\n  }\n}\n";
-    functions_.insert(std::move(text));
-    return name;
+    return text;
   }
-  const std::string unaligned = UnalignedType(memory, n);
   text += ") {\n";
   const auto line = [&](auto&&... parts) { text += Cat("  ", parts..., "\n"); };
   const auto lanes = [](llvm::ArrayRef<int64_t> picks) {
@@ -171,7 +182,22 @@ std::string Prelude::CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory,
     line("*(", target, unaligned, "*)(to + ", i, " * t) = ", named(rounds.size(), i), ";");
   }
   text += "}\n";
-  functions_.insert(std::move(text));
+  return text;
+}
+
+}  // namespace
+
+std::string Prelude::CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory, int n) {
+  const std::string element(MemoryType(memory));
+  std::string name = "copy_transposed_";
+  if (!SpacePrefix(to).empty()) absl::StrAppend(&name, std::string(AddrSpaceName(to)), "_");
+  if (from != AddrSpace::kGlobal)
+    absl::StrAppend(&name, "of_", std::string(AddrSpaceName(from)), "_");
+  absl::StrAppend(&name, n == 1 ? element : Cat(element, n));
+  if (!strided_.insert(name).second) return name;
+  const std::string unaligned = n == 1 ? "" : UnalignedType(memory, n);
+  functions_.insert(
+      KeptText(name, [&] { return CopyTransposedText(name, to, from, memory, n, unaligned); }));
   return name;
 }
 
