@@ -58,6 +58,9 @@ struct Target {
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
   double launch_seconds = 5e-6;  // what a kernel takes beside its work
+  // Kernels that one launch makes at most, each with groups of its own. A kernel of a GPU takes as
+  // many registers as the hungriest of its parts, which leaves room for fewer work-items of others.
+  int fused_launches = 1;
 
   // Words of 32 bits that the sums of a loop may take in registers, beside what is loaded for them:
   // on a CPU half of its vectors; on a GPU two vectors of four, which leave registers for many

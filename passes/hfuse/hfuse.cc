@@ -19,13 +19,9 @@
 namespace tg {
 namespace {
 
-// A kernel of a GPU takes as many registers as the hungriest of its parts, which leaves room for
-// fewer work-items of the others. On a CPU nothing speaks against it; as many as queries, keys,
-// values and a gate.
 size_t MostKernels(const PassContext& context) {
   const int64_t given = context.Int("most");
-  if (given >= 0) return static_cast<size_t>(std::max<int64_t>(given, 1));
-  return context.target.is_gpu ? 1 : 4;
+  return static_cast<size_t>(given >= 0 ? given : context.target.fused_launches);
 }
 
 // The graph with the fused launches in place of those of their parts.
@@ -114,7 +110,7 @@ absl::Status Run(Module& module, PassContext& context) {
 
 constexpr PassOption kOptions[] = {
     {"most", PassOption::Kind::kInt, "-1",
-     "kernels that become one at most; -1: 4 on a CPU, 1 on a GPU"},
+     "kernels that become one at most; -1: what the target says, 4 on a CPU, 1 on a GPU"},
     {"explain", PassOption::Kind::kFlag, "false", "says which kernels became one"},
 };
 

@@ -58,8 +58,9 @@ class Merger {
         b_(*kernel_->body.context) {}
 
   std::unique_ptr<Kernel> Run() {
+    for (const Kernel* part : parts_) grids_.emplace_back(*part);
+    if (!Fits()) return nullptr;
     SortByLength();
-    if (!FindGrids()) return nullptr;
     size_t nodes = 0;
     for (const Kernel* part : parts_) nodes += part->body.linear.size();
     b_.context().Reserve(nodes + nodes / 8);
@@ -78,36 +79,37 @@ class Merger {
     bool fits = true;
   };
 
-  // The parts whose groups take longest go first: at the end short ones fill what is left.
-  void SortByLength() {
-    std::vector<std::pair<double, size_t>> order;  // of a group, part
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      const auto groups = static_cast<double>(Grid(*parts_[p]).NumGroups());
-      order.push_back({-ArithmeticSeconds(*parts_[p], target_) / groups, p});
-    }
-    llvm::sort(order);
-    const std::vector<const Kernel*> parts = parts_;
-    const PartSlots slots = slots_;
-    for (size_t p = 0; p < order.size(); ++p) {
-      parts_[p] = parts[order[p].second];
-      slots_[p] = slots[order[p].second];
-    }
-  }
-
-  bool FindGrids() {
+  bool Fits() {
     int64_t local_bytes = 0;
-    for (const Kernel* part : parts_) {
-      const Grid& grid = grids_.emplace_back(*part);
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      const Grid& grid = grids_[p];
       if (!grid.is_fixed || grid.local != grids_[0].local || grid.NumGroups() < 1) return false;
       num_groups_ = SaturatingAdd(num_groups_, grid.NumGroups());
       if (ByteSize(grid.id.scalar()) > ByteSize(id_.scalar())) id_ = grid.id;
-      for (const UOp* u : part->body.linear) {
+      for (const UOp* u : parts_[p]->body.linear) {
         if (u->op != Op::kScratch || u->dtype.space() != AddrSpace::kLocal) continue;
         local_bytes += u->dtype.size() * ByteSize(u->dtype.scalar());
       }
     }
     return num_groups_ <= std::min<int64_t>(target_.max_groups[0], INT32_MAX) &&
            local_bytes <= target_.local_memory;
+  }
+
+  // The parts whose groups take longest go first: at the end short ones fill what is left.
+  void SortByLength() {
+    std::vector<std::pair<double, size_t>> order;  // seconds of a group, negated; part
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      const auto groups = static_cast<double>(grids_[p].NumGroups());
+      order.push_back({-ArithmeticSeconds(*parts_[p], target_) / groups, p});
+    }
+    llvm::sort(order);
+    const auto sorted = [&](auto& by_part) {
+      const auto old = by_part;
+      for (size_t p = 0; p < order.size(); ++p) by_part[p] = old[order[p].second];
+    };
+    sorted(parts_);
+    sorted(slots_);
+    sorted(grids_);
   }
 
   // Opens the parts' blocks.

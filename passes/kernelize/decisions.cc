@@ -124,20 +124,22 @@ bool Planner::ForEachOperand(const UOp* reduce, F&& see) const {
 }
 
 bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
+  // Where a launch may make several kernels, it can be made beside another.
+  const bool joins = target_.fused_launches > 1;
   // To store it takes less than these of the reduces' seconds: of each, and of all of them.
-  const double kSmallPart = target_.is_gpu ? 1.0 / 7 : 1.0 / 3;
-  const double kSmallPartOfAll = target_.is_gpu ? 1.0 / 40 : 1.0 / 15;
+  const double small_part = joins ? 1.0 / 3 : 1.0 / 7;
+  const double small_part_of_all = joins ? 1.0 / 15 : 1.0 / 40;
   const auto& others = kernels_[kernel].reduces;
   if (others.empty() || size != cost_.Elements(kernel)) return false;
-  double store = cost_.StoreSeconds(u);
-  if (!target_.is_gpu) store -= target_.launch_seconds;
+  const double store = cost_.StoreSeconds(u) - (joins ? target_.launch_seconds : 0);
   double all = 0;
   const auto is_long = [&](const UOp* reduce) {
     const double seconds = cost_.ComputeSeconds(cost_.ConeOf(reduce), size);
     all += seconds;
-    return store < kSmallPart * seconds;
+    return store < small_part * seconds;
   };
-  if (!is_long(u) || !llvm::all_of(others, is_long) || store >= kSmallPartOfAll * all) return false;
+  if (!is_long(u) || !llvm::all_of(others, is_long) || store >= small_part_of_all * all)
+    return false;
   NodeSet operands;
   operands.Insert(u);  // what reads it has an operand in common
   bool few = ForEachOperand(u, [&](const UOp* s) {
@@ -147,7 +149,8 @@ bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
   for (const UOp* other : others) {
     few = few && ForEachOperand(other, [&](const UOp* s) { return !operands.Contains(s); });
   }
-  if (!few || target_.is_gpu || others.size() > 1 || DepthOf(u) <= DepthOf(others[0])) return few;
+  if (!few || !joins || others.size() > 1 || DepthOf(u) <= DepthOf(others[0])) return few;
+  // The one that waits for fewer kernels is stored in its stead, in the next round.
   findings_.crowding.Insert(others[0]);
   crowds_ = true;
   return false;

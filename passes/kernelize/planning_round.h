@@ -64,7 +64,8 @@ class Planner {
 
   // Whether `u`, a reduce for each result of the kernel beside other reduces, had better be stored:
   // it reads nothing that they do, and they and it take so long that to store it is a small part of
-  // each and of all. Two products in one kernel share registers and caches, which costs more.
+  // each and of all. Two products in one kernel share registers and caches, which costs more. False
+  // too where the other one is to be stored instead, which the next round does.
   bool CrowdsOut(const UOp* u, const UOp* kernel, double size);
 
   // How many reduces follow on each other up to here.
