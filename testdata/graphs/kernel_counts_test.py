@@ -23,19 +23,27 @@ TINYGRAD = {
 }
 HEAD = """# Kernels of each graph
 
-Kernels that are launched in a run, and different ones among them, for three targets; beside them tinygrad's own: v0.10.3's
+Kernels that are launched in a run, and different ones among them, for three targets; where `hfuse` makes one launch of
+several, also how many `kernelize` makes; beside them tinygrad's own: v0.10.3's
 of this graph, the newer versions' of the same model built with them. Made by `kernel_counts_test.py --write`, compared by the test.
 
 | graph | tinygrad v0.10.3 | v0.13.0 | v0.14.0 | """
 
 
-def count(text, target):
+def count(text, target, passes="default"):
     result = subprocess.run(
-        [TG_OPT, "--pass=default", f"--target={target}", "--crash-reproducer=none"], input=text,
+        [TG_OPT, f"--pass={passes}", f"--target={target}", "--crash-reproducer=none"], input=text,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert result.returncode == 0, result.stderr.decode()
     module = result.stdout.decode()
     return (len(re.findall(r" = kernel @", module)), len(re.findall(r"^kernel @", module, re.M)))
+
+
+def cell(text, target):
+    """The launches of a run, and where these are less, the kernels that kernelize makes."""
+    launches, different = count(text, target)
+    kernels, _ = count(text, target, "kernelize")
+    return f"{launches}, {different} different" + (f", of {kernels} kernels" if kernels != launches else "")
 
 
 def table():
@@ -44,7 +52,7 @@ def table():
         with lzma.open(os.path.join(FOLDER, name + ".repr.xz")) as file:
             text = file.read()
         cells = [name] + [str(n) if n else "" for n in counts]
-        cells += ["%d, %d different" % count(text, target) for target in TARGETS]
+        cells += [cell(text, target) for target in TARGETS]
         lines.append("| " + " | ".join(cells) + " |")
     lines += ["", "The parts that models are made of, as tinygrad v0.10.3 spells them (`ops/`). It makes 3 kernels of",
               "softmax and of layer_norm, 2 of rms_norm, 5 of sdpa:", "",
