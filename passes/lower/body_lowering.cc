@@ -7,22 +7,6 @@
 #include "passes/analysis/view_index.h"
 
 namespace tg {
-namespace {
-
-// What must hold for `condition` to: itself, and where it is a conjunction its parts.
-std::vector<const UOp*> PartsOf(const UOp* condition) {
-  std::vector<const UOp*> out, stack = {condition};
-  while (!stack.empty()) {
-    const UOp* p = stack.back();
-    stack.pop_back();
-    out.push_back(p);
-    if (p->op == Op::kAnd) stack.insert(stack.end(), p->srcs().begin(), p->srcs().end());
-  }
-  return out;
-}
-
-}  // namespace
-
 BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& schedule,
                            const Coordinates& where, ShapeMap& shapes, const Target& target,
                            SimplifyFn simplify)
@@ -119,43 +103,12 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
       at.valid = Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
     }
   }
+  at.valid = ValidInLoops(at);
   const UOp* address = Address(store->src(0), at);
   if (!address) return nullptr;
   const UOp* token = b_.Store(address, value);
   body_.CarryOver(store, token);
   return token;
-}
-
-const UOp* BodyLowering::ValidToLoad(const Position& at) {
-  NodeSet guards;
-  bool any = false;
-  LoopRanges loops;  // of whoever reads it
-  FindLoops(at.valid, loops);
-  for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
-    if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
-    const UOp* value = InLoops(BaseAxisValue(b_, schedule_, i, where_.axis, simplify_), loops);
-    NodeSet leaves;
-    for (const UOp* u : PostOrder(value)) {
-      if (!IsConst(u)) leaves.Insert(u);
-    }
-    const auto depends = [&](const UOp* index) {
-      return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
-    };
-    if (llvm::none_of(at.index, depends)) {
-      any |= guards.Insert(simplify_(Guard(schedule_.base[i], value)));
-    }
-  }
-  if (!any) return at.valid;
-  const UOp* valid = nullptr;
-  bool dropped = false;
-  for (const UOp* part : PartsOf(at.valid)) {
-    if (part->op == Op::kAnd) continue;
-    if (guards.Contains(part))
-      dropped = true;
-    else
-      valid = Both(b_, valid, part);
-  }
-  return dropped ? valid : at.valid;
 }
 
 const UOp* BodyLowering::Address(const UOp* ptr, Position at) {
@@ -228,6 +181,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kLoad: {
       Position at = positions_[key.at];
       at.valid = ValidToLoad(at);
+      at.valid = ValidInLoops(at);
       const UOp* address = Address(u->src(0), std::move(at));
       return address ? b_.Load(address) : nullptr;
     }
@@ -268,55 +222,6 @@ const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing)
   if (!value) return nullptr;
   if (!clause || ZeroOutside(value, clause, 4)) return value;
   return b_.Where(clause, value, b_.ConstInt(value->dtype, 0));
-}
-
-bool BodyLowering::NeedsGuard(size_t base) const {
-  // Of an axis of at most one iteration the coordinate is 0, and no loop is left to not run.
-  const BaseAxis& axis = schedule_.base[base];
-  return schedule_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
-}
-
-const UOp* BodyLowering::Guard(const BaseAxis& base, const UOp* value) {
-  // A coordinate that is always 0 says nothing: `i < size` holds for each i of a loop of that size.
-  const bool at_most_one = base.size.is_symbolic() && base.max_size <= 1;
-  return b_.Lt(at_most_one ? b_.Index(0) : value, b_.Index(base.size));
-}
-
-bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
-  if (IsConst(v)) return v->word() == 0;
-  if (v->op == Op::kLoad) {
-    const UOp* index = v->src(0);
-    if (v->num_srcs != 1 || index->num_srcs < 3) return false;
-    const std::vector<const UOp*> parts = PartsOf(index->src(2));
-    return std::find(parts.begin(), parts.end(), valid) != parts.end();
-  }
-  if (depth == 0 || !MapsZeroToZero(v->op)) return false;
-  if (v->op == Op::kNeg && v->dtype.is_float()) return false;  // -0.0
-  return std::all_of(v->srcs().begin(), v->srcs().end(),
-                     [&](const UOp* s) { return ZeroOutside(s, valid, depth - 1); });
-}
-
-const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
-  std::vector<const UOp*> shared;  // ids of work-items that share the terms
-  for (size_t i : schedule_.AxesOf(reduce)) {
-    // Also one of its own: another reduce, that reads its result, may share that.
-    if (schedule_.axes[i].kind == AxisKind::kGroup) shared.push_back(where_.axis[i]);
-  }
-  if (shared.empty() || !at.valid) return at.valid;
-  const UOp* valid = nullptr;
-  bool dropped = false;
-  for (const UOp* p : PartsOf(at.valid)) {
-    if (p->op == Op::kAnd) continue;
-    const std::vector<const UOp*> nodes = PostOrder(p);
-    const bool varies = std::any_of(nodes.begin(), nodes.end(), [&](const UOp* n) {
-      return std::find(shared.begin(), shared.end(), n) != shared.end();
-    });
-    dropped |= varies;
-    if (!varies) valid = Both(b_, valid, p);
-  }
-  if (!dropped) return at.valid;
-  // What was dropped may have kept indices in range.
-  return InShape(at.index, shapes_.Of(reduce), valid);
 }
 
 }  // namespace tg

@@ -4,6 +4,7 @@
 #define TG_PASSES_LOWER_BODY_LOWERING_H_
 
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -111,6 +112,8 @@ class BodyLowering {
   // indices do not depend: what is read there lies in the argument, and is stored for none of the
   // padding.
   const UOp* ValidToLoad(const Position& at);
+  // The same without what holds in loops on which the position's indices depend (InLoopsOver).
+  const UOp* ValidInLoops(const Position& at);
   // The address of one element behind a pointer, through the movement ops above an argument.
   const UOp* Address(const UOp* ptr, Position at);
   const UOp* LowerStore(const UOp* store);
@@ -120,6 +123,14 @@ class BodyLowering {
   Position MapView(const UOp* u, const Position& at, const UOp** clause);
   // Whether what the axis counts must be compared with its size.
   bool NeedsGuard(size_t base) const;
+  // That there is a coordinate of the axis; null: there always is.
+  const UOp* Nonempty(size_t base);
+  // `valid`, and that the axis is not empty if `parts` of it (PartsOfAxis) are loops: an index that
+  // does not depend on them is one of its argument only if they run, and what is read there may be
+  // read before them.
+  const UOp* InLoopsOver(size_t base, const std::vector<const UOp*>& parts, const UOp* valid);
+  // What the opts make of the axis, with the coordinates `axis` of the schedule's.
+  std::vector<const UOp*> PartsOfAxis(size_t base, const std::vector<const UOp*>& axis) const;
   // That `value`, its coordinate, is one of the axis.
   const UOp* Guard(const BaseAxis& base, const UOp* value);
   // Whether `v` is already 0 wherever `valid` does not hold.
@@ -141,8 +152,10 @@ class BodyLowering {
   std::unordered_map<uint64_t, ReduceAt> plans_, whole_plans_;
   std::unordered_map<uint64_t, StagedAt> staged_;  // by position, 0 along its own axes
   std::vector<const UOp*> locals_;
-  NodeMap<size_t> own_loop_;      // by range: 1 + the number of its own loop; 0: it is none
-  LoopRanges first_loops_;        // those of the first store
+  NodeMap<size_t> own_loop_;  // by range: 1 + the number of its own loop; 0: it is none
+  LoopRanges first_loops_;    // those of the first store
+  // What InLoopsOver added, and a range of a loop in which it holds.
+  std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
   NodeMap<int> folded_, looped_;  // by reduce: at how many positions
   absl::Status status_;
 };

@@ -68,8 +68,8 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
     from.index[base.dim] = value;
     if (NeedsGuard(i)) plan.valid = simplify_(Both(b_, plan.valid, Guard(base, value)));
-    auto& parts = plan.parts.emplace_back(i, std::vector<const UOp*>()).second;
-    for (const Digit& d : schedule_.digits[i]) parts.push_back(axis[d.axis]);
+    const auto& parts = plan.parts.emplace_back(i, PartsOfAxis(i, axis)).second;
+    from.valid = InLoopsOver(i, parts, from.valid);
     ++num_axes;
     num_whole += std::count(plan.ranges.begin(), plan.ranges.end(), value) > 0;
   }
@@ -85,11 +85,13 @@ const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
   if (!fresh) return plan;
   Position from = positions_[key.at];
   for (int64_t k : key.node->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
-  for (const BaseAxis& base : schedule_.base) {
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const BaseAxis& base = schedule_.base[i];
     if (base.reduce != key.node) continue;
     const UOp* range = b_.Range(simplify_(b_.Index(base.size)));
     plan.ranges.push_back(range);
     from.index[base.dim] = range;
+    from.valid = InLoopsOver(i, {range}, from.valid);
   }
   plan.is_whole = true;
   plan.source = Intern(std::move(from));

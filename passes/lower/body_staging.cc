@@ -6,28 +6,6 @@
 
 namespace tg {
 
-const UOp* BodyLowering::InStored(LoopSet axes) {
-  const UOp* valid = where_.valid;
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    const BaseAxis& base = schedule_.base[i];
-    if (!base.IsStored() || !NeedsGuard(i) || (axes & LoopBit(i)) == 0) continue;
-    const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
-    valid = simplify_(Both(b_, valid, Guard(base, value)));
-  }
-  return valid;
-}
-
-const UOp* BodyLowering::InShape(const std::vector<const UOp*>& index, const Shape& shape,
-                                 const UOp* valid) {
-  for (size_t k = 0; k < shape.size(); ++k) {
-    for (const UOp* part : {b_.Lt(b_.Index(-1), index[k]), b_.Lt(index[k], b_.Index(shape[k]))}) {
-      part = simplify_(part);
-      if (!IsConst(part) || part->word() == 0) valid = Both(b_, valid, part);
-    }
-  }
-  return valid ? simplify_(valid) : nullptr;
-}
-
 void BodyLowering::FindLoops(const UOp* u, LoopRanges& ranges) const {
   ranges.resize(where_.own_loops.size());
   if (ranges.empty() || !u) return;
@@ -100,6 +78,7 @@ BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vect
     const BaseAxis& base = schedule_.base[i];
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
     from.index[base.dim] = value;
+    from.valid = InLoopsOver(i, PartsOfAxis(i, axis), from.valid);
     if (NeedsGuard(i)) plan.room = simplify_(Both(b_, plan.room, Guard(base, value)));
   }
   if (plan.room) from.valid = simplify_(Both(b_, from.valid, plan.room));

@@ -1,0 +1,173 @@
+// The part of BodyLowering that concerns where a position is one of what is read and stored.
+#include <algorithm>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/indexing.h"
+#include "passes/lower/body_lowering.h"
+
+namespace tg {
+namespace {
+
+// What must hold for `condition` to: itself, and where it is a conjunction its parts.
+std::vector<const UOp*> PartsOf(const UOp* condition) {
+  std::vector<const UOp*> out, stack = {condition};
+  while (!stack.empty()) {
+    const UOp* p = stack.back();
+    stack.pop_back();
+    out.push_back(p);
+    if (p->op == Op::kAnd) stack.insert(stack.end(), p->srcs().begin(), p->srcs().end());
+  }
+  return out;
+}
+
+}  // namespace
+
+const UOp* BodyLowering::InStored(LoopSet axes) {
+  const UOp* valid = where_.valid;
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const BaseAxis& base = schedule_.base[i];
+    if (!base.IsStored() || (axes & LoopBit(i)) == 0) continue;
+    valid = InLoopsOver(i, PartsOfAxis(i, where_.axis), valid);
+    if (!NeedsGuard(i)) continue;
+    const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
+    valid = simplify_(Both(b_, valid, Guard(base, value)));
+  }
+  return valid;
+}
+
+const UOp* BodyLowering::InShape(const std::vector<const UOp*>& index, const Shape& shape,
+                                 const UOp* valid) {
+  for (size_t k = 0; k < shape.size(); ++k) {
+    for (const UOp* part : {b_.Lt(b_.Index(-1), index[k]), b_.Lt(index[k], b_.Index(shape[k]))}) {
+      part = simplify_(part);
+      if (!IsConst(part) || part->word() == 0) valid = Both(b_, valid, part);
+    }
+  }
+  return valid ? simplify_(valid) : nullptr;
+}
+
+const UOp* BodyLowering::ValidToLoad(const Position& at) {
+  NodeSet guards;
+  bool any = false;
+  LoopRanges loops;  // of whoever reads it
+  FindLoops(at.valid, loops);
+  for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
+    if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
+    const UOp* value = InLoops(BaseAxisValue(b_, schedule_, i, where_.axis, simplify_), loops);
+    NodeSet leaves;
+    for (const UOp* u : PostOrder(value)) {
+      if (!IsConst(u)) leaves.Insert(u);
+    }
+    const auto depends = [&](const UOp* index) {
+      return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
+    };
+    if (llvm::none_of(at.index, depends)) {
+      any |= guards.Insert(simplify_(Guard(schedule_.base[i], value)));
+    }
+  }
+  if (!any) return at.valid;
+  const UOp* valid = nullptr;
+  bool dropped = false;
+  for (const UOp* part : PartsOf(at.valid)) {
+    if (part->op == Op::kAnd) continue;
+    if (guards.Contains(part))
+      dropped = true;
+    else
+      valid = Both(b_, valid, part);
+  }
+  return dropped ? valid : at.valid;
+}
+
+const UOp* BodyLowering::ValidInLoops(const Position& at) {
+  if (nonempty_.empty() || !at.valid) return at.valid;
+  NodeSet below;
+  std::vector<const UOp*> order;
+  AppendPostOrder(at.index, below, order);
+  const UOp* valid = nullptr;
+  for (const UOp* part : PartsOf(at.valid)) {
+    if (part->op == Op::kAnd) continue;
+    const bool holds = llvm::any_of(nonempty_, [&](const auto& known) {
+      return known.first == part && below.Contains(known.second);
+    });
+    if (!holds) valid = Both(b_, valid, part);
+  }
+  return valid;
+}
+
+bool BodyLowering::NeedsGuard(size_t base) const {
+  // Of an axis of at most one iteration the coordinate is 0, and no loop is left to not run.
+  const BaseAxis& axis = schedule_.base[base];
+  return schedule_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
+}
+
+const UOp* BodyLowering::Nonempty(size_t base) {
+  const Dim& size = schedule_.base[base].size;
+  if (!size.is_symbolic()) return nullptr;
+  const UOp* any = simplify_(b_.Lt(b_.Index(0), b_.Index(size)));
+  return IsConst(any) && any->word() != 0 ? nullptr : any;
+}
+
+const UOp* BodyLowering::InLoopsOver(size_t base, const std::vector<const UOp*>& parts,
+                                     const UOp* valid) {
+  const UOp* any = Nonempty(base);
+  if (!any) return valid;
+  bool loops = false;
+  for (const UOp* part : parts) {
+    if (part->op != Op::kRange) continue;
+    nonempty_.emplace_back(any, part);
+    loops = true;
+  }
+  return loops ? simplify_(Both(b_, valid, any)) : valid;
+}
+
+std::vector<const UOp*> BodyLowering::PartsOfAxis(size_t base,
+                                                  const std::vector<const UOp*>& axis) const {
+  std::vector<const UOp*> out;
+  for (const Digit& d : schedule_.digits[base]) out.push_back(axis[d.axis]);
+  return out;
+}
+
+const UOp* BodyLowering::Guard(const BaseAxis& base, const UOp* value) {
+  // A coordinate that is always 0 says nothing: `i < size` holds for each i of a loop of that size.
+  const bool at_most_one = base.size.is_symbolic() && base.max_size <= 1;
+  return b_.Lt(at_most_one ? b_.Index(0) : value, b_.Index(base.size));
+}
+
+bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
+  if (IsConst(v)) return v->word() == 0;
+  if (v->op == Op::kLoad) {
+    const UOp* index = v->src(0);
+    if (v->num_srcs != 1 || index->num_srcs < 3) return false;
+    const std::vector<const UOp*> parts = PartsOf(index->src(2));
+    return std::find(parts.begin(), parts.end(), valid) != parts.end();
+  }
+  if (depth == 0 || !MapsZeroToZero(v->op)) return false;
+  if (v->op == Op::kNeg && v->dtype.is_float()) return false;  // -0.0
+  return std::all_of(v->srcs().begin(), v->srcs().end(),
+                     [&](const UOp* s) { return ZeroOutside(s, valid, depth - 1); });
+}
+
+const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
+  std::vector<const UOp*> shared;  // ids of work-items that share the terms
+  for (size_t i : schedule_.AxesOf(reduce)) {
+    // Also one of its own: another reduce, that reads its result, may share that.
+    if (schedule_.axes[i].kind == AxisKind::kGroup) shared.push_back(where_.axis[i]);
+  }
+  if (shared.empty() || !at.valid) return at.valid;
+  const UOp* valid = nullptr;
+  bool dropped = false;
+  for (const UOp* p : PartsOf(at.valid)) {
+    if (p->op == Op::kAnd) continue;
+    const std::vector<const UOp*> nodes = PostOrder(p);
+    const bool varies = std::any_of(nodes.begin(), nodes.end(), [&](const UOp* n) {
+      return std::find(shared.begin(), shared.end(), n) != shared.end();
+    });
+    dropped |= varies;
+    if (!varies) valid = Both(b_, valid, p);
+  }
+  if (!dropped) return at.valid;
+  // What was dropped may have kept indices in range.
+  return InShape(at.index, shapes_.Of(reduce), valid);
+}
+
+}  // namespace tg
