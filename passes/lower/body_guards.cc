@@ -78,20 +78,20 @@ const UOp* BodyLowering::ValidToLoad(const Position& at) {
   return dropped ? valid : at.valid;
 }
 
-const UOp* BodyLowering::ValidInLoops(const Position& at) {
-  if (nonempty_.empty() || !at.valid) return at.valid;
+const UOp* BodyLowering::ValidInLoops(const UOp* element, const UOp* valid) {
+  if (nonempty_.empty() || !valid) return valid;
   NodeSet below;
   std::vector<const UOp*> order;
-  AppendPostOrder(at.index, below, order);
-  const UOp* valid = nullptr;
-  for (const UOp* part : PartsOf(at.valid)) {
+  AppendPostOrder(UOpSpan(&element, 1), below, order);
+  const UOp* rest = nullptr;
+  for (const UOp* part : PartsOf(valid)) {
     if (part->op == Op::kAnd) continue;
     const bool holds = llvm::any_of(nonempty_, [&](const auto& known) {
       return known.first == part && below.Contains(known.second);
     });
-    if (!holds) valid = Both(b_, valid, part);
+    if (!holds) rest = Both(b_, rest, part);
   }
-  return valid;
+  return rest;
 }
 
 bool BodyLowering::NeedsGuard(size_t base) const {

@@ -103,7 +103,6 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
       at.valid = Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
     }
   }
-  at.valid = ValidInLoops(at);
   const UOp* address = Address(store->src(0), at);
   if (!address) return nullptr;
   const UOp* token = b_.Store(address, value);
@@ -119,13 +118,12 @@ const UOp* BodyLowering::Address(const UOp* ptr, Position at) {
              : MapThrough(b_, ptr, shapes_.Of(src), shapes_.Of(ptr), at, nullptr, simplify_);
     ptr = src;
   }
-  if (ptr->dtype.is_image()) {
-    // By the number of the element; devectorize makes texels of these.
-    const UOp* element = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
-    return at.valid ? b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element, at.valid})
-                    : b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element});
-  }
-  return b_.IndexPtr(ptr, Flatten(b_, shapes_.Of(ptr), at.index, simplify_), at.valid);
+  const UOp* element = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
+  const UOp* valid = ValidInLoops(element, at.valid);
+  if (!ptr->dtype.is_image()) return b_.IndexPtr(ptr, element, valid);
+  // By the number of the element; devectorize makes texels of these.
+  return valid ? b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element, valid})
+               : b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element});
 }
 
 const UOp* BodyLowering::Lower(const UOp* u, PositionId at) {
@@ -181,7 +179,6 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kLoad: {
       Position at = positions_[key.at];
       at.valid = ValidToLoad(at);
-      at.valid = ValidInLoops(at);
       const UOp* address = Address(u->src(0), std::move(at));
       return address ? b_.Load(address) : nullptr;
     }

@@ -112,8 +112,8 @@ class BodyLowering {
   // indices do not depend: what is read there lies in the argument, and is stored for none of the
   // padding.
   const UOp* ValidToLoad(const Position& at);
-  // The same without what holds in loops on which the position's indices depend (InLoopsOver).
-  const UOp* ValidInLoops(const Position& at);
+  // `valid` without what holds in loops on which the number of an element depends (InLoopsOver).
+  const UOp* ValidInLoops(const UOp* element, const UOp* valid);
   // The address of one element behind a pointer, through the movement ops above an argument.
   const UOp* Address(const UOp* ptr, Position at);
   const UOp* LowerStore(const UOp* store);
