@@ -75,6 +75,13 @@ using UOpSpan = std::span<const UOp* const>;
 
 inline bool IsConst(const UOp* u) { return u->op == Op::kConst; }
 
+// The memory that an address or a state of a memory belongs to, a define_global or scratch; what
+// has no sources where it belongs to none.
+inline const UOp* MemoryOf(const UOp* u) {
+  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch && u->num_srcs > 0) u = u->src(0);
+  return u;
+}
+
 // Of a load or a store: how many elements behind one lane's the next lane's is.
 inline int64_t StrideOf(const UOp* access) { return access->word() == 0 ? 1 : access->word(); }
 // How far the last lane's element is from the first one's, where both come from one address.

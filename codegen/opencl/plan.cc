@@ -17,13 +17,6 @@ bool MayMove(const UOp* u) {
 
 }  // namespace
 
-const UOp* MemoryOf(const UOp* address) {
-  while (address->op == Op::kIndex || address->op == Op::kAfter || address->op == Op::kNoop) {
-    address = address->src(0);
-  }
-  return address;
-}
-
 Plan::Plan(const Kernel& kernel) {
   const auto& order = kernel.body.linear;
   places_.resize(kernel.body.context->num_nodes());

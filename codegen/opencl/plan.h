@@ -69,9 +69,6 @@ class Plan {
   llvm::DenseMap<const UOp*, std::vector<Piece>> pieces_;  // by scratch, in order
 };
 
-// The define_global or scratch that an address belongs to.
-const UOp* MemoryOf(const UOp* address);
-
 }  // namespace tg::opencl
 
 #endif  // TG_CODEGEN_OPENCL_PLAN_H_

@@ -152,12 +152,6 @@ namespace {
 
 bool IsLocal(const UOp* access) { return access->src(0)->dtype.space() == AddrSpace::kLocal; }
 
-const UOp* MemoryOf(const UOp* access) {
-  const UOp* u = access->src(0);
-  while (u->op == Op::kIndex || u->op == Op::kAfter) u = u->src(0);
-  return u;
-}
-
 }  // namespace
 
 bool LoweredTranslator::StoresToLocal(const Nodes& tokens) const {
@@ -184,10 +178,10 @@ bool LoweredTranslator::NeedsBarrierAtEnd(const Nodes& effects, const Nodes& ran
     const bool in_loop = llvm::is_contained(ranges, u) ||
                          llvm::any_of(u->srcs(), [&](const UOp* s) { return inside.Contains(s); });
     if (in_loop) inside.Insert(u);
-    if (in_loop && u->op == Op::kStore && IsLocal(u)) stored.Insert(MemoryOf(u));
+    if (in_loop && u->op == Op::kStore && IsLocal(u)) stored.Insert(MemoryOf(u->src(0)));
   }
   return llvm::any_of(slice, [&](const UOp* u) {
-    return u->op == Op::kLoad && IsLocal(u) && stored.Contains(MemoryOf(u));
+    return u->op == Op::kLoad && IsLocal(u) && stored.Contains(MemoryOf(u->src(0)));
   });
 }
 

@@ -20,25 +20,14 @@ std::string NodeLabel(const Body& body, std::string_view what, const UOp* u) {
   return label + ": ";
 }
 
-namespace {
-// The memory that an address goes to: define_global or scratch; null where it is none.
-const UOp* BaseOf(const UOp* u) {
-  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch) {
-    if (u->num_srcs == 0) return nullptr;
-    u = u->src(0);
-  }
-  return u;
-}
-}  // namespace
-
 std::vector<bool> StoredSlots(const Kernel& kernel, size_t num_slots) {
   std::vector<bool> stored(num_slots);
   std::vector<const UOp*> nodes = kernel.body.linear;
   if (nodes.empty() && kernel.body.root) nodes = PostOrder(kernel.body.root);
   for (const UOp* u : nodes) {
     if (!WritesMemory(u->op)) continue;
-    const UOp* base = BaseOf(u->src(0));
-    if (base && base->op == Op::kDefineGlobal && static_cast<size_t>(base->word()) < num_slots) {
+    const UOp* base = MemoryOf(u->src(0));
+    if (base->op == Op::kDefineGlobal && static_cast<size_t>(base->word()) < num_slots) {
       stored[static_cast<size_t>(base->word())] = true;
     }
   }

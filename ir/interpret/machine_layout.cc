@@ -210,12 +210,12 @@ bool Machine::LayOutNode(const UOp* u) {
 
   if (u->dtype.is_memory() && u->op != Op::kIndex) {
     const UOp* memory = MemoryOf(u);
-    if (!memory) return Fail(u, "is not an address of any memory");
+    if (memory_of_[memory] == 0) return Fail(u, "is not an address of any memory");
     l.memory = memory_of_[memory] - 1;
   }
   if (u->op == Op::kIndex) {
     const UOp* memory = MemoryOf(u);
-    if (!memory) return Fail(u, "is not an address of any memory");
+    if (memory_of_[memory] == 0) return Fail(u, "is not an address of any memory");
     l.memory = memory_of_[memory] - 1;
     l.has_value = true;
   }

@@ -8,14 +8,6 @@
 
 namespace tg {
 
-const UOp* MemoryOf(const UOp* u) {
-  while (u->op == Op::kIndex || u->op == Op::kAfter || u->op == Op::kNoop || IsMovement(u->op)) {
-    if (u->num_srcs == 0) return nullptr;
-    u = u->src(0);
-  }
-  return u->op == Op::kDefineGlobal || u->op == Op::kScratch ? u : nullptr;
-}
-
 absl::StatusOr<Steps> StepsOfLinear(const Body& body) {
   Steps steps;
   NodeSet seen, closed;

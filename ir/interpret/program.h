@@ -42,9 +42,6 @@ using Steps = std::vector<Step>;
 absl::StatusOr<Steps> StepsOfLinear(const Body& body);
 absl::StatusOr<Steps> ScheduleGraph(const Body& body);
 
-// define_global or scratch behind an address; null where there is none.
-const UOp* MemoryOf(const UOp* address);
-
 }  // namespace tg
 
 #endif  // TG_IR_INTERPRET_PROGRAM_H_

@@ -8,11 +8,6 @@
 
 namespace tg {
 
-const UOp* BaseOf(const UOp* pointer) {
-  while (pointer->op == Op::kAfter) pointer = pointer->src(0);
-  return pointer;
-}
-
 DType AccessType(const UOp* access) {
   return access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
 }
@@ -59,17 +54,17 @@ RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module
   Builder b(*body.context);
   LaneIndex index(b, module, order, [&](const UOp* u) {
     const bool asks = u->num_srcs > 2 || !ConstantElement(u, 0);
-    return asks && of_.Get(BaseOf(u->src(0))) != 0;
+    return asks && of_.Get(MemoryOf(u->src(0))) != 0;
   });
   for (const UOp* u : order) {
     index.Visit(u, u);
     if (IsCopy(u->op)) {
       // Elements next to each other, at addresses that need not be known.
       for (const UOp* address : u->srcs().first(2)) {
-        demoted_.Insert(BaseOf(address->op == Op::kIndex ? address->src(0) : address));
+        demoted_.Insert(MemoryOf(address));
       }
     }
-    if (IsAccess(u) && of_.Get(BaseOf(u->src(0)->src(0)))) NoteAccess(u, index);
+    if (IsAccess(u) && of_.Get(MemoryOf(u->src(0)->src(0)))) NoteAccess(u, index);
   }
   for (Memory& m : memories_) {
     if (demoted_.Contains(m.scratch)) continue;
@@ -88,7 +83,7 @@ RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module
 
 void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
   const UOp* address = access->src(0);
-  const UOp* scratch = BaseOf(address->src(0));
+  const UOp* scratch = MemoryOf(address->src(0));
   if (demoted_.Contains(scratch)) return;
   Memory& m = memories_[static_cast<size_t>(of_.Get(scratch) - 1)];
   const int64_t size = scratch->dtype.size();
@@ -137,7 +132,7 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
 }
 
 const std::vector<RegisterScratch::Piece>* RegisterScratch::PiecesOf(const UOp* pointer) const {
-  const UOp* base = BaseOf(pointer);
+  const UOp* base = MemoryOf(pointer);
   const int at = of_.Get(base);
   if (at == 0 || demoted_.Contains(base)) return nullptr;
   return &memories_[static_cast<size_t>(at - 1)].pieces;

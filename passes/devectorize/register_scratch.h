@@ -49,8 +49,6 @@ inline std::optional<int64_t> ConstantElement(const UOp* index, int lane) {
 }
 // The first element, where the lanes are constants as they stand, one after the other.
 std::optional<int64_t> FirstConsecutive(const UOp* index);
-// The memory that a pointer is a state of.
-const UOp* BaseOf(const UOp* pointer);
 // A load's or store's value type.
 DType AccessType(const UOp* access);
 

@@ -98,7 +98,7 @@ class Chooser {
     facts.seconds = ArithmeticSeconds(*module_.kernels[kernel], target_);
     for (const UOp* u : module_.kernels[kernel]->body.linear) {
       if (!WritesMemory(u->op)) continue;
-      const UOp* memory = ArgumentOf(u->src(0));
+      const UOp* memory = MemoryOf(u->src(0));
       if (memory->op != Op::kDefineGlobal) continue;
       const auto slot = static_cast<size_t>(memory->word());
       if (slot >= facts.writes.size()) facts.writes.resize(slot + 1);

@@ -211,7 +211,7 @@ class Merger {
       NodeSet seen;
       llvm::erase_if(list, [&](const UOp* u) { return !seen.Insert(u); });
       for (const UOp* u : list) {
-        if (WritesMemory(u->op)) written_.Insert(ArgumentOf(u->src(0)));
+        if (WritesMemory(u->op)) written_.Insert(MemoryOf(u->src(0)));
       }
     }
     for (size_t p = 0; p < lists_.size(); ++p) {
@@ -247,7 +247,7 @@ class Merger {
     switch (u->op) {
       case Op::kLoad:
         // All groups of both parts read it, so it is there to be read.
-        return !nested_.Contains(u) && !written_.Contains(ArgumentOf(u->src(0)));
+        return !nested_.Contains(u) && !written_.Contains(MemoryOf(u->src(0)));
       case Op::kSpecial:
       case Op::kIndex:
       case Op::kGep:

@@ -28,9 +28,4 @@ double ArithmeticSeconds(const Kernel& kernel, const Target& target) {
   return operations / target.flops_per_second;
 }
 
-const UOp* ArgumentOf(const UOp* address) {
-  while (address->op != Op::kDefineGlobal && address->num_srcs > 0) address = address->src(0);
-  return address;
-}
-
 }  // namespace tg

@@ -11,9 +11,6 @@ namespace tg {
 // not a number counts as 1: the least that it can be.
 double ArithmeticSeconds(const Kernel& kernel, const Target& target);
 
-// The argument, or other memory, that an address lies in.
-const UOp* ArgumentOf(const UOp* address);
-
 }  // namespace tg
 
 #endif  // TG_PASSES_HFUSE_WORK_H_

@@ -191,7 +191,7 @@ absl::Status CheckBarriers(const Nest& nest) {
     if (u->op == Op::kSpecial) {
       varies[p] = u->word() >= static_cast<int64_t>(SpecialName::kLocal0);
     } else if (u->op == Op::kLoad) {
-      const DType t = BaseOf(u->src(0))->dtype;
+      const DType t = MemoryOf(u->src(0))->dtype;
       varies[p] =
           t.is_pointer() && (t.space() == AddrSpace::kPrivate || t.space() == AddrSpace::kReg);
     }

@@ -49,7 +49,7 @@ class Orderer {
  private:
   // Of the memory that the address belongs to.
   Memory& MemoryOf(const UOp* address) {
-    const UOp* base = BaseOf(address);
+    const UOp* base = tg::MemoryOf(address);
     int& number = number_[static_cast<size_t>(nest_.at(base))];
     if (number < 0) {
       number = static_cast<int>(memories_.size());

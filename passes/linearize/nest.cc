@@ -222,7 +222,7 @@ class Finder {
       if (!IsPinned(u) && users[p] >= 0 && (tainted[p] || shuffle_)) {
         int at = users[p];
         while (at != outermost) {
-          const bool may_stay = u->op != Op::kLoad || !Writes(at, BaseOf(u->src(0)));
+          const bool may_stay = u->op != Op::kLoad || !Writes(at, MemoryOf(u->src(0)));
           const bool must_stay = tainted[p] && !nest_.loops[at].runs;
           if (may_stay && (must_stay || (shuffle_ && (*shuffle_)() % 2))) break;
           at = nest_.loops[at].parent;
@@ -259,7 +259,7 @@ class Finder {
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
       const UOp* u = nest_.nodes[p];
       if (!WritesMemory(u->op)) continue;
-      const UOp* base = BaseOf(u->src(0));
+      const UOp* base = MemoryOf(u->src(0));
       for (int l = nest_.block[p]; l > 0 && !Writes(l, base); l = nest_.loops[l].parent) {
         writes_[l].push_back(base);
       }
@@ -285,13 +285,6 @@ class Finder {
 };
 
 }  // namespace
-
-const UOp* BaseOf(const UOp* pointer) {
-  while (pointer->op == Op::kIndex || pointer->op == Op::kAfter || pointer->op == Op::kNoop) {
-    pointer = pointer->src(0);
-  }
-  return pointer;
-}
 
 int Nest::Common(int a, int b) const {
   while (a != b) {

@@ -50,9 +50,6 @@ struct Nest {
   int Common(int a, int b) const;
 };
 
-// The define_global or scratch that an address or a version of a memory belongs to.
-const UOp* BaseOf(const UOp* pointer);
-
 // `shuffle` moves what may be hoisted a random way out instead of all the way.
 absl::StatusOr<Nest> FindLoops(const Kernel& kernel, std::mt19937_64* shuffle);
 
