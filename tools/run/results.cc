@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/base/status.h"
 #include "runtime/io/npy.h"
+#include "runtime/io/safetensors.h"
 #include "runtime/report/compare.h"
 #include "runtime/session/tensors.h"
 #include "tools/driver/evaluation.h"
@@ -78,7 +79,13 @@ absl::Status ModelRun::ShowResults() {
 absl::Status ModelRun::WriteOutputs() {
   for (const NamedFile& output : flags_.outputs) {
     TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(output.name));
-    TG_RETURN_IF_ERROR(runtime::WriteNpy(output.file, tensor));
+    // Which has the types that npy lacks.
+    if (llvm::StringRef(output.file).endswith(".safetensors")) {
+      TG_RETURN_IF_ERROR(runtime::WriteSafetensors(
+          output.file, {{output.name, tensor.type, tensor.shape, tensor.data}}));
+    } else {
+      TG_RETURN_IF_ERROR(runtime::WriteNpy(output.file, tensor));
+    }
   }
   return absl::OkStatus();
 }

@@ -55,7 +55,8 @@ absl::StatusOr<Expectation> ParseExpectation(const std::string& text) {
 void RunFlags::AddTo(Flags& flags) {
   flags.Repeated("input", "NAME=FILE.npy", &input_texts,
                  "the contents of an input, or of a state before the first run");
-  flags.Repeated("output", "NAME=FILE.npy", &output_texts, "where an output is written");
+  flags.Repeated("output", "NAME=FILE.npy", &output_texts,
+                 "where an output is written; as FILE.safetensors also in types that npy lacks");
   flags.Repeated("var", "NAME=NUMBER", &var_texts,
                  "the value of a variable, where no input's shape says it");
   flags.Int("random-inputs", "SEED", &random_inputs,
