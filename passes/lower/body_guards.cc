@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/analysis/indexing.h"
 #include "passes/lower/body_lowering.h"
 
@@ -18,6 +19,20 @@ std::vector<const UOp*> PartsOf(const UOp* condition) {
     if (p->op == Op::kAnd) stack.insert(stack.end(), p->srcs().begin(), p->srcs().end());
   }
   return out;
+}
+
+// `condition` without the parts of it that `drop` is true for; null: none is left.
+const UOp* Without(Builder& b, const UOp* condition, llvm::function_ref<bool(const UOp*)> drop) {
+  const UOp* rest = nullptr;
+  bool dropped = false;
+  for (const UOp* part : PartsOf(condition)) {
+    if (part->op == Op::kAnd) continue;
+    if (drop(part))
+      dropped = true;
+    else
+      rest = Both(b, rest, part);
+  }
+  return dropped ? rest : condition;
 }
 
 }  // namespace
@@ -66,16 +81,7 @@ const UOp* BodyLowering::ValidToLoad(const Position& at) {
     }
   }
   if (!any) return at.valid;
-  const UOp* valid = nullptr;
-  bool dropped = false;
-  for (const UOp* part : PartsOf(at.valid)) {
-    if (part->op == Op::kAnd) continue;
-    if (guards.Contains(part))
-      dropped = true;
-    else
-      valid = Both(b_, valid, part);
-  }
-  return dropped ? valid : at.valid;
+  return Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
 }
 
 const UOp* BodyLowering::ValidInLoops(const UOp* element, const UOp* valid) {
@@ -83,15 +89,11 @@ const UOp* BodyLowering::ValidInLoops(const UOp* element, const UOp* valid) {
   NodeSet below;
   std::vector<const UOp*> order;
   AppendPostOrder(UOpSpan(&element, 1), below, order);
-  const UOp* rest = nullptr;
-  for (const UOp* part : PartsOf(valid)) {
-    if (part->op == Op::kAnd) continue;
-    const bool holds = llvm::any_of(nonempty_, [&](const auto& known) {
+  return Without(b_, valid, [&](const UOp* part) {
+    return llvm::any_of(nonempty_, [&](const auto& known) {
       return known.first == part && below.Contains(known.second);
     });
-    if (!holds) rest = Both(b_, rest, part);
-  }
-  return rest;
+  });
 }
 
 bool BodyLowering::NeedsGuard(size_t base) const {
@@ -154,18 +156,11 @@ const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
     if (schedule_.axes[i].kind == AxisKind::kGroup) shared.push_back(where_.axis[i]);
   }
   if (shared.empty() || !at.valid) return at.valid;
-  const UOp* valid = nullptr;
-  bool dropped = false;
-  for (const UOp* p : PartsOf(at.valid)) {
-    if (p->op == Op::kAnd) continue;
-    const std::vector<const UOp*> nodes = PostOrder(p);
-    const bool varies = std::any_of(nodes.begin(), nodes.end(), [&](const UOp* n) {
-      return std::find(shared.begin(), shared.end(), n) != shared.end();
-    });
-    dropped |= varies;
-    if (!varies) valid = Both(b_, valid, p);
-  }
-  if (!dropped) return at.valid;
+  const UOp* valid = Without(b_, at.valid, [&](const UOp* part) {
+    return llvm::any_of(PostOrder(part),
+                        [&](const UOp* u) { return llvm::is_contained(shared, u); });
+  });
+  if (valid == at.valid) return valid;
   // What was dropped may have kept indices in range.
   return InShape(at.index, shapes_.Of(reduce), valid);
 }
