@@ -48,25 +48,39 @@ struct Grid {
   }
 };
 
+struct Part {
+  Part(const Kernel& k, const std::vector<int64_t>& its_slots, const Target& target)
+      : kernel(&k),
+        slots(&its_slots),
+        grid(k),
+        seconds(ArithmeticSeconds(k, target) / static_cast<double>(grid.NumGroups())) {}
+
+  const Kernel* kernel;
+  const std::vector<int64_t>* slots;
+  Grid grid;
+  double seconds;                // of a group
+  DealtPlace place;              // of the whole's groups
+  const UOp* block = nullptr;    // that it stands in
+  std::vector<const UOp*> list;  // its nodes in order, of the whole
+};
+
 class Merger {
  public:
   Merger(std::span<const Kernel* const> parts, const PartSlots& slots, const Target& target)
-      : parts_(parts.begin(), parts.end()),
-        slots_(slots),
-        target_(target),
-        kernel_(std::make_unique<Kernel>()),
-        b_(*kernel_->body.context) {}
+      : target_(target), kernel_(std::make_unique<Kernel>()), b_(*kernel_->body.context) {
+    for (size_t p = 0; p < parts.size(); ++p) parts_.emplace_back(*parts[p], slots[p], target);
+  }
 
   std::unique_ptr<Kernel> Run() {
-    for (const Kernel* part : parts_) grids_.emplace_back(*part);
     if (!Fits()) return nullptr;
-    SortByLength();
+    // Those whose groups take longest go first: at the end short ones fill what is left.
+    std::stable_sort(parts_.begin(), parts_.end(),
+                     [](const Part& a, const Part& b) { return a.seconds > b.seconds; });
     size_t nodes = 0;
-    for (const Kernel* part : parts_) nodes += part->body.linear.size();
+    for (const Part& part : parts_) nodes += part.kernel->body.linear.size();
     b_.context().Reserve(nodes + nodes / 8);
     Deal();
-    lists_.resize(parts_.size());
-    for (size_t p = 0; p < parts_.size(); ++p) Copy(p);
+    for (Part& part : parts_) Copy(part);
     const Shared shared = FindShared();
     if (!shared.fits) return nullptr;
     return Write(shared.nodes);
@@ -81,35 +95,19 @@ class Merger {
 
   bool Fits() {
     int64_t local_bytes = 0;
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      const Grid& grid = grids_[p];
-      if (!grid.is_fixed || grid.local != grids_[0].local || grid.NumGroups() < 1) return false;
+    for (const Part& part : parts_) {
+      const Grid& grid = part.grid;
+      if (!grid.is_fixed || grid.local != parts_[0].grid.local || grid.NumGroups() < 1)
+        return false;
       num_groups_ = SaturatingAdd(num_groups_, grid.NumGroups());
       if (ByteSize(grid.id.scalar()) > ByteSize(id_.scalar())) id_ = grid.id;
-      for (const UOp* u : parts_[p]->body.linear) {
+      for (const UOp* u : part.kernel->body.linear) {
         if (u->op != Op::kScratch || u->dtype.space() != AddrSpace::kLocal) continue;
         local_bytes += u->dtype.size() * ByteSize(u->dtype.scalar());
       }
     }
     return num_groups_ <= std::min<int64_t>(target_.max_groups[0], INT32_MAX) &&
            local_bytes <= target_.local_memory;
-  }
-
-  // The parts whose groups take longest go first: at the end short ones fill what is left.
-  void SortByLength() {
-    std::vector<std::pair<double, size_t>> order;  // seconds of a group, negated; part
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      const auto groups = static_cast<double>(grids_[p].NumGroups());
-      order.push_back({-ArithmeticSeconds(*parts_[p], target_) / groups, p});
-    }
-    llvm::sort(order);
-    const auto sorted = [&](auto& by_part) {
-      const auto old = by_part;
-      for (size_t p = 0; p < order.size(); ++p) by_part[p] = old[order[p].second];
-    };
-    sorted(parts_);
-    sorted(slots_);
-    sorted(grids_);
   }
 
   // Opens the parts' blocks.
@@ -119,11 +117,13 @@ class Merger {
         Op::kSpecial, id_, {Add(b_.ConstInt(id_, num_groups_))},
         b_.context().MakeAttr(Op::kSpecial, {static_cast<int64_t>(SpecialName::kGrid0)})));
     std::vector<int64_t> sizes;
-    for (const Grid& grid : grids_) sizes.push_back(grid.NumGroups());
-    places_ = DealGroups(b_, group, sizes, std::clamp<int64_t>(target_.compute_units, 1, kMostRuns),
-                         [&](const UOp* u) { Add(u); });
-    for (const DealtPlace& place : places_) {
-      blocks_.push_back(b_.context().Make(Op::kIf, kVoid, {place.is_own}));
+    for (const Part& part : parts_) sizes.push_back(part.grid.NumGroups());
+    const std::vector<DealtPlace> places =
+        DealGroups(b_, group, sizes, std::clamp<int64_t>(target_.compute_units, 1, kMostRuns),
+                   [&](const UOp* u) { Add(u); });
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      parts_[p].place = places[p];
+      parts_[p].block = b_.context().Make(Op::kIf, kVoid, {places[p].is_own});
     }
   }
 
@@ -134,14 +134,14 @@ class Merger {
   }
 
   // The part's nodes in order, its sink aside, over arguments and groups of the whole.
-  void Copy(size_t p) {
-    const Body& from = parts_[p]->body;
-    const Grid& grid = grids_[p];
-    std::vector<const UOp*>& list = lists_[p];
+  void Copy(Part& part) {
+    const Body& from = part.kernel->body;
+    const Grid& grid = part.grid;
+    std::vector<const UOp*>& list = part.list;
     NodeMap<const UOp*> made;
     made.Reserve(from.context->num_nodes());
     list.reserve(from.linear.size() + 8);
-    const UOp* own = places_[p].number;
+    const UOp* own = part.place.number;
     int64_t before = 1;  // groups of the dimensions that go faster
     std::array<const UOp*, kDims> place = {};
     for (size_t d = 0; d < kDims; ++d) {
@@ -165,20 +165,20 @@ class Merger {
       srcs.clear();
       for (const UOp* s : u->srcs()) srcs.push_back(made.Get(s));
       // Blocks of one condition in two parts are two nodes.
-      if (u->op == Op::kIf) srcs.push_back(blocks_[p]);
-      made[u] = CopyNode(p, u, {srcs.data(), srcs.size()}, place);
+      if (u->op == Op::kIf) srcs.push_back(part.block);
+      made[u] = CopyNode(part, u, {srcs.data(), srcs.size()}, place);
       kernel_->body.side.SetLoc(made[u], from.side.loc(u));
       Append(list, made[u]);
     }
   }
 
-  const UOp* CopyNode(size_t p, const UOp* u, UOpSpan srcs,
+  const UOp* CopyNode(const Part& part, const UOp* u, UOpSpan srcs,
                       const std::array<const UOp*, kDims>& place) {
     Context& context = b_.context();
-    const Context& from = *parts_[p]->body.context;
+    const Context& from = *part.kernel->body.context;
     switch (u->op) {
       case Op::kDefineGlobal:
-        return b_.DefineGlobal(slots_[p][static_cast<size_t>(u->word())], u->dtype);
+        return b_.DefineGlobal((*part.slots)[static_cast<size_t>(u->word())], u->dtype);
       case Op::kScratch:
         return b_.Scratch(u->dtype, u->words().size() > 1 ? u->word(1) : 0);
       case Op::kRange:
@@ -206,17 +206,17 @@ class Merger {
     out.nodes = before_;
     NodeMap<uint32_t> owner;  // 1 + part
     owner.Reserve(b_.context().num_nodes());
-    for (auto& list : lists_) {
+    for (Part& part : parts_) {
       // A group's number is made of constants that the part may have too.
       NodeSet seen;
-      llvm::erase_if(list, [&](const UOp* u) { return !seen.Insert(u); });
-      for (const UOp* u : list) {
+      llvm::erase_if(part.list, [&](const UOp* u) { return !seen.Insert(u); });
+      for (const UOp* u : part.list) {
         if (WritesMemory(u->op)) written_.Insert(MemoryOf(u->src(0)));
       }
     }
-    for (size_t p = 0; p < lists_.size(); ++p) {
+    for (size_t p = 0; p < parts_.size(); ++p) {
       size_t depth = 0;
-      for (const UOp* u : lists_[p]) {
+      for (const UOp* u : parts_[p].list) {
         if (u->op == Op::kEnd) depth -= u->num_srcs - 1;
         if (u->op == Op::kEndIf) --depth;
         const auto part = static_cast<uint32_t>(p) + 1;
@@ -229,8 +229,8 @@ class Merger {
       }
     }
     llvm::SmallDenseMap<int64_t, const UOp*, 16> arguments;
-    for (const auto& list : lists_) {
-      for (const UOp* u : list) {
+    for (const Part& part : parts_) {
+      for (const UOp* u : part.list) {
         if (u->op == Op::kDefineGlobal) {
           out.fits &= arguments.try_emplace(u->word(), u).first->second == u;
         }
@@ -261,40 +261,35 @@ class Merger {
   }
 
   std::unique_ptr<Kernel> Write(const NodeSet& shared) {
-    for (const auto& list : lists_) {
-      for (const UOp* u : list) {
+    for (const Part& part : parts_) {
+      for (const UOp* u : part.list) {
         if (shared.Contains(u)) Add(u);
       }
     }
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      Add(blocks_[p]);
-      for (const UOp* u : lists_[p]) Add(u);
-      Add(b_.context().Make(Op::kEndIf, kVoid, {blocks_[p]}));
+    for (const Part& part : parts_) {
+      Add(part.block);
+      for (const UOp* u : part.list) Add(u);
+      Add(b_.context().Make(Op::kEndIf, kVoid, {part.block}));
     }
     kernel_->body.root = b_.Sink(roots_);
     kernel_->body.linear.push_back(kernel_->body.root);
     kernel_->stage = Stage::kLinear;
-    kernel_->loc = parts_[0]->loc;
-    for (const Kernel* part : parts_) {
-      for (const std::string& what : part->metadata) {
+    kernel_->loc = parts_[0].kernel->loc;
+    for (const Part& part : parts_) {
+      for (const std::string& what : part.kernel->metadata) {
         if (!llvm::is_contained(kernel_->metadata, what)) kernel_->metadata.push_back(what);
       }
     }
     return std::move(kernel_);
   }
 
-  std::vector<const Kernel*> parts_;
-  PartSlots slots_;
+  std::vector<Part> parts_;
   const Target& target_;
   std::unique_ptr<Kernel> kernel_;
   Builder b_;
-  std::vector<Grid> grids_;
   int64_t num_groups_ = 0;
-  DType id_ = kI32;                             // of the groups' numbers
-  std::vector<DealtPlace> places_;              // by part
-  std::vector<const UOp*> blocks_;              // by part
-  std::vector<std::vector<const UOp*>> lists_;  // by part
-  NodeSet before_;                              // what stands before the parts
+  DType id_ = kI32;  // of the groups' numbers
+  NodeSet before_;   // what stands before the parts
   std::vector<const UOp*> roots_;
   NodeSet written_;  // arguments
   NodeSet nested_;   // in a loop or a block of a part
