@@ -61,23 +61,29 @@ const UOp* BodyLowering::InShape(const std::vector<const UOp*>& index, const Sha
   return valid ? simplify_(valid) : nullptr;
 }
 
-const UOp* BodyLowering::ValidToLoad(const Position& at) {
+const UOp* BodyLowering::ValidToRead(const Position& at) {
   NodeSet guards;
   bool any = false;
+  const auto depend_on = [&](const UOp* value) {
+    NodeSet leaves;
+    for (const UOp* u : PostOrder(value)) {
+      if (!IsConst(u)) leaves.Insert(u);
+    }
+    return llvm::any_of(at.index, [&](const UOp* index) {
+      return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
+    });
+  };
   LoopRanges loops;  // of whoever reads it
   FindLoops(at.valid, loops);
   for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
     if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
     const UOp* value = InLoops(BaseAxisValue(b_, schedule_, i, where_.axis, simplify_), loops);
-    NodeSet leaves;
-    for (const UOp* u : PostOrder(value)) {
-      if (!IsConst(u)) leaves.Insert(u);
-    }
-    const auto depends = [&](const UOp* index) {
-      return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
-    };
-    if (llvm::none_of(at.index, depends)) {
-      any |= guards.Insert(simplify_(Guard(schedule_.base[i], value)));
+    if (!depend_on(value)) any |= guards.Insert(simplify_(Guard(schedule_.base[i], value)));
+  }
+  if (at.valid && !padded_terms_.empty()) {
+    const std::vector<const UOp*> parts = PartsOf(at.valid);
+    for (const auto& [guard, value] : padded_terms_) {
+      if (llvm::is_contained(parts, guard) && !depend_on(value)) any |= guards.Insert(guard);
     }
   }
   if (!any) return at.valid;

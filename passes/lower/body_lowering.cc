@@ -178,7 +178,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
       return positions_[key.at].index[0];
     case Op::kLoad: {
       Position at = positions_[key.at];
-      at.valid = ValidToLoad(at);
+      at.valid = ValidToRead(at);
       const UOp* address = Address(u->src(0), std::move(at));
       return address ? b_.Load(address) : nullptr;
     }

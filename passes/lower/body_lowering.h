@@ -108,10 +108,10 @@ class BodyLowering {
                                   std::vector<const UOp*>& specials);
   // The same reduce as if no opt concerned it: each of its axes a range.
   const ReduceAt& PlanWhole(const Key& key);
-  // Where a load at a position is valid, without the guards of padded stored axes on which its
-  // indices do not depend: what is read there lies in the argument, and is stored for none of the
-  // padding.
-  const UOp* ValidToLoad(const Position& at);
+  // Where a load or a reduce at a position is valid, without the guards of padded axes on which its
+  // indices do not depend: what is read there lies in the argument, and is stored, or a term, for
+  // none of the padding.
+  const UOp* ValidToRead(const Position& at);
   // `valid` without what holds in loops on which the number of an element depends (InLoopsOver).
   const UOp* ValidInLoops(const UOp* element, const UOp* valid);
   // The address of one element behind a pointer, through the movement ops above an argument.
@@ -156,6 +156,8 @@ class BodyLowering {
   LoopRanges first_loops_;    // those of the first store
   // What InLoopsOver added, and a range of a loop in which it holds.
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
+  // Guards of the terms that padding adds to reduces, and the coordinates that they compare.
+  std::vector<std::pair<const UOp*, const UOp*>> padded_terms_;
   NodeMap<int> folded_, looped_;  // by reduce: at how many positions
   absl::Status status_;
 };

@@ -19,9 +19,10 @@ const UOp* MakeReduce(Context& ctx, Op op, const UOp* x, const std::vector<const
                   ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
 }
 
-bool HasReduce(const UOp* u) {
-  const std::vector<const UOp*> order = PostOrder(u);
-  return std::any_of(order.begin(), order.end(), [](const UOp* v) { return v->op == Op::kReduce; });
+// Whether a loop is still to be made. (A reduce without ranges adds up lanes.)
+bool HasLoop(const UOp* u) {
+  return llvm::any_of(PostOrder(u),
+                      [](const UOp* v) { return v->op == Op::kReduce && v->num_srcs > 1; });
 }
 
 }  // namespace
@@ -67,7 +68,11 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
     if (base.reduce != u) continue;
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
     from.index[base.dim] = value;
-    if (NeedsGuard(i)) plan.valid = simplify_(Both(b_, plan.valid, Guard(base, value)));
+    if (NeedsGuard(i)) {
+      const UOp* guard = simplify_(Guard(base, value));
+      if (schedule_.padded[i]) padded_terms_.emplace_back(guard, value);
+      plan.valid = simplify_(Both(b_, plan.valid, guard));
+    }
     const auto& parts = plan.parts.emplace_back(i, PartsOfAxis(i, axis)).second;
     from.valid = InLoopsOver(i, parts, from.valid);
     ++num_axes;
@@ -99,6 +104,10 @@ const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
 }
 
 const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
+  const Position& at = positions_[key.at];
+  if (const UOp* valid = ValidToRead(at); valid != at.valid) {
+    return Find(key.node, Intern({at.index, valid}), missing);
+  }
   const ReduceAt& plan = PlanReduce(key);
   const UOp* x = Find(key.node->src(0), plan.source, missing);
   if (!x) return nullptr;
@@ -154,7 +163,7 @@ std::vector<const UOp*> BodyLowering::TakeIdleAxes(Op op, const UOp* x, ReduceAt
                                     [&](const UOp* part) { return below.Contains(part); });
     if (varies || NeedsGuard(base) || schedule_.base[base].max_size <= 1) continue;
     const UOp* range = b_.Range(simplify_(b_.Index(schedule_.base[base].size)));
-    if (HasReduce(simplify_(MakeReduce(b_.context(), op, x, {range})))) continue;
+    if (HasLoop(simplify_(MakeReduce(b_.context(), op, x, {range})))) continue;
     for (auto* list : {&plan.ranges, &plan.unrolls, &plan.specials}) {
       std::erase_if(*list, [&parts = parts](const UOp* u) {
         return std::find(parts.begin(), parts.end(), u) != parts.end();
@@ -177,7 +186,7 @@ std::vector<const UOp*> BodyLowering::FoldedReduces() const {
 const UOp* BodyLowering::FoldLoop(Op op, const UOp* x, const ReduceAt& plan) {
   if (plan.ranges.empty()) return nullptr;
   const UOp* folded = simplify_(MakeReduce(b_.context(), op, x, plan.ranges));
-  return HasReduce(folded) ? nullptr : folded;
+  return HasLoop(folded) ? nullptr : folded;
 }
 
 }  // namespace tg

@@ -1,6 +1,7 @@
 #include "passes/lower/reduce_lowering.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/SmallVector.h"
@@ -101,7 +102,7 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
   const UOp* barrier = b_.context().Make(Op::kBarrier, kVoid, {part});
   if (specials.size() == 1) {
     const int64_t n = specials[0]->src(0)->word();
-    if (n >= 4 && (n & (n - 1)) == 0) {
+    if (n == 4 || n >= 8) {
       const auto at = [&](const UOp* i) { return place({i}); };
       const UOp* one = CombineTree(op, t, mem, barrier, specials[0], at);
       return b_.Load(b_.IndexPtr(one, at(b_.Index(0))), nullptr, t.lanes());
@@ -116,14 +117,18 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
 const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp* token,
                                        const UOp* special,
                                        llvm::function_ref<const UOp*(const UOp*)> place) {
-  for (int64_t half = special->src(0)->word() / 2; half >= 1; half /= 2) {
+  int64_t left = special->src(0)->word();
+  while (left > 1) {
+    // A power of two of parts is left after each step.
+    const int64_t half = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(left))) / 2;
     const UOp* before = b_.After(mem, UOpSpan(&token, 1));
-    const UOp* mine = b_.Lt(special, b_.Index(half));
+    const UOp* mine = b_.Lt(special, b_.Index(left - half));
     const UOp* own = b_.IndexPtr(before, place(special), mine);
     const UOp* other = b_.IndexPtr(before, place(b_.Add(special, b_.Index(half))), mine);
     const UOp* sum =
         b_.Alu(op, {b_.Load(own, nullptr, t.lanes()), b_.Load(other, nullptr, t.lanes())});
     token = b_.context().Make(Op::kBarrier, kVoid, {b_.Store(own, sum)});
+    left = half;
   }
   return b_.After(mem, UOpSpan(&token, 1));
 }
