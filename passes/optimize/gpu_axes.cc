@@ -18,6 +18,17 @@ std::string InFours(Tuner& t, std::string_view opt, const std::string& name) {
   return name + ".0";
 }
 
+std::string InFoursPadded(Tuner& t, std::string_view opt, const std::string& name, int64_t most) {
+  constexpr int64_t kFew = 32, kWaste = 16;
+  const size_t axis = AxisOf(t, name);
+  const int64_t size = t.Size(axis), lanes = size % 4 == 0 ? 4 : 1, block = most * lanes;
+  const int64_t waste = (block - size % block) % block;
+  if (GreatestDivisor(size / lanes, most) < kFew && waste * kWaste <= size) {
+    t.Try("padto", axis, block);
+  }
+  return lanes == 1 ? name : InFours(t, opt, name);
+}
+
 void UnrollReduce(Tuner& t) {
   constexpr int64_t kMostProducts = 64;  // in one step of a loop
   NodeSet seen;

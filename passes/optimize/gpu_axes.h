@@ -21,6 +21,10 @@ size_t AxisOf(const Tuner& t, std::string_view name);
 // left.
 std::string InFours(Tuner& t, std::string_view opt, const std::string& name);
 
+// The same, but an axis of which too few work-items, of `most`, would divide what is left is padded
+// first, where that wastes little.
+std::string InFoursPadded(Tuner& t, std::string_view opt, const std::string& name, int64_t most);
+
 // How many reduces are loops.
 size_t ReducesOf(const Tuner& t);
 

@@ -72,7 +72,7 @@ void TuneGpuRows(Tuner& t, LoopSet shared) {
     const bool along = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
     if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.schedule().axes[i].name;
   }
-  if (!row.empty()) row = InFours(t, "upcast", row);
+  if (!row.empty()) row = InFoursPadded(t, "upcast", row, MostItems(t));
   const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(AxisOf(t, row)));
   std::string local;
   if (!row.empty()) {
@@ -104,7 +104,7 @@ void TuneGpuRows(Tuner& t, LoopSet shared) {
       continue;
     }
     if (base.max_size <= 8 && t.Try("unroll", AxisOf(t, base.name))) continue;
-    const std::string rest = InFours(t, "unroll", base.name);
+    const std::string rest = InFoursPadded(t, "unroll", base.name, MostItems(t));
     if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
   }
 }

@@ -10,26 +10,60 @@
 namespace tg {
 namespace {
 
-// Work-items of a group along the last axes of a reduce, from the innermost outwards: they read
-// what lies side by side. False: there are too few terms for a group.
-bool GroupAlong(Tuner& t, const AxisList& reduces) {
+// The axes of each reduce that are loops.
+std::vector<AxisList> AxesByReduce(const Tuner& t) {
+  std::vector<AxisList> out;
+  const UOp* last = nullptr;
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    const UOp* reduce = t.ReduceOf(t.schedule().base[t.schedule().axes[i].base]);
+    if (out.empty() || reduce != last) out.emplace_back();
+    out.back().push_back(i);
+    last = reduce;
+  }
+  return out;
+}
+
+// Whether a reduce is made anew for each term of another one.
+bool Nests(const Tuner& t) {
+  const std::vector<BaseAxis>& base = t.schedule().base;
+  for (size_t n = 0; n < base.size(); ++n) {
+    if (!t.ReduceOf(base[n])) continue;
+    for (size_t m = 0; m < base.size(); ++m) {
+      const bool other = t.ReduceOf(base[m]) && base[m].reduce != base[n].reduce;
+      if (other && (t.schedule().varies[n] & LoopBit(m)) != 0) return true;
+    }
+  }
+  return false;
+}
+
+// Work-items of a group along the last axes of all reduces, which are of one shape, from the
+// innermost outwards: they read what lies side by side. False: there are too few terms for a group.
+bool GroupAlong(Tuner& t, const std::vector<AxisList>& reduces) {
   constexpr int64_t kEnough = 128, kFew = 16;
-  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
+  for (const AxisList& axes : reduces) {
+    names.emplace_back();
+    for (size_t i : axes) names.back().push_back(t.schedule().axes[i].name);
+  }
   int64_t terms = 1;
-  for (size_t i : reduces) {
+  for (size_t i : reduces[0]) {
     if (t.IsSymbolic(i)) return false;
-    names.push_back(t.schedule().axes[i].name);
     terms *= t.Size(i);
   }
   const int64_t most = MostItems(t);
-  if (t.Size(reduces.back()) < 64 && terms < 8 * most) return false;
-  names.back() = InFours(t, "unroll", names.back());
+  const size_t num_axes = names[0].size();
+  if (t.Size(reduces[0].back()) < 64 && terms < 8 * most) return false;
+  for (auto& of_one : names) of_one.back() = InFoursPadded(t, "unroll", of_one.back(), most);
   int64_t items = 1;
-  for (size_t k = names.size(); k-- > 0 && items < kEnough;) {
-    const size_t axis = AxisOf(t, names[k]);
-    const int64_t share = GreatestDivisor(t.Size(axis), most / items);
+  for (size_t k = num_axes; k-- > 0 && items < kEnough;) {
+    const std::string name = names[0][k];
+    const int64_t share = GreatestDivisor(t.Size(AxisOf(t, name)), most / items);
     if (items * share < kFew && k == 0) break;
-    if (share > 1 && t.Try("group", axis, share)) items *= share;
+    const bool whole = share == t.Size(AxisOf(t, name));
+    if (share <= 1 || !t.Try("group", AxisOf(t, name), share)) continue;
+    items *= share;
+    const std::string group = whole ? name : name + ".1";
+    for (size_t n = 1; n < names.size(); ++n) t.TryWith("group", AxisOf(t, names[n][k]), group);
   }
   return items > 1;
 }
@@ -77,18 +111,28 @@ std::vector<std::string> FirstAxes(const Tuner& t) {
 }  // namespace
 
 bool Sums(Tuner& t) {
-  const AxisList reduces = t.Axes(AxisKind::kReduce);
-  if (reduces.empty() || t.IsSymbolic(reduces.back())) return false;
-  if (ReducesOf(t) > 1) return false;
-  bool along = false;
+  const std::vector<AxisList> all = AxesByReduce(t);
+  if (all.empty() || t.IsSymbolic(all[0].back())) return false;
+  const AxisList& reduces = all[0];
+  size_t along = 0;  // reduces whose terms lie side by side
+  for (const AxisList& axes : all) {
+    // Of one shape, so that a group shares all of them.
+    const bool alike = std::equal(
+        axes.begin(), axes.end(), reduces.begin(), reduces.end(),
+        [&](size_t a, size_t b) { return t.schedule().axes[a].size == t.schedule().axes[b].size; });
+    if (!alike) return false;
+    along += llvm::any_of(t.accesses(), [&](const Access& a) {
+      return !a.is_store() && t.Stride(a, axes.back()) == 1;
+    });
+  }
   for (const Access& a : t.accesses()) {
     if (a.is_store()) continue;
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.Stride(a, i) == 0) return false;  // read again: a product has better ways
     }
-    along |= t.Stride(a, reduces.back()) == 1;
   }
-  if (along) return GroupAlong(t, reduces);
+  if (along == all.size() && !Nests(t)) return GroupAlong(t, all);
+  if (along > 0 || all.size() > 1) return false;
   const AxisList globals = t.Axes(AxisKind::kGlobal);
   const int64_t wanted = int64_t{t.target().compute_units} * 512;
   if (globals.empty() || t.IsSymbolic(globals.back()) || t.WorkItems() >= wanted) return false;
@@ -143,7 +187,7 @@ bool GroupReduce(Tuner& t) {
   const int64_t items = t.WorkItems();
   if (reduces.empty() || items > 2048) return false;
   const bool one = ReducesOf(t) == 1;
-  if (t.Axes(AxisKind::kGlobal).size() > 2) return one && GroupAlong(t, reduces);
+  if (t.Axes(AxisKind::kGlobal).size() > 2) return one && GroupAlong(t, {reduces});
   std::string group;  // the axis that the first reduce got work-items for; others share them
   for (const std::string& first : FirstAxes(t)) {
     const size_t axis = AxisOf(t, first);
