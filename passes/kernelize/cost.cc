@@ -43,6 +43,16 @@ int64_t WantedParallelism(const Target& target) {
   return int64_t{target.compute_units} * (target.is_gpu ? 256 : 4);
 }
 
+double RowItems(const Target& target, double row) {
+  return !target.is_gpu || row < kLeastRowItems ? 1 : std::min(row, kRowItems);
+}
+
+double Utilization(const Target& target, double parallel, double row) {
+  if (!target.is_gpu) return std::min(1.0, parallel / target.compute_units);
+  const double want = static_cast<double>(WantedParallelism(target));
+  return std::min(1.0, parallel * RowItems(target, row) / want);
+}
+
 double CostModel::Elements(const UOp* u) {
   double& known = elements_[u];
   if (known == 0) {
@@ -108,6 +118,7 @@ void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>
       const Cone source = cones[s];
       cone.reads |= source.reads;
       cone.rows = std::max(cone.rows, source.rows);
+      cone.row_seconds = std::max(cone.row_seconds, source.row_seconds);
       cone.weight = std::min(cone.weight + source.weight, 1e9);
       cone.terms = std::max(cone.terms, source.terms);
       cone.reduces |= source.reduces;
@@ -123,7 +134,10 @@ void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>
     }
     // Beneath an expand that repeats, reduces are done once for all or stored.
     const bool repeats = u->op == Op::kExpand && Elements(u) > Elements(u->src(0));
-    if (repeats && cone.reduces) cone = {.reads = cone.reads, .rows = cone.rows + 1};
+    if (repeats && cone.reduces) {
+      const double own = ComputeSeconds(cone, Elements(u->src(0)));
+      cone = {.reads = cone.reads, .rows = cone.rows + 1, .row_seconds = cone.row_seconds + own};
+    }
   }
 }
 
@@ -140,15 +154,6 @@ double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
   const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
   return ComputeSeconds(ConeOf(u), evaluations) +
          evaluations * ConeOf(u).terms * bytes / target_.bytes_per_second;
-}
-
-double CostModel::RowItems(double row) const {
-  return !target_.is_gpu || row < kLeastRowItems ? 1 : std::min(row, kRowItems);
-}
-
-double CostModel::Utilization(double parallel, double row) const {
-  if (!target_.is_gpu) return std::min(1.0, parallel / target_.compute_units);
-  return std::min(1.0, parallel * RowItems(row) / static_cast<double>(WantedParallelism(target_)));
 }
 
 double CostModel::RoomBytes() const {
@@ -173,10 +178,10 @@ double CostModel::NearSeconds(const UOp* u) {
   return Elements(u) * bytes / NearBytesPerSecond();
 }
 
-double CostModel::KeepSeconds(const UOp* u, double parallel, double room) {
+double CostModel::KeepSeconds(const UOp* u, double parallel, double room, double row) {
   // Some rows are made side by side, so that what is loaded for one serves all.
   const double tiles = std::max(1.0, parallel / kTileRows);
-  double seconds = ReduceSeconds(u, Elements(u)) * (1 / Utilization(tiles, room) - 1);
+  double seconds = ReduceSeconds(u, Elements(u)) * (1 / Utilization(target_, tiles, row) - 1);
   const double shared = room * ConeOf(u).terms * static_cast<double>(ByteSize(u->dtype.scalar()));
   if (shared > static_cast<double>(target_.cache_bytes)) {
     seconds += (tiles - 1) * shared / target_.bytes_per_second;

@@ -16,12 +16,13 @@ double OpWeight(Op op);
 
 // Bottom-up facts about the expression above stored nodes that a node stands for.
 struct Cone {
-  double weight = 0;     // operations an element, shared nodes counted as often as they are used
-  double terms = 1;      // innermost elements an element: what its reduces run over
-  bool reduces = false;  // holds a reduce that no expand would store anyway
-  bool reads = false;    // holds anything but constants and places
-  int rows = 0;          // reduces beneath expands, one beneath the other, that a kernel of rows
-                         // would compute once for each row
+  double weight = 0;       // operations an element, shared nodes counted as often as they are used
+  double terms = 1;        // innermost elements an element: what its reduces run over
+  bool reduces = false;    // holds a reduce that no expand would store anyway
+  bool reads = false;      // holds anything but constants and places
+  int rows = 0;            // reduces beneath expands, one beneath the other, that a kernel of rows
+                           // would compute once for each row
+  double row_seconds = 0;  // of their arithmetic, once for each of their elements
   friend bool operator==(const Cone&, const Cone&) = default;
 };
 
@@ -54,12 +55,6 @@ class CostModel {
   double ComputeSeconds(const Cone& cone, double evaluations) const;
   // Seconds for the reduces that `u` holds, memory traffic included.
   double ReduceSeconds(const UOp* u, double evaluations) const;
-  // How many work-items of a group share a row of `row` results or terms: 1 but on a GPU.
-  double RowItems(double row) const;
-  // How much of the device `parallel` rows of work keep busy, each of which `row` work-items of a
-  // group may share: 0 to 1.
-  double Utilization(double parallel, double row) const;
-
   // Memory inside a kernel that one row of results may take: of what a group has, or of what stays
   // near a core.
   double RoomBytes() const;
@@ -68,9 +63,9 @@ class CostModel {
   // Seconds to write `u` once to such memory, and read it once.
   double NearSeconds(const UOp* u);
   // Seconds lost where `u` is made inside a kernel of rows, `room` elements for each of `parallel`
-  // ones, instead of by a kernel of its own: cores are idle, or what all rows share is read again
-  // for every few of them.
-  double KeepSeconds(const UOp* u, double parallel, double room);
+  // ones, `row` of which a group may share, instead of by a kernel of its own: cores are idle, or
+  // what all rows share is read again for every few of them.
+  double KeepSeconds(const UOp* u, double parallel, double room, double row);
 
  private:
   double NearBytesPerSecond() const;
@@ -91,6 +86,11 @@ class CostModel {
 
 // Results that a kernel should have at least, so that the device has work everywhere.
 int64_t WantedParallelism(const Target& target);
+// How many work-items of a group share a row of `row` results or terms: 1 but on a GPU.
+double RowItems(const Target& target, double row);
+// How much of the device `parallel` rows of work keep busy, each of which `row` work-items of a
+// group may share: 0 to 1.
+double Utilization(const Target& target, double parallel, double row);
 
 }  // namespace tg
 

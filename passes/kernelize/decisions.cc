@@ -73,21 +73,33 @@ std::string Planner::Decide(const UOp* u) {
       if (keeps) Keeps(u, how());
     }
   }
-  if (!reduce || uses.size() != 1) return "";
-  // A reduce inside another one runs only as often in parallel as the outer kernel's results.
+  if (uses.size() != 1) return "";
   const UOp* kernel = uses_.KernelOf(uses[0]);
-  if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
   const LoopSet serial = kernels_[kernel].serial;
-  if (serial == 0 && (known_.crowding.Contains(u) || CrowdsOut(u, kernel, size))) {
-    return "beside a reduce of other operands";
+  if (reduce) {
+    if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
+    if (serial == 0 && (known_.crowding.Contains(u) || CrowdsOut(u, kernel, size))) {
+      return "beside a reduce of other operands";
+    }
+    if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
+      return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
+    }
+  } else if (serial != 0 || !JoinsReduces(u)) {
+    return "";
   }
+  // A reduce inside another one runs only as often in parallel as the outer kernel's results.
   const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
-  if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
-    return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
-  }
-  const double want = static_cast<double>(WantedParallelism(target_));
-  const double items = parallel * cost_.RowItems(size / parallel);
-  if (serial == 0 && items < want && size >= 4 * items && size * cone.weight > 1 << 16) {
+  const double items = parallel * RowItems(target_, size / parallel);
+  const double seconds = cost_.ReduceSeconds(u, size) + cone.row_seconds;
+  // One work-item makes one of them after the other, with an addition for each that waits for the
+  // one before: a quarter of a core's speed.
+  const double slower = target_.is_gpu ? 1 : 4;
+  const double lost = seconds * slower *
+                      (1 / Utilization(target_, parallel, size / parallel) -
+                       1 / Utilization(target_, size, cone.terms));
+  // Else what its rows share might have to be stored in its stead.
+  const bool frees = size >= 4 * items || (size > parallel && cone.rows > 0);
+  if (serial == 0 && frees && lost > cost_.StoreSeconds(u)) {
     return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");
   }
   return "";
@@ -101,6 +113,10 @@ bool Planner::IsMadeOfKept(const UOp* u) {
                                [&](UseId use) { return uses_.KernelOf(use) == kernel; });
   asked_.push_back(MadeOfKept{u, one ? kernel : nullptr}.By(known_, cost_));
   return asked_.back().answer;
+}
+
+bool Planner::JoinsReduces(const UOp* u) const {
+  return llvm::count_if(u->srcs(), [&](const UOp* s) { return cost_.ConeOf(s).reduces; }) > 1;
 }
 
 template <typename F>

@@ -40,7 +40,12 @@ bool Planner::KeepsRows(const UOp* u, bool* repeated) {
   // The results of a product's tile are not to be gone through one after the other.
   if (state.reduced & serial) return false;
   const double parallel = uses_.Iterations(kernel, outer & ~serial);
-  const double busy = cost_.Utilization(parallel, uses_.Iterations(kernel, serial));
+  // What a group shares: a row of results; else terms, of the reduce that the value is made for or
+  // of its own.
+  const double row = serial                   ? uses_.Iterations(kernel, serial)
+                     : evaluations > parallel ? evaluations / parallel
+                                              : cost_.ConeOf(u).terms;
+  const double busy = Utilization(target_, parallel, row);
   const double lost = cost_.ReduceSeconds(u, evaluations) * (1 / busy - 1);
   if (lost > cost_.StoreSeconds(u)) return false;
   state.serial = serial;
@@ -75,7 +80,7 @@ bool Planner::Keeps(const UOp* u, const std::string& reason) {
   const double room = cost_.Elements(u) / uses_.Iterations(kernel, in_step);
   if (room * static_cast<double>(ByteSize(u->dtype.scalar())) > cost_.RoomBytes()) return false;
   const double parallel = uses_.Iterations(kernel, outer & ~serial);
-  if (cost_.KeepSeconds(u, parallel, room) > cost_.StoreSeconds(u)) return false;
+  if (cost_.KeepSeconds(u, parallel, room, serial ? room : 1) > cost_.StoreSeconds(u)) return false;
   kept_[u] = {kernel, reason};
   keeps_ |= !known_.kept.Contains(u);
   findings_.kept.Insert(u);

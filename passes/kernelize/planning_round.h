@@ -62,6 +62,9 @@ class Planner {
   // Whether the reduces that `u` holds are all behind what the one kernel that uses it keeps.
   bool IsMadeOfKept(const UOp* u);
 
+  // Whether several sources of `u` hold reduces.
+  bool JoinsReduces(const UOp* u) const;
+
   // Whether `u`, a reduce for each result of the kernel beside other reduces, had better be stored:
   // it reads nothing that they do, and they and it take so long that to store it is a small part of
   // each and of all. Two products in one kernel share registers and caches, which costs more. False

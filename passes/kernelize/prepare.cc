@@ -172,6 +172,15 @@ class Preparer {
     }
   }
 
+  // Whether groups that each share a result's terms are so few that the device loses more than
+  // another kernel takes.
+  bool LeavesIdle(DType type, int64_t results, int64_t terms) const {
+    const double bytes = static_cast<double>(results * terms * ByteSize(type.scalar()));
+    const double busy =
+        Utilization(target_, static_cast<double>(results), static_cast<double>(terms));
+    return bytes / target_.bytes_per_second * (1 / busy - 1) > target_.launch_seconds;
+  }
+
   // Reduce `u` of `x` in two steps, the first of which has up to 256 times as many results (1024 on
   // a GPU); null where it has enough of them, few terms, or no axis that divides well.
   const UOp* SplitReduce(const UOp* u, const UOp* x) {
@@ -179,8 +188,9 @@ class Preparer {
     const bool exact = module_.flags.has(ModuleFlag::kNoReassociate);
     if (!IsStatic(from) || (exact && u->dtype.is_float())) return nullptr;
     const int64_t results = NumElements(to);
-    if (results >= WantedParallelism(target_) || NumElements(from) / results < 32768)
-      return nullptr;
+    const int64_t terms = NumElements(from) / results;
+    if (results >= WantedParallelism(target_) || terms < 32768) return nullptr;
+    if (target_.is_gpu && !LeavesIdle(u->dtype, results, terms)) return nullptr;
     std::vector<int64_t> axes(u->list(1).begin(), u->list(1).end());
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto axis = static_cast<size_t>(axes[i]);
