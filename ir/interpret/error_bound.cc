@@ -71,7 +71,8 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
     case Op::kLog2:
       return a.e >= a.v ? kInf : -std::log1p(-a.e / a.v) / std::log(2.0);
     case Op::kSin:
-      return std::min(2.0, a.e);
+      // What may be anything may be infinite, or no number.
+      return std::isinf(a.e) ? kInf : std::min(2.0, a.e);
     case Op::kPow:
       return PowError(a, b, y);
     default:
@@ -204,7 +205,9 @@ ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets
     if (rounds && terms <= 1 && bounds[i] > 0) bounds[i] += 2 * UnitRoundoff(s) * y;
     if (rounds && terms > 1) {
       if (op == Op::kMul && least[i] < LeastNormal(s)) bounds[i] += terms * Tiny(s) * greatest[i];
-      if (std::max(op == Op::kAdd ? sum : greatest[i], y) > Greatest(s)) bounds[i] = kInf;
+      // Each step may round up.
+      const double most = (op == Op::kAdd ? sum : greatest[i]) * std::exp(terms * UnitRoundoff(s));
+      if (std::max(most, y) > Greatest(s)) bounds[i] = kInf;
     }
     // 0 + -0 is 0, yet a sum of one term may be that term.
     if (rounds && terms == 1 && y == 0) bounds[i] += Tiny(s);

@@ -349,6 +349,23 @@ TEST(Graph, SignOfTruncatedZeroIsAsUncertainAsItsSource) {
   EXPECT_EQ(Difference(result, negative), std::nullopt);
 }
 
+// 13 * 13 * 1.625 * 1.625 is a number of the type, but not if each product is rounded to it, as
+// happens where the 0 comes last.
+TEST(Graph, ProductThatOverflowsInOneOrderMayBeAnything) {
+  auto graph = ParseOrDie(Graph("fp8e4m3[1, 5]", "fp8e4m3[1, 1]",
+                                "  %p = reduce_axis %x {op = mul, axes = [1]} : fp8e4m3\n"
+                                "  %r = sin %p : fp8e4m3\n"));
+  InterpretOptions options;
+  options.track_error = true;
+  const auto error_of = [&](double last) {
+    const HostBuffer x = BufferOf(Scalar::kFp8E4M3, {1, 5}, Numbers{0, 13, 13, 1.625, last});
+    const auto y = Interpret(*graph, "main", {{"x", x}}, {}, options);
+    return y.ok() ? y->at("y").error[0] : -1;
+  };
+  EXPECT_TRUE(std::isinf(error_of(1.625)));
+  EXPECT_LT(error_of(1), 3);
+}
+
 TEST(TensorOps, SumErrorBound) {
   const Tensor x =
       MakeTensor(Scalar::kF32, {2, 2}, BufferOf(Scalar::kF32, {4}, Numbers{1, -2, 3, 4}).data);
