@@ -10,10 +10,9 @@
 namespace tg {
 namespace {
 
-// A kernel of more results is no faster, only longer. On a CPU, where a launch costs little, eight
-// products of one shape are two calls of one kernel, which is compiled in half the time: queries,
-// keys, values and a gate are four.
-size_t MostSiblings(const Target& target) { return target.is_gpu ? 8 : 4; }
+// A kernel of more results is no faster, only longer: queries, keys, values and a gate are four.
+// Eight products of one shape are two calls of one kernel, which is compiled in half the time.
+constexpr size_t kMostSiblings = 4;
 
 bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) {
   return std::any_of(a.begin(), a.end(),
@@ -66,8 +65,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
                                         [&](size_t k) { return WriteOneBuffer(drafts[k], d); });
         const bool fits =
             options.max_inputs == 0 || static_cast<int64_t>(all.size()) <= options.max_inputs;
-        if (!Shares(inputs[g], d.inputs) || groups[g].size() >= MostSiblings(target) || !fits ||
-            !apart)
+        if (!Shares(inputs[g], d.inputs) || groups[g].size() >= kMostSiblings || !fits || !apart)
           continue;
         groups[g].push_back(i);
         inputs[g] = std::move(all);

@@ -77,6 +77,22 @@ void UpcastMasked(Tuner& t) {
   }
 }
 
+// Whether tiles of so many times as many results, whose terms work-items share (ShareReduces),
+// still leave enough of these for the device.
+bool LeavesEnough(const Tuner& t, int64_t times) {
+  NodeMap<int64_t> terms;
+  int64_t longest = 1;
+  for (const BaseAxis& b : t.schedule().base) {
+    const UOp* reduce = t.ReduceOf(b);
+    if (!reduce) continue;
+    int64_t& n = terms[reduce];
+    n = std::max<int64_t>(n, 1) * b.max_size;
+    longest = std::max(longest, n);
+  }
+  const int64_t share = std::clamp<int64_t>(longest / 32, 1, 64);
+  return t.WorkItems() / times * share >= EnoughItems(t);
+}
+
 // Axes along which some operand stays the same, by 3 or 4: each load then serves several results.
 void UpcastBroadcast(Tuner& t) {
   while (t.WorkItems() >= 1024) {
@@ -85,7 +101,11 @@ void UpcastBroadcast(Tuner& t) {
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.HasLanes(i) || t.IsSymbolic(i)) continue;
       for (int64_t amount : {int64_t{3}, int64_t{4}}) {
-        if (t.Size(i) % amount != 0) continue;
+        // What three and four do not divide is padded to fours, if that wastes little.
+        if (t.Size(i) % amount != 0) {
+          const bool pads = amount == 4 && t.Size(i) % 3 != 0 && t.TakesTiles(i, amount);
+          if (!pads || !LeavesEnough(t, amount)) continue;
+        }
         bool reused = false;
         int64_t moving = 0, strides = 0;
         for (const Access& a : t.accesses()) {
@@ -104,7 +124,7 @@ void UpcastBroadcast(Tuner& t) {
     }
     if (choices.empty()) return;
     const auto [moving, strides, axis, amount] = *std::min_element(choices.begin(), choices.end());
-    if (!t.Try("upcast", axis, amount)) return;
+    if (!t.Upcast(axis, amount)) return;
   }
 }
 

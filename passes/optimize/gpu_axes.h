@@ -14,6 +14,9 @@ namespace tg {
 // three, which wait for each other.
 int64_t MostItems(const Tuner& t);
 
+// Work-items that keep the device busy: of a kernel of fewer, several may share a reduce.
+int64_t EnoughItems(const Tuner& t);
+
 // The position of the axis of that name, which there is.
 size_t AxisOf(const Tuner& t, std::string_view name);
 

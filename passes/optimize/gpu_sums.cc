@@ -134,8 +134,8 @@ bool Sums(Tuner& t) {
   if (along == all.size() && !Nests(t)) return GroupAlong(t, all);
   if (along > 0 || all.size() > 1) return false;
   const AxisList globals = t.Axes(AxisKind::kGlobal);
-  const int64_t wanted = int64_t{t.target().compute_units} * 512;
-  if (globals.empty() || t.IsSymbolic(globals.back()) || t.WorkItems() >= wanted) return false;
+  if (globals.empty() || t.IsSymbolic(globals.back())) return false;
+  if (t.WorkItems() >= EnoughItems(t)) return false;
   const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), 32);
   const int64_t share =
       GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(MostItems(t) / 32, 16));
@@ -207,10 +207,8 @@ bool GroupReduce(Tuner& t) {
 void ShareReduces(Tuner& t) {
   // Fewer steps of a work-item than this do not pay for adding up its sums.
   constexpr int64_t kLeastSteps = 8, kMost = 64;
-  const int64_t items = t.WorkItems(), wanted = int64_t{t.target().compute_units} * 512;
-  // Many products one after the other are long work: the last groups leave the device to itself.
-  constexpr size_t kMany = 4;
-  int64_t share = ReducesOf(t) > kMany && items < 2 * wanted ? 8 : 1;
+  const int64_t items = t.WorkItems(), wanted = EnoughItems(t);
+  int64_t share = 1;
   while (items * share < wanted && share < kMost) share *= 2;
   // All reduces are to be shared alike: the longest decides.
   const std::vector<std::string> names = FirstAxes(t);
