@@ -26,6 +26,8 @@ double Greatest(Scalar s) { return DoubleFromBits(s, BitsFromDouble(s, kInf) - 1
 
 double PowError(Approx a, Approx b, double y) {
   if (a.e >= std::fabs(a.v)) return kInf;
+  // A power of a negative number is one where the exponent is an integer.
+  if (a.v < 0 && b.e > 0) return kInf;
   const double t =
       std::fabs(b.v) * a.e / (std::fabs(a.v) - a.e) + b.e * std::fabs(std::log(std::fabs(a.v)));
   return 2 * std::fabs(y) * std::expm1(t);

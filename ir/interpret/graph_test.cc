@@ -366,6 +366,22 @@ TEST(Graph, ProductThatOverflowsInOneOrderMayBeAnything) {
   EXPECT_LT(error_of(1), 3);
 }
 
+// (-3)^(-3), of sums that may be a little off: only an integer has a power of a negative number.
+TEST(Graph, PowerOfNegativeNumberMayBeAnything) {
+  auto graph = ParseOrDie(
+      Graph("f32[1, 2]", "f32[1, 1]", R"(  %s = reduce_axis %x {op = add, axes = [1]} : f32
+  %r = pow %s, %s : f32
+)"));
+  InterpretOptions options;
+  options.track_error = true;
+  const auto error_of = [&](double term) {
+    const auto y = Interpret(*graph, "main", {{"x", F32({1, 2}, {term, 2 * term})}}, {}, options);
+    return y.ok() ? y->at("y").error[0] : -1;
+  };
+  EXPECT_TRUE(std::isinf(error_of(-1)));
+  EXPECT_LT(error_of(1), 1e-3);
+}
+
 TEST(TensorOps, SumErrorBound) {
   const Tensor x =
       MakeTensor(Scalar::kF32, {2, 2}, BufferOf(Scalar::kF32, {4}, Numbers{1, -2, 3, 4}).data);
