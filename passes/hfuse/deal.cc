@@ -26,9 +26,15 @@ std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group, std::span<const
     // parts are ahead of the next one.
     const UOp *behind = number(0), *then = number(ahead(1));
     for (int64_t run = 1; run < num_runs; ++run) {
-      const UOp* is_earlier = made(b.Lt(group, number(first(run))));
-      behind = made(b.Where(is_earlier, behind, number(first(run) - ahead(run))));
-      then = made(b.Where(is_earlier, then, number(ahead(run + 1))));
+      const UOp* is_earlier = nullptr;
+      const auto from_run_on = [&](const UOp* before_it, int64_t n) {
+        const UOp* value = number(n);
+        if (value == before_it) return value;
+        if (!is_earlier) is_earlier = made(b.Lt(group, number(first(run))));
+        return made(b.Where(is_earlier, before_it, value));
+      };
+      behind = from_run_on(behind, first(run) - ahead(run));
+      then = from_run_on(then, ahead(run + 1));
     }
     const UOp* at = made(b.Sub(group, behind));
     const UOp* is_before = made(b.Lt(at, then));
