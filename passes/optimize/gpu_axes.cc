@@ -8,12 +8,6 @@ namespace tg {
 
 int64_t MostItems(const Tuner& t) { return std::min(256, t.target().max_group_size); }
 
-int64_t MostItems(const Tuner& t, int64_t groups, int64_t row) {
-  constexpr int64_t kLongRow = 8192, kMost = 1024;
-  const bool alone = groups <= t.target().compute_units && row >= kLongRow;
-  return alone ? std::min<int64_t>(kMost, t.target().max_group_size) : MostItems(t);
-}
-
 int64_t EnoughItems(const Tuner& t) { return int64_t{t.target().compute_units} * 512; }
 
 size_t AxisOf(const Tuner& t, std::string_view name) {

@@ -13,9 +13,6 @@ namespace tg {
 // Work-items of the largest groups that are made: larger ones leave a multiprocessor with two or
 // three, which wait for each other.
 int64_t MostItems(const Tuner& t);
-// The same for groups that each go through a row of so many elements: all that there may be, where
-// each multiprocessor has one group at most and there is much to do for it.
-int64_t MostItems(const Tuner& t, int64_t groups, int64_t row);
 
 // Work-items that keep the device busy: of a kernel of fewer, several may share a reduce.
 int64_t EnoughItems(const Tuner& t);

@@ -50,7 +50,7 @@ bool GroupAlong(Tuner& t, const std::vector<AxisList>& reduces) {
     if (t.IsSymbolic(i)) return false;
     terms *= t.Size(i);
   }
-  const int64_t most = MostItems(t, t.WorkItems(), terms);
+  const int64_t most = MostItems(t);
   const size_t num_axes = names[0].size();
   if (t.Size(reduces[0].back()) < 64 && terms < 8 * most) return false;
   for (auto& of_one : names) of_one.back() = InFoursPadded(t, "unroll", of_one.back(), most);
