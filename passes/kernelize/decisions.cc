@@ -91,10 +91,10 @@ std::string Planner::Decide(const UOp* u) {
   const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
   const double items = parallel * RowItems(target_, size / parallel);
   const double seconds = cost_.ReduceSeconds(u, size) + cone.row_seconds;
-  // One work-item makes one of them after the other, with an addition for each that waits for the
-  // one before: a quarter of a core's speed.
-  const double slower = target_.is_gpu ? 1 : 4;
-  const double lost = seconds * slower *
+  // One core makes one of them after the other, with an addition for each that waits for the one
+  // before: a quarter of its speed.
+  constexpr double kInTurn = 4;
+  const double lost = seconds * (target_.is_gpu ? 1 : kInTurn) *
                       (1 / Utilization(target_, parallel, size / parallel) -
                        1 / Utilization(target_, size, cone.terms));
   // Else what its rows share might have to be stored in its stead.

@@ -19,7 +19,8 @@ namespace tg {
 //  - a tensor of one constant is a scalar to elementwise ops (uniform.h);
 //  - buffer_view becomes a reshape and a shrink;
 //  - a chain of copies between devices becomes one, or none (placement.h);
-//  - a long reduce with few results becomes two, unless the module forbids reassociation.
+//  - a long reduce with few results becomes two, unless the module forbids reassociation or groups
+//    of work-items keep a GPU busy.
 absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
                           NodeSet& fused, RootOrder& order);
 

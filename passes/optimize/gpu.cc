@@ -89,8 +89,8 @@ bool LeavesEnough(const Tuner& t, int64_t times) {
     n = std::max<int64_t>(n, 1) * b.max_size;
     longest = std::max(longest, n);
   }
-  const int64_t share = std::clamp<int64_t>(longest / 32, 1, 64);
-  return t.WorkItems() / times * share >= EnoughItems(t);
+  constexpr int64_t kUnrolled = 4;
+  return t.WorkItems() / times * MostShares(longest / kUnrolled) >= EnoughItems(t);
 }
 
 // Axes along which some operand stays the same, by 3 or 4: each load then serves several results.

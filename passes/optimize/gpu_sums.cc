@@ -13,12 +13,14 @@ namespace {
 // The axes of each reduce that are loops.
 std::vector<AxisList> AxesByReduce(const Tuner& t) {
   std::vector<AxisList> out;
-  const UOp* last = nullptr;
+  NodeMap<size_t> number;  // 1 + the place in `out`, by reduce
   for (size_t i : t.Axes(AxisKind::kReduce)) {
-    const UOp* reduce = t.ReduceOf(t.schedule().base[t.schedule().axes[i].base]);
-    if (out.empty() || reduce != last) out.emplace_back();
-    out.back().push_back(i);
-    last = reduce;
+    size_t& n = number[t.schedule().base[t.schedule().axes[i].base].reduce];
+    if (n == 0) {
+      out.emplace_back();
+      n = out.size();
+    }
+    out[n - 1].push_back(i);
   }
   return out;
 }
@@ -97,14 +99,10 @@ int64_t Steps(const Tuner& t, const std::vector<std::string>& names) {
 // Fewer results of an inner reduce than this are no work for a group.
 constexpr int64_t kFewNested = 32;
 
-// The first axis of each reduce that is a loop.
+// The first of these of each reduce.
 std::vector<std::string> FirstAxes(const Tuner& t) {
   std::vector<std::string> names;
-  NodeSet seen;
-  for (size_t i : t.Axes(AxisKind::kReduce)) {
-    const ScheduledAxis& axis = t.schedule().axes[i];
-    if (seen.Insert(t.schedule().base[axis.base].reduce)) names.push_back(axis.name);
-  }
+  for (const AxisList& axes : AxesByReduce(t)) names.push_back(t.schedule().axes[axes[0]].name);
   return names;
 }
 
@@ -204,22 +202,25 @@ bool GroupReduce(Tuner& t) {
   return !group.empty();
 }
 
-void ShareReduces(Tuner& t) {
+int64_t MostShares(int64_t steps) {
   // Fewer steps of a work-item than this do not pay for adding up its sums.
   constexpr int64_t kLeastSteps = 8, kMost = 64;
-  const int64_t items = t.WorkItems(), wanted = EnoughItems(t);
-  int64_t share = 1;
-  while (items * share < wanted && share < kMost) share *= 2;
+  return std::clamp<int64_t>(steps / kLeastSteps, 1, kMost);
+}
+
+void ShareReduces(Tuner& t) {
   // All reduces are to be shared alike: the longest decides.
   const std::vector<std::string> names = FirstAxes(t);
-  int64_t longest = 0;
+  int64_t longest = 0, divides = INT64_MAX;
   for (const std::string& name : names) {
     const size_t i = AxisOf(t, name);
     if (t.IsSymbolic(i)) return;
     longest = std::max(longest, t.Size(i));
-    share = std::min(share, PowerOfTwoDivisor(t.Size(i), t.Size(i) / 2));
+    divides = std::min(divides, PowerOfTwoDivisor(t.Size(i), t.Size(i) / 2));
   }
-  while (share * kLeastSteps > longest) share /= 2;
+  const int64_t items = t.WorkItems(), most = std::min(divides, MostShares(longest));
+  int64_t share = 1;
+  while (items * share < EnoughItems(t) && 2 * share <= most) share *= 2;
   if (share < 2 || names.empty()) return;
   if (!t.Try("group", AxisOf(t, names[0]), share)) return;
   const std::string group = t.schedule().axes[t.Axes(AxisKind::kGroup).back()].name;

@@ -21,6 +21,9 @@ bool NestedWindows(Tuner& t);
 // Few results: a group of work-items for each.
 bool GroupReduce(Tuner& t);
 
+// How many work-items may share a reduce of so many steps.
+int64_t MostShares(int64_t steps);
+
 // Some work-items for each tile of results, which share the terms of its reduces, where there are
 // too few tiles for the device. Once the tiles are made.
 void ShareReduces(Tuner& t);
