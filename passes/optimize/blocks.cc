@@ -114,11 +114,14 @@ int64_t PartsInCache(const Tuner& t, LoopSet along) {
     (is_loop ? loops : groups).emplace_back(i, t.Size(i));
   }
   if (loops.empty()) return 1;
+  const AxisList around = t.Axes(AxisKind::kLoop);
+  for (size_t i : around) groups.emplace_back(i, t.Size(i));
   double copied = 0;  // elements, for one part
   for (const UOp* load : t.packed()) copied += Elements(t.ShapeOf(load));
   const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes)};
   const auto [axis, size] = loops.front();
-  const auto best_of = [&](const Traffic& traffic) {
+  const auto best_of = [&](Traffic traffic) {
+    if (!around.empty()) traffic.AddStores();
     int64_t best = 1;
     double least = 0;
     for (int64_t parts = 1; parts <= size; ++parts) {

@@ -25,7 +25,8 @@ bool LoopInCache(Tuner& t, int64_t groups, Own own = Own::kAny);
 
 // Into how many parts the outermost global axis of `along`, base axes that become loops, is best
 // cut, so that groups which read the same part of memory follow each other while it is in a core's
-// cache: 1 where all of it stays there. Each part copies what is packed for it.
+// cache: 1 where all of it stays there. Each part copies what is packed for it. Loops that there
+// are already are around those of `along`, and write pieces of the same lines of memory.
 int64_t PartsInCache(const Tuner& t, LoopSet along);
 
 // Lets the groups follow each other along another axis first, if they then find more of what they

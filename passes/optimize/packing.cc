@@ -1,6 +1,7 @@
 #include "passes/optimize/packing.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
@@ -33,6 +34,17 @@ void LoopOverSame(Tuner& t, LoopSet same, int64_t groups, int64_t wanted, bool d
     groups *= parts;
   }
   t.LoopAlong(same);
+}
+
+// Whether a step along this axis writes another piece of the same lines of memory, each less than
+// half of one.
+bool SharesLines(const Tuner& t, size_t axis) {
+  return llvm::any_of(t.accesses(), [&](const Access& a) {
+    if (!a.is_store()) return false;
+    const int64_t apart =
+        std::abs(t.Stride(a, axis).value_or(0)) * ByteSize(a.node->src(1)->dtype.scalar());
+    return apart != 0 && apart < t.target().cache_line / 2;
+  });
 }
 
 // Of one load, for the lanes of one vector: what may be read again from a core's cache.
@@ -83,14 +95,24 @@ void LoopOverPacked(Tuner& t) {
       return !llvm::is_contained(t.packed(), a.node) || t.Stride(a, i) == 0;
     });
   };
-  LoopSet along = 0;
-  int64_t groups = 1;
+  LoopSet along = 0, in_lines = 0;
+  int64_t groups = 1, steps = 1, pieces = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if (same(i))
-      along |= LoopBit(t.schedule().axes[i].base);
-    else
+    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
+    if (same(i)) {
+      along |= bit, steps *= t.Size(i);
+    } else if (SharesLines(t, i)) {
+      in_lines |= bit, pieces *= t.Size(i);
+    } else {
       groups *= t.Size(i);
+    }
   }
+  // Groups that write pieces of the same lines take them from each other: one writes whole lines,
+  // with a copy for each piece, where there are enough without.
+  if (groups * steps >= FewestGroups(t))
+    t.LoopAlong(in_lines);
+  else
+    groups *= pieces;
   const int64_t parts = PartsInCache(t, along);
   LoopOverSame(t, along, groups, std::max(FewestGroups(t), groups * parts), /*deals=*/false);
   if (parts == 1) return;

@@ -65,24 +65,38 @@ double Traffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes,
     }
   }
   double sum = 0;
-  for (double r : read) sum += r;
+  for (size_t i = 0; i < n; ++i) sum += loads_[i].times * read[i];
   return sum;
+}
+
+Traffic::Load Traffic::LoadOf(const Access& a) const {
+  const UOp* memory = a.node->src(0);
+  while (memory->num_srcs > 0) memory = memory->src(0);
+  const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
+  const auto whole = element * static_cast<double>(memory->dtype.size());
+  Load load = {.slot = a.slot, .element = element, .whole = whole};
+  load.is_packed = llvm::is_contained(t_.packed(), a.node);
+  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+    const std::optional<int64_t> stride = t_.Stride(a, i);
+    load.strides.push_back(stride ? std::abs(*stride) : INT64_MAX);
+    if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, load, i, t_.Size(i));
+  }
+  return load;
+}
+
+void Traffic::AddStores() {
+  for (const Access& a : t_.accesses()) {
+    if (!a.is_store()) continue;
+    loads_.push_back(LoadOf(a));
+    loads_.back().times = 2;
+  }
 }
 
 void Traffic::AddLoads(const NodeSet* of, size_t store) {
   for (const Access& a : t_.accesses()) {
     if (a.is_store() || (of && !of->Contains(a.node))) continue;
-    const UOp* memory = a.node->src(0);
-    while (memory->num_srcs > 0) memory = memory->src(0);
-    const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
-    const auto whole = element * static_cast<double>(memory->dtype.size());
-    Load load = {a.slot, {},    {},    element,
-                 whole,  store, false, llvm::is_contained(t_.packed(), a.node)};
-    for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-      const std::optional<int64_t> stride = t_.Stride(a, i);
-      load.strides.push_back(stride ? std::abs(*stride) : INT64_MAX);
-      if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, load, i, t_.Size(i));
-    }
+    Load load = LoadOf(a);
+    load.store = store;
     // Reduces that read the same read it once, if it stays.
     bool is_mine = false;
     for (const Load& other : loads_) {

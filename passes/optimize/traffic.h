@@ -31,6 +31,10 @@ class Traffic {
   // `own_loops`: so many of the innermost loops each store, or sum that is kept, has for itself.
   explicit Traffic(const Tuner& t, size_t own_loops = 0);
 
+  // Counts what is stored too: a line is fetched and written back for each part of it, unless it
+  // stays.
+  void AddStores();
+
   // Bytes that are read from beyond each cache, in whole lines, times what they cost: a loop reads
   // what is within it again in each step, unless all that its body reads stays in the cache from
   // one step to the next; then what a step shares with the one before is read once.
@@ -44,14 +48,16 @@ class Traffic {
     Strides inside;                          // of all that is not around
     llvm::SmallVector<int64_t, 12> strides;  // by axis; no less where it is not linear
     double element, whole;                   // bytes of one, and of all of the argument
-    size_t store;                            // in whose loop
-    bool is_again;                           // a store before this one reads the same
-    bool is_packed;                          // what a group reads lies together
+    size_t store = 0;                        // in whose loop
+    bool is_again = false;                   // a store before this one reads the same
+    bool is_packed = false;                  // what a group reads lies together
+    double times = 1;                        // that it goes through memory
   };
 
   double BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes, const Cache& cache) const;
   // Those of `of`; null: all.
   void AddLoads(const NodeSet* of, size_t store);
+  Load LoadOf(const Access& a) const;
   static void Add(Strides& strides, const Load& load, size_t axis, int64_t steps);
   bool Same(const Load& a, const Load& b) const;
   // Adds the loop of `nest` with number `level` around those from the next one on.
