@@ -47,6 +47,7 @@ std::vector<Target> MakePresets() {
   gpu.compute_units = 16;
   gpu.bytes_per_second = 3e11;
   gpu.flops_per_second = 5e12;
+  gpu.launch_seconds = 8e-6;
   all.push_back(gpu);
 
   Target plain = gpu;

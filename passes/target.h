@@ -3,6 +3,7 @@
 #ifndef TG_PASSES_TARGET_H_
 #define TG_PASSES_TARGET_H_
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <span>
@@ -61,6 +62,17 @@ struct Target {
   // Kernels that one launch makes at most, each with groups of its own. A kernel of a GPU takes as
   // many registers as the hungriest of its parts, which leaves room for fewer work-items of others.
   int fused_launches = 1;
+
+  // Work-items of the largest groups that are made: of a GPU's larger ones a multiprocessor has two
+  // or three, which wait for each other.
+  int64_t MostItems() const { return std::min(256, max_group_size); }
+  // The same for groups that each go through a row of so many elements: all that there may be,
+  // where each multiprocessor has one group at most and there is much to do for it.
+  int64_t MostItems(double groups, double row) const {
+    constexpr double kLongRow = 8192;
+    const bool alone = groups <= compute_units && row >= kLongRow;
+    return alone ? std::min(1024, max_group_size) : MostItems();
+  }
 
   // Words of 32 bits that the sums of a loop may take in registers, beside what is loaded for them:
   // on a CPU half of its vectors; on a GPU two vectors of four, which leave registers for many

@@ -30,8 +30,7 @@ double OpWeight(Op op) {
 }
 
 namespace {
-// Work-items that share a row on a GPU.
-constexpr double kRowItems = 256, kLeastRowItems = 32;
+constexpr double kLeastRowItems = 32;  // that share a row on a GPU
 constexpr double kGateWeight = 16;
 // Rows with what they keep that a work-item makes side by side, and the fewest for which a group
 // must have memory.
@@ -43,14 +42,15 @@ int64_t WantedParallelism(const Target& target) {
   return int64_t{target.compute_units} * (target.is_gpu ? 256 : 4);
 }
 
-double RowItems(const Target& target, double row) {
-  return !target.is_gpu || row < kLeastRowItems ? 1 : std::min(row, kRowItems);
+double RowItems(const Target& target, double parallel, double row) {
+  if (!target.is_gpu || row < kLeastRowItems) return 1;
+  return std::min(row, static_cast<double>(target.MostItems(parallel, row)));
 }
 
 double Utilization(const Target& target, double parallel, double row) {
   if (!target.is_gpu) return std::min(1.0, parallel / target.compute_units);
   const double want = static_cast<double>(WantedParallelism(target));
-  return std::min(1.0, parallel * RowItems(target, row) / want);
+  return std::min(1.0, parallel * RowItems(target, parallel, row) / want);
 }
 
 double CostModel::Elements(const UOp* u) {

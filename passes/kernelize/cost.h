@@ -86,8 +86,9 @@ class CostModel {
 
 // Results that a kernel should have at least, so that the device has work everywhere.
 int64_t WantedParallelism(const Target& target);
-// How many work-items of a group share a row of `row` results or terms: 1 but on a GPU.
-double RowItems(const Target& target, double row);
+// How many work-items of a group share each of `parallel` rows of `row` results or terms: 1 but on
+// a GPU.
+double RowItems(const Target& target, double parallel, double row);
 // How much of the device `parallel` rows of work keep busy, each of which `row` work-items of a
 // group may share: 0 to 1.
 double Utilization(const Target& target, double parallel, double row);

@@ -89,7 +89,7 @@ std::string Planner::Decide(const UOp* u) {
   }
   // A reduce inside another one runs only as often in parallel as the outer kernel's results.
   const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
-  const double items = parallel * RowItems(target_, size / parallel);
+  const double items = parallel * RowItems(target_, parallel, size / parallel);
   const double seconds = cost_.ReduceSeconds(u, size) + cone.row_seconds;
   // One core makes one of them after the other, with an addition for each that waits for the one
   // before: a quarter of its speed.

@@ -5,6 +5,7 @@
 
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/indexing.h"
 
 namespace tg {
 
@@ -100,13 +101,22 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
   }
   const UOp* part = b_.Store(b_.IndexPtr(before, place(specials)), x);
   const UOp* barrier = b_.context().Make(Op::kBarrier, kVoid, {part});
-  if (specials.size() == 1) {
-    const int64_t n = specials[0]->src(0)->word();
-    if (n == 4 || n >= 8) {
-      const auto at = [&](const UOp* i) { return place({i}); };
-      const UOp* one = CombineTree(op, t, mem, barrier, specials[0], at);
-      return b_.Load(b_.IndexPtr(one, at(b_.Index(0))), nullptr, t.lanes());
+  int64_t parts = 1;
+  for (const UOp* s : specials) parts *= s->src(0)->word();
+  if (parts == 4 || parts >= 8) {
+    // Along one axis after the other: those at 0 of the earlier ones have the sums along these.
+    const UOp* token = barrier;
+    const UOp* first = nullptr;
+    std::vector<const UOp*> at = specials;
+    for (size_t k = 0; k < specials.size(); ++k) {
+      token = CombineTree(op, t, mem, token, specials[k], first, [&](const UOp* i) {
+        at[k] = i;
+        return place(at);
+      });
+      at[k] = b_.Index(0);
+      first = Both(b_, first, b_.Lt(specials[k], b_.Index(1)));
     }
+    return b_.Load(b_.IndexPtr(b_.After(mem, UOpSpan(&token, 1)), place(at)), nullptr, t.lanes());
   }
   std::vector<const UOp*> ranges;
   for (const UOp* s : specials) ranges.push_back(b_.Range(s->src(0)));
@@ -115,14 +125,14 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
 }
 
 const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp* token,
-                                       const UOp* special,
+                                       const UOp* special, const UOp* who,
                                        llvm::function_ref<const UOp*(const UOp*)> place) {
   int64_t left = special->src(0)->word();
   while (left > 1) {
     // A power of two of parts is left after each step.
     const int64_t half = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(left))) / 2;
     const UOp* before = b_.After(mem, UOpSpan(&token, 1));
-    const UOp* mine = b_.Lt(special, b_.Index(left - half));
+    const UOp* mine = Both(b_, who, b_.Lt(special, b_.Index(left - half)));
     const UOp* own = b_.IndexPtr(before, place(special), mine);
     const UOp* other = b_.IndexPtr(before, place(b_.Add(special, b_.Index(half))), mine);
     const UOp* sum =
@@ -130,7 +140,7 @@ const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp
     token = b_.context().Make(Op::kBarrier, kVoid, {b_.Store(own, sum)});
     left = half;
   }
-  return b_.After(mem, UOpSpan(&token, 1));
+  return token;
 }
 
 void MakeReducesExplicit(Body& body) {

@@ -40,9 +40,9 @@ class ReduceLowering {
 
  private:
   // The parts at place(0 .. n - 1) of `mem` after `token`, where n is the size of `special`,
-  // combined into the first; the memory after that.
+  // combined into the first by the work-items for which `who` holds (null: all); what to wait for.
   const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
-                         llvm::function_ref<const UOp*(const UOp*)> place);
+                         const UOp* who, llvm::function_ref<const UOp*(const UOp*)> place);
 
   Builder& b_;
   int64_t max_accumulators_;

@@ -6,8 +6,6 @@
 
 namespace tg {
 
-int64_t MostItems(const Tuner& t) { return std::min(256, t.target().max_group_size); }
-
 int64_t EnoughItems(const Tuner& t) { return int64_t{t.target().compute_units} * 512; }
 
 size_t AxisOf(const Tuner& t, std::string_view name) {

@@ -10,10 +10,6 @@
 
 namespace tg {
 
-// Work-items of the largest groups that are made: larger ones leave a multiprocessor with two or
-// three, which wait for each other.
-int64_t MostItems(const Tuner& t);
-
 // Work-items that keep the device busy: of a kernel of fewer, several may share a reduce.
 int64_t EnoughItems(const Tuner& t);
 

@@ -8,16 +8,22 @@
 namespace tg {
 namespace {
 
+// How many rows there are, which are along the axes `shared`.
+int64_t Rows(const Tuner& t, LoopSet shared) {
+  int64_t rows = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) rows *= t.Size(i);
+  }
+  return rows;
+}
+
 // Rows whose results are kept inside the kernel, made together where they share what is loaded for
 // them and enough groups are left: four by each work-item, and by as many work-items as there is
 // memory for. How many of the latter. `steps`: what the others of a group share of a row.
 int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
   const int64_t room = t.schedule().StagedBytes();
   if (room == 0) return 1;
-  int64_t groups = 1;
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) groups *= t.Size(i);
-  }
+  const int64_t groups = Rows(t, shared);
   // Each work-item has its parts of the sums that a group makes together.
   int64_t parts = 0;
   LoopSet apart = shared;  // a reduce that varies along these is one work-item's
@@ -30,7 +36,7 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
     if (!reduce || (t.schedule().varies[n] & apart) != 0 || !sums.Insert(reduce)) continue;
     parts += ByteSize(reduce->dtype.scalar());
   }
-  const int64_t most = MostItems(t);
+  const int64_t most = t.target().MostItems();
   const auto fits = [&](int64_t lanes, int64_t items, int64_t left) {
     const int64_t group = items * GreatestDivisor(steps, most / items);
     const int64_t bytes = lanes * items * room + group * lanes * parts;
@@ -72,13 +78,16 @@ void TuneGpuRows(Tuner& t, LoopSet shared) {
     const bool along = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
     if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.schedule().axes[i].name;
   }
-  if (!row.empty()) row = InFoursPadded(t, "upcast", row, MostItems(t));
+  int64_t most = t.target().MostItems();
+  if (!row.empty() && t.schedule().StagedBytes() == 0) {
+    most = t.target().MostItems(Rows(t, shared), t.Size(AxisOf(t, row)));
+  }
+  if (!row.empty()) row = InFoursPadded(t, "upcast", row, most);
   const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(AxisOf(t, row)));
   std::string local;
   if (!row.empty()) {
     const size_t axis = AxisOf(t, row);
-    const int64_t most = MostItems(t) / rows;
-    const int64_t items = GreatestDivisor(t.Size(axis), most);
+    const int64_t items = GreatestDivisor(t.Size(axis), most / rows);
     if (items >= 16) {
       const bool whole = items == t.Size(axis);
       if (t.Try("local", axis, items)) local = whole ? row : row + ".1";
@@ -104,7 +113,7 @@ void TuneGpuRows(Tuner& t, LoopSet shared) {
       continue;
     }
     if (base.max_size <= 8 && t.Try("unroll", AxisOf(t, base.name))) continue;
-    const std::string rest = InFoursPadded(t, "unroll", base.name, MostItems(t));
+    const std::string rest = InFoursPadded(t, "unroll", base.name, most);
     if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
   }
 }

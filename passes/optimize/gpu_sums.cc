@@ -52,7 +52,7 @@ bool GroupAlong(Tuner& t, const std::vector<AxisList>& reduces) {
     if (t.IsSymbolic(i)) return false;
     terms *= t.Size(i);
   }
-  const int64_t most = MostItems(t);
+  const int64_t most = t.target().MostItems(t.WorkItems(), terms);
   const size_t num_axes = names[0].size();
   if (t.Size(reduces[0].back()) < 64 && terms < 8 * most) return false;
   for (auto& of_one : names) of_one.back() = InFoursPadded(t, "unroll", of_one.back(), most);
@@ -136,7 +136,7 @@ bool Sums(Tuner& t) {
   if (t.WorkItems() >= EnoughItems(t)) return false;
   const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), 32);
   const int64_t share =
-      GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(MostItems(t) / 32, 16));
+      GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(t.target().MostItems() / 32, 16));
   if (neighbours < 8 || share < 2 || t.IsSymbolic(reduces[0])) return false;
   const std::string first = t.schedule().axes[reduces[0]].name;
   return t.Try("local", globals.back(), neighbours) && t.Try("group", AxisOf(t, first), share);
@@ -163,7 +163,7 @@ bool NestedReduce(Tuner& t) {
   constexpr int64_t kMostShare = 4;
   const std::vector<std::string> outer = OuterReduceAxes(t);
   const int64_t items = Steps(t, outer);
-  if (items < kFewNested || items > MostItems(t)) return false;
+  if (items < kFewNested || items > t.target().MostItems()) return false;
   for (const std::string& name : outer) {
     if (!t.Try("group", AxisOf(t, name))) return false;
   }
@@ -175,7 +175,7 @@ bool NestedReduce(Tuner& t) {
   const AxisList left = t.Axes(AxisKind::kReduce);
   if (left.empty() || t.IsSymbolic(left[0])) return true;
   const int64_t share =
-      PowerOfTwoDivisor(t.Size(left[0]), std::min(kMostShare, MostItems(t) / items));
+      PowerOfTwoDivisor(t.Size(left[0]), std::min(kMostShare, t.target().MostItems() / items));
   if (share > 1) t.Try("group", left[0], share);
   return true;
 }

@@ -79,16 +79,16 @@ absl::Status Launch::CheckRange() const {
     }
     group *= local;  // each factor is below the device's limit: no overflow
   }
+  using Fixed = std::array<size_t, 3>;
+  TG_ASSIGN_OR_RETURN(const Fixed fixed, WorkGroupInfo<Fixed>(context(), kernel_.get(),
+                                                              CL_KERNEL_COMPILE_WORK_GROUP_SIZE));
   TG_ASSIGN_OR_RETURN(const size_t kernel_limit,
                       WorkGroupInfo<size_t>(context(), kernel_.get(), CL_KERNEL_WORK_GROUP_SIZE));
-  const size_t limit = std::min(kernel_limit, device.max_work_group_size);
+  const size_t limit = GroupLimit(fixed == range_.local, kernel_limit, device.max_work_group_size);
   if (group > limit) {
     return InvalidArgument("kernel @", name_, ": a group of ", Sizes(range_.local), " is ", group,
                            " work-items; this kernel can have ", limit, " on ", device.name);
   }
-  using Fixed = std::array<size_t, 3>;
-  TG_ASSIGN_OR_RETURN(const Fixed fixed, WorkGroupInfo<Fixed>(context(), kernel_.get(),
-                                                              CL_KERNEL_COMPILE_WORK_GROUP_SIZE));
   if (fixed != Fixed{0, 0, 0} && fixed != range_.local) {
     return InvalidArgument("kernel @", name_, " was compiled for local size ", Sizes(fixed),
                            ", not ", Sizes(range_.local));

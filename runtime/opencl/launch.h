@@ -3,6 +3,7 @@
 #ifndef TG_RUNTIME_OPENCL_LAUNCH_H_
 #define TG_RUNTIME_OPENCL_LAUNCH_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -53,6 +54,13 @@ struct LaunchTimes {
   uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
   double seconds() const { return static_cast<double>(ended - started) * 1e-9; }
 };
+
+// The most work-items that a group of a kernel can have, of what a driver says of the kernel and of
+// the device. `fixed`: it was compiled for the group's size (NVIDIA's says 256 of it also where
+// that is more, and runs it).
+inline size_t GroupLimit(bool fixed, size_t of_kernel, size_t of_device) {
+  return fixed ? of_device : std::min(of_kernel, of_device);
+}
 
 class Launch {
  public:

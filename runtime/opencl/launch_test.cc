@@ -182,6 +182,12 @@ TEST_F(LaunchTest, RefusesSizesThatDoNotFit) {
   EXPECT_TRUE(Make("fixed_size", {x}, {{8, 2, 1}, {4, 2, 1}}).ok());
 }
 
+TEST(GroupLimit, IsTheDevicesForAKernelOfThatSize) {
+  EXPECT_EQ(GroupLimit(/*fixed=*/true, 256, 1024), 1024u);
+  EXPECT_EQ(GroupLimit(/*fixed=*/false, 256, 1024), 256u);
+  EXPECT_EQ(GroupLimit(/*fixed=*/false, 4096, 1024), 1024u);
+}
+
 TEST_F(LaunchTest, RefusesWrongArguments) {
   const BufferRef x = Upload(RandomFloats(64, 6));
   const NDRange range = {{64, 1, 1}, {16, 1, 1}};
