@@ -202,7 +202,7 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
   // and are to be chosen as each by itself is.
   const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis, Along(axis), false) : Tile();
   const Tile of_terms =
-      tiled && axis == kNoAxis ? TileOfTerms(t_.target().MaxAccumulators()) : Tile();
+      tiled && axis == kNoAxis ? PlainTileOfTerms(t_.target().MaxAccumulators()) : Tile();
   for (const Reduce& r : reduces_) {
     if (only && !only->Contains(r.node)) continue;
     if (axis != kNoAxis && Varies(r.node, axis)) {

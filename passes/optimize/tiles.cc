@@ -1,5 +1,6 @@
 // The part of LaneCosts that says which results are made side by side.
 #include <algorithm>
+#include <tuple>
 
 #include "llvm/ADT/STLExtras.h"
 #include "passes/optimize/lanes.h"
@@ -93,7 +94,39 @@ std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
   return {kNoAxis, 1};
 }
 
-LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
+std::vector<size_t> LaneCosts::AxesByLoads(bool others_next) const {
+  // Several stores or sums may have loops of their own, each with its product.
+  const bool apart = t_.schedule().stores > 1 || !t_.sums().empty();
+  const AxisList globals = t_.Axes(AxisKind::kGlobal);
+  NodeSet served;  // by the axes so far
+  const auto loads_along = [&](size_t axis, bool all) {
+    NodeSet seen;
+    size_t loads = 0;
+    for (size_t n = 0; n < reduce_of_.size(); ++n) {
+      const Access& a = t_.accesses()[n];
+      if (a.is_store() || !reduce_of_[n] || t_.Stride(a, axis) != 0) continue;
+      if (all || !served.Contains(a.node)) loads += seen.Insert(a.node) && (!apart || loads == 0);
+    }
+    return loads;
+  };
+  std::vector<size_t> axes;
+  while (axes.size() < globals.size()) {
+    std::tuple<size_t, size_t, size_t> best;  // loads not served yet, all loads, axis
+    for (size_t i : globals) {
+      if (t_.IsSymbolic(i) || llvm::is_contained(axes, i)) continue;
+      best = std::max(best, {others_next ? loads_along(i, false) : 0, loads_along(i, true), i});
+    }
+    const auto [others, loads, axis] = best;
+    if (loads == 0) break;
+    axes.push_back(axis);
+    for (size_t n = 0; n < reduce_of_.size(); ++n) {
+      if (t_.Stride(t_.accesses()[n], axis) == 0) served.Insert(t_.accesses()[n].node);
+    }
+  }
+  return axes;
+}
+
+LaneCosts::Tile LaneCosts::TileAlong(const std::vector<size_t>& axes, int64_t words) const {
   constexpr int64_t kShort = 6;
   int64_t widest = 1;
   for (const Reduce& reduce : reduces_) {
@@ -101,27 +134,12 @@ LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
     if (last != kNoAxis) widest = std::max(widest, Along(last));
   }
   if (widest == 1) return {};
-  // First the axis that serves most loads: two products of one operand have one each that repeats
-  // along its rows. Several stores or sums may have loops of their own, each with its product.
-  const bool apart = t_.schedule().stores > 1 || !t_.sums().empty();
-  std::vector<std::pair<size_t, size_t>> axes;  // loads, axis
-  for (size_t i : t_.Axes(AxisKind::kGlobal)) {
-    NodeSet seen;
-    size_t loads = 0;
-    for (size_t n = 0; n < reduce_of_.size(); ++n) {
-      const Access& a = t_.accesses()[n];
-      if (a.is_store() || !reduce_of_[n] || t_.Stride(a, i) != 0) continue;
-      loads += seen.Insert(a.node) && (!apart || loads == 0);
-    }
-    if (!t_.IsSymbolic(i) && loads > 0) axes.emplace_back(loads, i);
-  }
-  std::sort(axes.rbegin(), axes.rend());
   Tile tile;
   // A tile for each of them is text for each.
   constexpr int64_t kMostSums = 64;
   const auto tiles = static_cast<int64_t>(t_.schedule().stores + t_.sums().size());
   int64_t most = std::min(words / widest, kMostSums / tiles);
-  for (const auto& [loads, axis] : axes) {
+  for (size_t axis : axes) {
     const int64_t limit = std::min(kTermRows, most), size = t_.Size(axis);
     const bool whole = size <= std::min(kShort, most);
     const int64_t divisor = size % limit == 0    ? limit
@@ -133,6 +151,23 @@ LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
     most /= rows;
   }
   return tile;
+}
+
+LaneCosts::Tile LaneCosts::PlainTileOfTerms(int64_t words) const {
+  return TileAlong(AxesByLoads(false), words);
+}
+
+LaneCosts::Tile LaneCosts::TileOfTerms(int64_t words) const {
+  const auto loads = [&](const Tile& tile) {  // for each product
+    double sum = 0;
+    for (size_t n = 0; n < reduce_of_.size(); ++n) {
+      const Access& a = t_.accesses()[n];
+      if (!a.is_store() && reduce_of_[n]) sum += 1 / ServedBy(a, tile);
+    }
+    return sum;
+  };
+  Tile plain = PlainTileOfTerms(words), other = TileAlong(AxesByLoads(true), words);
+  return loads(other) < loads(plain) ? other : plain;
 }
 
 }  // namespace tg
