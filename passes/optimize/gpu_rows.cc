@@ -79,10 +79,12 @@ void TuneGpuRows(Tuner& t, LoopSet shared) {
     if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.schedule().axes[i].name;
   }
   int64_t most = t.target().MostItems();
-  if (!row.empty() && t.schedule().StagedBytes() == 0) {
-    most = t.target().MostItems(Rows(t, shared), t.Size(AxisOf(t, row)));
+  if (!row.empty()) {
+    if (t.schedule().StagedBytes() == 0) {
+      most = t.target().MostItems(Rows(t, shared), t.Size(AxisOf(t, row)));
+    }
+    row = InFoursPadded(t, "upcast", row, most);
   }
-  if (!row.empty()) row = InFoursPadded(t, "upcast", row, most);
   const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(AxisOf(t, row)));
   std::string local;
   if (!row.empty()) {

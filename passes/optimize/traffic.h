@@ -57,6 +57,7 @@ class Traffic {
   double BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes, const Cache& cache) const;
   // Those of `of`; null: all.
   void AddLoads(const NodeSet* of, size_t store);
+  // What is known of an access by itself.
   Load LoadOf(const Access& a) const;
   static void Add(Strides& strides, const Load& load, size_t axis, int64_t steps);
   bool Same(const Load& a, const Load& b) const;
