@@ -1,6 +1,7 @@
 #include "ir/context.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -12,7 +13,7 @@
 namespace tg {
 namespace {
 
-constexpr size_t kFirstSlots = 256;
+constexpr size_t kFirstSlots = 1024;
 
 inline uint64_t Mix(uint64_t h, uint64_t v) {
   h = (h ^ v) * 0x9fb21c651e98df25ull;
@@ -34,22 +35,24 @@ inline uint32_t HashNode(Op op, const DType& dtype, UOpSpan srcs, Attr attr) {
   return static_cast<uint32_t>(h >> 32);
 }
 
-// Sources are few: a loop costs less than a call of memcmp.
-inline bool SameSources(UOpSpan a, const UOp* u) {
-  if (a.size() != u->num_srcs) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != u->src_tail[i]) return false;
-  }
-  return true;
+// Lists of lanes are long: a sum of products that do not wait for each other.
+uint32_t HashWords(std::span<const int64_t> head, std::span<const int64_t> rest) {
+  uint64_t h = 0, factor = 0xe7037ed1a0b428dbull;
+  const auto add = [&](int64_t word) {
+    h += static_cast<uint64_t>(word) * factor;
+    factor = std::rotl(factor, 23) + 0x8ebc6af09c88c6e3ull;
+  };
+  for (int64_t w : head) add(w);
+  for (int64_t w : rest) add(w);
+  return static_cast<uint32_t>(Mix(h, h >> 32) >> 32);
 }
 
-// A polynomial of the words, mixed at the end: lists of lanes are long.
-uint32_t HashWords(std::span<const int64_t> head, std::span<const int64_t> rest) {
-  constexpr uint64_t kFactor = 0x9fb21c651e98df25ull;
-  uint64_t h = head.size() + rest.size();
-  for (int64_t w : head) h = h * kFactor + static_cast<uint64_t>(w);
-  for (int64_t w : rest) h = h * kFactor + static_cast<uint64_t>(w);
-  return static_cast<uint32_t>(Mix(h, h >> 32) >> 32);
+// A loop costs less than a call of memcmp.
+bool SameWords(std::span<const int64_t> words, const int64_t* others) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] != others[i]) return false;
+  }
+  return true;
 }
 
 uint32_t HashString(std::string_view s) {
@@ -128,7 +131,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   for (; table_[i].node; i = (i + 1) & mask) {
     if (table_[i].hash != hash) continue;
     const UOp* u = nodes_[table_[i].node - 1];
-    if (u->op == op && u->attr == attr && u->dtype == dtype && SameSources(srcs, u)) return u;
+    if (u->op == op && u->attr == attr && u->dtype == dtype && HasSources(u, srcs)) return u;
   }
   auto* u = static_cast<UOp*>(AllocateNode(sizeof(UOp) + srcs.size_bytes()));
   u->op = op;
@@ -147,7 +150,9 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
 
 void Context::Retain(std::vector<const UOp*> nodes) {
   nodes_ = std::move(nodes);
-  table_.assign(SlotsFor(nodes_.size(), kFirstSlots), Slot());
+  // What comes next makes a few times as many.
+  table_.assign(SlotsFor(4 * nodes_.size(), kFirstSlots), Slot());
+  nodes_.reserve(table_.size() / 2);
   next_id_ = 0;
   for (uint32_t id = 0; id < num_nodes(); ++id) {
     auto* u = const_cast<UOp*>(nodes_[id]);
@@ -159,7 +164,7 @@ void Context::Retain(std::vector<const UOp*> nodes) {
 }
 
 const UOp* Context::Rebuild(const UOp* u, const Context& from, UOpSpan srcs) {
-  if (&from == this && SameSources(srcs, u)) return u;
+  if (&from == this && HasSources(u, srcs)) return u;
   return Make(u->op, u->dtype, srcs, &from == this ? u->attr : ImportAttr(u->op, u->attr, from));
 }
 
@@ -185,8 +190,8 @@ Attr Context::InternWords(std::span<const int64_t> head, std::span<const int64_t
   size_t mask = attr_table_.size() - 1;
   size_t i = hash & mask;
   for (; const AttrData* a = attr_table_[i]; i = (i + 1) & mask) {
-    if (a->hash == hash && a->size == size && std::equal(head.begin(), head.end(), a->words) &&
-        std::equal(rest.begin(), rest.end(), a->words + head.size())) {
+    if (a->hash == hash && a->size == size && SameWords(head, a->words) &&
+        SameWords(rest, a->words + head.size())) {
       return {reinterpret_cast<uint64_t>(a)};
     }
   }

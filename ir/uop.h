@@ -73,6 +73,15 @@ struct UOp {
 
 using UOpSpan = std::span<const UOp* const>;
 
+// Whether these are all sources of `u`. They are few: a loop costs less than a call of memcmp.
+inline bool HasSources(const UOp* u, UOpSpan srcs) {
+  if (srcs.size() != u->num_srcs) return false;
+  for (size_t i = 0; i < srcs.size(); ++i) {
+    if (srcs[i] != u->src_tail[i]) return false;
+  }
+  return true;
+}
+
 inline bool IsConst(const UOp* u) { return u->op == Op::kConst; }
 
 // The memory that an address or a state of a memory belongs to, a define_global or scratch; what

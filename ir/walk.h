@@ -14,37 +14,29 @@
 
 namespace tg {
 
-// A set of nodes of one Context, by id.
+// A set of nodes of one Context, by id. A byte each: of bits, neighbours would wait for each other.
 class NodeSet {
  public:
   // True if `u` was not in the set.
   bool Insert(const UOp* u) {
-    const size_t word = u->id >> 6;
-    if (word >= bits_.size()) bits_.resize(word + 1 + word / 2);
-    const uint64_t bit = 1ull << (u->id & 63);
-    if (bits_[word] & bit) return false;
-    bits_[word] |= bit;
-    return true;
+    if (u->id >= in_.size()) in_.resize(u->id + 1 + u->id / 2);
+    return InsertReserved(u);
   }
   // Makes room for the nodes up to `u`.
   void Reserve(const UOp* u) {
-    if (const size_t words = (u->id >> 6) + 1; bits_.size() < words) bits_.resize(words);
+    if (in_.size() <= u->id) in_.resize(u->id + 1);
   }
   // Insert where there is room.
   bool InsertReserved(const UOp* u) {
-    uint64_t& word = bits_[u->id >> 6];
-    const uint64_t bit = 1ull << (u->id & 63);
-    if (word & bit) return false;
-    word |= bit;
+    uint8_t& in = in_[u->id];
+    if (in) return false;
+    in = 1;
     return true;
   }
-  bool Contains(const UOp* u) const {
-    const size_t word = u->id >> 6;
-    return word < bits_.size() && (bits_[word] >> (u->id & 63) & 1);
-  }
+  bool Contains(const UOp* u) const { return u->id < in_.size() && in_[u->id]; }
 
  private:
-  std::vector<uint64_t> bits_;
+  std::vector<uint8_t> in_;
 };
 
 // A map from the nodes of one Context to T, by id. T() means "absent" to whoever reads.

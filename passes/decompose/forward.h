@@ -2,8 +2,6 @@
 #ifndef TG_PASSES_DECOMPOSE_FORWARD_H_
 #define TG_PASSES_DECOMPOSE_FORWARD_H_
 
-#include <algorithm>
-
 #include "ir/builder.h"
 #include "ir/module.h"
 #include "ir/walk.h"
@@ -16,8 +14,7 @@ inline UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
 
 // `u` with these sources; `u` itself where they are its own.
 inline const UOp* WithSources(Builder& b, const UOp* u, UOpSpan srcs) {
-  if (std::equal(srcs.begin(), srcs.end(), u->srcs().begin(), u->srcs().end())) return u;
-  return b.context().Make(u->op, u->dtype, srcs, u->attr);
+  return HasSources(u, srcs) ? u : b.context().Make(u->op, u->dtype, srcs, u->attr);
 }
 
 // Calls f(old node, its new sources) for every node of `order`, which is all that the root reaches,
