@@ -9,6 +9,7 @@
 #include "ir/context.h"
 #include "ir/module_flags.h"
 #include "ir/uop.h"
+#include "ir/walk.h"
 #include "passes/analysis/bounds.h"
 #include "passes/analysis/order.h"
 
@@ -23,6 +24,8 @@ struct RuleContext {
   ModuleFlags flags;  // of the module
   // For functions that simplify on their own; it must not run their rules. May be null.
   Rewriter* nested = nullptr;
+  // Gates that are known to be as CanonicalAnd leaves them.
+  NodeSet canonical_gates{};
 };
 
 // Returns what `u` becomes, or null where the rule does not apply.

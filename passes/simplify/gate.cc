@@ -50,7 +50,7 @@ const UOp* SimplifyUnder(const UOp* gate, const UOp* value, RuleContext& rc) {
 }
 
 const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
-  if (!u->dtype.is_bool()) return nullptr;
+  if (!u->dtype.is_bool() || rc.canonical_gates.Contains(u)) return nullptr;
   Clauses clauses;
   if (!SplitAnd(u, clauses)) return nullptr;
   const auto zero = [&] { return UniformConst(rc.ctx, u->dtype, 0); };
@@ -79,8 +79,10 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
   if (clauses.empty()) return UniformConst(rc.ctx, u->dtype, 1);
   // What belongs to one loop is one condition: gates that differ in the rest share it.
   const UOp *all = nullptr, *here = nullptr;
+  // Some of the clauses say no more about each other than all of them.
   const auto add = [&](const UOp*& to, const UOp* v) {
     to = to ? rc.ctx.Make(Op::kAnd, u->dtype, {to, v}) : v;
+    if (to->op == Op::kAnd) rc.canonical_gates.Insert(to);
   };
   for (size_t i = 0; i < clauses.size(); ++i) {
     if (i > 0 && clauses[i] == clauses[i - 1]) continue;

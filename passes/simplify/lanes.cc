@@ -18,8 +18,8 @@ std::span<const int64_t> Span(const Ints& v) { return {v.data(), v.size()}; }
 // Those of `items` that `lanes` lists.
 Ints Picked(std::span<const int64_t> items, std::span<const int64_t> lanes) {
   Ints picked;
-  picked.reserve(lanes.size());
-  for (int64_t i : lanes) picked.push_back(items[static_cast<size_t>(i)]);
+  picked.resize_for_overwrite(lanes.size());
+  for (size_t i = 0; i < lanes.size(); ++i) picked[i] = items[static_cast<size_t>(lanes[i])];
   return picked;
 }
 

@@ -245,7 +245,20 @@ const UOp* BuildLinear(LinearForm& form, RuleContext& rc, const UOp* old) {
   return sum;
 }
 
+// Whether sum `u` is a canonical one and what plainly stands behind all of it: a constant, or a
+// term of a higher rank. Such a term is none of the sum's, nor a quotient whose remainder is there.
+bool ExtendsSum(const UOp* u, RuleContext& rc) {
+  const UOp *sum = u->src(0), *term = u->src(1);
+  const UOp* last = sum->op == Op::kAdd ? sum->src(1) : sum;
+  if (last->op == Op::kConst || last->op == Op::kVConst || UniformBits(last)) return false;
+  if (term->op == Op::kConst) return term->word() != 0 && u->dtype.lanes() == 1;
+  if (UniformBits(term)) return false;
+  if (term->op == Op::kVConst) return true;
+  return term->op != Op::kAdd && rc.order.Rank(last) < rc.order.Rank(term);
+}
+
 const UOp* CanonicalSum(const UOp* u, RuleContext& rc) {
+  if (ExtendsSum(u, rc)) return nullptr;
   auto form = ParseLinear(u);
   if (!form) return nullptr;
   JoinDivMod(*form, rc);
