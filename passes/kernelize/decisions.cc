@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "passes/kernelize/planning_round.h"
 
 namespace tg {
@@ -122,12 +123,12 @@ bool Planner::JoinsReduces(const UOp* u) const {
 template <typename F>
 bool Planner::ForEachOperand(const UOp* reduce, F&& see) const {
   constexpr int kLarge = 256;
-  NodeSet seen;
+  llvm::SmallPtrSet<const UOp*, 32> seen;
   llvm::SmallVector<const UOp*, 32> stack = {reduce->src(0)};
   for (int steps = 0; !stack.empty(); ++steps) {
     const UOp* u = stack.pop_back_val();
     if (steps == kLarge) return false;
-    if (!seen.Insert(u)) continue;
+    if (!seen.insert(u).second) continue;
     if (IsElementwise(u->op)) {
       stack.append(u->srcs().begin(), u->srcs().end());
     } else if (IsMovement(u->op)) {
@@ -156,14 +157,14 @@ bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
   };
   if (!is_long(u) || !llvm::all_of(others, is_long) || store >= small_part_of_all * all)
     return false;
-  NodeSet operands;
-  operands.Insert(u);  // what reads it has an operand in common
+  llvm::SmallPtrSet<const UOp*, 16> operands;
+  operands.insert(u);  // what reads it has an operand in common
   bool few = ForEachOperand(u, [&](const UOp* s) {
-    operands.Insert(s);
+    operands.insert(s);
     return !llvm::is_contained(others, s);
   });
   for (const UOp* other : others) {
-    few = few && ForEachOperand(other, [&](const UOp* s) { return !operands.Contains(s); });
+    few = few && ForEachOperand(other, [&](const UOp* s) { return !operands.contains(s); });
   }
   if (!few || !joins || others.size() > 1 || DepthOf(u) <= DepthOf(others[0])) return few;
   // The one that waits for fewer kernels is stored in its stead, in the next round.
