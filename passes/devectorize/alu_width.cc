@@ -53,33 +53,31 @@ const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold
 void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSpan order) {
   Builder b(*body.context);
   LaneFolder fold(*body.context, module);
-  const std::vector<WantedLanes> all_wanted = FindWantedLanes(order, target);
+  const LanePicks all_wanted(order, target);
   // Of nodes that are computed whole; of others, pick by pick.
   NodeMap<const UOp*> whole;
   whole.Reserve(order.back()->id + 1);
-  NodeMap<uint32_t> place;
-  std::vector<Nodes> picked(all_wanted.size());
+  std::vector<llvm::SmallVector<const UOp*, 4>> picked(all_wanted.any() ? all_wanted.size() : 0);
   const auto pick_of = [&](const UOp* u, const LanePick& pick) {
-    const uint32_t at = place.Get(u);
+    const uint32_t at = all_wanted.NumberOf(u);
     for (size_t i = 0; i < picked[at].size(); ++i) {
       if (all_wanted[at].picks[i] == pick) return picked[at][i];
     }
     return PickLanes(b, whole.Get(u), Span(pick));
   };
   Nodes srcs;
-  for (size_t i = 0; i < order.size(); ++i) {
-    const UOp* u = order[i];
-    if (!all_wanted.empty()) {
-      place[u] = static_cast<uint32_t>(i);
-      const WantedLanes& wanted = all_wanted[i];
+  for (const UOp* u : order) {
+    const uint32_t number = all_wanted.any() ? all_wanted.NumberOf(u) : 0;
+    if (number != 0) {
+      const WantedLanes& wanted = all_wanted[number];
       for (const LanePick& pick : wanted.picks) {
         if (u->op == Op::kGep) {
-          picked[i].push_back(pick_of(u->src(0), Compose(u->list(), pick)));
+          picked[number].push_back(pick_of(u->src(0), Compose(u->list(), pick)));
           continue;
         }
         srcs.clear();
         for (const UOp* s : u->srcs()) srcs.push_back(pick_of(s, pick));
-        picked[i].push_back(
+        picked[number].push_back(
             CutOne(b, body, target, fold, u, Span(srcs), static_cast<int>(pick.size())));
       }
       if (!wanted.whole) continue;

@@ -10,6 +10,10 @@
 namespace tg {
 namespace {
 
+bool IsVectorOp(const UOp* u) {
+  return u->dtype.lanes() > 1 && IsElementwise(u->op) && u->dtype.is_value();
+}
+
 void Add(WantedLanes& wanted, const LanePick& pick) {
   const auto same = [&](const LanePick& p) { return p[0] == pick[0] && p == pick; };
   if (llvm::none_of(wanted.picks, same)) wanted.picks.push_back(pick);
@@ -18,7 +22,7 @@ void Add(WantedLanes& wanted, const LanePick& pick) {
 // No lane is in two picks, and each is worth an op of its own: a whole vector of `enough` lanes, or
 // lanes that would have to be shuffled together.
 bool AreDisjoint(const std::vector<LanePick>& picks, int lanes, int enough) {
-  std::vector<bool> taken(static_cast<size_t>(lanes));
+  llvm::SmallVector<bool, 64> taken(static_cast<size_t>(lanes));
   for (const LanePick& p : picks) {
     const bool slice = p.back() - p.front() == static_cast<int64_t>(p.size()) - 1;
     if (static_cast<int>(p.size()) < (slice ? enough : std::min(enough, 2))) return false;
@@ -80,65 +84,63 @@ LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick) {
   return out;
 }
 
-std::vector<WantedLanes> FindWantedLanes(UOpSpan order, const Target& target) {
+LanePicks::LanePicks(UOpSpan order, const Target& target) {
   // Users before sources: what somebody certainly wants whole, and then who else does.
   NodeSet whole;
   whole.Reserve(order.back());
-  const auto may_split = [&](const UOp* u) {
-    return u->dtype.lanes() > 1 && IsElementwise(u->op) && u->dtype.is_value() &&
-           !whole.Contains(u);
-  };
-  bool any = false;
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    const UOp* u = *it;
-    if (u->op == Op::kGep) continue;
-    if (may_split(u)) {
-      any = true;
-      continue;
+  std::vector<const UOp*> candidates;
+  bool splits = false;
+  for (const UOp* u : llvm::reverse(order)) {
+    if (u->op == Op::kGep) {
+      candidates.push_back(u);
+    } else if (IsVectorOp(u) && !whole.Contains(u)) {
+      candidates.push_back(u);
+      splits = true;
+    } else {
+      for (const UOp* s : u->srcs()) whole.InsertReserved(s);
     }
-    for (const UOp* s : u->srcs()) whole.Insert(s);
   }
-  if (!any) return {};
-  LanePlaces places;
-  NodeMap<int> place;
-  place.Reserve(order.back()->id + 1);
-  std::vector<WantedLanes> wanted(order.size());
-  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);
-  const auto wanted_of = [&](const UOp* u) -> WantedLanes& {
-    return wanted[static_cast<size_t>(place.Get(u))];
+  if (splits) Find(candidates, whole, target);
+}
+
+void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const Target& target) {
+  number_.Reserve(candidates[0]->id + 1);
+  wanted_.resize(candidates.size() + 1);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    number_[candidates[i]] = static_cast<uint32_t>(i + 1);
+  }
+  // Which is a candidate if it takes any.
+  const auto takes_picks = [&](const UOp* u) {
+    return u->op == Op::kGep || (number_.Get(u) != 0 && !whole.Contains(u));
   };
-  const auto takes_picks = [&](const UOp* u) { return u->op == Op::kGep || may_split(u); };
-  bool sinks = false;
-  for (size_t i = order.size(); i-- > 0;) {
-    const UOp* u = order[i];
-    WantedLanes& mine = wanted[i];
+  LanePlaces places;
+  for (const UOp* u : candidates) {
+    WantedLanes& mine = wanted_[number_.Get(u)];
     if (u->op == Op::kGep) {
       mine.whole = whole.Contains(u);
       if (!takes_picks(u->src(0))) continue;
-      WantedLanes& source = wanted_of(u->src(0));
+      WantedLanes& source = wanted_[number_.Get(u->src(0))];
       if (mine.whole) Add(source, LanePick(u->list().begin(), u->list().end()));
       for (const LanePick& p : mine.picks) Add(source, Compose(u->list(), p));
       continue;
     }
-    if (may_split(u)) {
+    if (!whole.Contains(u)) {
       const int width = AluLanes(target, u);
       if (AreDisjoint(mine.picks, u->dtype.lanes(), width) &&
           PaysToSink(u, mine.picks, places, width)) {
-        sinks = true;
+        any_ = true;
         for (const LanePick& p : mine.picks) {
           for (const UOp* s : u->srcs()) {
-            if (takes_picks(s)) Add(wanted_of(s), p);
+            if (takes_picks(s)) Add(wanted_[number_.Get(s)], p);
           }
         }
         continue;
       }
     }
-    for (const UOp* s : u->srcs()) whole.Insert(s);
+    for (const UOp* s : u->srcs()) whole.InsertReserved(s);
     mine.picks.clear();
     mine.whole = true;
   }
-  if (!sinks) wanted.clear();
-  return wanted;
 }
 
 }  // namespace tg

@@ -8,8 +8,10 @@
 namespace tg {
 namespace {
 
-bool SideBySide(int64_t a, int64_t b) {
-  return a == kAnywhere || b == kAnywhere || b == a || b == a + 1;
+// Without branches: it is asked of many lanes at once.
+template <typename T>
+bool SideBySide(T a, T b) {
+  return (a == kAnywhere) | (b == kAnywhere) | (b == a) | (b == a + 1);
 }
 
 // For `n` lanes, of which the i-th stands at place(i).
@@ -61,32 +63,38 @@ void LanePlaces::Find(const UOp* u) {
   const auto n = static_cast<size_t>(u->dtype.lanes());
   const size_t start = places_.size();
   start_[u] = static_cast<uint32_t>(start) + 1;
-  // Appending may move what is known already: it is looked at by its number.
-  const auto append = [&](const UOp* s, size_t lane) {
-    const int32_t place = s->dtype.lanes() == 1 ? Scalar(s) : places_[start_.Get(s) - 1 + lane];
-    places_.push_back(place);
-  };
-  if (IsConst(u) || u->op == Op::kVConst) {
-    places_.resize(start + n, kAnywhere);
-  } else if (u->op == Op::kSplat) {
-    places_.resize(start + n, Scalar(u->src(0)));
+  places_.resize(start + n, kAnywhere);
+  const std::span<int32_t> mine = std::span(places_).subspan(start);
+  if (IsConst(u) || u->op == Op::kVConst) return;
+  if (u->op == Op::kSplat) {
+    std::fill(mine.begin(), mine.end(), Scalar(u->src(0)));
   } else if (u->op == Op::kVectorize || u->op == Op::kCat) {
+    auto at = mine.begin();
     for (const UOp* s : u->srcs()) {
-      for (size_t l = 0; l < static_cast<size_t>(s->dtype.lanes()); ++l) append(s, l);
+      if (s->dtype.lanes() == 1) {
+        *at++ = Scalar(s);
+      } else {
+        at = llvm::copy(Known(s), at);
+      }
     }
+  } else if (u->op == Op::kGep && u->src(0)->dtype.lanes() > 1) {
+    const Places from = Known(u->src(0));
+    const auto lanes = u->list();
+    for (size_t l = 0; l < n; ++l) mine[l] = from[static_cast<size_t>(lanes[l])];
   } else if (u->op == Op::kGep) {
-    for (int64_t l : u->list()) append(u->src(0), static_cast<size_t>(l));
+    std::fill(mine.begin(), mine.end(), Scalar(u->src(0)));
   } else {
     // What is computed lane by lane has neighbours where those of all sources are.
-    places_.resize(start + n);
-    llvm::SmallVector<Places, 3> sources;
+    llvm::SmallVector<int32_t, 64> apart(n);  // lanes that do not follow the one before
     if (IsElementwise(u->op)) {
-      for (const UOp* s : u->srcs()) sources.push_back(Known(s));
+      for (const UOp* s : u->srcs()) {
+        const Places places = Known(s);
+        for (size_t l = 1; l < n; ++l) apart[l] |= !SideBySide(places[l - 1], places[l]);
+      }
     }
     for (size_t l = 0; l < n; ++l) {
-      const auto follow = [&](Places p) { return SideBySide(p[l - 1], p[l]); };
-      if (l > 0 && !llvm::all_of(sources, follow)) ++next_;
-      places_[start + l] = next_++;
+      next_ += apart[l];
+      mine[l] = next_++;
     }
     ++next_;
   }

@@ -52,6 +52,13 @@ class Origins {
   int64_t start_ = 0;  // its first lane
 };
 
+bool IsConsecutive(std::span<const int64_t> lanes) {
+  for (size_t i = 1; i < lanes.size(); ++i) {
+    if (lanes[i] != lanes[i - 1] + 1) return false;
+  }
+  return true;
+}
+
 // Lanes of an origin.
 const UOp* Picked(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
   const bool one =
@@ -144,6 +151,9 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
 }
 
 const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
+  if (x->op == Op::kCat && IsConsecutive(lanes)) {
+    return Slice(b, x, static_cast<int>(lanes[0]), static_cast<int>(lanes.size()));
+  }
   if (x->op == Op::kVConst) {
     Ints bits;
     for (int64_t l : lanes) bits.push_back(x->list()[static_cast<size_t>(l)]);

@@ -67,6 +67,19 @@ std::pair<int64_t, Linear> LinearBuilder::Eliminate(const Linear& a, const Linea
 }
 
 Interval LinearBuilder::BoundsOf(const Linear& a) {
+  if (a.terms.empty()) return Interval::Point(a.constant);
+  // Lanes beside each other differ by their constants.
+  if (a.terms != bounded_terms_) {
+    bounds_of_terms_ = ComputeBounds({a.terms, 0});
+    bounded_terms_ = a.terms;
+  }
+  Interval v = bounds_of_terms_;
+  const bool shifts = (!v.HasLo() || !__builtin_add_overflow(v.lo, a.constant, &v.lo)) &&
+                      (!v.HasHi() || !__builtin_add_overflow(v.hi, a.constant, &v.hi));
+  return shifts ? v : ComputeBounds(a);
+}
+
+Interval LinearBuilder::ComputeBounds(const Linear& a) {
   Interval v = BoundsWithoutAssumptions(a);
   for (const Linear& clause : assumed_) {
     // clause <= -1

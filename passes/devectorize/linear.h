@@ -66,7 +66,10 @@ class LinearBuilder {
   // was not made so.
   const Linear* ClauseOf(const UOp* gate) const;
   // From now on forms are only looked at where all of these are negative.
-  void Assume(std::vector<Linear> clauses) { assumed_ = std::move(clauses); }
+  void Assume(std::vector<Linear> clauses) {
+    assumed_ = std::move(clauses);
+    bounded_terms_.clear();
+  }
   // a = scale * c + rest, for the scale at which c's first term goes away; 0 where there is none.
   std::pair<int64_t, Linear> Eliminate(const Linear& a, const Linear& c) const;
   // The greatest known number that divides the form's value; 0 for the constant 0.
@@ -77,6 +80,7 @@ class LinearBuilder {
   const UOp* BuildTerms(Linear::Terms terms);
   // Splits a into a multiple of d (divided by d already) and the rest, whose constant is in 0..d-1.
   std::pair<Linear, Linear> SplitMultiples(const Linear& a, int64_t d) const;
+  Interval ComputeBounds(const Linear& a);
   Interval BoundsWithoutAssumptions(const Linear& a);
   Interval BoundsOfTerms(const Linear& a);
   // a = coarse * size + fine with fine in 0..size-1, for a size > 1 that divides d; size 0: none.
@@ -93,6 +97,8 @@ class LinearBuilder {
   mutable StructuralOrder order_;  // a cache
   Linear::Terms last_terms_;       // what Build was last asked for
   const UOp* last_sum_ = nullptr;  // their sum
+  Linear::Terms bounded_terms_;    // what BoundsOf was last asked for
+  Interval bounds_of_terms_;       // of their sum
   std::vector<Linear> assumed_;
   NodeMap<int> clause_of_;  // 1 + its place in clauses_
   std::vector<Linear> clauses_;
