@@ -33,8 +33,13 @@ class Integers {
       : body_(body), b_(*body.context), bounds_(*body.context, &module) {}
 
   void Run(UOpSpan order) {
-    // In most kernels there is nothing to explain.
-    if (llvm::all_of(order, [&](const UOp* u) { return Rewrite(u, u->srcs()) == u; })) return;
+    // In most kernels there is nothing to explain. Arithmetic on floats is as it is.
+    const auto stays = [&](const UOp* u) {
+      const bool converts = u->op == Op::kCast || u->op == Op::kBitcast;
+      return !IsElementwise(u->op) || (u->dtype.is_float() && !converts) ||
+             Rewrite(u, u->srcs()) == u;
+    };
+    if (llvm::all_of(order, stays)) return;
     ForwardRewrite(body_, order, [&](const UOp* u, UOpSpan srcs) {
       const UOp* v = Rewrite(u, srcs);
       // x - (x * 11 >> 5) * 3 is in 0..2, as x % 3 was, but does not look like it.

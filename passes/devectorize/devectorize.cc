@@ -1,6 +1,7 @@
 #include "passes/devectorize/devectorize.h"
 
 #include <bitset>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "ir/scratch.h"
@@ -64,27 +65,39 @@ absl::Status CheckPrivateMemory(UOpSpan order, const Target& target) {
 absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
                          Statistics& statistics) {
   Body& body = kernel.body;
-  const bool reassociate = !module.flags.has(ModuleFlag::kNoReassociate);
   // While addresses are still of type index, so that consecutive ones are found.
   RootOrder order(body);
   const Contents contents(order.Get());
   const bool is_first = !contents.narrow_addresses;
+  // On whole vectors, however wide: there are few nodes yet.
+  if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);
   target.alu_width = OperandWidth(order.Get(), target);
+  // Accesses, reduces and the types of addresses: each a matter of single nodes, so one walk does.
+  IndexTypes types(body, module);
+  std::optional<LaneReducer> reducer;
+  if (contents.Has(Op::kReduce)) {
+    reducer.emplace(body, !module.flags.has(ModuleFlag::kNoReassociate), target, order.Get());
+  }
+  const auto reduce = [&](const UOp* u, UOpSpan srcs) {
+    return reducer ? reducer->Rewrite(u, srcs) : nullptr;
+  };
   if (is_first) {
-    const absl::StatusOr<MemoryStatistics> memory = CutMemory(body, module, target, order.Get());
+    const absl::StatusOr<MemoryStatistics> memory =
+        CutMemory(body, module, target, order.Get(), types, reduce);
     if (!memory.ok()) return memory.status();
     statistics["devectorize.wide-accesses"] += memory->wide_accesses;
     statistics["devectorize.scalar-accesses"] += memory->scalar_accesses;
+  } else {
+    Builder b(*body.context);
+    ForwardRewrite(body, order.Get(), [&](const UOp* u, UOpSpan srcs) {
+      const UOp* reduced = reduce(u, srcs);
+      return types.Finish(reduced ? reduced : WithSources(b, u, srcs));
+    });
   }
+  if (reducer && !reducer->status().ok()) return reducer->status();
   if (contents.Has(Op::kScratch)) {
     if (absl::Status s = CheckPrivateMemory(order.Get(), target); !s.ok()) return s;
   }
-  if (contents.Has(Op::kReduce)) {
-    if (absl::Status s = ReduceLanes(body, reassociate, target, order.Get()); !s.ok()) return s;
-  }
-  // On whole vectors, however wide: there are few nodes yet.
-  if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);
-  LowerIndexType(body, module, order.Get());
   ExplainIntegers(body, module, order.Get());
   if (contents.HasAnyOf([&](Scalar s) { return ConcernsFloatTypes(s, target); })) {
     if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;

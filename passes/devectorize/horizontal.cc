@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/decompose/forward.h"
 #include "passes/devectorize/lanes.h"
 
 namespace tg {
@@ -84,24 +83,23 @@ NodeSet FindChains(UOpSpan order, const Target& target) {
 
 }  // namespace
 
-absl::Status ReduceLanes(Body& body, bool reassociate, const Target& target, UOpSpan order) {
-  Builder b(*body.context);
-  absl::Status status;
-  const NodeSet chains = reassociate ? FindChains(order, target) : NodeSet();
-  ForwardRewrite(body, order, [&](const UOp* u, UOpSpan srcs) {
-    for (size_t i = 0; u->op == Op::kAdd && i < srcs.size(); ++i) {
-      if (!chains.Contains(u->src(i))) continue;
-      return FromLeft(b, Op::kAdd, srcs[1 - i], srcs[i]->src(0), u->dtype.lanes());
-    }
-    if (u->op != Op::kReduce || chains.Contains(u)) return WithSources(b, u, srcs);
-    if (srcs.size() > 1) {
-      status = absl::FailedPreconditionError(
-          absl::StrCat(body.Describe(u), " still has ranges: run lower and expand first"));
-      return u;
-    }
-    return Combine(b, static_cast<Op>(u->word()), srcs[0], u->dtype.lanes(), reassociate);
-  });
-  return status;
+LaneReducer::LaneReducer(Body& body, bool reassociate, const Target& target, UOpSpan order)
+    : body_(body), b_(*body.context), reassociate_(reassociate) {
+  if (reassociate) chains_ = FindChains(order, target);
+}
+
+const UOp* LaneReducer::Rewrite(const UOp* u, UOpSpan srcs) {
+  for (size_t i = 0; u->op == Op::kAdd && i < srcs.size(); ++i) {
+    if (!chains_.Contains(u->src(i))) continue;
+    return FromLeft(b_, Op::kAdd, srcs[1 - i], srcs[i]->src(0), u->dtype.lanes());
+  }
+  if (u->op != Op::kReduce || chains_.Contains(u)) return nullptr;
+  if (srcs.size() > 1) {
+    status_ = absl::FailedPreconditionError(
+        absl::StrCat(body_.Describe(u), " still has ranges: run lower and expand first"));
+    return u;
+  }
+  return Combine(b_, static_cast<Op>(u->word()), srcs[0], u->dtype.lanes(), reassociate_);
 }
 
 }  // namespace tg

@@ -7,14 +7,30 @@
 #define TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 
 #include "absl/status/status.h"
+#include "ir/builder.h"
 #include "ir/module.h"
+#include "ir/walk.h"
 #include "passes/target.h"
 
 namespace tg {
 
-// `order`: what the root reaches, sources first. An error where a reduce still runs over ranges:
-// lower makes loops of those.
-absl::Status ReduceLanes(Body& body, bool reassociate, const Target& target, UOpSpan order);
+class LaneReducer {
+ public:
+  // `order`: what the body's root reaches, sources first.
+  LaneReducer(Body& body, bool reassociate, const Target& target, UOpSpan order);
+
+  // What node `u` becomes whose sources have become `srcs`; null where it is none of these.
+  const UOp* Rewrite(const UOp* u, UOpSpan srcs);
+  // An error where a reduce still runs over ranges: lower makes loops of those.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  Body& body_;
+  Builder b_;
+  bool reassociate_;
+  NodeSet chains_;
+  absl::Status status_;
+};
 
 }  // namespace tg
 

@@ -13,12 +13,14 @@ const UOp* MemoryCutter::LoadImage(const UOp* u, UOpSpan srcs) {
                             : LaneRef{b_.Const(kF32, 0), 0};
   }
   for (const LaneAccess& l : LanesOf(u, alternative)) {
+    const uint32_t old = b_.context().num_nodes();
     LaneRef x = LoadImageElement(b_, index_.linear(), PointerOf(srcs[0]), l.address, l.gate);
+    x.node = types_.Typed(x.node, old);
     body_.CarryOver(u, x.node);
     // A gated texel reads 0, which is another alternative's place.
     const bool is_zero = !l.alternative || l.alternative == b_.Const(kF32, 0);
     if (l.gate && !is_zero) {
-      x = {b_.Where(l.gate, Assemble(b_, {&x, 1}), l.alternative), 0};
+      x = {b_.Where(types_.Typed(l.gate), Assemble(b_, {&x, 1}), l.alternative), 0};
     }
     result[static_cast<size_t>(l.lane)] = x;
     ++statistics_.wide_accesses;
@@ -40,9 +42,8 @@ const UOp* MemoryCutter::StoreImage(const UOp* u, UOpSpan srcs) {
       LaneRefs refs;
       for (size_t k = 0; k < 4; ++k)
         refs.push_back(OriginOf(b_, srcs[1], run.LanesOf(at + k).back()));
-      tokens.push_back(
-          b_.Store(TexelAddress(b_, index_.linear(), PointerOf(srcs[0]), start, run.gate),
-                   Assemble(b_, {refs.data(), refs.size()})));
+      const UOp* address = TexelAddress(b_, index_.linear(), PointerOf(srcs[0]), start, run.gate);
+      tokens.push_back(b_.Store(types_.Typed(address), Assemble(b_, {refs.data(), refs.size()})));
       ++statistics_.wide_accesses;
     }
   }

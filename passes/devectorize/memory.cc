@@ -88,7 +88,7 @@ void MemoryCutter::ForEachPiece(const UOp* pointer, const ElementRun& run, int w
       while (divisor % static_cast<int64_t>(width) != 0) width /= 2;
     }
     ++(width > 1 ? statistics_.wide_accesses : statistics_.scalar_accesses);
-    f(b_.IndexPtr(pointer, index_.linear().Build(start), run.gate), at, width);
+    f(Address(pointer, start, run.gate), at, width);
     at += width;
     start.Advance(static_cast<int64_t>(width));
   }
@@ -135,7 +135,7 @@ const UOp* MemoryCutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   if (!alternative) {
     for (const StridedGroup& group : StridedGroups(u, runs)) {
       const DType t = u->dtype.WithLanes(group.lanes);
-      parts.push_back(b_.context().Make(u->op, t, {AddressOf(pointer, group)}, group.stride));
+      parts.push_back(b_.context().Make(u->op, t, {Address(pointer, group.start)}, group.stride));
       body_.CarryOver(u, parts.back());
     }
     if (!parts.empty()) return Concat(b_, Span(parts));
@@ -175,7 +175,7 @@ const UOp* MemoryCutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   for (const StridedGroup& group : StridedGroups(u, runs)) {
     const UOp* part = Slice(b_, value, group.first_lane, group.lanes);
     tokens.push_back(
-        b_.context().Make(u->op, kVoid, {AddressOf(pointer, group), part}, group.stride));
+        b_.context().Make(u->op, kVoid, {Address(pointer, group.start), part}, group.stride));
   }
   if (!tokens.empty()) return Join(Span(tokens));
   for (const ElementRun& run : runs) {
@@ -242,9 +242,10 @@ const UOp* MemoryCutter::Rewrite(const UOp* u, UOpSpan srcs) {
   return WithSources(b_, u, Span(flat));
 }
 
-absl::StatusOr<MemoryStatistics> CutMemory(Body& body, const Module& module, const Target& target,
-                                           UOpSpan order) {
-  return MemoryCutter(body, module, target, order).Run();
+absl::StatusOr<MemoryStatistics> CutMemory(
+    Body& body, const Module& module, const Target& target, UOpSpan order, IndexTypes& types,
+    llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other) {
+  return MemoryCutter(body, module, target, order, types).Run(other);
 }
 
 }  // namespace tg

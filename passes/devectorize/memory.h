@@ -15,6 +15,8 @@
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "passes/decompose/index_type.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -24,9 +26,12 @@ struct MemoryStatistics {
   int64_t scalar_accesses = 0;  // made from lanes that fit nowhere else
 };
 
-// An error where an image is not stored to by texels.
-absl::StatusOr<MemoryStatistics> CutMemory(Body& body, const Module& module, const Target& target,
-                                           UOpSpan order);
+// `types`: the walk's, which types the addresses. `other`: what else the walk makes of a node that
+// is no access, given its new sources; null where that is nothing. An error where an image is not
+// stored to by texels.
+absl::StatusOr<MemoryStatistics> CutMemory(
+    Body& body, const Module& module, const Target& target, UOpSpan order, IndexTypes& types,
+    llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other);
 
 }  // namespace tg
 

@@ -29,18 +29,22 @@ struct RegisterLane {
 // accesses to global and local memory; the rest is in files of its own.
 class MemoryCutter {
  public:
-  MemoryCutter(Body& body, const Module& module, const Target& target, UOpSpan order)
+  MemoryCutter(Body& body, const Module& module, const Target& target, UOpSpan order,
+               IndexTypes& types)
       : body_(body),
         target_(target),
         order_(order),
         registers_(body, order_, module, target),
         b_(*body.context),
         index_(b_, module, order_, [&](const UOp* u) { return !IsFixed(u); }),
+        types_(types),
         module_(module) {}
 
-  absl::StatusOr<MemoryStatistics> Run() {
+  absl::StatusOr<MemoryStatistics> Run(
+      llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other) {
     ForwardRewrite(body_, order_, [&](const UOp* u, UOpSpan srcs) {
-      const UOp* v = Rewrite(u, srcs);
+      const UOp* v = other(u, srcs);
+      v = types_.Finish(v ? v : Rewrite(u, srcs));
       index_.Visit(u, v);
       return v;
     });
@@ -79,7 +83,6 @@ class MemoryCutter {
   // All lanes of the access in such groups, where these are fewer than the pieces of the runs; none
   // where they are not, or where a group would be small.
   std::vector<StridedGroup> StridedGroups(const UOp* access, const std::vector<ElementRun>& runs);
-  const UOp* AddressOf(const UOp* pointer, const StridedGroup& group);
 
   // ---- register_cuts.cc
   using Pieces = std::vector<RegisterScratch::Piece>;
@@ -109,6 +112,16 @@ class MemoryCutter {
   const UOp* Join(UOpSpan tokens) {
     return tokens.size() == 1 ? tokens[0] : b_.context().Make(Op::kNoop, kVoid, tokens);
   }
+  // The address of an element, where `gate`, unless it is null, holds.
+  const UOp* Address(const UOp* pointer, const Linear& element, const UOp* gate = nullptr) {
+    return AddressTyped(pointer, types_.Typed(index_.linear().Build(element)), gate);
+  }
+  const UOp* Address(const UOp* pointer, int64_t element, const UOp* gate = nullptr) {
+    return AddressTyped(pointer, types_.Number(element), gate);
+  }
+  const UOp* AddressTyped(const UOp* pointer, const UOp* element, const UOp* gate) {
+    return b_.IndexPtr(pointer, element, gate ? types_.Typed(gate) : nullptr);
+  }
   // The new state of the pointer that the access goes through: its `index` has been rebuilt.
   static const UOp* PointerOf(const UOp* new_address) { return new_address->src(0); }
 
@@ -118,6 +131,7 @@ class MemoryCutter {
   RegisterScratch registers_;
   Builder b_;
   LaneIndex index_;
+  IndexTypes& types_;
   const Module& module_;
   std::optional<Simplifier> simplifier_;
   MemoryStatistics statistics_;

@@ -29,7 +29,7 @@ void MemoryCutter::ForEachRegisterPiece(const UOp* pointer, const std::vector<Re
   for (const RegisterScratch::Piece& piece : pieces) {
     const RegisterLane* const* first = &by_element[static_cast<size_t>(piece.start)];
     if (!*first) continue;
-    f(b_.IndexPtr(pointer, b_.Index(piece.start), (*first)->gate),
+    f(Address(pointer, piece.start, (*first)->gate),
       std::span<const RegisterLane* const>(first, static_cast<size_t>(piece.lanes)));
   }
 }
@@ -39,7 +39,7 @@ void MemoryCutter::ForEachPieceOf(const UOp* pointer, const Pieces& pieces, int6
                                   int64_t lanes, F&& f) {
   for (const RegisterScratch::Piece& piece : pieces) {
     if (piece.start < first || piece.start >= first + lanes) continue;
-    f(b_.IndexPtr(pointer, b_.Index(piece.start)), piece);
+    f(Address(pointer, piece.start), piece);
   }
 }
 

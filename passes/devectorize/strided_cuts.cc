@@ -57,8 +57,4 @@ std::vector<MemoryCutter::StridedGroup> MemoryCutter::StridedGroups(
   return groups;
 }
 
-const UOp* MemoryCutter::AddressOf(const UOp* pointer, const StridedGroup& group) {
-  return b_.IndexPtr(pointer, index_.linear().Build(group.start));
-}
-
 }  // namespace tg
