@@ -70,6 +70,14 @@ class SideTable {
   Location loc(const UOp* u) const { return u->id < rows_.size() ? rows_[u->id].loc : Location{}; }
   void SetName(const UOp* u, StringId name) { Row(u).name = name; }
   void SetLoc(const UOp* u, Location loc) { Row(u).loc = loc; }
+  // Calls f(node) for those of `context` that have a name or a place, by ascending ids; f may give
+  // others theirs.
+  template <typename F>
+  void ForEach(const Context& context, F&& f) const {
+    for (uint32_t id = 0, n = static_cast<uint32_t>(rows_.size()); id < n; ++id) {
+      if (rows_[id].name || rows_[id].loc.line) f(context.node(id));
+    }
+  }
   // To be called before these nodes get the ids 0, 1, ... and all others are gone.
   void Retain(UOpSpan nodes) {
     std::vector<RowData> kept(nodes.size());

@@ -108,34 +108,33 @@ Interval Bounds::FromSources(const UOp* u, size_t n) const {
 }
 
 Interval Bounds::Compute(const UOp* root) {
-  Row(root);  // makes room: ids of sources are smaller
+  RowOf(root);  // makes room: ids of sources are smaller
   llvm::SmallVector<const UOp*, 32> stack = {root};
   while (!stack.empty()) {
     const UOp* u = stack.back();
-    Interval& its = rows_[u->id];
-    if (its.lo <= its.hi) {
+    Row& its = rows_[u->id];
+    if (its.is_known()) {
       stack.pop_back();
       continue;
     }
     if (!HasInterval(u)) {
-      its = Interval{};
+      its = Row(Interval{});
       stack.pop_back();
       continue;
     }
     const size_t pending = stack.size();
     const size_t n = DecidingSources(u);
     for (size_t i = 0; i < n; ++i) {
-      const Interval& row = rows_[u->src(i)->id];
-      if (row.lo > row.hi) stack.push_back(u->src(i));
+      if (!rows_[u->src(i)->id].is_known()) stack.push_back(u->src(i));
     }
     if (stack.size() == pending) {
       const Interval v = FromSources(u, n);
       // Bounds that contradict each other belong to code that never runs.
-      its = v.lo <= v.hi ? v : FullInterval(u->dtype.scalar());
+      its = Row(v.lo <= v.hi ? v : FullInterval(u->dtype.scalar()));
       stack.pop_back();
     }
   }
-  return rows_[root->id];
+  return rows_[root->id].Get();
 }
 
 int64_t Bounds::KnownDivisor(const UOp* root) {

@@ -36,31 +36,42 @@ class Bounds {
 
   // Nodes that are no integers, indices or bools have the unbounded interval.
   Interval Of(const UOp* u) {
-    if (u->id < rows_.size() && rows_[u->id].lo <= rows_[u->id].hi) return rows_[u->id];
+    if (u->id < rows_.size() && rows_[u->id].is_known()) return rows_[u->id].Get();
     return Compute(u);
   }
   int64_t Min(const UOp* u) { return Of(u).lo; }
   int64_t Max(const UOp* u) { return Of(u).hi; }
 
   // Says what is known of `u` from elsewhere, before anything that uses `u` was asked for.
-  void Declare(const UOp* u, Interval v) { Row(u) = v; }
+  void Declare(const UOp* u, Interval v) { RowOf(u) = Row(v); }
 
   // The greatest d >= 0 known to divide `u`; 0: `u` is 0.
   int64_t KnownDivisor(const UOp* u);
 
  private:
-  Interval& Row(const UOp* u) {
-    if (u->id >= rows_.size()) rows_.resize(std::max<size_t>(u->id + 1 + rows_.size(), 64), {1, 0});
+  // An interval, or none yet: all zeros, which tables are filled with fastest.
+  class Row {
+   public:
+    Row() = default;
+    explicit Row(Interval v) : lo_(v.lo), not_hi_(~v.hi) {}
+    bool is_known() const { return lo_ <= ~not_hi_; }
+    Interval Get() const { return {lo_, ~not_hi_}; }
+
+   private:
+    int64_t lo_ = 0, not_hi_ = 0;
+  };
+  Row& RowOf(const UOp* u) {
+    if (u->id >= rows_.size()) rows_.resize(std::max<size_t>(u->id + 1 + rows_.size(), 64));
     return rows_[u->id];
   }
   Interval Compute(const UOp* u);
   // `n`: how many sources decide it.
   Interval FromSources(const UOp* u, size_t n) const;
-  Interval Source(const UOp* u, size_t i) const { return rows_[u->src(i)->id]; }
+  Interval Source(const UOp* u, size_t i) const { return rows_[u->src(i)->id].Get(); }
 
   const Context& ctx_;
   const Module* module_;
-  std::vector<Interval> rows_;     // lo > hi: not computed
+  std::vector<Row> rows_;
   std::vector<int64_t> divisors_;  // -1: not computed
 };
 

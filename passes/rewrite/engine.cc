@@ -185,11 +185,11 @@ absl::Status RewriteBody(Body& body, Rewriter& rewriter) {
   absl::StatusOr<const UOp*> root = rewriter.Rewrite(body.root);
   if (!root.ok()) return root.status();
   if (*root == body.root) return absl::OkStatus();
-  for (const UOp* u : PostOrder(body.root)) {
+  body.side.ForEach(*body.context, [&](const UOp* u) {
     const UOp* v = rewriter.Find(u);
     // A node that stood elsewhere before keeps its own name.
     if (v && v->id >= old_nodes) body.CarryOver(u, v);
-  }
+  });
   body.root = *root;
   return absl::OkStatus();
 }
