@@ -79,7 +79,7 @@ Linear MemoryCutter::Under(const UOp* gate, const Linear& address) {
 }
 
 template <typename F>
-void MemoryCutter::ForEachPiece(const UOp* pointer, const ElementRun& run, int widest, F&& f) {
+void MemoryCutter::ForEachPiece(const UOp* address, const ElementRun& run, int widest, F&& f) {
   Linear start = run.start;
   for (size_t at = 0; at < run.size();) {
     auto width = std::bit_floor(std::min(run.size() - at, static_cast<size_t>(widest)));
@@ -88,7 +88,7 @@ void MemoryCutter::ForEachPiece(const UOp* pointer, const ElementRun& run, int w
       while (divisor % static_cast<int64_t>(width) != 0) width /= 2;
     }
     ++(width > 1 ? statistics_.wide_accesses : statistics_.scalar_accesses);
-    f(Address(pointer, start, run.gate), at, width);
+    f(Address(address, start, run.gate), at, width);
     at += width;
     start.Advance(static_cast<int64_t>(width));
   }
@@ -135,7 +135,7 @@ const UOp* MemoryCutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   if (!alternative) {
     for (const StridedGroup& group : StridedGroups(u, runs)) {
       const DType t = u->dtype.WithLanes(group.lanes);
-      parts.push_back(b_.context().Make(u->op, t, {Address(pointer, group.start)}, group.stride));
+      parts.push_back(b_.context().Make(u->op, t, {Address(srcs[0], group.start)}, group.stride));
       body_.CarryOver(u, parts.back());
     }
     if (!parts.empty()) return Concat(b_, Span(parts));
@@ -143,7 +143,7 @@ const UOp* MemoryCutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   LaneRefs result;
   if (!in_order) result = NoLanes(u, alternative);
   for (const ElementRun& run : runs) {
-    ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
+    ForEachPiece(srcs[0], run, widest, [&](const UOp* address, size_t at, size_t width) {
       Nodes alternatives;
       for (size_t k = 0; alternative && k < width; ++k) {
         alternatives.push_back(alternative_of[static_cast<size_t>(run.LanesOf(at + k)[0])]);
@@ -175,13 +175,13 @@ const UOp* MemoryCutter::RewriteStore(const UOp* u, UOpSpan srcs) {
   for (const StridedGroup& group : StridedGroups(u, runs)) {
     const UOp* part = Slice(b_, value, group.first_lane, group.lanes);
     tokens.push_back(
-        b_.context().Make(u->op, kVoid, {Address(pointer, group.start), part}, group.stride));
+        b_.context().Make(u->op, kVoid, {Address(srcs[0], group.start), part}, group.stride));
   }
   if (!tokens.empty()) return Join(Span(tokens));
   for (const ElementRun& run : runs) {
     const int lane = run.LanesOf(0)[0];
     const bool in_order = run.IsInOrder(lane);
-    ForEachPiece(pointer, run, widest, [&](const UOp* address, size_t at, size_t width) {
+    ForEachPiece(srcs[0], run, widest, [&](const UOp* address, size_t at, size_t width) {
       if (in_order) {
         tokens.push_back(b_.Store(
             address, Slice(b_, value, lane + static_cast<int>(at), static_cast<int>(width))));

@@ -71,7 +71,7 @@ class MemoryCutter {
   Linear Under(const UOp* gate, const Linear& address);
   // Calls f(address, first element's place in the run, width) for each piece of the run.
   template <typename F>
-  void ForEachPiece(const UOp* pointer, const ElementRun& run, int widest, F&& f);
+  void ForEachPiece(const UOp* address, const ElementRun& run, int widest, F&& f);
 
   // ---- strided_cuts.cc
   // Neighbouring lanes whose elements are equally far apart.
@@ -90,11 +90,11 @@ class MemoryCutter {
   const UOp* StoreRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces);
   // Calls f(address, lane of each element of the piece).
   template <typename F>
-  void ForEachRegisterPiece(const UOp* pointer, const std::vector<RegisterLane>& lanes,
+  void ForEachRegisterPiece(const UOp* address, const std::vector<RegisterLane>& lanes,
                             const Pieces& pieces, F&& f);
   // The same where lanes access consecutive elements from `first` on; f(address, piece).
   template <typename F>
-  void ForEachPieceOf(const UOp* pointer, const Pieces& pieces, int64_t first, int64_t lanes,
+  void ForEachPieceOf(const UOp* address, const Pieces& pieces, int64_t first, int64_t lanes,
                       F&& f);
   // The first element, where an access moves consecutive ones, as they are.
   std::optional<int64_t> FirstOfRun(const UOp* access) const;
@@ -112,15 +112,23 @@ class MemoryCutter {
   const UOp* Join(UOpSpan tokens) {
     return tokens.size() == 1 ? tokens[0] : b_.context().Make(Op::kNoop, kVoid, tokens);
   }
-  // The address of an element, where `gate`, unless it is null, holds.
-  const UOp* Address(const UOp* pointer, const Linear& element, const UOp* gate = nullptr) {
-    return AddressTyped(pointer, types_.Typed(index_.linear().Build(element)), gate);
+  // An address like `like`, which the access has now, of an element, where `gate`, unless it is
+  // null, holds. The same one keeps its name.
+  const UOp* Address(const UOp* like, const Linear& element, const UOp* gate = nullptr) {
+    const UOp* at = index_.linear().Build(element);
+    if (gate) gate = types_.Typed(gate);
+    if (like->src(1) == at && HasGate(like, gate)) return types_.Typed(like);
+    return b_.IndexPtr(PointerOf(like), types_.Typed(at), gate);
   }
-  const UOp* Address(const UOp* pointer, int64_t element, const UOp* gate = nullptr) {
-    return AddressTyped(pointer, types_.Number(element), gate);
+  // In register scratch.
+  const UOp* Address(const UOp* like, int64_t element, const UOp* gate = nullptr) {
+    if (gate) gate = types_.Typed(gate);
+    const UOp* at = like->src(1);
+    if (IsConst(at) && at->word() == element && HasGate(like, gate)) return types_.Typed(like);
+    return b_.IndexPtr(PointerOf(like), types_.Number(element), gate);
   }
-  const UOp* AddressTyped(const UOp* pointer, const UOp* element, const UOp* gate) {
-    return b_.IndexPtr(pointer, element, gate ? types_.Typed(gate) : nullptr);
+  static bool HasGate(const UOp* address, const UOp* gate) {
+    return gate ? address->src(address->num_srcs - 1) == gate : address->num_srcs == 2;
   }
   // The new state of the pointer that the access goes through: its `index` has been rebuilt.
   static const UOp* PointerOf(const UOp* new_address) { return new_address->src(0); }

@@ -22,24 +22,25 @@ std::vector<RegisterLane> MemoryCutter::RegisterLanesOf(const UOp* access, const
 }
 
 template <typename F>
-void MemoryCutter::ForEachRegisterPiece(const UOp* pointer, const std::vector<RegisterLane>& lanes,
+void MemoryCutter::ForEachRegisterPiece(const UOp* address, const std::vector<RegisterLane>& lanes,
                                         const Pieces& pieces, F&& f) {
-  std::vector<const RegisterLane*> by_element(static_cast<size_t>(pointer->dtype.size()), nullptr);
+  const auto size = static_cast<size_t>(PointerOf(address)->dtype.size());
+  std::vector<const RegisterLane*> by_element(size, nullptr);
   for (const RegisterLane& l : lanes) by_element[static_cast<size_t>(l.element)] = &l;
   for (const RegisterScratch::Piece& piece : pieces) {
     const RegisterLane* const* first = &by_element[static_cast<size_t>(piece.start)];
     if (!*first) continue;
-    f(Address(pointer, piece.start, (*first)->gate),
+    f(Address(address, piece.start, (*first)->gate),
       std::span<const RegisterLane* const>(first, static_cast<size_t>(piece.lanes)));
   }
 }
 
 template <typename F>
-void MemoryCutter::ForEachPieceOf(const UOp* pointer, const Pieces& pieces, int64_t first,
+void MemoryCutter::ForEachPieceOf(const UOp* address, const Pieces& pieces, int64_t first,
                                   int64_t lanes, F&& f) {
   for (const RegisterScratch::Piece& piece : pieces) {
     if (piece.start < first || piece.start >= first + lanes) continue;
-    f(Address(pointer, piece.start), piece);
+    f(Address(address, piece.start), piece);
   }
 }
 
@@ -49,19 +50,18 @@ std::optional<int64_t> MemoryCutter::FirstOfRun(const UOp* access) const {
 }
 
 const UOp* MemoryCutter::LoadRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces) {
-  const UOp* pointer = PointerOf(srcs[0]);
   const UOp* alternative = srcs.size() > 1 ? srcs[1] : nullptr;
   if (const auto first = FirstOfRun(u)) {
     Nodes parts;
-    ForEachPieceOf(pointer, pieces, *first, u->dtype.lanes(), [&](const UOp* address, auto piece) {
+    ForEachPieceOf(srcs[0], pieces, *first, u->dtype.lanes(), [&](const UOp* address, auto piece) {
       parts.push_back(LoadPiece(u, address, piece.lanes, {}));
     });
     return Concat(b_, Span(parts));
   }
   // Several lanes may read one element, so go by lanes, not by elements.
   const std::vector<RegisterLane> lanes = RegisterLanesOf(u, alternative);
-  std::vector<LaneRef> element(static_cast<size_t>(pointer->dtype.size()));
-  ForEachRegisterPiece(pointer, lanes, pieces, [&](const UOp* address, auto piece) {
+  std::vector<LaneRef> element(static_cast<size_t>(PointerOf(srcs[0])->dtype.size()));
+  ForEachRegisterPiece(srcs[0], lanes, pieces, [&](const UOp* address, auto piece) {
     Nodes alternatives;
     for (const RegisterLane* l : piece) alternatives.push_back(l->alternative);
     const UOp* x = LoadPiece(u, address, static_cast<int>(piece.size()), Span(alternatives));
@@ -77,11 +77,10 @@ const UOp* MemoryCutter::LoadRegisters(const UOp* u, UOpSpan srcs, const Pieces&
 }
 
 const UOp* MemoryCutter::StoreRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces) {
-  const UOp* pointer = PointerOf(srcs[0]);
   const UOp* value = srcs[1];
   Nodes tokens;
   if (const auto first = FirstOfRun(u)) {
-    ForEachPieceOf(pointer, pieces, *first, value->dtype.lanes(),
+    ForEachPieceOf(srcs[0], pieces, *first, value->dtype.lanes(),
                    [&](const UOp* address, auto piece) {
                      const auto lane = static_cast<int>(piece.start - *first);
                      tokens.push_back(b_.Store(address, Slice(b_, value, lane, piece.lanes)));
@@ -89,7 +88,7 @@ const UOp* MemoryCutter::StoreRegisters(const UOp* u, UOpSpan srcs, const Pieces
     return Join(Span(tokens));
   }
   const std::vector<RegisterLane> lanes = RegisterLanesOf(u, nullptr);
-  ForEachRegisterPiece(pointer, lanes, pieces, [&](const UOp* address, auto piece) {
+  ForEachRegisterPiece(srcs[0], lanes, pieces, [&](const UOp* address, auto piece) {
     LaneRefs refs;
     for (const RegisterLane* l : piece) refs.push_back(OriginOf(b_, value, l->lane));
     tokens.push_back(b_.Store(address, Assemble(b_, {refs.data(), refs.size()})));
