@@ -99,6 +99,20 @@ int64_t Steps(const Tuner& t, const std::vector<std::string>& names) {
 // Fewer results of an inner reduce than this are no work for a group.
 constexpr int64_t kFewNested = 32;
 
+// Whether all other reduces of the kernel, of which there are some, lie beneath that of `axis`.
+bool HoldsAllOthers(const Tuner& t, size_t axis) {
+  const UOp* outer = t.ReduceOf(t.schedule().base[t.schedule().axes[axis].base]);
+  const std::vector<const UOp*> beneath = PostOrder(outer);
+  bool any = false;
+  for (const BaseAxis& b : t.schedule().base) {
+    const UOp* reduce = t.ReduceOf(b);
+    if (!reduce || reduce == outer) continue;
+    if (!llvm::is_contained(beneath, reduce)) return false;
+    any = true;
+  }
+  return any;
+}
+
 // The first of these of each reduce.
 std::vector<std::string> FirstAxes(const Tuner& t) {
   std::vector<std::string> names;
@@ -181,6 +195,7 @@ bool NestedReduce(Tuner& t) {
 }
 
 bool GroupReduce(Tuner& t) {
+  constexpr int64_t kMany = 256, kFew = 16;  // work-items
   const AxisList reduces = t.Axes(AxisKind::kReduce);
   const int64_t items = t.WorkItems();
   if (reduces.empty() || items > 2048) return false;
@@ -190,8 +205,16 @@ bool GroupReduce(Tuner& t) {
   for (const std::string& first : FirstAxes(t)) {
     const size_t axis = AxisOf(t, first);
     if (!group.empty() && t.TryWith("grouptop", axis, group)) continue;
-    for (int64_t amount : {int64_t{256}, int64_t{16}}) {
-      if ((amount == 256 && items > 32) || t.Size(axis) % amount != 0) continue;
+    // Of a mean over rows each work-item has one or few, all of whose reduces it makes.
+    int64_t rows = 0;
+    if (!t.IsSymbolic(axis) && HoldsAllOthers(t, axis)) {
+      rows = GreatestDivisor(t.Size(axis), kMany);
+      const bool few = rows < kFew && t.Size(axis) > kMany && items <= 32;
+      if (few && t.Try("padto", axis, kMany)) rows = kMany;
+    }
+    for (int64_t amount : {kMany, rows, kFew}) {
+      if (amount < kFew || t.Size(axis) % amount != 0) continue;
+      if (amount == kMany && items > 32) continue;
       if (t.schedule().GroupSize() * amount > t.target().max_group_size) continue;
       const bool whole = t.Size(axis) == amount;
       if (!t.Try("grouptop", axis, amount)) continue;
