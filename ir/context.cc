@@ -47,7 +47,7 @@ uint32_t HashWords(std::span<const int64_t> head, std::span<const int64_t> rest)
   return static_cast<uint32_t>(Mix(h, h >> 32) >> 32);
 }
 
-// A loop costs less than a call of memcmp.
+// As HasSources, without a call of memcmp.
 bool SameWords(std::span<const int64_t> words, const int64_t* others) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] != others[i]) return false;

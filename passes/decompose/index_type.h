@@ -32,7 +32,7 @@ class IndexTypes {
   const UOp* Typed(const UOp* u) { return Typed(u, UINT32_MAX); }
   // The index that is this number, typed.
   const UOp* Number(int64_t v) { return b_.ConstInt(TypeFor(Interval::Point(v)), v); }
-  // Typed of what may have such beneath it in nodes of ids from `first_new` on.
+  // What has such beneath it, in nodes of ids from `first_new` on, over typed ones.
   const UOp* Typed(const UOp* u, uint32_t first_new);
 
  private:

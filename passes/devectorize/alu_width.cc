@@ -53,23 +53,23 @@ const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold
 void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSpan order) {
   Builder b(*body.context);
   LaneFolder fold(*body.context, module);
-  const LanePicks all_wanted(order, target);
+  const LanePicks lane_picks(order, target);
   // Of nodes that are computed whole; of others, pick by pick.
   NodeMap<const UOp*> whole;
   whole.Reserve(order.back()->id + 1);
-  std::vector<llvm::SmallVector<const UOp*, 4>> picked(all_wanted.any() ? all_wanted.size() : 0);
+  std::vector<llvm::SmallVector<const UOp*, 4>> picked(lane_picks.any() ? lane_picks.size() : 0);
   const auto pick_of = [&](const UOp* u, const LanePick& pick) {
-    const uint32_t at = all_wanted.NumberOf(u);
+    const uint32_t at = lane_picks.NumberOf(u);
     for (size_t i = 0; i < picked[at].size(); ++i) {
-      if (all_wanted[at].picks[i] == pick) return picked[at][i];
+      if (lane_picks[at].picks[i] == pick) return picked[at][i];
     }
     return PickLanes(b, whole.Get(u), Span(pick));
   };
   Nodes srcs;
   for (const UOp* u : order) {
-    const uint32_t number = all_wanted.any() ? all_wanted.NumberOf(u) : 0;
+    const uint32_t number = lane_picks.any() ? lane_picks.NumberOf(u) : 0;
     if (number != 0) {
-      const WantedLanes& wanted = all_wanted[number];
+      const WantedLanes& wanted = lane_picks[number];
       for (const LanePick& pick : wanted.picks) {
         if (u->op == Op::kGep) {
           picked[number].push_back(pick_of(u->src(0), Compose(u->list(), pick)));

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "passes/devectorize/lane_places.h"
+#include "passes/devectorize/lanes.h"
 #include "passes/devectorize/width.h"
 
 namespace tg {
@@ -36,12 +37,7 @@ bool AreDisjoint(const std::vector<LanePick>& picks, int lanes, int enough) {
 
 // Whether `v` is what whole registers of `width` lanes hold: no shuffle.
 bool IsRegisters(const LanePick& v, int width) {
-  const auto w = static_cast<size_t>(width);
-  if (v.size() % w != 0 || v[0] % width != 0) return false;
-  for (size_t i = 1; i < v.size(); ++i) {
-    if (v[i] != v[i - 1] + 1) return false;
-  }
-  return true;
+  return v.size() % static_cast<size_t>(width) == 0 && v[0] % width == 0 && IsConsecutive(Span(v));
 }
 
 // Whether a pick of constants that differ holds one of them only: what is done with it may fold.
@@ -109,7 +105,7 @@ void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const Target& target) {
   for (size_t i = 0; i < candidates.size(); ++i) {
     number_[candidates[i]] = static_cast<uint32_t>(i + 1);
   }
-  // Which is a candidate if it takes any.
+  // A gep, or an op that is not wanted whole: those are candidates all.
   const auto takes_picks = [&](const UOp* u) {
     return u->op == Op::kGep || (number_.Get(u) != 0 && !whole.Contains(u));
   };

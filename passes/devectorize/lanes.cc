@@ -52,13 +52,6 @@ class Origins {
   int64_t start_ = 0;  // its first lane
 };
 
-bool IsConsecutive(std::span<const int64_t> lanes) {
-  for (size_t i = 1; i < lanes.size(); ++i) {
-    if (lanes[i] != lanes[i - 1] + 1) return false;
-  }
-  return true;
-}
-
 // Lanes of an origin.
 const UOp* Picked(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
   const bool one =
@@ -148,6 +141,13 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
     i += run;
   }
   return all_scalar ? b.Vectorize(Span(parts)) : b.Cat(Span(parts));
+}
+
+bool IsConsecutive(std::span<const int64_t> lanes) {
+  for (size_t i = 1; i < lanes.size(); ++i) {
+    if (lanes[i] != lanes[i - 1] + 1) return false;
+  }
+  return true;
 }
 
 const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {

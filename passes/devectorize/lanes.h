@@ -27,6 +27,8 @@ LaneRef OriginOf(Builder& b, const UOp* x, int lane);
 // The vector (or scalar) of these origins, all of one scalar type.
 const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes);
 
+// Whether each of these is one more than the one before.
+bool IsConsecutive(std::span<const int64_t> lanes);
 // The lanes of `x` that are listed, in that order; repeats are allowed.
 const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes);
 // Lanes first..first+n-1 of `x`.

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/devectorize/lanes.h"
 #include "passes/devectorize/width.h"
 
 namespace tg {
@@ -16,11 +17,7 @@ std::optional<int64_t> FirstConsecutive(const UOp* index) {
   const UOp* at = index->src(1);
   if (IsConst(at)) return at->word();
   if (at->op != Op::kVConst) return std::nullopt;
-  const std::span<const int64_t> elements = at->list();
-  for (size_t i = 1; i < elements.size(); ++i) {
-    if (elements[i] != elements[0] + static_cast<int64_t>(i)) return std::nullopt;
-  }
-  return elements[0];
+  return IsConsecutive(at->list()) ? std::optional(at->list()[0]) : std::nullopt;
 }
 
 namespace {

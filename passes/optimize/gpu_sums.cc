@@ -70,21 +70,23 @@ bool GroupAlong(Tuner& t, const std::vector<AxisList>& reduces) {
   return items > 1;
 }
 
-// The axes of a reduce over the results of another reduce; none where there is none.
-std::vector<std::string> OuterReduceAxes(const Tuner& t) {
+// How many of the kernel's reduces lie beneath this one.
+size_t ReducesBeneath(const Tuner& t, const UOp* reduce) {
   NodeSet reduces;
   for (const BaseAxis& b : t.schedule().base) {
-    if (const UOp* reduce = t.ReduceOf(b)) reduces.Insert(reduce);
+    if (const UOp* other = t.ReduceOf(b); other && other != reduce) reduces.Insert(other);
   }
-  const auto holds_another = [&](const UOp* reduce) {
-    const std::vector<const UOp*> nodes = PostOrder(reduce);
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [&](const UOp* u) { return u != reduce && reduces.Contains(u); });
-  };
+  const std::vector<const UOp*> nodes = PostOrder(reduce);
+  return static_cast<size_t>(
+      llvm::count_if(nodes, [&](const UOp* u) { return reduces.Contains(u); }));
+}
+
+// The axes of a reduce over the results of another reduce; none where there is none.
+std::vector<std::string> OuterReduceAxes(const Tuner& t) {
   std::vector<std::string> axes;
   for (const BaseAxis& b : t.schedule().base) {
     const UOp* reduce = t.ReduceOf(b);
-    if (reduce && !b.size.is_symbolic() && holds_another(reduce)) axes.push_back(b.name);
+    if (reduce && !b.size.is_symbolic() && ReducesBeneath(t, reduce) > 0) axes.push_back(b.name);
   }
   return axes;
 }
@@ -98,20 +100,6 @@ int64_t Steps(const Tuner& t, const std::vector<std::string>& names) {
 
 // Fewer results of an inner reduce than this are no work for a group.
 constexpr int64_t kFewNested = 32;
-
-// Whether all other reduces of the kernel, of which there are some, lie beneath that of `axis`.
-bool HoldsAllOthers(const Tuner& t, size_t axis) {
-  const UOp* outer = t.ReduceOf(t.schedule().base[t.schedule().axes[axis].base]);
-  const std::vector<const UOp*> beneath = PostOrder(outer);
-  bool any = false;
-  for (const BaseAxis& b : t.schedule().base) {
-    const UOp* reduce = t.ReduceOf(b);
-    if (!reduce || reduce == outer) continue;
-    if (!llvm::is_contained(beneath, reduce)) return false;
-    any = true;
-  }
-  return any;
-}
 
 // The first of these of each reduce.
 std::vector<std::string> FirstAxes(const Tuner& t) {
@@ -199,19 +187,18 @@ bool GroupReduce(Tuner& t) {
   const AxisList reduces = t.Axes(AxisKind::kReduce);
   const int64_t items = t.WorkItems();
   if (reduces.empty() || items > 2048) return false;
-  const bool one = ReducesOf(t) == 1;
-  if (t.Axes(AxisKind::kGlobal).size() > 2) return one && GroupAlong(t, {reduces});
+  const size_t all = ReducesOf(t);
+  if (t.Axes(AxisKind::kGlobal).size() > 2) return all == 1 && GroupAlong(t, {reduces});
   std::string group;  // the axis that the first reduce got work-items for; others share them
   for (const std::string& first : FirstAxes(t)) {
     const size_t axis = AxisOf(t, first);
     if (!group.empty() && t.TryWith("grouptop", axis, group)) continue;
-    // Of a mean over rows each work-item has one or few, all of whose reduces it makes.
-    int64_t rows = 0;
-    if (!t.IsSymbolic(axis) && HoldsAllOthers(t, axis)) {
-      rows = GreatestDivisor(t.Size(axis), kMany);
-      const bool few = rows < kFew && t.Size(axis) > kMany && items <= 32;
-      if (few && t.Try("padto", axis, kMany)) rows = kMany;
-    }
+    // Of a mean over rows, which have all other reduces, each work-item has one or few.
+    const UOp* reduce = t.ReduceOf(t.schedule().base[t.schedule().axes[axis].base]);
+    const bool over_rows = all > 1 && !t.IsSymbolic(axis) && ReducesBeneath(t, reduce) + 1 == all;
+    int64_t rows = over_rows ? GreatestDivisor(t.Size(axis), kMany) : 0;
+    const bool pads = over_rows && rows < kFew && t.Size(axis) > kMany && items <= 32;
+    if (pads && t.Try("padto", axis, kMany)) rows = kMany;
     for (int64_t amount : {kMany, rows, kFew}) {
       if (amount < kFew || t.Size(axis) % amount != 0) continue;
       if (amount == kMany && items > 32) continue;
