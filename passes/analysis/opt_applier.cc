@@ -119,9 +119,6 @@ absl::Status OptApplier::Distribute() {
 
 absl::Status OptApplier::DistributeGroups(size_t axis) {
   if (s_.stores < 2) return IllegalOpt(opt_, "the kernel stores one value");
-  if (!s_.in_step.empty() || llvm::any_of(s_.base, [](const BaseAxis& b) { return b.staged; })) {
-    return IllegalOpt(opt_, "what is staged is made by all groups");
-  }
   if (llvm::any_of(s_.axes, [](const ScheduledAxis& a) { return a.stores > 1; })) {
     return IllegalOpt(opt_, "another axis is distributed to groups");
   }
@@ -131,6 +128,15 @@ absl::Status OptApplier::DistributeGroups(size_t axis) {
   if (first == s_.axes.end() || first->max_size < 2) {
     return IllegalOpt(opt_, "there is no loop that groups of other stores could leave out");
   }
+  // What is staged for steps of such a loop would be made for those that other groups take.
+  LoopSet loops = 0;
+  for (const ScheduledAxis& a : s_.axes) {
+    if (a.kind == AxisKind::kLoop) loops |= LoopBit(a.base);
+  }
+  const auto in_loops = [&](LoopSet varies) { return (varies & loops) != 0; };
+  bool stages = llvm::any_of(s_.in_step, [&](const StagedInStep& v) { return in_loops(v.varies); });
+  for (size_t n = 0; n < s_.base.size(); ++n) stages |= s_.base[n].staged && in_loops(s_.varies[n]);
+  if (stages) return IllegalOpt(opt_, "what is staged varies along the loops");
   for (ScheduledAxis& a : s_.axes) a.own_loops |= a.kind == AxisKind::kLoop;
   s_.axes[axis].stores = static_cast<int64_t>(s_.stores);
   return absl::OkStatus();

@@ -34,6 +34,17 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
     first_loops_.push_back(where_.axis[i]);
     own_loop_[where_.axis[i]] = first_loops_.size();
   }
+  if (where_.store) FindReaders();
+}
+
+void BodyLowering::FindReaders() {
+  for (size_t n = 0; n < body_.root->num_srcs; ++n) {
+    for (const UOp* u : PostOrder(body_.root->src(n))) {
+      if (u->op != Op::kStaged) continue;
+      size_t& reader = only_reader_[u];
+      reader = reader == 0 || reader == n + 1 ? n + 1 : SIZE_MAX;
+    }
+  }
 }
 
 BodyLowering::PositionId BodyLowering::Intern(Position p) {
@@ -71,17 +82,19 @@ const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, size_t number) {
   for (size_t n = 0; n < where_.own_loops.size(); ++n) {
     const UOp*& range = where_.axis[where_.own_loops[n]];
     const UOp* size = first_loops_[n]->src(0);
-    const bool leave_out = where_.store && n == 0;  // in groups of other stores
-    if (leave_out) {
-      const UOp* other = b_.Alu(Op::kCmpNe, {where_.store, b_.Index(static_cast<int64_t>(number))});
-      size = simplify_(b_.Where(other, b_.Index(0), size));
-    }
+    const bool leave_out = where_.store && n == 0;
+    if (leave_out) size = StepsInGroupsOf(number, size);
     if (number > 0 || leave_out) range = b_.Range(size);
     own_loop_[range] = n + 1;
     ranges.push_back(range);
   }
   const UOp* token = LowerStore(store);
   return token ? b_.End(token, ranges) : nullptr;
+}
+
+const UOp* BodyLowering::StepsInGroupsOf(size_t store, const UOp* steps) {
+  const UOp* other = b_.Alu(Op::kCmpNe, {where_.store, b_.Index(static_cast<int64_t>(store))});
+  return simplify_(b_.Where(other, b_.Index(0), steps));
 }
 
 const UOp* BodyLowering::LowerStore(const UOp* store) {

@@ -102,7 +102,12 @@ class BodyLowering {
   void FindLoops(const UOp* u, LoopRanges& ranges) const;
   // `u` with other ranges in the place of those of own loops, whosever they are, where there are.
   const UOp* InLoops(const UOp* u, const LoopRanges& ranges);
-  // The coordinates of a schedule's axes, with what node `u` (a reduce or staged) adds of its own.
+  // Which store alone reads each staged value.
+  void FindReaders();
+  // What is left of a loop's steps in the groups of a store: none in those of others.
+  const UOp* StepsInGroupsOf(size_t store, const UOp* steps);
+  // The coordinates of a schedule's axes, with what node `u` (a reduce or staged) adds of its own;
+  // groups of other stores take no step of the first of these loops.
   std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
                                   std::vector<const UOp*>& ranges,
                                   std::vector<const UOp*>& specials);
@@ -154,6 +159,9 @@ class BodyLowering {
   std::vector<const UOp*> locals_;
   NodeMap<size_t> own_loop_;  // by range: 1 + the number of its own loop; 0: it is none
   LoopRanges first_loops_;    // those of the first store
+  // By staged value: 1 + the number of the one store that reads it, SIZE_MAX where several do; 0
+  // where stores have no groups of their own.
+  NodeMap<size_t> only_reader_;
   // What InLoopsOver added, and a range of a loop in which it holds.
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
   // Guards of the terms that padding adds to reduces, and the coordinates that they compare.

@@ -31,11 +31,17 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
                                               std::vector<const UOp*>& ranges,
                                               std::vector<const UOp*>& specials) {
   std::vector<const UOp*> axis = where_.axis;
+  const size_t reader = only_reader_.Get(u);
+  const auto steps = [&](const Dim& size) {
+    const UOp* all = simplify_(b_.Index(size));
+    const bool of_one = reader != 0 && reader != SIZE_MAX && ranges.empty();
+    return of_one ? StepsInGroupsOf(reader - 1, all) : all;
+  };
   for (size_t i : schedule_.AxesOf(u)) {
     switch (schedule_.axes[i].kind) {
       case AxisKind::kReduce:
       case AxisKind::kStage:
-        axis[i] = b_.Range(simplify_(b_.Index(schedule_.axes[i].size)));
+        axis[i] = b_.Range(steps(schedule_.axes[i].size));
         ranges.push_back(axis[i]);
         break;
       case AxisKind::kUnroll:
