@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
+#include "passes/optimize/apart.h"
 #include "passes/optimize/traffic.h"
 
 namespace tg {
@@ -106,7 +107,7 @@ double BytesRead(const Tuner& t) {
   return Cost(t, Traffic(t, own_groups ? nest.size() : own_loops), nest);
 }
 
-int64_t PartsInCache(const Tuner& t, LoopSet along) {
+int64_t PartsInCache(const Tuner& t, LoopSet along, Own own) {
   Nest groups, loops;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if (t.IsSymbolic(i)) return 1;
@@ -116,8 +117,14 @@ int64_t PartsInCache(const Tuner& t, LoopSet along) {
   if (loops.empty()) return 1;
   const AxisList around = t.Axes(AxisKind::kLoop);
   for (size_t i : around) groups.emplace_back(i, t.Size(i));
+  const bool apart = own == Own::kGroups;  // then each store's groups copy what it reads
+  const std::vector<NodeSet> bodies = apart ? LoopBodies(t) : std::vector<NodeSet>();
   double copied = 0;  // elements, for one part
-  for (const UOp* load : t.packed()) copied += Elements(t.ShapeOf(load));
+  for (const UOp* load : t.packed()) {
+    const auto reads = [&](const NodeSet& body) { return body.Contains(load); };
+    const auto times = apart ? llvm::count_if(bodies, reads) : 1;
+    copied += Elements(t.ShapeOf(load)) * static_cast<double>(times);
+  }
   const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes)};
   const auto [axis, size] = loops.front();
   const auto best_of = [&](Traffic traffic) {
@@ -139,13 +146,15 @@ int64_t PartsInCache(const Tuner& t, LoopSet along) {
     }
     return best;
   };
+  const size_t all = 1 + groups.size() + loops.size();
+  if (apart) return best_of(Traffic(t, all));
   if (t.sums().empty()) return best_of(Traffic(t));
   // Where what all of the sums read does not stay, parts of which each sum's does still are better.
   const int64_t best = best_of(Traffic(t, loops.size()));
-  return best > 1 ? best : best_of(Traffic(t, 1 + groups.size() + loops.size()));
+  return best > 1 ? best : best_of(Traffic(t, all));
 }
 
-void OrderGroups(Tuner& t) {
+void OrderGroups(Tuner& t, Own own) {
   const AxisList globals = t.Axes(AxisKind::kGlobal);
   Nest nest;
   for (size_t i : globals) nest.emplace_back(i, t.Size(i));
@@ -155,7 +164,7 @@ void OrderGroups(Tuner& t) {
       llvm::any_of(nest, [&](const auto& loop) { return t.IsSymbolic(loop.first); });
   if (globals.size() < 2 || ordered || symbolic) return;
   // Half of it is what a core finds for certain; to follow another order costs nothing.
-  const Traffic traffic(t);
+  const Traffic traffic(t, own == Own::kGroups ? nest.size() : 0);
   const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes) / 2};
   double least = traffic.Of(nest, {cache}) * kWorthIt;
   size_t best = 0;

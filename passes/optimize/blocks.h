@@ -27,11 +27,12 @@ bool LoopInCache(Tuner& t, int64_t groups, Own own = Own::kAny);
 // cut, so that groups which read the same part of memory follow each other while it is in a core's
 // cache: 1 where all of it stays there. Each part copies what is packed for it. Loops that there
 // are already are around those of `along`, and write pieces of the same lines of memory.
-int64_t PartsInCache(const Tuner& t, LoopSet along);
+// `own`: whether stores are to have groups of their own.
+int64_t PartsInCache(const Tuner& t, LoopSet along, Own own = Own::kAny);
 
 // Lets the groups follow each other along another axis first, if they then find more of what they
-// read where those before them left it.
-void OrderGroups(Tuner& t);
+// read where those before them left it. `own`: whether stores are to have groups of their own.
+void OrderGroups(Tuner& t, Own own = Own::kAny);
 
 // What the groups and their loops read from beyond a core's caches, in bytes, those from beyond the
 // nearest one for less. Infinite where an axis is symbolic.

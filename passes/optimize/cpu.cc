@@ -52,34 +52,56 @@ bool TuneTerms(Tuner& t) {
   return LoopInCache(t, EnoughGroups(t));
 }
 
-// All but groups that each store has for itself.
-void TuneTogether(Tuner& t) {
+// All but groups that each store has for itself. Returns what was chosen when loops over results
+// still were to be: what is packed has its lanes and tile.
+Tuner::State TuneTogether(Tuner& t) {
+  Tuner::State before = t.Save();
   if (t.Axes(AxisKind::kReduce).empty()) {
     VectorizeBest(t);
   } else if (VectorizeResults(t, 0)) {
     UnrollShort(t);
     FindSums(t, /*share=*/false);
-    t.packed().empty() ? LoopOverRest(t) : LoopOverPacked(t);
+    if (t.packed().empty()) {
+      LoopOverRest(t);
+    } else {
+      before = t.Save();
+      LoopOverPacked(t);
+    }
     FindSumsLoop(t);
-    return;
+    return before;
   } else if (TuneTerms(t)) {
-    return;
+    return before;
   }
   LoopOverRest(t);
+  return before;
 }
 
-// Several products of terms that are stored, tuned from `before` on so that they share groups, get
-// groups of their own instead, as kernels of their own would have them; unless what is shared makes
-// them read so much less that it is worth it.
+// Whether several stores need the same reduce, which groups of their own would each make.
+bool SharesReduces(const Tuner& t) {
+  const std::vector<NodeSet> bodies = LoopBodies(t);
+  return llvm::any_of(LaneCosts(t, 0).reduces(), [&](const LaneCosts::Reduce& reduce) {
+    return llvm::count_if(bodies, [&](const NodeSet& b) { return b.Contains(reduce.node); }) > 1;
+  });
+}
+
+// Several products that are stored, of terms in lanes or of what is packed, and tuned from `before`
+// on so that they share groups, get groups of their own instead, as kernels of their own would have
+// them; unless what is shared makes them read so much less that it is worth it.
 void TuneGroups(Tuner& t, const Tuner::State& before) {
+  const bool packed = !t.packed().empty();
   const bool terms = t.Axes(AxisKind::kVector).empty() && !t.Axes(AxisKind::kUnroll).empty();
-  if (t.schedule().stores < 2 || !terms || !t.sums().empty()) return;
+  if (t.schedule().stores < 2 || (!packed && !terms) || !t.sums().empty()) return;
+  if (SharesReduces(t)) return;
   const Tuner::State together = t.Save();
   const double bytes = BytesRead(t);
   t.Restore(before);
-  TileTerms(t, t.target().MaxTile());
-  if (!LoopInCache(t, EnoughGroups(t), Own::kGroups)) LoopOverRest(t);
-  OrderGroups(t);
+  if (packed) {
+    LoopOverPacked(t, Own::kGroups);
+  } else {
+    TileTerms(t, t.target().MaxTile());
+    if (!LoopInCache(t, EnoughGroups(t), Own::kGroups)) LoopOverRest(t);
+  }
+  OrderGroups(t, Own::kGroups);
   const AxisList globals = t.Axes(AxisKind::kGlobal);
   const bool own = !globals.empty() && t.Try("distribute", globals.front());
   if (!own || bytes <= kWorthIt * BytesRead(t)) t.Restore(together);
@@ -92,9 +114,9 @@ void TuneForCpu(Tuner& t) {
     TuneCpuRows(t, shared);
     return;
   }
-  const Tuner::State before = t.Save();
-  TuneTogether(t);
-  DistributeLoops(t);
+  const Tuner::State before = TuneTogether(t);
+  // What is packed has a copy, whichever loops read it.
+  DistributeLoops(t, t.packed().empty() ? kWorthIt : 1);
   OrderGroups(t);
   TuneGroups(t, before);
 }

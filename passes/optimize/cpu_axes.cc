@@ -63,7 +63,7 @@ void VectorizeInner(Tuner& t, const LaneCosts& lanes, size_t best) {
     const int64_t some = PowerOfTwoDivisor(t.Size(i), limit);
     if (some > 1) other = i, rows = some;
   }
-  LaneCosts::Tile tile = lanes.TileBeside(best, amount * rows, false);
+  LaneCosts::Tile tile = lanes.TileBeside(best, amount * rows);
   std::erase_if(tile, [&](const auto& part) { return part.first == other; });
   if (other != kNoAxis) tile.emplace_back(other, rows);
   tile.emplace_back(best, amount);
@@ -129,7 +129,7 @@ bool VectorizeResults(Tuner& t, LoopSet shared) {
   if (shared != 0) return true;
   const LaneCosts tiled(t, 0);
   const AxisList vectors = t.Axes(AxisKind::kVector);
-  MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back()), true));
+  MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back())));
   return true;
 }
 

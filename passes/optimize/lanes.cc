@@ -25,13 +25,17 @@ std::vector<bool> Cuts(const Edges& edges, int64_t lanes) {
 
 // Loads or stores for one element, where `lanes` elements, `stride` apart, are made together under
 // conditions that change at `edges`. `line`: elements in a cache line.
-double AccessCost(std::optional<int64_t> stride, const Edges& edges, int64_t lanes, int64_t line) {
-  // A lane by itself, if it is far from the next, from a cache line of its own; an address or a
-  // condition that is computed for it.
-  constexpr double kFar = 3, kNear = 1, kDecided = 2;
+double AccessCost(std::optional<int64_t> stride, const Edges& edges, int64_t lanes, int64_t line,
+                  bool is_store) {
+  // A lane by itself: put into the vector, or if it is far from the next also from a cache line of
+  // its own, which a store writes back; an address or a condition that is computed for it.
+  constexpr double kNear = 2, kFarLoad = 3, kFarStore = 4.5, kDecided = 2;
+  // One number in all lanes: several terms find it in one line, and a multiply-add may read it
+  // itself.
+  constexpr double kRepeated = 0.5;
   const auto all = static_cast<double>(lanes);
   if (!stride) return kNear + kDecided;
-  if (stride == 0) return 1 / all;
+  if (stride == 0) return (is_store ? 1 : kRepeated) / all;
   const std::vector<bool> cut = Cuts(edges, lanes);
   double pieces = 0, decided = 0;
   for (int64_t i = 0; i < lanes;) {
@@ -41,7 +45,8 @@ double AccessCost(std::optional<int64_t> stride, const Edges& edges, int64_t lan
     decided += i > 0;
     i += run;
   }
-  if (stride != 1) pieces = all * (std::abs(*stride) > line ? kFar : kNear);
+  const double far = is_store ? kFarStore : kFarLoad;
+  if (stride != 1) pieces = all * (std::abs(*stride) > line ? far : kNear);
   return (pieces + kDecided * decided) / all;
 }
 
@@ -128,7 +133,8 @@ double LaneCosts::CostAlong(const Access& a, size_t axis) const {
   const int64_t lanes = axis == kNoAxis ? 1 : Along(axis);
   if (lanes == 1) return a.valid ? 2 : 1;
   const int64_t line = t_.target().cache_line / ByteSize(a.node->src(0)->dtype.scalar());
-  return AccessCost(t_.Stride(a, axis), a.edges[t_.schedule().axes[axis].base], lanes, line);
+  return AccessCost(t_.Stride(a, axis), a.edges[t_.schedule().axes[axis].base], lanes, line,
+                    a.is_store());
 }
 
 bool LaneCosts::VariesOver(const UOp* reduce, size_t base) const {
@@ -172,6 +178,12 @@ double LaneCosts::OfReduce(const Reduce& reduce, size_t along, bool adds_up,
   const auto lanes = static_cast<double>(along == kNoAxis ? 1 : Along(along));
   // Lanes of terms are added up at the end.
   double cost = reduce.terms / lanes + (adds_up ? std::log2(lanes) * reduce.sums : 0);
+  // A step of the loop over terms, of all that a tile does in it: addresses, a branch, and the wait
+  // for what comes from another line.
+  constexpr double kStep = 6;
+  double rows = 1;
+  for (const auto& part : tile) rows *= static_cast<double>(part.second);
+  if (shared_ == 0) cost += kStep * reduce.terms / lanes / rows;
   for (size_t i = 0; i < reduce_of_.size(); ++i) {
     if (reduce_of_[i] != reduce.node) continue;
     const Access& a = t_.accesses()[i];
@@ -198,9 +210,7 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
   }
   // Kernels of rows make their tiles in another way.
   const bool tiled = shared_ == 0 && !only;
-  // Reckoned with one vector of what is packed: products in one kernel share operands that are not,
-  // and are to be chosen as each by itself is.
-  const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis, Along(axis), false) : Tile();
+  const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis, Along(axis)) : Tile();
   const Tile of_terms =
       tiled && axis == kNoAxis ? PlainTileOfTerms(t_.target().MaxAccumulators()) : Tile();
   for (const Reduce& r : reduces_) {

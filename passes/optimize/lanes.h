@@ -63,8 +63,7 @@ class LaneCosts {
   // these are a vector, that vector's), as many as leave the sums of `width` lanes each in
   // registers; where these are few, more vectors of the same axis.
   using Tile = std::vector<std::pair<size_t, int64_t>>;
-  // `wide`: two vectors of what is packed as well.
-  Tile TileBeside(size_t axis, int64_t width, bool wide) const;
+  Tile TileBeside(size_t axis, int64_t width) const;
   // What is left of an axis beside a vector of `width` lanes, and how many of these vectors, at
   // most `most`, stand side by side since they share what does not vary along it.
   std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
@@ -100,8 +99,11 @@ class LaneCosts {
   // packed. More than two tiles have to.
   static constexpr int64_t kWorthPacking = 16;
   int64_t PackedUses(size_t access, size_t axis, int64_t vectors = 1) const;
+  // Whether two accesses of one load, by their numbers, differ in nothing but whose terms they are:
+  // each of two products of one input. Of loads all of whose elements are terms of both.
+  bool ReadAlike(size_t access, size_t other) const;
   // How many vectors of lanes along `axis` a tile may have where some load is packed for them.
-  int64_t MostVectors(size_t axis, bool wide) const;
+  int64_t MostVectors(size_t axis) const;
 
   // Loads or stores for one element, with those along `axis` together.
   double CostAlong(const Access& a, size_t axis) const;

@@ -5,7 +5,6 @@
 
 #include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/optimize/blocks.h"
 #include "passes/optimize/lanes.h"
 
 namespace tg {
@@ -76,8 +75,9 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const
       own *= base.max_size;  // the pixels of a mean, which no other group can have
     }
   }
-  for (const Access& other : t_.accesses()) {
-    if (other.node == a.node && &other != &a) return 0;  // read in another way too
+  for (size_t n = 0; n < t_.accesses().size(); ++n) {
+    const bool is_other = t_.accesses()[n].node == a.node && n != access;
+    if (is_other && !ReadAlike(access, n)) return 0;
   }
   // Each of its elements is a term of one result along the lanes: it is no window over another.
   int64_t elements = 1;
@@ -89,7 +89,26 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const
   return own == 1 ? uses / parts : own * std::max<int64_t>(1, uses / parts);
 }
 
-void LoopOverPacked(Tuner& t) {
+bool LaneCosts::ReadAlike(size_t access, size_t other) const {
+  const Access &a = t_.accesses()[access], &b = t_.accesses()[other];
+  const UOp *of_a = reduce_of_[access], *of_b = reduce_of_[other];
+  if (!of_a || !of_b || of_a == of_b || a.valid || b.valid) return false;
+  std::vector<std::pair<int64_t, int64_t>> terms_of_a, terms_of_b;  // stride, steps
+  for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
+    const BaseAxis& base = t_.schedule().base[n];
+    if (!a.stride[n] || !b.stride[n]) return false;
+    if (base.reduce == of_a) terms_of_a.emplace_back(*a.stride[n], base.max_size);
+    if (base.reduce == of_b) terms_of_b.emplace_back(*b.stride[n], base.max_size);
+    const bool of_both = base.reduce != of_a && base.reduce != of_b;
+    if (of_both ? a.stride[n] != b.stride[n]
+                : *(base.reduce == of_a ? b.stride[n] : a.stride[n]) != 0) {
+      return false;
+    }
+  }
+  return terms_of_a == terms_of_b;
+}
+
+void LoopOverPacked(Tuner& t, Own own) {
   const auto same = [&](size_t i) {
     return llvm::all_of(t.accesses(), [&](const Access& a) {
       return !llvm::is_contained(t.packed(), a.node) || t.Stride(a, i) == 0;
@@ -113,7 +132,7 @@ void LoopOverPacked(Tuner& t) {
     t.LoopAlong(in_lines);
   else
     groups *= pieces;
-  const int64_t parts = PartsInCache(t, along);
+  const int64_t parts = PartsInCache(t, along, own);
   LoopOverSame(t, along, groups, std::max(FewestGroups(t), groups * parts), /*deals=*/false);
   if (parts == 1) return;
   // The groups of a part follow each other.

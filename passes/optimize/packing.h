@@ -8,13 +8,15 @@
 #include <optional>
 #include <vector>
 
+#include "passes/optimize/blocks.h"
 #include "passes/optimize/heuristic.h"
 
 namespace tg {
 
 // Makes loops of the axes along which the tuner's packed loads stay the same, so that a group
-// copies them once, but for a part where there would be too few groups.
-void LoopOverPacked(Tuner& t);
+// copies them once, but for a part where there would be too few groups. `own`: what stores are to
+// have for themselves.
+void LoopOverPacked(Tuner& t, Own own = Own::kAny);
 
 // A load that sums which a kernel keeps for each of its rows have their terms of, each sum others,
 // which lie in a row of memory: the keys of attention. With terms in the lanes of vectors each sum

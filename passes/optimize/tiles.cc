@@ -11,7 +11,7 @@ int64_t LaneCosts::MostSums(int64_t width) const {
   return std::min<int64_t>(12, t_.target().MaxTile() / width);
 }
 
-LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width, bool wide) const {
+LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
   const bool gathers = width >= Widest() && GathersAlong(axis);
   const int64_t most_rows = gathers ? 16 : 8;
@@ -30,10 +30,10 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width, bool wide) con
            });
   });
   const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
-  const int64_t most_vectors = widens ? MostVectors(axis, wide) : 1;
-  // Two vectors of what is packed have seven rows beside them where registers have room, and a
+  const int64_t most_vectors = widens ? MostVectors(axis) : 1;
+  // Two vectors of what is packed have eight rows beside them where registers have room, and a
   // window's products are not more text than is worth it.
-  constexpr int64_t kMostWide = 14, kMostProducts = 48;
+  constexpr int64_t kMostWide = 16, kMostProducts = 48;
   int64_t window = 1;
   for (const Reduce& r : reduces_) {
     const size_t last = LastAxis(r.node);
@@ -68,11 +68,11 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width, bool wide) con
   return best;
 }
 
-int64_t LaneCosts::MostVectors(size_t axis, bool wide) const {
+int64_t LaneCosts::MostVectors(size_t axis) const {
   int64_t most = INT64_MAX;
   for (size_t i = 0; i < t_.accesses().size(); ++i) {
     // A third has little to add to what two save.
-    if (Packs(i, axis)) most = std::min<int64_t>(most, wide && Packs(i, axis, 2) ? 2 : 1);
+    if (Packs(i, axis)) most = std::min<int64_t>(most, Packs(i, axis, 2) ? 2 : 1);
   }
   return most;
 }

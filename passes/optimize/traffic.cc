@@ -49,6 +49,12 @@ double Traffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes,
                             const Cache& cache) const {
   const size_t n = loads_.size();
   llvm::SmallVector<double, 8> read(bytes.end() - static_cast<ptrdiff_t>(n), bytes.end());
+  // What several reduces of a step read is there for the next of them if all of the step's stays.
+  llvm::SmallVector<double, 4> steps(stores_, 0);
+  for (size_t i = 0; i < n; ++i) steps[loads_[i].store] += read[i];
+  for (size_t i = 0; i < n; ++i) {
+    read[i] *= 1 + (loads_[i].reduces - 1) * (1 - Stays(steps[loads_[i].store], cache));
+  }
   for (size_t level = nest.size(); level-- > 0;) {
     const auto all = bytes.slice(level * n, n), within = bytes.slice((level + 1) * n, n);
     // What the stores' own loops read, each by itself; around these, what any of them reads.
@@ -92,19 +98,31 @@ void Traffic::AddStores() {
   }
 }
 
+bool Traffic::IsOf(const NodeSet& body, const Access& a) const {
+  if (!body.Contains(a.node)) return false;
+  for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
+    const UOp* reduce = t_.schedule().base[n].reduce;
+    if (reduce && a.stride[n] != 0 && !body.Contains(reduce)) return false;
+  }
+  return true;
+}
+
 void Traffic::AddLoads(const NodeSet* of, size_t store) {
   for (const Access& a : t_.accesses()) {
-    if (a.is_store() || (of && !of->Contains(a.node))) continue;
+    if (a.is_store() || (of && !IsOf(*of, a))) continue;
     Load load = LoadOf(a);
     load.store = store;
     // Reduces that read the same read it once, if it stays.
-    bool is_mine = false;
-    for (const Load& other : loads_) {
+    Load* mine = nullptr;
+    for (Load& other : loads_) {
       if (!Same(load, other)) continue;
       load.is_again = true;
-      is_mine |= other.store == store;
+      if (other.store == store) mine = &other;
     }
-    if (!is_mine) loads_.push_back(std::move(load));
+    if (mine)
+      ++mine->reduces;
+    else
+      loads_.push_back(std::move(load));
   }
 }
 

@@ -50,11 +50,14 @@ class Traffic {
     double element, whole;                   // bytes of one, and of all of the argument
     size_t store = 0;                        // in whose loop
     bool is_again = false;                   // a store before this one reads the same
+    double reduces = 1;                      // so many of its store read the same
     bool is_packed = false;                  // what a group reads lies together
     double times = 1;                        // that it goes through memory
   };
 
   double BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes, const Cache& cache) const;
+  // Whether an access is one of a store's, of those that several have of one load.
+  bool IsOf(const NodeSet& body, const Access& a) const;
   // Those of `of`; null: all.
   void AddLoads(const NodeSet* of, size_t store);
   // What is known of an access by itself.
