@@ -65,7 +65,8 @@ void FindSumsLoop(Tuner& t) {
   for (const UOp* sum : t.sums()) element += ByteSize(sum->dtype.scalar());
   bytes = SaturatingMul(bytes, element);
   std::string first;
-  for (size_t i : llvm::reverse(t.Axes(AxisKind::kLoop))) {
+  const AxisList loops = t.Axes(AxisKind::kLoop);
+  for (size_t i : llvm::reverse(loops)) {
     bytes = SaturatingMul(bytes, t.Size(i));
     if (bytes > t.target().core_cache_bytes / kShareOfCache) break;
     first = t.schedule().axes[i].name;

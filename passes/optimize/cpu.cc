@@ -115,8 +115,7 @@ void TuneForCpu(Tuner& t) {
     return;
   }
   const Tuner::State before = TuneTogether(t);
-  // What is packed has a copy, whichever loops read it.
-  DistributeLoops(t, t.packed().empty() ? kWorthIt : 1);
+  DistributeLoops(t);
   OrderGroups(t);
   TuneGroups(t, before);
 }
