@@ -38,11 +38,10 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
 }
 
 void BodyLowering::FindReaders() {
+  NodeSet read;
   for (size_t n = 0; n < body_.root->num_srcs; ++n) {
     for (const UOp* u : PostOrder(body_.root->src(n))) {
-      if (u->op != Op::kStaged) continue;
-      size_t& reader = only_reader_[u];
-      reader = reader == 0 || reader == n + 1 ? n + 1 : SIZE_MAX;
+      if (u->op == Op::kStaged) only_reader_[u] = read.Insert(u) ? n + 1 : 0;
     }
   }
 }

@@ -159,8 +159,8 @@ class BodyLowering {
   std::vector<const UOp*> locals_;
   NodeMap<size_t> own_loop_;  // by range: 1 + the number of its own loop; 0: it is none
   LoopRanges first_loops_;    // those of the first store
-  // By staged value: 1 + the number of the one store that reads it, SIZE_MAX where several do; 0
-  // where stores have no groups of their own.
+  // By staged value: 1 + the number of the one store that reads it; 0 where several do, and where
+  // stores have no groups of their own.
   NodeMap<size_t> only_reader_;
   // What InLoopsOver added, and a range of a loop in which it holds.
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;

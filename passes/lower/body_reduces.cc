@@ -34,8 +34,7 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
   const size_t reader = only_reader_.Get(u);
   const auto steps = [&](const Dim& size) {
     const UOp* all = simplify_(b_.Index(size));
-    const bool of_one = reader != 0 && reader != SIZE_MAX && ranges.empty();
-    return of_one ? StepsInGroupsOf(reader - 1, all) : all;
+    return reader != 0 && ranges.empty() ? StepsInGroupsOf(reader - 1, all) : all;
   };
   for (size_t i : schedule_.AxesOf(u)) {
     switch (schedule_.axes[i].kind) {

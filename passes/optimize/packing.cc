@@ -95,13 +95,17 @@ bool LaneCosts::ReadAlike(size_t access, size_t other) const {
   if (!of_a || !of_b || of_a == of_b || a.valid || b.valid) return false;
   std::vector<std::pair<int64_t, int64_t>> terms_of_a, terms_of_b;  // stride, steps
   for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
-    const BaseAxis& base = t_.schedule().base[n];
+    const UOp* reduce = t_.schedule().base[n].reduce;
+    const int64_t steps = t_.schedule().base[n].max_size;
     if (!a.stride[n] || !b.stride[n]) return false;
-    if (base.reduce == of_a) terms_of_a.emplace_back(*a.stride[n], base.max_size);
-    if (base.reduce == of_b) terms_of_b.emplace_back(*b.stride[n], base.max_size);
-    const bool of_both = base.reduce != of_a && base.reduce != of_b;
-    if (of_both ? a.stride[n] != b.stride[n]
-                : *(base.reduce == of_a ? b.stride[n] : a.stride[n]) != 0) {
+    const int64_t in_a = *a.stride[n], in_b = *b.stride[n];
+    if (reduce == of_a) {
+      if (in_b != 0) return false;
+      terms_of_a.emplace_back(in_a, steps);
+    } else if (reduce == of_b) {
+      if (in_a != 0) return false;
+      terms_of_b.emplace_back(in_b, steps);
+    } else if (in_a != in_b) {
       return false;
     }
   }

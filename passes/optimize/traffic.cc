@@ -50,10 +50,10 @@ double Traffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes,
   const size_t n = loads_.size();
   llvm::SmallVector<double, 8> read(bytes.end() - static_cast<ptrdiff_t>(n), bytes.end());
   // What several reduces of a step read is there for the next of them if all of the step's stays.
-  llvm::SmallVector<double, 4> steps(stores_, 0);
-  for (size_t i = 0; i < n; ++i) steps[loads_[i].store] += read[i];
+  llvm::SmallVector<double, 4> in_step(stores_, 0);
+  for (size_t i = 0; i < n; ++i) in_step[loads_[i].store] += read[i];
   for (size_t i = 0; i < n; ++i) {
-    read[i] *= 1 + (loads_[i].reduces - 1) * (1 - Stays(steps[loads_[i].store], cache));
+    read[i] *= 1 + (loads_[i].reduces - 1) * (1 - Stays(in_step[loads_[i].store], cache));
   }
   for (size_t level = nest.size(); level-- > 0;) {
     const auto all = bytes.slice(level * n, n), within = bytes.slice((level + 1) * n, n);
