@@ -65,9 +65,14 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
   NodeSet guards;
   bool any = false;
   const auto depend_on = [&](const UOp* value) {
+    // Not of how far a loop goes, which others may count to.
     NodeSet leaves;
-    for (const UOp* u : PostOrder(value)) {
-      if (!IsConst(u)) leaves.Insert(u);
+    std::vector<const UOp*> stack = {value};
+    while (!stack.empty()) {
+      const UOp* u = stack.back();
+      stack.pop_back();
+      if (IsConst(u) || !leaves.Insert(u) || u->op == Op::kRange) continue;
+      stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
     }
     return llvm::any_of(at.index, [&](const UOp* index) {
       return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
@@ -88,6 +93,36 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
   }
   if (!any) return at.valid;
   return Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
+}
+
+void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
+  for (size_t i = 0; valid && i < schedule_.base.size(); ++i) {
+    const BaseAxis& base = schedule_.base[i];
+    if (!base.IsStored() || !schedule_.padded[i]) continue;
+    LoopRanges loops;
+    FindLoops(valid, loops);
+    const UOp* value = InLoops(BaseAxisValue(b_, schedule_, i, where_.axis, simplify_), loops);
+    const UOp* guard = simplify_(Guard(base, value));
+    const UOp* rest = Without(b_, valid, [&](const UOp* part) { return part == guard; });
+    if (rest == valid) continue;
+    const auto in_row = [&](const UOp* u, llvm::function_ref<const UOp*(const UOp*)> number) {
+      NodeMap<const UOp*> rows;
+      for (const Digit& d : schedule_.digits[i]) {
+        const UOp* row = where_.axis[d.axis];
+        if (schedule_.axes[d.axis].kind == AxisKind::kUpcast) rows[row] = number(row);
+      }
+      return Replaced(u, rows);
+    };
+    const auto first = [&](const UOp*) { return b_.Index(0); };
+    const auto second = [&](const UOp*) { return b_.Index(1); };
+    const UOp* exists = simplify_(Guard(base, in_row(value, first)));
+    if (!IsConst(exists) || exists->word() == 0) continue;
+    // Elsewhere an address is work, or there is a gate in any case.
+    const UOp* step = simplify_(b_.Sub(in_row(element, second), in_row(element, first)));
+    if (!IsConst(step) || step->word() == 1 || (rest && in_row(rest, first) != rest)) continue;
+    element = in_row(element, [&](const UOp* row) { return b_.Where(guard, row, b_.Index(0)); });
+    valid = rest;
+  }
 }
 
 const UOp* BodyLowering::ValidInLoops(const UOp* element, const UOp* valid) {

@@ -122,7 +122,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   return token;
 }
 
-const UOp* BodyLowering::Address(const UOp* ptr, Position at) {
+const UOp* BodyLowering::Address(const UOp* ptr, Position at, bool reads) {
   while (ptr->op != Op::kDefineGlobal) {
     const UOp* src = ptr->src(0);
     at = ptr->op == Op::kView
@@ -132,6 +132,7 @@ const UOp* BodyLowering::Address(const UOp* ptr, Position at) {
   }
   const UOp* element = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
   const UOp* valid = ValidInLoops(element, at.valid);
+  if (reads) FirstRowInPadding(element, valid);
   if (!ptr->dtype.is_image()) return b_.IndexPtr(ptr, element, valid);
   // By the number of the element; devectorize makes texels of these.
   return valid ? b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element, valid})
@@ -191,7 +192,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
     case Op::kLoad: {
       Position at = positions_[key.at];
       at.valid = ValidToRead(at);
-      const UOp* address = Address(u->src(0), std::move(at));
+      const UOp* address = Address(u->src(0), std::move(at), /*reads=*/true);
       return address ? b_.Load(address) : nullptr;
     }
     case Op::kReduceAxis:

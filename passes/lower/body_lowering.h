@@ -100,6 +100,8 @@ class BodyLowering {
   const UOp* InStored(LoopSet axes);
   // The ranges of own loops that `u` depends on are added to `ranges`.
   void FindLoops(const UOp* u, LoopRanges& ranges) const;
+  // `u` with what `changed` has for nodes in their place, as it is built.
+  const UOp* Replaced(const UOp* u, NodeMap<const UOp*>& changed);
   // `u` with other ranges in the place of those of own loops, whosever they are, where there are.
   const UOp* InLoops(const UOp* u, const LoopRanges& ranges);
   // Which store alone reads each staged value.
@@ -120,7 +122,11 @@ class BodyLowering {
   // `valid` without what holds in loops on which the number of an element depends (InLoopsOver).
   const UOp* ValidInLoops(const UOp* element, const UOp* valid);
   // The address of one element behind a pointer, through the movement ops above an argument.
-  const UOp* Address(const UOp* ptr, Position at);
+  // `reads`: what is there may be any value of the argument in padding (FirstRowInPadding).
+  const UOp* Address(const UOp* ptr, Position at, bool reads = false);
+  // Where a tile's rows reach beyond their axis, and are not neighbours in memory, its first row is
+  // read in their place, of which nothing is stored: a load of what exists needs no gate.
+  void FirstRowInPadding(const UOp*& element, const UOp*& valid);
   const UOp* LowerStore(const UOp* store);
   // The same, of the store with this number, in the loops that it does not share.
   const UOp* LowerInOwnLoops(const UOp* store, size_t number);

@@ -14,15 +14,9 @@ void BodyLowering::FindLoops(const UOp* u, LoopRanges& ranges) const {
   }
 }
 
-const UOp* BodyLowering::InLoops(const UOp* u, const LoopRanges& ranges) {
-  if (ranges.empty() || !u) return u;
-  NodeMap<const UOp*> changed;
+const UOp* BodyLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
   for (const UOp* x : PostOrder(u)) {
-    const size_t n = own_loop_.Get(x);
-    if (n > 0 && ranges[n - 1] && ranges[n - 1] != x) {
-      changed[x] = ranges[n - 1];
-      continue;
-    }
+    if (changed.Get(x)) continue;
     llvm::SmallVector<const UOp*, 4> srcs;
     bool any = false;
     for (const UOp* s : x->srcs()) {
@@ -34,6 +28,16 @@ const UOp* BodyLowering::InLoops(const UOp* u, const LoopRanges& ranges) {
   }
   const UOp* to = changed.Get(u);
   return to ? simplify_(to) : u;
+}
+
+const UOp* BodyLowering::InLoops(const UOp* u, const LoopRanges& ranges) {
+  if (ranges.empty() || !u) return u;
+  NodeMap<const UOp*> changed;
+  for (const UOp* x : PostOrder(u)) {
+    const size_t n = own_loop_.Get(x);
+    if (n > 0 && ranges[n - 1] && ranges[n - 1] != x) changed[x] = ranges[n - 1];
+  }
+  return Replaced(u, changed);
 }
 
 BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
@@ -118,8 +122,9 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
     plan.memory = staging_.Fill(key.node, x, size, element(plan.source), plan.room,
                                 {plan.unrolls, plan.ranges, plan.specials}, locals_);
   }
-  const UOp* valid = positions_[key.at].valid;
+  const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);
+  FirstRowInPadding(number, valid);
   // Where it is made it is read without a gate, if there is something to read everywhere: room in
   // which it was made.
   if (valid && InLoops(valid, first_loops_) == plan.valid && !plan.room) {
