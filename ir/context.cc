@@ -1,6 +1,7 @@
 #include "ir/context.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -67,6 +68,11 @@ size_t SlotsFor(size_t nodes, size_t least) {
   return least;
 }
 
+uint64_t NextSerial() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 // Enters what the table does not hold.
 template <typename Slot>
 void Enter(std::vector<Slot>& table, Slot slot) {
@@ -80,7 +86,7 @@ void Enter(std::vector<Slot>& table, Slot slot) {
 
 class Context::Arena : public llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 1 << 14> {};
 
-Context::Context() : arena_(std::make_unique<Arena>()) {
+Context::Context() : arena_(std::make_unique<Arena>()), serial_(NextSerial()) {
   table_.assign(kFirstSlots, Slot());
   attr_table_.assign(64, nullptr);
   string_table_.assign(64, 0);

@@ -57,6 +57,9 @@ class Context {
   void Retain(std::vector<const UOp*> nodes);
   size_t bytes_used() const;
 
+  // Its own in this process: that of no other Context, living or dead.
+  uint64_t serial() const { return serial_; }
+
   // Range and scratch ids that no node of this Context has used so far.
   int64_t NextId() { return next_id_++; }
 
@@ -84,6 +87,7 @@ class Context {
   std::vector<uint32_t> string_table_;
   std::vector<std::string_view> strings_;
   int64_t next_id_ = 0;
+  const uint64_t serial_;
 };
 
 }  // namespace tg

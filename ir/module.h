@@ -205,6 +205,9 @@ struct Kernel {
   std::vector<Opt> opts;
   Body body;
   Location loc;
+  // What an analysis left for the next pass that asks it, in a form of its own; it sees by itself
+  // whether the kernel is as it was. Null: nothing.
+  std::shared_ptr<void> kept_analysis;
 };
 
 struct Module {

@@ -60,7 +60,7 @@ int64_t PowerOfTwoPart(int64_t d) { return d & -d; }
 
 }  // namespace
 
-Interval Bounds::FromSources(const UOp* u, size_t n) const {
+Interval Bounds::FromSources(const UOp* u, size_t n) {
   const Scalar s = u->dtype.scalar();
   switch (u->op) {
     case Op::kConst:
@@ -108,33 +108,33 @@ Interval Bounds::FromSources(const UOp* u, size_t n) const {
 }
 
 Interval Bounds::Compute(const UOp* root) {
-  RowOf(root);  // makes room: ids of sources are smaller
+  WithRoom(root);  // makes room: ids of sources are smaller
   llvm::SmallVector<const UOp*, 32> stack = {root};
   while (!stack.empty()) {
     const UOp* u = stack.back();
-    Row& its = rows_[u->id];
+    const Row its = RowAt(u);
     if (its.is_known()) {
       stack.pop_back();
       continue;
     }
     if (!HasInterval(u)) {
-      its = Row(Interval{});
+      its.Set(Interval{});
       stack.pop_back();
       continue;
     }
     const size_t pending = stack.size();
     const size_t n = DecidingSources(u);
     for (size_t i = 0; i < n; ++i) {
-      if (!rows_[u->src(i)->id].is_known()) stack.push_back(u->src(i));
+      if (!RowAt(u->src(i)).is_known()) stack.push_back(u->src(i));
     }
     if (stack.size() == pending) {
       const Interval v = FromSources(u, n);
       // Bounds that contradict each other belong to code that never runs.
-      its = Row(v.lo <= v.hi ? v : FullInterval(u->dtype.scalar()));
+      its.Set(v.lo <= v.hi ? v : FullInterval(u->dtype.scalar()));
       stack.pop_back();
     }
   }
-  return rows_[root->id].Get();
+  return RowAt(root).Get();
 }
 
 int64_t Bounds::KnownDivisor(const UOp* root) {

@@ -36,42 +36,44 @@ class Bounds {
 
   // Nodes that are no integers, indices or bools have the unbounded interval.
   Interval Of(const UOp* u) {
-    if (u->id < rows_.size() && rows_[u->id].is_known()) return rows_[u->id].Get();
+    if (2 * u->id < table_.size()) {
+      if (const Row row = RowAt(u); row.is_known()) return row.Get();
+    }
     return Compute(u);
   }
   int64_t Min(const UOp* u) { return Of(u).lo; }
   int64_t Max(const UOp* u) { return Of(u).hi; }
 
   // Says what is known of `u` from elsewhere, before anything that uses `u` was asked for.
-  void Declare(const UOp* u, Interval v) { RowOf(u) = Row(v); }
+  void Declare(const UOp* u, Interval v) { WithRoom(u).Set(v); }
 
   // The greatest d >= 0 known to divide `u`; 0: `u` is 0.
   int64_t KnownDivisor(const UOp* u);
 
  private:
-  // An interval, or none yet: all zeros, which tables are filled with fastest.
-  class Row {
-   public:
-    Row() = default;
-    explicit Row(Interval v) : lo_(v.lo), not_hi_(~v.hi) {}
-    bool is_known() const { return lo_ <= ~not_hi_; }
-    Interval Get() const { return {lo_, ~not_hi_}; }
-
-   private:
-    int64_t lo_ = 0, not_hi_ = 0;
+  // Two words of table_: an interval's lower end and the complement of its upper one, so that none
+  // yet is all zeros, which tables are filled with fastest.
+  struct Row {
+    int64_t* words;
+    bool is_known() const { return words[0] <= ~words[1]; }
+    Interval Get() const { return {words[0], ~words[1]}; }
+    void Set(Interval v) const { words[0] = v.lo, words[1] = ~v.hi; }
   };
-  Row& RowOf(const UOp* u) {
-    if (u->id >= rows_.size()) rows_.resize(std::max<size_t>(u->id + 1 + rows_.size(), 64));
-    return rows_[u->id];
+  Row RowAt(const UOp* u) { return {&table_[2 * u->id]}; }
+  Row WithRoom(const UOp* u) {
+    if (2 * u->id >= table_.size()) {
+      table_.resize(std::max<size_t>(2 * (u->id + 1) + table_.size(), 128));
+    }
+    return RowAt(u);
   }
   Interval Compute(const UOp* u);
   // `n`: how many sources decide it.
-  Interval FromSources(const UOp* u, size_t n) const;
-  Interval Source(const UOp* u, size_t i) const { return rows_[u->src(i)->id].Get(); }
+  Interval FromSources(const UOp* u, size_t n);
+  Interval Source(const UOp* u, size_t i) { return RowAt(u->src(i)).Get(); }
 
   const Context& ctx_;
   const Module* module_;
-  std::vector<Row> rows_;
+  std::vector<int64_t> table_;     // a Row by id
   std::vector<int64_t> divisors_;  // -1: not computed
 };
 

@@ -68,6 +68,12 @@ struct Schedule {
     if (!in_place_) in_place_ = FindInPlace();
     return *in_place_;
   }
+  // For other calls of the kernel, which may have another name.
+  void SetCalls(const KernelCalls& all, std::string_view name) {
+    calls = &all;
+    kernel = name;
+    in_place_.reset();
+  }
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
   // The stored base axes that a staged value is made anew for.
@@ -98,6 +104,13 @@ std::span<const OptKind> OptKinds();
 // or not legal is an error that names it and says why. The schedule goes on asking `calls`.
 absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& calls,
                                       const Kernel& kernel, const Target& target, ShapeMap& shapes);
+
+// Keeps in `kernel` the schedule that its body and opts make, for who next asks TakeSchedule.
+// `made_of`: the body whose nodes it names, this one or a copy of it.
+void KeepSchedule(Kernel& kernel, const Target& target, Schedule schedule, const Body& made_of);
+// MakeSchedule, or what was kept, which it takes, if body, opts and target are still the same.
+absl::StatusOr<Schedule> TakeSchedule(const Module& module, const KernelCalls& calls,
+                                      Kernel& kernel, const Target& target, ShapeMap& shapes);
 
 // Applies one more opt; on error the schedule is as it was.
 absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target);

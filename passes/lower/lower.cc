@@ -24,7 +24,7 @@ absl::Status WithLowering(
   Simplifier simplifier(*body.context, &module);
   const auto simplify = [&](const UOp* u) { return simplifier(u); };
   ShapeMap shapes(module, *body.context);
-  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
+  const absl::StatusOr<Schedule> schedule = TakeSchedule(module, calls, kernel, target, shapes);
   if (!schedule.ok()) return schedule.status();
   Builder b(*body.context);
   const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);

@@ -34,6 +34,7 @@ class Tuner {
 
   const Kernel& kernel() const { return kernel_; }
   const Schedule& schedule() const { return schedule_; }
+  Schedule TakeSchedule() { return std::move(schedule_); }  // of no use after that
   const std::vector<Access>& accesses() const { return accesses_; }
   const Target& target() const { return target_; }
   const std::vector<Opt>& opts() const { return opts_; }

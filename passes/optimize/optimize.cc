@@ -50,6 +50,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   Schedule start = *MakeSchedule(module, calls, scratch, target, shapes);
   if (IsTrivial(start)) {
     kernel.axes = start.ToAxes();
+    KeepSchedule(kernel, target, std::move(start), scratch.body);
     return;
   }
   std::vector<Access> accesses =
@@ -88,8 +89,11 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
       return Choose(module, calls, kernel, target, may, statistics);
     }
     kernel.axes = schedule->ToAxes();
+    KeepSchedule(kernel, target, *std::move(schedule), kernel.body);
     statistics["optimize.packed"] += static_cast<int64_t>(tuner.packed().size());
     statistics["optimize.apart"] += static_cast<int64_t>(tuner.sums().size());
+  } else {
+    KeepSchedule(kernel, target, tuner.TakeSchedule(), scratch.body);
   }
   statistics["optimize.opts"] += static_cast<int64_t>(kernel.opts.size());
 }
@@ -101,9 +105,10 @@ absl::Status OptimizeKernel(const Module& module, const KernelCalls& calls, Kern
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
-  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
+  absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
   if (!schedule.ok()) return schedule.status();
   kernel.axes = schedule->ToAxes();
+  KeepSchedule(kernel, target, *std::move(schedule), kernel.body);
   return absl::OkStatus();
 }
 
