@@ -1,23 +1,153 @@
-// Cat, Append: texts and integers one after the other, as absl::StrCat. That one first fills the
-// string with zeros where the standard library cannot leave it unset, and a kernel is thousands of
-// short strings.
+// Text, Cat, Append: texts and integers one after the other, as absl::StrCat. A kernel is thousands of
+// short texts: these are put together where they are to stand, without a call for each.
 #ifndef TG_CODEGEN_OPENCL_CAT_H_
 #define TG_CODEGEN_OPENCL_CAT_H_
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 namespace tg::opencl {
+
+template <typename T>
+concept Number = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
+
+// A string for what is appended to in small pieces. Short ones have no memory of their own.
+class Text {
+ public:
+  Text() = default;
+  Text(std::string_view s) { Add(s); }    // NOLINT: a text
+  Text(const std::string& s) { Add(s); }  // NOLINT
+  Text(const char* s) { Add(std::string_view(s)); }  // NOLINT
+  Text(const Text& other) { Add(other.view()); }
+  Text(Text&& other) noexcept { Take(other); }
+  ~Text() { Free(); }
+  Text& operator=(std::string_view s) {
+    size_ = 0;
+    Add(s);
+    return *this;
+  }
+  Text& operator=(const std::string& s) { return *this = std::string_view(s); }
+  Text& operator=(const Text& other) {
+    return this == &other ? *this : *this = other.view();
+  }
+  Text& operator=(Text&& other) noexcept {
+    if (this == &other) return *this;
+    Free();
+    Take(other);
+    return *this;
+  }
+
+  std::string_view view() const { return {data_, size_}; }
+  operator std::string_view() const { return view(); }  // NOLINT
+  std::string str() const { return std::string(view()); }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  char operator[](size_t i) const { return data_[i]; }
+
+  void clear() { size_ = 0; }
+  void Shrink(size_t size) { size_ = size; }  // to its first characters
+  void Reserve(size_t size) {
+    if (size > capacity_) Grow(size);
+  }
+
+  void Add(std::string_view s) {
+    char* to = Room(s.size());
+    size_ += s.size();
+    // Most are shorter than a call of memcpy is worth.
+    if (s.size() > 16) {
+      std::memcpy(to, s.data(), s.size());
+    } else if (s.size() >= 8) {
+      CopyEnds<8>(to, s);
+    } else if (s.size() >= 4) {
+      CopyEnds<4>(to, s);
+    } else if (!s.empty()) {
+      to[0] = s.front();
+      to[s.size() / 2] = s[s.size() / 2];
+      to[s.size() - 1] = s.back();
+    }
+  }
+  // A literal.
+  template <size_t n>
+  void Add(const char (&s)[n]) {
+    std::memcpy(Room(n - 1), s, n - 1);
+    size_ += n - 1;
+  }
+  void Add(const Text& s) { Add(s.view()); }
+  void Add(const std::string& s) { Add(std::string_view(s)); }
+  template <Number T>
+  void Add(T number) {
+    char* to = Room(kDigits);
+    size_ += static_cast<size_t>(std::to_chars(to, to + kDigits, number).ptr - to);
+  }
+  void Add(char c) {
+    *Room(1) = c;
+    ++size_;
+  }
+  void Fill(size_t n, char c) {
+    std::memset(Room(n), c, n);
+    size_ += n;
+  }
+
+ private:
+  static constexpr size_t kInline = 40, kDigits = 20;  // of any 64-bit integer
+
+  template <size_t n>
+  static void CopyEnds(char* to, std::string_view s) {
+    std::memcpy(to, s.data(), n);
+    std::memcpy(to + s.size() - n, s.data() + s.size() - n, n);
+  }
+  // Where `n` more characters go.
+  char* Room(size_t n) {
+    if (size_ + n > capacity_) Grow(size_ + n);
+    return data_ + size_;
+  }
+  void Grow(size_t size) {
+    const size_t capacity = std::max(size, 2 * capacity_);
+    char* data = new char[capacity];
+    std::memcpy(data, data_, size_);
+    Free();
+    data_ = data;
+    capacity_ = capacity;
+  }
+  void Free() {
+    if (data_ != inline_) delete[] data_;
+  }
+  void Take(Text& other) {
+    size_ = other.size_;
+    capacity_ = other.capacity_;
+    if (other.data_ == other.inline_) {
+      data_ = inline_;
+      std::memcpy(inline_, other.inline_, size_);
+    } else {
+      data_ = other.data_;
+      other.data_ = other.inline_;
+      other.capacity_ = kInline;
+    }
+    other.size_ = 0;
+  }
+
+  char* data_ = inline_;
+  size_t size_ = 0, capacity_ = kInline;
+  char inline_[kInline];
+};
+
+template <typename... T>
+void Append(Text& out, const T&... parts) {
+  (out.Add(parts), ...);
+}
 
 class CatPart {
  public:
   CatPart(std::string_view text) : text_(text) {}    // NOLINT: a text is a part
   CatPart(const char* text) : text_(text) {}         // NOLINT
   CatPart(const std::string& text) : text_(text) {}  // NOLINT
-  template <std::integral T>
-  requires(!std::same_as<T, bool> && !std::same_as<T, char>) CatPart(T number)  // NOLINT
+  CatPart(const Text& text) : text_(text.view()) {}  // NOLINT
+  template <Number T>
+  CatPart(T number)  // NOLINT
       : text_(digits_,
               static_cast<size_t>(std::to_chars(digits_, digits_ + sizeof digits_, number).ptr -
                                   digits_)) {}

@@ -57,7 +57,7 @@ void KernelWriter::Bitcast(const UOp* u, Expr& e) {
 namespace {
 
 // What picks these lanes of a vector of `of` lanes: halves have names.
-void AppendSelector(std::string& out, std::span<const int64_t> lanes, int of) {
+void AppendSelector(Text& out, std::span<const int64_t> lanes, int of) {
   const auto is = [&](int64_t first, int64_t step) {
     for (size_t i = 0; i < lanes.size(); ++i) {
       if (lanes[i] != first + step * static_cast<int64_t>(i)) return false;
@@ -71,12 +71,12 @@ void AppendSelector(std::string& out, std::span<const int64_t> lanes, int of) {
                        : is(1, 2)      ? ".odd"
                                        : nullptr;
     if (half) {
-      out += half;
+      out.Add(std::string_view(half));
       return;
     }
   }
-  out += ".s";
-  for (int64_t lane : lanes) out += "0123456789abcdef"[lane];
+  out.Add(".s");
+  for (int64_t lane : lanes) out.Add("0123456789abcdef"[lane]);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ absl::Status KernelWriter::Lanes(const UOp* u, Expr& e) {
     e.precedence = kPostfix;
     if (mask) e.mask_bits = MaskBits(vector);
     if (u->dtype.is_bool() && lanes == 1) {
-      e.text += " != 0";
+      e.text.Add(" != 0");
       e.precedence = kEqual;
     }
     return absl::OkStatus();
@@ -109,7 +109,6 @@ absl::Status KernelWriter::Lanes(const UOp* u, Expr& e) {
     e.precedence = kTernary;
     return absl::OkStatus();
   }
-  e.text.reserve(8 * u->num_srcs + 16);
   Append(e.text, "(", type, ")(");
   for (size_t i = 0; i < u->num_srcs;) {
     const UOp* s = u->src(i);
@@ -123,22 +122,22 @@ absl::Status KernelWriter::Lanes(const UOp* u, Expr& e) {
       while (taken * 2 <= run) taken *= 2;
     }
     const bool as_vector = taken > 1 && taken < u->num_srcs;
-    if (i > 0) e.text += ", ";
+    if (i > 0) e.text.Add(", ");
     if (as_vector) {
       const int n = static_cast<int>(taken);
       Append(e.text, "(", mask ? MaskType(e.mask_bits, n) : Type(u->dtype.scalar(), n), ")(");
     }
     if (IsMask(s)) {
-      e.text += Mask(s, e.mask_bits, kTernary);
+      e.text.Add(Mask(s, e.mask_bits, kTernary));
     } else if (s->dtype.lanes() > 1) {
       AppendOperand(e.text, s, kTernary, true);
     } else {
       AppendScalar(e.text, s);
     }
-    if (as_vector) e.text += ')';
+    if (as_vector) e.text.Add(')');
     i += taken;
   }
-  e.text += ')';
+  e.text.Add(')');
   e.precedence = kUnary;
   return absl::OkStatus();
 }

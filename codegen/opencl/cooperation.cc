@@ -7,7 +7,7 @@
 namespace tg::opencl {
 namespace {
 
-std::string Vector(const char* scalar, int n) { return n == 1 ? scalar : absl::StrCat(scalar, n); }
+std::string Vector(const char* scalar, int n) { return n == 1 ? scalar : Cat(scalar, n); }
 
 }  // namespace
 
@@ -18,7 +18,7 @@ std::string KernelWriter::Call(const PtxFunction& f) {
 
 absl::Status KernelWriter::WriteCooperation(const UOp* u) {
   if (!IsNvidia()) {
-    return Unsupported(u, absl::StrCat(target_.name, " has no instruction for it"));
+    return Unsupported(u, Cat(target_.name, " has no instruction for it"));
   }
   switch (u->op) {
     case Op::kCommit:
@@ -35,10 +35,10 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       const std::string name(ctx_.String(static_cast<StringId>(u->word())));
       const PtxFunction f = MatrixFunction(name, target_.fp16, *prelude_);
       if (f.name.empty()) {
-        return Unsupported(u, absl::StrCat("there is no matrix instruction '", name, "'"));
+        return Unsupported(u, Cat("there is no matrix instruction '", name, "'"));
       }
       Expr& e = exprs_[u];
-      e.text = absl::StrCat(Call(f), "(", Operand(u->src(0), kTernary, true), ", ",
+      e.text = Cat(Call(f), "(", Operand(u->src(0), kTernary, true), ", ",
                             Operand(u->src(1), kTernary, true), ", ",
                             Operand(u->src(2), kTernary, true), ")");
       Name(u, e);
@@ -49,7 +49,7 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       if (count != 1 && count != 2 && count != 4) return Unsupported(u, "count is 1, 2 or 4");
       const PtxFunction f = LdMatrixFunction(count, u->words().size() > 1 && u->word(1));
       Expr& e = exprs_[u];
-      e.text = absl::StrCat(
+      e.text = Cat(
           prelude_->BitCast(Vector("uint", count), Type(u->dtype.scalar(), u->dtype.lanes())), "(",
           Call(f), "(", Pointer(u->src(0), kTernary), "))");
       Name(u, e);
@@ -67,12 +67,12 @@ absl::Status KernelWriter::WriteCopyAsync(const UOp* u) {
     return Unsupported(u, "4, 8 or 16 bytes go from global to local memory");
   }
   const UOp* gate = from->op == Op::kIndex && from->num_srcs == 3 ? from->src(2) : nullptr;
-  std::string line = absl::StrCat(Call(CopyAsyncFunction(static_cast<int>(bytes), gate != nullptr)),
+  std::string line = Cat(Call(CopyAsyncFunction(static_cast<int>(bytes), gate != nullptr)),
                                   "(", Pointer(to, kTernary), ", ", Pointer(from, kTernary));
-  if (gate) absl::StrAppend(&line, ", ", Operand(gate, kTernary));
+  if (gate) Append(line, ", ", Operand(gate, kTernary));
   line += ");";
   const bool guard = !InOwnIf(u);
-  if (guard) line = absl::StrCat("if (", Operand(to->src(2), kTernary), ") ", line);
+  if (guard) line = Cat("if (", Operand(to->src(2), kTernary), ") ", line);
   Line(line);
   return absl::OkStatus();
 }
@@ -84,33 +84,33 @@ absl::Status KernelWriter::WriteShuffle(const UOp* u) {
   if (IsMask(u)) return Unsupported(u, "vectors of bools are not shuffled");
   const int bits = BitWidth(t.scalar()) * t.lanes();
   const std::string f = Call(ShuffleFunction(static_cast<int>(u->word())));
-  const std::string from = Operand(u->src(1), kTernary);
+  const Text from = Operand(u->src(1), kTernary);
   const std::string type = Type(t.scalar(), t.lanes());
   auto cast = [&](const std::string& a, const std::string& b) {
     return a == b ? std::string() : prelude_->BitCast(a, b);
   };
   Expr& e = exprs_[u];
   if (t.is_bool()) {
-    e.text = absl::StrCat(f, "(", Operand(x, kTernary), ", ", from, ")");
+    e.text = Cat(f, "(", Operand(x, kTernary), ", ", from, ")");
   } else if (bits < 32) {
     if (t.lanes() > 1) return Unsupported(u, "vectors of less than 32 bits are not shuffled");
     const std::string raw = ValueType(UnsignedOf(t.scalar()), 1);
-    e.text = absl::StrCat(cast(raw, type), "((", raw, ")", f, "(", cast(type, raw), "(",
+    e.text = Cat(cast(raw, type), "((", raw, ")", f, "(", cast(type, raw), "(",
                           Operand(x, kTernary, true), "), ", from, "))");
   } else if (bits == 32) {
-    e.text = absl::StrCat(cast("uint", type), "(", f, "(", cast(type, "uint"), "(",
+    e.text = Cat(cast("uint", type), "(", f, "(", cast(type, "uint"), "(",
                           Operand(x, kTernary, true), "), ", from, "))");
   } else if (bits <= 512) {
     // Named, as each of its words is read.
     const std::string words = Vector("uint", bits / 32);
-    const std::string name = absl::StrCat("v", num_values_++);
-    Line(absl::StrCat("const ", words, " ", name, " = ", cast(type, words), "(",
+    const std::string name = Cat("v", num_values_++);
+    Line(Cat("const ", words, " ", name, " = ", cast(type, words), "(",
                       Operand(x, kTernary, true), ");"));
     std::string list;
     for (int i = 0; i < bits / 32; ++i) {
-      absl::StrAppend(&list, i ? ", " : "", f, "(", name, ".s", absl::Hex(i), ", ", from, ")");
+      Append(list, i ? ", " : "", f, "(", name, ".s", absl::StrCat(absl::Hex(i)), ", ", from, ")");
     }
-    e.text = absl::StrCat(cast(words, type), "((", words, ")(", list, "))");
+    e.text = Cat(cast(words, type), "((", words, ")(", list, "))");
   } else {
     return Unsupported(u, "up to 64 bytes are shuffled");
   }

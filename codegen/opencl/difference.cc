@@ -22,9 +22,9 @@ double NumberOf(const UOp* u) {
   return DoubleFromBits(u->dtype.scalar(), u->list()[0]);
 }
 
-std::shared_ptr<const OtherTexts> Subtracted(std::string minus) {
+std::shared_ptr<const OtherTexts> Subtracted(std::string_view minus) {
   OtherTexts texts;
-  texts.minus = std::move(minus);
+  texts.minus = minus;
   return std::make_shared<const OtherTexts>(std::move(texts));
 }
 
@@ -46,8 +46,8 @@ bool KernelWriter::Difference(const UOp* u, Expr& e) {
   }
   const UOp *a = u->src(0), *b = u->src(1);
   const bool negative = IsConst(b) && b->word() < 0 && b->word() != MinValue(s);
-  const std::string& minus_a = exprs_.Get(a).also().minus;
-  const std::string& minus_b = exprs_.Get(b).also().minus;
+  const Text& minus_a = exprs_.Get(a).also().minus;
+  const Text& minus_b = exprs_.Get(b).also().minus;
   const bool has_minus = u->op == Op::kAdd && !(minus_a.empty() && minus_b.empty());
   if ((!negative && !has_minus) || bounds_.Of(u).lo <= MinValue(s)) return false;
   e.promoted = BitWidth(s) < 32;
@@ -64,7 +64,7 @@ bool KernelWriter::Difference(const UOp* u, Expr& e) {
     }
     return true;
   }
-  const std::string from_b = negative ? Cat(" - ", Literal(s, -b->word(), false)) : minus_b;
+  const Text from_b = negative ? Text(Cat(" - ", Literal(s, -b->word(), false))) : minus_b;
   // A number before what is taken from it saves a product with -1.
   if (from_b.empty() || (IsConst(b) && !minus_a.empty())) {
     e.text = Cat(Operand(b, kAdditive), minus_a);
@@ -73,7 +73,7 @@ bool KernelWriter::Difference(const UOp* u, Expr& e) {
   }
   e.precedence = kAdditive;
   if (!minus_a.empty() && !from_b.empty() && bounds_.Of(a).hi <= 0 && bounds_.Of(b).hi <= 0) {
-    e.others = Subtracted(minus_a + from_b);
+    e.others = Subtracted(Cat(minus_a, from_b));
   }
   return true;
 }

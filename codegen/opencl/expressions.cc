@@ -30,16 +30,16 @@ bool IsNarrow(Scalar s) { return BitWidth(s) < 32; }
 
 }  // namespace
 
-void AppendParenthesized(std::string& out, std::string_view text, int precedence, int required) {
+void AppendParenthesized(Text& out, std::string_view text, int precedence, int required) {
   if (precedence >= required) {
-    out += text;
+    out.Add(text);
   } else {
     Append(out, "(", text, ")");
   }
 }
 
-std::string Parenthesized(const std::string& text, int precedence, int required) {
-  return precedence < required ? Cat("(", text, ")") : text;
+std::string Parenthesized(std::string_view text, int precedence, int required) {
+  return precedence < required ? Cat("(", text, ")") : std::string(text);
 }
 
 int KernelWriter::MaskBits(const UOp* u) const {
@@ -79,7 +79,7 @@ const Expr& KernelWriter::ExprOf(const UOp* u) {
   return e;
 }
 
-void KernelWriter::AppendOperand(std::string& out, const UOp* u, int precedence, bool exact) {
+void KernelWriter::AppendOperand(Text& out, const UOp* u, int precedence, bool exact) {
   const Expr& e = ExprOf(u);
   if (exact && e.promoted) {
     AppendParenthesized(out, OfItsType(u, e), kUnary, precedence);
@@ -93,8 +93,8 @@ std::string KernelWriter::OfItsType(const UOp* u, const Expr& e) const {
              Parenthesized(e.text, e.precedence, kUnary));
 }
 
-std::string KernelWriter::Operand(const UOp* u, int precedence, bool exact) {
-  std::string out;
+Text KernelWriter::Operand(const UOp* u, int precedence, bool exact) {
+  Text out;
   AppendOperand(out, u, precedence, exact);
   return out;
 }
@@ -109,17 +109,17 @@ std::string KernelWriter::Mask(const UOp* u, int bits, int precedence) {
     }
     return Parenthesized(Cat("(", MaskType(bits, lanes), ")(", list, ")"), kUnary, precedence);
   }
-  if (MaskBits(u) == bits) return Operand(u, precedence);
+  if (MaskBits(u) == bits) return Operand(u, precedence).str();
   return Cat("convert_", MaskType(bits, lanes), "(", Operand(u, kTernary), ")");
 }
 
-void KernelWriter::AppendScalar(std::string& out, const UOp* u) {
+void KernelWriter::AppendScalar(Text& out, const UOp* u) {
   if (!u->dtype.is_bool()) {
     AppendOperand(out, u, kTernary, false);
   } else if (IsConst(u)) {
-    out += u->word() ? "-1" : "0";
+    out.Add(std::string_view(u->word() ? "-1" : "0"));
   } else {
-    out += '-';
+    out.Add('-');
     AppendOperand(out, u, kPostfix, false);
   }
 }
@@ -205,11 +205,11 @@ std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast
       return Parenthesized(Cat("(", ValueType(to, u->dtype.lanes()), ")(", list, ")"), kUnary,
                            precedence);
     }
-    if (IsUnsigned(s)) return Operand(u, precedence);
+    if (IsUnsigned(s)) return Operand(u, precedence).str();
     return Cat("as_", ValueType(UnsignedOf(s), u->dtype.lanes()), "(", Operand(u, kTernary, true),
                ")");
   }
-  if (!cast || (IsUnsigned(s) && !IsNarrow(s))) return Operand(u, precedence);
+  if (!cast || (IsUnsigned(s) && !IsNarrow(s))) return Operand(u, precedence).str();
   const std::string type = BitWidth(s) == 64 ? "ulong" : "uint";
   return Parenthesized(Cat("(", type, ")", Operand(u, kUnary)), kUnary, precedence);
 }
@@ -223,14 +223,14 @@ void KernelWriter::Modular(const UOp* u, const Spelling& row, Expr& e) {
     ++cast;
   }
   if (u->op == Op::kShl) cast = 0;
-  std::string modular;
+  Text modular;
   FillIn(modular, row, [&](int i, int precedence) {
     if (u->op == Op::kShl && i == 1) return AppendOperand(modular, u->src(1), precedence, false);
     // A product's factors decide the type it is computed in before the sum is; two constants
     // beside each other must be vectors.
     const bool as_unsigned =
         static_cast<size_t>(i) == cast || (u->op == Op::kMulAcc && (lanes > 1 || cast == 2));
-    modular += ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned);
+    modular.Add(ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned));
   });
   if (lanes > 1 && IsUnsigned(s)) {
     e.text = std::move(modular);
@@ -290,8 +290,13 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   if ((u->op == Op::kXor || u->op == Op::kCmpNe) && operand.is_bool()) {
     const UOp* c = u->src(1);
     if ((IsConst(c) && c->word() == 1) || (IsSplatConst(c) && c->list()[0] == 1)) {
-      const std::string& equal = exprs_.Get(u->src(0)).also().negated;
-      e.text = equal.empty() ? Cat(IsMask(u) ? "~" : "!", Operand(u->src(0), kUnary)) : equal;
+      const Text& equal = exprs_.Get(u->src(0)).also().negated;
+      if (equal.empty()) {
+        e.text.Add(IsMask(u) ? '~' : '!');
+        AppendOperand(e.text, u->src(0), kUnary, false);
+      } else {
+        e.text = equal;
+      }
       e.precedence = equal.empty() ? kUnary : kEqual;
       return absl::OkStatus();
     }
@@ -300,7 +305,7 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   if (row->has('d')) prelude_->Define(u->op, u->dtype.scalar(), u->dtype.lanes());
   const bool vector = operand.lanes() > 1;
   const bool bits_op = row->precedence >= kBitOr && row->precedence <= kBitAnd;
-  auto text = [&](std::string& out, int i, int precedence) {
+  auto text = [&](Text& out, int i, int precedence) {
     const UOp* s = u->src(static_cast<size_t>(i));
     // Where compilers warn: comparisons among bools, one bit operator among another's. A chain of
     // one operator needs nothing.
@@ -311,7 +316,7 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
     }
     if (IsMask(s)) {
       const int width = bits ? bits : BitWidth(operand.scalar());
-      out += Mask(s, width, precedence);
+      out.Add(Mask(s, width, precedence));
       return;
     }
     // Beside a vector a number of its element type stands for one in every lane; but what is
@@ -327,12 +332,11 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
     AppendOperand(out, s, precedence, row->has('x') || vector);
   };
   const Scalar s = u->dtype.scalar();
-  e.text.reserve(48);  // most are shorter
   FillIn(e.text, *row, [&](int i, int precedence) {
     if (i == Placeholder::kType) {
-      e.text += Type(s, u->dtype.lanes());
+      e.text.Add(Type(s, u->dtype.lanes()));
     } else if (i == Placeholder::kOne) {
-      e.text += Literal(s, BitsFromDouble(s, 1), true);
+      e.text.Add(Literal(s, BitsFromDouble(s, 1), true));
     } else {
       text(e.text, i, precedence);
     }
@@ -341,7 +345,7 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   if (u->op == Op::kCmpNe && !operand.is_bool()) {
     OtherTexts others;
     text(others.negated, 0, row->precedence);
-    others.negated += " == ";
+    others.negated.Add(" == ");
     text(others.negated, 1, row->precedence + 1);
     e.others = std::make_shared<const OtherTexts>(std::move(others));
   }

@@ -40,7 +40,7 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
   if (no_contract_) prelude.NoContraction();
   result_.name = FunctionName(kernel_.name);
   if (absl::Status s = CollectParams(); !s.ok()) return s;
-  body_.reserve(16 * kernel_.body.linear.size());  // about as much as it takes
+  body_.Reserve(16 * kernel_.body.linear.size());  // about as much as it takes
   // OpenCL C declares local memory in the outermost scope only.
   const auto is_local = [](const UOp* u) {
     return u->op == Op::kScratch && u->dtype.space() == AddrSpace::kLocal;
@@ -283,9 +283,9 @@ void KernelWriter::EndLine(size_t begin) {
   size_t indent = static_cast<size_t>(indent_) * 2;
   if (body_.size() - begin > kMaxLine) {
     // Too long a line is broken at a blank that is not in a string, which is as good as any to C.
-    const std::string line = body_.substr(begin + indent);
+    const std::string line(body_.view().substr(begin + indent));
     std::string_view text = line;
-    body_.resize(begin);
+    body_.Shrink(begin);
     while (indent + text.size() > kMaxLine) {
       size_t at = 0;
       bool quoted = false;
@@ -294,15 +294,15 @@ void KernelWriter::EndLine(size_t begin) {
         if (text[i] == ' ' && !quoted && i > 20) at = i;
       }
       if (at == 0 || text.substr(0, at).find("//") != std::string_view::npos) break;
-      body_.append(indent, ' ');
+      body_.Fill(indent, ' ');
       Append(body_, text.substr(0, at), "\n");
       text.remove_prefix(at + 1);
       indent = static_cast<size_t>(indent_) * 2 + 4;
     }
-    body_.append(indent, ' ');
-    body_ += text;
+    body_.Fill(indent, ' ');
+    body_.Add(text);
   }
-  body_ += '\n';
+  body_.Add('\n');
 }
 
 }  // namespace tg::opencl

@@ -32,23 +32,23 @@ inline constexpr size_t kMaxLine = 100;
 struct OtherTexts {
   // Of wrapping arithmetic: the same modulo 2^bits in an unsigned type, which saves casts to and
   // fro.
-  std::string modular;
+  Text modular;
   int modular_precedence = kPrimary;
   // Of what is written with a minus sign: what adds it to a sum before it, " - x * 20".
-  std::string minus;
-  std::string negated;  // of a != b: a == b
+  Text minus;
+  Text negated;  // of a != b: a == b
 };
 
 // A value's text: the name of a variable, or an expression that its one user takes in.
 struct Expr {
-  std::string text;
+  Text text;
   int precedence = kPrimary;
   int mask_bits = 0;      // of a vector of bools
   bool promoted = false;  // C may see an int of the same value
   std::shared_ptr<const OtherTexts> others;
 
   const OtherTexts& also() const {
-    static const OtherTexts kNone;
+    static const OtherTexts kNone{};
     return others ? *others : kNone;
   }
 };
@@ -98,7 +98,7 @@ class KernelWriter {
   template <typename... T>
   void Line(const T&... parts) {
     const size_t begin = body_.size();
-    body_.append(static_cast<size_t>(indent_) * 2, ' ');
+    body_.Fill(static_cast<size_t>(indent_) * 2, ' ');
     Append(body_, parts...);
     EndLine(begin);
   }
@@ -129,10 +129,10 @@ class KernelWriter {
   bool Difference(const UOp* u, Expr& e);
   bool Wraps(const UOp* u);
   // An operand in a place that binds at `precedence`. `exact`: of its very type.
-  std::string Operand(const UOp* u, int precedence, bool exact = false);
-  void AppendOperand(std::string& out, const UOp* u, int precedence, bool exact);
+  Text Operand(const UOp* u, int precedence, bool exact = false);
+  void AppendOperand(Text& out, const UOp* u, int precedence, bool exact);
   // As a lane of a vector literal: bools as 0 and -1.
-  void AppendScalar(std::string& out, const UOp* u);
+  void AppendScalar(Text& out, const UOp* u);
   std::string Mask(const UOp* u, int bits, int precedence);
   int MaskBits(const UOp* u) const;
   void WriteConstant(const UOp* u, Expr& e);
@@ -150,10 +150,10 @@ class KernelWriter {
   absl::Status WriteStore(const UOp* u);
   absl::Status WriteCopyTransposed(const UOp* u);
   // The elements of an address as an lvalue, or the pointer to them.
-  std::string Element(const UOp* address, Scalar value, int lanes, bool write);
+  Text Element(const UOp* address, Scalar value, int lanes, bool write);
   // Neighbouring halves as a vector of their bits, which may lie at any of them.
   std::string Halves(const UOp* address, int lanes, const char* qualifier);
-  std::string Pointer(const UOp* address, int precedence);
+  Text Pointer(const UOp* address, int precedence);
   absl::StatusOr<std::string> Image(const UOp* u, const UOp* memory);
   bool Converts(const UOp* memory, Scalar value) const;
   absl::Status CheckAccess(const UOp* u, const UOp* memory, DType value) const;
@@ -174,7 +174,7 @@ class KernelWriter {
   Prelude* prelude_ = nullptr;
   RenderedKernel result_;
   llvm::DenseMap<const UOp*, std::string> memory_names_;  // of define_globals and scratch arrays
-  std::string body_;
+  Text body_;
   int indent_ = 1;
   std::vector<std::string> var_names_;  // of the variables among the arguments
   int num_values_ = 0, num_ranges_ = 0, num_tiles_ = 0;
@@ -194,8 +194,8 @@ std::string FunctionName(std::string_view kernel);
 std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& args);
 
 // `text`, in parentheses where it binds less tightly than `required`.
-void AppendParenthesized(std::string& out, std::string_view text, int precedence, int required);
-std::string Parenthesized(const std::string& text, int precedence, int required);
+void AppendParenthesized(Text& out, std::string_view text, int precedence, int required);
+std::string Parenthesized(std::string_view text, int precedence, int required);
 
 }  // namespace tg::opencl
 

@@ -47,29 +47,45 @@ absl::Status KernelWriter::CheckAccess(const UOp* u, const UOp* memory, DType va
   return absl::OkStatus();
 }
 
-std::string KernelWriter::Pointer(const UOp* address, int precedence) {
+Text KernelWriter::Pointer(const UOp* address, int precedence) {
   while (address->op == Op::kAfter || address->op == Op::kNoop) address = address->src(0);
   if (address->op != Op::kIndex) return memory_names_.lookup(address);
-  const std::string name = memory_names_.lookup(MemoryOf(address));
+  Text out;
+  const std::string& name = memory_names_[MemoryOf(address)];
   const UOp* index = address->src(1);
   if (IsConst(index) && index->word() == 0) return name;
-  return Parenthesized(Cat(name, " + ", Operand(index, kAdditive)), kAdditive, precedence);
+  const bool parenthesized = precedence > kAdditive;
+  if (parenthesized) out.Add('(');
+  Append(out, name, " + ");
+  AppendOperand(out, index, kAdditive, false);
+  if (parenthesized) out.Add(')');
+  return out;
 }
 
-std::string KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
+Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool write) {
   const UOp* memory = MemoryOf(address);
   const Scalar declared = Declared(memory, target_);
   value = Shown(value);
   // Without vectors and conversions: an element of the array.
   if (lanes == 1 && MemoryType(declared) == MemoryType(value)) {
     const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
-    return Cat(memory_names_.lookup(memory), "[", index ? Operand(index, kTernary) : "0", "]");
+    Text out = memory_names_[memory];
+    out.Add('[');
+    if (index) {
+      AppendOperand(out, index, kTernary, false);
+    } else {
+      out.Add('0');
+    }
+    out.Add(']');
+    return out;
   }
   const std::string type = lanes == 1                 ? std::string(MemoryType(value))
                            : target_.unaligned_access ? prelude_->UnalignedType(value, lanes)
                                                       : Cat(MemoryType(value), lanes);
-  return Cat("*(", SpacePrefix(memory->dtype.space()), write ? "" : "const ", type, "*)",
-             Pointer(address, kUnary));
+  Text out;
+  Append(out, "*(", SpacePrefix(memory->dtype.space()), std::string_view(write ? "" : "const "), type,
+         "*)", Pointer(address, kUnary));
+  return out;
 }
 
 std::string KernelWriter::Halves(const UOp* address, int lanes, const char* qualifier) {
@@ -105,7 +121,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   } else if (Converts(memory, value) && lanes > 1 && target_.unaligned_access) {
     e.text = Cat(prelude_->FloatsOfHalves(lanes), "(", Halves(address, lanes, "const "), ")");
   } else if (Converts(memory, value)) {
-    std::string pointer = Pointer(address, kTernary);
+    Text pointer = Pointer(address, kTernary);
     if (Declared(memory, target_) != Scalar::kF16) {
       pointer =
           Cat("(", SpacePrefix(memory->dtype.space()), "const half*)", Pointer(address, kUnary));
@@ -128,7 +144,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
     e.mask_bits = 8;
   }
   if (gate) {
-    std::string otherwise;
+    Text otherwise;
     if (!alternative) {
       otherwise = lanes == 1 ? Literal(Shown(value), 0, false)
                   : value == Scalar::kBool
@@ -176,7 +192,7 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
          Pointer(address, kTernary), ", ", StrideOf(u), ", ", Operand(value, kTernary, true), ");");
   } else if (const Piece* piece = plan_.PieceOf(address)) {
     const bool mask = IsMask(value);
-    const std::string text = mask ? Mask(value, 32, kTernary) : Operand(value, kTernary);
+    const Text text = mask ? Text(Mask(value, 32, kTernary)) : Operand(value, kTernary);
     if (!piece->declare && piece->first == position_ && !guard) {
       Line(mask ? MaskType(32, t.lanes()) : Type(t.scalar(), t.lanes()), " ", piece->name, " = ",
            text, ";");
@@ -187,14 +203,14 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     Line(Halves(address, t.lanes(), ""), " = ", prelude_->HalvesOfFloats(t.lanes()), "(",
          Operand(value, kTernary, true), ");");
   } else if (Converts(memory, t.scalar())) {
-    std::string pointer = Pointer(address, kTernary);
+    Text pointer = Pointer(address, kTernary);
     if (Declared(memory, target_) != Scalar::kF16) {
       pointer = Cat("(", SpacePrefix(memory->dtype.space()), "half*)", Pointer(address, kUnary));
     }
     Line("vstore_half", t.lanes() > 1 ? Cat(t.lanes()) : "", "_rte(",
          Operand(value, kTernary, true), ", 0, ", pointer, ");");
   } else {
-    std::string text = Operand(value, kTernary);
+    Text text = Operand(value, kTernary);
     if (AsWords(Shown(t.scalar()), t.lanes())) {
       Line(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
            prelude_->BitCast(ValueType(t.scalar(), t.lanes()), WordsOf(t.lanes())), "(", text,
@@ -228,9 +244,10 @@ absl::Status KernelWriter::WriteCopyTransposed(const UOp* u) {
   while (n < 16 && rows % (2 * n) == 0 && columns % (2 * n) == 0) n *= 2;
   const std::string copy = prelude_->CopyTransposed(written->dtype.space(), read->dtype.space(),
                                                     element, n >= 4 ? static_cast<int>(n) : 1);
-  const std::string target = Pointer(to, kAdditive), source = Pointer(from, kAdditive);
-  const auto at = [](const std::string& pointer, int64_t offset) {
-    return offset == 0 ? pointer : Cat(pointer, " + ", offset);
+  const Text target = Pointer(to, kAdditive), source = Pointer(from, kAdditive);
+  const auto at = [](Text pointer, int64_t offset) {
+    if (offset != 0) Append(pointer, " + ", offset);
+    return pointer;
   };
   if (n < 4) {
     Line(copy, "(", target, ", ", u->word(2), ", ", source, ", ", u->word(3), ", ", rows, ", ",
@@ -254,7 +271,7 @@ absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory)
     return Unsupported(u, "an image is read and written a texel (f32x4) at a time");
   }
   const std::string name = memory_names_.lookup(memory);
-  const std::string at = Operand(address->src(1), kTernary, true);
+  const Text at = Operand(address->src(1), kTernary, true);
   if (u->op == Op::kStore) {
     return Cat("write_imagef(", name, ", ", at, ", ", Operand(u->src(1), kTernary, true), ")");
   }
@@ -262,7 +279,7 @@ absl::StatusOr<std::string> KernelWriter::Image(const UOp* u, const UOp* memory)
   std::string text = Cat("read_imagef(", name, ", nearest, ", at, ")");
   if (const UOp* gate = GateOf(address)) {
     text = Cat(Operand(gate, kTernary + 1), " ? ", text, " : ",
-               u->num_srcs > 1 ? Operand(u->src(1), kTernary) : "(float4)(0.0f)");
+               u->num_srcs > 1 ? Operand(u->src(1), kTernary) : Text("(float4)(0.0f)"));
   }
   return text;
 }

@@ -132,15 +132,15 @@ bool IsSpelled(std::string_view name) {
   return false;
 }
 
-void FillIn(std::string& out, const Spelling& row,
+void FillIn(Text& out, const Spelling& row,
             llvm::function_ref<void(int i, int precedence)> append) {
   size_t at = 0;
   for (const Placeholder& p : row.used()) {
-    out += row.text.substr(at, p.begin - at);
+    out.Add(row.text.substr(at, p.begin - at));
     append(p.operand, p.required);
     at = p.end;
   }
-  out += row.text.substr(at);
+  out.Add(row.text.substr(at));
 }
 
 }  // namespace tg::opencl

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/opencl/cat.h"
 #include "ir/op.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -64,7 +65,7 @@ bool IsSpelled(std::string_view name);
 
 // Appends `row.text`, and for each placeholder what append(i, p) does: operand i, in parentheses
 // where it binds less tightly than p, or what kType and kOne stand for.
-void FillIn(std::string& out, const Spelling& row,
+void FillIn(Text& out, const Spelling& row,
             llvm::function_ref<void(int i, int precedence)> append);
 
 }  // namespace tg::opencl

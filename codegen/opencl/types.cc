@@ -60,7 +60,10 @@ Scalar IntOfSize(int bits, bool is_signed) {
 
 std::string WithLanes(Scalar s, int lanes) {
   std::string name(ScalarName(s));
-  if (lanes != 1) Append(name, lanes);
+  if (lanes == 1) return name;
+  if (lanes == 16) return name += "16";
+  if (lanes >= 10) return Cat(name, lanes);
+  name += static_cast<char>('0' + lanes);
   return name;
 }
 
