@@ -32,7 +32,7 @@ const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold
     bool same = true;
     for (const UOp* s : srcs) {
       pieces.push_back(Slice(b, s, at, width));
-      same &= Uniform(b, pieces.back()) != nullptr;
+      same = same && Uniform(b, pieces.back()) != nullptr;
     }
     if (same && width > 1) {
       for (const UOp*& p : pieces) p = Uniform(b, p);

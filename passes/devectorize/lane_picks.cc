@@ -36,8 +36,18 @@ bool AreDisjoint(const std::vector<LanePick>& picks, int lanes, int enough) {
 }
 
 // Whether `v` is what whole registers of `width` lanes hold: no shuffle.
-bool IsRegisters(const LanePick& v, int width) {
-  return v.size() % static_cast<size_t>(width) == 0 && v[0] % width == 0 && IsConsecutive(Span(v));
+bool IsRegisters(std::span<const int64_t> v, int width) {
+  return v.size() % static_cast<size_t>(width) == 0 && v[0] % width == 0 && IsConsecutive(v);
+}
+
+// Whether a gep may be a reason for who computes its source to compute picks. Most are not: stores
+// take registers.
+bool MayMove(const UOp* gep, const Target& target) {
+  const UOp* source = gep->src(0);
+  if (source->op == Op::kGep) return true;
+  if (!IsVectorOp(source)) return false;
+  const int width = AluLanes(target, source);
+  return width == 1 || !IsRegisters(gep->list(), width);
 }
 
 // Whether a pick of constants that differ holds one of them only: what is done with it may fold.
@@ -53,7 +63,8 @@ bool BecomesOne(const UOp* constants, const LanePick& v) {
 // pick once the op is cut.
 bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePlaces& places, int width) {
   if (width == 1) return true;  // lanes are registers of their own
-  if (llvm::all_of(picks, [&](const LanePick& v) { return IsRegisters(v, width); })) return false;
+  if (llvm::all_of(picks, [&](const LanePick& v) { return IsRegisters(Span(v), width); }))
+    return false;
   const auto registers = [&](size_t lanes) {
     return static_cast<int>((lanes + static_cast<size_t>(width) - 1) / static_cast<size_t>(width));
   };
@@ -85,10 +96,11 @@ LanePicks::LanePicks(UOpSpan order, const Target& target) {
   NodeSet whole;
   whole.Reserve(order.back());
   std::vector<const UOp*> candidates;
-  bool splits = false;
+  bool splits = false, moves = false;
   for (const UOp* u : llvm::reverse(order)) {
     if (u->op == Op::kGep) {
       candidates.push_back(u);
+      moves = moves || MayMove(u, target);
     } else if (IsVectorOp(u) && !whole.Contains(u)) {
       candidates.push_back(u);
       splits = true;
@@ -96,7 +108,7 @@ LanePicks::LanePicks(UOpSpan order, const Target& target) {
       for (const UOp* s : u->srcs()) whole.InsertReserved(s);
     }
   }
-  if (splits) Find(candidates, whole, target);
+  if (splits && moves) Find(candidates, whole, target);
 }
 
 void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const Target& target) {

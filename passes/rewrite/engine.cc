@@ -70,14 +70,11 @@ size_t Rewriter::NumRewritten(const UOp* u) const {
 }
 
 const UOp* Rewriter::WithFinalSources(const UOp* u) {
-  llvm::SmallVector<const UOp*, 8> srcs;
-  bool changed = false;
-  const size_t n = NumRewritten(u);
-  for (size_t i = 0; i < u->num_srcs; ++i) {
-    srcs.push_back(i < n ? memo_.Get(u->src(i)) : u->src(i));
-    changed |= srcs.back() != u->src(i);
-  }
-  if (!changed) return u;
+  const UOpSpan rewritten = u->srcs().first(NumRewritten(u));
+  const auto stays = [&](const UOp* s) { return memo_.Get(s) == s; };
+  if (std::all_of(rewritten.begin(), rewritten.end(), stays)) return u;
+  llvm::SmallVector<const UOp*, 8> srcs(u->srcs().begin(), u->srcs().end());
+  for (size_t i = 0; i < rewritten.size(); ++i) srcs[i] = memo_.Get(srcs[i]);
   return rc_.ctx.Make(u->op, u->dtype, UOpSpan(srcs.data(), srcs.size()), u->attr);
 }
 
@@ -115,9 +112,15 @@ absl::Status Rewriter::Run(const UOp* root) {
       Finish(memo_.Get(f.next));
       continue;
     }
-    if (f.source < NumRewritten(f.key)) {
+    // Most sources are final: on to the first that is not.
+    const UOp* source = nullptr;
+    for (const size_t n = NumRewritten(f.key); f.source < n && !source;) {
       const UOp* s = f.key->src(f.source++);
-      if (!push(s)) return Endless(frame_of(s));
+      const UOp* state = memo_.Get(s);
+      if (!state || state == InProgress()) source = s;
+    }
+    if (source) {
+      if (!push(source)) return Endless(frame_of(source));
       continue;
     }
     f.built = WithFinalSources(f.key);
