@@ -80,18 +80,28 @@ std::optional<Shape> Elementwise(const UOp* u, const std::vector<const Shape*>& 
   return result ? *result : Shape{};
 }
 
-std::optional<Shape> Expand(const Shape& from, Shape to, std::string* error) {
+// Whether a reshape or expand of `from` may have the shape that it names.
+bool CheckDims(Op op, const Shape& from, const Shape& to, std::string* error) {
+  const auto fail = [&](std::string message) { return Fail(error, std::move(message)), false; };
+  if (op == Op::kReshape) {
+    for (const Dim& d : to) {
+      if (!d.is_symbolic() && d.value() < 0) return fail("reshape: a negative extent");
+    }
+    if (SameSize(from, to)) return true;
+    return fail("reshape: " + Text(from) + " and " + Text(to) +
+                " have different numbers of elements");
+  }
   if (from.size() != to.size()) {
-    return Fail(error, "expand: cannot expand rank " + std::to_string(from.size()) + " shape " +
-                           Text(from) + " to " + Text(to) + " (reshape first)");
+    return fail("expand: cannot expand rank " + std::to_string(from.size()) + " shape " +
+                Text(from) + " to " + Text(to) + " (reshape first)");
   }
   for (size_t i = 0; i < from.size(); ++i) {
     if (!MayEqual(from[i], to[i]) && !from[i].Is(1)) {
-      return Fail(error, "expand: axis " + std::to_string(i) + " of " + Text(from) +
-                             " is not 1 and cannot become that of " + Text(to));
+      return fail("expand: axis " + std::to_string(i) + " of " + Text(from) +
+                  " is not 1 and cannot become that of " + Text(to));
     }
   }
-  return to;
+  return true;
 }
 
 }  // namespace
@@ -221,6 +231,11 @@ const Shape* ShapeMap::Keep(const UOp* u, std::string* error) {
     if (result && same) return result;
   }
   if (HasShapeOfSource(u->op)) return &Of(u->src(0));
+  if ((u->op == Op::kReshape || u->op == Op::kExpand) && u->num_srcs == 1) {
+    const Shape*& named = named_[u->attr.bits];
+    if (!named) named = &kept_.emplace_back(DimsOf(u));
+    return CheckDims(u->op, Of(u->src(0)), *named, error) ? named : nullptr;
+  }
   std::optional<Shape> shape = Infer(u, error);
   if (!shape) return nullptr;
   return &kept_.emplace_back(*std::move(shape));
@@ -270,19 +285,11 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       if (u->dtype.is_image()) return Shape{u->dtype.height(), u->dtype.width(), 4};
       if (u->dtype.size() == DType::kUnknownSize) return Shape{};
       return Shape{u->dtype.size()};
-    case Op::kReshape: {
+    case Op::kReshape:
+    case Op::kExpand: {
       Shape to = DimsOf(u);
-      for (const Dim& d : to) {
-        if (!d.is_symbolic() && d.value() < 0) return Fail(error, "reshape: a negative extent");
-      }
-      if (!SameSize(in(0), to)) {
-        return Fail(error, "reshape: " + Text(in(0)) + " and " + Text(to) +
-                               " have different numbers of elements");
-      }
-      return to;
+      return CheckDims(u->op, in(0), to, error) ? std::optional(std::move(to)) : std::nullopt;
     }
-    case Op::kExpand:
-      return Expand(in(0), DimsOf(u), error);
     case Op::kPermute: {
       const auto order = u->list();
       const Shape& from = in(0);

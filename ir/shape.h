@@ -13,6 +13,7 @@
 #include "ir/module.h"
 #include "ir/uop.h"
 #include "ir/walk.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace tg {
@@ -60,6 +61,8 @@ class ShapeMap {
 
   NodeMap<const Shape*> shapes_;
   std::deque<Shape> kept_;
+  // By attribute, which is interned, of a reshape or expand to numbers.
+  llvm::DenseMap<uint64_t, const Shape*> named_;
 };
 
 }  // namespace tg
