@@ -29,7 +29,7 @@ inline uint32_t HashNode(Op op, const DType& dtype, UOpSpan srcs, Attr attr) {
   h += attr.bits * 0xa0761d6478bd642full;
   uint64_t factor = 0xe7037ed1a0b428dbull;
   for (const UOp* s : srcs) {
-    h += (uint64_t{s->id} + 1) * factor;
+    h += (uint64_t{s->hash} + 1) * factor;
     factor += 0x8ebc6af09c88c6e2ull;  // factors stay odd
   }
   h = (h ^ (h >> 32)) * 0x9fb21c651e98df25ull;
@@ -73,21 +73,12 @@ uint64_t NextSerial() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Enters what the table does not hold.
-template <typename Slot>
-void Enter(std::vector<Slot>& table, Slot slot) {
-  const size_t mask = table.size() - 1;
-  size_t i = slot.hash & mask;
-  while (table[i].node) i = (i + 1) & mask;
-  table[i] = slot;
-}
-
 }  // namespace
 
 class Context::Arena : public llvm::BumpPtrAllocatorImpl<llvm::MallocAllocator, 1 << 14> {};
 
 Context::Context() : arena_(std::make_unique<Arena>()), serial_(NextSerial()) {
-  table_.assign(kFirstSlots, Slot());
+  table_.assign(kFirstSlots, 0);
   attr_table_.assign(64, nullptr);
   string_table_.assign(64, 0);
   strings_.push_back({});
@@ -98,17 +89,23 @@ void Context::Reserve(size_t n) {
   nodes_.reserve(n);
   const size_t want = SlotsFor(n, table_.size());
   if (want == table_.size()) return;
-  const std::vector<Slot> old = std::exchange(table_, std::vector<Slot>(want));
-  for (const Slot& slot : old) {
-    if (slot.node) Enter(table_, slot);
-  }
+  table_ = std::vector<uint32_t>(want);
+  for (const UOp* u : nodes_) Enter(u->hash, u->id);
+}
+
+// What the table does not hold.
+inline void Context::Enter(uint32_t hash, uint32_t id) {
+  const auto mask = static_cast<uint32_t>(table_.size() - 1);
+  uint32_t i = hash & mask;
+  while (table_[i]) i = (i + 1) & mask;
+  table_[i] = (hash & ~mask) | (id + 1);
 }
 
 // Fourfold while small: most tables of kernels end at a few thousand slots.
 void Context::Grow() { Reserve(table_.size() < 4096 ? 2 * table_.size() : table_.size()); }
 
 size_t Context::bytes_used() const {
-  return arena_->getTotalMemory() + table_.capacity() * sizeof(Slot) +
+  return arena_->getTotalMemory() + table_.capacity() * sizeof(uint32_t) +
          nodes_.capacity() * sizeof(void*) + attr_table_.capacity() * sizeof(void*) +
          strings_.capacity() * sizeof(std::string_view);
 }
@@ -132,11 +129,11 @@ inline void Context::NoteId(const UOp* u) {
 
 const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   const uint32_t hash = HashNode(op, dtype, srcs, attr);
-  size_t mask = table_.size() - 1;
-  size_t i = hash & mask;
-  for (; table_[i].node; i = (i + 1) & mask) {
-    if (table_[i].hash != hash) continue;
-    const UOp* u = nodes_[table_[i].node - 1];
+  const auto mask = static_cast<uint32_t>(table_.size() - 1);
+  uint32_t i = hash & mask;
+  for (; const uint32_t slot = table_[i]; i = (i + 1) & mask) {
+    if (((slot ^ hash) & ~mask) != 0) continue;
+    const UOp* u = nodes_[(slot & mask) - 1];
     if (u->op == op && u->attr == attr && u->dtype == dtype && HasSources(u, srcs)) return u;
   }
   auto* u = static_cast<UOp*>(AllocateNode(sizeof(UOp) + srcs.size_bytes()));
@@ -149,7 +146,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
   for (size_t k = 0; k < srcs.size(); ++k) u->src_tail[k] = srcs[k];
   NoteId(u);
   nodes_.push_back(u);
-  table_[i] = {hash, static_cast<uint32_t>(nodes_.size())};
+  table_[i] = (hash & ~mask) | static_cast<uint32_t>(nodes_.size());
   if (nodes_.size() * 2 > table_.size()) Grow();
   return u;
 }
@@ -157,14 +154,13 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
 void Context::Retain(std::vector<const UOp*> nodes) {
   nodes_ = std::move(nodes);
   // What comes next makes a few times as many.
-  table_.assign(SlotsFor(4 * nodes_.size(), kFirstSlots), Slot());
+  table_.assign(SlotsFor(4 * nodes_.size(), kFirstSlots), 0);
   nodes_.reserve(table_.size() / 2);
   next_id_ = 0;
   for (uint32_t id = 0; id < num_nodes(); ++id) {
     auto* u = const_cast<UOp*>(nodes_[id]);
     u->id = id;
-    u->hash = HashNode(u->op, u->dtype, u->srcs(), u->attr);
-    Enter(table_, {u->hash, id + 1});
+    Enter(u->hash, id);
     NoteId(u);
   }
 }

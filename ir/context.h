@@ -74,13 +74,12 @@ class Context {
 
   std::unique_ptr<Arena> arena_;
   char *room_ = nullptr, *room_end_ = nullptr;  // the arena's, for nodes
-  // Open addressing, a power of two. The hash stands here too: most slots that a probe passes need
-  // no look at their node.
-  struct Slot {
-    uint32_t hash = 0;
-    uint32_t node = 0;  // id + 1; 0: empty
-  };
-  std::vector<Slot> table_;
+  void Enter(uint32_t hash, uint32_t id);
+
+  // Open addressing, a power of two. A slot has 1 + the id of its node, which takes no more bits than
+  // its own number does, and above these the hash's: most slots that a probe passes need no look at
+  // their node. 0: empty.
+  std::vector<uint32_t> table_;
   std::vector<const UOp*> nodes_;
   std::vector<const AttrData*> attr_table_;
   size_t num_attrs_ = 0;
