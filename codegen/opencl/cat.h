@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+
+#include "ir/check.h"
 
 namespace tg::opencl {
 
@@ -49,14 +52,14 @@ class Text {
   char operator[](size_t i) const { return data_[i]; }
 
   void clear() { size_ = 0; }
-  void Shrink(size_t size) { size_ = size; }  // to its first characters
+  void Shrink(size_t size) { size_ = static_cast<uint32_t>(size); }  // to its first characters
   void Reserve(size_t size) {
     if (size > capacity_) Grow(size);
   }
 
   void Add(std::string_view s) {
     char* to = Room(s.size());
-    size_ += s.size();
+    size_ += static_cast<uint32_t>(s.size());
     // Most are shorter than a call of memcpy is worth.
     if (s.size() > 16) {
       std::memcpy(to, s.data(), s.size());
@@ -74,14 +77,14 @@ class Text {
   template <size_t n>
   void Add(const char (&s)[n]) {
     std::memcpy(Room(n - 1), s, n - 1);
-    size_ += n - 1;
+    size_ += static_cast<uint32_t>(n - 1);
   }
   void Add(const Text& s) { Add(s.view()); }
   void Add(const std::string& s) { Add(std::string_view(s)); }
   template <Number T>
   void Add(T number) {
     char* to = Room(kDigits);
-    size_ += static_cast<size_t>(std::to_chars(to, to + kDigits, number).ptr - to);
+    size_ += static_cast<uint32_t>(std::to_chars(to, to + kDigits, number).ptr - to);
   }
   void Add(char c) {
     *Room(1) = c;
@@ -89,11 +92,11 @@ class Text {
   }
   void Fill(size_t n, char c) {
     std::memset(Room(n), c, n);
-    size_ += n;
+    size_ += static_cast<uint32_t>(n);
   }
 
  private:
-  static constexpr size_t kInline = 40, kDigits = 20;  // of any 64-bit integer
+  static constexpr size_t kInline = 32, kDigits = 20;  // of any 64-bit integer
 
   template <size_t n>
   static void CopyEnds(char* to, std::string_view s) {
@@ -106,12 +109,13 @@ class Text {
     return data_ + size_;
   }
   void Grow(size_t size) {
-    const size_t capacity = std::max(size, 2 * capacity_);
+    const size_t capacity = std::max(size, 2 * size_t{capacity_});
+    TG_CHECK(capacity <= UINT32_MAX);
     char* data = new char[capacity];
     std::memcpy(data, data_, size_);
     Free();
     data_ = data;
-    capacity_ = capacity;
+    capacity_ = static_cast<uint32_t>(capacity);
   }
   void Free() {
     if (data_ != inline_) delete[] data_;
@@ -131,7 +135,7 @@ class Text {
   }
 
   char* data_ = inline_;
-  size_t size_ = 0, capacity_ = kInline;
+  uint32_t size_ = 0, capacity_ = kInline;
   char inline_[kInline];
 };
 

@@ -1,7 +1,7 @@
 #include "passes/expand/expand.h"
 
 #include <algorithm>
-#include <utility>
+#include <deque>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -41,10 +41,37 @@ const LaneAxis* FindAxis(const LaneAxes& axes, int64_t number) {
   return nullptr;
 }
 
+// Different lists of axes, of which a body has few; the first is the empty one. References stay good.
+class AxesTable {
+ public:
+  using Id = uint32_t;
+
+  const LaneAxes& operator[](Id id) const { return lists_[id]; }
+  Id Intern(const LaneAxes& axes) {
+    const auto at = static_cast<Id>(llvm::find(lists_, axes) - lists_.begin());
+    if (at == lists_.size()) lists_.push_back(axes);
+    return at;
+  }
+  // All of both.
+  Id Union(Id a, Id b) {
+    if (a == b || b == 0) return a;
+    if (a == 0) return b;
+    LaneAxes all = lists_[a];
+    for (const LaneAxis& axis : lists_[b]) {
+      if (!FindAxis(all, axis.number)) all.push_back(axis);
+    }
+    llvm::sort(all, [](const LaneAxis& x, const LaneAxis& y) { return x.number < y.number; });
+    return Intern(all);
+  }
+
+ private:
+  std::deque<LaneAxes> lists_{1};
+};
+
 // A node of the old body in the new one: a vector with `own` lanes for each combination of `axes`.
 struct Expanded {
   const UOp* node = nullptr;
-  LaneAxes axes;
+  AxesTable::Id axes = 0;
 };
 
 class Expander {
@@ -53,11 +80,12 @@ class Expander {
 
   absl::Status Run() {
     const std::vector<const UOp*> order = body_.Order();
+    map_.Reserve(body_.root->id + 1);
     for (const UOp* u : order) {
-      Expanded e = Expand(u);
+      const Expanded e = Expand(u);
       if (!status_.ok()) return status_;
       body_.CarryOver(u, e.node);
-      map_[u] = std::move(e);
+      map_[u] = e;
     }
     body_.root = map_[body_.root].node;
     return absl::OkStatus();
@@ -70,7 +98,8 @@ class Expander {
         llvm::SmallVector<int64_t, 16> values;
         for (int64_t i = 0; i < u->word(1); ++i) values.push_back(i);
         const DType t(Scalar::kIndex, static_cast<int>(values.size()));
-        return {b_.VConst(t, {values.data(), values.size()}), {{u->word(0), u->word(1)}}};
+        return {b_.VConst(t, {values.data(), values.size()}),
+                axes_.Intern({{u->word(0), u->word(1)}})};
       }
       case Op::kContract:
         return Contract(u);
@@ -92,12 +121,12 @@ class Expander {
   Expanded Order(const UOp* u) {
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_[s].node);
-    return {b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()}), {}};
+    return {b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()})};
   }
 
   // A loop's end or a grid's size cannot differ between lanes.
   Expanded Uniform(const UOp* u) {
-    if (!map_[u->src(0)].axes.empty()) {
+    if (map_[u->src(0)].axes != 0) {
       status_ = absl::InvalidArgumentError(
           absl::StrCat(body_.Describe(u), ": its extent depends on an unrolled axis"));
     }
@@ -106,20 +135,14 @@ class Expander {
 
   // The lanes of all sources, side by side.
   Expanded Widen(const UOp* u) {
-    LaneAxes axes;
-    for (const UOp* s : u->srcs()) {
-      for (const LaneAxis& a : map_[s].axes) {
-        if (!FindAxis(axes, a.number)) axes.push_back(a);
-      }
-    }
-    std::sort(axes.begin(), axes.end(),
-              [](const LaneAxis& a, const LaneAxis& b) { return a.number < b.number; });
-    if (axes.empty()) return Order(u);
-    const int64_t n = Lanes(axes);
+    AxesTable::Id axes = 0;
+    for (const UOp* s : u->srcs()) axes = axes_.Union(axes, map_[s].axes);
+    if (axes == 0) return Order(u);
+    const int64_t n = Lanes(axes_[axes]);
     if (n * std::max(1, u->dtype.lanes()) > kMaxVectorLanes) {
       status_ = absl::InvalidArgumentError(
           absl::StrCat(body_.Describe(u), ": it has more than ", kMaxVectorLanes, " lanes"));
-      return {u, {}};
+      return {u};
     }
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(Spread(s, axes));
@@ -166,17 +189,18 @@ class Expander {
 
   // `s` with a group of its own lanes for each combination of `axes`, of which its axes are some.
   // Memory that all lanes share stays one pointer.
-  const UOp* Spread(const UOp* s, const LaneAxes& axes) {
-    const Expanded& e = map_[s];
-    if (e.axes == axes || (s->dtype.is_memory() && e.axes.empty() && s->op != Op::kIndex)) {
+  const UOp* Spread(const UOp* s, AxesTable::Id axes) {
+    const Expanded e = map_[s];
+    const bool everywhere = e.axes == 0;
+    if (e.axes == axes || (s->dtype.is_memory() && everywhere && s->op != Op::kIndex)) {
       return e.node;
     }
     if (s->dtype.is_void()) return e.node;
     const int own = s->dtype.lanes();
-    const int64_t n = Lanes(axes);
-    if (s->op == Op::kIndex && e.axes.empty()) return SpreadAddress(e.node, n);
-    if (e.axes.empty() && own == 1) return b_.Splat(e.node, static_cast<int>(n));
-    const LaneList lanes = LanesIn(e.axes, axes, own);
+    const int64_t n = Lanes(axes_[axes]);
+    if (s->op == Op::kIndex && everywhere) return SpreadAddress(e.node, n);
+    if (everywhere && own == 1) return b_.Splat(e.node, static_cast<int>(n));
+    const LaneList lanes = LanesIn(axes_[e.axes], axes_[axes], own);
     return b_.Gep(e.node, {lanes.data(), lanes.size()});
   }
 
@@ -214,38 +238,41 @@ class Expander {
 
   // The contracted axes become own lanes, innermost; the others stay as they are.
   Expanded Contract(const UOp* u) {
-    const Expanded& e = map_[u->src(0)];
+    const Expanded e = map_[u->src(0)];
+    const LaneAxes& axes = axes_[e.axes];
     const auto numbers = u->list();
     const int own = u->src(0)->dtype.lanes();
     const int64_t inner = u->dtype.lanes() / own;
     LaneAxes kept, contracted;
-    for (const LaneAxis& a : e.axes) {
+    for (const LaneAxis& a : axes) {
       if (std::find(numbers.begin(), numbers.end(), a.number) == numbers.end()) kept.push_back(a);
     }
     // Axes that the source does not vary over repeat it; together they have what is left of the
     // lanes.
     int64_t rest = inner;
     for (int64_t number : numbers) {
-      const LaneAxis* a = FindAxis(e.axes, number);
+      const LaneAxis* a = FindAxis(axes, number);
       contracted.push_back({number, a ? a->size : 1});
       rest /= contracted.back().size;
     }
     for (size_t i = 0; i < contracted.size() && rest > 1; ++i) {
-      if (FindAxis(e.axes, contracted[i].number)) continue;
+      if (FindAxis(axes, contracted[i].number)) continue;
       contracted[i].size = rest;
       rest = 1;
     }
     LaneAxes all = kept;
     all.append(contracted.begin(), contracted.end());
-    const LaneList lanes = LanesIn(e.axes, all, own);
+    const LaneList lanes = LanesIn(axes, all, own);
+    const AxesTable::Id left = axes_.Intern(kept);
     if (e.node->dtype.lanes() == 1) {
-      return {b_.Splat(e.node, static_cast<int>(lanes.size())), kept};
+      return {b_.Splat(e.node, static_cast<int>(lanes.size())), left};
     }
-    return {b_.Gep(e.node, {lanes.data(), lanes.size()}), kept};
+    return {b_.Gep(e.node, {lanes.data(), lanes.size()}), left};
   }
 
   Body& body_;
   Builder b_;
+  AxesTable axes_;
   NodeMap<Expanded> map_;
   absl::Status status_;
 };

@@ -10,7 +10,7 @@
 namespace tg {
 namespace {
 
-constexpr size_t kRecent = 24;
+constexpr ptrdiff_t kRecent = 24;
 
 std::atomic<HitSink> hit_sink{nullptr};
 
@@ -35,8 +35,8 @@ std::string NamesOf(const RuleSet& rules, std::vector<uint32_t> list) {
 void SetHitSink(HitSink sink) { hit_sink.store(sink); }
 
 Rewriter::~Rewriter() {
-  if (num_applications_ == 0) return;
-  if (const HitSink sink = hit_sink.load()) sink(rules_, hits_);
+  if (applied_.empty()) return;
+  if (const HitSink sink = hit_sink.load()) sink(rules_, hits());
 }
 
 const UOp* Rewriter::InProgress() {
@@ -56,8 +56,17 @@ absl::Status Rewriter::Endless(size_t first_frame) const {
 
 absl::Status Rewriter::TooMany() const {
   return absl::InternalError(
-      absl::StrCat("rewriting does not end: given up after ", num_applications_,
-                   " applications, the last of: ", NamesOf(rules_, recent_)));
+      absl::StrCat("rewriting does not end: given up after ", applied_.size(),
+                   " applications, the last of: ",
+                   NamesOf(rules_, {applied_.end() - std::min<ptrdiff_t>(
+                                                         kRecent, std::ssize(applied_)),
+                                    applied_.end()})));
+}
+
+std::vector<uint64_t> Rewriter::hits() const {
+  std::vector<uint64_t> by_rule(applied_.empty() ? 0 : rules_.num_rules());
+  for (uint32_t rule : applied_) ++by_rule[rule];
+  return by_rule;
 }
 
 void Rewriter::SetFinal(uint32_t n) {
@@ -87,7 +96,7 @@ void Rewriter::Finish(const UOp* v) {
 
 absl::Status Rewriter::Run(const UOp* root) {
   const uint64_t limit =
-      num_applications_ +
+      applied_.size() +
       (max_applications_ ? max_applications_ : 100000 + 20ull * rc_.ctx.num_nodes());
   // Puts `u` on the stack, unless it is final. False: it is there already.
   const auto push = [&](const UOp* u) {
@@ -138,11 +147,8 @@ absl::Status Rewriter::Run(const UOp* root) {
       Finish(f.built);
       continue;
     }
-    if (hits_.empty()) hits_.resize(rules_.num_rules());
-    ++hits_[f.rule];
-    if (recent_.size() < kRecent) recent_.resize(kRecent, f.rule);
-    recent_[num_applications_++ % kRecent] = f.rule;
-    if (num_applications_ >= limit) return TooMany();
+    applied_.push_back(f.rule);
+    if (applied_.size() >= limit) return TooMany();
     f.next = next;
     if (f.built != f.key) memo_[f.built] = InProgress();
     if (!push(next)) return Endless(frame_of(next));
@@ -172,14 +178,15 @@ absl::StatusOr<const UOp*> Rewriter::RewriteTop(const UOp* u) {
 }
 
 std::string Rewriter::HitReport() const {
+  const std::vector<uint64_t> by_rule = hits();
   std::vector<uint32_t> order;
-  for (uint32_t i = 0; i < hits_.size(); ++i) {
-    if (hits_[i]) order.push_back(i);
+  for (uint32_t i = 0; i < by_rule.size(); ++i) {
+    if (by_rule[i]) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return hits_[a] > hits_[b]; });
+                   [&](uint32_t a, uint32_t b) { return by_rule[a] > by_rule[b]; });
   std::string s;
-  for (uint32_t i : order) absl::StrAppend(&s, "  ", hits_[i], "  ", NameOf(rules_, i), "\n");
+  for (uint32_t i : order) absl::StrAppend(&s, "  ", by_rule[i], "  ", NameOf(rules_, i), "\n");
   return s;
 }
 

@@ -60,8 +60,8 @@ class Rewriter {
   void set_max_applications(uint64_t n) { max_applications_ = n; }
 
   RuleContext& context() { return rc_; }
-  uint64_t num_applications() const { return num_applications_; }
-  const std::vector<uint64_t>& hits() const { return hits_; }  // by rule; empty: none was applied
+  uint64_t num_applications() const { return applied_.size(); }
+  std::vector<uint64_t> hits() const;  // by rule; empty: none was applied
   // "  12  x + 0 -> x  (add_mul_rules.h:9)" for each rule that was applied, most often first.
   std::string HitReport() const;
 
@@ -87,9 +87,7 @@ class Rewriter {
   RuleContext rc_;
   NodeMap<const UOp*> memo_;
   std::vector<Frame> stack_;
-  std::vector<uint64_t> hits_;
-  std::vector<uint32_t> recent_;  // the last applications, a ring
-  uint64_t num_applications_ = 0;
+  std::vector<uint32_t> applied_;  // rules, one after the other
   uint64_t max_applications_ = 0;
   uint32_t num_kept_ = 0;  // of the context's first nodes only the root of a rewrite is rewritten
   bool keep_extents_ = false;

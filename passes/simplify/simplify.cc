@@ -105,8 +105,9 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifySta
   if (stats && rewriter.num_applications() > 0) {
     stats->applications += rewriter.num_applications();
     stats->report += rewriter.HitReport();
-    stats->hits.resize(rewriter.hits().size());
-    for (size_t i = 0; i < rewriter.hits().size(); ++i) stats->hits[i] += rewriter.hits()[i];
+    const std::vector<uint64_t> hits = rewriter.hits();
+    stats->hits.resize(hits.size());
+    for (size_t i = 0; i < hits.size(); ++i) stats->hits[i] += hits[i];
   }
   return absl::OkStatus();
 }
