@@ -62,7 +62,8 @@ class Bounds {
   Row RowAt(const UOp* u) { return {&table_[2 * u->id]}; }
   Row WithRoom(const UOp* u) {
     if (2 * u->id >= table_.size()) {
-      table_.resize(std::max<size_t>(2 * (u->id + 1) + table_.size(), 128));
+      // Who asks for one asks for most.
+      table_.resize(std::max<size_t>(2 * ctx_.num_nodes(), 2 * (u->id + 1) + table_.size()));
     }
     return RowAt(u);
   }
