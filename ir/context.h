@@ -76,9 +76,9 @@ class Context {
   char *room_ = nullptr, *room_end_ = nullptr;  // the arena's, for nodes
   void Enter(uint32_t hash, uint32_t id);
 
-  // Open addressing, a power of two. A slot has 1 + the id of its node, which takes no more bits than
-  // its own number does, and above these the hash's: most slots that a probe passes need no look at
-  // their node. 0: empty.
+  // Open addressing, a power of two. A slot has 1 + the id of its node, which takes no more bits
+  // than its own number does, and above these the hash's: most slots that a probe passes need no
+  // look at their node. 0: empty.
   std::vector<uint32_t> table_;
   std::vector<const UOp*> nodes_;
   std::vector<const AttrData*> attr_table_;

@@ -1,5 +1,5 @@
-// Text, Cat, Append: texts and integers one after the other, as absl::StrCat. A kernel is thousands of
-// short texts: these are put together where they are to stand, without a call for each.
+// Text, Cat, Append: texts and integers one after the other, as absl::StrCat. A kernel is thousands
+// of short texts: these are put together where they are to stand, without a call for each.
 #ifndef TG_CODEGEN_OPENCL_CAT_H_
 #define TG_CODEGEN_OPENCL_CAT_H_
 
@@ -22,8 +22,8 @@ concept Number = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, 
 class Text {
  public:
   Text() = default;
-  Text(std::string_view s) { Add(s); }    // NOLINT: a text
-  Text(const std::string& s) { Add(s); }  // NOLINT
+  Text(std::string_view s) { Add(s); }               // NOLINT: a text
+  Text(const std::string& s) { Add(s); }             // NOLINT
   Text(const char* s) { Add(std::string_view(s)); }  // NOLINT
   Text(const Text& other) { Add(other.view()); }
   Text(Text&& other) noexcept { Take(other); }
@@ -34,9 +34,7 @@ class Text {
     return *this;
   }
   Text& operator=(const std::string& s) { return *this = std::string_view(s); }
-  Text& operator=(const Text& other) {
-    return this == &other ? *this : *this = other.view();
-  }
+  Text& operator=(const Text& other) { return this == &other ? *this : *this = other.view(); }
   Text& operator=(Text&& other) noexcept {
     if (this == &other) return *this;
     Free();

@@ -38,9 +38,9 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
         return Unsupported(u, Cat("there is no matrix instruction '", name, "'"));
       }
       Expr& e = exprs_[u];
-      e.text = Cat(Call(f), "(", Operand(u->src(0), kTernary, true), ", ",
-                            Operand(u->src(1), kTernary, true), ", ",
-                            Operand(u->src(2), kTernary, true), ")");
+      e.text =
+          Cat(Call(f), "(", Operand(u->src(0), kTernary, true), ", ",
+              Operand(u->src(1), kTernary, true), ", ", Operand(u->src(2), kTernary, true), ")");
       Name(u, e);
       return absl::OkStatus();
     }
@@ -49,9 +49,9 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       if (count != 1 && count != 2 && count != 4) return Unsupported(u, "count is 1, 2 or 4");
       const PtxFunction f = LdMatrixFunction(count, u->words().size() > 1 && u->word(1));
       Expr& e = exprs_[u];
-      e.text = Cat(
-          prelude_->BitCast(Vector("uint", count), Type(u->dtype.scalar(), u->dtype.lanes())), "(",
-          Call(f), "(", Pointer(u->src(0), kTernary), "))");
+      e.text =
+          Cat(prelude_->BitCast(Vector("uint", count), Type(u->dtype.scalar(), u->dtype.lanes())),
+              "(", Call(f), "(", Pointer(u->src(0), kTernary), "))");
       Name(u, e);
       return absl::OkStatus();
     }
@@ -67,8 +67,8 @@ absl::Status KernelWriter::WriteCopyAsync(const UOp* u) {
     return Unsupported(u, "4, 8 or 16 bytes go from global to local memory");
   }
   const UOp* gate = from->op == Op::kIndex && from->num_srcs == 3 ? from->src(2) : nullptr;
-  std::string line = Cat(Call(CopyAsyncFunction(static_cast<int>(bytes), gate != nullptr)),
-                                  "(", Pointer(to, kTernary), ", ", Pointer(from, kTernary));
+  std::string line = Cat(Call(CopyAsyncFunction(static_cast<int>(bytes), gate != nullptr)), "(",
+                         Pointer(to, kTernary), ", ", Pointer(from, kTernary));
   if (gate) Append(line, ", ", Operand(gate, kTernary));
   line += ");";
   const bool guard = !InOwnIf(u);
@@ -96,16 +96,16 @@ absl::Status KernelWriter::WriteShuffle(const UOp* u) {
     if (t.lanes() > 1) return Unsupported(u, "vectors of less than 32 bits are not shuffled");
     const std::string raw = ValueType(UnsignedOf(t.scalar()), 1);
     e.text = Cat(cast(raw, type), "((", raw, ")", f, "(", cast(type, raw), "(",
-                          Operand(x, kTernary, true), "), ", from, "))");
+                 Operand(x, kTernary, true), "), ", from, "))");
   } else if (bits == 32) {
     e.text = Cat(cast("uint", type), "(", f, "(", cast(type, "uint"), "(",
-                          Operand(x, kTernary, true), "), ", from, "))");
+                 Operand(x, kTernary, true), "), ", from, "))");
   } else if (bits <= 512) {
     // Named, as each of its words is read.
     const std::string words = Vector("uint", bits / 32);
     const std::string name = Cat("v", num_values_++);
-    Line(Cat("const ", words, " ", name, " = ", cast(type, words), "(",
-                      Operand(x, kTernary, true), ");"));
+    Line(Cat("const ", words, " ", name, " = ", cast(type, words), "(", Operand(x, kTernary, true),
+             ");"));
     std::string list;
     for (int i = 0; i < bits / 32; ++i) {
       Append(list, i ? ", " : "", f, "(", name, ".s", absl::StrCat(absl::Hex(i)), ", ", from, ")");

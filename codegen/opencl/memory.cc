@@ -83,8 +83,8 @@ Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool wri
                            : target_.unaligned_access ? prelude_->UnalignedType(value, lanes)
                                                       : Cat(MemoryType(value), lanes);
   Text out;
-  Append(out, "*(", SpacePrefix(memory->dtype.space()), std::string_view(write ? "" : "const "), type,
-         "*)", Pointer(address, kUnary));
+  Append(out, "*(", SpacePrefix(memory->dtype.space()), std::string_view(write ? "" : "const "),
+         type, "*)", Pointer(address, kUnary));
   return out;
 }
 

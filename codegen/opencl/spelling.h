@@ -65,8 +65,7 @@ bool IsSpelled(std::string_view name);
 
 // Appends `row.text`, and for each placeholder what append(i, p) does: operand i, in parentheses
 // where it binds less tightly than p, or what kType and kOne stand for.
-void FillIn(Text& out, const Spelling& row,
-            llvm::function_ref<void(int i, int precedence)> append);
+void FillIn(Text& out, const Spelling& row, llvm::function_ref<void(int i, int precedence)> append);
 
 }  // namespace tg::opencl
 

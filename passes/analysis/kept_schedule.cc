@@ -44,9 +44,9 @@ void KeepSchedule(Kernel& kernel, const Target& target, Schedule schedule, const
   const auto is_symbolic = [](const BaseAxis& b) { return b.size.is_symbolic(); };
   if (llvm::any_of(schedule.base, is_symbolic)) return;
   if (&made_of != &kernel.body) MoveTo(schedule, made_of, kernel.body);
-  kernel.kept_analysis = std::make_shared<KeptSchedule>(
-      KeptSchedule{kernel.body.context->serial(), kernel.body.root, kernel.opts, target.name,
-                   std::move(schedule)});
+  kernel.kept_analysis =
+      std::make_shared<KeptSchedule>(KeptSchedule{kernel.body.context->serial(), kernel.body.root,
+                                                  kernel.opts, target.name, std::move(schedule)});
 }
 
 absl::StatusOr<Schedule> TakeSchedule(const Module& module, const KernelCalls& calls,

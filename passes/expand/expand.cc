@@ -41,7 +41,8 @@ const LaneAxis* FindAxis(const LaneAxes& axes, int64_t number) {
   return nullptr;
 }
 
-// Different lists of axes, of which a body has few; the first is the empty one. References stay good.
+// Different lists of axes, of which a body has few; the first is the empty one. References stay
+// good.
 class AxesTable {
  public:
   using Id = uint32_t;

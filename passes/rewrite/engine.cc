@@ -55,12 +55,10 @@ absl::Status Rewriter::Endless(size_t first_frame) const {
 }
 
 absl::Status Rewriter::TooMany() const {
-  return absl::InternalError(
-      absl::StrCat("rewriting does not end: given up after ", applied_.size(),
-                   " applications, the last of: ",
-                   NamesOf(rules_, {applied_.end() - std::min<ptrdiff_t>(
-                                                         kRecent, std::ssize(applied_)),
-                                    applied_.end()})));
+  return absl::InternalError(absl::StrCat(
+      "rewriting does not end: given up after ", applied_.size(), " applications, the last of: ",
+      NamesOf(rules_, {applied_.end() - std::min<ptrdiff_t>(kRecent, std::ssize(applied_)),
+                       applied_.end()})));
 }
 
 std::vector<uint64_t> Rewriter::hits() const {
