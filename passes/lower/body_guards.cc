@@ -105,6 +105,10 @@ void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
     const UOp* guard = simplify_(Guard(base, value));
     const UOp* rest = Without(b_, valid, [&](const UOp* part) { return part == guard; });
     if (rest == valid) continue;
+    // Work-items with ids of their own that all take the same side: the gate is a predicate, and
+    // each address would take registers and an instruction in every step.
+    const auto is_local = [&](const UOp* u) { return llvm::is_contained(locals_, u); };
+    if (!locals_.empty() && llvm::none_of(PostOrder(guard), is_local)) continue;
     const auto in_row = [&](const UOp* u, llvm::function_ref<const UOp*(const UOp*)> number) {
       NodeMap<const UOp*> rows;
       for (const Digit& d : schedule_.digits[i]) {
