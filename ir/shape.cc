@@ -232,9 +232,10 @@ const Shape* ShapeMap::Keep(const UOp* u, std::string* error) {
   }
   if (HasShapeOfSource(u->op)) return &Of(u->src(0));
   if ((u->op == Op::kReshape || u->op == Op::kExpand) && u->num_srcs == 1) {
+    const Shape& from = Of(u->src(0));
     const Shape*& named = named_[u->attr.bits];
     if (!named) named = &kept_.emplace_back(DimsOf(u));
-    return CheckDims(u->op, Of(u->src(0)), *named, error) ? named : nullptr;
+    return CheckDims(u->op, from, *named, error) ? named : nullptr;
   }
   std::optional<Shape> shape = Infer(u, error);
   if (!shape) return nullptr;
