@@ -141,8 +141,7 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
   Dependence dependence = FindDependence(order, schedule.base, shapes);
   schedule.varies = std::move(dependence.varies);
   schedule.in_step = std::move(dependence.in_step);
-  schedule.calls = &calls;
-  schedule.kernel = kernel.name;
+  schedule.SetCalls(calls, kernel.name);
   for (const UOp* u : order) {
     if (u->op == Op::kLoad) AddArgument(u->src(0), schedule.read);
   }

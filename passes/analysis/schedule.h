@@ -68,7 +68,7 @@ struct Schedule {
     if (!in_place_) in_place_ = FindInPlace();
     return *in_place_;
   }
-  // For other calls of the kernel, which may have another name.
+  // Whose calls it asks, under the kernel's name now.
   void SetCalls(const KernelCalls& all, std::string_view name) {
     calls = &all;
     kernel = name;

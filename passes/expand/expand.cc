@@ -192,15 +192,15 @@ class Expander {
   // Memory that all lanes share stays one pointer.
   const UOp* Spread(const UOp* s, AxesTable::Id axes) {
     const Expanded e = map_[s];
-    const bool everywhere = e.axes == 0;
-    if (e.axes == axes || (s->dtype.is_memory() && everywhere && s->op != Op::kIndex)) {
+    const bool is_uniform = e.axes == 0;
+    if (e.axes == axes || (s->dtype.is_memory() && is_uniform && s->op != Op::kIndex)) {
       return e.node;
     }
     if (s->dtype.is_void()) return e.node;
     const int own = s->dtype.lanes();
     const int64_t n = Lanes(axes_[axes]);
-    if (s->op == Op::kIndex && everywhere) return SpreadAddress(e.node, n);
-    if (everywhere && own == 1) return b_.Splat(e.node, static_cast<int>(n));
+    if (s->op == Op::kIndex && is_uniform) return SpreadAddress(e.node, n);
+    if (is_uniform && own == 1) return b_.Splat(e.node, static_cast<int>(n));
     const LaneList lanes = LanesIn(axes_[e.axes], axes_[axes], own);
     return b_.Gep(e.node, {lanes.data(), lanes.size()});
   }

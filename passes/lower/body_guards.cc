@@ -78,12 +78,10 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
       return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
     });
   };
-  LoopRanges loops;  // of whoever reads it
-  FindLoops(at.valid, loops);
   for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
     if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
-    const UOp* value = InLoops(BaseAxisValue(b_, schedule_, i, where_.axis, simplify_), loops);
-    if (!depend_on(value)) any |= guards.Insert(simplify_(Guard(schedule_.base[i], value)));
+    const auto [value, guard] = CountedIn(i, at.valid);
+    if (!depend_on(value)) any |= guards.Insert(guard);
   }
   if (at.valid && !padded_terms_.empty()) {
     const std::vector<const UOp*> parts = PartsOf(at.valid);
@@ -95,14 +93,19 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
   return Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
 }
 
+BodyLowering::Counted BodyLowering::CountedIn(size_t base, const UOp* valid) {
+  LoopRanges loops;
+  FindLoops(valid, loops);
+  const UOp* value = InLoops(BaseAxisValue(b_, schedule_, base, where_.axis, simplify_), loops);
+  return {value, simplify_(Guard(schedule_.base[base], value))};
+}
+
 void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
   for (size_t i = 0; valid && i < schedule_.base.size(); ++i) {
     const BaseAxis& base = schedule_.base[i];
     if (!base.IsStored() || !schedule_.padded[i]) continue;
-    LoopRanges loops;
-    FindLoops(valid, loops);
-    const UOp* value = InLoops(BaseAxisValue(b_, schedule_, i, where_.axis, simplify_), loops);
-    const UOp* guard = simplify_(Guard(base, value));
+    const Counted counted = CountedIn(i, valid);
+    const UOp* guard = counted.guard;
     const UOp* rest = Without(b_, valid, [&](const UOp* part) { return part == guard; });
     if (rest == valid) continue;
     // Work-items with ids of their own that all take the same side: the gate is a predicate, and
@@ -119,7 +122,7 @@ void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
     };
     const auto first = [&](const UOp*) { return b_.Index(0); };
     const auto second = [&](const UOp*) { return b_.Index(1); };
-    const UOp* exists = simplify_(Guard(base, in_row(value, first)));
+    const UOp* exists = simplify_(Guard(base, in_row(counted.coordinate, first)));
     if (!IsConst(exists) || exists->word() == 0) continue;
     // Elsewhere an address is work, or there is a gate in any case.
     const UOp* step = simplify_(b_.Sub(in_row(element, second), in_row(element, first)));

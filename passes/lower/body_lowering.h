@@ -124,6 +124,13 @@ class BodyLowering {
   // The address of one element behind a pointer, through the movement ops above an argument.
   // `reads`: what is there may be any value of the argument in padding (FirstRowInPadding).
   const UOp* Address(const UOp* ptr, Position at, bool reads = false);
+  // The coordinate along a stored axis, in the loops that `valid` depends on, and whether it is
+  // one.
+  struct Counted {
+    const UOp* coordinate;
+    const UOp* guard;
+  };
+  Counted CountedIn(size_t base, const UOp* valid);
   // Where a tile's rows reach beyond their axis, and are not neighbours in memory, its first row is
   // read in their place, of which nothing is stored: a load of what exists needs no gate.
   void FirstRowInPadding(const UOp*& element, const UOp*& valid);
