@@ -77,6 +77,11 @@ class Text {
     std::memcpy(Room(n - 1), s, n - 1);
     size_ += static_cast<uint32_t>(n - 1);
   }
+  // Characters up to a 0; not an array of them, which is a literal.
+  template <std::same_as<const char*> T>
+  void Add(const T& s) {
+    Add(std::string_view(s));
+  }
   void Add(const Text& s) { Add(s.view()); }
   void Add(const std::string& s) { Add(std::string_view(s)); }
   template <Number T>
@@ -142,42 +147,18 @@ void Append(Text& out, const T&... parts) {
   (out.Add(parts), ...);
 }
 
-class CatPart {
- public:
-  CatPart(std::string_view text) : text_(text) {}    // NOLINT: a text is a part
-  CatPart(const char* text) : text_(text) {}         // NOLINT
-  CatPart(const std::string& text) : text_(text) {}  // NOLINT
-  CatPart(const Text& text) : text_(text.view()) {}  // NOLINT
-  template <Number T>
-  CatPart(T number)  // NOLINT
-      : text_(digits_,
-              static_cast<size_t>(std::to_chars(digits_, digits_ + sizeof digits_, number).ptr -
-                                  digits_)) {}
-  CatPart(const CatPart&) = delete;
-  CatPart& operator=(const CatPart&) = delete;
-
-  std::string_view text() const { return text_; }
-
- private:
-  char digits_[20];  // of any 64-bit integer
-  std::string_view text_;
-};
-
 template <typename... T>
 void Append(std::string& out, const T&... parts) {
-  const CatPart list[] = {parts...};
-  for (const CatPart& p : list) out += p.text();
+  Text text;
+  Append(text, parts...);
+  out += text.view();
 }
 
 template <typename... T>
 std::string Cat(const T&... parts) {
-  const CatPart list[] = {parts...};
-  size_t size = 0;
-  for (const CatPart& p : list) size += p.text().size();
-  std::string out;
-  out.reserve(size);
-  for (const CatPart& p : list) out += p.text();
-  return out;
+  Text text;
+  Append(text, parts...);
+  return text.str();
 }
 
 }  // namespace tg::opencl
