@@ -1,8 +1,84 @@
 #include "passes/hfuse/deal.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace tg {
+namespace {
+
+// Of `count` groups, how many are in the runs before this one.
+int64_t ShareBefore(int64_t run, int64_t count, int64_t num_runs) {
+  return (run * count + num_runs - 1) / num_runs;
+}
+
+// Neighbouring groups of one part.
+struct Stretch {
+  int64_t count;
+  double seconds;  // of each
+};
+
+std::vector<Stretch> InRuns(std::span<const GroupsOfPart> parts, int64_t num_runs) {
+  std::vector<Stretch> out;
+  for (int64_t run = 0; run < num_runs; ++run) {
+    for (const GroupsOfPart& part : parts) {
+      const int64_t before = ShareBefore(run, part.count, num_runs);
+      out.push_back({ShareBefore(run + 1, part.count, num_runs) - before, part.seconds});
+    }
+  }
+  return out;
+}
+
+// When the last of the cores is done. Whichever is free takes the next groups, as many as PoCL's
+// scheduler gives it: a core's share of what is left, and no more than 32 for each core (256 where
+// there are more than 256 for each squared).
+double TimeOf(std::span<const Stretch> groups, int64_t num_cores) {
+  int64_t left = 0;
+  for (const Stretch& s : groups) left += s.count;
+  std::vector<double> done(static_cast<size_t>(num_cores));
+  size_t at = 0;
+  int64_t taken = 0;  // of the stretch at `at`
+  while (left > 0) {
+    double& core = *std::min_element(done.begin(), done.end());
+    const int64_t most = num_cores * (left <= 256 * num_cores * num_cores ? 32 : 256);
+    int64_t chunk = std::min({left, most, 1 + left / num_cores});
+    left -= chunk;
+    while (chunk > 0) {
+      const int64_t some = std::min(chunk, groups[at].count - taken);
+      core += static_cast<double>(some) * groups[at].seconds;
+      chunk -= some;
+      taken += some;
+      if (taken == groups[at].count) ++at, taken = 0;
+    }
+  }
+  return *std::max_element(done.begin(), done.end());
+}
+
+}  // namespace
+
+int64_t ChooseRuns(std::span<const GroupsOfPart> parts, int64_t num_cores) {
+  // Each run takes a comparison in all groups.
+  constexpr int64_t kMostRuns = 16;
+  // Arithmetic says little of how long a part takes that waits for memory: so it may be as slow.
+  constexpr double kSlower = 4, kAsGood = 1.01;
+  constexpr double kGroup = 1e-8;  // seconds that a group takes whatever it does
+  if (num_cores < 2) return 1;
+  std::vector<double> times;  // by runs: of the worst case, in the time of even shares
+  for (int64_t runs = 1; runs <= kMostRuns; ++runs) {
+    double worst = 0;
+    for (size_t slow = 0; slow <= parts.size(); ++slow) {
+      std::vector<GroupsOfPart> each(parts.begin(), parts.end());
+      for (GroupsOfPart& part : each) part.seconds = std::max(part.seconds, kGroup);
+      if (slow < parts.size()) each[slow].seconds *= kSlower;
+      double all = 0;
+      for (const GroupsOfPart& part : each) all += static_cast<double>(part.count) * part.seconds;
+      worst = std::max(worst, TimeOf(InRuns(each, runs), num_cores) / all);
+    }
+    times.push_back(worst);
+  }
+  const double least = *std::min_element(times.begin(), times.end());
+  const auto good = [&](double time) { return time <= kAsGood * least; };
+  return 1 + (std::find_if(times.begin(), times.end(), good) - times.begin());
+}
 
 std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group, std::span<const int64_t> sizes,
                                    int64_t num_runs, llvm::function_ref<void(const UOp*)> add) {
@@ -18,10 +94,8 @@ std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group, std::span<const
   for (size_t p = sizes.size(); p-- > 1;) {
     const int64_t own = sizes[p], before = all - own;
     // Ahead of a run are so many groups of earlier parts, and so many of all.
-    const auto ahead = [&](int64_t run) { return (run * before + num_runs - 1) / num_runs; };
-    const auto first = [&](int64_t run) {
-      return ahead(run) + (run * own + num_runs - 1) / num_runs;
-    };
+    const auto ahead = [&](int64_t run) { return ShareBefore(run, before, num_runs); };
+    const auto first = [&](int64_t run) { return ahead(run) + ShareBefore(run, own, num_runs); };
     // Of the group's run: how many groups of this part are ahead of it, and how many of earlier
     // parts are ahead of the next one.
     const UOp *behind = number(0), *then = number(ahead(1));

@@ -18,11 +18,21 @@ struct DealtPlace {
   const UOp* is_own = nullptr;
 };
 
+// Groups of a part.
+struct GroupsOfPart {
+  int64_t count = 0;
+  double seconds = 0;  // of each
+};
+
+// The number of runs in which `num_cores` cores are done first with all groups: devices deal runs
+// of neighbouring groups to whatever core is free, so each of them should have as much to do as any
+// other of its length. Of those that are about as good the fewest, so that a core seldom goes from
+// one part to another.
+int64_t ChooseRuns(std::span<const GroupsOfPart> parts, int64_t num_cores);
+
 // By part, for the group of number `group` of all; `sizes`: how many groups each part has, at least
-// two parts. Devices deal runs of neighbouring groups to their cores: of the runs, `num_runs` of
-// about the same size, each has its share of each part, the first part's groups first. So a core
-// has no more to do than others, and finds in its cache what it would if the parts were launched
-// one after the other. `add` is told each node that is made, sources first.
+// two parts. Of the `num_runs` runs, of about the same size, each has its share of each part, the
+// first part's groups first. `add` is told each node that is made, sources first.
 std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group, std::span<const int64_t> sizes,
                                    int64_t num_runs, llvm::function_ref<void(const UOp*)> add);
 

@@ -19,9 +19,6 @@ namespace {
 
 constexpr size_t kDims = 3;
 
-// Each run of groups takes a comparison in all groups.
-constexpr int64_t kMostRuns = 16;
-
 // What a kernel is launched with; 1 where it does not ask.
 struct Grid {
   std::array<int64_t, kDims> groups = {1, 1, 1}, local = {1, 1, 1};
@@ -117,10 +114,13 @@ class Merger {
         Op::kSpecial, id_, {Add(b_.ConstInt(id_, num_groups_))},
         b_.context().MakeAttr(Op::kSpecial, {static_cast<int64_t>(SpecialName::kGrid0)})));
     std::vector<int64_t> sizes;
-    for (const Part& part : parts_) sizes.push_back(part.grid.NumGroups());
-    const std::vector<DealtPlace> places =
-        DealGroups(b_, group, sizes, std::clamp<int64_t>(target_.compute_units, 1, kMostRuns),
-                   [&](const UOp* u) { Add(u); });
+    std::vector<GroupsOfPart> groups;
+    for (const Part& part : parts_) {
+      sizes.push_back(part.grid.NumGroups());
+      groups.push_back({sizes.back(), part.seconds});
+    }
+    const std::vector<DealtPlace> places = DealGroups(
+        b_, group, sizes, ChooseRuns(groups, target_.compute_units), [&](const UOp* u) { Add(u); });
     for (size_t p = 0; p < parts_.size(); ++p) {
       parts_[p].place = places[p];
       parts_[p].block = b_.context().Make(Op::kIf, kVoid, {places[p].is_own});
