@@ -84,12 +84,22 @@ inline bool HasSources(const UOp* u, UOpSpan srcs) {
 
 inline bool IsConst(const UOp* u) { return u->op == Op::kConst; }
 
-// The memory that an address or a state of a memory belongs to, a define_global or scratch; what
-// has no sources where it belongs to none.
+// The memory that an address or a state of a memory belongs to, a define_global, one that is picked
+// of several, or scratch; what has no sources where it belongs to none.
 inline const UOp* MemoryOf(const UOp* u) {
-  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch && u->num_srcs > 0) u = u->src(0);
+  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch && u->op != Op::kPick &&
+         u->num_srcs > 0) {
+    u = u->src(0);
+  }
   return u;
 }
+// The arguments that a memory (MemoryOf) may be: none of scratch.
+inline UOpSpan ArgumentsOf(const UOp* const& memory) {
+  if (memory->op == Op::kPick) return memory->srcs().subspan(1);
+  return {&memory, memory->op == Op::kDefineGlobal ? size_t{1} : size_t{0}};
+}
+
+UOpSpan ArgumentsOf(const UOp*&& memory) = delete;  // it may be what the span is of
 
 // Of a load or a store: how many elements behind one lane's the next lane's is.
 inline int64_t StrideOf(const UOp* access) { return access->word() == 0 ? 1 : access->word(); }

@@ -34,8 +34,8 @@ bool IsTaken(std::string_view name) {
   if (letters == std::string_view::npos) return false;
   const std::string_view stem = name.substr(0, letters);
   for (std::string_view mine :
-       {"v", "i", "acc", "data", "gid", "lid", "tile", "char", "uchar", "short", "ushort", "int",
-        "uint", "long", "ulong", "float", "double", "half", "quad"}) {
+       {"v",     "i",      "acc", "data", "pick", "gid",   "lid",   "tile",   "char", "uchar",
+        "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half", "quad"}) {
     if (stem == mine) return true;
   }
   return false;
@@ -87,7 +87,7 @@ std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& ar
 absl::Status KernelWriter::CollectParams() {
   // What a buffer is used for decides how it is declared.
   llvm::DenseMap<const UOp*, int> uses;  // 1 read, 2 written
-  std::vector<const UOp*> buffers, vars;
+  std::vector<const UOp*> buffers, picks, vars;
   for (const UOp* u : kernel_.body.linear) {
     switch (u->op) {
       case Op::kLoad:
@@ -104,12 +104,19 @@ absl::Status KernelWriter::CollectParams() {
       case Op::kDefineGlobal:
         buffers.push_back(u);
         break;
+      case Op::kPick:
+        memory_names_[u] = Cat("pick", picks.size());
+        picks.push_back(u);
+        break;
       case Op::kVar:
         vars.push_back(u);
         break;
       default:
         break;
     }
+  }
+  for (const UOp* u : picks) {
+    for (const UOp* a : ArgumentsOf(u)) uses[a] |= uses.lookup(u);
   }
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const UOp* a, const UOp* b) { return a->word() < b->word(); });

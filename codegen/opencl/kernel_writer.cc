@@ -101,6 +101,9 @@ absl::Status KernelWriter::Write(const UOp* u) {
     case Op::kScratch:
       WriteScratch(u);
       return absl::OkStatus();
+    case Op::kPick:
+      WritePick(u);
+      return absl::OkStatus();
     case Op::kSpecial:
       return WriteSpecial(u);
     case Op::kRange:
@@ -153,6 +156,22 @@ std::string KernelWriter::BarrierFences(const UOp*) const {
     if (arg.reads && arg.writes) return "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE";
   }
   return "CLK_LOCAL_MEM_FENCE";
+}
+
+void KernelWriter::WritePick(const UOp* u) {
+  const UOpSpan arguments = ArgumentsOf(u);
+  // What is written through it, all of them take to be written.
+  const bool writes = llvm::all_of(arguments, [&](const UOp* a) {
+    return llvm::any_of(result_.params, [&](const KernelParam& p) {
+      return !p.is_var && p.slot == a->word() && p.writes;
+    });
+  });
+  Text text = Cat(SpacePrefix(AddrSpace::kGlobal), writes ? "" : "const ",
+                  MemoryType(u->dtype.scalar()), "* ", memory_names_[u], " = ");
+  for (size_t n = 0; n + 1 < arguments.size(); ++n) {
+    Append(text, Operand(u->src(0), kEqual), " == ", n, " ? ", memory_names_[arguments[n]], " : ");
+  }
+  Line(text, memory_names_[arguments.back()], ";");
 }
 
 void KernelWriter::WriteScratch(const UOp* u) {

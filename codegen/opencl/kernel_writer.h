@@ -86,6 +86,7 @@ class KernelWriter {
   // ---- kernel_writer.cc: the walk, declarations, control flow, names
   absl::Status Write(const UOp* u);
   void WriteScratch(const UOp* u);
+  void WritePick(const UOp* u);
   absl::Status WriteSpecial(const UOp* u);
   void WriteRange(const UOp* u);
   // Whether the device's compiler is asked to write a loop of few steps out: where a step decides

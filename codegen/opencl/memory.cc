@@ -11,7 +11,7 @@ namespace {
 // behind a pointer argument.
 Scalar Declared(const UOp* memory, const Target& target) {
   const Scalar s = memory->dtype.scalar();
-  const bool argument = memory->op == Op::kDefineGlobal;
+  const bool argument = !ArgumentsOf(memory).empty();
   return s == Scalar::kF16 && !argument && !target.fp16 ? Scalar::kU16 : s;
 }
 

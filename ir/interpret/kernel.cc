@@ -26,9 +26,9 @@ std::vector<bool> StoredSlots(const Kernel& kernel, size_t num_slots) {
   if (nodes.empty() && kernel.body.root) nodes = PostOrder(kernel.body.root);
   for (const UOp* u : nodes) {
     if (!WritesMemory(u->op)) continue;
-    const UOp* base = MemoryOf(u->src(0));
-    if (base->op == Op::kDefineGlobal && static_cast<size_t>(base->word()) < num_slots) {
-      stored[static_cast<size_t>(base->word())] = true;
+    const UOp* memory = MemoryOf(u->src(0));
+    for (const UOp* a : ArgumentsOf(memory)) {
+      if (static_cast<size_t>(a->word()) < num_slots) stored[static_cast<size_t>(a->word())] = true;
     }
   }
   return stored;

@@ -55,6 +55,7 @@ struct Memory {
   std::vector<int64_t> own_data;
   std::vector<uint8_t> own_defined;
   std::shared_ptr<RaceDetector> races;
+  std::vector<Memory*> members;  // of a `pick`: those that it picks of, one for each work-item
 
   int64_t* data() { return buffer ? buffer->data.data() + offset : own_data.data(); }
   // Null where everything is defined.

@@ -11,7 +11,7 @@ namespace {
 MemoryRoots FindRoots(const std::vector<const UOp*>& order) {
   MemoryRoots roots;
   for (const UOp* u : order) {
-    if (u->op == Op::kDefineGlobal || u->op == Op::kScratch) {
+    if (u->op == Op::kDefineGlobal || u->op == Op::kScratch || u->op == Op::kPick) {
       roots[u] = u;
     } else if (u->dtype.is_memory() && u->num_srcs) {
       if (const UOp* root = roots.Get(u->src(0))) roots[u] = root;
@@ -30,6 +30,32 @@ void CheckRoots(BodyCheck& c, const MemoryRoots& roots) {
                   c.Name(roots.Get(s)));
       return;
     }
+  }
+}
+
+// Passes take what is stored through a pick for memory of its own.
+void CheckPicks(BodyCheck& c, const MemoryRoots& roots) {
+  NodeMap<const UOp*> through;  // by argument: how it is reached
+  NodeSet written, mixed;
+  const auto reach = [&](const UOp* address, bool writes) {
+    const UOp* root = roots.Get(address);
+    if (!root) return;
+    for (const UOp* a : ArgumentsOf(root)) {
+      const UOp*& first = through[a];
+      if (!first) first = root;
+      if (first != root) mixed.Insert(a);
+      if (writes) written.Insert(a);
+      if (!mixed.Contains(a) || !written.Contains(a)) continue;
+      c.Error(Rule::kMemoryRoot, address,
+              c.Name(a) + " is reached through " + c.Name(first) + " and " +
+                  (root == first ? "in another way" : "through " + c.Name(root)) + ", and written");
+      return;
+    }
+  };
+  for (const UOp* u : c.order) {
+    if (u->op != Op::kLoad && !WritesMemory(u->op)) continue;
+    reach(u->src(0), WritesMemory(u->op));
+    if (IsCopy(u->op)) reach(u->src(1), false);
   }
 }
 
@@ -183,9 +209,8 @@ KernelFacts FactsOf(const Body& kernel) {
   for (const UOp* u : order) {
     if (!WritesMemory(u->op)) continue;
     const UOp* root = roots.Get(u->src(0));
-    if (root && root->op == Op::kDefineGlobal) {
-      facts.written[static_cast<size_t>(root->word(0))] = true;
-    }
+    if (!root) continue;
+    for (const UOp* a : ArgumentsOf(root)) facts.written[static_cast<size_t>(a->word(0))] = true;
   }
   return facts;
 }
@@ -194,7 +219,10 @@ void CheckKernelBody(BodyCheck& c) {
   CheckSlots(c);
   CheckIds(c);
   CheckScratch(c);
-  CheckRoots(c, FindRoots(c.order));
+  const MemoryRoots roots = FindRoots(c.order);
+  CheckRoots(c, roots);
+  const auto is_pick = [](const UOp* u) { return u->op == Op::kPick; };
+  if (std::any_of(c.order.begin(), c.order.end(), is_pick)) CheckPicks(c, roots);
   if (c.has_shapes()) {
     CheckStores(c);
   } else {

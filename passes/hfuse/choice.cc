@@ -99,10 +99,11 @@ class Chooser {
     for (const UOp* u : module_.kernels[kernel]->body.linear) {
       if (!WritesMemory(u->op)) continue;
       const UOp* memory = MemoryOf(u->src(0));
-      if (memory->op != Op::kDefineGlobal) continue;
-      const auto slot = static_cast<size_t>(memory->word());
-      if (slot >= facts.writes.size()) facts.writes.resize(slot + 1);
-      facts.writes[slot] = true;
+      for (const UOp* a : ArgumentsOf(memory)) {
+        const auto slot = static_cast<size_t>(a->word());
+        if (slot >= facts.writes.size()) facts.writes.resize(slot + 1);
+        facts.writes[slot] = true;
+      }
     }
     return facts;
   }

@@ -34,7 +34,8 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
     first_loops_.push_back(where_.axis[i]);
     own_loop_[where_.axis[i]] = first_loops_.size();
   }
-  if (where_.store) FindReaders();
+  if (where_.store) alike_ = FindAlikeStores(body, schedule);
+  if (where_.store && !alike_) FindReaders();
 }
 
 void BodyLowering::FindReaders() {
@@ -62,11 +63,12 @@ BodyLowering::PositionId BodyLowering::Intern(Position p) {
 absl::StatusOr<const UOp*> BodyLowering::Run() {
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
-  for (size_t i = 0; i < sink->num_srcs; ++i) {
+  for (size_t i = 0; i < (alike_ ? 1 : sink->num_srcs); ++i) {
     const UOp* token = LowerInOwnLoops(sink->src(i), i);
     if (!status_.ok()) return status_;
     roots.push_back(token);
   }
+  if (alike_) roots[0] = ForEachStore(roots[0]);
   if (!where_.loops.empty()) {
     // All stores stand in these loops; one `end` closes them.
     const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);
@@ -75,13 +77,23 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
   return b_.Sink(roots);
 }
 
+const UOp* BodyLowering::ForEachStore(const UOp* first) {
+  NodeMap<const UOp*> changed;
+  for (const Counterparts& all : *alike_) {
+    std::vector<const UOp*> srcs = {where_.store};
+    srcs.insert(srcs.end(), all.begin(), all.end());
+    changed[all[0]] = b_.context().Make(Op::kPick, all[0]->dtype, srcs);
+  }
+  return Replaced(first, changed);
+}
+
 const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, size_t number) {
   if (where_.own_loops.empty()) return LowerStore(store);
   std::vector<const UOp*> ranges;
   for (size_t n = 0; n < where_.own_loops.size(); ++n) {
     const UOp*& range = where_.axis[where_.own_loops[n]];
     const UOp* size = first_loops_[n]->src(0);
-    const bool leave_out = where_.store && n == 0;
+    const bool leave_out = where_.store && !alike_ && n == 0;
     if (leave_out) size = StepsInGroupsOf(number, size);
     if (number > 0 || leave_out) range = b_.Range(size);
     own_loop_[range] = n + 1;

@@ -14,6 +14,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
 #include "passes/analysis/schedule.h"
+#include "passes/lower/alike_stores.h"
 #include "passes/lower/coordinates.h"
 #include "passes/lower/reduce_lowering.h"
 #include "passes/lower/staging.h"
@@ -134,6 +135,8 @@ class BodyLowering {
   // Where a tile's rows reach beyond their axis, and are not neighbours in memory, its first row is
   // read in their place, of which nothing is stored: a load of what exists needs no gate.
   void FirstRowInPadding(const UOp*& element, const UOp*& valid);
+  // What the first store's effects are with each store's arguments, in the groups of that store.
+  const UOp* ForEachStore(const UOp* first);
   const UOp* LowerStore(const UOp* store);
   // The same, of the store with this number, in the loops that it does not share.
   const UOp* LowerInOwnLoops(const UOp* store, size_t number);
@@ -172,6 +175,9 @@ class BodyLowering {
   std::vector<const UOp*> locals_;
   NodeMap<size_t> own_loop_;  // by range: 1 + the number of its own loop; 0: it is none
   LoopRanges first_loops_;    // those of the first store
+  // Where stores have groups of their own and are alike: what each has for the first one's
+  // arguments.
+  std::optional<std::vector<Counterparts>> alike_;
   // By staged value: 1 + the number of the one store that reads it; 0 where several do, and where
   // stores have no groups of their own.
   NodeMap<size_t> only_reader_;

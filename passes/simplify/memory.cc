@@ -26,7 +26,7 @@ const UOp* WithoutStore(const UOp* address, RuleContext& rc) {
       if (s->dtype.is_void()) tokens.push_back(s);
     }
   }
-  if (memory->op == Op::kDefineGlobal) return nullptr;
+  if (!ArgumentsOf(memory).empty()) return nullptr;
   return rc.ctx.Make(Op::kNoop, kVoid, UOpSpan(tokens.data(), tokens.size()));
 }
 
@@ -45,6 +45,14 @@ bool NeverAccessed(const UOp* address) {
 }
 
 }  // namespace
+
+const UOp* FoldPick(const UOp* u, RuleContext&) {
+  const UOp* number = u->src(0);
+  if (!IsConst(number) || number->word() < 0 || number->word() + 1 >= int64_t{u->num_srcs}) {
+    return nullptr;
+  }
+  return u->src(static_cast<size_t>(number->word()) + 1);
+}
 
 const UOp* FoldAddress(const UOp* u, RuleContext& rc) {
   const UOp* gate = GateOf(u);

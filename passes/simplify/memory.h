@@ -8,6 +8,8 @@
 
 namespace tg {
 
+// pick: of a known number.
+const UOp* FoldPick(const UOp* u, RuleContext& rc);
 // index: a gate that is true goes.
 const UOp* FoldAddress(const UOp* u, RuleContext& rc);
 // load: under a gate that is false it is its alternative or 0; without a gate it needs none.
