@@ -74,10 +74,8 @@ class Comparison {
     if (a.size() != b.size()) return false;
     for (size_t i = 0; i < a.size(); ++i) {
       const ScheduledAxis &x = schedule_.axes[a[i].axis], &y = schedule_.axes[b[i].axis];
-      // Axes that share work-items with others are compared as those are.
       if (a[i].stride != b[i].stride || x.kind != y.kind || x.max_size != y.max_size ||
-          x.own_loops != y.own_loops || x.dealt != y.dealt ||
-          x.shares.empty() != y.shares.empty()) {
+          x.own_loops != y.own_loops || x.dealt != y.dealt || x.shares != y.shares) {
         return false;
       }
     }

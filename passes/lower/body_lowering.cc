@@ -100,7 +100,43 @@ const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, size_t number) {
     ranges.push_back(range);
   }
   const UOp* token = LowerStore(store);
-  return token ? b_.End(token, ranges) : nullptr;
+  return token ? b_.End(ReadInOwnGroups(token, number, ranges), ranges) : nullptr;
+}
+
+const UOp* BodyLowering::ReadInOwnGroups(const UOp* token, size_t store,
+                                         const std::vector<const UOp*>& own) {
+  if (left_out_.empty()) return token;
+  const std::vector<const UOp*> order = PostOrder(token);
+  const auto depends = [&](const NodeSet& leaves) {
+    NodeSet out = leaves;
+    for (const UOp* u : order) {
+      if (llvm::any_of(u->srcs(), [&](const UOp* s) { return out.Contains(s); })) out.Insert(u);
+    }
+    return out;
+  };
+  NodeSet loops;
+  for (const UOp* range : own) loops.Insert(range);
+  const NodeSet inside = depends(loops);
+  for (const UOp* u : order) {
+    if (u->op != Op::kEnd || !inside.Contains(u)) continue;
+    for (const UOp* range : u->srcs().subspan(1)) loops.Insert(range);
+  }
+  const NodeSet in_loops = depends(loops);
+  NodeMap<const UOp*> changed;
+  for (const UOp* u : order) {
+    if (u->op != Op::kLoad || !llvm::is_contained(left_out_, MemoryOf(u))) continue;
+    const UOp* address = u->src(0);
+    if (llvm::any_of(address->srcs().subspan(1),
+                     [&](const UOp* s) { return in_loops.Contains(s); })) {
+      continue;
+    }
+    const UOp* gate =
+        b_.Not(b_.Alu(Op::kCmpNe, {where_.store, b_.Index(static_cast<int64_t>(store))}));
+    if (address->num_srcs > 2) gate = Both(b_, address->src(2), gate);
+    const UOp* gated = b_.IndexPtr(address->src(0), address->src(1), simplify_(gate));
+    changed[u] = b_.context().Make(Op::kLoad, u->dtype, {gated}, u->attr);
+  }
+  return Replaced(token, changed);
 }
 
 const UOp* BodyLowering::StepsInGroupsOf(size_t store, const UOp* steps) {

@@ -109,6 +109,9 @@ class BodyLowering {
   void FindReaders();
   // What is left of a loop's steps in the groups of a store: none in those of others.
   const UOp* StepsInGroupsOf(size_t store, const UOp* steps);
+  // `token`, of the store with this number and its own loops, which groups of other stores take no
+  // step of: what these have not staged is read under a gate outside of those loops.
+  const UOp* ReadInOwnGroups(const UOp* token, size_t store, const std::vector<const UOp*>& own);
   // The coordinates of a schedule's axes, with what node `u` (a reduce or staged) adds of its own;
   // groups of other stores take no step of the first of these loops.
   std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
@@ -181,6 +184,7 @@ class BodyLowering {
   // By staged value: 1 + the number of the one store that reads it; 0 where several do, and where
   // stores have no groups of their own.
   NodeMap<size_t> only_reader_;
+  std::vector<const UOp*> left_out_;  // the memories of such values
   // What InLoopsOver added, and a range of a loop in which it holds.
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
   // Guards of the terms that padding adds to reduces, and the coordinates that they compare.

@@ -121,6 +121,7 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   if (!plan.memory.filled) {
     plan.memory = staging_.Fill(key.node, x, size, element(plan.source), plan.room,
                                 {plan.unrolls, plan.ranges, plan.specials}, locals_);
+    if (only_reader_.Get(key.node) != 0) left_out_.push_back(MemoryOf(plan.memory.filled));
   }
   const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);
