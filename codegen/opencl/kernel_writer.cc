@@ -168,8 +168,11 @@ void KernelWriter::WritePick(const UOp* u) {
   });
   Text text = Cat(SpacePrefix(AddrSpace::kGlobal), writes ? "" : "const ",
                   MemoryType(u->dtype.scalar()), "* ", memory_names_[u], " = ");
+  // Compilers take the division out of an order, not of an equation: group < 512 for group / 256
+  // < 2.
   for (size_t n = 0; n + 1 < arguments.size(); ++n) {
-    Append(text, Operand(u->src(0), kEqual), " == ", n, " ? ", memory_names_[arguments[n]], " : ");
+    Append(text, Operand(u->src(0), kShift), " < ", n + 1, " ? ", memory_names_[arguments[n]],
+           " : ");
   }
   Line(text, memory_names_[arguments.back()], ";");
 }

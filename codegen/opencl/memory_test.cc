@@ -299,7 +299,6 @@ TEST_F(Memory, GatesAndAlternatives) {
   }
 }
 
-// Variables as arguments: in the size of the grid, in loops and in addresses.
 // Of two and of three arguments: what is written, what is read, halves that are stored as bits.
 TEST_F(Memory, Picks) {
   for (Scalar s : {Scalar::kF32, Scalar::kF16, Scalar::kU8}) {
@@ -328,6 +327,7 @@ TEST_F(Memory, Picks) {
   }
 }
 
+// Variables as arguments: in the size of the grid, in loops and in addresses.
 TEST_F(Memory, Variables) {
   const std::string text =
       "tg 1\nmodule @m\nvar @n : [1, 6]\nvar @max : [1, 9]\nvar @max_ : [1, 9]\nkernel @r_n : "

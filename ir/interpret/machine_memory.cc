@@ -57,7 +57,7 @@ bool Machine::Explain(const UOp* u, const Access& access, int64_t item, int64_t 
 bool Machine::Pick(const UOp* u) {
   for (size_t i = 0; i < items_; ++i) {
     const int64_t number = PickedBy(u)[i];
-    if (!Active(i) || (number >= 0 && number + 1 < int64_t{u->num_srcs})) continue;
+    if (!Active(i) || (number >= 0 && number < int64_t{u->num_srcs} - 1)) continue;
     return Fail(u, absl::StrCat("there is no memory ", number, " of ", u->num_srcs - 1));
   }
   return true;

@@ -52,7 +52,15 @@ void CheckPicks(BodyCheck& c, const MemoryRoots& roots) {
       return;
     }
   };
+  NodeSet lanes;  // what is not the same in all of them
   for (const UOp* u : c.order) {
+    if (u->op == Op::kUnroll || std::any_of(u->srcs().begin(), u->srcs().end(),
+                                            [&](const UOp* s) { return lanes.Contains(s); })) {
+      lanes.Insert(u);
+    }
+    if (u->op == Op::kPick && lanes.Contains(u->src(0))) {
+      c.Error(Rule::kMemoryRoot, u, "its number is not one for all lanes");
+    }
     if (u->op != Op::kLoad && !WritesMemory(u->op)) continue;
     reach(u->src(0), WritesMemory(u->op));
     if (IsCopy(u->op)) reach(u->src(1), false);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "ir/arithmetic.h"
 
 namespace tg {
 namespace {
@@ -17,20 +20,34 @@ struct Stretch {
   double seconds;  // of each
 };
 
+// The groups as DealGroups deals them: each part's share of a run behind that of those before it.
 std::vector<Stretch> InRuns(std::span<const GroupsOfPart> parts, int64_t num_runs) {
-  std::vector<Stretch> out;
-  for (int64_t run = 0; run < num_runs; ++run) {
-    for (const GroupsOfPart& part : parts) {
+  std::vector<Stretch> out = {{parts[0].count, parts[0].seconds}};
+  int64_t all = parts[0].count;
+  for (const GroupsOfPart& part : parts.subspan(1)) {
+    std::vector<Stretch> with;
+    auto earlier = out.begin();
+    for (int64_t run = 0; run < num_runs; ++run) {
+      int64_t left = ShareBefore(run + 1, all, num_runs) - ShareBefore(run, all, num_runs);
+      while (left > 0) {
+        const int64_t some = std::min(left, earlier->count);
+        with.push_back({some, earlier->seconds});
+        left -= some;
+        earlier->count -= some;
+        if (earlier->count == 0) ++earlier;
+      }
       const int64_t before = ShareBefore(run, part.count, num_runs);
-      out.push_back({ShareBefore(run + 1, part.count, num_runs) - before, part.seconds});
+      with.push_back({ShareBefore(run + 1, part.count, num_runs) - before, part.seconds});
     }
+    all += part.count;
+    out = std::move(with);
   }
   return out;
 }
 
-// When the last of the cores is done. Whichever is free takes the next groups, as many as PoCL's
-// scheduler gives it: a core's share of what is left, and no more than 32 for each core (256 where
-// there are more than 256 for each squared).
+// When the last of the cores is done. Whichever is free takes the next groups, as many as PoCL 3.1
+// gives it: a core's share of what is left, rounded up, and no more than 32 for each core (256
+// where there are more than 256 for each squared).
 double TimeOf(std::span<const Stretch> groups, int64_t num_cores) {
   int64_t left = 0;
   for (const Stretch& s : groups) left += s.count;
@@ -40,7 +57,7 @@ double TimeOf(std::span<const Stretch> groups, int64_t num_cores) {
   while (left > 0) {
     double& core = *std::min_element(done.begin(), done.end());
     const int64_t most = num_cores * (left <= 256 * num_cores * num_cores ? 32 : 256);
-    int64_t chunk = std::min({left, most, 1 + left / num_cores});
+    int64_t chunk = std::min({left, most, 1 + (left - 1) / num_cores});
     left -= chunk;
     while (chunk > 0) {
       const int64_t some = std::min(chunk, groups[at].count - taken);
@@ -60,8 +77,11 @@ int64_t ChooseRuns(std::span<const GroupsOfPart> parts, int64_t num_cores) {
   constexpr int64_t kMostRuns = 16;
   // Arithmetic says little of how long a part takes that waits for memory: so it may be as slow.
   constexpr double kSlower = 4, kAsGood = 1.01;
-  constexpr double kGroup = 1e-8;  // seconds that a group takes whatever it does
-  if (num_cores < 2) return 1;
+  constexpr double kGroup = 1e-8;     // seconds that a group takes whatever it does
+  constexpr int64_t kMany = 1 << 20;  // groups of which no run is long
+  int64_t count = 0;
+  for (const GroupsOfPart& part : parts) count = SaturatingAdd(count, part.count);
+  if (num_cores < 2 || count > kMany) return 1;
   std::vector<double> times;  // by runs: of the worst case, in the time of even shares
   for (int64_t runs = 1; runs <= kMostRuns; ++runs) {
     double worst = 0;
@@ -110,7 +130,7 @@ std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group, std::span<const
       behind = from_run_on(behind, first(run) - ahead(run));
       then = from_run_on(then, ahead(run + 1));
     }
-    const UOp* at = made(b.Sub(group, behind));
+    const UOp* at = num_runs == 1 ? group : made(b.Sub(group, behind));
     const UOp* is_before = made(b.Lt(at, then));
     const UOp* is_own = made(b.Not(is_before));
     out[p].number = made(b.Sub(group, then));

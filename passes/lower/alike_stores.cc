@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/walk.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg {
@@ -12,7 +13,9 @@ namespace {
 class Comparison {
  public:
   Comparison(const Body& body, const Schedule& schedule)
-      : stores_(body.root->srcs()), schedule_(schedule) {}
+      : stores_(body.root->srcs()), schedule_(schedule) {
+    FindKinds(body);
+  }
 
   std::optional<std::vector<Counterparts>> Run() {
     for (size_t k = 1; k < stores_.size(); ++k) {
@@ -33,8 +36,8 @@ class Comparison {
   }
 
  private:
-  // Whether `store` is the first one but for its arguments. A node of the first may stand for one
-  // alone: what both read is not what one of them reads by itself.
+  // Whether `store` is the first one but for its arguments. Each node of the first has one
+  // counterpart, wherever it is used; several may have the same.
   bool Compare(const UOp* store, NodeMap<const UOp*>& other) const {
     std::vector<std::pair<const UOp*, const UOp*>> todo = {{stores_[0], store}};
     while (!todo.empty()) {
@@ -46,10 +49,41 @@ class Comparison {
         return false;
       }
       known = b;
+      if (a->op == Op::kDefineGlobal && a != b && !a->dtype.is_pointer()) return false;
       if (a->op != Op::kDefineGlobal && a->attr != b->attr) return false;
-      for (size_t i = 0; i < a->num_srcs; ++i) todo.emplace_back(a->src(i), b->src(i));
+      const bool swap = IsCommutative(a->op) && AreSwapped(a, b);
+      for (size_t i = 0; i < a->num_srcs; ++i) {
+        todo.emplace_back(a->src(i), b->src(swap ? 1 - i : i));
+      }
     }
     return true;
+  }
+
+  // Of two nodes with two operands: which of them come first is a matter of their arguments'
+  // numbers.
+  bool AreSwapped(const UOp* a, const UOp* b) const {
+    const auto match = [&](size_t i) {
+      return kinds_.Get(a->src(0)) == kinds_.Get(b->src(i)) &&
+             kinds_.Get(a->src(1)) == kinds_.Get(b->src(1 - i));
+    };
+    const auto shared = [&](size_t i) {
+      return (a->src(0) == b->src(i)) + (a->src(1) == b->src(1 - i));
+    };
+    return match(1) && (!match(0) || shared(1) > shared(0));
+  }
+
+  // Equal for nodes that are alike but for arguments.
+  void FindKinds(const Body& body) {
+    for (const UOp* u : body.Order()) {
+      const uint64_t own = u->op == Op::kDefineGlobal ? 0 : u->attr.bits;
+      uint64_t kind = llvm::hash_combine(static_cast<int>(u->op), u->dtype.Hash(), own);
+      if (IsCommutative(u->op)) {
+        kind = llvm::hash_combine(kind, kinds_.Get(u->src(0)) + kinds_.Get(u->src(1)));
+      } else {
+        for (const UOp* s : u->srcs()) kind = llvm::hash_combine(kind, kinds_.Get(s));
+      }
+      kinds_[u] = kind;
+    }
   }
 
   // Whether the opts do to each reduce, and to what is staged, what they do to its counterpart.
@@ -84,6 +118,7 @@ class Comparison {
 
   const UOpSpan stores_;
   const Schedule& schedule_;
+  NodeMap<uint64_t> kinds_;
   std::vector<NodeMap<const UOp*>> others_;  // by store but for the first
 };
 

@@ -78,9 +78,12 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
 }
 
 const UOp* BodyLowering::ForEachStore(const UOp* first) {
+  // Groups beyond the grid, which do nothing, have the last one's arguments.
+  const UOp* last = b_.Index(static_cast<int64_t>(body_.root->num_srcs) - 1);
+  const UOp* store = simplify_(b_.Alu(Op::kMin, {where_.store, last}));
   NodeMap<const UOp*> changed;
   for (const Counterparts& all : *alike_) {
-    std::vector<const UOp*> srcs = {where_.store};
+    std::vector<const UOp*> srcs = {store};
     srcs.insert(srcs.end(), all.begin(), all.end());
     changed[all[0]] = b_.context().Make(Op::kPick, all[0]->dtype, srcs);
   }
@@ -105,7 +108,8 @@ const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, size_t number) {
 
 const UOp* BodyLowering::ReadInOwnGroups(const UOp* token, size_t store,
                                          const std::vector<const UOp*>& own) {
-  if (left_out_.empty()) return token;
+  const auto is_own = [&](const LeftOut& l) { return l.store == store; };
+  if (llvm::none_of(left_out_, is_own)) return token;
   const std::vector<const UOp*> order = PostOrder(token);
   const auto depends = [&](const NodeSet& leaves) {
     NodeSet out = leaves;
@@ -114,34 +118,48 @@ const UOp* BodyLowering::ReadInOwnGroups(const UOp* token, size_t store,
     }
     return out;
   };
+  // The loops of which other groups take no step, and those inside of them.
   NodeSet loops;
   for (const UOp* range : own) loops.Insert(range);
+  for (const LeftOut& l : left_out_) {
+    if (is_own(l)) loops.Insert(l.range);
+  }
   const NodeSet inside = depends(loops);
   for (const UOp* u : order) {
     if (u->op != Op::kEnd || !inside.Contains(u)) continue;
     for (const UOp* range : u->srcs().subspan(1)) loops.Insert(range);
   }
   const NodeSet in_loops = depends(loops);
-  NodeMap<const UOp*> changed;
+  const auto is_read_outside = [&](const UOp* u) {
+    const auto is_memory = [&](const LeftOut& l) { return l.memory == MemoryOf(u); };
+    return u->op == Op::kLoad && llvm::any_of(left_out_, is_memory) &&
+           llvm::none_of(u->src(0)->srcs().subspan(1),
+                         [&](const UOp* s) { return in_loops.Contains(s); });
+  };
+  NodeMap<const UOp*> made;
+  llvm::SmallVector<const UOp*, 4> srcs;
   for (const UOp* u : order) {
-    if (u->op != Op::kLoad || !llvm::is_contained(left_out_, MemoryOf(u))) continue;
-    const UOp* address = u->src(0);
-    if (llvm::any_of(address->srcs().subspan(1),
-                     [&](const UOp* s) { return in_loops.Contains(s); })) {
-      continue;
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(made.Get(s));
+    if (is_read_outside(u)) {
+      const UOp* address = srcs[0];
+      const UOp* gate = b_.Not(IsOther(store));
+      if (address->num_srcs > 2) gate = Both(b_, address->src(2), gate);
+      srcs[0] = b_.IndexPtr(address->src(0), address->src(1), simplify_(gate));
     }
-    const UOp* gate =
-        b_.Not(b_.Alu(Op::kCmpNe, {where_.store, b_.Index(static_cast<int64_t>(store))}));
-    if (address->num_srcs > 2) gate = Both(b_, address->src(2), gate);
-    const UOp* gated = b_.IndexPtr(address->src(0), address->src(1), simplify_(gate));
-    changed[u] = b_.context().Make(Op::kLoad, u->dtype, {gated}, u->attr);
+    made[u] = HasSources(u, {srcs.data(), srcs.size()})
+                  ? u
+                  : b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
   }
-  return Replaced(token, changed);
+  return made.Get(token);
+}
+
+const UOp* BodyLowering::IsOther(size_t store) {
+  return b_.Alu(Op::kCmpNe, {where_.store, b_.Index(static_cast<int64_t>(store))});
 }
 
 const UOp* BodyLowering::StepsInGroupsOf(size_t store, const UOp* steps) {
-  const UOp* other = b_.Alu(Op::kCmpNe, {where_.store, b_.Index(static_cast<int64_t>(store))});
-  return simplify_(b_.Where(other, b_.Index(0), steps));
+  return simplify_(b_.Where(IsOther(store), b_.Index(0), steps));
 }
 
 const UOp* BodyLowering::LowerStore(const UOp* store) {

@@ -66,10 +66,11 @@ class BodyLowering {
   struct StagedAt {
     PositionId source;
     std::vector<const UOp*> unrolls, ranges, specials;
-    const UOp* room = nullptr;   // false for padding of its axes
-    const UOp* valid = nullptr;  // where its source is made, in the first store's loops
-    std::vector<size_t> loops;   // those that it has for itself, of Coordinates::own_loops
-    LoopRanges own;              // and its ranges of these
+    const UOp* left_out = nullptr;  // the range of which groups of other stores take no step
+    const UOp* room = nullptr;      // false for padding of its axes
+    const UOp* valid = nullptr;     // where its source is made, in the first store's loops
+    std::vector<size_t> loops;      // those that it has for itself, of Coordinates::own_loops
+    LoopRanges own;                 // and its ranges of these
     StagedMemory memory;
   };
 
@@ -107,6 +108,8 @@ class BodyLowering {
   const UOp* InLoops(const UOp* u, const LoopRanges& ranges);
   // Which store alone reads each staged value.
   void FindReaders();
+  // Whether the group makes another store than this one.
+  const UOp* IsOther(size_t store);
   // What is left of a loop's steps in the groups of a store: none in those of others.
   const UOp* StepsInGroupsOf(size_t store, const UOp* steps);
   // `token`, of the store with this number and its own loops, which groups of other stores take no
@@ -184,7 +187,13 @@ class BodyLowering {
   // By staged value: 1 + the number of the one store that reads it; 0 where several do, and where
   // stores have no groups of their own.
   NodeMap<size_t> only_reader_;
-  std::vector<const UOp*> left_out_;  // the memories of such values
+  // What the groups of other stores do not make of such a value: nothing, as they take no step of
+  // its outermost loop.
+  struct LeftOut {
+    const UOp *memory, *range;
+    size_t store;
+  };
+  std::vector<LeftOut> left_out_;
   // What InLoopsOver added, and a range of a loop in which it holds.
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
   // Guards of the terms that padding adds to reduces, and the coordinates that they compare.

@@ -59,6 +59,7 @@ BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vect
   StagedAt& plan = it->second;
   if (!fresh) return plan;
   const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
+  if (only_reader_.Get(key.node) != 0 && !plan.ranges.empty()) plan.left_out = plan.ranges[0];
   plan.own.resize(readers.size());
   for (size_t n = 0; n < readers.size(); ++n) {
     if (!readers[n]) continue;
@@ -121,7 +122,10 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   if (!plan.memory.filled) {
     plan.memory = staging_.Fill(key.node, x, size, element(plan.source), plan.room,
                                 {plan.unrolls, plan.ranges, plan.specials}, locals_);
-    if (only_reader_.Get(key.node) != 0) left_out_.push_back(MemoryOf(plan.memory.filled));
+    if (plan.left_out) {
+      const size_t store = only_reader_.Get(key.node) - 1;
+      left_out_.push_back({MemoryOf(plan.memory.filled), plan.left_out, store});
+    }
   }
   const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);

@@ -48,7 +48,7 @@ bool NeverAccessed(const UOp* address) {
 
 const UOp* FoldPick(const UOp* u, RuleContext&) {
   const UOp* number = u->src(0);
-  if (!IsConst(number) || number->word() < 0 || number->word() + 1 >= int64_t{u->num_srcs}) {
+  if (!IsConst(number) || number->word() < 0 || number->word() >= int64_t{u->num_srcs} - 1) {
     return nullptr;
   }
   return u->src(static_cast<size_t>(number->word()) + 1);
