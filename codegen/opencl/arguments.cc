@@ -1,4 +1,4 @@
-// The head of a function: its comment, name and parameters.
+// The head of a function: its comment, name and parameters, of which a `pick` is one.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +8,7 @@
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/spelling.h"
 #include "codegen/opencl/types.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg::opencl {
 namespace {
@@ -152,6 +153,25 @@ absl::Status KernelWriter::CollectParams() {
     result_.params.push_back(std::move(arg));
   }
   return absl::OkStatus();
+}
+
+void KernelWriter::WritePick(const UOp* u) {
+  const UOpSpan arguments = ArgumentsOf(u);
+  // Where it writes, each of them is an argument that is written.
+  const bool writes = llvm::all_of(arguments, [&](const UOp* a) {
+    return llvm::any_of(result_.params, [&](const KernelParam& p) {
+      return !p.is_var && p.slot == a->word() && p.writes;
+    });
+  });
+  Text text = Cat(SpacePrefix(AddrSpace::kGlobal), writes ? "" : "const ",
+                  MemoryType(u->dtype.scalar()), "* ", memory_names_[u], " = ");
+  // Compilers take the division out of an order, not of an equation: group < 512 for group / 256
+  // < 2.
+  for (size_t n = 0; n + 1 < arguments.size(); ++n) {
+    Append(text, Operand(u->src(0), kShift), " < ", n + 1, " ? ", memory_names_[arguments[n]],
+           " : ");
+  }
+  Line(text, memory_names_[arguments.back()], ";");
 }
 
 std::string KernelWriter::Comment() const {

@@ -158,25 +158,6 @@ std::string KernelWriter::BarrierFences(const UOp*) const {
   return "CLK_LOCAL_MEM_FENCE";
 }
 
-void KernelWriter::WritePick(const UOp* u) {
-  const UOpSpan arguments = ArgumentsOf(u);
-  // What is written through it, all of them take to be written.
-  const bool writes = llvm::all_of(arguments, [&](const UOp* a) {
-    return llvm::any_of(result_.params, [&](const KernelParam& p) {
-      return !p.is_var && p.slot == a->word() && p.writes;
-    });
-  });
-  Text text = Cat(SpacePrefix(AddrSpace::kGlobal), writes ? "" : "const ",
-                  MemoryType(u->dtype.scalar()), "* ", memory_names_[u], " = ");
-  // Compilers take the division out of an order, not of an equation: group < 512 for group / 256
-  // < 2.
-  for (size_t n = 0; n + 1 < arguments.size(); ++n) {
-    Append(text, Operand(u->src(0), kShift), " < ", n + 1, " ? ", memory_names_[arguments[n]],
-           " : ");
-  }
-  Line(text, memory_names_[arguments.back()], ";");
-}
-
 void KernelWriter::WriteScratch(const UOp* u) {
   const DType t = u->dtype;
   if (t.space() == AddrSpace::kReg && !plan_.PiecesOf(u).empty()) {

@@ -86,7 +86,6 @@ class KernelWriter {
   // ---- kernel_writer.cc: the walk, declarations, control flow, names
   absl::Status Write(const UOp* u);
   void WriteScratch(const UOp* u);
-  void WritePick(const UOp* u);
   absl::Status WriteSpecial(const UOp* u);
   void WriteRange(const UOp* u);
   // Whether the device's compiler is asked to write a loop of few steps out: where a step decides
@@ -113,8 +112,9 @@ class KernelWriter {
   std::string Type(Scalar s, int lanes) const;
   bool IsNvidia() const { return target_.name.starts_with("cl-nvidia"); }
 
-  // ---- arguments.cc: the function's head
+  // ---- arguments.cc: the function's head, and which argument a `pick` is
   absl::Status CollectParams();
+  void WritePick(const UOp* u);
   std::string Signature();
   std::string Comment() const;
 

@@ -33,8 +33,20 @@ void CheckRoots(BodyCheck& c, const MemoryRoots& roots) {
   }
 }
 
+// Lanes of one address are in one memory.
+void CheckPickedNumbers(BodyCheck& c) {
+  NodeSet varies;  // between lanes
+  for (const UOp* u : c.order) {
+    const bool any = std::any_of(u->srcs().begin(), u->srcs().end(),
+                                 [&](const UOp* s) { return varies.Contains(s); });
+    if (any || u->op == Op::kUnroll) varies.Insert(u);
+    if (u->op != Op::kPick || !varies.Contains(u->src(0))) continue;
+    c.Error(Rule::kMemoryRoot, u, "its number is not one for all lanes");
+  }
+}
+
 // Passes take what is stored through a pick for memory of its own.
-void CheckPicks(BodyCheck& c, const MemoryRoots& roots) {
+void CheckPicked(BodyCheck& c, const MemoryRoots& roots) {
   NodeMap<const UOp*> through;  // by argument: how it is reached
   NodeSet written, mixed;
   const auto reach = [&](const UOp* address, bool writes) {
@@ -52,15 +64,7 @@ void CheckPicks(BodyCheck& c, const MemoryRoots& roots) {
       return;
     }
   };
-  NodeSet lanes;  // what is not the same in all of them
   for (const UOp* u : c.order) {
-    if (u->op == Op::kUnroll || std::any_of(u->srcs().begin(), u->srcs().end(),
-                                            [&](const UOp* s) { return lanes.Contains(s); })) {
-      lanes.Insert(u);
-    }
-    if (u->op == Op::kPick && lanes.Contains(u->src(0))) {
-      c.Error(Rule::kMemoryRoot, u, "its number is not one for all lanes");
-    }
     if (u->op != Op::kLoad && !WritesMemory(u->op)) continue;
     reach(u->src(0), WritesMemory(u->op));
     if (IsCopy(u->op)) reach(u->src(1), false);
@@ -230,7 +234,10 @@ void CheckKernelBody(BodyCheck& c) {
   const MemoryRoots roots = FindRoots(c.order);
   CheckRoots(c, roots);
   const auto is_pick = [](const UOp* u) { return u->op == Op::kPick; };
-  if (std::any_of(c.order.begin(), c.order.end(), is_pick)) CheckPicks(c, roots);
+  if (std::any_of(c.order.begin(), c.order.end(), is_pick)) {
+    CheckPickedNumbers(c);
+    CheckPicked(c, roots);
+  }
   if (c.has_shapes()) {
     CheckStores(c);
   } else {

@@ -1,13 +1,18 @@
 #include "passes/hfuse/deal.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "ir/arithmetic.h"
 
 namespace tg {
 namespace {
+
+int64_t CountOf(std::span<const GroupsOfPart> parts) {
+  int64_t count = 0;
+  for (const GroupsOfPart& part : parts) count = SaturatingAdd(count, part.count);
+  return count;
+}
 
 // Of `count` groups, how many are in the runs before this one.
 int64_t ShareBefore(int64_t run, int64_t count, int64_t num_runs) {
@@ -79,9 +84,7 @@ int64_t ChooseRuns(std::span<const GroupsOfPart> parts, int64_t num_cores) {
   constexpr double kSlower = 4, kAsGood = 1.01;
   constexpr double kGroup = 1e-8;     // seconds that a group takes whatever it does
   constexpr int64_t kMany = 1 << 20;  // groups of which no run is long
-  int64_t count = 0;
-  for (const GroupsOfPart& part : parts) count = SaturatingAdd(count, part.count);
-  if (num_cores < 2 || count > kMany) return 1;
+  if (num_cores < 2 || CountOf(parts) > kMany) return 1;
   std::vector<double> times;  // by runs: of the worst case, in the time of even shares
   for (int64_t runs = 1; runs <= kMostRuns; ++runs) {
     double worst = 0;
@@ -100,19 +103,20 @@ int64_t ChooseRuns(std::span<const GroupsOfPart> parts, int64_t num_cores) {
   return 1 + (std::find_if(times.begin(), times.end(), good) - times.begin());
 }
 
-std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group, std::span<const int64_t> sizes,
-                                   int64_t num_runs, llvm::function_ref<void(const UOp*)> add) {
+std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group,
+                                   std::span<const GroupsOfPart> parts, int64_t num_runs,
+                                   llvm::function_ref<void(const UOp*)> add) {
   const auto made = [&](const UOp* u) {
     add(u);
     return u;
   };
   const auto number = [&](int64_t n) { return made(b.ConstInt(group->dtype, n)); };
   made(b.Bool(true));  // of Not
-  std::vector<DealtPlace> out(sizes.size());
+  std::vector<DealtPlace> out(parts.size());
   const UOp* within = nullptr;  // whether the group is of this part or of one before
-  int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-  for (size_t p = sizes.size(); p-- > 1;) {
-    const int64_t own = sizes[p], before = all - own;
+  int64_t all = CountOf(parts);
+  for (size_t p = parts.size(); p-- > 1;) {
+    const int64_t own = parts[p].count, before = all - own;
     // Ahead of a run are so many groups of earlier parts, and so many of all.
     const auto ahead = [&](int64_t run) { return ShareBefore(run, before, num_runs); };
     const auto first = [&](int64_t run) { return ahead(run) + ShareBefore(run, own, num_runs); };

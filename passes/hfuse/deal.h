@@ -30,11 +30,12 @@ struct GroupsOfPart {
 // one part to another.
 int64_t ChooseRuns(std::span<const GroupsOfPart> parts, int64_t num_cores);
 
-// By part, for the group of number `group` of all; `sizes`: how many groups each part has, at least
-// two parts. Of the `num_runs` runs, of about the same size, each has its share of each part, the
-// first part's groups first. `add` is told each node that is made, sources first.
-std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group, std::span<const int64_t> sizes,
-                                   int64_t num_runs, llvm::function_ref<void(const UOp*)> add);
+// By part, at least two of them, for the group of number `group` of all. Of the `num_runs` runs, of
+// about the same size, each has its share of each part, the first part's groups first. `add` is
+// told each node that is made, sources first.
+std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group,
+                                   std::span<const GroupsOfPart> parts, int64_t num_runs,
+                                   llvm::function_ref<void(const UOp*)> add);
 
 }  // namespace tg
 

@@ -113,14 +113,11 @@ class Merger {
     const UOp* group = Add(b_.context().Make(
         Op::kSpecial, id_, {Add(b_.ConstInt(id_, num_groups_))},
         b_.context().MakeAttr(Op::kSpecial, {static_cast<int64_t>(SpecialName::kGrid0)})));
-    std::vector<int64_t> sizes;
     std::vector<GroupsOfPart> groups;
-    for (const Part& part : parts_) {
-      sizes.push_back(part.grid.NumGroups());
-      groups.push_back({sizes.back(), part.seconds});
-    }
-    const std::vector<DealtPlace> places = DealGroups(
-        b_, group, sizes, ChooseRuns(groups, target_.compute_units), [&](const UOp* u) { Add(u); });
+    for (const Part& part : parts_) groups.push_back({part.grid.NumGroups(), part.seconds});
+    const std::vector<DealtPlace> places =
+        DealGroups(b_, group, groups, ChooseRuns(groups, target_.compute_units),
+                   [&](const UOp* u) { Add(u); });
     for (size_t p = 0; p < parts_.size(); ++p) {
       parts_[p].place = places[p];
       parts_[p].block = b_.context().Make(Op::kIf, kVoid, {places[p].is_own});
