@@ -6,7 +6,7 @@ with clang, libFuzzer and the address sanitizer:
     bazel run --config=fuzz //ir:parser_fuzz -- -max_total_time=600
 """
 
-load("@rules_cc//cc:defs.bzl", "cc_test")
+load("//tools/build:cc.bzl", "cc_test")
 
 def fuzz_target(name, srcs, deps = [], corpus = [], runs = 1000, mutations = 0, size = "small", **kwargs):
     """A fuzzer that is also a test.

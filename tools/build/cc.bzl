@@ -1,0 +1,122 @@
+"""cc_library, cc_test and cc_binary of this project, which read the large headers from a precompiled one.
+
+Reading the headers of the standard library, Abseil and LLVM takes more than half of a compile, so
+`-include` names a header that GCC has read already (tools/build/BUILD says which). It changes no
+meaning: every file still includes what it uses, as `--config=nopch`, other compilers and the debug build,
+which read headers as text, demand.
+"""
+
+load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+load("@rules_cc//cc:defs.bzl", _cc_binary = "cc_binary", _cc_library = "cc_library", _cc_test = "cc_test")
+
+_LIBRARY_HEADERS = "//tools/build:library_headers"
+_TEST_HEADERS = "//tools/build:test_headers"
+
+def _precompiled_header_impl(ctx):
+    header = ctx.actions.declare_file(ctx.label.name + ".h")
+    ctx.actions.write(header, "".join(["#include <%s>\n" % h for h in ctx.attr.headers]))
+
+    toolchain = find_cpp_toolchain(ctx)
+    context = cc_common.merge_cc_infos(
+        direct_cc_infos = [dep[CcInfo] for dep in ctx.attr.deps],
+    ).compilation_context
+    features = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+
+    # The options must be those of the compiles that use it, or GCC reads the text instead.
+    precompiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
+    variables = cc_common.create_compile_variables(
+        feature_configuration = features,
+        cc_toolchain = toolchain,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts,
+        source_file = header.path,
+        output_file = precompiled.path,
+        include_directories = context.includes,
+        quote_include_directories = context.quote_includes,
+        system_include_directories = context.system_includes,
+        preprocessor_defines = context.defines,
+        use_pic = True,
+    )
+    options = cc_common.get_memory_inefficient_command_line(
+        feature_configuration = features,
+        action_name = ACTION_NAMES.cpp_compile,
+        variables = variables,
+    )
+    ctx.actions.run(
+        executable = cc_common.get_tool_for_action(
+            feature_configuration = features,
+            action_name = ACTION_NAMES.cpp_compile,
+        ),
+        arguments = ["-x", "c++-header"] + options,
+        env = cc_common.get_environment_variables(
+            feature_configuration = features,
+            action_name = ACTION_NAMES.cpp_compile,
+            variables = variables,
+        ),
+        inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
+        outputs = [precompiled],
+        mnemonic = "PrecompileHeader",
+        progress_message = "Precompiling %s" % header.short_path,
+    )
+
+    # Headers only: who uses it links what it names in its own deps.
+    headers = depset([header, precompiled], transitive = [context.headers])
+    return [
+        DefaultInfo(files = depset([header, precompiled])),
+        CcInfo(compilation_context = cc_common.create_compilation_context(
+            headers = headers,
+            includes = context.includes,
+            quote_includes = context.quote_includes,
+            system_includes = context.system_includes,
+            defines = context.defines,
+        )),
+    ]
+
+precompiled_header = rule(
+    implementation = _precompiled_header_impl,
+    doc = "NAME.h, which includes `headers`, and NAME.h.gch, which GCC made of it.",
+    attrs = {
+        "headers": attr.string_list(doc = "What it includes."),
+        "deps": attr.label_list(providers = [CcInfo], doc = "Where they come from."),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+    },
+    fragments = ["cpp"],
+    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+)
+
+# A precompiled header that does not fit the compile's options is an error (-Winvalid-pch), where GCC would
+# read the text. GCC 12 warns falsely inside std::string once its headers are no longer known as the system's.
+_OPTIONS = ["-Winvalid-pch", "-Wno-array-bounds", "-Wno-restrict", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
+
+def _with_headers(label, copts, deps):
+    name = label[2:].replace(":", "/")
+    return {
+        "copts": copts + select({
+            "//tools/build:precompiled": ["-include", name + ".h"] + _OPTIONS,
+            "//conditions:default": [],
+        }),
+        "deps": deps + select({
+            "//tools/build:precompiled": [label],
+            "//conditions:default": [],
+        }),
+    }
+
+def cc_library(name, srcs = [], copts = [], deps = [], testonly = False, **kwargs):
+    headers = _TEST_HEADERS if testonly else _LIBRARY_HEADERS
+    _cc_library(
+        name = name,
+        srcs = srcs,
+        testonly = testonly,
+        **dict(kwargs, **_with_headers(headers, copts, deps))
+    )
+
+def cc_binary(name, copts = [], deps = [], **kwargs):
+    _cc_binary(name = name, **dict(kwargs, **_with_headers(_LIBRARY_HEADERS, copts, deps)))
+
+def cc_test(name, copts = [], deps = [], **kwargs):
+    _cc_test(name = name, **dict(kwargs, **_with_headers(_TEST_HEADERS, copts, deps)))
