@@ -1,5 +1,19 @@
-// What computing a value again costs beside storing it: operations, bytes, parallel work. The model
-// is written down in docs/passes/kernelize.md.
+// The cost model of kernelize: seconds for recomputing a value and for storing it. Rates are those
+// of the target (flops_per_second, bytes_per_second, launch_seconds, compute_units).
+//
+//   store    = 2 * bytes / bytes_per_second + launch_seconds        written and read once
+//   compute  = evaluations * weight / flops_per_second              weight: OpWeight, times terms
+//   reduce   = compute + evaluations * bytes of the terms / bytes_per_second
+//   utilization = min(1, rows * work-items of a row / what the device runs at a time)
+//
+// A value is recomputed while compute <= store. A reduce that results along a row share stays in
+// the kernel while reduce * (1 / utilization - 1) <= store. A value of a row is staged while
+//
+//   reduce * (1 / utilization of tiles - 1) + (tiles - 1) * shared bytes / bytes_per_second
+//       <= store
+//
+// where a tile is four rows, and the second term counts only if what all rows share exceeds the
+// target's cache. Kernel memory is taken to be 8 times (GPU: 4 times) as fast as the device's.
 #ifndef TG_PASSES_KERNELIZE_COST_H_
 #define TG_PASSES_KERNELIZE_COST_H_
 
