@@ -1,4 +1,4 @@
-// How accurate the mathematical functions are: ir/accuracy.def, read.
+// The accuracy of mathematical functions, from the table ir/accuracy.def.
 #ifndef TG_IR_ACCURACY_H_
 #define TG_IR_ACCURACY_H_
 
@@ -9,7 +9,7 @@
 
 namespace tg {
 
-// Greatest distances from the exact value, in units in its last place.
+// Greatest errors, in units in the last place of the exact value.
 struct Accuracy {
   Op op;
   Scalar scalar;

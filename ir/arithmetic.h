@@ -1,4 +1,4 @@
-// Arithmetic on int64_t that C++ has not.
+// Arithmetic on int64_t that C++ lacks.
 #ifndef TG_IR_ARITHMETIC_H_
 #define TG_IR_ARITHMETIC_H_
 
@@ -6,17 +6,17 @@
 
 namespace tg {
 
-// Towards minus infinity. `b` is neither 0 nor, for the smallest `a`, -1.
+// Rounds toward minus infinity. `b` is not 0, and not -1 for the smallest `a`.
 constexpr int64_t FloorDiv(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
-// Of b's sign.
+// The remainder with the sign of `b`.
 constexpr int64_t FloorMod(int64_t a, int64_t b) {
   const int64_t r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-// Of sizes, none of them negative: what 64 bits do not hold is INT64_MAX.
+// Sums and products of sizes, which are not negative. INT64_MAX on overflow.
 constexpr int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;

@@ -1,5 +1,5 @@
 // Context: the arena and unique table of one body's UOps, its attributes and its strings.
-// Belongs to one thread. Everything in it lives until it dies.
+// Used by one thread at a time. Everything in it lives as long as the Context.
 #ifndef TG_IR_CONTEXT_H_
 #define TG_IR_CONTEXT_H_
 
@@ -23,13 +23,13 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // The one node with these parts. Checks nothing but the arity: ir/builder.h infers types, the
-  // verifier judges.
+  // The unique node with these parts, made if need be. Checks the arity only; ir/builder.h infers
+  // types, and the verifier checks the rest.
   const UOp* Make(Op op, DType dtype, UOpSpan srcs, Attr attr = {});
   const UOp* Make(Op op, DType dtype, std::initializer_list<const UOp*> srcs, Attr attr = {}) {
     return Make(op, dtype, UOpSpan(srcs.begin(), srcs.size()), attr);
   }
-  // `u`, which may be of another Context, with other sources (of this one).
+  // A copy of `u` (of Context `from`) with sources `srcs` of this Context.
   const UOp* Rebuild(const UOp* u, const Context& from, UOpSpan srcs);
 
   // The attribute for `op` made of these words (see Attr for the encoding).
@@ -37,9 +37,9 @@ class Context {
   Attr MakeAttr(Op op, std::initializer_list<int64_t> words) {
     return MakeAttr(op, std::span<const int64_t>(words.begin(), words.size()));
   }
-  // The same of an op whose only field is a list, of these items.
+  // The attribute of an op whose only field is a list.
   Attr MakeListAttr(Op op, std::span<const int64_t> items);
-  // An attribute that holds strings, moved here from another Context.
+  // A copy of an attribute of Context `from`, whose strings are interned here.
   Attr ImportAttr(Op op, Attr attr, const Context& from);
 
   StringId Intern(std::string_view s);
@@ -50,14 +50,14 @@ class Context {
   std::vector<const UOp*> FirstNodes(uint32_t n) const {
     return {nodes_.begin(), nodes_.begin() + static_cast<ptrdiff_t>(n)};
   }
-  // Makes room for `n` nodes.
+  // Allocates tables for `n` nodes.
   void Reserve(size_t n);
-  // Forgets all nodes but these, of which sources stand before users; their ids are now 0, 1, ...
-  // Attributes, strings and the memory of the others stay until the Context dies.
+  // Removes all nodes but `nodes`, which are ordered sources first and get the ids 0, 1, ...
+  // Attributes, strings, and the memory of removed nodes are freed with the Context.
   void Retain(std::vector<const UOp*> nodes);
   size_t bytes_used() const;
 
-  // Its own in this process: that of no other Context, living or dead.
+  // Unique in this process; never reused by another Context.
   uint64_t serial() const { return serial_; }
 
   // Range and scratch ids that no node of this Context has used so far.
@@ -67,18 +67,18 @@ class Context {
   class Arena;
   void Grow();
   void* AllocateNode(size_t bytes);
-  // Ids of ranges and scratch areas that others gave stay behind NextId.
+  // Keeps NextId above the range and scratch ids of nodes that were made with explicit ids.
   void NoteId(const UOp* u);
-  // The words are those of `head` and then those of `rest`.
+  // The words of `head` followed by those of `rest`.
   Attr InternWords(std::span<const int64_t> head, std::span<const int64_t> rest, uint32_t hash);
 
   std::unique_ptr<Arena> arena_;
-  char *room_ = nullptr, *room_end_ = nullptr;  // the arena's, for nodes
+  char *room_ = nullptr, *room_end_ = nullptr;  // free part of the arena's block
   void Enter(uint32_t hash, uint32_t id);
 
-  // Open addressing, a power of two. A slot has 1 + the id of its node, which takes no more bits
-  // than its own number does, and above these the hash's: most slots that a probe passes need no
-  // look at their node. 0: empty.
+  // Open addressing; the size is a power of two. A slot is 0 if it is empty. Else its low bits,
+  // log2 of the size, are 1 + the id of a node, and its high bits are bits of the node's hash, so
+  // that most probes need not load the node.
   std::vector<uint32_t> table_;
   std::vector<const UOp*> nodes_;
   std::vector<const AttrData*> attr_table_;

@@ -1,8 +1,8 @@
-// On which device each value of a graph is.
+// The device of each value of a graph.
 //
-// A buffer is on the device that its declaration names, a copy on the one that it goes to, and what
-// is computed on that of its sources. Constants, places and variables, and what is made of them
-// alone, are on every device.
+// A buffer is on the device that its declaration names, a copy on its target device, and a computed
+// value on the device of its sources. Constants, iota and variables, and values that depend on
+// them alone, are on every device.
 #ifndef TG_IR_DEVICES_H_
 #define TG_IR_DEVICES_H_
 
@@ -18,24 +18,24 @@
 
 namespace tg {
 
-// A device of a module, numbered as it is met.
+// A device of a module, numbered in the order of first use.
 using DeviceId = int;
 inline constexpr DeviceId kAnyDevice = 0;      // of a constant
 inline constexpr DeviceId kDefaultDevice = 1;  // has no name
 
-// The sources of a node that have to be on one device. Those of an op that only waits for its
-// sources, or takes a value from one device to another, are not among them.
+// The sources of a node that have to be on one device. Excludes sources that the op only waits
+// for, and the source of a copy between devices.
 UOpSpan SourcesOnOneDevice(const UOp* u);
 
-// Whether there may be several devices where a graph has these nodes: a buffer names one, or there
-// is a copy.
+// Whether a graph with these nodes may use several devices: a buffer names one, or there is a copy.
 bool NamesDevices(const Module& module, UOpSpan nodes);
 
-// The devices of what the module's graphs use, each once: the default one, "", first where it is
-// there, then in the order of the declarations and copies.
+// The devices that the module's graphs use, without duplicates: the default device, "", first if
+// it is used, then in the order of declarations and copies.
 std::vector<std::string> DeviceNames(const Module& module);
 
-// Of the nodes of one context, new ones too. A buffer must be declared before it is asked for.
+// Devices of the nodes of one context, including nodes that are made later. A buffer must be
+// declared before a query.
 class DeviceMap {
  public:
   DeviceMap(const Module& module, const Context& context);

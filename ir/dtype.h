@@ -50,7 +50,7 @@ inline constexpr ScalarInfo kScalarInfos[kNumScalars] = {
 constexpr const ScalarInfo& GetScalarInfo(Scalar s) { return kScalarInfos[static_cast<size_t>(s)]; }
 std::string_view AddrSpaceName(AddrSpace s);
 
-// No vector has more lanes.
+// The greatest number of lanes of a vector.
 inline constexpr int64_t kMaxVectorLanes = 65535;
 
 class DType {
@@ -79,11 +79,11 @@ class DType {
   constexpr bool is_memory() const { return kind() != Kind::kValue; }
   constexpr bool is_void() const { return is_value() && scalar() == Scalar::kVoid; }
 
-  // Value: its scalar. Pointer: the element in memory. Image: the storage.
+  // The scalar of a value, the element of a pointer in memory, or the storage type of an image.
   constexpr Scalar scalar() const { return static_cast<Scalar>(Byte(0)); }
   // The scalar that a load yields and a store takes (f32 for every image).
   constexpr Scalar value_scalar() const { return is_image() ? Scalar::kF32 : scalar(); }
-  // Value: lanes. Pointer or image: number of addresses.
+  // Lanes of a value; number of addresses of a pointer or image.
   constexpr int lanes() const { return static_cast<int>(head_ >> 32); }
   constexpr AddrSpace space() const { return static_cast<AddrSpace>(Byte(2)); }
   // Elements behind a pointer (kUnknownSize possible); height * width * 4 for an image.
@@ -107,7 +107,7 @@ class DType {
   std::string ToString() const;
 
   friend constexpr bool operator==(const DType&, const DType&) = default;
-  // All of it as two words.
+  // The whole type as two words.
   constexpr std::pair<uint64_t, uint64_t> Words() const {
     return {head_, static_cast<uint64_t>(size_)};
   }
@@ -125,8 +125,8 @@ class DType {
         size_(size) {}
   constexpr uint8_t Byte(int i) const { return static_cast<uint8_t>(head_ >> (8 * i)); }
 
-  // The scalar, the kind and the space, a byte each, and from bit 32 the lanes: a word, since
-  // what is written in parts and read as a whole makes the processor wait.
+  // Scalar, kind and address space, a byte each, and the lanes from bit 32. One word, since a wide
+  // load of fields that were stored separately stalls on store forwarding.
   uint64_t head_ = uint64_t{1} << 32;
   int64_t size_ = 0;
 };
@@ -149,7 +149,7 @@ constexpr bool IsUnsigned(Scalar s) { return GetScalarInfo(s).cls == ScalarClass
 constexpr bool IsInt(Scalar s) { return IsSigned(s) || IsUnsigned(s); }
 constexpr int BitWidth(Scalar s) { return GetScalarInfo(s).bits; }
 constexpr int64_t ByteSize(Scalar s) { return GetScalarInfo(s).bits / 8; }
-Scalar BitsType(Scalar s);  // the unsigned integer of as many bits
+Scalar BitsType(Scalar s);  // the unsigned integer of the same width
 
 // "f32" -> kF32; nullopt for anything else.
 std::optional<Scalar> ScalarFromName(std::string_view text);

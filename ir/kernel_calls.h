@@ -13,8 +13,8 @@
 
 namespace tg {
 
-// The `kernel` nodes of a module's graphs, by kernel. Looks at the graphs when it is first asked,
-// and they must stay as they are from then on. May be asked by several threads.
+// The `kernel` nodes of a module's graphs, by kernel. The first query visits the graphs, which must
+// not change after it. Thread-safe.
 class KernelCalls {
  public:
   explicit KernelCalls(const Module& module) : module_(module) {}

@@ -1,5 +1,5 @@
 // Module: a program in text form. Symbols (buffers and variables), graphs over them, and the
-// kernels that graphs run. Every body has a Context of its own, so bodies can be worked on in
+// kernels that graphs run. Every body owns its Context, so that passes can process bodies in
 // parallel.
 #ifndef TG_IR_MODULE_H_
 #define TG_IR_MODULE_H_
@@ -26,7 +26,7 @@ enum class Role : uint8_t { kInput, kOutput, kParam, kState, kTemp };
 std::string_view RoleName(Role r);  // "input", "output", "param", "state", "temp"
 std::optional<Role> RoleFromName(std::string_view name);
 
-// A place in the text it was read from; line 0: none.
+// A position in the text that the module was read from. Line 0: none.
 struct Location {
   uint32_t line = 0;
   uint32_t column = 0;
@@ -46,9 +46,9 @@ struct BufferDecl {
   std::vector<DeclDim> shape;
   Role role = Role::kTemp;
   std::string device;  // empty: the default device
-  // The bytes of a param, or of a state at first: tensor `tensor` of safetensors file `file`
-  // (relative to the module's file), or literal values (bits, one word an element). Without: of a
-  // param, given by whoever runs the module; of a state, zeros.
+  // The contents of a param, or the initial contents of a state: tensor `tensor` of safetensors
+  // file `file` (relative to the module's file), or literal values (bits, one word an element).
+  // Without either, the caller of the module provides a param, and a state starts with zeros.
   std::string file;
   std::string tensor;
   std::optional<std::vector<int64_t>> values;
@@ -62,23 +62,23 @@ struct VarDecl {
   Location loc;
 };
 
-// Names and places of a body's nodes, by node id. They are no part of a node's identity; passes
-// carry them along by their old-to-new map (Body::CarryOver).
+// Names and source locations of a body's nodes, by node id. They are no part of a node's identity;
+// passes carry them along with their old-to-new map (Body::CarryOver).
 class SideTable {
  public:
   StringId name(const UOp* u) const { return u->id < rows_.size() ? rows_[u->id].name : 0; }
   Location loc(const UOp* u) const { return u->id < rows_.size() ? rows_[u->id].loc : Location{}; }
   void SetName(const UOp* u, StringId name) { Row(u).name = name; }
   void SetLoc(const UOp* u, Location loc) { Row(u).loc = loc; }
-  // Calls f(node) for those of `context` that have a name or a place, by ascending ids; f may give
-  // others theirs.
+  // Calls f(node) for each node of `context` with a name or a location, by ascending ids. f may set
+  // names and locations.
   template <typename F>
   void ForEach(const Context& context, F&& f) const {
     for (uint32_t id = 0, n = static_cast<uint32_t>(rows_.size()); id < n; ++id) {
       if (rows_[id].name || rows_[id].loc.line) f(context.node(id));
     }
   }
-  // To be called before these nodes get the ids 0, 1, ... and all others are gone.
+  // Keeps the rows of `nodes` only. Call it before Context::Retain gives them the ids 0, 1, ...
   void Retain(UOpSpan nodes) {
     std::vector<RowData> kept(nodes.size());
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -86,7 +86,7 @@ class SideTable {
     }
     rows_ = std::move(kept);
   }
-  // Gives `to` the name and place of `from`, unless it has its own.
+  // Gives `to` the name and the location of `from`, unless `to` has them already.
   void CarryOver(const UOp* from, const UOp* to) {
     if (from == to || from->id >= rows_.size()) return;
     const RowData given = rows_[from->id];
@@ -114,34 +114,34 @@ struct Body {
   const UOp* root = nullptr;       // the sink
   std::vector<const UOp*> linear;  // Stage::kLinear: every node in execution order, sink last
   SideTable side;
-  // Nodes of smaller ids are as the rules of passes/simplify leave them, who made them having said
-  // so: they need not be tried again.
+  // Nodes with smaller ids are in the canonical form of passes/simplify. The pass that made them
+  // sets this, so that the rules are not tried on them again.
   uint32_t num_simple = 0;
 
-  // The context's first nodes are what the root of id num_ordered - 1 reaches, in PostOrder; 0:
-  // that is not said of any.
+  // If not 0: the nodes with ids below num_ordered are what node num_ordered - 1 reaches, in
+  // PostOrder.
   uint32_t num_ordered = 0;
 
-  // PostOrder of the root, without a walk where that is known.
+  // PostOrder of the root. Needs no walk if num_ordered gives the order.
   std::vector<const UOp*> Order() const;
 
-  // Gives `to` the name and place of `from`, a node of this body that it replaces, unless it has
-  // its own.
+  // Gives `to` the name and the location of `from`, the node of this body that it replaces, unless
+  // `to` has them already.
   void CarryOver(const UOp* from, const UOp* to) { side.CarryOver(from, to); }
 
-  // What messages call a node: "assign %a at line 3, column 3", or "buffer @s".
+  // The node as error messages name it: "assign %a at line 3, column 3", or "buffer @s".
   std::string Describe(const UOp* u) const;
 };
 
-// The graph of this name runs before the others, once for each set of params: it computes what no
-// input reaches into states that the others read.
+// The graph with this name runs before the others, once for each set of params. It computes values
+// that depend on no input, and stores them in states that the other graphs read.
 inline constexpr std::string_view kInitGraph = "init";
 
-// What a body's root reaches, sources first, for steps of which many leave the root as it is.
+// Caches the post-order of a body for a sequence of steps, many of which keep the root.
 class RootOrder {
  public:
   explicit RootOrder(const Body& body) : body_(body) {}
-  // Good until the next call.
+  // The nodes that the root reaches, sources first. Valid until the next call.
   UOpSpan Get() {
     if (root_ != body_.root) {
       order_ = body_.Order();
@@ -162,7 +162,7 @@ struct Graph {
   Location loc;
 };
 
-// How the iterations of a kernel's axis are spread.
+// How the iterations of a kernel's axis are executed (docs/directives.md).
 enum class AxisKind : uint8_t {
   kGlobal,
   kLocal,
@@ -172,22 +172,22 @@ enum class AxisKind : uint8_t {
   kUpcast,
   kVector,
   kLoop,
-  kStage  // a loop that fills memory of the kernel
+  kStage  // a loop that computes a staged value
 };
 std::string_view AxisKindName(AxisKind k);  // "global", "local", ...
 std::optional<AxisKind> AxisKindFromName(std::string_view name);
 
 struct Axis {
   std::string name;
-  int64_t size = 0;  // a symbolic axis: its greatest size
+  int64_t size = 0;  // upper bound if the axis is symbolic
   AxisKind kind = AxisKind::kGlobal;
   bool symbolic = false;
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-// One scheduling decision, as text: `local(i0, 4)`. passes/optimize knows what each name means.
+// A scheduling directive as text: `local(i0, 4)`. The table is in passes/analysis/opts.cc.
 struct OptArg {
-  std::string ident;  // empty: the number counts
+  std::string ident;  // if empty, the argument is the number
   int64_t number = 0;
   friend bool operator==(const OptArg&, const OptArg&) = default;
 };
@@ -205,8 +205,8 @@ struct Kernel {
   std::vector<Opt> opts;
   Body body;
   Location loc;
-  // What an analysis left for the next pass that asks it, in a form of its own; it sees by itself
-  // whether the kernel is as it was. Null: nothing.
+  // A cached analysis for the next pass, or null. The analysis owns the format, and checks whether
+  // the kernel has changed since.
   std::shared_ptr<void> kept_analysis;
 };
 
@@ -226,15 +226,15 @@ struct Module {
   Kernel* FindKernel(std::string_view name) const;
 };
 
-// The buffer that an operand of a kernel's call, or a version of a buffer, is or is a part of.
+// The buffer that `operand` names: an operand of a kernel call, a view, or a version of a buffer.
 const UOp* BufferOf(const UOp* operand);
 
-// A deep copy: nodes that the bodies reach, names and places included.
+// A deep copy of all nodes that the bodies reach, with names and locations.
 std::unique_ptr<Module> Clone(const Module& module);
-// Copies what `from` reaches into `to`'s (empty) context; returns nothing, sets root and linear.
+// Copies what `from` reaches into the empty context of `to`, and sets its root and linear list.
 void CloneBody(const Body& from, Body& to);
-// Drops what the body does not reach, so that tables by node stay small. Nodes get new ids: what
-// was known by id is known no more.
+// Drops nodes that the body does not reach, so that tables indexed by id stay small. The other
+// nodes get new ids, which invalidates every such table.
 void Compact(Body& body);
 
 }  // namespace tg

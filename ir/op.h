@@ -1,4 +1,4 @@
-// Op: what a UOp does. OpInfo: everything that tg knows about an op, read off ir/ops.def.
+// Op: the operation of a UOp. OpInfo: an op's row in the table ir/ops.def.
 #ifndef TG_IR_OP_H_
 #define TG_IR_OP_H_
 
@@ -42,7 +42,7 @@ enum class FieldKind : uint8_t {
   kSpecial,
   kTargets
 };
-// Whether a field of this kind takes exactly one word of an attribute's encoding.
+// Whether a field of this kind is encoded in exactly one word.
 constexpr bool IsOneWord(FieldKind k) { return k <= FieldKind::kValue || k == FieldKind::kSpecial; }
 
 struct AttrField {
@@ -90,7 +90,7 @@ inline bool Has(Op op, uint16_t bit) { return kFlags.bits[static_cast<int>(op)] 
 inline bool IsCommutative(Op op) { return op_internal::Has(op, op_internal::kCommutativeBit); }
 inline bool IsAssociative(Op op) { return op_internal::Has(op, op_internal::kAssociativeBit); }
 inline bool IsElementwise(Op op) { return op_internal::Has(op, op_internal::kElementwiseBit); }
-// Writes to address source 0 what it reads at address source 1.
+// Reads at address source 1 and writes to address source 0.
 inline bool IsCopy(Op op) { return op == Op::kCopyAsync || op == Op::kCopyTransposed; }
 // Writes to address source 0.
 inline bool WritesMemory(Op op) { return op == Op::kStore || IsCopy(op); }
@@ -98,14 +98,14 @@ inline bool IsMovement(Op op) { return op_internal::Has(op, op_internal::kMoveme
 inline bool MapsZeroToZero(Op op) { return op_internal::Has(op, op_internal::kZeroBit); }
 // Differs by work-item or iteration: range, special, unroll.
 inline bool IsVaryingLeaf(Op op) { return op_internal::Has(op, op_internal::kLeafBit); }
-// Its value is its source's, element by element.
+// The value is that of the source, element by element.
 inline bool IsIdentity(Op op) { return op_internal::Has(op, op_internal::kIdentityBit); }
 inline bool YieldsToken(Op op) { return op_internal::Has(op, op_internal::kTokenBit); }
 // OpInfo::num_fields > 0; OpInfo::inline_attr(); whether some field holds StringIds.
 inline bool HasAttr(Op op) { return op_internal::Has(op, op_internal::kAttrBit); }
 inline bool HasInlineAttr(Op op) { return op_internal::Has(op, op_internal::kInlineAttrBit); }
 inline bool HasStrings(Op op) { return op_internal::Has(op, op_internal::kStringBit); }
-// May stand in a reduce_axis, reduce or group_reduce.
+// Whether reduce_axis, reduce and group_reduce may combine by this op.
 bool IsReduceOp(Op op);
 
 // The coordinates that `special` may name, in the encoding of its attribute.

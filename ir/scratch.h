@@ -1,4 +1,4 @@
-// Memory that a kernel takes for itself.
+// Memory that a kernel allocates.
 #ifndef TG_IR_SCRATCH_H_
 #define TG_IR_SCRATCH_H_
 
@@ -9,8 +9,8 @@
 
 namespace tg {
 
-// Bytes of the scratch ops of `space` among `nodes`, each of which is there once; INT64_MAX where
-// 64 bits do not hold them.
+// Total size in bytes of the scratch ops of `space` in `nodes`, which has no duplicates. INT64_MAX
+// on overflow.
 int64_t ScratchBytes(UOpSpan nodes, AddrSpace space);
 
 }  // namespace tg

@@ -18,10 +18,10 @@
 
 namespace tg {
 
-// A movement op's attribute with its symbolic entries filled in. Axes are counted from the left.
+// The attribute of a movement op, with symbolic entries resolved. Axes are counted from the left.
 Shape DimsOf(const UOp* u);                              // reshape, expand
 std::vector<std::pair<Dim, Dim>> PairsOf(const UOp* u);  // pad: (before, after); shrink: [a, b)
-// How many of a node's sources are operands; the rest are its attribute's symbolic entries.
+// The number of sources that are operands. The other sources are symbolic entries of the attribute.
 size_t NumOperands(const UOp* u);
 
 // Dims arithmetic; symbolic results are UOps of `ctx` with type index.
@@ -38,14 +38,14 @@ class ShapeMap {
   // `module` declares the buffers; it and the context outlive the map.
   ShapeMap(const Module& module, Context& ctx) : module_(module), ctx_(ctx) {}
 
-  // The shape of a node that the verifier accepts. The reference stays good as long as the map.
+  // The shape of a node that the verifier accepts. The reference is valid as long as the map.
   const Shape& Of(const UOp* u);
 
-  // Computes and keeps the shape of a node whose sources' shapes are known; false and why where it
-  // has none. For who visits nodes sources first and cannot trust them.
+  // Computes the shape of a node whose sources' shapes are known. Returns false and sets *error if
+  // the node has none. For callers that visit unverified nodes, sources first.
   bool Try(const UOp* u, std::string* error);
 
-  // The shape of `u` from its sources' shapes (asked for by `Of`), or why it has none.
+  // The shape of `u` from the shapes of its sources, which it gets by `Of`; or why it has none.
   std::optional<Shape> Infer(const UOp* u, std::string* error);
 
  private:
@@ -53,15 +53,15 @@ class ShapeMap {
 
   const Module& module_;
   Context& ctx_;
-  // The first of the module's buffers, by name: there may be thousands.
+  // Position by name of the first num_indexed_ buffers. A module may have thousands.
   llvm::StringMap<size_t> decls_;
   size_t num_indexed_ = 0;
-  // Keeps the shape that Infer finds, or shares that of a source.
+  // Stores the shape that Infer computes, or shares that of a source.
   const Shape* Keep(const UOp* u, std::string* error);
 
   NodeMap<const Shape*> shapes_;
   std::deque<Shape> kept_;
-  // By attribute, which is interned, of a reshape or expand to numbers.
+  // Shapes of reshapes and expands without symbolic extents, by their interned attribute.
   llvm::DenseMap<uint64_t, const Shape*> named_;
 };
 

@@ -1,5 +1,5 @@
-// How n vectors of n lanes are transposed in rounds of shuffles of two: there are log2(n) rounds,
-// and each makes every vector anew.
+// Transposes n vectors of n lanes in log2(n) rounds. Each round computes every vector by one
+// shuffle of two vectors of the round before.
 #ifndef TG_IR_TRANSPOSE_H_
 #define TG_IR_TRANSPOSE_H_
 
@@ -12,8 +12,8 @@
 
 namespace tg {
 
-// A vector of a round: `lanes` of vector `first` of the round before and the same of `second`, one
-// after the other, in this order. One shuffle to a compiler, if it is written as one of halves.
+// A vector of a round: `lanes` of vector `first` of the round before, then the same lanes of
+// `second`. Compilers keep it as one shuffle if it is written as a concatenation of halves.
 struct TransposeStep {
   size_t first, second;
   llvm::SmallVector<int64_t, 16> lanes, order;
@@ -21,8 +21,8 @@ struct TransposeStep {
 
 namespace transpose_internal {
 
-// Runs of lanes: every second one of `n` lanes, from the first or from the second on; in turn
-// `turn` lanes of the one vector and of the other.
+// Lanes of a shuffle: every second of `n` lanes, starting at the first or the second; or blocks of
+// `turn` lanes, alternately of one vector and the other.
 inline TransposeStep Step(size_t first, size_t second, size_t n, size_t run, bool odd,
                           size_t turn) {
   TransposeStep step = {first, second, {}, {}};
@@ -39,11 +39,12 @@ inline TransposeStep Step(size_t first, size_t second, size_t n, size_t run, boo
 
 }  // namespace transpose_internal
 
-// The rounds for n vectors (a power of two, 4 or more) of elements of so many bytes. Within blocks
-// by perfect shuffles (Stone, "Parallel Processing with the Perfect Shuffle", 1971), blocks by
-// exchanging halves (Eklundh, "A Fast Computer Method for Matrix Transposing", 1972).
+// The rounds for n vectors (a power of two, 4 or more), by the size of an element in bytes. Lanes
+// within a block move by perfect shuffles (Stone, "Parallel Processing with the Perfect Shuffle",
+// 1971), blocks by exchanging halves (Eklundh, "A Fast Computer Method for Matrix Transposing",
+// 1972).
 inline std::vector<std::vector<TransposeStep>> TransposeRounds(size_t n, int64_t bytes) {
-  // Shuffles find their way faster within so many bytes.
+  // Shuffles within a block of this size, in bytes, have the lowest latency.
   constexpr int64_t kBlockBytes = 16;
   const size_t block = std::min(n, std::max<size_t>(static_cast<size_t>(kBlockBytes / bytes), 1));
   std::vector<std::vector<TransposeStep>> rounds;

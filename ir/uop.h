@@ -73,7 +73,7 @@ struct UOp {
 
 using UOpSpan = std::span<const UOp* const>;
 
-// Whether these are all sources of `u`. They are few: a loop costs less than a call of memcmp.
+// Whether `srcs` are exactly the sources of `u`. A loop is cheaper than memcmp for so short a list.
 inline bool HasSources(const UOp* u, UOpSpan srcs) {
   if (srcs.size() != u->num_srcs) return false;
   for (size_t i = 0; i < srcs.size(); ++i) {
@@ -84,8 +84,8 @@ inline bool HasSources(const UOp* u, UOpSpan srcs) {
 
 inline bool IsConst(const UOp* u) { return u->op == Op::kConst; }
 
-// The memory that an address or a state of a memory belongs to, a define_global, one that is picked
-// of several, or scratch; what has no sources where it belongs to none.
+// The memory object behind an address or a memory state: a define_global, a pick of several, or
+// scratch. Where `u` addresses no memory, the first leaf that is reached through sources 0.
 inline const UOp* MemoryOf(const UOp* u) {
   while (u->op != Op::kDefineGlobal && u->op != Op::kScratch && u->op != Op::kPick &&
          u->num_srcs > 0) {
@@ -93,17 +93,17 @@ inline const UOp* MemoryOf(const UOp* u) {
   }
   return u;
 }
-// The arguments that a memory (MemoryOf) may be: none of scratch.
+// The kernel arguments that a memory object (MemoryOf) may be. Empty for scratch.
 inline UOpSpan ArgumentsOf(const UOp* const& memory) {
   if (memory->op == Op::kPick) return memory->srcs().subspan(1);
   return {&memory, memory->op == Op::kDefineGlobal ? size_t{1} : size_t{0}};
 }
 
-UOpSpan ArgumentsOf(const UOp*&& memory) = delete;  // it may be what the span is of
+UOpSpan ArgumentsOf(const UOp*&& memory) = delete;  // the span may point to it
 
-// Of a load or a store: how many elements behind one lane's the next lane's is.
+// Distance, in elements, between the addresses of consecutive lanes of a load or store.
 inline int64_t StrideOf(const UOp* access) { return access->word() == 0 ? 1 : access->word(); }
-// How far the last lane's element is from the first one's, where both come from one address.
+// Span of a vector access from one address: (lanes - 1) * stride. 0 if each lane has an address.
 inline int64_t ReachOf(const UOp* access) {
   const DType value = access->op == Op::kLoad ? access->dtype : access->src(1)->dtype;
   return access->src(0)->dtype.lanes() == 1 ? (value.lanes() - 1) * StrideOf(access) : 0;

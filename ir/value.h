@@ -1,7 +1,7 @@
-// The bits of a constant, in the format of its own scalar type.
+// The bits of a constant, in the format of its scalar type.
 //
 // One 64-bit word a constant: integers sign- or zero-extended, index as int64, bool as 0 or 1,
-// floats as their own bit pattern (an f16 in the low 16 bits). All conversions to floats round to
+// floats as their bit pattern (an f16 in the low 16 bits). All conversions to floats round to
 // nearest even, once, from the exact value.
 #ifndef TG_IR_VALUE_H_
 #define TG_IR_VALUE_H_

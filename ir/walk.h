@@ -14,7 +14,8 @@
 
 namespace tg {
 
-// A set of nodes of one Context, by id. A byte each: of bits, neighbours would wait for each other.
+// A set of nodes of one Context, by id. One byte a node: a bit set would make each insertion wait
+// for the store to a neighbour.
 class NodeSet {
  public:
   // True if `u` was not in the set.
@@ -22,11 +23,11 @@ class NodeSet {
     if (u->id >= in_.size()) in_.resize(u->id + 1 + u->id / 2);
     return InsertReserved(u);
   }
-  // Makes room for the nodes up to `u`.
+  // Allocates rows for all ids up to that of `u`.
   void Reserve(const UOp* u) {
     if (in_.size() <= u->id) in_.resize(u->id + 1);
   }
-  // Insert where there is room.
+  // Insert without a bounds check. `u` must be reserved.
   bool InsertReserved(const UOp* u) {
     uint8_t& in = in_[u->id];
     if (in) return false;
@@ -39,7 +40,7 @@ class NodeSet {
   std::vector<uint8_t> in_;
 };
 
-// A map from the nodes of one Context to T, by id. T() means "absent" to whoever reads.
+// A map from the nodes of one Context to T, by id. A node without an entry reads as T().
 template <typename T>
 class NodeMap {
  public:
@@ -59,7 +60,7 @@ class NodeMap {
   std::vector<T> rows_;
 };
 
-// The same where T is large and few nodes have one. References stay good.
+// The same for a large T that few nodes have. References remain valid.
 template <typename T>
 class SparseNodeMap {
  public:
@@ -78,13 +79,13 @@ class SparseNodeMap {
   }
 
  private:
-  NodeMap<uint32_t> at_;  // 1 + the place in rows_
+  NodeMap<uint32_t> at_;  // 1 + the index in rows_
   std::deque<T> rows_;
 };
 
-// Appends to `out` what the roots reach and `seen` does not hold, sources before users: the
-// post-order of a depth-first walk that takes sources from the left. This is the order in which
-// bodies print.
+// Appends to `out` the nodes that the roots reach and `seen` does not contain, sources before
+// users: the post-order of a depth-first walk that visits sources from left to right. Bodies are
+// printed in this order.
 inline void AppendPostOrder(UOpSpan roots, NodeSet& seen, std::vector<const UOp*>& out) {
   llvm::SmallVector<std::pair<const UOp*, uint32_t>, 64> stack;
   for (const UOp* root : roots) {

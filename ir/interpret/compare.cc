@@ -52,8 +52,7 @@ std::string Coordinates(const std::vector<int64_t>& shape, size_t flat) {
   return "[" + text;
 }
 
-// How far apart two elements are beyond what is allowed, as a multiple of the allowance; 0: the
-// same.
+// The difference of two elements beyond the tolerance, as a multiple of it. 0 if they are equal.
 double Excess(Scalar s, int64_t expected, int64_t actual, double bound, const Tolerance& t) {
   if (expected == actual) return 0;
   const double a = DoubleFromBits(s, expected), b = DoubleFromBits(s, actual);

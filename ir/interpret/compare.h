@@ -10,20 +10,20 @@
 
 namespace tg {
 
-// How far a float may be from the expected value: the largest of these. All 0: equal bits, save
-// that every NaN equals every other.
+// The tolerance of a float comparison: the largest of these. If all are 0, bits must be equal, but
+// all NaNs are equal to each other.
 struct Tolerance {
   double absolute = 0;
   double relative = 0;  // of the expected value
   double ulps = 0;      // units in the last place of the expected value
-  // Uses HostBuffer::error of the expected values on top: what the interpreter found out about the
-  // graph's own rounding (InterpretOptions::track_error). It counts for integers too.
+  // Adds HostBuffer::error of the expected values: the interpreter's bounds of the graph's rounding
+  // errors (InterpretOptions::track_error). Applies to integers too.
   bool use_error_bounds = true;
   double scale_bounds = 1;
 };
 
-// What differs, or nullopt: the first element that does, its coordinates, both values, how many
-// differ, and the worst of them.
+// Describes the difference, or nullopt: the first element that differs, its coordinates and both
+// values, the number of differing elements, and the worst of them.
 std::optional<std::string> Difference(const HostBuffer& expected, const HostBuffer& actual,
                                       const Tolerance& tolerance = {});
 // The same for all buffers of `expected`; `actual` may hold more.

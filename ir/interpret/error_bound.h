@@ -1,9 +1,10 @@
-// Running error analysis: how far a result may be from what another correct evaluation of the same
-// graph gives, one that sums in another order, contracts a*b + c or has other transcendentals.
+// Running error analysis: bounds of the difference between a result and that of any other correct
+// evaluation of the same graph, which may sum in another order, contract a*b + c, or use other
+// approximations of transcendental functions.
 //
 // Bounds are absolute, to first order in the rounding of the bounds themselves. A correctly
 // rounded op on exact sources is exact: error 0 asks for equal bits.
-// An infinite bound says that nothing can be known, as after a comparison that could go either way.
+// The bound is infinite where nothing is known, as after a comparison that could go either way.
 #ifndef TG_IR_INTERPRET_ERROR_BOUND_H_
 #define TG_IR_INTERPRET_ERROR_BOUND_H_
 

@@ -19,7 +19,7 @@
 namespace tg {
 
 struct GraphResult {
-  // Every buffer that the graph wrote, as it is afterwards.
+  // The final contents of every buffer that the graph wrote.
   HostBuffers buffers;
   // The values of the sink's sources that have one.
   std::vector<Tensor> values;
@@ -27,7 +27,7 @@ struct GraphResult {
 
 // `inputs` holds inputs, params and states by name; params with values in the module's text and
 // outputs need not be given, other buffers that are missing are an error when they are read.
-// `vars` gives variables their values; those that the graph binds may be left out.
+// `vars` gives variables their values; bound ones may be left out.
 absl::StatusOr<GraphResult> InterpretGraph(const Module& module, const Graph& graph,
                                            const HostBuffers& inputs, const VarValues& vars,
                                            const InterpretOptions& options);

@@ -16,7 +16,7 @@ int64_t AllocatedElements(const Module& module, const BufferDecl& decl) {
   return n;
 }
 
-// The elements of a buffer that an operand of a kernel stands for: [first, first + n).
+// The elements of a buffer that a kernel operand refers to: [first, first + n).
 absl::StatusOr<std::pair<int64_t, int64_t>> Window(const GraphValue& v) {
   const auto all = static_cast<int64_t>(v.version->contents->data.size());
   if (!v.map) return std::pair<int64_t, int64_t>{0, all};
@@ -37,7 +37,7 @@ absl::Status GraphRun::RunKernelNode(const UOp* u, GraphValue& result) {
   const Kernel* kernel = p_.module.FindKernel(name);
   if (!kernel)
     return absl::InvalidArgumentError(absl::StrCat("there is no kernel @", std::string(name)));
-  // The memory of one buffer, which may stand behind several operands.
+  // The memory of one buffer, which several operands may refer to.
   struct Memory {
     VersionPtr version;
     HostBuffer contents;

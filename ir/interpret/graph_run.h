@@ -17,7 +17,7 @@
 
 namespace tg {
 
-// What a node is while the graph runs: a tensor, memory (a version of a buffer seen through `map`),
+// The value of a node during a run: a tensor, memory (a version of a buffer, viewed through `map`),
 // both, or, for a kernel, the versions of all buffers that it wrote.
 struct GraphValue {
   Tensor tensor;
@@ -26,7 +26,7 @@ struct GraphValue {
   std::vector<VersionPtr> written;
 };
 
-// What the graph of a run and the bodies of its loops share.
+// State that the graph of a run shares with the bodies of its loops.
 struct GraphProgram {
   const Module& module;
   const HostBuffers& inputs;

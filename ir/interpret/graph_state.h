@@ -34,8 +34,8 @@ using VersionPtr = std::shared_ptr<const Version>;
 // `base` after one more write.
 VersionPtr Apply(const VersionPtr& base, std::shared_ptr<const WriteRecord> write);
 
-// The buffer after the writes of all of `versions`, which are versions of one buffer: those of
-// `entry`, its contents before any, in the writes' order.
+// The buffer after the writes of all `versions`, which are versions of one buffer. Applies the
+// writes to `entry`, the contents before any of them, in order.
 VersionPtr Join(const std::vector<VersionPtr>& versions, const VersionPtr& entry);
 
 // The contents of a version seen as a tensor: element i is contents[map[i]] (map null: all of it).

@@ -1,4 +1,4 @@
-// Buffers and variables as interpreters take and give them.
+// Buffers and variables as arguments and results of the interpreters.
 #ifndef TG_IR_INTERPRET_HOST_BUFFER_H_
 #define TG_IR_INTERPRET_HOST_BUFFER_H_
 
@@ -17,14 +17,14 @@ namespace tg {
 // The contents of a buffer: one word an element (bits in the format of ir/value.h), row-major.
 struct HostBuffer {
   DType dtype;  // a scalar, or an image (its words are texel channels in its storage)
-  std::vector<int64_t> shape;  // what the variables make of the declared shape
+  std::vector<int64_t> shape;  // the declared shape with the variables' values
   std::vector<int64_t> data;
   // 1 for each element that has a value; empty where all have one.
   std::vector<uint8_t> defined;
-  // 1 for each element that a run stored; empty where nobody keeps account.
+  // 1 for each element that a run stored; empty if that is not recorded.
   std::vector<uint8_t> written;
-  // How far each element may be from the value that another correct evaluation gives (see
-  // InterpretOptions::track_error); empty: not at all.
+  // For each element, a bound of the difference from any other correct evaluation (see
+  // InterpretOptions::track_error); empty: all are exact.
   std::vector<double> error;
 
   bool IsDefined(size_t i) const { return defined.empty() || defined[i]; }

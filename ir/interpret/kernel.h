@@ -1,4 +1,4 @@
-// Interprets one kernel, at whatever stage it is.
+// Interprets one kernel at any stage.
 #ifndef TG_IR_INTERPRET_KERNEL_H_
 #define TG_IR_INTERPRET_KERNEL_H_
 
@@ -13,7 +13,7 @@
 namespace tg {
 
 // An argument slot: `size` elements of a buffer from element `offset` (size -1: to its end). Two
-// slots may share a buffer: a store through one is then seen through the other.
+// slots may share a buffer; a store through one is then visible through the other.
 struct KernelArg {
   HostBuffer* buffer = nullptr;
   int64_t offset = 0;
@@ -21,15 +21,15 @@ struct KernelArg {
 };
 
 // Runs all work-items of `kernel` on its arguments. Buffers that it stores to are changed in place,
-// their `defined` and (where not empty) `written` too. Nothing that a kernel does is undefined
-// behaviour here: what would be on a device is an error that names kernel, op and node.
+// with their `defined` and (where not empty) `written`. Behaviour that is undefined on a device is
+// an error that names kernel, op and node.
 absl::Status RunKernel(const Kernel& kernel, std::span<const KernelArg> args, const VarValues& vars,
                        const InterpretOptions& options);
 
 // Which slots the kernel stores to.
 std::vector<bool> StoredSlots(const Kernel& kernel, size_t num_slots);
 
-// "kernel @k, line 7: load %x: ": where an error message begins.
+// The beginning of an error message: "kernel @k, line 7: load %x: ".
 std::string NodeLabel(const Body& body, std::string_view what, const UOp* u);
 
 // The stages' own runners.

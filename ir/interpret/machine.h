@@ -1,9 +1,9 @@
-// Executes the steps of a kernel, for whole work-groups at a time and each op for all work-items
-// before the next op: barriers and subgroup ops need nothing special that way.
+// Executes the steps of a kernel for whole work-groups: each op for all work-items before the next
+// op, so that barriers and subgroup ops need no special treatment.
 //
-// The value of a node is an array over (work-items) x (unroll axes) x (lanes), of bits. Every node
-// has its own place for it, so that nothing is allocated while a kernel runs. Several groups are
-// executed side by side; what they share is global memory only.
+// The value of a node is an array of bits over (work-items) x (unroll axes) x (lanes). Every node
+// has its storage, so that a run allocates nothing. Several groups are executed together; they
+// share global memory only.
 #ifndef TG_IR_INTERPRET_MACHINE_H_
 #define TG_IR_INTERPRET_MACHINE_H_
 
@@ -37,7 +37,7 @@ class Machine {
   };
   using Axes = std::vector<UnrollAxis>;  // ascending, the last one fastest
 
-  // Where a node's value lies and how its sources' lanes meet its own.
+  // Where a node's value is stored, and how the points of its sources map to its points.
   struct Layout {
     bool has_value = false;
     Axes axes;
@@ -103,12 +103,12 @@ class Machine {
   bool Shuffle(const UOp* u);
   bool Wmma(const UOp* u);
   bool LdMatrix(const UOp* u);
-  // All or none of each `together` neighbouring work-items must have got here.
+  // Fails unless, of every `together` neighbouring work-items, all or none are active.
   bool NeedAll(const UOp* u, int64_t together);
 
   bool Fail(const UOp* u, std::string message);
   int64_t* Out(const UOp* u) { return slab_.data() + layout_[u].place * capacity_; }
-  // The value of a source, brought to the points of `u`.
+  // The value of source i, broadcast to the points of `u`.
   const int64_t* In(const UOp* u, size_t i);
   int Points(const UOp* u) { return layout_[u].points; }
   // Points of `u` over all work-items.
@@ -116,7 +116,7 @@ class Machine {
   bool Active(size_t item) const { return all_active_ || active_[item]; }
   int64_t GroupOf(size_t item) const { return first_group_ + static_cast<int64_t>(item) / group_; }
   Access AccessOf(const UOp* address, size_t item) const;
-  // By work-item, the number of the memory that a `pick` picks.
+  // For each work-item, the index of the memory that a `pick` selects.
   const int64_t* PickedBy(const UOp* pick) const {
     return slab_.data() + layout_.Get(pick->src(0)).place * capacity_;
   }
@@ -136,12 +136,12 @@ class Machine {
   std::vector<std::unique_ptr<Memory>> memories_;
   NodeMap<int> accumulators_of_;  // 1 + index
   std::vector<Accumulators> accumulators_;
-  size_t words_ = 0;  // of all values of one work-item
+  size_t words_ = 0;  // size of all values of one work-item
 
   int64_t special_size_[6] = {1, 1, 1, 1, 1, 1};
   bool special_used_[6] = {};
   int64_t group_ = 1;    // work-items a group
-  size_t capacity_ = 1;  // work-items that the slab has room for
+  size_t capacity_ = 1;  // work-items that fit in the slab
   size_t items_ = 1;     // work-items of this batch
   int64_t first_group_ = 0;
   int64_t epoch_ = 0;  // barriers so far
@@ -154,7 +154,7 @@ class Machine {
   std::vector<Frame> frames_;
   size_t depth_ = 0;
 
-  // Asynchronous copies: what each will write, by batches; the last one is not committed yet.
+  // Pending writes of asynchronous copies, by batches. The last batch is not committed yet.
   struct PendingWrite {
     Access access;
     int64_t at;

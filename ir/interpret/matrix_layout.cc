@@ -27,7 +27,7 @@ std::pair<int, int> FragmentElement(const MatrixInstruction& mi, int which, int 
   const int group = t / 4, in_group = t % 4;
   if (which == 2) return {group + (e / 2 ? 8 : 0), in_group * 2 + e % 2};
   if (mi.tf32) {
-    // One element a register, 4 apart along k.
+    // One element a register, at distance 4 along k.
     return which == 0 ? std::pair{group + (e % 2 ? 8 : 0), in_group + (e / 2 ? 4 : 0)}
                       : std::pair{in_group + (e ? 4 : 0), group};
   }

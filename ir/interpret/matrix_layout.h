@@ -1,5 +1,5 @@
-// Matrix instructions over a subgroup of 32 work-items, D = A*B + C, and which element of a matrix
-// each work-item's fragment holds. Facts from NVIDIA's "PTX ISA", section on mma fragments.
+// Matrix instructions over a subgroup of 32 work-items, D = A*B + C, and the layout of their
+// fragments, by NVIDIA's "PTX ISA", section on mma fragments.
 #ifndef TG_IR_INTERPRET_MATRIX_LAYOUT_H_
 #define TG_IR_INTERPRET_MATRIX_LAYOUT_H_
 

@@ -1,5 +1,5 @@
-// Memory of a kernel while it is interpreted: global (a part of a buffer), or scratch, of which
-// each work-item or each group has its own.
+// Memory of a kernel that is interpreted: global (a part of a buffer), or scratch, with one
+// instance for each work-item or each group.
 #ifndef TG_IR_INTERPRET_MEMORY_H_
 #define TG_IR_INTERPRET_MEMORY_H_
 
@@ -13,9 +13,9 @@
 
 namespace tg {
 
-// Who touched each element of memory that work-items share, to find races. Two accesses of
-// different work-items conflict where one changes the value and no barrier is between them; between
-// groups there never is one. A write of what is there already is harmless.
+// Finds races: records the last accesses to each element of memory that work-items share. Two
+// accesses of different work-items conflict if one changes the value and no barrier separates
+// them; no barrier separates groups. A write that does not change the value is harmless.
 class RaceDetector {
  public:
   explicit RaceDetector(size_t size) : touched_(size) {}
@@ -48,17 +48,17 @@ struct Memory {
   int64_t width = 0, height = 0;  // of an image
   int64_t size = 0;               // elements of one instance
   bool mutated = false;           // the kernel stores to it
-  // Global: the buffer and where the argument begins in it.
+  // Global memory: the buffer, and the offset of the argument in it.
   HostBuffer* buffer = nullptr;
   int64_t offset = 0;
-  // Scratch: all instances.
+  // Scratch: the data of all instances.
   std::vector<int64_t> own_data;
   std::vector<uint8_t> own_defined;
   std::shared_ptr<RaceDetector> races;
-  std::vector<Memory*> members;  // of a `pick`: those that it picks of, one for each work-item
+  std::vector<Memory*> members;  // the memories that a `pick` selects from, for each work-item
 
   int64_t* data() { return buffer ? buffer->data.data() + offset : own_data.data(); }
-  // Null where everything is defined.
+  // Null if every element is defined.
   uint8_t* defined() {
     if (!buffer) return own_defined.data();
     return buffer->defined.empty() ? nullptr : buffer->defined.data() + offset;
@@ -70,7 +70,7 @@ struct Memory {
 
 enum class AccessError : uint8_t { kNone, kOutside, kUndefined, kRace };
 
-// The instance of a memory that one work-item sees.
+// The instance of a memory that one work-item accesses.
 struct Access {
   Memory* memory = nullptr;
   int64_t base = 0;  // of the instance
@@ -98,7 +98,7 @@ struct Access {
     if (uint8_t* written = m.written()) written[i] = 1;
     return m.races ? CheckWrite(i, changes) : AccessError::kNone;
   }
-  // Takes an element's value away.
+  // Makes an element undefined.
   AccessError Undefine(int64_t at) const;
 
  private:

@@ -12,19 +12,19 @@ namespace tg {
 
 struct InterpretOptions {
   MulAcc mulacc = MulAcc::kFused;
-  // Reports two work-items that touch one address without a barrier between, one of them writing
-  // another value than what is there.
+  // Reports a race: two work-items access one address without a barrier between them, and one of
+  // them changes the value.
   bool check_races = true;
-  // Reports reads of elements that nobody wrote, and outputs of a graph that are left so.
+  // Reports reads of elements that nobody wrote, and outputs of a graph with such elements.
   bool check_undefined = true;
   // Computes HostBuffer::error along with the values of tensor graphs and of kernels over shapes.
   bool track_error = false;
-  // What `error` allows other evaluations of div, recip and sqrt, in units of the last place, since
-  // a device may be asked to round them correctly. What it allows other functions: ir/accuracy.def.
+  // Error of div, recip and sqrt in other evaluations, in units in the last place; a device may be
+  // asked to round them correctly. For other functions see ir/accuracy.def.
   double div_sqrt_ulp = 0;
   // `error` allows a*b + c to round once.
   bool allow_contraction = true;
-  // Work-items that are interpreted side by side: more is faster and takes more memory. A group is
+  // Work-items that are interpreted together: more are faster and take more memory. A group is
   // never split.
   int64_t max_items = 1024;
   // A kernel that executes more node evaluations than this is reported as endless.

@@ -1,9 +1,9 @@
-// A kernel body as a list of steps with explicit loops: what the machine (machine.h) executes.
+// A kernel body as a list of steps with explicit loops, which the machine (machine.h) executes.
 //
-// A linear body already is one. A body that is still a graph gets an order from a scheduler of the
-// interpreter's own, which shares nothing with the pass `linearize` and is deliberately plain:
-//  - A node lies inside the loops over the ranges that it depends on and that no `end` or `reduce`
-//    between closes, and inside no other.
+// A linear body is such a list already. Otherwise the interpreter orders the graph with a simple
+// scheduler that shares nothing with the pass `linearize`:
+//  - A node is inside the loops over the ranges that it depends on, unless an `end` or `reduce` on
+//    the path closes them, and inside no other loop.
 //  - Each `end` and each `reduce` makes its loops, in the order in which it lists its ranges. Two
 //    that close the same loop around one effect share it.
 //  - Sources come before users. A load comes before every store to the same memory that it does not

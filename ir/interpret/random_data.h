@@ -25,8 +25,8 @@ struct RandomDataOptions {
 
 HostBuffer RandomBuffer(DType dtype, std::vector<int64_t> shape, const RandomDataOptions& options);
 
-// Buffers for everything that a module reads: inputs, states, and params without values of their
-// own. Each depends on the seed and its name only.
+// Buffers for everything that a module reads: inputs, states, and params without values in the
+// text. Each depends on the seed and its name only.
 HostBuffers RandomInputs(const Module& module, const VarValues& vars,
                          const RandomDataOptions& options);
 

@@ -12,8 +12,8 @@
 
 namespace tg {
 
-// Runs graph `graph`. `inputs` holds inputs, params and states by name (what has values in the
-// text may be left out). Returns every buffer that the graph wrote, as it is afterwards; `inputs`
+// Runs graph `graph`. `inputs` holds inputs, params and states by name (buffers with values in the
+// text may be left out). Returns the final contents of every buffer that the graph wrote; `inputs`
 // is not changed. To step a state, merge the result into the next run's inputs.
 absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
                                       const HostBuffers& inputs, const VarValues& vars,
@@ -21,8 +21,8 @@ absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view gra
 absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
                                       const HostBuffers& inputs, const VarValues& vars = {});
 
-// The same as the first run after a start does: @init where the module has one, then the graph.
-// Returns what the graph wrote.
+// The same as the first run after a start: @init, if the module has one, then the graph. Returns
+// the buffers that the graph wrote.
 absl::StatusOr<HostBuffers> InterpretFirstRun(const Module& module, std::string_view graph,
                                               const HostBuffers& inputs, const VarValues& vars,
                                               const InterpretOptions& options);

@@ -1,4 +1,4 @@
-// What each elementwise op computes: the one definition that constant folding and every interpreter
+// The semantics of elementwise ops: the one definition that constant folding and all interpreters
 // share.
 //
 // Values are bits in the format of ir/value.h. Arithmetic of f16, bf16, fp8 and f32 is the exact

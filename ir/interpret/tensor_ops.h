@@ -38,8 +38,7 @@ inline Tensor ScalarTensor(Scalar s, int64_t bits) { return MakeTensor(s, {}, {b
 // Whether a tensor of this shape can be held: no negative extent, not too many elements.
 absl::Status CheckExtents(const Extents& shape);
 
-// Where the elements of a movement op's result come from: result[i] = source[map[i]], 0 where
-// map[i] < 0.
+// The index map of a movement op: result[i] = source[map[i]], 0 where map[i] < 0.
 struct Movement {
   Extents shape;
   std::vector<int64_t> map;
@@ -60,8 +59,8 @@ absl::StatusOr<Tensor> Elementwise(const UOp* u, std::span<const Tensor> srcs,
 // order, and rounded to the type once: the reference for every order of evaluation.
 absl::StatusOr<Tensor> ReduceAxis(const UOp* u, const Tensor& x, const InterpretOptions& options);
 
-// For every element of the sum of `x` over `axes`: n * eps * sum|x|, by how much a sum computed in
-// x's own type, in any order, may differ from the exact one. n: elements in each sum.
+// For every element of the sum of `x` over `axes`: n * eps * sum|x|, a bound of the error of a sum
+// that is computed in the type of `x` in any order. n: elements in each sum.
 std::vector<double> SumErrorBound(const Tensor& x, std::span<const int64_t> axes);
 
 // 2^-p for a float type of p significant bits: half a unit in the last place of 1. 0 for others.

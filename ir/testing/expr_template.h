@@ -14,7 +14,7 @@ namespace tg::testing {
 
 struct ExprTemplate {
   enum class Kind : uint8_t {
-    kVar,       // any value, number `value`; equal numbers stand for one value
+    kVar,       // any value, number `value`; equal numbers are one value
     kGate,      // any bool, number `value`
     kConstant,  // any constant, number `value`
     kLiteral,   // the number `value`, or `real` where it is not 0 or a float is asked for

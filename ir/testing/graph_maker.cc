@@ -317,7 +317,7 @@ RandomProgram GraphMaker::Make() {
     if (states_[i].assigns.empty()) WriteState();
   }
   Finish();
-  // Numbers of its own, so that it changes no other graph.
+  // A separate generator, so that it changes no other graph.
   Rng devices(devices_seed_);
   if (devices.Percent(options_.devices)) ScatterDevices(module_, *module_.graphs[0], devices);
   return std::move(program_);

@@ -45,7 +45,7 @@ class GraphMaker {
   Value Places(Scalar s, const Shape& shape);
   Value Constant(Scalar s, bool nonzero = false);  // of shape []
   Value Source(Scalar s);                          // a value of this type from the pool
-  // A value of this type that fits beside `like`: of its shape, or of shape [].
+  // A value of this type that can be combined with `like`: of its shape, or of shape [].
   Value Operand(Scalar s, const Value& like, bool exact);
   Value Exact(Value v);  // v, or in place of a rough one another
   Value ToScalar(Value v, Scalar s);

@@ -8,7 +8,7 @@
 
 namespace tg::testing {
 
-// What the names of a template stand for in one instance.
+// The nodes and types that the names of a template mean in one instance.
 struct TemplateNames {
   Scalar scalar;
   const UOp* vars[4];

@@ -19,7 +19,7 @@
 namespace tg::testing {
 
 struct RandomGraphOptions {
-  // Nodes that are made before outputs are chosen; those that no output needs are lost again.
+  // Nodes that are made before outputs are chosen; nodes that no output needs are dropped.
   int min_nodes = 40;
   int max_nodes = 130;
   int64_t max_elements = 160;  // of a tensor

@@ -1,4 +1,4 @@
-// What the rules about one body share: its nodes in order, and how to report.
+// State that the rules about one body share: its nodes in order, and error reporting.
 #ifndef TG_IR_VERIFY_BODY_CHECK_H_
 #define TG_IR_VERIFY_BODY_CHECK_H_
 
@@ -48,8 +48,8 @@ class BodyCheck {
   // About the body as a whole.
   void Error(Rule rule, std::string message);
 
-  // Whether an error was reported about `u`, or about something that it is computed from: then
-  // what it is made of says nothing new.
+  // Whether an error was reported about `u` or about a node that it depends on, so that further
+  // errors would only follow from that one.
   bool IsBad(const UOp* u) const { return bad_.Contains(u); }
   void MarkBad(const UOp* u) { bad_.Insert(u); }
 
@@ -103,7 +103,7 @@ struct KernelFacts {
 };
 KernelFacts FactsOf(const Body& kernel);
 
-// Declarations, and what bodies have to do with each other.
+// Declarations, and the relations between bodies.
 void CheckDeclarations(const Module& module, Diagnostics& diags);
 void CheckLoops(const Module& module, const Symbols& symbols, Diagnostics& diags);
 

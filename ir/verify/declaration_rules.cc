@@ -1,4 +1,4 @@
-// V109, V401, V508: what stands outside of bodies.
+// V109, V401, V508: declarations, outside of bodies.
 #include <algorithm>
 
 #include "ir/text/constant.h"

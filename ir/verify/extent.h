@@ -13,14 +13,14 @@
 
 namespace tg::verify {
 
-// Extents, strides and offsets stay below, so that sums of a few do not overflow.
+// Limit of extents, strides and offsets, so that sums of a few do not overflow.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 56;
 inline constexpr int64_t kMaxImageSide = int64_t{1} << 20;
 
 // The product of the extents, or nullopt where it does not fit in 62 bits (or one is negative).
 std::optional<int64_t> CountElements(std::span<const int64_t> extents);
 
-// Element (i0, i1, ...) lies at offset + sum of ik * strides[k].
+// Element (i0, i1, ...) is at offset + sum of ik * strides[k].
 struct View {
   std::vector<int64_t> shape, strides;
   int64_t offset = 0;
@@ -36,11 +36,11 @@ std::optional<std::vector<View>> StaticViewsOf(const UOp* u);
 // number overflows.
 std::optional<std::pair<int64_t, int64_t>> OffsetsOf(const View& v);
 
-// `v` seen through a movement op, or nullopt where that is no strided view (or is not static).
+// `v` after a movement op, or nullopt if the result is no strided view or is not static.
 std::optional<View> ThroughMovement(const View& v, const UOp* op);
 
-// Whether the two surely have an element in common. Exact for views that are boxes of one
-// row-major array, as shrink makes them; false where it is not known.
+// Whether the views are known to have an element in common. Exact for views that are boxes of one
+// row-major array, as shrink makes them; else false if it is not known.
 bool SurelyOverlap(const View& a, const View& b);
 
 }  // namespace tg::verify

@@ -45,7 +45,7 @@ void CheckPickedNumbers(BodyCheck& c) {
   }
 }
 
-// Passes take what is stored through a pick for memory of its own.
+// Passes assume that memory that is written through a pick has no other access path.
 void CheckPicked(BodyCheck& c, const MemoryRoots& roots) {
   NodeMap<const UOp*> through;  // by argument: how it is reached
   NodeSet written, mixed;

@@ -9,7 +9,7 @@
 namespace tg::verify {
 namespace {
 
-// Where a node without a value may be source number `i`: where an effect stands, or its order.
+// Whether source `i` may be a node without a value: an effect, or a token that orders one.
 bool MayBeToken(Op op, size_t i) {
   switch (op) {
     case Op::kSink:
@@ -62,7 +62,7 @@ bool ViewsAreWellFormed(std::span<const int64_t> words) {
 
 constexpr int64_t kMaxArg = 65535;
 
-// Passes count on from the greatest id; there has to be room.
+// Passes allocate ids above the greatest one, so that ids must stay small.
 constexpr bool IsId(int64_t v) { return v >= 0 && v <= INT32_MAX; }
 constexpr char kBadId[] = "id is not from 0 to 2147483647";
 

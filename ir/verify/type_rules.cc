@@ -1,5 +1,5 @@
-// V201-V206, V213: the types that the op table's rules give. Ops with rule `explicit` have
-// functions of their own in type_rules_explicit.cc.
+// V201-V206, V213: the types that the op table's rules give. Ops with rule `explicit` are
+// checked in type_rules_explicit.cc.
 #include "ir/verify/type_rules.h"
 
 #include "ir/verify/body_check.h"
@@ -141,7 +141,7 @@ bool CheckTypes(BodyCheck& c, const UOp* u) {
     case TypeRule::kExplicit:
       break;
   }
-  // Elementwise ops are all said; the rest has conditions of its own.
+  // Nothing else holds for elementwise ops; other ops have more conditions.
   if (!ok || (IsElementwise(u->op) && rule != TypeRule::kExplicit)) return ok;
   return CheckExplicitType(c, u);
 }

@@ -197,7 +197,7 @@ TEST(Verifier, AnErrorIsNotRepeatedByUsers) {
   EXPECT_EQ(diags.num_errors(), 1u) << diags.ToString();
 }
 
-// What is accepted, beside a rule that is near.
+// Valid programs that are close to an invalid one.
 TEST(Verifier, WriteOrder) {
   const std::string head =
       "tg 1\nmodule @m\nbuffer @s : f32[4, 8] state\n\ngraph @g {\n  %s = buffer @s : f32\n"

@@ -226,7 +226,7 @@ std::optional<int64_t> ShapeTracker::Locate(std::span<const int64_t> coordinates
 ShapeTracker::Address ShapeTracker::AddressOf(Builder& b, UOpSpan coordinates) const {
   Address a = AddressIn(b, views_.back(), coordinates, nullptr);
   for (size_t k = views_.size() - 1; k-- > 0;) {
-    // On few axes there is little to take apart.
+    // Fewer axes need fewer divisions.
     const View v = views_[k].Minified(b.context());
     a = AddressIn(b, v, Unravel(b, v.shape(), a.index), a.valid);
   }

@@ -1,9 +1,9 @@
-// ShapeTracker: a movement of flat memory as a list of views. The last one maps the logical
-// coordinates to a number, which the one before takes apart in row-major order of its own shape,
-// and so on; the first one's numbers are elements of the memory. An element is valid where every
-// view's mask says so; elsewhere its value is 0.
+// ShapeTracker: an index map to flat memory as a list of views. The last view maps the logical
+// coordinates to a number. The view before it splits that number into coordinates, row-major in
+// its shape, and maps them in turn. The number of the first view is an element of the memory. An
+// element is valid if it is in the mask of every view; elsewhere its value is 0.
 //
-// The list only grows where a reshape is no single view, and is merged again whenever it can be.
+// The list grows only if a reshape is no single view. Views are merged whenever that is possible.
 #ifndef TG_IR_VIEW_SHAPE_TRACKER_H_
 #define TG_IR_VIEW_SHAPE_TRACKER_H_
 
@@ -43,25 +43,25 @@ class ShapeTracker {
   // This movement, and then `next` on its elements.
   ShapeTracker Then(Context& ctx, const ShapeTracker& next) const;
 
-  // The element that coordinates stand for, or nullopt where there is none. `value` gives symbolic
-  // Dims their values; it is not called where everything is static.
+  // The element at these coordinates, or nullopt if a mask excludes it. `value` evaluates symbolic
+  // Dims; it is not called if everything is static.
   using DimValue = std::function<int64_t(const UOp*)>;
   std::optional<int64_t> Locate(std::span<const int64_t> coordinates,
                                 const DimValue& value = nullptr) const;
 
-  // The same as nodes: the element's number, and whether it is valid (null: always). Only the
-  // plainest identities are folded.
+  // The same as nodes: the element's number, and whether it is valid (null: always). Folds only
+  // the simplest identities.
   struct Address {
     const UOp* index = nullptr;
     const UOp* valid = nullptr;
   };
   Address AddressOf(Builder& b, UOpSpan coordinates) const;
 
-  // By how much the element's number grows along each axis, nullopt for an axis along which it does
-  // not grow evenly. An axis on which validity depends counts as uneven unless masks are ignored.
+  // The stride of the element's number along each axis, nullopt if it is not affine along the axis.
+  // An axis that a mask restricts is not affine, unless masks are ignored.
   std::vector<std::optional<Dim>> RealStrides(Context& ctx, bool ignore_masks = false) const;
-  // How many elements the memory needs at least: one more than the greatest that the first view can
-  // reach. All static.
+  // The least number of elements that the memory must have: 1 + the greatest element that the
+  // first view can reach. All extents must be static.
   int64_t RealSize() const;
 
   // The attribute words of a `view` op (see ir/uop.h, Attr) and the nodes of its symbolic entries

@@ -1,13 +1,13 @@
-// View: how a shape's coordinates map to elements of flat memory, affinely and behind a mask:
+// View: an affine map from a shape's coordinates to elements of flat memory, with a mask:
 //
 //   element(c) = offset + sum_i c[i] * strides[i],  valid where mask[i].first <= c[i] <
 //   mask[i].second
 //
-// Where it is not valid the value is 0. Extents, strides, the offset and mask bounds are Dims:
-// where they are symbolic, arithmetic on them makes nodes of a Context.
+// Outside of the mask the value is 0. Extents, strides, the offset and mask bounds are Dims;
+// arithmetic on symbolic ones makes nodes of a Context.
 //
 // Views are normalized, so that equal maps mostly are equal views: an axis of size 1 has stride 0,
-// as has one with a single valid coordinate (its part is in the offset); a mask that excludes
+// and so has an axis with a single valid coordinate (the offset includes it); a mask that excludes
 // nothing is absent; a view without any valid coordinate has strides and offset 0 and mask (0, 0)
 // on every axis; one without elements is contiguous.
 #ifndef TG_IR_VIEW_VIEW_H_
