@@ -1,4 +1,4 @@
-"""The examples of docs/ir.md are right, print as they stand, and show every op.
+"""The examples of docs/ir.md are right, print unchanged, and show every op.
 
     ir_test.py TG_OPT docs/ir.md docs/ops.md
 """

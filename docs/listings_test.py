@@ -1,6 +1,6 @@
 """Every listing of the documents that names a file is that file, or lines of it.
 
-A listing is a comment `<!-- file: PATH -->` and a fenced block, which must stand in the file line for
+A listing is a comment `<!-- file: PATH -->` and a fenced block, which must be in the file line for
 line, in order; a line `...` in the block skips lines. `python3 docs/listings_test.py --write` fills in
 the blocks that skip none.
 """
@@ -30,7 +30,7 @@ def blocks(text):
 
 
 def stands_in(listing, source):
-    """Whether the runs of `listing` between lines `...` stand in `source`, in order."""
+    """Whether the runs of `listing` between lines `...` are in `source`, in order."""
     at = 0
     run = []
     for line in listing + ["..."]:
@@ -47,7 +47,7 @@ def stands_in(listing, source):
 
 
 def write(path):
-    """Fills in every listing, but those that leave out lines."""
+    """Fills in every listing that leaves out no lines."""
     lines = path.read_text().split("\n")
     out = []
     at = 0

@@ -89,7 +89,7 @@ computes, save for `log2`, `sqrt`, `recip` and `div` written out, which are done
   out += R"(
 ## What is built of them
 
-tinygrad has no ops for these; a graph of its brings them as what stands here. What they lose is lost in the steps: an
+tinygrad has no ops for these; its graphs spell them as below. What they lose is lost in the steps: an
 exponent of 80 has few digits left behind the point. Bounds hold on PoCL for its own functions and for tg's, and in the
 interpreter. Unit *one*: of the last place of 1 where the exact value is less, since these end in a difference.
 

@@ -76,7 +76,7 @@ void BM_ReadVerifyPrint(benchmark::State& state) {
   Report(state, text.size());
 }
 
-// Each iteration needs a module of its own; reading it is not counted.
+// Each iteration needs a new module; reading it is not counted.
 void BM_Simplify(benchmark::State& state) {
   const std::string text = TextOf(state);
   for (auto _ : state) {

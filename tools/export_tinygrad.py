@@ -137,7 +137,7 @@ def export(path, outputs, inputs=None, params=None):
     """Writes the graph that computes `outputs` and the buffers that it needs.
 
     Args:
-      path: of the text, ending in .repr or .uop; weights go beside it, into .safetensors.
+      path: of the text, ending in .repr or .uop; weights go into the same folder, into .safetensors.
       outputs: {name: Tensor}, not realized yet.
       inputs: {name: Tensor} that whoever runs it gives, also one that the graph does not read:
         Tensor.empty, or realized.

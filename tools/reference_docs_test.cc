@@ -1,4 +1,4 @@
-// The pages in docs/ are those that the tables give.
+// The pages in docs/ are what the tables give.
 #include "tools/reference_docs.h"
 
 #include "gtest/gtest.h"

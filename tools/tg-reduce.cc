@@ -30,7 +30,7 @@ int Fail(const std::string& message) {
   return 2;
 }
 
-// The first failure of a check in a process of its own; empty pass: none.
+// The first failure of a check in a new process; empty pass: none.
 fuzz::SeedFailure CheckApart(const RandomProgram& program, fuzz::CheckOptions options) {
   fuzz::WorkOptions work;
   work.first = options.seed;

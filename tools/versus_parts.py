@@ -174,7 +174,7 @@ kernel @lead : kernel {
 def together(whole, parts, whole_first):
     """A module that runs the kernel of one and those of the other on the same inputs, behind a kernel
     that does nothing: what comes first is launched as what comes second is."""
-    for n in re.findall(r"^buffer @b(\d+) : .* output$", whole, re.M):  # the kernel has outputs of its own
+    for n in re.findall(r"^buffer @b(\d+) : .* output$", whole, re.M):  # the kernel has other outputs
         whole = re.sub(rf"(?<=[@%])b{n}\b", f"w{n}", whole)
     graph = re.compile(r"^graph @main \{\n(.*?)  sink (.*?)\n\}\n", re.M | re.S)
     bodies = [graph.search(text).groups() for text in ((whole, parts) if whole_first else (parts, whole))]
@@ -208,7 +208,7 @@ def run_times(args, path, whole_first, folder):
 def interval(numbers, confidence=0.99):
     """Where the median of what these are samples of lies; None: they are too few to say."""
     n = len(numbers)
-    below, outside = 0, 2.0**-n  # so many of them, or fewer, are under the median with this probability
+    below, outside = 0, 2.0**-n  # at most this number of them are under the median with this probability
     while 2 * outside <= 1 - confidence:
         below += 1
         outside += math.comb(n, below) * 2.0**-n

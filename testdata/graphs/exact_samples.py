@@ -182,7 +182,7 @@ def integers(folder, suffix):
 
 
 def whole_numbers(folder, suffix):
-    """trunc and what v0.14.0 makes of it; the quotients tell the zeros apart."""
+    """trunc and what v0.14.0 makes of it; the quotients distinguish the zeros."""
     rng = np.random.default_rng(7)
     sample = Sample(folder, "whole_" + suffix)
     for name in ("f32", "f64"):

@@ -1,4 +1,4 @@
-"""How many kernels each graph becomes, beside tinygrad's figures, and each op of ops/. A count that
+"""How many kernels each graph becomes, with tinygrad's figures, and each op of ops/. A count that
 rises fails.
 
     kernel_counts_test.py TG_OPT FOLDER [--write]
@@ -24,7 +24,7 @@ TINYGRAD = {
 HEAD = """# Kernels of each graph
 
 Kernels that are launched in a run, and different ones among them, for three targets; where `hfuse` makes one launch of
-several, also how many `kernelize` makes; beside them tinygrad's own: v0.10.3's
+several, also how many `kernelize` makes; next to them tinygrad's own: v0.10.3's
 of this graph, the newer versions' of the same model built with them. Made by `kernel_counts_test.py --write`, compared by the test.
 
 | graph | tinygrad v0.10.3 | v0.13.0 | v0.14.0 | """

@@ -17,7 +17,7 @@ namespace tg::accuracy {
 struct Function {
   std::string name;
   int arity = 1;
-  // Lines of a graph that make %r of %x and %y; $t stands for the type.
+  // Lines of a graph that make %r of %x and %y; $t is the type.
   std::string body;
   // The type of %r; void: that of %x.
   Scalar result = Scalar::kVoid;

@@ -125,7 +125,7 @@ TEST_P(Narrow, WidensEveryValueExactly) {
   }
 }
 
-// Every number of the format, every middle between two, and what is just beside both; for f64 also
+// Every number of the format, every middle between two, and the neighbours of both; for f64 also
 // what f32 would round to a middle first.
 TEST_P(Narrow, RoundsFloatsOnce) {
   const Scalar s = GetParam();
@@ -222,7 +222,7 @@ TEST_P(Narrow, RoundsEveryOpOnce) {
   }
 }
 
-// What stands between two ops has been rounded too, however the compiler likes to go on in f32.
+// What is between two ops has been rounded too, however the compiler likes to go on in f32.
 TEST_P(Narrow, RoundsBetweenOps) {
   const Scalar s = GetParam();
   Format format(s);

@@ -30,12 +30,12 @@ BEFORE = re.compile(r"^(BISECT: .*|[0-9]+ errors? generated\.)$")
 
 INTRODUCTION = """# What is said about bad inputs
 
-<!-- Made by tools/bad_inputs/bad_inputs_test.py from the tables beside it, which it also runs. -->
+<!-- Made by tools/bad_inputs/bad_inputs_test.py from the tables in its folder, which it also runs. -->
 
 Whatever is wrong with an input, the tools print one line that says what and where, end with exit code 1 (2 where the
 command line is wrong), and leave the files that they would have written as they were. A mistake in a module's text is
-followed by its line with a caret below the place; several mistakes are several such errors, up to fifty. `...` stands
-for what depends on the machine. What the verifier's `[V...]` numbers mean is in [verifier.md](verifier.md).
+followed by its line with a caret below the place; several mistakes are several such errors, up to fifty. `...` marks
+what depends on the machine. What the verifier's `[V...]` numbers mean is in [verifier.md](verifier.md).
 
 A division by zero is no mistake (its value is in [ops.md](ops.md)), nor are NaN, infinities and empty tensors.
 """
