@@ -11,7 +11,12 @@ import unittest
 
 ROOT = os.path.dirname(os.path.realpath(sys.argv[1]))
 DOCUMENTS = ["CONTRIBUTING.md", "README.md", "docs/testing.md", "docs/ir.md", "docs/design.md",
-             "docs/writing-a-pass.md", "passes/README.md", "tools/README.md"]
+             "docs/writing-a-pass.md", "docs/directives.md", "docs/glossary.md", "docs/opencl.md",
+             "docs/devices.md", "docs/tutorial.md", "docs/benchmarks.md", "passes/README.md",
+             "passes/simplify/README.md", "passes/rewrite/README.md", "tools/README.md"] + [
+                 "docs/passes/%s.md" % name
+                 for name in ("kernelize", "optimize", "lower", "expand", "devectorize",
+                              "linearize", "hfuse", "simplify")]
 FOLDERS = ("ir", "passes", "codegen", "runtime", "tools", "testdata", "docs", "third_party")
 
 
@@ -38,6 +43,28 @@ class Paths(unittest.TestCase):
                 with self.subTest(document=document, path=path):
                     self.assertTrue(os.path.exists(os.path.join(ROOT, path)), path)
         self.assertGreater(count, 20)
+
+    def test_every_directive_is_described(self):
+        names = re.findall(r'^    {{"(\w+)"', read("passes/analysis/opts.cc"), re.MULTILINE)
+        self.assertGreater(len(names), 10)
+        page = read("docs/directives.md")
+        self.assertEqual([name for name in names if "`%s(" % name not in page], [])
+
+    def test_glossary(self):
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]]
+                for line in read("docs/glossary.md").split("\n") if line.startswith("| ")][2:]
+        self.assertTrue(40 < len(rows) <= 60, len(rows))
+        terms = [row[0].lower() for row in rows]
+        self.assertEqual(terms, sorted(set(terms)))
+        self.assertEqual([row for row in rows if len(row) != 4 or not row[1] or not row[3]], [])
+        # A name that the code has no more is to go.
+        code = "".join(read(os.path.join(folder, name))
+                       for top in ("ir", "passes", "runtime")
+                       for folder, _, names in os.walk(os.path.join(ROOT, top))
+                       for name in names if name.endswith((".h", ".cc")))
+        named = set(re.findall(r"`([A-Z]\w+)`", " ".join(row[2] for row in rows)))
+        self.assertEqual([name for name in sorted(named)
+                          if not re.search(r"\b%s\b" % name, code)], [])
 
     def test_targets_are_there(self):
         count = 0
