@@ -1,4 +1,4 @@
-"""Checks of the source tree that need no compiler: format, length, layers, unfinished work.
+"""Checks of the source tree that need no compiler: format, length, layers, unfinished work, sentences.
 
 Bazel starts it with the WORKSPACE file and it walks the tree that file really lies in, so that no
 package has to list its files; the test is therefore never cached.
@@ -10,12 +10,19 @@ import subprocess
 import sys
 import unittest
 
+import prose
 import run_lines
 
 ROOT = os.path.dirname(os.path.realpath(sys.argv[1]))
 CLANG_FORMAT = "clang-format-14"
 MAX_LINES = 500
 LONG_FILES = "tools/build/long_files.txt"
+PROSE_EXEMPT = "tools/build/prose_exempt.txt"
+PROSE_EXCEPTIONS = "tools/build/prose_exceptions.txt"
+# The number of folders in PROSE_EXEMPT only falls: lower this where one is clean.
+MAX_EXEMPT_FOLDERS = 29
+# Made from measurements: the one page that may hold figures, dates and the names of machines.
+BENCHMARKS = "docs/benchmarks.md"
 CODE = (".h", ".cc", ".c", ".cl", ".def", ".bzl", ".py", ".sh")
 TEXT = CODE + (".md", ".uop", ".txt", "BUILD", "WORKSPACE", ".bazelrc")
 # Who may include whom: a layer sees those to its left; frontend/ sees ir/ alone.
@@ -100,6 +107,14 @@ class LintTest(unittest.TestCase):
             for number, line in enumerate(read(path).split("\n"), 1)
             if UNFINISHED.search(line)
         ])
+
+    def test_prose(self):
+        texts = [path for path in self.ending(".md", *prose.SOURCES) if path != BENCHMARKS]
+        self.assert_none(prose.tree_problems(
+            {path: read(path) for path in texts},
+            exempt=prose.table_lines(read(PROSE_EXEMPT)),
+            exceptions=prose.table_lines(read(PROSE_EXCEPTIONS)),
+            most_exempt=MAX_EXEMPT_FOLDERS))
 
     def test_header_guards(self):
         problems = []
