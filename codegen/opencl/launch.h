@@ -2,6 +2,7 @@
 #ifndef TG_CODEGEN_OPENCL_LAUNCH_H_
 #define TG_CODEGEN_OPENCL_LAUNCH_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -24,26 +25,30 @@ struct KernelParam {
   bool reads = false, writes = false;  // buffers
 };
 
-// An integer expression over variables, kept apart from the kernel it came from. In postfix order.
+// An integer expression over variables, independent of the kernel that it came from.
 class SizeExpr {
  public:
   SizeExpr() : SizeExpr(1) {}
-  explicit SizeExpr(int64_t value) { steps_.push_back({Op::kConst, value, {}}); }
-  // Of constants, vars and integer arithmetic; other ops are an error. `item`: a special that may
+  explicit SizeExpr(int64_t value);
+  // Of constants, vars and elementwise ops; other ops are an error. `item`: a special that may
   // occur as well, for which Evaluate takes a value.
   static absl::StatusOr<SizeExpr> From(const UOp* u, const Context& context,
                                        const UOp* item = nullptr);
 
   bool IsConst() const { return steps_.size() == 1 && steps_[0].op == Op::kConst; }
-  // The value where each variable is what `var` says. Division by zero as ops.def has it.
+  // The value where each variable is what `var` says, as the interpreter computes it.
   int64_t Evaluate(const std::function<int64_t(std::string_view)>& var, int64_t item = 0) const;
   // The names that Evaluate asks for.
   std::vector<std::string> Vars() const;
 
  private:
+  // A node: what it computes from the values of earlier steps.
   struct Step {
     Op op;
-    int64_t value;
+    Scalar type, operand_type;  // operand_type: that of an op's operands, which a comparison keeps
+    std::array<uint32_t, 3> operands = {};
+    uint32_t num_operands = 0;
+    int64_t value = 0;  // of a constant
     std::string var;
   };
   std::vector<Step> steps_;
