@@ -1,10 +1,13 @@
 // Any bytes: the importer refuses them with a message that has a place, or gives a module that can
 // be verified, printed, and read again.
 #include <cstdint>
+#include <cstring>
+#include <random>
 #include <string>
 #include <string_view>
 
 #include "frontend/tinygrad/import.h"
+#include "frontend/tinygrad/uop_mutator.h"
 #include "ir/check.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
@@ -31,4 +34,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   TG_CHECK(tg::VerifyModule(*again, more));
   TG_CHECK(tg::PrintModule(*again) == printed);
   return 0;
+}
+
+// Of bytes that are damaged anywhere the reader refuses nearly all; mutants of UOps get further.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned int seed) {
+  std::mt19937 random(seed);
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const std::string mutant = random() % 50 == 0 ? tg::tinygrad::RandomUOps(random)
+                                                : tg::tinygrad::MutateUOps(text, random);
+  if (mutant.size() > max_size) return size;
+  std::memcpy(data, mutant.data(), mutant.size());
+  return mutant.size();
 }

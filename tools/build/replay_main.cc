@@ -1,7 +1,12 @@
 // main() of a fuzz_target() in an ordinary build: runs the fuzzed function on each file named on
 // the command line and on --mutations=N damaged copies of each, then on --random=N byte strings
-// from a fixed seed. A finding is a crash.
+// from a fixed seed. Where the target has a mutator (LLVMFuzzerCustomMutator), it makes every
+// second copy. A finding is a crash, whose input is written to FUZZ_CRASH, or to crash.input.
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,9 +15,10 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
+                                                                size_t max_size, unsigned int seed);
 
 namespace {
 
@@ -20,13 +26,28 @@ constexpr std::string_view kRandomFlag = "--random=";
 constexpr std::string_view kMutationsFlag = "--mutations=";
 constexpr size_t kMaxRandomBytes = 512;
 
+std::string crash_path;
+const std::string* input_of_run = nullptr;
+
+extern "C" void KeepInput(int signal) {
+  const int file = open(crash_path.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+  if (file >= 0 && write(file, input_of_run->data(), input_of_run->size()) >= 0) close(file);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void Run(const std::string& input) {
+  input_of_run = &input;
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+}
+
 void RunRandom(int runs) {
   std::mt19937 generator(42);
-  std::vector<uint8_t> input;
+  std::string input;
   for (int run = 0; run < runs; ++run) {
     input.resize(generator() % kMaxRandomBytes);
-    for (uint8_t& byte : input) byte = static_cast<uint8_t>(generator());
-    LLVMFuzzerTestOneInput(input.data(), input.size());
+    for (char& byte : input) byte = static_cast<char>(generator());
+    Run(input);
   }
 }
 
@@ -66,12 +87,19 @@ bool RunFile(const char* path, int mutations) {
     return false;
   }
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  Run(bytes);
   std::mt19937 generator(42);
   for (int run = 0; run < mutations; ++run) {
     std::string damaged = bytes;
-    Damage(damaged, generator);
-    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(damaged.data()), damaged.size());
+    if (LLVMFuzzerCustomMutator != nullptr && run % 2 == 1) {
+      damaged.resize(2 * bytes.size() + kMaxRandomBytes);
+      auto* data = reinterpret_cast<uint8_t*>(damaged.data());
+      const auto seed = static_cast<unsigned int>(generator());
+      damaged.resize(LLVMFuzzerCustomMutator(data, bytes.size(), damaged.size(), seed));
+    } else {
+      Damage(damaged, generator);
+    }
+    Run(damaged);
   }
   return true;
 }
@@ -79,6 +107,9 @@ bool RunFile(const char* path, int mutations) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const char* path = std::getenv("FUZZ_CRASH");
+  crash_path = path != nullptr ? path : "crash.input";
+  for (const int signal : {SIGABRT, SIGFPE, SIGSEGV, SIGILL}) std::signal(signal, KeepInput);
   int random_runs = 0, mutations = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
