@@ -21,9 +21,26 @@ std::optional<int64_t> PowerOf(Op op, const Node& n) {
   return c >= 0 && c < 31 ? std::optional(int64_t{1} << c) : std::nullopt;
 }
 
+bool IsInvalid(const Node* n) { return n->op == "CONST" && n->arg.is_name("Invalid"); }
+
 bool IsFloatFunction(Op op) {
   const OpInfo& info = GetOpInfo(op);
   return info.min_sources == 1 && info.AllowsClass('f') && !info.AllowsClass('i');
+}
+
+// Whether source `i` of such an op is one extent or a list of them.
+static bool IsExtents(OpClass cls, size_t i) {
+  switch (cls) {
+    case OpClass::kMovement:
+      return i > 0;
+    case OpClass::kBuffer:
+    case OpClass::kParam:
+    case OpClass::kVar:
+    case OpClass::kConst:
+      return true;
+    default:
+      return false;
+  }
 }
 
 DType Demand::SourceType(const Node* n, size_t i, DType t) const {
@@ -51,6 +68,10 @@ DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType sourc
     }
     case OpClass::kWhere:
       return i == 0 ? kBool : t;
+    case OpClass::kStack:
+    case OpClass::kVectorize:
+    case OpClass::kCat:
+      return t.is_memory() ? source.type : t;
     case OpClass::kElementwise:
       // What is computed in integers stays so below the conversion; a constant has any type.
       if (IsFloatFunction(ops_[n->slot]->op) && t.is_float() && n->src(i)->op != "CONST") {
@@ -118,7 +139,9 @@ void Demand::FindAddresses() {
         continue;
     }
     bool good = true;
-    for (size_t i = first; i < last; ++i) good &= foreign_[n->src(i)->slot].weak;
+    for (size_t i = first; i < last; ++i) {
+      good &= foreign_[n->src(i)->slot].weak || IsInvalid(n->src(i));
+    }
     if (good) type = {kIndex.WithLanes(type.type.lanes()), true, type.type};
   }
 }
@@ -178,7 +201,6 @@ void Demand::FindLanes() {
 
 void Demand::Collect(std::span<const Node* const> roots) {
   std::vector<const Node*> stack(roots.begin(), roots.end());
-  std::vector<const Value*> values;
   // A slot is a node's number here only if the node is at that number.
   const auto is_new = [this](const Node* n) {
     return n->slot >= nodes_.size() || nodes_[n->slot] != n;
@@ -192,12 +214,7 @@ void Demand::Collect(std::span<const Node* const> roots) {
     for (size_t i = 0; i < n->num_srcs; ++i) {
       if (is_new(n->src(i))) stack.push_back(n->src(i));
     }
-    for (values.push_back(&n->arg); !values.empty();) {
-      const Value* v = values.back();
-      values.pop_back();
-      if (v->kind == Kind::kUOp) stack.push_back(v->node);
-      for (const Item& item : v->list()) values.push_back(&item.value);
-    }
+    ForEachNodeIn(n->arg, [&](const Node* s) { stack.push_back(s); });
   }
   std::sort(nodes_.begin(), nodes_.end(),
             [](const Node* a, const Node* b) { return a->id < b->id; });
@@ -210,6 +227,7 @@ bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagn
   ops_.resize(count);
   foreign_.resize(count);
   types_.resize(count);
+  is_data_.resize(count);
   // One look-up for each name.
   llvm::StringMap<const OpEntry*> ops;
   llvm::StringMap<std::optional<ForeignType>> named;
@@ -242,11 +260,17 @@ bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagn
 
   FindAddresses();
   if (is_lowered_) FindLanes();
-  for (const Node* root : roots) Request(root, TypeOf(root).type);
+  for (const Node* root : roots) {
+    Request(root, TypeOf(root).type);
+    is_data_[root->slot] = true;
+  }
   // Users stand behind their sources. What stands in an argument is used by who has the argument.
   for (size_t i = count; i-- > 0;) {
     const Node& n = *nodes_[i];
     if (n.in_arg && types_[i].empty()) Request(&n, foreign_[i].type);
+    for (size_t k = 0; k < n.num_srcs; ++k) {
+      if (!IsExtents(ops_[i]->cls, k)) is_data_[n.src(k)->slot] = true;
+    }
     for (const DType t : llvm::SmallVector<DType, 1>(types_[i])) {
       for (size_t k = 0; k < n.num_srcs; ++k) Request(n.src(k), SourceType(&n, k, t));
     }

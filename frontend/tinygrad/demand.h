@@ -39,6 +39,9 @@ class Demand {
     return foreign_[n->slot].type.is_memory() || (n->slot < memory_.size() && memory_[n->slot]);
   }
 
+  // Whether the node's value is needed, not only what it says about extents.
+  bool IsData(const Node* n) const { return is_data_[n->slot]; }
+
   // Whether the nodes are those of a lowered kernel.
   bool is_lowered() const { return is_lowered_; }
 
@@ -60,8 +63,12 @@ class Demand {
   std::vector<const OpEntry*> ops_;  // by slot, as the following
   std::vector<ForeignType> foreign_;
   std::vector<llvm::SmallVector<DType, 1>> types_;
+  std::vector<bool> is_data_;
   std::vector<bool> memory_;  // empty where types say it
 };
+
+// CONST Invalid: an undefined value of any type.
+bool IsInvalid(const Node* n);
 
 // Of one float, and so of an integer only by way of a conversion: sqrt, log2, recip.
 bool IsFloatFunction(Op op);

@@ -75,6 +75,38 @@ class GraphTranslator : public Translator {
     }
   }
 
+  const UOp* OtherPredicate(const Node& n, const UOp* u) override {
+    switch (demand_.OpOf(&n).cls) {
+      case OpClass::kSink:
+      case OpClass::kStore:
+      case OpClass::kAfter:
+        return nullptr;
+      case OpClass::kPass:
+        return PredicateOf(n.src(0));
+      case OpClass::kCopy: {
+        const UOp* predicate = PredicateOf(n.src(0));
+        return predicate && devices_.Moves(&n) ? CopyTo(n, predicate) : predicate;
+      }
+      case OpClass::kReduce: {
+        // Defined elements are reduced, so there is a result where there is one.
+        const UOp* predicate = PredicateOf(n.src(0));
+        return predicate && !ShapeOf(predicate).empty() ? Reduced(n, Op::kOr, predicate)
+                                                        : predicate;
+      }
+      case OpClass::kStack: {
+        Shape shape = ShapeOf(u);
+        shape.erase(shape.begin());
+        Nodes parts;
+        for (size_t i = 0; i < n.num_srcs; ++i) {
+          parts.push_back(EmitBroadcast(n, SourcePredicate(n, i), shape));
+        }
+        return Stacked(n, parts);
+      }
+      default:
+        return Translator::OtherPredicate(n, u);
+    }
+  }
+
   const UOp* BufferNode(const Node& n, DType t) {
     if (IsVariable(&n)) return Variable(n, t);
     const Buffer& buffer = buffers_.Of(&n);
@@ -168,7 +200,10 @@ class GraphTranslator : public Translator {
   // STORE(target, value) of newer versions, whose effect AFTER waits for.
   const UOp* Store(const Node& n) {
     if (n.num_srcs == 2 && BaseIsVariable(n.src(0))) return nullptr;  // a bind
+    if (n.num_srcs == 2 && IsUndefined(n.src(1))) return nullptr;     // it writes nothing
     const UOp *target = Source(n, 0, kVoid), *value = target ? Source(n, 1, kVoid) : nullptr;
+    value = Defined(n, PredicateOf(n.src(1)), value, target);
+    if (value && ShapeOf(value).empty()) value = EmitBroadcast(n, value, ShapeOf(target));
     return value ? Emit(n, Op::kAssign, target->dtype, {target, value}) : nullptr;
   }
 
@@ -177,10 +212,13 @@ class GraphTranslator : public Translator {
     if (!x || BaseIsVariable(n.src(0))) return x;
     Nodes effects;
     for (size_t i = 1; i < n.num_srcs; ++i) {
+      const Node& source = *n.src(i);
+      if (source.op == "STORE" && source.num_srcs == 2 && IsUndefined(source.src(1))) continue;
       const UOp* effect = Source(n, i, kVoid);
       if (!effect) return nullptr;
-      effects.push_back(effect);
+      if (!IsUnwritten(effect)) effects.push_back(effect);
     }
+    if (effects.empty()) return x;
     // One that is overwritten as a whole is what was written.
     if (effects.size() == 1 && effects[0]->op == Op::kAssign && effects[0]->src(0) == x) {
       return effects[0];
@@ -215,41 +253,54 @@ class GraphTranslator : public Translator {
     if (!op || items[1].value.kind != Kind::kInt || n.num_srcs != 1) {
       return Fail(n, "expected one source and arg=(Ops.ADD, number of axes)");
     }
+    return Reduced(n, *op, DefinedForReduce(n, *op, x));
+  }
+  const UOp* Reduced(const Node& n, Op op, const UOp* x) {
     if (!x) return nullptr;
     Shape shape = ShapeOf(x);
-    const int64_t count = items[1].value.number;
+    const int64_t count = n.arg.list()[1].value.number;
     if (count < 0 || static_cast<size_t>(count) > shape.size()) return Fail(n, "too many axes");
-    std::vector<int64_t> words{static_cast<int64_t>(*op), count};
+    std::vector<int64_t> words{static_cast<int64_t>(op), count};
     for (int64_t i = 0; i < count; ++i) words.push_back(i);
     const Attr attr = ctx_.MakeAttr(Op::kReduceAxis, words);
     const UOp* u = Emit(n, Op::kReduceAxis, x->dtype, {x}, attr);
     shape.erase(shape.begin(), shape.begin() + count);
-    return u ? EmitReshape(n, u, shape) : nullptr;
+    return EmitReshape(n, u, shape);
   }
 
-  // STACK of newer versions: the sources along a new first axis. Of extents it has no value: who
-  // has them looks at the sources.
+  // STACK of newer versions: the sources along a new first axis. As a list of extents it has no
+  // value: who has them looks at the sources.
   const UOp* Stack(const Node& n, DType t) {
-    if (t.is_index() || t.is_void()) return nullptr;
-    const UOp* all = nullptr;
-    const UOp* yes = b_.Bool(true);
+    if (t.is_void() || !demand_.IsData(&n)) return nullptr;
+    Nodes parts;
+    std::optional<Shape> shape;
     for (size_t i = 0; i < n.num_srcs; ++i) {
-      const UOp* x = Source(n, i, t);
-      if (!x) return nullptr;
-      Shape shape = ShapeOf(x);
+      parts.push_back(IsUndefined(n.src(i)) ? Zero(t) : Source(n, i, t));
+      if (!parts.back()) return nullptr;
+      if (!shape && !IsUndefined(n.src(i))) shape = ShapeOf(parts.back());
+    }
+    for (size_t i = 0; i < n.num_srcs; ++i) {
+      if (IsUndefined(n.src(i))) parts[i] = EmitBroadcast(n, parts[i], *shape);
+    }
+    return Stacked(n, parts);
+  }
+  const UOp* Stacked(const Node& n, const Nodes& parts) {
+    const UOp* all = nullptr;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (!parts[i]) return nullptr;
+      const DType t = parts[i]->dtype;
+      Shape shape = ShapeOf(parts[i]);
       shape.insert(shape.begin(), 1);
       // The place of axis 0 is taken by padding; what is padded is told by a padded `true`, since
       // adding zeros would lose the sign of zeros.
       std::vector<int64_t> words{static_cast<int64_t>(shape.size()), static_cast<int64_t>(i),
-                                 static_cast<int64_t>(n.num_srcs - 1 - i)};
+                                 static_cast<int64_t>(parts.size() - 1 - i)};
       words.resize(1 + 2 * shape.size());
       const Attr attr = ctx_.MakeAttr(Op::kPad, words);
-      const UOp* part = Emit(n, Op::kPad, t, {EmitReshape(n, x, shape)}, attr);
-      const UOp* ones = part ? EmitReshape(n, yes, Shape(shape.size(), 1)) : nullptr;
-      if (!ones) return nullptr;
-      const UOp* here = Emit(n, Op::kPad, kBool, {EmitDims(n, Op::kExpand, ones, shape)}, attr);
-      if (!here) return nullptr;
+      const UOp* part = Emit(n, Op::kPad, t, {EmitReshape(n, parts[i], shape)}, attr);
+      const UOp* here = Emit(n, Op::kPad, kBool, {EmitBroadcast(n, b_.Bool(true), shape)}, attr);
       all = all ? Emit(n, Op::kWhere, t, {here, part, all}) : part;
+      if (!all) return nullptr;
     }
     return all;
   }
@@ -267,10 +318,14 @@ class GraphTranslator : public Translator {
     for (size_t i = 0; i < results.size(); ++i) {
       const Node& n = *results[i];
       const UOp* u = ValueOf(&n, demand_.TypeOf(&n).type);
+      if (IsUndefined(&n)) return Refuse(n, "an output that is Invalid everywhere");
       if (!u) return Refuse(n, "it has no value that could be an output");
       const auto named = directives_.outputs.find(static_cast<int64_t>(i));
       std::string target;
+      if (n.op == "AFTER" && IsUnwritten(u)) continue;  // nothing is written
       if (!IsEffect(u) || named != directives_.outputs.end()) {
+        u = Defined(n, PredicateOf(&n), u, Zero(u->dtype));
+        if (!u) return false;
         if (u->dtype.is_index()) u = Emit(n, Op::kCast, kI64, {u});
         const NamedBuffer* names = named != directives_.outputs.end() ? &named->second : nullptr;
         target = names ? names->name : "out" + std::to_string(anonymous++);
@@ -298,6 +353,12 @@ class GraphTranslator : public Translator {
   static bool IsEffect(const UOp* u) {
     while (IsMovement(u->op)) u = u->src(0);
     return u->op == Op::kAssign || u->op == Op::kAfter;
+  }
+
+  // Whether it is a buffer as it was before.
+  static bool IsUnwritten(const UOp* u) {
+    while (IsMovement(u->op)) u = u->src(0);
+    return u->op == Op::kBuffer;
   }
 
   static bool CanDeclare(const Dim& d) { return !d.is_symbolic() || d.symbol()->op == Op::kVar; }

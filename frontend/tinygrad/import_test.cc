@@ -306,6 +306,14 @@ TEST(ImportTest, Errors) {
          "t.repr:1:1: error: RESHAPE: expected a tuple of extents");
   starts(Op("BITCAST", "double", "None", Buffer(0, "float", 5)),
          "t.repr:1:1: error: BITCAST: from f32 to f64: the last axis does not divide by 2");
+  starts(Op("BITCAST", "void", "None", Buffer(0, "float", 5)),
+         "t.repr:1:1: error: BITCAST: from f32 to void");
+  starts(Op("BITCAST", "void.ptr(4)", "None", Buffer(0, "float", 5)),
+         "t.repr:1:1: error: BITCAST: from f32 to ptr<void, 4>");
+  starts(Op("NEG", "float.ptr(-2)", "None", Buffer(0, "float", 5)),
+         "t.repr:1:14: error: unknown type 'dtypes.float.ptr'");
+  starts(Op("ADD", "bool", "None", Const("bool", "Invalid") + ", " + Const("bool", "True")),
+         "t.repr:1:1: error: ADD: an output that is Invalid everywhere");
   starts("# tg: param w = 4 [3] file(\"a\", \"b\")\n" + Buffer(0, "float", 5),
          "t.repr:1:2: error: directive: there is no buffer with number 4");
   starts("# tg: input w = 0 [3]\n" + Buffer(0, "float", 5),

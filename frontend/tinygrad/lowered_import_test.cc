@@ -239,6 +239,74 @@ TEST(LoweredImportTest, BarriersThatNobodyPrinted) {
   EXPECT_EQ(count(alone, "= scratch "), 1u) << alone;
 }
 
+// What is Invalid in part is an address, or is stored, under the condition that the rest is
+// defined.
+TEST(LoweredImportTest, PredicatesOfInvalidValues) {
+  const std::string invalid = "UOp(Ops.CONST, dtypes.bool, arg=Invalid, src=())";
+  const std::string holds = Op("CMPLT", "bool", "None", Gidx() + ", " + Number("5"));
+  const auto where = [&](const std::string& yes, const std::string& no) {
+    return Op("WHERE", "int", "None", holds + ", " + yes + ", " + no);
+  };
+  const auto stored = [&](const std::string& value) {
+    const std::string body = Body(SinkOf(Stores(At(Data(0, 8), Gidx()), value)));
+    return body.substr(0, body.find("= store"));
+  };
+  const std::string begin = R"(  %0 = define_global {arg = 0} : ptr<i32, 8>
+  %1 = const 8 : index
+  %2 = special %1 {name = grid0} : index
+)";
+  EXPECT_EQ(stored(Op("ADD", "int", "None", where(Number("7"), invalid) + ", " + Number("1"))),
+            begin + R"(  %3 = const 5 : index
+  %4 = cmplt %2, %3 : bool
+  %5 = index %0, %2, %4 : ptr<i32, 8>
+  %6 = const 7 : i32
+  %7 = const 1 : i32
+  %8 = add %6, %7 : i32
+  %9 )");
+  EXPECT_EQ(stored(where(invalid, Number("7"))), begin + R"(  %3 = const 5 : index
+  %4 = cmplt %2, %3 : bool
+  %5 = const true : bool
+  %6 = cmpne %4, %5 : bool
+  %7 = index %0, %2, %6 : ptr<i32, 8>
+  %8 = const 7 : i32
+  %9 )");
+  EXPECT_EQ(stored(Op("NEG", "bool", "None", invalid)), begin + R"(  %3 = const false : bool
+  %4 = index %0, %2, %3 : ptr<i32, 8>
+  %5 = const 0 : i32
+  %6 )");
+  const std::string index =
+      Op("MUL", "int", "None", where(Gidx(), invalid) + ", " + where(Number("2"), invalid));
+  EXPECT_EQ(stored(Op("LOAD", "int", "None", At(Data(1, 16), index))),
+            begin + R"(  %3 = index %0, %2 : ptr<i32, 8>
+  %4 = define_global {arg = 1} : ptr<i32, 16>
+  %5 = const 2 : index
+  %6 = mul %2, %5 : index
+  %7 = const 5 : index
+  %8 = cmplt %2, %7 : bool
+  %9 = index %4, %6, %8 : ptr<i32, 16>
+  %10 = load %9 : i32
+  %11 )");
+  // Of lanes each is defined or not; a reduction takes those that are.
+  const std::string lanes = Op("STACK", "int", "None", Number("7") + ", " + invalid);
+  EXPECT_EQ(stored(At(lanes, Number("1"))), begin + R"(  %3 = const true : bool
+  %4 = const false : bool
+  %5 = vectorize %3, %4 : boolx2
+  %6 = gep %5 {lanes = [1]} : bool
+  %7 = index %0, %2, %6 : ptr<i32, 8>
+  %8 = const 7 : i32
+  %9 = const 0 : i32
+  %10 = vectorize %8, %9 : i32x2
+  %11 = gep %10 {lanes = [1]} : i32
+  %12 )");
+  const std::string range = Op("RANGE", "int", "(1, AxisType.REDUCE)", Number("4"));
+  const std::string inner = Op("WHERE", "int", "None",
+                               Op("CMPLT", "bool", "None", "x1:=" + range + ", " + Number("2")) +
+                                   ", " + Number("7") + ", " + invalid);
+  const std::string most = stored(Op("REDUCE", "int", "(Ops.MAX, 0)", inner + ", x1"));
+  EXPECT_NE(most.find("reduce %6, %4 {op = or} : bool"), std::string::npos) << most;
+  EXPECT_NE(most.find("= const -2147483648 : i32"), std::string::npos) << most;
+}
+
 TEST(LoweredImportTest, ErrorsOfNewerKernels) {
   const auto fails = [](const std::string& value, const std::string& message) {
     const std::string result = Import(SinkOf(Stores(At(Data(0, 8), Gidx()), value)));

@@ -50,7 +50,9 @@ const UOp* LoweredTranslator::VConst(const Node& n, DType t) {
 const UOp* LoweredTranslator::Gather(const Node& n, DType t, Op op) {
   Nodes srcs;
   for (size_t i = 0; i < n.num_srcs; ++i) {
-    const UOp* s = Source(n, i, t.is_memory() ? t : t.WithLanes(1));
+    const bool undefined = IsUndefined(n.src(i)) && !t.is_memory();
+    const UOp* s =
+        undefined ? Zero(t.WithLanes(1)) : Source(n, i, t.is_memory() ? t : t.WithLanes(1));
     if (!s) return nullptr;
     srcs.push_back(s);
   }
@@ -76,6 +78,41 @@ const UOp* LoweredTranslator::Gep(const Node& n, DType t) {
     words.push_back(item.value.number);
   }
   return Emit(n, Op::kGep, t, {x}, ctx_.MakeAttr(Op::kGep, words));
+}
+
+// Addresses and stores take the predicates of what they are made of as gates.
+const UOp* LoweredTranslator::OtherPredicate(const Node& n, const UOp* u) {
+  const UOp* first = n.num_srcs > 0 ? PredicateOf(n.src(0)) : nullptr;
+  const DType t(Scalar::kBool, u->dtype.lanes());
+  const bool is_vector = first && first->dtype.lanes() > 1;
+  switch (demand_.OpOf(&n).cls) {
+    case OpClass::kSink:
+    case OpClass::kStore:
+    case OpClass::kMovement:
+      return nullptr;
+    case OpClass::kIndex:
+      if (!first || !is_vector) return first;
+      return Emit(n, Op::kGep, kBool, {first}, u->attr);
+    case OpClass::kGep:
+      if (!first || !is_vector) return first;
+      return Emit(n, Op::kGep, t, {first}, u->attr);
+    case OpClass::kReduce:
+      return first ? Reduced(n, Op::kOr, is_vector ? t : kBool, first) : nullptr;
+    case OpClass::kVectorize:
+    case OpClass::kStack: {
+      Nodes lanes;
+      for (size_t i = 0; i < n.num_srcs; ++i) lanes.push_back(SourcePredicate(n, i));
+      return Emit(n, Op::kVectorize, t, {lanes.data(), lanes.size()});
+    }
+    case OpClass::kLoad:
+      // An alternative that is Invalid everywhere is none.
+      for (size_t i = 0; i < n.num_srcs; ++i) {
+        if (PredicateOf(n.src(i))) return Translator::OtherPredicate(n, u);
+      }
+      return nullptr;
+    default:
+      return Translator::OtherPredicate(n, u);
+  }
 }
 
 // INDEX of a value in newer versions: one of its lanes.

@@ -1,4 +1,6 @@
 // LoweredTranslator: coordinates, loops, accumulators and the order of effects.
+#include <iterator>
+
 #include "frontend/tinygrad/lowered_translator.h"
 #include "ir/walk.h"
 
@@ -60,6 +62,17 @@ bool LoweredTranslator::RangeSources(const Node& n, size_t first, Nodes* nodes) 
   return true;
 }
 
+// The loops around the ASSIGN of an accumulator may be printed behind its DEFINE_ACC, which sets it
+// in each of their iterations.
+std::vector<const Node*> LoweredTranslator::Prerequisites(const Node& n) const {
+  const Node* assign = n.op == "DEFINE_ACC" ? open_.AssignOf(&n) : nullptr;
+  std::vector<const Node*> ranges;
+  if (!assign) return ranges;
+  llvm::copy_if(open_.Of(assign), std::back_inserter(ranges),
+                [](const Node* s) { return s->op == "RANGE"; });
+  return ranges;
+}
+
 // DEFINE_ACC(initial value, ranges...): an element of memory, which is set once in every
 // iteration of the loops around; its value is what is in it in an iteration of `ranges`.
 const UOp* LoweredTranslator::DefineAcc(const Node& n, DType t) {
@@ -100,9 +113,13 @@ const UOp* LoweredTranslator::Reduce(const Node& n, DType t) {
       items.size() == 2 && items[1].value.kind == Kind::kInt && items[1].value.number == 0;
   const auto op = ReduceOpOf(is_pair ? items[0].value : n.arg);
   if (!op) return Fail(n, "expected the op of a reduction");
-  Nodes srcs{Source(n, 0, t)};
-  if (!srcs[0] || !RangeSources(n, 1, &srcs)) return nullptr;
-  const Attr attr = ctx_.MakeAttr(Op::kReduce, {static_cast<int64_t>(*op)});
+  return Reduced(n, *op, t, DefinedForReduce(n, *op, Source(n, 0, t)));
+}
+
+const UOp* LoweredTranslator::Reduced(const Node& n, Op op, DType t, const UOp* x) {
+  Nodes srcs{x};
+  if (!x || !RangeSources(n, 1, &srcs)) return nullptr;
+  const Attr attr = ctx_.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)});
   // Lanes first.
   if (srcs[0]->dtype != t && srcs.size() > 1) {
     srcs[0] = Emit(n, Op::kReduce, t, {srcs[0]}, attr);

@@ -65,22 +65,20 @@ const UOp* LoweredTranslator::Parameter(const Node& n, DType t) {
   return scratch;
 }
 
-// Element source 1 of memory source 0, under `gate` (null: always) and under the condition of
-// WHERE(condition, index, Invalid).
+// Element source 1 of memory source 0, under `gate` (null: always) and where the index is defined.
 const UOp* LoweredTranslator::ElementOf(const Node& n, const UOp* gate) {
-  const UOp *memory = Place(n), *index = memory ? Source(n, 1, kIndex) : nullptr;
+  const UOp* memory = Place(n);
+  if (!memory) return nullptr;
+  const bool nowhere = n.num_srcs > 1 && IsUndefined(n.src(1));
+  const UOp* index = nowhere ? b_.Index(0) : Source(n, 1, kIndex);
   if (!index) return nullptr;
   index = AsIndex(index);
   const bool is_image = memory->dtype.is_image();
   if (!memory->dtype.is_memory() || (is_image && index->dtype.lanes() % 2)) {
     return Fail(n, "its source is no memory that this indexes");
   }
-  const Node& guard = *n.src(1);
-  if (guard.op == "WHERE" && guard.num_srcs == 3 && IsInvalid(guard.src(2))) {
-    const UOp* holds = Source(guard, 0, kBool);
-    if (!holds) return nullptr;
-    gate = gate ? b_.And(gate, holds) : holds;
-  }
+  gate = Both(n, gate, nowhere ? b_.Bool(false) : PredicateOf(n.src(1)));
+  if (failed()) return nullptr;
   const int lanes = is_image ? index->dtype.lanes() / 2 : index->dtype.lanes();
   const DType t = memory->dtype.WithLanes(lanes);
   const UOp* u = gate ? Emit(n, Op::kIndex, t, {memory, index, gate})
@@ -117,9 +115,9 @@ const UOp* LoweredTranslator::Address(const Node& n, DType t, size_t first_extra
   if (address->op != Op::kIndex) return Fail(n, "its address is no INDEX");
   Nodes srcs(address->srcs().begin(), address->srcs().end()), tokens;
   const auto add_condition = [&](const UOp* condition) {
-    if (srcs.size() > 2 && srcs[2] != condition) condition = b_.And(srcs[2], condition);
+    condition = Both(n, srcs.size() > 2 ? srcs[2] : nullptr, condition);
     srcs.resize(2);
-    srcs.push_back(condition);
+    if (condition) srcs.push_back(condition);
   };
   for (size_t i = first_extra; i < n.num_srcs; ++i) {
     const Node* extra = n.src(i);
@@ -140,6 +138,7 @@ const UOp* LoweredTranslator::Address(const Node& n, DType t, size_t first_extra
     if (!condition) return nullptr;
     add_condition(condition);
   }
+  if (failed()) return nullptr;
   srcs[0] = b_.After(srcs[0], {tokens.data(), tokens.size()});
   return Emit(n, Op::kIndex, address->dtype, {srcs.data(), srcs.size()});
 }
@@ -152,16 +151,28 @@ const UOp* LoweredTranslator::Load(const Node& n, DType t) {
                      : Emit(n, Op::kLoad, t, {address});
 }
 
+// The address, under one more condition.
+const UOp* LoweredTranslator::Under(const Node& n, const UOp* condition, const UOp* address) {
+  if (!condition || !address) return address;
+  const UOp* gate = Both(n, address->num_srcs > 2 ? address->src(2) : nullptr, condition);
+  return gate ? Emit(n, Op::kIndex, address->dtype, {address->src(0), address->src(1), gate})
+              : nullptr;
+}
+
 // Ends the loops around it.
 const UOp* LoweredTranslator::Store(const Node& n) {
-  const UOp *address = Address(n, kVoid, 2, nullptr),
-            *value = address ? Source(n, 1, kVoid) : nullptr;
+  const UOp* address = Address(n, kVoid, 2, nullptr);
+  if (!address) return nullptr;
+  const bool nothing = n.num_srcs > 1 && IsUndefined(n.src(1));
+  const DType element(address->dtype.value_scalar(), address->dtype.lanes());
+  const UOp* value = nothing ? Zero(element) : Source(n, 1, kVoid);
   if (!value) return nullptr;
   const auto gate = gates_.find(address);
   if (gate != gates_.end()) {
     const Nodes srcs{address->src(0), address->src(1), gate->second.condition};
     address = Emit(n, Op::kIndex, address->dtype, {srcs.data(), srcs.size()});
   }
+  address = Under(n, nothing ? b_.Bool(false) : PredicateOf(n.src(1)), address);
   const UOp* store = address ? Emit(n, Op::kStore, kVoid, {address, value}) : nullptr;
   if (!store) return nullptr;
   if (gate != gates_.end()) {

@@ -27,6 +27,8 @@ class LoweredTranslator : public Translator {
  private:
   const UOp* Other(const Node& n, DType t) override;
   const UOp* AsValue(const Node& n, const UOp* u) override;
+  const UOp* OtherPredicate(const Node& n, const UOp* u) override;
+  std::vector<const Node*> Prerequisites(const Node& n) const override;
 
   // ---- Memory (lowered_memory.cc)
   const UOp* DefineGlobal(const Node& n);
@@ -42,6 +44,7 @@ class LoweredTranslator : public Translator {
   const UOp* Address(const Node& n, DType t, size_t first_extra, const UOp** alternative);
   const UOp* Load(const Node& n, DType t);
   const UOp* Store(const Node& n);
+  const UOp* Under(const Node& n, const UOp* condition, const UOp* address);
   const UOp* After(const Node& n, DType t);
   // The condition of an IF of instructions whose source 1 is the address that is stored to.
   bool ReadGate(const Node& n);
@@ -58,6 +61,7 @@ class LoweredTranslator : public Translator {
   const UOp* DefineAcc(const Node& n, DType t);
   const UOp* Assign(const Node& n, DType t);
   const UOp* Reduce(const Node& n, DType t);
+  const UOp* Reduced(const Node& n, Op op, DType t, const UOp* x);
   const UOp* End(const Node& n);
   const UOp* Group(const Node& n);
   const UOp* Barrier(const Node& n);

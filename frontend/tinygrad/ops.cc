@@ -43,7 +43,7 @@ std::optional<ForeignType> WithMethod(ForeignType t, const Value& call) {
   }
   if (call.is_call(".ptr")) {
     const Value* size = IntItem(call, 1);
-    if (!size || !t.type.is_value()) return std::nullopt;
+    if (!size || size->number < DType::kUnknownSize || !t.type.is_value()) return std::nullopt;
     AddrSpace space = AddrSpace::kGlobal;
     if (const Value* local = FindItem(call, "local"); local && local->number) {
       space = AddrSpace::kLocal;

@@ -24,6 +24,7 @@ std::optional<Dim> Translator::DimOf(const Value& v) {
 }
 
 const UOp* Translator::EmitDims(const Node& n, Op op, const UOp* x, const Shape& shape) {
+  if (!x) return nullptr;
   std::vector<int64_t> words{static_cast<int64_t>(shape.size())}, known;
   Nodes srcs{x};
   for (const Dim& d : shape) {
@@ -40,6 +41,7 @@ const UOp* Translator::EmitDims(const Node& n, Op op, const UOp* x, const Shape&
 
 const UOp* Translator::EmitPairs(const Node& n, Op op, const UOp* x,
                                  const std::vector<std::pair<Dim, Dim>>& pairs) {
+  if (!x) return nullptr;
   std::vector<int64_t> words{static_cast<int64_t>(pairs.size())};
   Nodes srcs{x};
   for (const auto& [a, b] : pairs) {
@@ -52,10 +54,20 @@ const UOp* Translator::EmitPairs(const Node& n, Op op, const UOp* x,
 }
 
 const UOp* Translator::EmitReshape(const Node& n, const UOp* x, const Shape& shape) {
+  if (!x) return nullptr;
   if (ShapeOf(x) == shape) return x;
   // A buffer that is declared with this shape stands behind a reshape to tinygrad's flat one.
   if (x->op == Op::kReshape && ShapeOf(x->src(0)) == shape) return x->src(0);
   return EmitDims(n, Op::kReshape, x, shape);
+}
+
+const UOp* Translator::EmitBroadcast(const Node& n, const UOp* x, const Shape& shape) {
+  if (!x) return nullptr;
+  Shape ones = ShapeOf(x);
+  if (ones == shape || ones.size() > shape.size()) return x;
+  ones.insert(ones.begin(), shape.size() - ones.size(), 1);
+  x = EmitReshape(n, x, ones);
+  return x && ones != shape ? EmitDims(n, Op::kExpand, x, shape) : x;
 }
 
 bool Translator::Extents(const Node& n, size_t i, Shape* shape) {
@@ -114,12 +126,9 @@ bool Translator::Pairs(const Node& n, const UOp* x, std::vector<std::pair<Dim, D
   return true;
 }
 
-const UOp* Translator::Movement(const Node& n, DType t) {
-  const UOp* x = Source(n, 0, t);
+const UOp* Translator::Moved(const Node& n, const UOp* x) {
   if (!x) return nullptr;
   const Op op = demand_.OpOf(&n).op;
-  std::vector<int64_t> words{0};
-  Nodes srcs{x};
   if (op == Op::kReshape || op == Op::kExpand) {
     Shape shape;
     if (!Extents(n, 1, &shape)) return nullptr;
@@ -138,6 +147,7 @@ const UOp* Translator::Movement(const Node& n, DType t) {
     std::vector<std::pair<Dim, Dim>> pairs;
     return Pairs(n, x, &pairs) ? EmitPairs(n, op, x, pairs) : nullptr;
   }
+  std::vector<int64_t> words{0};
   const auto items = n.arg.list();
   for (size_t i = 0; i < items.size(); ++i) {
     const Value& v = items[i].value;
@@ -147,10 +157,11 @@ const UOp* Translator::Movement(const Node& n, DType t) {
     if (v.kind == Kind::kBool && v.number) words.push_back(static_cast<int64_t>(i));
   }
   words[0] = static_cast<int64_t>(words.size()) - 1;
-  return Emit(n, op, x->dtype, {srcs.data(), srcs.size()}, ctx_.MakeAttr(op, words));
+  return Emit(n, op, x->dtype, {x}, ctx_.MakeAttr(op, words));
 }
 
 const UOp* Translator::EmitView(const Node& n, const UOp* x, const Value& tracker) {
+  if (!x) return nullptr;
   auto views = ReadViews(tracker, [this](const Value& v) { return DimOf(v); });
   if (!views) return Fail(n, "expected arg=ShapeTracker(views=(View(...), ...))");
   if (!x->dtype.is_memory() && ShapeOf(x).empty()) {
@@ -222,8 +233,7 @@ const UOp* Translator::EmitConst(const Node& n, DType t) {
   const Shape& shape = views->back().shape;
   const auto is_masked = [](const View& view) { return view.has_mask && !view.mask.empty(); };
   if (std::none_of(views->begin(), views->end(), is_masked)) {
-    const UOp* ones = EmitReshape(n, c, Shape(shape.size(), 1));
-    return !ones || ShapeOf(ones) == shape ? ones : EmitDims(n, Op::kExpand, ones, shape);
+    return EmitBroadcast(n, c, shape);
   }
   return EmitView(n, c, n.src(0)->arg);
 }

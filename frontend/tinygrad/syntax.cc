@@ -23,6 +23,15 @@ const Item* Text::Keep(const Item* items, size_t count) {
   return kept;
 }
 
+void ForEachNodeIn(const Value& arg, llvm::function_ref<void(const Node*)> visit) {
+  std::vector<const Value*> stack;
+  for (const Value* v = &arg;; v = stack.back(), stack.pop_back()) {
+    if (v->kind == Kind::kUOp) visit(v->node);
+    for (const Item& item : v->list()) stack.push_back(&item.value);
+    if (stack.empty()) return;
+  }
+}
+
 namespace {
 
 // The value of hexadecimal digits text[at, at + count), or -1.

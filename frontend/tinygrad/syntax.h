@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tg::tinygrad {
 
@@ -108,6 +109,9 @@ class Text {
   std::vector<std::unique_ptr<Item[]>> chunks_;
   size_t used_ = 0, capacity_ = 0;
 };
+
+// Calls `visit` with each UOp in an argument, without those below it.
+void ForEachNodeIn(const Value& arg, llvm::function_ref<void(const Node*)> visit);
 
 // The value of a string: its text without quotes, escapes resolved.
 std::string Unquote(std::string_view quoted);

@@ -5,8 +5,6 @@
 
 namespace tg::tinygrad {
 
-bool IsInvalid(const Node* n) { return n->op == "CONST" && n->arg.is_name("Invalid"); }
-
 DType ValueType(DType t) { return t.is_image() ? DType(Scalar::kF32, t.lanes()) : t; }
 
 Translator::Translator(const Demand& demand, Module& module, Body& body, Diagnostics& diags)
@@ -45,12 +43,44 @@ void Translator::SetRoot(const Node& sink, UOpSpan roots) {
 }
 
 bool Translator::TranslateAll() {
-  for (const Node* n : demand_.nodes()) {
-    for (const DType t : demand_.Types(n)) {
-      const UOp* u = Translate(*n, ValueType(t));
-      if (failed_) return false;
-      values_[n->slot].push_back(u);
+  FindUndefined();
+  enum : uint8_t { kNew, kOpen, kDone };
+  std::vector<uint8_t> states(demand_.nodes().size(), kNew);
+  std::vector<const Node*> stack;
+  for (const Node* root : demand_.nodes()) {
+    stack.push_back(root);
+    while (!stack.empty()) {
+      const Node* n = stack.back();
+      uint8_t& state = states[n->slot];
+      if (state == kNew) {
+        state = kOpen;
+        const auto need = [&](const Node* s) {
+          if (states[s->slot] == kOpen) Fail(*n, "it needs a value that is computed from it");
+          if (states[s->slot] == kNew) stack.push_back(s);
+        };
+        for (size_t i = 0; i < n->num_srcs; ++i) need(n->src(i));
+        ForEachNodeIn(n->arg, need);
+        for (const Node* s : Prerequisites(*n)) need(s);
+        if (failed_) return false;
+        if (stack.back() != n) continue;
+      }
+      stack.pop_back();
+      if (state == kDone) continue;
+      state = kDone;
+      if (!TranslateTypes(*n)) return false;
     }
+  }
+  return true;
+}
+
+bool Translator::TranslateTypes(const Node& n) {
+  for (const DType t : demand_.Types(&n)) {
+    const UOp* u = IsUndefined(&n) ? nullptr : Translate(n, ValueType(t));
+    if (u && !undefined_.empty() && !predicates_.count(&n)) {
+      if (const UOp* predicate = FindPredicate(n, u)) predicates_[&n] = predicate;
+    }
+    if (failed_) return false;
+    values_[n.slot].push_back(u);
   }
   return true;
 }
@@ -72,9 +102,10 @@ const UOp* Translator::Source(const Node& n, size_t i, DType t) {
         n, "it has " + std::to_string(n.num_srcs) + " sources, but needs " + std::to_string(i + 1));
   }
   const UOp* u = ValueOf(n.src(i), demand_.SourceType(&n, i, t));
-  if (!u)
-    return Fail(
-        n, "source " + std::to_string(i) + ", a " + std::string(n.src(i)->op) + ", has no value");
+  if (!u) {
+    return Fail(n, "source " + std::to_string(i) + ", a " + std::string(n.src(i)->op) +
+                       (IsUndefined(n.src(i)) ? ", is Invalid" : ", has no value"));
+  }
   return AsValue(n, u);
 }
 
@@ -109,7 +140,8 @@ const UOp* Translator::Translate(const Node& n, DType t) {
     case OpClass::kCast:
       return Cast(n, t);
     case OpClass::kMovement:
-      return has_shapes_ ? Movement(n, t) : Other(n, t);
+      if (!has_shapes_) return Other(n, t);
+      return Moved(n, Source(n, 0, t));
     case OpClass::kReduceAxis:
       return ReduceAxis(n, t);
     case OpClass::kConst:
@@ -141,11 +173,7 @@ bool Translator::Broadcast(const Node& n, Nodes& srcs) {
     }
   }
   for (const UOp*& s : srcs) {
-    Shape shape = shapes_.Of(s);
-    if (shape.empty() || shape == target) continue;
-    shape.insert(shape.begin(), target.size() - shape.size(), 1);
-    s = EmitReshape(n, s, shape);
-    if (s && shape != target) s = EmitDims(n, Op::kExpand, s, target);
+    if (!shapes_.Of(s).empty()) s = EmitBroadcast(n, s, target);
     if (!s) return false;
   }
   return true;
@@ -199,8 +227,7 @@ const UOp* Translator::IntPower(const Node& n, DType t, const UOp* x, const UOp*
   }
   if (power || !has_shapes_) return power ? power : b_.ConstInt(t, 1);
   // x^0 has x's shape.
-  const UOp* one = EmitReshape(n, b_.ConstInt(t, 1), Shape(ShapeOf(x).size(), 1));
-  return one && ShapeOf(one) != ShapeOf(x) ? EmitDims(n, Op::kExpand, one, ShapeOf(x)) : one;
+  return EmitBroadcast(n, b_.ConstInt(t, 1), ShapeOf(x));
 }
 
 const UOp* Translator::Compare(const Node& n) {
@@ -214,11 +241,13 @@ const UOp* Translator::Compare(const Node& n) {
 }
 
 const UOp* Translator::Where(const Node& n, DType t) {
-  // The condition is for the INDEX that this is a source of.
-  if (n.num_srcs == 3 && IsInvalid(n.src(2))) return Source(n, 1, t);
   Nodes srcs;
   for (size_t i = 0; i < 3; ++i) {
-    const UOp* s = Source(n, i, t);
+    // Without shapes an arm that is defined everywhere stands for itself: it is an address or is
+    // stored under the predicate.
+    const bool undefined = i < n.num_srcs && IsUndefined(n.src(i));
+    if (undefined && !has_shapes_) return Source(n, i == 1 ? 2 : 1, t);
+    const UOp* s = undefined ? Zero(t) : Source(n, i, t);
     if (!s) return nullptr;
     srcs.push_back(s);
   }
@@ -229,6 +258,10 @@ const UOp* Translator::Where(const Node& n, DType t) {
 const UOp* Translator::Cast(const Node& n, DType t) {
   const UOp* x = Source(n, 0, t);
   if (!x || x->dtype == t) return x;
+  if (BitWidth(t.scalar()) == 0 || BitWidth(x->dtype.scalar()) == 0 ||
+      (t.is_memory() && x->dtype.is_value())) {
+    return Fail(n, "from " + x->dtype.ToString() + " to " + t.ToString());
+  }
   // A pointer to vectors is one to scalars here: how much moves is the access's type.
   if (x->dtype.is_memory()) {
     if (t.is_value() && x->dtype.value_scalar() != t.scalar()) {

@@ -19,6 +19,7 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "ir/text/diagnostic.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -33,8 +34,13 @@ class Translator {
 
   Translator(const Demand& demand, Module& module, Body& body, Diagnostics& diags);
 
-  // Every node that is needed. False after an error.
+  // Every node that is needed, sources first. False after an error.
   bool TranslateAll();
+  // Nodes that are translated before `n` though they are no sources of it.
+  virtual std::vector<const Node*> Prerequisites(const Node& n) const {
+    (void)n;
+    return {};
+  }
   // The body's sink over what `sink`'s sources became; false, with `error` at the source, where one
   // is not what `accepts` wants.
   bool SetRoot(const Node& sink, llvm::function_ref<bool(const UOp*)> accepts,
@@ -51,6 +57,10 @@ class Translator {
     (void)n;
     return u;
   }
+  // The predicate (see below) of an op that Other translated to `u`, from those of its sources:
+  // null where the op takes them into account itself. An error by default.
+  virtual const UOp* OtherPredicate(const Node& n, const UOp* u);
+
   // Source `i`, as `n` takes it when it is a `t`; null, with an error, where it has no value.
   const UOp* Source(const Node& n, size_t i, DType t);
   // The translation of a node as a `t`; null where there is none.
@@ -66,6 +76,11 @@ class Translator {
   }
   const UOp* EmitReshape(const Node& n, const UOp* x, const Shape& shape);
   const UOp* EmitDims(const Node& n, Op op, const UOp* x, const Shape& shape);
+  // Sources of one shape, as newer versions leave it to the reader.
+  bool Broadcast(const Node& n, Nodes& srcs);
+  // `x`, a scalar or of a shape that broadcasts to `shape`, as a `shape`.
+  const UOp* EmitBroadcast(const Node& n, const UOp* x, const Shape& shape);
+  const UOp* Zero(DType t) { return b_.ConstBits(t, 0); }
   // pad or shrink, by the pairs of its argument.
   const UOp* EmitPairs(const Node& n, Op op, const UOp* x,
                        const std::vector<std::pair<Dim, Dim>>& pairs);
@@ -79,6 +94,24 @@ class Translator {
   // `u`, an integer, as an index.
   const UOp* AsIndex(const UOp* u);
 
+  // ---- Invalid (invalid.cc). Some elements of a value may be undefined: those that are Invalid,
+  // and what is computed from them. A predicate says which are defined: a bool of the value's shape
+  // or a scalar, null where all are. A store does not write the others.
+
+  // Whether all elements are undefined, of whatever type: such a node is not translated.
+  bool IsUndefined(const Node* n) const {
+    return n->slot < undefined_.size() && undefined_[n->slot];
+  }
+  const UOp* PredicateOf(const Node* n) const { return predicates_.lookup(n); }
+  // The predicate of source `i` as a bool, also where it is constant.
+  const UOp* SourcePredicate(const Node& n, size_t i);
+  // Where both hold; null: always.
+  const UOp* Both(const Node& n, const UOp* a, const UOp* b);
+  const UOp* Not(const Node& n, const UOp* a);
+  // `x` where the predicate holds, `other` elsewhere.
+  const UOp* Defined(const Node& n, const UOp* predicate, const UOp* x, const UOp* other);
+  // `x`, the value of source 0, as what a reduction takes: undefined elements do not count.
+  const UOp* DefinedForReduce(const Node& n, Op op, const UOp* x);
   // Reports at the node and returns null.
   std::nullptr_t Fail(const Node& n, const std::string& message);
   bool Refuse(const Node& n, const std::string& message) {
@@ -105,24 +138,31 @@ class Translator {
   const UOp* Cast(const Node& n, DType t);
   // BITCAST to a type of another size: the last axis of x gets as much shorter or longer.
   const UOp* BitcastResized(const Node& n, const UOp* x, DType t);
-  const UOp* Movement(const Node& n, DType t);
+  // The movement of `n`, applied to `x`.
+  const UOp* Moved(const Node& n, const UOp* x);
   const UOp* ReduceAxis(const Node& n, DType t);
   const UOp* DefineVar(const Node& n, DType t);
-  // Sources of one shape, as newer versions leave it to the reader.
-  bool Broadcast(const Node& n, Nodes& srcs);
   // The extents of an argument (`items`), or of source `i`.
   bool Extents(const Node& n, size_t i, Shape* shape);
   bool Pairs(const Node& n, const UOp* x, std::vector<std::pair<Dim, Dim>>* pairs);
+  // As each of the types that are wanted.
+  bool TranslateTypes(const Node& n);
+
+  void FindUndefined();
+  const UOp* FindPredicate(const Node& n, const UOp* u);
+  const UOp* WherePredicate(const Node& n);
+  const UOp* CastPredicate(const Node& n, const UOp* u);
+  const UOp* MovedPredicate(const Node& n);
 
   ShapeMap shapes_;
   bool failed_ = false;
   std::vector<llvm::SmallVector<const UOp*, 1>> values_;  // by slot, like Demand::Types
+  std::vector<bool> undefined_;                           // by slot; empty where nothing is Invalid
+  llvm::DenseMap<const Node*, const UOp*> predicates_;
 };
 
 // The op of an argument like Ops.ADD, if it can stand in a reduction.
 std::optional<Op> ReduceOpOf(const Value& v);
-// CONST Invalid: what stands for an address behind a condition that does not hold.
-bool IsInvalid(const Node* n);
 // The type of a value of type `t`: images hold floats.
 DType ValueType(DType t);
 

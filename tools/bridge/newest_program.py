@@ -4,6 +4,7 @@ import hashlib
 import os
 from dataclasses import dataclass, replace
 
+from tinygrad.dtype import Invalid
 from tinygrad.helpers import NOOPT
 from tinygrad.renderer import Estimates
 from tinygrad.uop.ops import KernelInfo, Ops, ParamArg, ProgramInfo, UOp
@@ -51,8 +52,14 @@ class Step(KernelInfo):
 
 def read_before(sink, buffers):
     """Those that are read, or written in part: not only the target of STOREs as a whole."""
-    whole, found = set(buffers), set()
+    whole, found, invalid = set(buffers), set(), set()
     for u in sink.toposort(enter_calls=False):
+        # What is Invalid in part is stored in part.
+        if (u.op is Ops.CONST and u.arg is Invalid) or any(s in invalid for s in u.src):
+            if u.op is Ops.STORE:
+                found.add(u.src[0].buf_uop)
+            elif u.op is not Ops.AFTER:
+                invalid.add(u)
         for i, s in enumerate(u.src):
             if s not in whole:
                 continue
