@@ -158,8 +158,8 @@ void Buffers::FindUses(const Demand& demand, std::span<const KernelUse> kernels)
     // What a kernel writes, it may read as well.
     bool in_place = false;
     if (cls == OpClass::kKernel && num_kernels < kernels.size()) {
-      const Kernel* kernel = kernels[num_kernels++].kernel;
-      in_place = kernel && SlotsOf(*kernel)[0].read;
+      const KernelUse& use = kernels[num_kernels++];
+      in_place = use.kernel && SlotsOf(use)[0].read;
     }
     for (size_t i = 0; i < n.num_srcs; ++i) {
       const auto& number = number_[n.src(i)->slot];

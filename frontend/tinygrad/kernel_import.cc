@@ -145,9 +145,9 @@ bool ImportKernel(const Text& text, const Node* root, std::span<const Node* cons
     diags.Error(root->loc, std::string(root->op) + ": expected the SINK of a kernel");
     return false;
   }
-  const bool good = demand.is_lowered()
-                        ? ImportLowered(demand, *root, instructions, module, *kernel, diags)
-                        : AstTranslator(demand, module, *kernel, diags).Run(*root);
+  const bool good = demand.is_lowered() ? ImportLowered(demand, *root, instructions, module,
+                                                        *kernel, &use->kept_slots, diags)
+                                        : AstTranslator(demand, module, *kernel, diags).Run(*root);
   if (!good) return false;
   use->kernel = kernel.get();
   for (const UOp* u : PostOrder(kernel->body.root)) {
@@ -158,24 +158,25 @@ bool ImportKernel(const Text& text, const Node* root, std::span<const Node* cons
   return true;
 }
 
-std::map<int64_t, SlotUse> SlotsOf(const Kernel& kernel) {
+std::map<int64_t, SlotUse> SlotsOf(const KernelUse& use) {
   std::map<int64_t, SlotUse> slots;
   const auto memory = [](const UOp* u) {
     while (u->op != Op::kDefineGlobal && u->num_srcs > 0) u = u->src(0);
     return u;
   };
-  for (const UOp* u : PostOrder(kernel.body.root)) {
+  for (const UOp* u : PostOrder(use.kernel->body.root)) {
     if (u->op == Op::kDefineGlobal) slots[u->word()].type = u->dtype;
     if (u->op != Op::kLoad && u->op != Op::kStore) continue;
     const UOp* m = memory(u->src(0));
     if (m->op != Op::kDefineGlobal) continue;
     (u->op == Op::kLoad ? slots[m->word()].read : slots[m->word()].written) = true;
   }
+  for (const int64_t slot : use.kept_slots) slots[slot].read = true;
   return slots;
 }
 
 void RunAlone(const KernelUse& use, Module& module) {
-  const std::map<int64_t, SlotUse> slots = SlotsOf(*use.kernel);
+  const std::map<int64_t, SlotUse> slots = SlotsOf(use);
   auto graph = std::make_unique<Graph>();
   graph->name = "main";
   Builder b(*graph->body.context);

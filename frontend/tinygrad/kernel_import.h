@@ -18,6 +18,7 @@ namespace tg::tinygrad {
 struct KernelUse {
   const Kernel* kernel = nullptr;  // null: it copies its operand 1
   std::vector<std::string> vars;
+  std::vector<int64_t> kept_slots;  // where it leaves what a value that is Invalid would overwrite
 };
 
 // The instructions that the text is a list of, or the sources of its LINEAR, up to the SINK, which
@@ -27,12 +28,12 @@ std::vector<const Node*> InstructionsOf(const Text& text);
 // Whether this root was printed from a kernel, not from a graph.
 bool IsKernelRoot(const Text& text, const Node* root);
 
-// What a kernel does with its slots.
+// What a kernel does with its slots. What is kept in part counts as read.
 struct SlotUse {
   DType type;
   bool read = false, written = false;
 };
-std::map<int64_t, SlotUse> SlotsOf(const Kernel& kernel);
+std::map<int64_t, SlotUse> SlotsOf(const KernelUse& use);
 
 // The kernel whose SINK or PROGRAM is `root`. `instructions`: see InstructionsOf. False after an
 // error.

@@ -137,7 +137,7 @@ const UOp* LoweredTranslator::Other(const Node& n, DType t) {
 
 bool ImportLowered(const Demand& demand, const Node& sink,
                    std::span<const Node* const> instructions, Module& module, Kernel& kernel,
-                   Diagnostics& diags) {
+                   std::vector<int64_t>* kept_slots, Diagnostics& diags) {
   bool has_lanes = false, unrolls = false;
   for (const Node* n : demand.nodes()) {
     const OpClass c = demand.OpOf(n).cls;
@@ -145,7 +145,10 @@ bool ImportLowered(const Demand& demand, const Node& sink,
     has_lanes |= demand.TypeOf(n).type.lanes() > 1;
   }
   kernel.stage = has_lanes && !unrolls ? Stage::kExpanded : Stage::kLowered;
-  return LoweredTranslator(demand, instructions, module, kernel, diags).Run(sink);
+  LoweredTranslator translator(demand, instructions, module, kernel, diags);
+  const bool good = translator.Run(sink);
+  *kept_slots = translator.kept_slots();
+  return good;
 }
 
 }  // namespace tg::tinygrad

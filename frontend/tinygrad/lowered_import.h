@@ -2,7 +2,9 @@
 #ifndef TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_
 #define TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "frontend/tinygrad/demand.h"
 #include "ir/module.h"
@@ -12,10 +14,10 @@ namespace tg::tinygrad {
 
 // Fills the kernel's body and stage: lowered, or expanded where lanes are vectors already.
 // `instructions`: those of the list that the text is, if it is one, where newer versions keep the
-// conditions of stores. False after an error.
+// conditions of stores. `kept_slots`: see KernelUse. False after an error.
 bool ImportLowered(const Demand& demand, const Node& sink,
                    std::span<const Node* const> instructions, Module& module, Kernel& kernel,
-                   Diagnostics& diags);
+                   std::vector<int64_t>* kept_slots, Diagnostics& diags);
 
 }  // namespace tg::tinygrad
 

@@ -172,7 +172,11 @@ const UOp* LoweredTranslator::Store(const Node& n) {
     const Nodes srcs{address->src(0), address->src(1), gate->second.condition};
     address = Emit(n, Op::kIndex, address->dtype, {srcs.data(), srcs.size()});
   }
-  address = Under(n, nothing ? b_.Bool(false) : PredicateOf(n.src(1)), address);
+  if (const UOp* predicate = nothing ? b_.Bool(false) : PredicateOf(n.src(1))) {
+    address = Under(n, predicate, address);
+    const UOp* memory = address ? MemoryOf(address) : nullptr;
+    if (memory && memory->op == Op::kDefineGlobal) kept_slots_.push_back(memory->word());
+  }
   const UOp* store = address ? Emit(n, Op::kStore, kVoid, {address, value}) : nullptr;
   if (!store) return nullptr;
   if (gate != gates_.end()) {

@@ -164,7 +164,7 @@ class ScheduleImport {
       Write(*slots[0], Copied(*slots[0], slots[1]->now));
       return true;
     }
-    const auto uses = SlotsOf(*use.kernel);
+    const auto uses = SlotsOf(use);
     std::vector<const UOp*> operands;
     for (size_t i = 0; i < slots.size(); ++i) {
       const auto it = uses.find(static_cast<int64_t>(i));
