@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "frontend/tinygrad/buffers.h"
+#include "frontend/tinygrad/constant_sums.h"
 #include "frontend/tinygrad/devices.h"
 #include "frontend/tinygrad/extents.h"
 #include "frontend/tinygrad/translator.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace tg::tinygrad {
 namespace {
@@ -26,6 +28,13 @@ class GraphTranslator : public Translator {
         kernels_(kernels) {}
 
   bool Run(std::span<const Node* const> roots) {
+    for (const Node* n : demand_.nodes()) {
+      if (demand_.OpOf(n).cls != OpClass::kReduce) continue;
+      auto sum = FindConstantSum(*n);
+      if (!sum) continue;
+      for (const Node* s : sum->movements) skipped_.insert(s);
+      sums_[n] = *std::move(sum);
+    }
     if (!TranslateAll()) return false;
     std::vector<const Node*> results;
     for (const Node* root : roots) {
@@ -74,6 +83,8 @@ class GraphTranslator : public Translator {
         return Fail(n, "this op does not stand in a tensor graph");
     }
   }
+
+  bool IsSkipped(const Node& n) const override { return skipped_.contains(&n); }
 
   const UOp* OtherPredicate(const Node& n, const UOp* u) override {
     switch (demand_.OpOf(&n).cls) {
@@ -247,6 +258,7 @@ class GraphTranslator : public Translator {
 
   // REDUCE of newer versions: over the first axes, which go away.
   const UOp* Reduce(const Node& n, DType t) {
+    if (const auto sum = sums_.find(&n); sum != sums_.end()) return Sum(n, t, sum->second);
     const auto items = n.arg.list();
     const auto op = items.size() == 2 ? ReduceOpOf(items[0].value) : std::nullopt;
     const UOp* x = op ? Source(n, 0, t) : nullptr;
@@ -266,6 +278,43 @@ class GraphTranslator : public Translator {
     const UOp* u = Emit(n, Op::kReduceAxis, x->dtype, {x}, attr);
     shape.erase(shape.begin(), shape.begin() + count);
     return EmitReshape(n, u, shape);
+  }
+
+  // A sum of a constant: it times max(0, min(extent, upper...) - max(0, lower...)).
+  const UOp* Sum(const Node& n, DType t, const ConstantSum& sum) {
+    const Shape shape(sum.shape.begin(), sum.shape.end());
+    const auto emit = [&](Op op, const UOp* a, const UOp* b) -> const UOp* {
+      return a && b ? Emit(n, op, a->dtype, {a, b}) : nullptr;
+    };
+    // What is affine wraps to the right integer in the result's type.
+    const DType type = sum.count && t.is_int() ? t : kIndex;
+    const auto value_of = [&](const AffineExpr& e) {
+      const UOp* u = nullptr;
+      for (size_t k = 0; k < shape.size(); ++k) {
+        if (e.factors[k] == 0) continue;
+        Shape axis(shape.size(), 1);
+        axis[k] = shape[k];
+        const UOp* at = b_.Cast(b_.Iota(sum.shape[k]), type);
+        at = EmitBroadcast(n, EmitReshape(n, at, axis), shape);
+        if (e.factors[k] != 1) at = emit(Op::kMul, at, b_.ConstInt(type, e.factors[k]));
+        u = u ? emit(Op::kAdd, u, at) : at;
+      }
+      const UOp* number = b_.ConstInt(type, e.number);
+      return !u ? number : e.number == 0 ? u : emit(Op::kAdd, u, number);
+    };
+    const UOp* count = nullptr;
+    if (sum.count) {
+      count = value_of(*sum.count);
+    } else {
+      const UOp *first = b_.Index(0), *end = b_.Index(sum.extent);
+      for (const AffineExpr& e : sum.lower) first = emit(Op::kMax, first, value_of(e));
+      for (const AffineExpr& e : sum.upper) end = emit(Op::kMin, end, value_of(e));
+      count = emit(Op::kMax, emit(Op::kSub, end, first), b_.Index(0));
+    }
+    if (count && count->dtype != t) count = Emit(n, Op::kCast, t, {count});
+    const UOp* factor = EmitConst(*sum.constant, t);
+    if (factor && factor != b_.ConstInt(t, 1)) count = emit(Op::kMul, count, factor);
+    return EmitBroadcast(n, count, shape);
   }
 
   // STACK of newer versions: the sources along a new first axis. As a list of extents it has no
@@ -410,6 +459,8 @@ class GraphTranslator : public Translator {
   const Directives& directives_;
   const std::span<const KernelUse> kernels_;
   size_t num_kernels_ = 0;  // that were met so far
+  llvm::DenseMap<const Node*, ConstantSum> sums_;
+  llvm::DenseSet<const Node*> skipped_;  // between them and their constants
 };
 
 }  // namespace

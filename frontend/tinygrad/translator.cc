@@ -75,7 +75,8 @@ bool Translator::TranslateAll() {
 
 bool Translator::TranslateTypes(const Node& n) {
   for (const DType t : demand_.Types(&n)) {
-    const UOp* u = IsUndefined(&n) ? nullptr : Translate(n, ValueType(t));
+    const bool skipped = IsUndefined(&n) || IsSkipped(n);
+    const UOp* u = skipped ? nullptr : Translate(n, ValueType(t));
     if (u && !undefined_.empty() && !predicates_.count(&n)) {
       if (const UOp* predicate = FindPredicate(n, u)) predicates_[&n] = predicate;
     }

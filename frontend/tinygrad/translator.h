@@ -57,6 +57,11 @@ class Translator {
     (void)n;
     return u;
   }
+  // Whether a node is not translated, since who needs it does without.
+  virtual bool IsSkipped(const Node& n) const {
+    (void)n;
+    return false;
+  }
   // The predicate (see below) of an op that Other translated to `u`, from those of its sources:
   // null where the op takes them into account itself. An error by default.
   virtual const UOp* OtherPredicate(const Node& n, const UOp* u);
