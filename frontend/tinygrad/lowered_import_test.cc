@@ -286,7 +286,7 @@ TEST(LoweredImportTest, PredicatesOfInvalidValues) {
   %9 = index %4, %6, %8 : ptr<i32, 16>
   %10 = load %9 : i32
   %11 )");
-  // Of lanes each is defined or not; a reduction takes those that are.
+  // Each lane is defined or not; a reduction skips undefined values.
   const std::string lanes = Op("STACK", "int", "None", Number("7") + ", " + invalid);
   EXPECT_EQ(stored(At(lanes, Number("1"))), begin + R"(  %3 = const true : bool
   %4 = const false : bool

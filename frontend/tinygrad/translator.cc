@@ -244,8 +244,7 @@ const UOp* Translator::Compare(const Node& n) {
 const UOp* Translator::Where(const Node& n, DType t) {
   Nodes srcs;
   for (size_t i = 0; i < 3; ++i) {
-    // Without shapes an arm that is defined everywhere stands for itself: it is an address or is
-    // stored under the predicate.
+    // In a kernel the other arm is the value: an address or a store is gated by the predicate.
     const bool undefined = i < n.num_srcs && IsUndefined(n.src(i));
     if (undefined && !has_shapes_) return Source(n, i == 1 ? 2 : 1, t);
     const UOp* s = undefined ? Zero(t) : Source(n, i, t);
