@@ -213,6 +213,7 @@ class GraphTranslator : public Translator {
     if (n.num_srcs == 2 && BaseIsVariable(n.src(0))) return nullptr;  // a bind
     if (n.num_srcs == 2 && IsUndefined(n.src(1))) return nullptr;     // it writes nothing
     const UOp *target = Source(n, 0, kVoid), *value = target ? Source(n, 1, kVoid) : nullptr;
+    if (!value) return nullptr;
     value = Defined(n, PredicateOf(n.src(1)), value, target);
     if (value && ShapeOf(value).empty()) value = EmitBroadcast(n, value, ShapeOf(target));
     return value ? Emit(n, Op::kAssign, target->dtype, {target, value}) : nullptr;
