@@ -39,7 +39,7 @@ int Main(std::vector<std::string> arguments) {
   std::optional<int64_t> seed, count, seconds, max_failures, nodes;
   fuzz::CheckOptions check;
   std::vector<std::string> module_flags = {"no-contract"};
-  bool table = false, print = false, trace = false, help = false, templates = true;
+  bool narrow = false, table = false, print = false, trace = false, help = false, templates = true;
   std::vector<std::string> vars;
   std::string device;
   bool compare = true;
@@ -51,6 +51,7 @@ int Main(std::vector<std::string> arguments) {
   flags.Int("seconds", "N", &seconds, "stop after so long");
   flags.Int("max-failures", "N", &max_failures, "stop after so many failures (20)");
   flags.Int("nodes", "N", &nodes, "nodes made for a graph, at most (110)");
+  flags.Bool("narrow", &narrow, "most values are integers of 8 and 16 bits that wrap (off)");
   flags.List("passes", "P,...", &check.passes, "interpret after these passes only");
   flags.String("target", "NAME", &check.target, "a target's preset; without it any");
   flags.String("device", "NAME", &device,
@@ -85,6 +86,7 @@ int Main(std::vector<std::string> arguments) {
     return 2;
   }
   if (templates) generate.templates = rules;
+  generate.narrow = narrow;
   if (nodes) {
     generate.max_nodes = static_cast<int>(*nodes);
     generate.min_nodes = std::min(generate.min_nodes, generate.max_nodes);

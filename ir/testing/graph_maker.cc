@@ -42,9 +42,9 @@ GraphMaker::GraphMaker(uint64_t seed, const RandomGraphOptions& options)
       if (rng_.Percent(60)) module_.flags.Add(flag);
     }
   }
-  style_ = rng_.Percent(options.special) ? ValueStyle::kSpecial
-           : rng_.Percent(60)            ? ValueStyle::kTame
-                                         : ValueStyle::kWide;
+  style_ = rng_.Percent(options.narrow ? 50 : options.special) ? ValueStyle::kSpecial
+           : rng_.Percent(options.narrow ? 20 : 60)            ? ValueStyle::kTame
+                                                               : ValueStyle::kWide;
   empty_ = rng_.Percent(options.empty);
   if (rng_.Percent(options.symbolic)) {
     var_min_ = rng_.In(1, 3);
@@ -98,6 +98,17 @@ Value GraphMaker::Wrap(const UOp* u, bool rough, bool computed) {
   Value v{u, shapes_.Of(u), {}, rough, computed};
   for (const Dim& d : v.shape) v.extents.push_back(Evaluate(d));
   return v;
+}
+
+Scalar GraphMaker::PickScalar(const std::vector<Scalar>& scalars) {
+  if (options_.narrow && rng_.Percent(85)) {
+    std::vector<Scalar> narrow;
+    for (const Scalar s : scalars) {
+      if (IsInt(s) && BitWidth(s) < 32) narrow.push_back(s);
+    }
+    if (!narrow.empty()) return rng_.Pick(narrow);
+  }
+  return rng_.Pick(scalars);
 }
 
 void GraphMaker::Push(Value v) { pool_.push_back(std::move(v)); }
@@ -294,13 +305,14 @@ void GraphMaker::Step() {
   } else if (roll < 97 && !states_.empty()) {
     WriteState();
   } else {
-    Push(NewBuffer(rng_.Pick(ScalarsOf("bif")), RandomShape()));
+    Push(NewBuffer(PickScalar(ScalarsOf("bif")), RandomShape()));
   }
 }
 
 RandomProgram GraphMaker::Make() {
   for (int64_t n = rng_.In(1, 3); n > 0; --n) {
-    Push(NewBuffer(rng_.Pick(ScalarsOf(rng_.Percent(60) ? "f" : "bi")), RandomShape()));
+    const int floats = options_.narrow ? 10 : 60;
+    Push(NewBuffer(PickScalar(ScalarsOf(rng_.Percent(floats) ? "f" : "bi")), RandomShape()));
   }
   if (rng_.Percent(options_.state)) StartState();
   const int density = rng_.Pick({10, 15, 30, 50});

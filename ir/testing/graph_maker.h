@@ -37,6 +37,8 @@ class GraphMaker {
   // ---- graph_maker.cc: the pool
   void Step();
   Value Wrap(const UOp* u, bool rough = false, bool computed = false);
+  // One of these types: in narrow graphs most often an integer of 8 or 16 bits, if there is one.
+  Scalar PickScalar(const std::vector<Scalar>& scalars);
   void Push(Value v);
   Value Recent();
   std::optional<Value> Find(Scalar s, const Shape* shape, bool exact);

@@ -8,16 +8,22 @@
 namespace tg::testing {
 namespace {
 
-const std::vector<Op>& ElementwiseOps() {
-  static const std::vector<Op>& ops = *[] {
-    auto* v = new std::vector<Op>;
-    for (int i = 0; i < kNumOps; ++i) {
-      const Op op = static_cast<Op>(i);
-      if (IsElementwise(op) && !IsIdentity(op) && !GetOpInfo(op).classes.empty()) v->push_back(op);
-    }
-    return v;
-  }();
+std::vector<Op> FindElementwiseOps(bool of_integers) {
+  std::vector<Op> ops;
+  for (int i = 0; i < kNumOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    const OpInfo& info = GetOpInfo(op);
+    if (!IsElementwise(op) || IsIdentity(op) || info.classes.empty()) continue;
+    if (of_integers && (!info.AllowsClass('i') || op == Op::kThreefry)) continue;
+    ops.push_back(op);
+  }
   return ops;
+}
+
+const std::vector<Op>& ElementwiseOps(bool of_integers) {
+  static const auto& any = *new std::vector<Op>(FindElementwiseOps(false));
+  static const auto& integers = *new std::vector<Op>(FindElementwiseOps(true));
+  return of_integers ? integers : any;
 }
 
 bool IsTranscendental(Op op) {
@@ -48,10 +54,10 @@ bool IsDivision(Op op) {
 }  // namespace
 
 Value GraphMaker::Elementwise() {
-  const Op op = rng_.Pick(ElementwiseOps());
+  const Op op = rng_.Pick(ElementwiseOps(/*of_integers=*/options_.narrow));
   if (op == Op::kThreefry) return ElementwiseOf(op, Scalar::kU64);
   const std::vector<Scalar> scalars = ScalarsOf(GetOpInfo(op).classes);
-  Scalar s = rng_.Pick(scalars);
+  Scalar s = PickScalar(scalars);
   // Often a type that is there already, so that not every second node is a cast.
   if (rng_.Percent(45)) {
     const Scalar recent = Recent().scalar();
@@ -100,7 +106,7 @@ Value GraphMaker::Cast() {
   Value v = from;
   for (int64_t n = rng_.Pick({1, 1, 2, 2, 3}); n > 0; --n) {
     const bool back = n == 1 && rng_.Percent(25);
-    v = ToScalar(v, back ? from.scalar() : rng_.Pick(ScalarsOf(rng_.Percent(60) ? "if" : "bif")));
+    v = ToScalar(v, back ? from.scalar() : PickScalar(ScalarsOf(rng_.Percent(60) ? "if" : "bif")));
   }
   return v;
 }

@@ -7,7 +7,7 @@ namespace tg::testing {
 
 void GraphMaker::StartState() {
   for (int64_t n = rng_.In(1, 2); n > 0; --n) {
-    const Scalar s = rng_.Pick(ScalarsOf("bif"));
+    const Scalar s = PickScalar(ScalarsOf("bif"));
     Shape shape;
     do {
       shape = RandomShape();

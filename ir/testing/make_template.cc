@@ -94,7 +94,7 @@ Value GraphMaker::Bounded(const Value& v, const int64_t* numbers) {
 
 // A small integer, perhaps moved and padded, and something that depends on its bounds.
 Value GraphMaker::Narrow() {
-  const Scalar s = rng_.Pick(ScalarsOf("i"));
+  const Scalar s = PickScalar(ScalarsOf("i"));
   Value v = Bounded(Exact(ToScalar(Exact(Recent()), s)), nullptr);
   for (int64_t n = rng_.Below(3); n > 0; --n) v = Movement(v);
   const Op op = rng_.Pick({Op::kCmpLt, Op::kCmpLt, Op::kCmpNe, Op::kFloorDiv, Op::kFloorMod,
@@ -112,7 +112,7 @@ std::optional<Value> GraphMaker::FromTemplate(const RootTemplate& t) {
   const bool as_index = index && varies && (scalars.empty() || rng_.Percent(70));
   if (!as_index && scalars.empty()) return std::nullopt;
   TemplateNames names;
-  names.scalar = as_index ? Scalar::kIndex : rng_.Pick(scalars);
+  names.scalar = as_index ? Scalar::kIndex : PickScalar(scalars);
   const Scalar s = names.scalar;
   ChooseNumbers(t, names.numbers);
   for (int i = 0; i < 4; ++i) {

@@ -31,6 +31,9 @@ struct RandomGraphOptions {
   int template_share = 60;  // with instances of `templates`
   int inexact = 8;          // with flags under which other values are right too
   int devices = 8;          // over several devices
+  // Most values are integers of 8 and 16 bits, most of these near their limits, where arithmetic
+  // wraps; every op takes integers.
+  bool narrow = false;
   ModuleFlags flags = {ModuleFlag::kNoContract};
   std::span<const RootTemplate> templates;
 };

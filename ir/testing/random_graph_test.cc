@@ -39,6 +39,34 @@ TEST(RandomGraph, ProgramsAreValidPrintBackAndRun) {
   }
 }
 
+TEST(RandomGraph, NarrowOnesAreOfIntegersThatWrap) {
+  RandomGraphOptions options;
+  options.narrow = true;
+  int64_t arithmetic = 0, narrow = 0;
+  std::set<std::pair<Op, Scalar>> seen;
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    const RandomProgram p = MakeRandomProgram(seed, options);
+    Diagnostics diags;
+    ASSERT_TRUE(VerifyModule(*p.module, diags)) << diags.ToString() << PrintModule(*p.module);
+    for (const UOp* u : PostOrder(p.module->graphs[0]->body.root)) {
+      if (!(IsElementwise(u->op) || u->op == Op::kReduceAxis) || u->srcs().empty()) continue;
+      const Scalar s = u->srcs().back()->dtype.scalar();
+      if (s == Scalar::kIndex) continue;
+      ++arithmetic;
+      if (!IsInt(s) || BitWidth(s) > 16) continue;
+      ++narrow;
+      seen.emplace(u->op, s);
+    }
+  }
+  EXPECT_GT(narrow, arithmetic / 2);
+  for (const Op op : {Op::kNeg, Op::kAdd, Op::kSub, Op::kMul, Op::kMulAcc, Op::kMax, Op::kMin,
+                      Op::kCDiv, Op::kCMod, Op::kShr, Op::kCmpLt, Op::kWhere, Op::kReduceAxis}) {
+    for (const Scalar s : {Scalar::kI8, Scalar::kU8, Scalar::kI16, Scalar::kU16}) {
+      EXPECT_TRUE(seen.count({op, s})) << Mnemonic(op) << " of " << GetScalarInfo(s).text;
+    }
+  }
+}
+
 TEST(RandomGraph, SomeAreOverSeveralDevices) {
   int several = 0, copies = 0;
   for (uint64_t seed = 0; seed < 500; ++seed) {

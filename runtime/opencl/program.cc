@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "runtime/opencl/build_log.h"
+#include "runtime/opencl/ptx_repair.h"
 
 namespace tg::runtime {
 namespace {
 
-constexpr int kKeyFormat = 1;
+constexpr int kKeyFormat = 2;
 
 std::string BuildLog(const Context& context, cl_program program) {
   size_t size = 0;
@@ -128,6 +129,15 @@ absl::StatusOr<std::shared_ptr<const Program>> BuildProgram(std::shared_ptr<Cont
     }
   }
   TG_ASSIGN_OR_RETURN(ClProgram program, BuildFromSource(*context, source, options));
+  if (context->info().is_nvidia) {
+    if (const auto repaired = RepairPtx(Binary(program.get())); repaired.has_value()) {
+      program = BuildFromBinary(*context, *repaired, options);
+      if (!program) {
+        return absl::InternalError(
+            Cat(context->name(), " refuses its own PTX, rewritten where ptxas is wrong"));
+      }
+    }
+  }
   if (cache != nullptr) {
     const std::string binary = Binary(program.get());
     if (!binary.empty()) cache->Store(key, binary);

@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "ir/interpret/compare.h"
@@ -32,22 +34,50 @@ WorkOptions Work(int64_t block, int64_t count) {
   return work;
 }
 
-void Expect(const WorkResult& result, const char* flags) {
+void Expect(const WorkResult& result, const std::string& flags) {
   for (const SeedFailure& f : result.failures) {
     ADD_FAILURE() << f.pass << ": " << f.message << "\n  tg-fuzz --seed=" << f.seed << " " << flags;
   }
 }
 
-class Fuzz : public ::testing::TestWithParam<int> {
+// The graphs of one block: any, or those of narrow integers.
+struct Block {
+  int number;
+  bool narrow = false;
+};
+
+std::vector<Block> Blocks(int any, int narrow) {
+  std::vector<Block> blocks;
+  for (int i = 0; i < any; ++i) blocks.push_back({i});
+  for (int i = 0; i < narrow; ++i) blocks.push_back({i, true});
+  return blocks;
+}
+
+std::string BlockName(const ::testing::TestParamInfo<Block>& block) {
+  return (block.param.narrow ? "Narrow" : "") + std::to_string(block.param.number);
+}
+
+class Fuzz : public ::testing::TestWithParam<Block> {
  protected:
+  testing::RandomGraphOptions Graphs() const {
+    testing::RandomGraphOptions generate;
+    generate.templates = rules_;
+    generate.narrow = GetParam().narrow;
+    return generate;
+  }
+  // What makes tg-fuzz run a graph as a test did.
+  std::string Flags(std::string flags) const {
+    return flags + (GetParam().narrow ? " --narrow" : "");
+  }
+
+ private:
   const std::vector<testing::RootTemplate> rules_ = RuleTemplates(SimplifyRules());
 };
 
 TEST_P(Fuzz, EveryPassKeepsWhatTheGraphComputes) {
-  testing::RandomGraphOptions generate;
-  generate.templates = rules_;
+  const testing::RandomGraphOptions generate = Graphs();
   const WorkResult result =
-      RunIsolated(Work(GetParam(), kBlock), [&](uint64_t seed, Worker& worker) {
+      RunIsolated(Work(GetParam().number, kBlock), [&](uint64_t seed, Worker& worker) {
         CheckOptions options;
         options.seed = seed;
         options.progress = [&](std::string_view step) { worker.Step(step); };
@@ -55,24 +85,24 @@ TEST_P(Fuzz, EveryPassKeepsWhatTheGraphComputes) {
             Check(testing::MakeRandomProgram(seed, generate), options, &worker.coverage());
         if (outcome.failure) worker.Fail(outcome.failure->pass, outcome.failure->message);
       });
-  Expect(result, "--trace");
+  Expect(result, Flags("--trace"));
   // The comparison means something.
   EXPECT_EQ(result.coverage.graphs(), static_cast<uint64_t>(kBlock * Number("TG_FUZZ_SCALE", 1)));
 }
-INSTANTIATE_TEST_SUITE_P(Block, Fuzz, ::testing::Range(0, 15));
+INSTANTIATE_TEST_SUITE_P(Block, Fuzz, ::testing::ValuesIn(Blocks(15, 3)), BlockName);
 
 class FuzzOnDevice : public Fuzz {};
 
 TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
-  testing::RandomGraphOptions generate;
-  generate.templates = rules_;
+  const testing::RandomGraphOptions generate = Graphs();
+  const bool gpu = GetParam().number % 3 == 2;
   std::optional<absl::StatusOr<DeviceRunner>> runner;
-  WorkOptions work = Work(GetParam(), kDeviceBlock);
+  WorkOptions work = Work(GetParam().number, kDeviceBlock);
   work.first += 1000000;
   const WorkResult result = RunIsolated(work, [&](uint64_t seed, Worker& worker) {
     CheckOptions options;
     options.seed = seed;
-    options.target = GetParam() % 3 == 2 ? "cl-gpu" : "cl-cpu";
+    options.target = gpu ? "cl-gpu" : "cl-cpu";
     options.text = false;
     options.passes = {"hfuse"};
     options.progress = [&](std::string_view step) { worker.Step(step); };
@@ -91,9 +121,9 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
       worker.Fail("device", *difference);
     }
   });
-  Expect(result, GetParam() % 3 == 2 ? "--device=cpu --target=cl-gpu" : "--device=cpu");
+  Expect(result, Flags(gpu ? "--device=cpu --target=cl-gpu" : "--device=cpu"));
 }
-INSTANTIATE_TEST_SUITE_P(Block, FuzzOnDevice, ::testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(Block, FuzzOnDevice, ::testing::ValuesIn(Blocks(6, 3)), BlockName);
 
 }  // namespace
 }  // namespace tg::fuzz
