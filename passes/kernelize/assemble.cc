@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
 #include "passes/analysis/kernel_axes.h"
-#include "passes/kernelize/prepare.h"
+#include "passes/kernelize/versions.h"
 
 namespace tg {
 namespace {
@@ -155,21 +155,16 @@ class Assembler {
 
   // A kernel is run on whole buffers: after an assign to a view, the buffer that it is a view of.
   const UOp* WholeBuffer(const UOp* version) {
-    if (version->op != Op::kAssign || !IsMovement(version->src(0)->op)) return version;
-    return b_.After(WholeBuffer(TargetVersion(version->src(0))), UOpSpan(&version, 1));
+    if (!IsView(version)) return version;
+    llvm::SmallVector<const UOp*, 8> movement;
+    return b_.After(AppendPlacement(version, movement), UOpSpan(&version, 1));
   }
 
-  // An assign's target over `version`: the movement ops that make a view of it.
+  // An assign's target as a view of the whole buffer `version`.
   const UOp* EmitTarget(const UOp* target, const UOp* version) {
-    std::vector<const UOp*> movement;
-    for (; IsMovement(target->op); target = target->src(0)) movement.push_back(target);
-    const UOp* to = version;
-    for (size_t i = movement.size(); i-- > 0;) {
-      std::vector<const UOp*> srcs(movement[i]->srcs().begin(), movement[i]->srcs().end());
-      srcs[0] = to;
-      to = b_.context().Rebuild(movement[i], b_.context(), srcs);
-    }
-    return to;
+    llvm::SmallVector<const UOp*, 8> movement;
+    AppendPlacement(target, movement);
+    return WithMovement(b_.context(), {movement.data(), movement.size()}, version);
   }
 
   // A temp buffer of the node's shape; a symbolic shape that no declaration can state is flat.

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/kernelize/prepare.h"
+#include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
 namespace tg {
