@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/versions.h"
 
@@ -135,9 +137,25 @@ class Assembler {
   const UOp* EmitKernel(KernelDraft& d, const std::vector<const UOp*>& outputs) {
     std::vector<const UOp*> operands = outputs;
     for (const UOp* in : d.inputs) operands.push_back(WholeBuffer(map_.Get(in)));
+    JoinVersions(operands, outputs.size());
     for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
     const std::string name = KernelOf(d);
     return b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
+  }
+
+  // Versions of one buffer that a kernel reads agree where it reads them (hazards.h): it runs
+  // behind all of them, on the one that includes all. Operands from `first` on.
+  void JoinVersions(std::vector<const UOp*>& operands, size_t first) {
+    llvm::DenseMap<const UOp*, llvm::SmallVector<const UOp*, 2>> versions;  // by buffer
+    for (size_t i = first; i < operands.size(); ++i) {
+      auto& known = versions[BufferOf(operands[i])];
+      if (!llvm::is_contained(known, operands[i])) known.push_back(operands[i]);
+    }
+    for (size_t i = first; i < operands.size(); ++i) {
+      const UOp* buffer = BufferOf(operands[i]);
+      const auto& all = versions[buffer];
+      if (all.size() > 1) operands[i] = b_.After(buffer, {all.data(), all.size()});
+    }
   }
 
   // The name of the draft's kernel, which is added to the module unless an equal one is there.
