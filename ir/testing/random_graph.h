@@ -31,6 +31,7 @@ struct RandomGraphOptions {
   int template_share = 60;  // with instances of `templates`
   int inexact = 8;          // with flags under which other values are right too
   int devices = 8;          // over several devices
+  bool writes = false;      // only in-place writes through chains of views (write_chains.h)
   ModuleFlags flags = {ModuleFlag::kNoContract};
   std::span<const RootTemplate> templates;
 };
