@@ -53,13 +53,19 @@ class Step(KernelInfo):
 def read_before(sink, buffers):
     """Those that are read, or written in part: not only the target of STOREs as a whole."""
     whole, found = set(buffers), set()
+
+    def is_store_of(effect, memory):
+        target = effect.src[0] if effect.op is Ops.STORE else None
+        return target in whole and target.buf_uop is memory.buf_uop
+
     for u in sink.toposort(enter_calls=False):
         for i, s in enumerate(u.src):
             if s not in whole:
                 continue
             if u.op in (Ops.RESHAPE, Ops.DETACH):
                 whole.add(u)
-            elif not (i == 0 and u.op in (Ops.STORE, Ops.AFTER)):
+            elif i > 0 or u.op not in (Ops.STORE, Ops.AFTER) or (
+                    u.op is Ops.AFTER and not any(is_store_of(e, s) for e in u.src[1:])):
                 found.add(s.buf_uop)
     return found
 
