@@ -38,6 +38,7 @@ void PrintFailures(const std::vector<fuzz::SeedFailure>& failures) {
 int Main(std::vector<std::string> arguments) {
   std::optional<int64_t> seed, count, seconds, max_failures, nodes;
   fuzz::CheckOptions check;
+  testing::RandomGraphOptions generate;
   std::vector<std::string> module_flags = {"no-contract"};
   bool narrow = false, table = false, print = false, trace = false, help = false, templates = true;
   std::vector<std::string> vars;
@@ -61,6 +62,7 @@ int Main(std::vector<std::string> arguments) {
   flags.Bool("random-opts", &check.random_opts, "any legal opts in half of the graphs (on)");
   flags.Bool("shuffle", &check.shuffle, "any valid order of instructions in half of them (on)");
   flags.Bool("simplify", &check.simplify, "simplify between passes now and then (on)");
+  flags.Bool("writes", &generate.writes, "only in-place writes through chains of views");
   flags.Bool("templates", &templates, "graphs hold instances of simplify's rules (on)");
   flags.Repeated("var", "NAME=N", &vars, "a variable's value, for a file");
   flags.Bool("table", &table, "print what was reached");
@@ -78,7 +80,6 @@ int Main(std::vector<std::string> arguments) {
     return 0;
   }
   const auto rules = fuzz::RuleTemplates(SimplifyRules());
-  testing::RandomGraphOptions generate;
   generate.flags = {};
   for (const std::string& flag : module_flags) {
     if (generate.flags.Add(flag)) continue;

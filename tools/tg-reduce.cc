@@ -62,6 +62,7 @@ int Main(std::vector<std::string> arguments) {
   std::string command, output;
   std::vector<std::string> vars;
   fuzz::CheckOptions check;
+  testing::RandomGraphOptions generate;
   bool help = false;
   Flags flags(
       "tg-reduce", "[options] [input.uop]",
@@ -70,6 +71,7 @@ int Main(std::vector<std::string> arguments) {
   flags.Int("seed", "S", &seed,
             "what to shrink: tg-fuzz's graph; of a file: its inputs and choices");
   flags.Int("nodes", "N", &nodes, "as given to tg-fuzz");
+  flags.Bool("writes", &generate.writes, "as given to tg-fuzz");
   flags.Repeated("var", "NAME=N", &vars, "a variable's value, for a file");
   flags.String("target", "NAME", &check.target, "a target's preset");
   flags.String("command", "CMD", &command,
@@ -90,7 +92,6 @@ int Main(std::vector<std::string> arguments) {
   RandomProgram program;
   if (files->empty() && seed) {
     const auto rules = fuzz::RuleTemplates(SimplifyRules());
-    testing::RandomGraphOptions generate;
     generate.templates = rules;
     if (nodes) {
       generate.max_nodes = static_cast<int>(*nodes);

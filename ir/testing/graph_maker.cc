@@ -4,6 +4,7 @@
 
 #include "ir/check.h"
 #include "ir/testing/scatter_devices.h"
+#include "ir/testing/write_chains.h"
 #include "ir/value.h"
 
 namespace tg::testing {
@@ -394,7 +395,10 @@ void GraphMaker::NameNodes() {
 }
 
 RandomProgram MakeRandomProgram(uint64_t seed, const RandomGraphOptions& options) {
-  return GraphMaker(seed, options).Make();
+  if (!options.writes) return GraphMaker(seed, options).Make();
+  RandomProgram program = MakeWriteChains(seed).program;
+  program.module->flags = options.flags;
+  return program;
 }
 
 }  // namespace tg::testing

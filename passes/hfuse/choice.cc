@@ -193,10 +193,15 @@ class Chooser {
   }
 
   // The operands of a launch of all parts. False where there are too many, where a part writes what
-  // another touches, or where a variable has two values.
+  // another touches, where two read versions of a buffer that are not one, or where a variable has
+  // two values.
   bool FindOperands(FusedLaunch& launch, PartSlots& slots) {
     std::vector<const UOp*> written, read, variables;
-    std::map<const UOp*, std::pair<uint64_t, uint64_t>> touched;  // by buffer: by whom, and written
+    struct Touched {
+      uint64_t by = 0, writers = 0;  // parts
+      const UOp* version = nullptr;  // the last one
+    };
+    std::map<const UOp*, Touched> touched;  // by buffer
     for (size_t p = 0; p < parts_.size(); ++p) {
       const UOp* call = launch.calls[p];
       for (size_t i = 0; i < call->num_srcs; ++i) {
@@ -210,7 +215,9 @@ class Chooser {
           continue;
         }
         const bool writes = Writes(parts_[p], i);
-        auto& [by, writers] = touched[BufferOf(operand)];
+        auto& [by, writers, version] = touched[BufferOf(operand)];
+        if ((by & ~(uint64_t{1} << p)) != 0 && operand != version) return false;
+        version = operand;
         by |= uint64_t{1} << p;
         if (writes) writers |= uint64_t{1} << p;
         std::vector<const UOp*>& list = writes ? written : read;
@@ -218,7 +225,7 @@ class Chooser {
       }
     }
     for (const auto& [buffer, parts] : touched) {
-      const auto [by, writers] = parts;
+      const auto [by, writers, version] = parts;
       if (writers != 0 && (by & (by - 1)) != 0) return false;
     }
     launch.operands = std::move(written);

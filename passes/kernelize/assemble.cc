@@ -7,8 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/kernel_axes.h"
-#include "passes/kernelize/prepare.h"
+#include "passes/kernelize/versions.h"
 
 namespace tg {
 namespace {
@@ -135,9 +137,25 @@ class Assembler {
   const UOp* EmitKernel(KernelDraft& d, const std::vector<const UOp*>& outputs) {
     std::vector<const UOp*> operands = outputs;
     for (const UOp* in : d.inputs) operands.push_back(WholeBuffer(map_.Get(in)));
+    JoinVersions(operands, outputs.size());
     for (const UOp* v : d.vars) operands.push_back(map_.Get(v));
     const std::string name = KernelOf(d);
     return b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
+  }
+
+  // Versions of one buffer that a kernel reads agree where it reads them (hazards.h): it runs
+  // behind all of them, on the one that includes all. Operands from `first` on.
+  void JoinVersions(std::vector<const UOp*>& operands, size_t first) {
+    llvm::DenseMap<const UOp*, llvm::SmallVector<const UOp*, 2>> versions;  // by buffer
+    for (size_t i = first; i < operands.size(); ++i) {
+      auto& known = versions[BufferOf(operands[i])];
+      if (!llvm::is_contained(known, operands[i])) known.push_back(operands[i]);
+    }
+    for (size_t i = first; i < operands.size(); ++i) {
+      const UOp* buffer = BufferOf(operands[i]);
+      const auto& all = versions[buffer];
+      if (all.size() > 1) operands[i] = b_.After(buffer, {all.data(), all.size()});
+    }
   }
 
   // The name of the draft's kernel, which is added to the module unless an equal one is there.
@@ -155,21 +173,16 @@ class Assembler {
 
   // A kernel is run on whole buffers: after an assign to a view, the buffer that it is a view of.
   const UOp* WholeBuffer(const UOp* version) {
-    if (version->op != Op::kAssign || !IsMovement(version->src(0)->op)) return version;
-    return b_.After(WholeBuffer(TargetVersion(version->src(0))), UOpSpan(&version, 1));
+    if (!IsView(version)) return version;
+    llvm::SmallVector<const UOp*, 8> movement;
+    return b_.After(AppendPlacement(version, movement), UOpSpan(&version, 1));
   }
 
-  // An assign's target over `version`: the movement ops that make a view of it.
+  // An assign's target as a view of the whole buffer `version`.
   const UOp* EmitTarget(const UOp* target, const UOp* version) {
-    std::vector<const UOp*> movement;
-    for (; IsMovement(target->op); target = target->src(0)) movement.push_back(target);
-    const UOp* to = version;
-    for (size_t i = movement.size(); i-- > 0;) {
-      std::vector<const UOp*> srcs(movement[i]->srcs().begin(), movement[i]->srcs().end());
-      srcs[0] = to;
-      to = b_.context().Rebuild(movement[i], b_.context(), srcs);
-    }
-    return to;
+    llvm::SmallVector<const UOp*, 8> movement;
+    AppendPlacement(target, movement);
+    return WithMovement(b_.context(), {movement.data(), movement.size()}, version);
   }
 
   // A temp buffer of the node's shape; a symbolic shape that no declaration can state is flat.

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/kernelize/prepare.h"
+#include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
 namespace tg {
@@ -24,9 +24,10 @@ UseId TargetUse(UseTable& uses, const UOp* assign) {
 struct Writer {
   const UOp* assign;
   const UOp* buffer;
-  size_t draft;     // SIZE_MAX: an assign that was there already
-  size_t previous;  // the writer of the version that it overwrites, if it comes before it in the
-                    // list; else SIZE_MAX
+  size_t draft;       // SIZE_MAX: an assign that was there already
+  size_t previous;    // the writer of the version that it overwrites, if it comes before it in the
+                      // list; else SIZE_MAX
+  size_t number = 0;  // among its buffer's
 };
 
 class Finder {
@@ -48,19 +49,23 @@ class Finder {
   }
 
   WriteAfterRead Run() {
-    constexpr size_t kBatch = 64;
+    FindFollowing();
+    std::vector<const UOp*> assigns;
+    for (const Writer& w : writers_) assigns.push_back(w.assign);
     std::vector<std::vector<bool>> old(writers_.size());  // by writer and reader of its buffer
-    for (size_t first = 0; first < writers_.size(); first += kBatch) {
-      const size_t end = std::min(first + kBatch, writers_.size());
-      const NodeMap<uint64_t> needs = NeedsOf(first, end);
+    for (size_t first = 0; first < assigns.size(); first += kBatch) {
+      const size_t end = std::min(first + kBatch, assigns.size());
+      const NodeMap<uint64_t> needs = NeedsOf(UOpSpan(assigns).subspan(first, end - first));
       for (size_t w = first; w < end; ++w) {
         const uint64_t bit = uint64_t{1} << (w - first);
         const size_t previous = writers_[w].previous;
         for (const auto& [r, version] : readers_.Get(writers_[w].buffer)) {
           // Who reads what the previous writer overwrites runs before that, and so before this one.
           const bool waits = previous != SIZE_MAX && old[previous][old[w].size()];
-          old[w].push_back((needs.Get(version) & bit) == 0);
-          Order(w, r, version, !old[w].back(), needs.Get(drafts_[r].nodes[0]) & bit, waits);
+          const bool keeps =
+              (needs.Get(version) & bit) != 0 || WritesElsewhere(writers_[w], version);
+          old[w].push_back(!keeps);
+          Order(w, r, version, keeps, needs.Get(drafts_[r].nodes[0]) & bit, waits);
         }
       }
     }
@@ -87,12 +92,12 @@ class Finder {
     if (IsVersion(version)) readers_[BufferOf(version)].emplace_back(r, version);
   }
 
-  // By node: which of these writers its value depends on, itself included. Bit 0: the first.
-  NodeMap<uint64_t> NeedsOf(size_t first, size_t end) const {
+  static constexpr size_t kBatch = 64;
+
+  // By node: which of these assigns its value depends on, itself included. Bit 0: the first.
+  NodeMap<uint64_t> NeedsOf(UOpSpan assigns) const {
     NodeMap<uint64_t> needs;
-    for (size_t w = first; w < end; ++w) {
-      needs[writers_[w].assign] |= uint64_t{1} << (w - first);
-    }
+    for (size_t k = 0; k < assigns.size(); ++k) needs[assigns[k]] |= uint64_t{1} << k;
     for (const UOp* u : order_) {
       uint64_t all = needs.Get(u);
       for (const UOp* s : u->srcs()) all |= needs.Get(s);
@@ -101,9 +106,44 @@ class Finder {
     return needs;
   }
 
-  // Draft `r` reads `version` of what writer `w` writes; whether the version includes what is
-  // written, whether the draft needs it, and whether the writer waits for the draft in any case.
-  void Order(size_t w, size_t r, const UOp* version, bool is_new, bool needs_new, bool waits) {
+  // Fills following_.
+  void FindFollowing() {
+    NodeMap<std::vector<const UOp*>> assigns;  // by buffer: those that write it
+    for (Writer& w : writers_) {
+      w.number = assigns[w.buffer].size();
+      assigns[w.buffer].push_back(w.assign);
+    }
+    std::vector<const UOp*> parts;
+    NodeSet listed;
+    for (const Writer& w : writers_) {
+      if (assigns.Get(w.buffer).size() < 2 || !listed.Insert(w.buffer)) continue;
+      for (const auto& [r, version] : readers_.Get(w.buffer)) {
+        const bool part = version->op == Op::kAssign && IsView(version);
+        if (part && listed.Insert(version)) parts.push_back(version);
+      }
+    }
+    for (size_t first = 0; first < parts.size(); first += kBatch) {
+      const size_t end = std::min(first + kBatch, parts.size());
+      const NodeMap<uint64_t> needs = NeedsOf(UOpSpan(parts).subspan(first, end - first));
+      for (size_t k = first; k < end; ++k) {
+        for (const UOp* w : assigns.Get(BufferOf(parts[k]))) {
+          following_[parts[k]].push_back(needs.Get(w) >> (k - first) & 1);
+        }
+      }
+    }
+  }
+
+  // Whether `version` is what an assign to a part wrote, and no path leads from there to `writer`.
+  // If none leads back either, the two write disjoint parts (V404).
+  bool WritesElsewhere(const Writer& writer, const UOp* version) const {
+    const std::vector<bool>& following = following_.Get(version);
+    return !following.empty() && !following[writer.number];
+  }
+
+  // Draft `r` reads `version` of what writer `w` writes; whether the version's elements are the
+  // same before the writer and after it, or after it only, whether the draft needs what is written,
+  // and whether the writer waits for the draft in any case.
+  void Order(size_t w, size_t r, const UOp* version, bool keeps, bool needs_new, bool waits) {
     const Writer& writer = writers_[w];
     if (r == writer.draft) {
       if (!ReadsWhereItWrites(drafts_[r], version)) {
@@ -111,7 +151,7 @@ class Finder {
       }
       return;
     }
-    if (is_new) return;
+    if (keeps) return;
     if (needs_new) return Refuse(writer, version, Conflict::kOldAndNew);
     if (waits) return;
     reads_.push_back({w, r, version});
@@ -232,6 +272,8 @@ class Finder {
   NodeMap<size_t> writer_of_;  // by assign: 1 + position in writers_
   // By buffer: drafts that read it, and the version.
   NodeMap<std::vector<std::pair<size_t, const UOp*>>> readers_;
+  // By assign to a part that is read: of each assign to its buffer, whether it depends on it.
+  NodeMap<std::vector<bool>> following_;
   std::vector<Read> reads_;
   std::vector<std::vector<size_t>> by_writer_;  // positions in reads_, by vertex of Waits
   std::vector<bool> gone_;                      // by position in reads_: copies made it void

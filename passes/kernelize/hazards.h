@@ -1,8 +1,8 @@
 // In-place writes, and who still needs what they overwrite.
 //
-// A version of a buffer is its contents on entry (`buffer`) or after some writes (`assign`,
-// `after`). A kernel that reads a version must run before every write that the version does not
-// include.
+// A kernel that reads a version of a buffer (versions.h) must run before every write that the
+// version does not include. Where it reads what an assign to a part left in that part, writes that
+// are ordered neither before the assign nor behind it do not matter: they are to other parts.
 #ifndef TG_PASSES_KERNELIZE_HAZARDS_H_
 #define TG_PASSES_KERNELIZE_HAZARDS_H_
 

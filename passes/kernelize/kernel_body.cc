@@ -8,7 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/merge_reduces.h"
-#include "passes/kernelize/prepare.h"
+#include "passes/kernelize/versions.h"
 
 namespace tg {
 namespace {
@@ -110,8 +110,7 @@ class Scanner {
 
   void Leaf(const UOp* u) {
     // A variable, or a buffer that was written through a view.
-    known_ &= u->op != Op::kBind && u->op != Op::kVar &&
-              !(u->op == Op::kAssign && IsMovement(u->src(0)->op));
+    known_ &= u->op != Op::kBind && u->op != Op::kVar && !(IsVersion(u) && IsView(u));
     const auto it = std::find(draft_.inputs.begin(), draft_.inputs.end(), u);
     Append(~static_cast<uint64_t>(it - draft_.inputs.begin()));
     if (it == draft_.inputs.end()) draft_.inputs.push_back(u);
@@ -240,15 +239,11 @@ class Drafter {
     return outputs + static_cast<int64_t>(draft_.inputs.size()) - 1;
   }
 
-  // Argument `slot` as a pointer with the shape of stored node `u`: the whole buffer's, or what a
-  // target's movement ops make of it.
+  // Argument `slot` as a pointer with the shape of stored node `u`: the whole buffer's, or what the
+  // movement ops of the views that it is written through make of it.
   const UOp* Pointer(const UOp* u, int64_t slot) {
-    const UOp* shaped = u->op == Op::kAssign ? u->src(0) : u;
     llvm::SmallVector<const UOp*, 8> movement;
-    while (IsMovement(shaped->op) && u->op == Op::kAssign) {
-      movement.push_back(shaped);
-      shaped = shaped->src(0);
-    }
+    const UOp* shaped = IsVersion(u) ? AppendPlacement(u, movement) : u;
     const Shape& shape = shapes_.Of(shaped);
     int64_t size = 1;
     for (const Dim& d : shape) size *= MaxExtent(module_, *graph_.context, d);

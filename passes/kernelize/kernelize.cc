@@ -16,6 +16,7 @@
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/realize.h"
 #include "passes/kernelize/siblings.h"
+#include "passes/kernelize/versions.h"
 
 namespace tg {
 namespace {

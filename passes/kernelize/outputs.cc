@@ -6,8 +6,8 @@
 #include "ir/builder.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
-#include "passes/kernelize/prepare.h"
 #include "passes/kernelize/realize.h"
+#include "passes/kernelize/versions.h"
 
 namespace tg {
 namespace {

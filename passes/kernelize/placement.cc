@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "llvm/ADT/SmallVector.h"
+#include "passes/kernelize/versions.h"
 
 namespace tg {
 namespace {
@@ -13,15 +14,6 @@ bool DropsNothing(const UOp* u, ShapeMap& shapes) {
   if (u->op != Op::kView) return true;
   const Shape &from = shapes.Of(u->src(0)), &to = shapes.Of(u);
   return IsStatic(from) && IsStatic(to) && NumElements(to) >= NumElements(from);
-}
-
-// Whether what an assign gives is a part of a buffer, or one in another order.
-bool IsViewOfBuffer(const UOp* u) {
-  if (u->op != Op::kAssign) return false;
-  for (const UOp* t = u->src(0); IsMovement(t->op); t = t->src(0)) {
-    if (t->op != Op::kReshape) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -62,15 +54,10 @@ const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const 
   const DeviceId from = devices.Of(x);
   if (from != kAnyDevice && from != devices.Of(u)) {
     // A copy takes memory as it is.
-    if (IsViewOfBuffer(x)) x = b.context().Make(Op::kContiguous, x->dtype, {x});
+    if (IsVersion(x) && !IsWholeMemory(x)) x = b.context().Make(Op::kContiguous, x->dtype, {x});
     x = b.context().Make(Op::kCopy, x->dtype, {x}, u->attr);
   }
-  for (size_t i = movement.size(); i-- > 0;) {
-    llvm::SmallVector<const UOp*, 4> srcs(movement[i]->srcs().begin(), movement[i]->srcs().end());
-    srcs[0] = x;
-    x = b.context().Rebuild(movement[i], b.context(), {srcs.data(), srcs.size()});
-  }
-  return x;
+  return WithMovement(b.context(), {movement.data(), movement.size()}, x);
 }
 
 void FuseEverywhere(const Module& module, Body& body, NodeSet& fused, UOpSpan order) {

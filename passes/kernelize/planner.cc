@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/kernelize/planning_round.h"
 #include "passes/kernelize/row_shape.h"
+#include "passes/kernelize/versions.h"
 
 namespace tg {
 
@@ -79,7 +80,8 @@ void Planner::Visit(const UOp* u) {
   if (u->op == Op::kContiguous) reasons_.Set(u, "contiguous");
   if (u->op == Op::kAssign) {
     const UOp* value = u->src(1);
-    const bool by_copy = value->op == Op::kCopy && users_.Get(value) == 1 && IsWhole(u->src(0));
+    const bool by_copy =
+        value->op == Op::kCopy && users_.Get(value) == 1 && IsWholeMemory(u->src(0));
     if (by_copy) assigned_.Insert(value);
     reasons_.Set(u, by_copy ? "copied to " + DeviceOf(value) : "assign");
   }
@@ -121,11 +123,6 @@ void Planner::VisitCopy(const UOp* u) {
 std::string Planner::DeviceOf(const UOp* copy) const {
   const std::string name(body_.context->String(static_cast<StringId>(copy->word())));
   return name.empty() ? "the default device" : "device '" + name + "'";
-}
-
-bool Planner::IsWhole(const UOp* target) const {
-  while (target->op == Op::kReshape) target = target->src(0);
-  return !IsMovement(target->op);
 }
 
 void Planner::Force(const UOp* u, std::string_view reason) {

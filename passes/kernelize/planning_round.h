@@ -43,9 +43,6 @@ class Planner {
 
   std::string DeviceOf(const UOp* copy) const;
 
-  // Whether nothing stands between the value of an assign and the memory that it is written to.
-  bool IsWhole(const UOp* target) const;
-
   void Force(const UOp* u, std::string_view reason);
 
   // What a kernel of rows stores, with axes cut; and merged where the work-items of a group share

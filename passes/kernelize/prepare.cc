@@ -17,6 +17,7 @@
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/realize.h"
 #include "passes/kernelize/uniform.h"
+#include "passes/kernelize/versions.h"
 
 namespace tg {
 namespace {
@@ -114,7 +115,7 @@ class Preparer {
                            [](const UOp* s) { return !IsVersion(s) && !s->dtype.is_void(); }),
             srcs.end());
         if (srcs.size() == 1) return srcs[0];
-        break;
+        return AfterOf(u, srcs);
       case Op::kReduceAxis:
         if (IsEmpty(shapes_.Of(u->src(0)))) {
           return Filled(u, ReduceIdentity(static_cast<Op>(u->word()), u->dtype.scalar()));
@@ -155,6 +156,17 @@ class Preparer {
         return IsConst(v) ? Filled(u, v->word()) : v;
     }
     return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+  }
+
+  // `after` of a view of memory: that view of the memory after the same effects.
+  const UOp* AfterOf(const UOp* u, llvm::SmallVectorImpl<const UOp*>& srcs) {
+    llvm::SmallVector<const UOp*, 8> view;
+    const UOp* version = srcs[0];
+    for (; IsMovement(version->op); version = version->src(0)) view.push_back(version);
+    if (!IsVersion(version)) view.clear();
+    if (!view.empty()) srcs[0] = version;
+    const UOp* to = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+    return WithMovement(b_.context(), {view.data(), view.size()}, to);
   }
 
   // Scalars that elementwise `u` computes for every element are what an expand makes of them, like
@@ -242,15 +254,6 @@ class Preparer {
 absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
                           NodeSet& fused, RootOrder& order) {
   return Preparer(module, body, shapes, target, fused).Run(order);
-}
-
-bool IsVersion(const UOp* u) {
-  return u->op == Op::kBuffer || u->op == Op::kAfter || u->op == Op::kAssign;
-}
-
-const UOp* TargetVersion(const UOp* target) {
-  while (IsMovement(target->op)) target = target->src(0);
-  return target;
 }
 
 }  // namespace tg

@@ -24,12 +24,6 @@ namespace tg {
 absl::Status PrepareGraph(const Module& module, Body& body, ShapeMap& shapes, const Target& target,
                           NodeSet& fused, RootOrder& order);
 
-// Whether `u` is a buffer's contents: on entry, or after some writes (assign, after).
-bool IsVersion(const UOp* u);
-// What an assign's target is a view of: a buffer, or what earlier writes left of one (assign,
-// after).
-const UOp* TargetVersion(const UOp* target);
-
 }  // namespace tg
 
 #endif  // TG_PASSES_KERNELIZE_PREPARE_H_

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "passes/kernelize/prepare.h"
+#include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
 namespace tg {
@@ -21,10 +21,7 @@ bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) 
 
 // Whether the draft stores all of a buffer.
 bool WritesWhole(const KernelDraft& d) {
-  if (!d.targets[0]) return true;
-  const UOp* target = d.nodes[0]->src(0);
-  while (target->op == Op::kReshape) target = target->src(0);
-  return !IsMovement(target->op);
+  return !d.targets[0] || IsWholeMemory(d.nodes[0]->src(0));
 }
 
 bool WriteOneBuffer(const KernelDraft& a, const KernelDraft& b) {

@@ -28,6 +28,7 @@ from tinygrad.renderer.cstyle import ClangRenderer, OpenCLRenderer
 from tinygrad.uop.ops import Ops, PatternMatcher, UOp, UPat
 
 from newest_cut import Cut, NotThroughTg
+from newest_order import is_cycle
 from newest_program import counts, make_part, run, to_program
 
 # Of what PoCL offers on a CPU, all that tinygrad looks at: which types are supported depends on it.
@@ -43,7 +44,7 @@ def make_linear(sink):
             calls.append(body.call(memory, source))
             counts["copies"] += 1
         for roots in cut.parts(time):
-            calls += make_part(roots)
+            calls += make_part(roots, lambda: is_cycle(sink))
     return UOp(Ops.LINEAR, src=tuple(calls))
 
 

@@ -5,6 +5,7 @@ always run it so, and its programs' numbers are what it runs. What tg would do b
 on by TG_BRIDGE_EXACT=1: each read is of the state that the graph says, by a copy where need be.
 """
 
+from tinygrad.schedule import create_schedule, get_kernel_graph
 from tinygrad.uop.ops import Ops
 
 from newest_cut import is_memory, is_variable, is_whole, rebuild, state_of
@@ -37,6 +38,18 @@ def is_stored_first(store):
     return any(is_memory(s) or s.op is Ops.CONTIGUOUS for u in sums for s in walk(u, is_read))
 
 
+def is_cycle(sink):
+    """Whether tinygrad's own scheduler ends in an error since kernels wait for each other, or for
+    themselves. It looks for that where the conditions of WHEREs are folded, and at some reads only."""
+    try:
+        create_schedule(get_kernel_graph(sink))
+    except RuntimeError as error:
+        if "cycle" not in str(error):
+            raise
+        return True
+    return False
+
+
 def as_scheduled(sink):
     """The graph with the reads as they happen. A kernel that reads memory before a STORE, and something
     else that is made from what is there after it, cannot run before, and finds what is there after."""
@@ -54,7 +67,7 @@ def as_scheduled(sink):
                 state = s
                 while later.get(state) in needed:
                     state = later[state]
-                # What reads both is an error, in tg as in tinygrad.
+                # What reads both gets a copy, where it is no error (is_cycle).
                 if state not in read:
                     late[s] = new[state]
             if late:

@@ -16,12 +16,12 @@ from tg_server import Server
 
 # Whether reads are what the graph says, where tinygrad's scheduler reads late or fails.
 EXACT = bool(os.environ.get("TG_BRIDGE_EXACT"))
-# In tinygrad it is an error where kernels wait for each other, or for themselves.
 PIPELINE = "kernelize:cycles=%s,%s,lower,expand,devectorize,linearize"
 
 
-def pipeline():
-    return PIPELINE % ("true" if EXACT else "false", "optimize:none" if NOOPT else "optimize")
+def pipeline(copies_cycles):
+    """copies_cycles: whether a copy is made where kernels wait for each other, or for themselves."""
+    return PIPELINE % ("true" if copies_cycles else "false", "optimize:none" if NOOPT else "optimize")
 
 
 counts = {"graphs": 0, "runs": 0, "kernels": 0, "copies": 0}
@@ -33,11 +33,12 @@ class Part(KernelInfo):
     """What stands for a part in a schedule: the argument of a SINK over its variables.
 
     buffers: what each operand is called in the text. outputs and inputs: positions of those that are
-    written, or read. variables: what those below the SINK are called in the text. pipeline: of its
-    PROGRAM.
+    written, or read. variables: what those below the SINK are called in the text. copies_cycles: of
+    its pipeline. pipeline: of its PROGRAM.
     """
 
     text: str = ""
+    copies_cycles: bool = True
     pipeline: str = ""
     buffers: tuple = ()
     outputs: tuple = ()
@@ -53,6 +54,11 @@ class Step(KernelInfo):
 def read_before(sink, buffers):
     """Those that are read, or written in part: not only the target of STOREs as a whole."""
     whole, found, invalid = set(buffers), set(), set()
+
+    def is_store_of(effect, memory):
+        target = effect.src[0] if effect.op is Ops.STORE else None
+        return target in whole and target.buf_uop is memory.buf_uop
+
     for u in sink.toposort(enter_calls=False):
         # What is Invalid in part is stored in part.
         if (u.op is Ops.CONST and u.arg is Invalid) or any(s in invalid for s in u.src):
@@ -65,7 +71,8 @@ def read_before(sink, buffers):
                 continue
             if u.op in (Ops.RESHAPE, Ops.DETACH):
                 whole.add(u)
-            elif not (i == 0 and u.op in (Ops.STORE, Ops.AFTER)):
+            elif i > 0 or u.op not in (Ops.STORE, Ops.AFTER) or (
+                    u.op is Ops.AFTER and not any(is_store_of(e, s) for e in u.src[1:])):
                 found.add(s.buf_uop)
     return found
 
@@ -77,9 +84,21 @@ def without_views(memory):
     return memory.replace(src=tuple(without_views(state_of(s)) for s in memory.src))
 
 
-def make_part(roots):
+def compile_part(text, is_error):
+    """(copies_cycles, kernels). In tinygrad some graphs of which kernels wait for each other are an
+    error, others run. is_error(): whether this one is."""
+    if not EXACT:
+        try:
+            return False, server.compile(text, pipeline(False))[1]
+        except RuntimeError as error:
+            if "; cycles=false" not in str(error) or is_error():
+                raise
+    return True, server.compile(text, pipeline(True))[1]
+
+
+def make_part(roots, is_error):
     """The calls of AFTERs that are to run: one for each kernel that tg makes of them, the last of
-    which runs them all."""
+    which runs them all. is_error: of compile_part."""
     memory, variables = {}, {}
 
     def canonical(u, sources):
@@ -107,13 +126,13 @@ def make_part(roots):
         lines.append(f"# tg: {'state' if u in written else 'input'} {names[i]} = {i} [{u.max_numel()}]")
     text = "\n".join(lines) + "\n" + repr(sink) + "\n"
     dump(text)
-    kernels = server.compile(text, pipeline())[1]
+    copies_cycles, kernels = compile_part(text, is_error)
     counts["graphs"] += 1
     if kernels == 0:
         return []
     used = {name: var for name, var in variables.items() if var in nodes}
     part = Part(
-        name=f"tg_{hash_of(text)}", text=text, buffers=tuple(names),
+        name=f"tg_{hash_of(text)}", text=text, copies_cycles=copies_cycles, buffers=tuple(names),
         outputs=tuple(i for i, u in numbered.items() if u in written),
         inputs=tuple(i for i, u in numbered.items() if u in read or u not in written),
         variables=tuple(used))
@@ -149,7 +168,7 @@ def to_program(ast, renderer):
         raise NotThroughTg(f"a kernel that tinygrad made: {ast.op}")
     part, source = Part(), ""
     if isinstance(ast.arg, Part):
-        part = replace(ast.arg, pipeline=pipeline())
+        part = replace(ast.arg, pipeline=pipeline(ast.arg.copies_cycles))
         greatest = {symbol_of(name): int(v.vmax) for name, v in zip(part.variables, ast.src)}
         work = server.kernels(part.text, part.pipeline, greatest)
         ops, traffic = sum(k[1] for k in work), sum(k[2] for k in work)

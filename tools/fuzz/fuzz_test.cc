@@ -91,6 +91,26 @@ TEST_P(Fuzz, EveryPassKeepsWhatTheGraphComputes) {
 }
 INSTANTIATE_TEST_SUITE_P(Block, Fuzz, ::testing::ValuesIn(Blocks(15, 3)), BlockName);
 
+// In-place writes through chains of views: all passes on few of them, kernelize on more.
+TEST(FuzzWrites, EveryPassWritesWhatTheGraphWrites) {
+  testing::RandomGraphOptions generate;
+  generate.writes = true;
+  for (const bool kernelize : {false, true}) {
+    const WorkResult result =
+        RunIsolated(Work(kernelize, kernelize ? 2000 : 500), [&](uint64_t seed, Worker& worker) {
+          CheckOptions options;
+          options.seed = seed;
+          if (kernelize) options.passes = {"kernelize"};
+          options.progress = [&](std::string_view step) { worker.Step(step); };
+          const Outcome outcome =
+              Check(testing::MakeRandomProgram(seed, generate), options, &worker.coverage());
+          if (outcome.failure) worker.Fail(outcome.failure->pass, outcome.failure->message);
+        });
+    Expect(result, "--writes --trace");
+    EXPECT_GE(result.coverage.graphs(), 500u);
+  }
+}
+
 class FuzzOnDevice : public Fuzz {};
 
 TEST_P(FuzzOnDevice, SameAsTheInterpreter) {

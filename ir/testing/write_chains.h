@@ -1,0 +1,23 @@
+// Random graphs that write states in place: chains of assigns to chains of views, to parts and to
+// the whole, with reads of old and new contents between them.
+#ifndef TG_IR_TESTING_WRITE_CHAINS_H_
+#define TG_IR_TESTING_WRITE_CHAINS_H_
+
+#include <cstdint>
+
+#include "ir/interpret/host_buffer.h"
+#include "ir/testing/random_graph.h"
+
+namespace tg::testing {
+
+struct WriteChains {
+  RandomProgram program;
+  // What the states and outputs hold afterwards, by a model of memory (array_model.h).
+  HostBuffers expected;
+};
+
+WriteChains MakeWriteChains(uint64_t seed);
+
+}  // namespace tg::testing
+
+#endif  // TG_IR_TESTING_WRITE_CHAINS_H_
