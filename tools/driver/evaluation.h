@@ -19,6 +19,9 @@ namespace tg {
 struct EvaluationCase {
   bool is_kernel = false;
   std::string name;
+  // Of a kernel: its place among the kernels that no graph runs, and how many these are. Passes
+  // keep them in their order, and may give them other names.
+  size_t number = 0, of = 0;
   VarValues vars;
   HostBuffers inputs;  // of a kernel: every slot, by its number
 
