@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/accuracy.h"
+#include "ir/interpret/flag_error.h"
 #include "ir/value.h"
 
 namespace tg {
@@ -125,22 +126,26 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
   }
   fusable &= is_float && options.allow_contraction;
   const double ulps = is_float ? FreeUlps(u->op, s, options) : 0;
-  if (!uncertain && !fusable && ulps == 0) return nullptr;
+  const FlagError flags(u, options.flags);
+  if (!uncertain && !fusable && ulps == 0 && !flags.IsAny()) return nullptr;
 
   const double unit = UnitRoundoff(s);
   std::vector<double> bounds(result.size());
   for (size_t i = 0; i < bounds.size(); ++i) {
     Approx in[3];
+    double value[3] = {}, error[3] = {};
     double source_error = 0;
     for (size_t k = 0; k < srcs.size(); ++k) {
       const size_t at = srcs[k].size() == 1 ? 0 : i;
       in[k] = {DoubleFromBits(srcs[k].scalar, (*srcs[k].data)[at]), srcs[k].ErrorAt(at)};
+      value[k] = in[k].v;
+      error[k] = in[k].e;
       source_error += in[k].e;
     }
     const double y = DoubleFromBits(s, (*result.data)[i]);
     // Rounding of what differs may fall to the next number.
     const double rounding = is_float ? 2 * unit * std::fabs(y) + Tiny(s) : 0;
-    double e = 2 * unit * std::fabs(y) * ulps + (ulps > 0 ? Tiny(s) : 0);
+    double e = ulps > 0 ? 2 * unit * std::fabs(y) * ulps + Tiny(s) : 0;
     if (source_error > 0) {
       if (u->op == Op::kCast) {
         e += CastError(s, in[0], y);
@@ -154,8 +159,9 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
       }
       // 0 times a zero whose sign may be either.
       if (e == 0 && is_float && (u->op == Op::kMul || u->op == Op::kMulAcc)) e = Tiny(s);
-      if (s == Scalar::kBool && e > 0) e = 1;
     }
+    if (flags.IsAny()) e += flags.Of(s, {value, srcs.size()}, {error, srcs.size()}, y);
+    if (s == Scalar::kBool && e > 0) e = 1;
     if (fusable) {
       const double product = u->op == Op::kMulAcc
                                  ? std::fabs(in[0].v * in[1].v)
@@ -203,13 +209,14 @@ void ReduceErrors::Add(std::span<const int64_t> values, std::span<const int64_t>
   }
 }
 
-ErrorBounds ReduceErrors::Take(double elements, const Tensor& result) {
+ErrorBounds ReduceErrors::Take(double elements, const Tensor& result, ModuleFlags flags) {
   const Scalar s = scalar_;
-  if (!rounds_ && !uncertain_) return nullptr;
+  const bool flagged = flags.HasAny({ModuleFlag::kNoNan, ModuleFlag::kFastMath});
+  if (!rounds_ && !uncertain_ && !flagged) return nullptr;
   const size_t n = result.size();
   const double terms = n == 0 ? 0 : elements / static_cast<double>(n);
   for (size_t i = 0; i < n; ++i) {
-    const double y = std::fabs(DoubleFromBits(s, (*result.data)[i]));
+    const double value = DoubleFromBits(s, (*result.data)[i]), y = std::fabs(value);
     if (op_ == Op::kMul) bounds_[i] = y * std::expm1(bounds_[i]);
     const double sum = op_ == Op::kAdd ? magnitude_[i] : y;
     if (rounds_ && terms > 1) bounds_[i] += terms * UnitRoundoff(s) * sum + Tiny(s);
@@ -226,6 +233,9 @@ ErrorBounds ReduceErrors::Take(double elements, const Tensor& result) {
     // 0 + -0 is 0, yet a sum of one term may be that term.
     if (rounds_ && terms == 1 && y == 0) bounds_[i] += Tiny(s);
     if (s == Scalar::kBool && bounds_[i] > 0) bounds_[i] = 1;
+    // Terms may be none, or sum to others, where the flags say so.
+    if (IsFloat(s) && !std::isfinite(value) && flags.has(ModuleFlag::kFastMath)) bounds_[i] = kInf;
+    if (std::isnan(value) && flags.has(ModuleFlag::kNoNan)) bounds_[i] = kInf;
     if (std::isnan(bounds_[i])) bounds_[i] = kInf;
   }
   return NullIfZero(std::move(bounds_));

@@ -34,7 +34,7 @@ class ReduceErrors {
   void Add(std::span<const int64_t> values, std::span<const int64_t> targets, const Tensor& x,
            size_t first);
   // `elements`: how many came in. Null where all bounds are 0.
-  ErrorBounds Take(double elements, const Tensor& result);
+  ErrorBounds Take(double elements, const Tensor& result, ModuleFlags flags);
 
  private:
   const Op op_;

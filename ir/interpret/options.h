@@ -24,6 +24,8 @@ struct InterpretOptions {
   double div_sqrt_ulp = 0;
   // `error` allows a*b + c to round once.
   bool allow_contraction = true;
+  // `error` allows what these permit: no-nan, zero-mul, inf-ratio, fast-math.
+  ModuleFlags flags;
   // Values of tensor graphs, and of kernels over shapes, that have more elements than this are not
   // held: they are computed in pieces for each value that reads them.
   int64_t max_held = int64_t{1} << 24;

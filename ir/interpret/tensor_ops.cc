@@ -254,7 +254,7 @@ absl::StatusOr<Tensor> ReduceAxis(const UOp* u, const Tensor& x, const Interpret
     }
   }
   Tensor t = MakeTensor(x.scalar, targets.result(), sums.Take());
-  if (options.track_error) t.error = errors.Take(static_cast<double>(size), t);
+  if (options.track_error) t.error = errors.Take(static_cast<double>(size), t, options.flags);
   return t;
 }
 

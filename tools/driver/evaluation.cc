@@ -173,7 +173,7 @@ bool GivesBounds(const Module& module) {
 }
 
 std::optional<std::string> Disagreement(const HostBuffers& expected, const HostBuffers& actual,
-                                        bool bounds) {
+                                        bool bounds, ModuleFlags flags) {
   for (const auto& [name, buffer] : actual) {
     if (!expected.count(name)) return "'" + name + "' is written, which it was not before";
   }
@@ -182,6 +182,7 @@ std::optional<std::string> Disagreement(const HostBuffers& expected, const HostB
     if (found == actual.end()) return "'" + name + "' is not written any more";
     Tolerance tolerance;
     if (!bounds) {
+      tolerance.flags = flags;
       tolerance.ulps = 4;
       tolerance.relative = tolerance.absolute = 1e-5;
     }

@@ -42,9 +42,10 @@ absl::StatusOr<HostBuffers> Evaluate(const Module& module, const EvaluationCase&
 bool GivesBounds(const Module& module);
 
 // What differs, or nullopt. `expected` is what Evaluate gave. With bounds, floats differ by no more
-// than these allow; without, by a few units in the last place, as after a reordered short sum.
+// than these allow; without, by a few units in the last place, as after a reordered short sum, or
+// at will where the flags of the module allow that.
 std::optional<std::string> Disagreement(const HostBuffers& expected, const HostBuffers& actual,
-                                        bool bounds);
+                                        bool bounds, ModuleFlags flags);
 
 }  // namespace tg
 
