@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "ir/interpret/allowed.h"
 #include "ir/value.h"
 
 namespace tg {
@@ -54,32 +55,15 @@ std::string Coordinates(const std::vector<int64_t>& shape, size_t flat) {
 
 // The difference of two elements beyond the tolerance, as a multiple of it. 0 if they are equal.
 double Excess(Scalar s, int64_t expected, int64_t actual, double bound, const Tolerance& t) {
-  if (expected == actual) return 0;
-  const double a = DoubleFromBits(s, expected), b = DoubleFromBits(s, actual);
-  if (std::isnan(a) && std::isnan(b)) return 0;
-  if (bound > 0 && std::isinf(bound)) return 0;
   double allowed = bound;
   if (IsFloat(s)) {
+    const double a = DoubleFromBits(s, expected);
+    if (AllowAnyValueFor(t.flags, a)) return 0;
     allowed += t.absolute;
     if (std::isfinite(a)) allowed += t.relative * std::fabs(a) + t.ulps * UlpOf(s, a);
   }
-  if (allowed == 0) return HUGE_VAL;
-  if (a == b) return 0;  // 0 and -0
-  // Near the largest number one evaluation may overflow and the other not; what has no infinity
-  // (fp8e4m3) is no number then.
-  if (std::isnan(a) != std::isnan(b)) {
-    const double greatest = std::fabs(std::isnan(a) ? b : a) + allowed;
-    return std::isnan(DoubleFromBits(s, BitsFromDouble(s, greatest))) ? 0 : HUGE_VAL;
-  }
-  if (std::isinf(a) != std::isinf(b)) {
-    const double greatest =
-        std::fabs(DoubleFromBits(s, BitsFromDouble(s, std::isinf(a) ? b : a))) + allowed;
-    return std::isinf(DoubleFromBits(s, BitsFromDouble(s, greatest))) && (a > 0) == (b > 0)
-               ? 0
-               : HUGE_VAL;
-  }
-  const double distance = std::fabs(a - b);
-  return distance <= allowed ? 0 : distance / allowed;
+  const double of_allowed = OfAllowed(s, expected, actual, allowed);
+  return of_allowed <= 1 ? 0 : of_allowed;
 }
 
 }  // namespace

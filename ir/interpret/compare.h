@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ir/interpret/host_buffer.h"
+#include "ir/module_flags.h"
 
 namespace tg {
 
@@ -20,6 +21,8 @@ struct Tolerance {
   // errors (InterpretOptions::track_error). Applies to integers too.
   bool use_error_bounds = true;
   double scale_bounds = 1;
+  // Of the module, where there are no bounds to tell what these allow.
+  ModuleFlags flags;
 };
 
 // Describes the difference, or nullopt: the first element that differs, its coordinates and both

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/accuracy.h"
+#include "ir/interpret/flag_error.h"
 #include "ir/value.h"
 
 namespace tg {
@@ -125,22 +126,26 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
   }
   fusable &= is_float && options.allow_contraction;
   const double ulps = is_float ? FreeUlps(u->op, s, options) : 0;
-  if (!uncertain && !fusable && ulps == 0) return nullptr;
+  const FlagError flags(u, options.flags);
+  if (!uncertain && !fusable && ulps == 0 && !flags.IsAny()) return nullptr;
 
   const double unit = UnitRoundoff(s);
   std::vector<double> bounds(result.size());
   for (size_t i = 0; i < bounds.size(); ++i) {
     Approx in[3];
+    double value[3] = {}, error[3] = {};
     double source_error = 0;
     for (size_t k = 0; k < srcs.size(); ++k) {
       const size_t at = srcs[k].size() == 1 ? 0 : i;
       in[k] = {DoubleFromBits(srcs[k].scalar, (*srcs[k].data)[at]), srcs[k].ErrorAt(at)};
+      value[k] = in[k].v;
+      error[k] = in[k].e;
       source_error += in[k].e;
     }
     const double y = DoubleFromBits(s, (*result.data)[i]);
     // Rounding of what differs may fall to the next number.
     const double rounding = is_float ? 2 * unit * std::fabs(y) + Tiny(s) : 0;
-    double e = 2 * unit * std::fabs(y) * ulps + (ulps > 0 ? Tiny(s) : 0);
+    double e = ulps > 0 ? 2 * unit * std::fabs(y) * ulps + Tiny(s) : 0;
     if (source_error > 0) {
       if (u->op == Op::kCast) {
         e += CastError(s, in[0], y);
@@ -154,8 +159,9 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
       }
       // 0 times a zero whose sign may be either.
       if (e == 0 && is_float && (u->op == Op::kMul || u->op == Op::kMulAcc)) e = Tiny(s);
-      if (s == Scalar::kBool && e > 0) e = 1;
     }
+    if (flags.IsAny()) e += flags.Of(s, {value, srcs.size()}, {error, srcs.size()}, y);
+    if (s == Scalar::kBool && e > 0) e = 1;
     if (fusable) {
       const double product = u->op == Op::kMulAcc
                                  ? std::fabs(in[0].v * in[1].v)
@@ -167,56 +173,72 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
   return NullIfZero(std::move(bounds));
 }
 
-ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets,
-                        const Tensor& result) {
-  const Scalar s = x.scalar;
-  const bool rounds = IsFloat(s) && (op == Op::kAdd || op == Op::kMul);
-  if (!rounds && !x.error) return nullptr;
-  const size_t n = result.size();
-  std::vector<double> bounds(n), magnitude(n);
-  // The least and the greatest of partial products, in the worst orders.
-  std::vector<double> least(n, 1), greatest(n, 1);
+ReduceErrors::ReduceErrors(Op op, Scalar s, size_t n)
+    : op_(op),
+      scalar_(s),
+      rounds_(IsFloat(s) && (op == Op::kAdd || op == Op::kMul)),
+      bounds_(n),
+      magnitude_(op == Op::kAdd ? n : 0),
+      least_(op == Op::kMul ? n : 0, 1),
+      greatest_(op == Op::kMul ? n : 0, 1) {}
+
+void ReduceErrors::Add(std::span<const int64_t> values, std::span<const int64_t> targets,
+                       const Tensor& x, size_t first) {
+  uncertain_ |= x.error != nullptr;
   for (size_t i = 0; i < targets.size(); ++i) {
     const auto at = static_cast<size_t>(targets[i]);
-    const double v = std::fabs(DoubleFromBits(s, (*x.data)[i])), e = x.ErrorAt(i);
-    switch (op) {
+    const double v = std::fabs(DoubleFromBits(scalar_, values[i])), e = x.ErrorAt(first + i);
+    switch (op_) {
       case Op::kAdd:
-        magnitude[at] += v;
-        bounds[at] += e;
+        magnitude_[at] += v;
+        bounds_[at] += e;
         break;
       case Op::kMul:
         // Relative errors add up.
-        bounds[at] += e == 0 ? 0 : (e >= v ? kInf : e / (v - e));
-        least[at] *= std::min(v, 1.0);
-        greatest[at] *= std::max(v, 1.0);
+        bounds_[at] += e == 0 ? 0 : (e >= v ? kInf : e / (v - e));
+        least_[at] *= std::min(v, 1.0);
+        greatest_[at] *= std::max(v, 1.0);
         break;
       case Op::kMax:
       case Op::kMin:
-        bounds[at] = std::max(bounds[at], e);
+        bounds_[at] = std::max(bounds_[at], e);
         break;
       default:
-        if (e > 0) bounds[at] = s == Scalar::kBool ? 1 : kInf;
+        if (e > 0) bounds_[at] = scalar_ == Scalar::kBool ? 1 : kInf;
     }
   }
-  const double terms = n == 0 ? 0 : static_cast<double>(targets.size()) / static_cast<double>(n);
+}
+
+ErrorBounds ReduceErrors::Take(double elements, const Tensor& result, ModuleFlags flags) {
+  const Scalar s = scalar_;
+  const bool flagged = flags.HasAny({ModuleFlag::kNoNan, ModuleFlag::kFastMath});
+  if (!rounds_ && !uncertain_ && !flagged) return nullptr;
+  const size_t n = result.size();
+  const double terms = n == 0 ? 0 : elements / static_cast<double>(n);
   for (size_t i = 0; i < n; ++i) {
-    const double y = std::fabs(DoubleFromBits(s, (*result.data)[i]));
-    if (op == Op::kMul) bounds[i] = y * std::expm1(bounds[i]);
-    const double sum = op == Op::kAdd ? magnitude[i] : y;
-    if (rounds && terms > 1) bounds[i] += terms * UnitRoundoff(s) * sum + Tiny(s);
-    if (rounds && terms <= 1 && bounds[i] > 0) bounds[i] += 2 * UnitRoundoff(s) * y;
-    if (rounds && terms > 1) {
-      if (op == Op::kMul && least[i] < LeastNormal(s)) bounds[i] += terms * Tiny(s) * greatest[i];
+    const double value = DoubleFromBits(s, (*result.data)[i]), y = std::fabs(value);
+    if (op_ == Op::kMul) bounds_[i] = y * std::expm1(bounds_[i]);
+    const double sum = op_ == Op::kAdd ? magnitude_[i] : y;
+    if (rounds_ && terms > 1) bounds_[i] += terms * UnitRoundoff(s) * sum + Tiny(s);
+    if (rounds_ && terms <= 1 && bounds_[i] > 0) bounds_[i] += 2 * UnitRoundoff(s) * y;
+    if (rounds_ && terms > 1) {
+      if (op_ == Op::kMul && least_[i] < LeastNormal(s)) {
+        bounds_[i] += terms * Tiny(s) * greatest_[i];
+      }
       // Each step may round up.
-      const double most = (op == Op::kAdd ? sum : greatest[i]) * std::exp(terms * UnitRoundoff(s));
-      if (std::max(most, y) > Greatest(s)) bounds[i] = kInf;
+      const double most =
+          (op_ == Op::kAdd ? sum : greatest_[i]) * std::exp(terms * UnitRoundoff(s));
+      if (std::max(most, y) > Greatest(s)) bounds_[i] = kInf;
     }
     // 0 + -0 is 0, yet a sum of one term may be that term.
-    if (rounds && terms == 1 && y == 0) bounds[i] += Tiny(s);
-    if (s == Scalar::kBool && bounds[i] > 0) bounds[i] = 1;
-    if (std::isnan(bounds[i])) bounds[i] = kInf;
+    if (rounds_ && terms == 1 && y == 0) bounds_[i] += Tiny(s);
+    if (s == Scalar::kBool && bounds_[i] > 0) bounds_[i] = 1;
+    // Terms may be none, or sum to others, where the flags say so.
+    if (IsFloat(s) && !std::isfinite(value) && flags.has(ModuleFlag::kFastMath)) bounds_[i] = kInf;
+    if (std::isnan(value) && flags.has(ModuleFlag::kNoNan)) bounds_[i] = kInf;
+    if (std::isnan(bounds_[i])) bounds_[i] = kInf;
   }
-  return NullIfZero(std::move(bounds));
+  return NullIfZero(std::move(bounds_));
 }
 
 }  // namespace tg

@@ -24,9 +24,27 @@ using ErrorBounds = std::shared_ptr<const std::vector<double>>;
 ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const Tensor& result,
                              const InterpretOptions& options);
 
-// The bounds of a reduction whose element i went to result[targets[i]].
-ErrorBounds ReduceError(Op op, const Tensor& x, std::span<const int64_t> targets,
-                        const Tensor& result);
+// The bounds of a reduction, while its elements come in.
+class ReduceErrors {
+ public:
+  // `n`: elements of the result.
+  ReduceErrors(Op op, Scalar s, size_t n);
+
+  // Value i goes to result[targets[i]]; its error is that of element first + i of `x`.
+  void Add(std::span<const int64_t> values, std::span<const int64_t> targets, const Tensor& x,
+           size_t first);
+  // `elements`: how many came in. Null where all bounds are 0.
+  ErrorBounds Take(double elements, const Tensor& result, ModuleFlags flags);
+
+ private:
+  const Op op_;
+  const Scalar scalar_;
+  const bool rounds_;
+  bool uncertain_ = false;  // some element has an error
+  std::vector<double> bounds_, magnitude_;
+  // The least and the greatest of partial products, in the worst orders.
+  std::vector<double> least_, greatest_;
+};
 
 }  // namespace tg
 

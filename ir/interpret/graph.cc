@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "ir/interpret/deferred.h"
 #include "ir/interpret/graph_run.h"
 #include "ir/interpret/kernel.h"
+#include "ir/interpret/memory_bound.h"
 
 namespace tg {
 
@@ -154,7 +156,10 @@ absl::StatusOr<GraphResult> GraphRun::Commit(const UOp* sink) {
       if (!t.ok()) return t.status();
       stores.emplace_back(Text(targets[i]), *t);
     }
-    if (v.tensor.ok()) result.values.push_back(v.tensor);
+    if (!v.tensor.ok()) continue;
+    auto held = Hold(v.tensor);
+    if (!held.ok()) return held.status();
+    result.values.push_back(*std::move(held));
   }
   // Every write that the sink reaches is committed, also one that only a value depends on.
   for (const UOp* u : PostOrder(sink)) {
@@ -176,7 +181,9 @@ absl::StatusOr<GraphResult> GraphRun::Commit(const UOp* sink) {
                                                      ShapeText((*entry)->contents->shape),
                                                      ", its value ", ShapeText(t.shape)));
     }
-    result.buffers[name] = *Write(*entry, nullptr, t)->contents;
+    auto written = Write(*entry, nullptr, t);
+    if (!written.ok()) return written.status();
+    result.buffers[name] = *(*written)->contents;
   }
   // An output without elements needs no write.
   for (const BufferDecl& decl : p_.module.buffers) {
@@ -262,6 +269,7 @@ absl::StatusOr<GraphResult> InterpretGraph(const Module& module, const Graph& gr
                                                      "]"));
     }
   }
+  if (absl::Status s = CheckMemory(module, graph, program.vars, options); !s.ok()) return s;
   return GraphRun(program, graph, {}, 0).Run();
 }
 

@@ -1,7 +1,9 @@
 // Buffers, their versions, and what reads and writes them.
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "ir/interpret/deferred.h"
 #include "ir/interpret/graph_run.h"
 #include "ir/shape.h"
 #include "ir/value.h"
@@ -65,6 +67,8 @@ absl::StatusOr<VersionPtr> GraphRun::Entry(std::string_view name) {
 absl::StatusOr<Tensor> GraphRun::Operand(const UOp* u, size_t i) {
   const Tensor& t = values_[u->src(i)]->tensor;
   if (!t.ok()) return absl::InvalidArgumentError(absl::StrCat("source ", i, " has no value"));
+  // Its elements are looked at when they are computed.
+  if (t.deferred) return t;
   if (t.defined && p_.options.check_undefined) {
     const auto at = std::find(t.defined->begin(), t.defined->end(), 0) - t.defined->begin();
     if (at != static_cast<std::ptrdiff_t>(t.defined->size())) {
@@ -110,10 +114,15 @@ absl::Status GraphRun::Move(const UOp* u, GraphValue& v) {
     if (!n.ok()) return n.status();
     symbols.push_back(*n);
   }
-  auto movement = MovementOf(u, from.tensor.shape, symbols);
-  if (!movement.ok()) return movement.status();
-  v.tensor = Gather(from.tensor, *movement);
-  if (!from.version || !is_target_.Contains(u)) return absl::OkStatus();
+  auto map = IndexMapOf(u, from.tensor.shape, symbols);
+  if (!map.ok()) return map.status();
+  const bool is_target = from.version && is_target_.Contains(u);
+  std::optional<Movement> movement;
+  if (is_target) movement = MovementOf(*map);
+  auto moved = Gather(u, from.tensor, *std::move(map), p_.options);
+  if (!moved.ok()) return moved.status();
+  v.tensor = *std::move(moved);
+  if (!is_target) return absl::OkStatus();
   v.version = from.version;
   if (from.map) {
     for (int64_t& i : movement->map) {
@@ -144,8 +153,11 @@ absl::Status GraphRun::BufferView(const UOp* u, GraphValue& v) {
   return absl::OkStatus();
 }
 
-VersionPtr GraphRun::Write(const VersionPtr& base, const std::vector<int64_t>* map,
-                           const Tensor& values) {
+absl::StatusOr<VersionPtr> GraphRun::Write(const VersionPtr& base, const std::vector<int64_t>* map,
+                                           const Tensor& value) {
+  const absl::StatusOr<Tensor> held = Hold(value);
+  if (!held.ok()) return held.status();
+  const Tensor& values = *held;
   auto record = std::make_shared<WriteRecord>();
   record->order = next_write_++;
   const Scalar storage = base->contents->dtype.scalar();
@@ -206,7 +218,9 @@ absl::Status GraphRun::Assign(const UOp* u, GraphValue& v) {
       full = Gather(full, Movement{target.tensor.shape,
                                    std::vector<int64_t>(target.tensor.size(), int64_t{0})});
     }
-    version = Write(target.version, target.map.get(), full);
+    auto written = Write(target.version, target.map.get(), full);
+    if (!written.ok()) return written.status();
+    version = *std::move(written);
   }
   auto joined = JoinAll({version}, 2, u);
   if (!joined.ok()) return joined.status();

@@ -60,7 +60,8 @@ class GraphRun {
   absl::StatusOr<Tensor> Operand(const UOp* u, size_t i);
   absl::StatusOr<int64_t> Number(const UOp* u, size_t i);
   // Records a write of `values` to elements `map` (null: all) of `base`.
-  VersionPtr Write(const VersionPtr& base, const std::vector<int64_t>* map, const Tensor& values);
+  absl::StatusOr<VersionPtr> Write(const VersionPtr& base, const std::vector<int64_t>* map,
+                                   const Tensor& value);
 
   std::string Text(int64_t id) { return std::string(ctx_.String(static_cast<StringId>(id))); }
 

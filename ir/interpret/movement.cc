@@ -1,4 +1,5 @@
 // Movement ops as plain loops over coordinates.
+#include <algorithm>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -42,28 +43,57 @@ void ForEachElement(const Extents& shape, F&& f) {
   }
 }
 
-// The map of an affine movement: source coordinate `a` is origin[a] + sum over result axes i that
-// read it of step[i] * at[i]. A coordinate outside the source gives -1.
-absl::StatusOr<Movement> Affine(const Extents& from, Extents to,
-                                const std::vector<size_t>& source_axis, const Extents& step,
-                                const Extents& origin) {
+absl::StatusOr<IndexMap> Affine(const Extents& from, Extents to, std::vector<size_t> source_axis,
+                                Extents step, Extents origin) {
   if (absl::Status s = CheckExtents(to); !s.ok()) return s;
-  const Extents strides = RowMajor(from);
-  Movement m{std::move(to), {}};
-  m.map.reserve(static_cast<size_t>(NumElements(m.shape)));
-  ForEachElement(m.shape, [&](const Extents& at) {
-    int64_t flat = 0;
-    bool inside = true;
-    for (size_t i = 0; i < at.size(); ++i) {
-      const size_t a = source_axis[i];
-      const int64_t c = origin[i] + step[i] * at[i];
-      inside &= c >= 0 && c < from[a];
-      flat += c * strides[a];
-    }
-    m.map.push_back(inside ? flat : -1);
-  });
-  return m;
+  IndexMap map;
+  map.shape = std::move(to);
+  map.from = from;
+  map.axis = std::move(source_axis);
+  map.step = std::move(step);
+  map.origin = std::move(origin);
+  return map;
 }
+
+// Where elements of a movement's result come from, one after the other: quick for one that follows
+// the last one, or is it again.
+class Cursor {
+ public:
+  explicit Cursor(const IndexMap& map)
+      : map_(map), strides_(RowMajor(map.from)), at_(map.shape.size()) {}
+
+  int64_t At(int64_t flat) {
+    if (map_.is_identity) return flat;
+    if (!map_.listed.empty()) return map_.listed[static_cast<size_t>(flat)];
+    if (flat == last_) return source_;
+    if (flat == last_ + 1 && last_ >= 0) {
+      for (size_t i = at_.size(); i-- > 0;) {
+        if (++at_[i] < map_.shape[i]) break;
+        at_[i] = 0;
+      }
+    } else {
+      for (size_t i = at_.size(), rest = static_cast<size_t>(flat); i-- > 0;) {
+        at_[i] = static_cast<int64_t>(rest % static_cast<size_t>(map_.shape[i]));
+        rest /= static_cast<size_t>(map_.shape[i]);
+      }
+    }
+    last_ = flat;
+    source_ = 0;
+    for (size_t i = 0; i < at_.size(); ++i) {
+      const size_t a = map_.axis[i];
+      const int64_t c = map_.origin[i] + map_.step[i] * at_[i];
+      if (c < 0 || c >= map_.from[a]) return source_ = -1;
+      source_ += c * strides_[a];
+    }
+    return source_;
+  }
+
+ private:
+  const IndexMap& map_;
+  const Extents strides_;
+  Extents at_;
+  int64_t last_ = -1, source_ = 0;
+};
 
 // One view of a `view` op: its words, with symbols filled in.
 struct ConcreteView {
@@ -112,13 +142,15 @@ absl::StatusOr<std::vector<ConcreteView>> DecodeViews(const UOp* u,
   return views;
 }
 
-absl::StatusOr<Movement> View(const UOp* u, const Extents& from, std::span<const int64_t> symbols) {
+absl::StatusOr<IndexMap> View(const UOp* u, const Extents& from, std::span<const int64_t> symbols) {
   auto views = DecodeViews(u, symbols);
   if (!views.ok()) return views.status();
   for (const ConcreteView& v : *views) {
     if (absl::Status s = CheckExtents(v.shape); !s.ok()) return s;
   }
-  Movement m{views->back().shape, {}};
+  IndexMap m;
+  m.shape = views->back().shape;
+  m.from = from;
   absl::Status status = CheckExtents(m.shape);
   if (!status.ok()) return status;
   const int64_t source_size = NumElements(from);
@@ -147,7 +179,7 @@ absl::StatusOr<Movement> View(const UOp* u, const Extents& from, std::span<const
     if (valid && (flat < 0 || flat >= source_size)) {
       status = Bad(absl::StrCat("a view reads element ", flat, " of ", source_size));
     }
-    m.map.push_back(valid ? flat : -1);
+    m.listed.push_back(valid ? flat : -1);
   });
   if (!status.ok()) return status;
   return m;
@@ -166,7 +198,31 @@ absl::Status CheckExtents(const Extents& shape) {
   return absl::OkStatus();
 }
 
+void IndexMap::Range(int64_t first, size_t n, int64_t* out) const {
+  if (is_identity) return std::iota(out, out + n, first);
+  Cursor cursor(*this);
+  for (size_t i = 0; i < n; ++i) out[i] = cursor.At(first + static_cast<int64_t>(i));
+}
+
+void IndexMap::At(std::span<const int64_t> at, int64_t* out) const {
+  Cursor cursor(*this);
+  for (size_t i = 0; i < at.size(); ++i) out[i] = cursor.At(at[i]);
+}
+
+Movement MovementOf(const IndexMap& map) {
+  Movement m{map.shape, std::vector<int64_t>(static_cast<size_t>(NumElements(map.shape)))};
+  map.Range(0, m.map.size(), m.map.data());
+  return m;
+}
+
 absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
+                                    std::span<const int64_t> symbols) {
+  auto map = IndexMapOf(u, from, symbols);
+  if (!map.ok()) return map.status();
+  return MovementOf(*map);
+}
+
+absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
                                     std::span<const int64_t> symbols) {
   const size_t rank = from.size();
   std::vector<size_t> axis(rank);
@@ -191,8 +247,10 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
       if (NumElements(items) != NumElements(from)) {
         return Bad(absl::StrCat("cannot reshape ", ShapeText(from), " to ", ShapeText(items)));
       }
-      Movement m{items, std::vector<int64_t>(static_cast<size_t>(NumElements(from)))};
-      std::iota(m.map.begin(), m.map.end(), 0);
+      IndexMap m;
+      m.shape = items;
+      m.from = from;
+      m.is_identity = true;
       return m;
     }
     case Op::kExpand:

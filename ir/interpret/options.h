@@ -24,6 +24,14 @@ struct InterpretOptions {
   double div_sqrt_ulp = 0;
   // `error` allows a*b + c to round once.
   bool allow_contraction = true;
+  // `error` allows what these permit: no-nan, zero-mul, inf-ratio, fast-math.
+  ModuleFlags flags;
+  // Values of tensor graphs, and of kernels over shapes, that have more elements than this are not
+  // held: they are computed in pieces for each value that reads them.
+  int64_t max_held = int64_t{1} << 24;
+  // Bytes that values may take at a time; more is an error before anything is computed. 0: three
+  // quarters of the memory that the process may use.
+  int64_t max_bytes = 0;
   // Work-items that are interpreted together: more are faster and take more memory. A group is
   // never split.
   int64_t max_items = 1024;

@@ -9,6 +9,7 @@ namespace tg {
 
 InterpretOptions OptionsFor(const Module& module) {
   InterpretOptions options;
+  options.flags = module.flags;
   if (module.flags.has(ModuleFlag::kNoContract)) {
     options.mulacc = MulAcc::kTwoRoundings;
     options.allow_contraction = false;

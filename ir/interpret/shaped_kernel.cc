@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "ir/interpret/deferred.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/tensor_ops.h"
@@ -99,16 +100,18 @@ absl::Status ShapedRun::Move(const UOp* u, Value& v) {
     if (!t.ok() || t.size() != 1) return Bad(absl::StrCat("source ", i, " is not one number"));
     symbols.push_back((*t.data)[0]);
   }
-  auto movement = MovementOf(u, from.memory ? from.map.shape : from.tensor.shape, symbols);
-  if (!movement.ok()) return movement.status();
+  auto map = IndexMapOf(u, from.memory ? from.map.shape : from.tensor.shape, symbols);
+  if (!map.ok()) return map.status();
   if (!from.memory) {
-    v.tensor = Gather(from.tensor, *movement);
+    auto t = Gather(u, from.tensor, *std::move(map), options_);
+    if (!t.ok()) return t.status();
+    v.tensor = *std::move(t);
     return absl::OkStatus();
   }
   v.memory = from.memory;
   v.entry = from.entry;
   v.element = from.element;
-  v.map = std::move(*movement);
+  v.map = MovementOf(*map);
   for (int64_t& i : v.map.map) {
     if (i >= 0) i = from.map.map[static_cast<size_t>(i)];
   }
@@ -140,9 +143,11 @@ absl::Status ShapedRun::Load(const UOp* u, Value& v) {
 
 absl::Status ShapedRun::Store(const UOp* u) {
   const Value& p = Src(u, 0);
-  const Tensor& value = Src(u, 1).tensor;
   if (!p.memory) return Bad("source 0 is not memory");
-  if (!value.ok()) return Bad("source 1 has no value");
+  if (!Src(u, 1).tensor.ok()) return Bad("source 1 has no value");
+  const absl::StatusOr<Tensor> held = Hold(Src(u, 1).tensor);
+  if (!held.ok()) return held.status();
+  const Tensor& value = *held;
   if (value.shape != p.map.shape && !value.shape.empty()) {
     return Bad(absl::StrCat("the memory has shape ", ShapeText(p.map.shape), ", the value ",
                             ShapeText(value.shape)));

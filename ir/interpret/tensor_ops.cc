@@ -1,10 +1,12 @@
 #include "ir/interpret/tensor_ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
+#include "ir/interpret/deferred.h"
 #include "ir/interpret/error_bound.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
@@ -60,6 +62,23 @@ Tensor Gather(const Tensor& from, const Movement& m) {
   return t;
 }
 
+absl::StatusOr<Tensor> Gather(const UOp* u, const Tensor& from, IndexMap map,
+                              const InterpretOptions& options) {
+  if (map.is_identity) {
+    Tensor t = from;
+    // A deferred value goes by its shape.
+    if (!t.deferred) {
+      t.shape = map.shape;
+      return t;
+    }
+  }
+  if (from.deferred || IsLarge(map.shape, options)) {
+    const Extents shape = map.shape;
+    return Defer(u, {from}, shape, std::move(map), options);
+  }
+  return Gather(from, MovementOf(map));
+}
+
 absl::StatusOr<Tensor> Elementwise(const UOp* u, std::span<const Tensor> srcs,
                                    const InterpretOptions& options) {
   const Extents* shape = &srcs[0].shape;
@@ -70,6 +89,11 @@ absl::StatusOr<Tensor> Elementwise(const UOp* u, std::span<const Tensor> srcs,
           "sources have different shapes ", ShapeText(*shape), " and ", ShapeText(t.shape)));
     }
     shape = &t.shape;
+  }
+  const bool is_deferred =
+      std::any_of(srcs.begin(), srcs.end(), [](const Tensor& t) { return t.deferred != nullptr; });
+  if (is_deferred || IsLarge(*shape, options)) {
+    return Defer(u, {srcs.begin(), srcs.end()}, *shape, {}, options);
   }
   const auto n = static_cast<size_t>(NumElements(*shape));
   std::vector<int64_t> broadcast[3];
@@ -102,46 +126,92 @@ absl::StatusOr<Tensor> Elementwise(const UOp* u, std::span<const Tensor> srcs,
 
 namespace {
 
-// The element of the result that each element of the source goes to.
-std::vector<int64_t> ReduceTargets(const Extents& shape, std::span<const int64_t> axes,
-                                   Extents* result) {
-  *result = shape;
-  for (int64_t axis : axes) (*result)[static_cast<size_t>(axis)] = 1;
-  std::vector<int64_t> strides(shape.size());
-  int64_t stride = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= (*result)[i];
-  }
-  for (int64_t axis : axes) strides[static_cast<size_t>(axis)] = 0;
-  std::vector<int64_t> targets(static_cast<size_t>(NumElements(shape)));
-  Extents at(shape.size());
-  int64_t target = 0;
-  for (int64_t& t : targets) {
-    t = target;
+// The element of the result that each element of the source goes to, from the first on.
+class ReduceTargets {
+ public:
+  ReduceTargets(const Extents& shape, std::span<const int64_t> axes)
+      : shape_(shape), result_(shape), strides_(shape.size()), at_(shape.size()) {
+    for (int64_t axis : axes) result_[static_cast<size_t>(axis)] = 1;
+    int64_t stride = 1;
     for (size_t i = shape.size(); i-- > 0;) {
-      target += strides[i];
-      if (++at[i] < shape[i]) break;
-      target -= strides[i] * shape[i];
-      at[i] = 0;
+      strides_[i] = stride;
+      stride *= result_[i];
+    }
+    for (int64_t axis : axes) strides_[static_cast<size_t>(axis)] = 0;
+  }
+
+  const Extents& result() const { return result_; }
+
+  void Next(std::span<int64_t> targets) {
+    for (int64_t& t : targets) {
+      t = target_;
+      for (size_t i = shape_.size(); i-- > 0;) {
+        target_ += strides_[i];
+        if (++at_[i] < shape_[i]) break;
+        target_ -= strides_[i] * shape_[i];
+        at_[i] = 0;
+      }
     }
   }
-  return targets;
-}
 
-template <typename T>
-std::vector<int64_t> AccumulateFloats(Op op, const Tensor& x, size_t n,
-                                      const std::vector<int64_t>& targets) {
-  std::vector<T> acc(n, op == Op::kMul ? T{1} : T{0});
-  for (size_t i = 0; i < targets.size(); ++i) {
-    const T v = static_cast<T>(DoubleFromBits(x.scalar, (*x.data)[i]));
-    T& a = acc[static_cast<size_t>(targets[i])];
-    a = op == Op::kMul ? a * v : a + v;
+ private:
+  const Extents shape_;
+  Extents result_, strides_, at_;
+  int64_t target_ = 0;
+};
+
+// The results of a reduce while its elements come in.
+class Accumulators {
+ public:
+  Accumulators(Op op, Scalar s, size_t n) : op_(op), scalar_(s) {
+    const bool floats = IsFloat(s) && (op == Op::kAdd || op == Op::kMul);
+    if (floats && s == Scalar::kF64) {
+      wide_.assign(n, op == Op::kMul ? 1 : 0);
+    } else if (floats) {
+      double_.assign(n, op == Op::kMul ? 1 : 0);
+    } else {
+      bits_.assign(n, ReduceIdentity(op, s));
+    }
   }
-  std::vector<int64_t> out(n);
-  for (size_t i = 0; i < n; ++i) out[i] = BitsFromDouble(x.scalar, static_cast<double>(acc[i]));
-  return out;
-}
+
+  // False where an index overflows.
+  bool Add(std::span<const int64_t> values, std::span<const int64_t> targets) {
+    if (!wide_.empty()) return AddFloats(wide_, values, targets);
+    if (!double_.empty()) return AddFloats(double_, values, targets);
+    for (size_t i = 0; i < targets.size(); ++i) {
+      int64_t& a = bits_[static_cast<size_t>(targets[i])];
+      const int64_t pair[] = {a, values[i]};
+      const auto r = EvalAlu(op_, scalar_, pair);
+      if (!r) return false;
+      a = *r;
+    }
+    return true;
+  }
+
+  std::vector<int64_t> Take() {
+    for (long double v : wide_) bits_.push_back(BitsFromDouble(scalar_, static_cast<double>(v)));
+    for (double v : double_) bits_.push_back(BitsFromDouble(scalar_, v));
+    return std::move(bits_);
+  }
+
+ private:
+  template <typename T>
+  bool AddFloats(std::vector<T>& acc, std::span<const int64_t> values,
+                 std::span<const int64_t> targets) {
+    for (size_t i = 0; i < targets.size(); ++i) {
+      const T v = static_cast<T>(DoubleFromBits(scalar_, values[i]));
+      T& a = acc[static_cast<size_t>(targets[i])];
+      a = op_ == Op::kMul ? a * v : a + v;
+    }
+    return true;
+  }
+
+  const Op op_;
+  const Scalar scalar_;
+  std::vector<long double> wide_;
+  std::vector<double> double_;
+  std::vector<int64_t> bits_;
+};
 
 }  // namespace
 
@@ -154,32 +224,45 @@ absl::StatusOr<Tensor> ReduceAxis(const UOp* u, const Tensor& x, const Interpret
           absl::StrCat("axis ", axis, " is not an axis of ", ShapeText(x.shape)));
     }
   }
-  Extents shape;
-  const std::vector<int64_t> targets = ReduceTargets(x.shape, axes, &shape);
-  const auto n = static_cast<size_t>(NumElements(shape));
-  std::vector<int64_t> out;
-  if (IsFloat(x.scalar) && (op == Op::kAdd || op == Op::kMul)) {
-    out = x.scalar == Scalar::kF64 ? AccumulateFloats<long double>(op, x, n, targets)
-                                   : AccumulateFloats<double>(op, x, n, targets);
-  } else {
-    out.assign(n, ReduceIdentity(op, x.scalar));
-    for (size_t i = 0; i < targets.size(); ++i) {
-      int64_t& a = out[static_cast<size_t>(targets[i])];
-      const int64_t pair[] = {a, (*x.data)[i]};
-      const auto r = EvalAlu(op, x.scalar, pair);
-      if (!r) return absl::OutOfRangeError("index overflow");
-      a = *r;
+  ReduceTargets targets(x.shape, axes);
+  const auto n = static_cast<size_t>(NumElements(targets.result()));
+  Accumulators sums(op, x.scalar, n);
+  ReduceErrors errors(op, x.scalar, options.track_error ? n : 0);
+  std::vector<int64_t> target;
+  const int64_t size = NumElements(x.shape);
+  const int64_t most = PieceElements(options);
+  for (int64_t first = 0; first < size; first += most) {
+    const int64_t count = std::min(most, size - first);
+    Tensor piece;
+    std::span<const int64_t> values;
+    if (x.data) {
+      values = std::span(*x.data).subspan(static_cast<size_t>(first), static_cast<size_t>(count));
+    } else {
+      absl::StatusOr<Tensor> made = Piece(x, first, count);
+      if (!made.ok()) return made;
+      piece = *std::move(made);
+      if (piece.defined && options.check_undefined) {
+        return absl::FailedPreconditionError("reads an element that was never given a value");
+      }
+      values = *piece.data;
+    }
+    target.resize(static_cast<size_t>(count));
+    targets.Next(target);
+    if (!sums.Add(values, target)) return absl::OutOfRangeError("index overflow");
+    if (options.track_error) {
+      errors.Add(values, target, x.data ? x : piece, x.data ? static_cast<size_t>(first) : 0);
     }
   }
-  Tensor t = MakeTensor(x.scalar, std::move(shape), std::move(out));
-  if (options.track_error) t.error = ReduceError(op, x, targets, t);
+  Tensor t = MakeTensor(x.scalar, targets.result(), sums.Take());
+  if (options.track_error) t.error = errors.Take(static_cast<double>(size), t, options.flags);
   return t;
 }
 
 std::vector<double> SumErrorBound(const Tensor& x, std::span<const int64_t> axes) {
-  Extents shape;
-  const std::vector<int64_t> targets = ReduceTargets(x.shape, axes, &shape);
-  std::vector<double> sums(static_cast<size_t>(NumElements(shape)));
+  ReduceTargets next(x.shape, axes);
+  std::vector<int64_t> targets(x.size());
+  next.Next(targets);
+  std::vector<double> sums(static_cast<size_t>(NumElements(next.result())));
   for (size_t i = 0; i < targets.size(); ++i) {
     sums[static_cast<size_t>(targets[i])] += std::fabs(DoubleFromBits(x.scalar, (*x.data)[i]));
   }

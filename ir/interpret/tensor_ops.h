@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/dtype.h"
+#include "ir/interpret/host_buffer.h"
 #include "ir/interpret/options.h"
 #include "ir/uop.h"
 
@@ -17,7 +18,10 @@ namespace tg {
 
 using Extents = std::vector<int64_t>;
 
-// A value: elements in row-major order, shared between nodes that have the same.
+struct Deferred;
+
+// A value: elements in row-major order, shared between nodes that have the same; or one that is
+// computed when its elements are read (deferred.h), which has none of them.
 struct Tensor {
   Scalar scalar = Scalar::kVoid;
   Extents shape;
@@ -25,8 +29,10 @@ struct Tensor {
   std::shared_ptr<const std::vector<uint8_t>> defined;  // null: every element is
   std::shared_ptr<const std::vector<double>> error;     // null: exact
 
-  bool ok() const { return data != nullptr; }
-  size_t size() const { return data->size(); }
+  std::shared_ptr<const Deferred> deferred;
+
+  bool ok() const { return data != nullptr || deferred != nullptr; }
+  size_t size() const { return data ? data->size() : static_cast<size_t>(NumElements(shape)); }
   double ErrorAt(size_t i) const { return error ? (*error)[error->size() == 1 ? 0 : i] : 0; }
 };
 
@@ -44,14 +50,39 @@ struct Movement {
   std::vector<int64_t> map;
 };
 
+// The same as a function, which takes no memory for an element.
+struct IndexMap {
+  Extents shape;  // of the result
+  Extents from;   // of the source
+  // The source's coordinate axis[i] is origin[i] + step[i] * (the result's coordinate i); outside
+  // of the source there is no element.
+  std::vector<size_t> axis;
+  Extents step, origin;
+  bool is_identity = false;     // by number of the element, as of a reshape
+  std::vector<int64_t> listed;  // of a `view`: the map itself
+
+  // map[first], ..., map[first + n - 1].
+  void Range(int64_t first, size_t n, int64_t* out) const;
+  // map[at[i]] for each i.
+  void At(std::span<const int64_t> at, int64_t* out) const;
+};
+
 // The movement that `u` makes of a source of shape `from`. `symbols`: the values of the symbolic
 // entries of its attribute, in order.
+absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
+                                    std::span<const int64_t> symbols);
+Movement MovementOf(const IndexMap& map);
 absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
                                     std::span<const int64_t> symbols);
 
+// Of tensors that have their elements.
 Tensor Gather(const Tensor& from, const Movement& movement);
+// Deferred where the result is large.
+absl::StatusOr<Tensor> Gather(const UOp* u, const Tensor& from, IndexMap map,
+                              const InterpretOptions& options);
 
-// An elementwise op (casts included) on sources of one shape; those of rank 0 broadcast.
+// An elementwise op (casts included) on sources of one shape; those of rank 0 broadcast. Deferred
+// where the result is large.
 absl::StatusOr<Tensor> Elementwise(const UOp* u, std::span<const Tensor> srcs,
                                    const InterpretOptions& options);
 

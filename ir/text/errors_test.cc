@@ -33,7 +33,7 @@ std::vector<std::string> Files() {
 std::vector<std::string> ErrorsOf(std::string_view program) {
   Diagnostics diags;
   const auto module = ParseModule(program, "", diags);
-  if (module) VerifyModule(*module, diags);
+  if (module) VerifyParsedModule(*module, diags);
   std::vector<std::string> out;
   for (const Diagnostic& d : diags.errors()) out.push_back(d.FirstLine());
   return out;

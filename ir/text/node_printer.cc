@@ -128,7 +128,9 @@ NodePrinter::NodePrinter(const Body& body) : body_(body) {
 void NodePrinter::AppendName(std::string& out, const UOp* u) const {
   out += '%';
   const uint32_t label = labels_.Get(u);
-  if (label == 0 || label == kNoName) {
+  if (label == 0 && body_.side.name(u) != 0) {
+    out += body_.context->String(body_.side.name(u));
+  } else if (label == 0 || label == kNoName) {
     out += '?';
   } else if (label >= kFirstName) {
     out += names_[label - kFirstName];

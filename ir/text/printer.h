@@ -31,7 +31,8 @@ class NodePrinter {
 
   // The nodes in print order.
   const std::vector<const UOp*>& order() const { return order_; }
-  // "%3 = add %1, %2 : f32", without a line end. A node outside `order` is called %?.
+  // "%3 = add %1, %2 : f32", without a line end. A node outside `order` has the name
+  // that the text gave it, or is called %?.
   void Append(std::string& out, const UOp* u) const;
   std::string ToString(const UOp* u) const;
   // "%3"

@@ -14,8 +14,9 @@ constexpr VerifierRule kRules[] = {
 #undef TG_RULE
 };
 
-void CheckNodes(BodyCheck& c) {
-  for (const UOp* u : c.order) {
+// `nodes`: sources first.
+void CheckNodes(BodyCheck& c, const std::vector<const UOp*>& nodes) {
+  for (const UOp* u : nodes) {
     if (c.diags.full()) return;
     const auto srcs = u->srcs();
     if (std::any_of(srcs.begin(), srcs.end(), [&](const UOp* s) { return c.IsBad(s); })) {
@@ -29,12 +30,19 @@ void CheckNodes(BodyCheck& c) {
   }
 }
 
-void CheckOneBody(BodyCheck& c, bool with_others) {
+enum class Scope { kReached, kAllNodes };
+
+void CheckOneBody(BodyCheck& c, bool with_others, Scope scope = Scope::kReached) {
   const size_t before = c.diags.num_errors();
   if (!c.body.root || c.body.root->op != Op::kSink) {
     return c.Error(Rule::kRoot, "the body has no sink as its root");
   }
-  CheckNodes(c);
+  // Checking shapes adds nodes.
+  if (scope == Scope::kAllNodes) {
+    CheckNodes(c, c.body.context->FirstNodes(c.body.context->num_nodes()));
+  } else {
+    CheckNodes(c, c.order);
+  }
   // The rules below look at several nodes at once and take for granted that each makes sense.
   if (c.diags.num_errors() != before) return;
   if (c.stage == Stage::kTensor) {
@@ -100,6 +108,36 @@ void BodyCheck::Error(Rule rule, std::string message) {
   diags.Error({}, Tag(rule) + where + ": " + message);
 }
 
+namespace {
+
+bool VerifyBodies(const Module& module, Scope scope, Diagnostics& diags) {
+  const size_t before = diags.num_errors();
+  const size_t first = diags.errors().size();
+  CheckDeclarations(module, diags);
+  // Bodies are judged by what is declared.
+  if (diags.num_errors() != before) return false;
+  const Symbols symbols(module);
+  // Kernels first: what graphs ask about them then makes sense.
+  for (const auto& kernel : module.kernels) {
+    BodyCheck check(module, symbols, kernel->body, kernel->stage, "kernel @" + kernel->name, diags);
+    CheckOneBody(check, true, scope);
+    if (diags.full()) return false;
+  }
+  const bool kernels_ok = diags.num_errors() == before;
+  for (const auto& graph : module.graphs) {
+    BodyCheck check(module, symbols, graph->body, Stage::kTensor, "graph @" + graph->name, diags);
+    const size_t errors = diags.num_errors();
+    CheckOneBody(check, kernels_ok, scope);
+    if (graph->name == kInitGraph && diags.num_errors() == errors) CheckInit(check);
+    if (diags.full()) return false;
+  }
+  if (diags.num_errors() == before) CheckLoops(module, symbols, diags);
+  diags.SortFrom(first);
+  return diags.num_errors() == before;
+}
+
+}  // namespace
+
 }  // namespace verify
 
 std::span<const VerifierRule> VerifierRules() { return verify::kRules; }
@@ -122,31 +160,11 @@ bool VerifyKernel(const Module& module, const Kernel& kernel, Diagnostics& diags
 }
 
 bool VerifyModule(const Module& module, Diagnostics& diags) {
-  const size_t before = diags.num_errors();
-  const size_t first = diags.errors().size();
-  verify::CheckDeclarations(module, diags);
-  // Bodies are judged by what is declared.
-  if (diags.num_errors() != before) return false;
-  const verify::Symbols symbols(module);
-  // Kernels first: what graphs ask about them then makes sense.
-  for (const auto& kernel : module.kernels) {
-    verify::BodyCheck check(module, symbols, kernel->body, kernel->stage, "kernel @" + kernel->name,
-                            diags);
-    verify::CheckOneBody(check, true);
-    if (diags.full()) return false;
-  }
-  const bool kernels_ok = diags.num_errors() == before;
-  for (const auto& graph : module.graphs) {
-    verify::BodyCheck check(module, symbols, graph->body, Stage::kTensor, "graph @" + graph->name,
-                            diags);
-    const size_t errors = diags.num_errors();
-    verify::CheckOneBody(check, kernels_ok);
-    if (graph->name == kInitGraph && diags.num_errors() == errors) verify::CheckInit(check);
-    if (diags.full()) return false;
-  }
-  if (diags.num_errors() == before) verify::CheckLoops(module, symbols, diags);
-  diags.SortFrom(first);
-  return diags.num_errors() == before;
+  return verify::VerifyBodies(module, verify::Scope::kReached, diags);
+}
+
+bool VerifyParsedModule(const Module& module, Diagnostics& diags) {
+  return verify::VerifyBodies(module, verify::Scope::kAllNodes, diags);
 }
 
 absl::Status VerifyModule(const Module& module) {

@@ -29,6 +29,9 @@ std::span<const VerifierRule> VerifierRules();
 // False if the module is invalid; then `diags` has at least one error. May add nodes for symbolic
 // extents to the contexts of bodies.
 bool VerifyModule(const Module& module, Diagnostics& diags);
+// Verifies a module as the parser made it, including the lines that no sink reaches, one by one.
+// After a pass, nodes that no sink reaches are not part of the module.
+bool VerifyParsedModule(const Module& module, Diagnostics& diags);
 // Verifies one body of the module, without the rules that relate bodies.
 bool VerifyGraph(const Module& module, const Graph& graph, Diagnostics& diags);
 bool VerifyKernel(const Module& module, const Kernel& kernel, Diagnostics& diags);

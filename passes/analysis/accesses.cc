@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_map>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
@@ -98,6 +99,29 @@ void AddEdges(const UOp* part, const std::vector<const UOp*>& leaves, Bounds& bo
   }
 }
 
+// Where an element is, and under which conditions it is read. Conditions are only asked for what
+// they depend on: their clauses are collected as they are, each once.
+struct Place {
+  std::vector<const UOp*> index;    // by axis
+  std::vector<const UOp*> clauses;  // by id; none is a conjunction
+  bool is_known = true;             // false: it may be any element, under any condition
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+void AddClauses(const UOp* condition, std::vector<const UOp*>& clauses) {
+  llvm::SmallVector<const UOp*, 8> parts = {condition};
+  while (!parts.empty()) {
+    const UOp* part = parts.pop_back_val();
+    if (part->op == Op::kAnd) {
+      parts.append(part->srcs().begin(), part->srcs().end());
+      continue;
+    }
+    const auto before = [](const UOp* a, const UOp* b) { return a->id < b->id; };
+    const auto at = std::lower_bound(clauses.begin(), clauses.end(), part, before);
+    if (at == clauses.end() || *at != part) clauses.insert(at, part);
+  }
+}
+
 class Finder {
  public:
   Finder(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes, SimplifyFn simplify)
@@ -108,18 +132,24 @@ class Finder {
         b_(*body.context),
         bounds_(*body.context) {
     for (const BaseAxis& a : axes) leaves_.push_back(b_.Range(b_.Index(a.size)));
+    unknown_.is_known = false;
   }
 
   std::vector<Access> Run() {
+    for (const UOp* u : PostOrder(body_.root)) {
+      const bool reads = u->op == Op::kLoad ||
+                         llvm::any_of(u->srcs(), [&](const UOp* s) { return reads_.Contains(s); });
+      if (reads) reads_.Insert(u);
+    }
     for (const UOp* store : body_.root->srcs()) {
       const Shape& shape = shapes_.Of(store->src(0));
-      Position at;
+      Place at;
       at.index.assign(shape.size(), b_.Index(0));
       for (size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].IsStored()) at.index[axes_[i].dim] = leaves_[i];
       }
       Record(store, at);
-      Push(store->src(1), Keep(std::move(at)));
+      Push(store->src(1), Intern(std::move(at)));
     }
     while (!work_.empty()) {
       const auto [u, at] = work_.back();
@@ -130,46 +160,60 @@ class Finder {
   }
 
  private:
-  const Position* Keep(Position at) { return &positions_.emplace_back(std::move(at)); }
+  const Place* Intern(Place at) {
+    uint64_t h = at.index.size();
+    for (const auto* list : {&at.index, &at.clauses}) {
+      for (const UOp* u : *list) h = (h ^ u->id) * 0x9fb21c651e98df25ull + 1;
+    }
+    h ^= h >> 32;
+    for (auto [it, end] = interned_.equal_range(h); it != end; ++it) {
+      if (*it->second == at) return it->second;
+    }
+    return interned_.emplace(h, &places_.emplace_back(std::move(at)))->second;
+  }
 
-  void Push(const UOp* u, const Position* at) {
-    if (shapes_.Of(u).empty() && !at->index.empty()) at = Keep({{}, at->valid});
+  void Push(const UOp* u, const Place* at) {
+    if (!reads_.Contains(u)) return;
+    if (shapes_.Of(u).empty() && !at->index.empty()) at = Intern({{}, at->clauses});
     auto& seen = seen_[u];
-    const auto is_it = [&](const Position* other) { return other == at || *other == *at; };
-    if (llvm::any_of(seen, is_it)) return;
+    if (llvm::is_contained(seen, at)) return;
+    if (seen.size() >= kMaxPlacesPerNode && at != &unknown_) return Push(u, &unknown_);
     seen.push_back(at);
     work_.emplace_back(u, at);
   }
 
-  // Conditions are only asked for what they depend on: all of them are kept side by side, as they
-  // are.
-  Position Map(const UOp* u, Position at) {
+  Place Map(const UOp* u, Place at) {
     const UOp* src = u->src(0);
-    const UOp* outer = std::exchange(at.valid, nullptr);
+    if (!at.is_known) return at;
     if (u->op == Op::kView) {
       const ViewIndex v = IndexThroughView(b_, u, at.index);
-      return {Unflatten(b_, shapes_.Of(src), simplify_(v.offset), simplify_),
-              v.valid ? Both(b_, outer, simplify_(v.valid)) : outer};
+      if (v.valid) AddClauses(simplify_(v.valid), at.clauses);
+      at.index = Unflatten(b_, shapes_.Of(src), simplify_(v.offset), simplify_);
+      return at;
     }
-    Position out = MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), at, nullptr, simplify_);
-    out.valid = Both(b_, outer, out.valid);
-    return out;
+    Position out = MapThrough(b_, u, shapes_.Of(src), shapes_.Of(u), {std::move(at.index), nullptr},
+                              nullptr, simplify_);
+    at.index = std::move(out.index);
+    if (out.valid) AddClauses(out.valid, at.clauses);
+    return at;
   }
 
-  void Visit(const UOp* u, const Position& at) {
+  void Visit(const UOp* u, const Place& at) {
     if (u->op == Op::kLoad) {
       Record(u, at);
+    } else if (!at.is_known) {
+      for (const UOp* s : u->srcs()) Push(s, &at);
     } else if (IsMovement(u->op)) {
-      Push(u->src(0), Keep(Map(u, at)));
+      Push(u->src(0), Intern(Map(u, at)));
     } else if (u->op == Op::kReduceAxis) {
-      Position from = at;
+      Place from = at;
       for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
       for (size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].reduce == u) from.index[axes_[i].dim] = leaves_[i];
       }
-      Push(u->src(0), Keep(std::move(from)));
+      Push(u->src(0), Intern(std::move(from)));
     } else if (u->op == Op::kStaged) {
-      Position from = {at.index, nullptr};
+      Place from = {at.index, {}};
       const Shape& shape = shapes_.Of(u);
       for (size_t k = 0; k < shape.size(); ++k) {
         if (shape[k].Is(1)) from.index[k] = b_.Index(0);
@@ -177,13 +221,13 @@ class Finder {
       for (size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].staged == u) from.index[axes_[i].dim] = leaves_[i];
       }
-      Push(u->src(0), Keep(std::move(from)));
+      Push(u->src(0), Intern(std::move(from)));
     } else {
       for (const UOp* s : u->srcs()) Push(s, &at);
     }
   }
 
-  void Record(const UOp* u, Position at) {
+  void Record(const UOp* u, Place at) {
     const UOp* ptr = u->src(0);
     while (IsMovement(ptr->op)) {
       at = Map(ptr, std::move(at));
@@ -193,29 +237,41 @@ class Finder {
     Access a;
     a.node = u;
     a.slot = ptr->word();
-    a.index = Flatten(b_, shapes_.Of(ptr), at.index, simplify_);
-    a.valid = at.valid;
-    a.stride = StridesOf(a.index, leaves_);
-    const NodeSet condition = a.valid ? PartsOf(a.valid) : NodeSet();
-    for (const UOp* leaf : leaves_) a.masked.push_back(condition.Contains(leaf));
-    a.edges = EdgesOf(a.valid);
+    if (at.is_known) {
+      a.is_gated = !at.clauses.empty();
+      a.stride = StridesOf(Flatten(b_, shapes_.Of(ptr), at.index, simplify_), leaves_);
+      a.masked.resize(leaves_.size());
+      a.edges.resize(leaves_.size());
+      for (const UOp* clause : at.clauses) {
+        const Clause& c = FactsOf(clause);
+        for (size_t i = 0; i < leaves_.size(); ++i) {
+          a.masked[i] = a.masked[i] || c.masked[i];
+          a.edges[i].anywhere |= c.edges[i].anywhere;
+          a.edges[i].at.insert(a.edges[i].at.end(), c.edges[i].at.begin(), c.edges[i].at.end());
+        }
+      }
+    } else {
+      a.is_gated = true;
+      a.stride.assign(leaves_.size(), std::nullopt);
+      a.masked.assign(leaves_.size(), true);
+      a.edges.assign(leaves_.size(), Edges{{}, /*anywhere=*/true});
+    }
     out_.push_back(std::move(a));
   }
 
-  std::vector<Edges> EdgesOf(const UOp* valid) {
-    std::vector<Edges> edges(leaves_.size());
-    std::vector<const UOp*> parts;
-    if (valid) parts.push_back(valid);
-    while (!parts.empty()) {
-      const UOp* part = parts.back();
-      parts.pop_back();
-      if (part->op == Op::kAnd) {
-        parts.insert(parts.end(), part->srcs().begin(), part->srcs().end());
-      } else {
-        AddEdges(part, leaves_, bounds_, edges);
-      }
-    }
-    return edges;
+  // What one clause says of each axis.
+  struct Clause {
+    std::vector<bool> masked;
+    std::vector<Edges> edges;
+  };
+  const Clause& FactsOf(const UOp* clause) {
+    Clause& c = clauses_[clause];
+    if (!c.masked.empty()) return c;
+    const NodeSet parts = PartsOf(clause);
+    for (const UOp* leaf : leaves_) c.masked.push_back(parts.Contains(leaf));
+    c.edges.resize(leaves_.size());
+    AddEdges(clause, leaves_, bounds_, c.edges);
+    return c;
   }
 
   Body& body_;
@@ -225,9 +281,13 @@ class Finder {
   Builder b_;
   Bounds bounds_;
   std::vector<const UOp*> leaves_;
-  std::deque<Position> positions_;
-  std::vector<std::pair<const UOp*, const Position*>> work_;
-  NodeMap<llvm::SmallVector<const Position*, 1>> seen_;
+  NodeSet reads_;  // what a load is a part of
+  std::deque<Place> places_;
+  std::unordered_multimap<uint64_t, const Place*> interned_;  // by hash
+  Place unknown_;
+  SparseNodeMap<Clause> clauses_;
+  std::vector<std::pair<const UOp*, const Place*>> work_;
+  NodeMap<llvm::SmallVector<const Place*, 1>> seen_;
   std::vector<Access> out_;
 };
 

@@ -26,20 +26,24 @@ struct Edges {
 };
 
 struct Access {
-  const UOp* node = nullptr;   // the load or store
-  int64_t slot = 0;            // the kernel's argument
-  const UOp* index = nullptr;  // element number, over one `range` an axis
-  const UOp* valid = nullptr;  // null: always
+  const UOp* node = nullptr;  // the load or store
+  int64_t slot = 0;           // the kernel's argument
+  bool is_gated = false;      // made under a condition
   // By axis: elements moved by one step (0: none); nullopt where the address is not linear in it.
   std::vector<std::optional<int64_t>> stride;
-  std::vector<bool> masked;  // by axis: whether `valid` depends on it
+  std::vector<bool> masked;  // by axis: whether the condition depends on it
   std::vector<Edges> edges;  // by axis: where it changes
 
   bool is_store() const { return node->op == Op::kStore; }
 };
 
-// One entry for each place where an access is read or written in another way. Nodes are made in the
-// body's context.
+// Limit on the combinations of indices and conditions through which one node is followed. Each pair
+// of a shrink and a pad may double their number. Beyond the limit, the loads below the node get one
+// more entry, of which nothing is known: no stride, and a condition along all axes.
+inline constexpr size_t kMaxPlacesPerNode = 64;
+
+// One entry for each combination of indices and conditions at which a load or store is made. The
+// time is linear in the nodes times kMaxPlacesPerNode. Nodes are made in the body's context.
 std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
                                  SimplifyFn simplify);
 

@@ -164,7 +164,7 @@ UseId UseTable::WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shap
 }
 
 UseId UseTable::Through(UseId use, const UOp* u) {
-  const auto [step, added] = steps_.try_emplace(uint64_t{use} << 32 | u->id);
+  const auto [step, added] = steps_.try_emplace(IdPair{use, u->id});
   if (added) step->second = MapThrough(use, u);
   return step->second;
 }

@@ -18,6 +18,7 @@
 #include "ir/uop.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/id_pair.h"
 #include "passes/analysis/loop_sets.h"
 
 namespace tg {
@@ -114,11 +115,11 @@ class UseTable {
   ShapeMap& shapes_;
   std::vector<Row> rows_;
   std::vector<int64_t> details_;
-  llvm::DenseMap<uint64_t, UseId> ids_;    // the first row with a hash
-  llvm::DenseMap<uint64_t, UseId> steps_;  // by use and node: what Through found
-  std::vector<KernelLoops> kernels_{1};    // [0]: of what is no kernel yet
-  NodeMap<uint32_t> latest_;               // by kernel: into kernels_
-  NodeMap<UseId> roots_;                   // by kernel that has loops: the latest use
+  llvm::DenseMap<uint64_t, UseId> ids_;  // the first row with a hash
+  llvm::DenseMap<IdPair, UseId> steps_;  // by use and node: what Through found
+  std::vector<KernelLoops> kernels_{1};  // [0]: of what is no kernel yet
+  NodeMap<uint32_t> latest_;             // by kernel: into kernels_
+  NodeMap<UseId> roots_;                 // by kernel that has loops: the latest use
 };
 
 }  // namespace tg

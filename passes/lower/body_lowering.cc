@@ -116,25 +116,25 @@ const UOp* BodyLowering::Lower(const UOp* u, PositionId at) {
   std::vector<Key> missing;
   while (!stack.empty() && status_.ok()) {
     const Key key = stack.back();
-    if (values_.count(key.bits())) {
+    if (values_.count(key.ids())) {
       stack.pop_back();
       continue;
     }
     missing.clear();
     if (const UOp* value = Step(key, missing)) {
       body_.CarryOver(key.node, value);
-      values_[key.bits()] = value;
+      values_[key.ids()] = value;
       stack.pop_back();
     } else {
       stack.insert(stack.end(), missing.begin(), missing.end());
     }
   }
-  return status_.ok() ? values_.lookup(Key{u, at}.bits()) : nullptr;
+  return status_.ok() ? values_.lookup(Key{u, at}.ids()) : nullptr;
 }
 
 const UOp* BodyLowering::Find(const UOp* u, PositionId at, std::vector<Key>& missing) {
   const Key key = {u, at};
-  const UOp* value = values_.lookup(key.bits());
+  const UOp* value = values_.lookup(key.ids());
   if (!value) missing.push_back(key);
   return value;
 }
@@ -190,7 +190,7 @@ Position BodyLowering::MapView(const UOp* u, const Position& at, const UOp** cla
 const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing) {
   const UOp* u = key.node;
   const UOp* src = u->src(0);
-  const auto [it, fresh] = moved_.try_emplace(key.bits());
+  const auto [it, fresh] = moved_.try_emplace(key.ids());
   if (fresh) {
     const Position& at = positions_[key.at];
     const UOp** clause = &it->second.clause;

@@ -12,6 +12,7 @@
 #include "ir/shape.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/id_pair.h"
 #include "passes/analysis/indexing.h"
 #include "passes/analysis/schedule.h"
 #include "passes/lower/alike_stores.h"
@@ -40,7 +41,8 @@ class BodyLowering {
     const UOp* node;
     PositionId at;
     friend bool operator==(const Key&, const Key&) = default;
-    // For maps by key.
+    // For maps by key: a DenseMap, and a map of the standard library.
+    IdPair ids() const { return {node->id, at}; }
     uint64_t bits() const { return uint64_t{node->id} << 32 | at; }
   };
   // Where a movement op at one position finds its value.
@@ -174,8 +176,8 @@ class BodyLowering {
   Staging staging_;
   std::vector<Position> positions_;
   llvm::DenseMap<uint64_t, llvm::SmallVector<PositionId, 1>> position_ids_;  // by hash
-  llvm::DenseMap<uint64_t, const UOp*> values_;
-  llvm::DenseMap<uint64_t, MovedFrom> moved_;
+  llvm::DenseMap<IdPair, const UOp*> values_;
+  llvm::DenseMap<IdPair, MovedFrom> moved_;
   std::unordered_map<uint64_t, ReduceAt> plans_, whole_plans_;
   std::unordered_map<uint64_t, StagedAt> staged_;  // by position, 0 along its own axes
   std::vector<const UOp*> locals_;

@@ -41,7 +41,7 @@ void FillSquares(Tuner& t, AxisKind kind, const UOp* staged) {
     if (!own(i) || t.IsSymbolic(i)) continue;
     const bool in_rows = llvm::any_of(t.accesses(), [&](const Access& a) {
       const std::optional<int64_t> apart = t.Stride(a, vectors[0]);
-      return !a.is_store() && !a.valid && apart && *apart != 0 && *apart != 1 &&
+      return !a.is_store() && !a.is_gated && apart && *apart != 0 && *apart != 1 &&
              t.Stride(a, i) == 1;
     });
     const int64_t together = PowerOfTwoDivisor(t.Size(i), lanes);

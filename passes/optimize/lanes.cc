@@ -131,7 +131,7 @@ double LaneCosts::Sums(const UOp* reduce) const {
 
 double LaneCosts::CostAlong(const Access& a, size_t axis) const {
   const int64_t lanes = axis == kNoAxis ? 1 : Along(axis);
-  if (lanes == 1) return a.valid ? 2 : 1;
+  if (lanes == 1) return a.is_gated ? 2 : 1;
   const int64_t line = t_.target().cache_line / ByteSize(a.node->src(0)->dtype.scalar());
   return AccessCost(t_.Stride(a, axis), a.edges[t_.schedule().axes[axis].base], lanes, line,
                     a.is_store());

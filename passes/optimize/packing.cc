@@ -92,7 +92,7 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const
 bool LaneCosts::ReadAlike(size_t access, size_t other) const {
   const Access &a = t_.accesses()[access], &b = t_.accesses()[other];
   const UOp *of_a = reduce_of_[access], *of_b = reduce_of_[other];
-  if (!of_a || !of_b || of_a == of_b || a.valid || b.valid) return false;
+  if (!of_a || !of_b || of_a == of_b || a.is_gated || b.is_gated) return false;
   std::vector<std::pair<int64_t, int64_t>> terms_of_a, terms_of_b;  // stride, steps
   for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
     const UOp* reduce = t_.schedule().base[n].reduce;
@@ -157,7 +157,7 @@ std::optional<PackedRows> FindPackedRows(const Tuner& t) {
     const Access& a = t.accesses()[n];
     const UOp* reduce = lanes.ReduceOf(n);
     const auto is_other = [&](const Access& other) { return &other != &a && other.node == a.node; };
-    if (a.is_store() || !reduce || a.valid || llvm::any_of(t.accesses(), is_other)) continue;
+    if (a.is_store() || !reduce || a.is_gated || llvm::any_of(t.accesses(), is_other)) continue;
     int64_t rows = 1, blocks = 1, terms = 1;
     size_t along = kNoAxis;
     bool fits = true;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/interpret/allowed.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
 #include "runtime/base/status.h"
@@ -51,9 +52,13 @@ absl::StatusOr<Difference> Compare(const HostTensor& a, const HostTensor& b,
       const Scalar s = ScalarOf(a.type);
       if (LoadBits(s, a.data.data(), i) != LoadBits(s, b.data.data(), i)) distance = 1;
     }
-    if (distance == 0) continue;
     const double bound = bounds.empty() ? 0 : bounds[i];
-    const double of_bound = bounds.empty() ? 0 : bound > 0 ? distance / bound : kInfinity;
+    if (distance == 0 || std::isinf(bound)) continue;
+    double of_bound = bounds.empty() ? 0 : bound > 0 ? distance / bound : kInfinity;
+    if (!bounds.empty() && a.type == b.type) {
+      const Scalar s = ScalarOf(a.type);
+      of_bound = OfAllowed(s, LoadBits(s, b.data.data(), i), LoadBits(s, a.data.data(), i), bound);
+    }
     const bool is_most =
         most.element < 0 || (bounds.empty() ? distance > most.absolute : of_bound > most.of_bound);
     most.absolute = std::max(most.absolute, distance);

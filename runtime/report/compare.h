@@ -14,7 +14,9 @@ namespace tg::runtime {
 
 // The element where |a - b|, or where bounds are given |a - b| / bound, is largest. Two NaNs, or
 // two infinities of one sign, do not differ; any other pair with a NaN or an infinity differs
-// infinitely. A difference of a bounded element whose bound is 0 counts as infinitely many bounds.
+// infinitely. A difference of a bounded element whose bound is 0 counts as infinitely many bounds;
+// where the bound is infinite, nothing is a difference. `b` has the expected values
+// (ir/interpret/allowed.h).
 struct Difference {
   double absolute = 0;   // the largest |a - b|
   double of_bound = 0;   // the largest |a - b| / bound; 0 without bounds

@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
                                                      const DeviceWishes& wishes) {
   Diagnostics diagnostics;
   std::unique_ptr<Module> module = ReadModuleFile(path, diagnostics);
-  if (module) VerifyModule(*module, diagnostics);
+  if (module) VerifyParsedModule(*module, diagnostics);
   if (diagnostics.has_errors()) return diagnostics.ToStatus();
   if (wishes.plain == "reference") {
     const InterpretOptions options = OptionsFor(*module);

@@ -40,7 +40,8 @@ class Checker : public PassObserver {
         return absl::InternalError("after this pass the module cannot be interpreted any more: " +
                                    std::string(values.status().message()));
       }
-      if (const std::optional<std::string> difference = Disagreement(expected, *values, bounds_)) {
+      if (const std::optional<std::string> difference =
+              Disagreement(expected, *values, bounds_, module.flags)) {
         return absl::InternalError("this pass changed the values of " + c.Title() + ": " +
                                    *difference);
       }

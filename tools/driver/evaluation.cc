@@ -44,8 +44,31 @@ void TakeBound(const Graph& graph, VarValues& vars) {
   }
 }
 
+std::vector<const Kernel*> KernelsOutsideGraphs(const Module& module) {
+  std::set<std::string> called;
+  for (const auto& graph : module.graphs) {
+    for (const UOp* u : Nodes(graph->body)) {
+      if (u->op == Op::kKernel) called.insert(Symbol(graph->body, u));
+    }
+  }
+  std::vector<const Kernel*> out;
+  for (const auto& kernel : module.kernels) {
+    if (!called.count(kernel->name)) out.push_back(kernel.get());
+  }
+  return out;
+}
+
+// The kernel of a case that was made of a module before the passes that led to this one.
+const Kernel* KernelOf(const Module& module, const EvaluationCase& c) {
+  const std::vector<const Kernel*> kernels = KernelsOutsideGraphs(module);
+  return kernels.size() == c.of ? kernels[c.number] : module.FindKernel(c.name);
+}
+
 EvaluationCase KernelCase(const Kernel& kernel, VarValues vars, uint64_t seed) {
-  EvaluationCase c{true, kernel.name, std::move(vars), {}};
+  EvaluationCase c;
+  c.is_kernel = true;
+  c.name = kernel.name;
+  c.vars = std::move(vars);
   for (const UOp* u : Nodes(kernel.body)) {
     if (u->op != Op::kDefineGlobal) continue;
     const DType type = u->dtype.is_image() ? u->dtype : DType(u->dtype.scalar());
@@ -102,25 +125,29 @@ std::string EvaluationCase::Title() const {
 }
 
 std::vector<EvaluationCase> MakeCases(const Module& module, uint64_t seed) {
-  std::set<std::string> loop_bodies, called;
+  std::set<std::string> loop_bodies;
   for (const auto& graph : module.graphs) {
     for (const UOp* u : Nodes(graph->body)) {
       if (u->op == Op::kLoop) loop_bodies.insert(Symbol(graph->body, u));
-      if (u->op == Op::kKernel) called.insert(Symbol(graph->body, u));
     }
   }
   const VarValues vars = RandomVars(module, seed);
   std::vector<EvaluationCase> cases;
   for (const auto& graph : module.graphs) {
     if (loop_bodies.count(graph->name)) continue;
-    EvaluationCase& c = cases.emplace_back(EvaluationCase{false, graph->name, vars, {}});
+    EvaluationCase& c = cases.emplace_back();
+    c.name = graph->name;
+    c.vars = vars;
     TakeBound(*graph, c.vars);
     RandomDataOptions options;
     options.seed = seed;
     c.inputs = RandomInputs(module, c.vars, options);
   }
-  for (const auto& kernel : module.kernels) {
-    if (!called.count(kernel->name)) cases.push_back(KernelCase(*kernel, vars, seed));
+  const std::vector<const Kernel*> kernels = KernelsOutsideGraphs(module);
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    EvaluationCase& c = cases.emplace_back(KernelCase(*kernels[i], vars, seed));
+    c.number = i;
+    c.of = kernels.size();
   }
   return cases;
 }
@@ -132,7 +159,7 @@ absl::StatusOr<HostBuffers> Evaluate(const Module& module, const EvaluationCase&
   absl::StatusOr<HostBuffers> result = absl::NotFoundError("it is gone");
   if (!c.is_kernel) {
     if (module.FindGraph(c.name)) result = EvaluateGraph(module, c, options);
-  } else if (const Kernel* kernel = module.FindKernel(c.name)) {
+  } else if (const Kernel* kernel = KernelOf(module, c)) {
     result = EvaluateKernel(*kernel, c, options);
   }
   if (result.ok()) return result;
@@ -146,7 +173,7 @@ bool GivesBounds(const Module& module) {
 }
 
 std::optional<std::string> Disagreement(const HostBuffers& expected, const HostBuffers& actual,
-                                        bool bounds) {
+                                        bool bounds, ModuleFlags flags) {
   for (const auto& [name, buffer] : actual) {
     if (!expected.count(name)) return "'" + name + "' is written, which it was not before";
   }
@@ -155,6 +182,7 @@ std::optional<std::string> Disagreement(const HostBuffers& expected, const HostB
     if (found == actual.end()) return "'" + name + "' is not written any more";
     Tolerance tolerance;
     if (!bounds) {
+      tolerance.flags = flags;
       tolerance.ulps = 4;
       tolerance.relative = tolerance.absolute = 1e-5;
     }

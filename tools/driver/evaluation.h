@@ -19,6 +19,9 @@ namespace tg {
 struct EvaluationCase {
   bool is_kernel = false;
   std::string name;
+  // Of a kernel: its place among the kernels that no graph runs, and how many these are. Passes
+  // keep them in their order, and may give them other names.
+  size_t number = 0, of = 0;
   VarValues vars;
   HostBuffers inputs;  // of a kernel: every slot, by its number
 
@@ -39,9 +42,10 @@ absl::StatusOr<HostBuffers> Evaluate(const Module& module, const EvaluationCase&
 bool GivesBounds(const Module& module);
 
 // What differs, or nullopt. `expected` is what Evaluate gave. With bounds, floats differ by no more
-// than these allow; without, by a few units in the last place, as after a reordered short sum.
+// than these allow; without, by a few units in the last place, as after a reordered short sum, or
+// at will where the flags of the module allow that.
 std::optional<std::string> Disagreement(const HostBuffers& expected, const HostBuffers& actual,
-                                        bool bounds);
+                                        bool bounds, ModuleFlags flags);
 
 }  // namespace tg
 

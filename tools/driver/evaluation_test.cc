@@ -85,18 +85,18 @@ TEST(Evaluation, RoundingIsNoDisagreementOtherValuesAre) {
   const auto module = Parse(SumText("mul %x, %x"));
   const EvaluationCase c = MakeCases(*module, 0)[0];
   const HostBuffers expected = Values(*module, c);
-  EXPECT_EQ(Disagreement(expected, expected, true), std::nullopt);
+  EXPECT_EQ(Disagreement(expected, expected, true, {}), std::nullopt);
 
   HostBuffers rounded = expected;
   ++rounded["y"].data[0];  // the next float
-  EXPECT_EQ(Disagreement(expected, rounded, true), std::nullopt);
-  EXPECT_EQ(Disagreement(expected, rounded, false), std::nullopt);
+  EXPECT_EQ(Disagreement(expected, rounded, true, {}), std::nullopt);
+  EXPECT_EQ(Disagreement(expected, rounded, false, {}), std::nullopt);
 
   HostBuffers wrong = expected;
   const double y = DoubleFromBits(Scalar::kF32, expected.at("y").data[0]);
   wrong["y"].data[0] = BitsFromDouble(Scalar::kF32, y * 1.001);
-  EXPECT_THAT(Disagreement(expected, wrong, true).value_or(""), HasSubstr("'y': element [0]"));
-  EXPECT_THAT(Disagreement(expected, wrong, false).value_or(""), HasSubstr("'y': element [0]"));
+  EXPECT_THAT(Disagreement(expected, wrong, true, {}).value_or(""), HasSubstr("'y': element [0]"));
+  EXPECT_THAT(Disagreement(expected, wrong, false, {}).value_or(""), HasSubstr("'y': element [0]"));
 }
 
 TEST(Evaluation, WhatIsExactIsComparedExactly) {
@@ -106,16 +106,17 @@ TEST(Evaluation, WhatIsExactIsComparedExactly) {
   const HostBuffers expected = Values(*module, MakeCases(*module, 0)[0]);
   HostBuffers rounded = expected;
   ++rounded["y"].data[2];
-  EXPECT_THAT(Disagreement(expected, rounded, true).value_or(""), HasSubstr("'y': element [2]"));
+  EXPECT_THAT(Disagreement(expected, rounded, true, {}).value_or(""),
+              HasSubstr("'y': element [2]"));
 }
 
 TEST(Evaluation, WritesThatComeOrGoAreDisagreements) {
   const auto module = Parse(SumText("mul %x, %x"));
   const HostBuffers expected = Values(*module, MakeCases(*module, 0)[0]);
-  EXPECT_EQ(Disagreement(expected, {}, true), "'y' is not written any more");
+  EXPECT_EQ(Disagreement(expected, {}, true, {}), "'y' is not written any more");
   HostBuffers more = expected;
   more["x"] = expected.at("y");
-  EXPECT_EQ(Disagreement(expected, more, true), "'x' is written, which it was not before");
+  EXPECT_EQ(Disagreement(expected, more, true, {}), "'x' is written, which it was not before");
 }
 
 TEST(Evaluation, KernelsThatNoGraphRunsAreCases) {
@@ -144,6 +145,33 @@ kernel @double : lowered {
   const HostBuffer &before = cases[0].inputs.at("0"), &x = cases[0].inputs.at("1");
   EXPECT_EQ(y.data[0], before.data[0]);  // untouched
   EXPECT_EQ(DoubleFromBits(Scalar::kF32, y.data[1]), 2 * DoubleFromBits(Scalar::kF32, x.data[1]));
+}
+
+// `optimize` names kernels by their axes, whatever name the author gave: here the second kernel's
+// old name is then the first one's.
+TEST(Evaluation, AKernelMayGetAnotherName) {
+  const auto text = [](const std::vector<std::pair<std::string, std::string>>& kernels) {
+    std::string out = "tg 1\nmodule @m\n";
+    for (const auto& [name, op] : kernels) {
+      out += "\nkernel @" + name +
+             " : kernel {\n  %0 = define_global {arg = 0} : ptr<f32, 4>\n"
+             "  %1 = define_global {arg = 1} : ptr<f32, 4>\n  %2 = load %1 : f32\n  %3 = " +
+             op + " %2 : f32\n  %4 = store %0, %3\n  sink %4\n}\n";
+    }
+    return out;
+  };
+  const auto before = Parse(text({{"mine", "neg"}, {"E_4", "sin"}}));
+  const auto renamed = Parse(text({{"E_4", "neg"}, {"E_4_2", "sin"}}));
+  const auto wrong = Parse(text({{"E_4", "sin"}, {"E_4_2", "neg"}}));
+  for (const EvaluationCase& c : MakeCases(*before, 0)) {
+    const HostBuffers expected = Values(*before, c);
+    EXPECT_EQ(Disagreement(expected, Values(*renamed, c), true, {}), std::nullopt);
+    EXPECT_NE(Disagreement(expected, Values(*wrong, c), true, {}), std::nullopt);
+  }
+  // Without the second kernel, what is left goes by its name.
+  EXPECT_EQ(
+      Evaluate(*Parse(text({{"E_4", "sin"}})), MakeCases(*before, 0)[0], false).status().message(),
+      "kernel @mine: it is gone");
 }
 
 }  // namespace

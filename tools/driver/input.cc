@@ -18,7 +18,8 @@ std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path
   const bool tinygrad = format == "tinygrad" || (format == "auto" && IsTinygradText(text));
   std::unique_ptr<Module> module =
       tinygrad ? ImportTinygrad(text, name, diags) : ParseModule(text, name, diags);
-  if (module) VerifyModule(*module, diags);
+  if (module && tinygrad) VerifyModule(*module, diags);
+  if (module && !tinygrad) VerifyParsedModule(*module, diags);
   return diags.has_errors() ? nullptr : std::move(module);
 }
 

@@ -1,7 +1,6 @@
 #include "tools/fuzz/check.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "codegen/opencl/renderer.h"
 #include "ir/interpret/compare.h"
@@ -27,12 +26,6 @@ using testing::RandomProgram;
 using testing::Rng;
 
 std::string Text(absl::string_view s) { return std::string(s.data(), s.size()); }
-
-// Whether the flags allow other values than those of the ops.
-bool IsInexact(const Module& module) {
-  return module.flags.HasAny(
-      {ModuleFlag::kNoNan, ModuleFlag::kZeroMul, ModuleFlag::kInfRatio, ModuleFlag::kFastMath});
-}
 
 class Checker {
  public:
@@ -114,11 +107,6 @@ class Checker {
     auto expected = InterpretFirstRun(*module_, "main", program_.inputs, program_.vars, interpret);
     if (!expected.ok()) return Fail("interpret", Text(expected.status().message()));
     outcome_.expected = *std::move(expected);
-    if (IsInexact(*module_)) {
-      for (auto& [name, buffer] : outcome_.expected) {
-        buffer.error.assign(buffer.data.size(), std::numeric_limits<double>::infinity());
-      }
-    }
     // Nobody need write a buffer without elements.
     std::erase_if(outcome_.expected, [](const auto& b) { return b.second.data.empty(); });
     if (coverage_) coverage_->AddExpected(outcome_.expected);

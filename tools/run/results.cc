@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "ir/interpret/allowed.h"
 #include "ir/interpret/tensor_ops.h"
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/base/status.h"
@@ -42,13 +43,19 @@ absl::Status CheckFailed(std::string message) {
 }
 
 // What is tolerated where the interpreter gives no bounds: 1e-5, absolute or relative, or four
-// units in the last place of the type.
-std::vector<double> Tolerances(const HostTensor& expected) {
+// units in the last place of the type; and anything where the module's flags allow that.
+std::vector<double> Tolerances(const HostTensor& expected, ModuleFlags flags) {
   const Scalar scalar = runtime::ScalarOf(expected.type);
   std::vector<double> out = runtime::Doubles(expected);
   if (!IsFloat(scalar)) return std::vector<double>(out.size(), 0.0);
   const double relative = std::max(1e-5, 8 * UnitRoundoff(scalar));
-  for (double& v : out) v = std::isfinite(v) ? 1e-5 + relative * std::abs(v) : 0;
+  for (double& v : out) {
+    if (AllowAnyValueFor(flags, v)) {
+      v = HUGE_VAL;
+    } else {
+      v = std::isfinite(v) ? 1e-5 + relative * std::abs(v) : 0;
+    }
+  }
   return out;
 }
 
@@ -148,7 +155,8 @@ absl::Status ModelRun::CompareWithReference() {
     if (buffer->role != Role::kOutput && buffer->role != Role::kState) continue;
     TG_ASSIGN_OR_RETURN(const HostTensor actual, session_->Get(buffer->name));
     TG_ASSIGN_OR_RETURN(const HostTensor expected, reference->Get(buffer->name));
-    std::vector<double> bounds = tracked ? reference->ErrorOf(buffer->name) : Tolerances(expected);
+    std::vector<double> bounds =
+        tracked ? reference->ErrorOf(buffer->name) : Tolerances(expected, module_->flags);
     // No bounds: every correct evaluation gives the same.
     bounds.resize(runtime::Doubles(expected).size(), 0);
     TG_ASSIGN_OR_RETURN(const Difference difference, runtime::Compare(actual, expected, bounds));

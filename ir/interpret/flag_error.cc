@@ -1,0 +1,120 @@
+#include "ir/interpret/flag_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ir/interpret/tensor_ops.h"
+#include "ir/value.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+const UOp* BelowMovement(const UOp* u) {
+  while (IsMovement(u->op) || u->op == Op::kContiguous || u->op == Op::kNeg) u = u->src(0);
+  return u;
+}
+
+bool IsOne(const UOp* u) {
+  u = BelowMovement(u);
+  return u->op == Op::kConst && IsFloat(u->dtype.scalar()) &&
+         std::fabs(DoubleFromBits(u->dtype.scalar(), u->word())) == 1;
+}
+
+// x + 1, or the same with the signs that rules give it.
+bool AddsOne(const UOp* u) {
+  u = BelowMovement(u);
+  return (u->op == Op::kAdd || u->op == Op::kSub) && (IsOne(u->src(0)) || IsOne(u->src(1)));
+}
+
+// Whether 1/(x + 1) is a factor or a term of `u`; `in_sum`: it is in a term.
+bool HoldsReciprocal(const UOp* u, bool* in_sum) {
+  // Products and sums of more parts are none that the flag speaks of.
+  constexpr size_t kMostParts = 16;
+  llvm::SmallVector<const UOp*, kMostParts> parts = {BelowMovement(u)};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const UOp* part = parts[i];
+    if (part->op == Op::kRecip && AddsOne(part->src(0))) return true;
+    if (part->op == Op::kDiv && AddsOne(part->src(1))) return true;
+    const bool is_sum = part->op == Op::kAdd || part->op == Op::kSub;
+    if (!is_sum && part->op != Op::kMul) continue;
+    if (parts.size() + 2 > kMostParts) return false;
+    *in_sum |= is_sum;
+    for (const UOp* s : part->srcs()) parts.push_back(BelowMovement(s));
+  }
+  return false;
+}
+
+}  // namespace
+
+FlagError::FlagError(const UOp* u, ModuleFlags flags)
+    : op_(u->op),
+      exact_algebra_(flags.has(ModuleFlag::kFastMath)),
+      zero_mul_(flags.has(ModuleFlag::kZeroMul)),
+      no_nan_(flags.has(ModuleFlag::kNoNan)) {
+  if (!exact_algebra_ && !flags.has(ModuleFlag::kInfRatio)) return;
+  if (op_ == Op::kDiv) ratio_[0] = AddsOne(u->src(1));
+  if (op_ == Op::kMul) {
+    ratio_[0] = HoldsReciprocal(u->src(1), &sum_);
+    ratio_[1] = HoldsReciprocal(u->src(0), &sum_);
+  }
+}
+
+// x * factor, where factor is y/(x + 1), against (1 - 1/(x + 1)) * y. Both are right but for the
+// rounding of w = x + 1, of its reciprocal, and of what each form makes of that.
+double FlagError::OfRatio(Scalar s, double x, double factor) const {
+  if (!std::isfinite(x) || !std::isfinite(factor)) return kInf;
+  const double unit = UnitRoundoff(s), tiny = DoubleFromBits(s, 1);
+  const double w = std::fabs(x + 1), a = std::fabs(x), f = std::fabs(factor);
+  double e = 4 * unit * f * (3 * a + w + 2) + 2 * tiny * (1 + a) * (1 + f * w);
+  // factor = 1/(x + 1) + y, against (1 - 1/(x + 1)) + x * y.
+  if (sum_) e += w == 0 ? kInf : 4 * unit * (1 + 3 * (a + 1) / w) + 2 * tiny * (1 + a);
+  return e;
+}
+
+double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double> error,
+                     double y) const {
+  const auto may_be_zero = [&](size_t k) { return std::fabs(x[k]) <= error[k]; };
+  if (no_nan_ || exact_algebra_) {
+    // What is no number, or is computed from none, may be anything: the module says that there are
+    // none, or overflow is not what real numbers do.
+    const bool nan =
+        std::isnan(y) || std::any_of(x.begin(), x.end(), [](double v) { return std::isnan(v); });
+    if (nan || (exact_algebra_ && std::isinf(y))) return kInf;
+  }
+  if (!IsFloat(s)) return 0;
+  const double tiny = DoubleFromBits(s, 1);
+  double e = 0;
+  if (exact_algebra_) {
+    // A quotient may be a product with the reciprocal, which may be infinite where this is not.
+    const bool divides = op_ == Op::kDiv;
+    if (divides && !std::isfinite(DoubleFromBits(s, BitsFromDouble(s, 1 / x[1])))) return kInf;
+    if (divides) e += std::fabs(x[0]) * tiny;
+    // Every op rounds where another form of the same algebra does not, or does it elsewhere.
+    double greatest = std::fabs(y);
+    if (op_ == Op::kAdd || op_ == Op::kSub) greatest = std::fabs(x[0]) + std::fabs(x[1]);
+    const bool rounds = op_ != Op::kWhere && op_ != Op::kMax && op_ != Op::kMin &&
+                        op_ != Op::kNeg && !IsMovement(op_) && op_ != Op::kBitcast;
+    if (rounds) e += 2 * UnitRoundoff(s) * greatest + tiny;
+  }
+  if (zero_mul_) {
+    const bool product = op_ == Op::kMul || op_ == Op::kMulAcc;
+    if (product && (may_be_zero(0) || may_be_zero(1))) {
+      // NaN or infinity times 0 may be 0, and so may -0 be.
+      if (std::isnan(y)) return kInf;
+      if (y == 0 && std::signbit(y)) e += tiny;
+    }
+    // x - x of what has no difference.
+    if (op_ == Op::kSub && std::isnan(y)) return kInf;
+    if (op_ == Op::kAdd && std::isnan(y) && std::isinf(x[0]) && std::isinf(x[1])) return kInf;
+  }
+  if (op_ == Op::kDiv && ratio_[0]) e += OfRatio(s, x[0], 1 / x[1]);
+  if (op_ == Op::kMul && ratio_[0]) e += OfRatio(s, x[0], x[1]);
+  if (op_ == Op::kMul && ratio_[1]) e += OfRatio(s, x[1], x[0]);
+  return e;
+}
+
+}  // namespace tg

@@ -1,0 +1,29 @@
+// How much memory interpreting a graph takes, before it is interpreted.
+#ifndef TG_IR_INTERPRET_MEMORY_BOUND_H_
+#define TG_IR_INTERPRET_MEMORY_BOUND_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "ir/interpret/host_buffer.h"
+#include "ir/interpret/options.h"
+#include "ir/module.h"
+
+namespace tg {
+
+// Three quarters of the machine's memory, or of what the process may have of it (ulimit -v).
+int64_t UsableMemory();
+
+// The most bytes that values and buffers take at a time, from their shapes and from when each was
+// last used. `vars`: the values of all variables.
+int64_t PeakBytes(const Module& module, const Graph& graph, const VarValues& vars,
+                  const InterpretOptions& options);
+
+// An error where that is more than InterpretOptions::max_bytes; it names the value at which the
+// most is held.
+absl::Status CheckMemory(const Module& module, const Graph& graph, const VarValues& vars,
+                         const InterpretOptions& options);
+
+}  // namespace tg
+
+#endif  // TG_IR_INTERPRET_MEMORY_BOUND_H_
