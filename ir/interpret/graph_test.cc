@@ -57,6 +57,21 @@ TEST(Graph, Expand) {
             (Numbers{1, 1, 1, 2, 2, 2}));
 }
 
+TEST(Graph, Broadcast) {
+  const auto run = [](const std::string& from, const std::string& to, const HostBuffer& x) {
+    const std::string shape = to.substr(3);
+    return RunY(Graph(from, to, "  %r = broadcast %x {shape = " + shape + "} : f32\n"), {{"x", x}});
+  };
+  EXPECT_EQ(run("f32[2, 1]", "f32[2, 3]", F32({2, 1}, {1, 2})), (Numbers{1, 1, 1, 2, 2, 2}));
+  // Axes are aligned at the last one.
+  EXPECT_EQ(run("f32[3]", "f32[2, 3]", F32({3}, {1, 2, 3})), (Numbers{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(run("f32[2, 1]", "f32[2, 2, 2]", F32({2, 1}, {1, 2})),
+            (Numbers{1, 1, 2, 2, 1, 1, 2, 2}));
+  EXPECT_EQ(run("f32[]", "f32[2, 2]", F32({}, {7})), (Numbers{7, 7, 7, 7}));
+  EXPECT_EQ(run("f32[1, 2]", "f32[1, 2]", F32({1, 2}, {1, 2})), (Numbers{1, 2}));
+  EXPECT_EQ(run("f32[1, 2]", "f32[0, 2]", F32({1, 2}, {1, 2})), Numbers{});
+}
+
 TEST(Graph, Reduce) {
   const auto run = [](const std::string& op, const std::string& axes, const std::string& y) {
     return RunY(Graph("f32[2, 3]", "f32" + y,

@@ -166,6 +166,27 @@ absl::Status CheckExtents(const Extents& shape) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// Repeats the axes of size 1.
+absl::StatusOr<Movement> Expanded(const Extents& from, const Extents& to) {
+  const size_t rank = from.size();
+  std::vector<size_t> axis(rank);
+  std::iota(axis.begin(), axis.end(), size_t{0});
+  Extents step(rank, 1);
+  for (size_t i = 0; i < rank; ++i) {
+    if (to[i] == from[i]) continue;
+    if (from[i] != 1 || to[i] < 0) {
+      return Bad(absl::StrCat("cannot expand ", ShapeText(from), " to ", ShapeText(to)));
+    }
+    step[i] = 0;
+  }
+  if (absl::Status s = CheckExtents(to); !s.ok()) return s;
+  return Affine(from, to, axis, step, Extents(rank, 0));
+}
+
+}  // namespace
+
 absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
                                     std::span<const int64_t> symbols) {
   const size_t rank = from.size();
@@ -195,17 +216,18 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
       std::iota(m.map.begin(), m.map.end(), 0);
       return m;
     }
+    case Op::kBroadcast: {
+      // As the expand of a reshape that puts axes of size 1 in front.
+      if (items.size() < rank) {
+        return Bad(absl::StrCat("cannot broadcast ", ShapeText(from), " to ", ShapeText(items)));
+      }
+      Extents aligned(items.size() - rank, 1);
+      aligned.insert(aligned.end(), from.begin(), from.end());
+      return Expanded(aligned, items);
+    }
     case Op::kExpand:
       if (items.size() != rank) return Bad("expand cannot change the rank");
-      for (size_t i = 0; i < rank; ++i) {
-        if (items[i] == from[i]) continue;
-        if (from[i] != 1 || items[i] < 0) {
-          return Bad(absl::StrCat("cannot expand ", ShapeText(from), " to ", ShapeText(items)));
-        }
-        step[i] = 0;
-      }
-      if (absl::Status s = CheckExtents(items); !s.ok()) return s;
-      return Affine(from, items, axis, step, origin);
+      return Expanded(from, items);
     case Op::kPermute: {
       std::vector<bool> used(rank);
       if (items.size() != rank) return Bad("order is not a permutation of the axes");

@@ -198,7 +198,7 @@ def _cases():
     yield line("expand: an axis that is not 1", "%a = expand %x {shape = [4, 16]} : f32",
                "11:8: error: [V301] expand: axis 1 of [4, 8] is not 1 and cannot become that of [4, 16]")
     yield line("expand: another rank", "%a = expand %x {shape = [4, 8, 2]} : f32",
-               "11:8: error: [V301] expand: cannot expand rank 2 shape [4, 8] to [4, 8, 2] (reshape first)")
+               "11:8: error: [V301] expand: cannot expand rank 2 shape [4, 8] to [4, 8, 2] (reshape first, or use broadcast)")
     yield line("shrink: outside of its source", "%a = shrink %x {arg = [(0, 4), (3, 9)]} : f32",
                "11:8: error: [V301] shrink: [3, 9) is not inside axis 1 of [4, 8]")
     yield line("shrink: the wrong way round", "%a = shrink %x {arg = [(0, 4), (5, 3)]} : f32",
