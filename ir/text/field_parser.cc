@@ -18,12 +18,6 @@ bool IsPositional(const AttrField& field) {
 
 }  // namespace
 
-std::vector<std::string_view> AllMnemonics() {
-  std::vector<std::string_view> out;
-  for (int i = 0; i < kNumOps; ++i) out.push_back(Mnemonic(static_cast<Op>(i)));
-  return out;
-}
-
 bool BodyParser::ParseFields(Statement& s) {
   cursor_.Next();
   const OpInfo& info = GetOpInfo(s.op);
@@ -104,9 +98,7 @@ bool BodyParser::ParseValue(const AttrField& field, Words& words, Statement& s) 
       const Token& t = cursor_.token();
       const auto op = t.kind == TokenKind::kWord ? OpFromMnemonic(t.text) : std::nullopt;
       if (t.kind != TokenKind::kWord) return cursor_.Expected("an op");
-      if (!op) {
-        return cursor_.Fail("unknown op " + Quote(t.text) + DidYouMean(t.text, AllMnemonics()));
-      }
+      if (!op) return UnknownOp();
       words.push_back(static_cast<int64_t>(*op));
       cursor_.Next();
       return true;

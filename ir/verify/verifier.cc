@@ -16,7 +16,6 @@ constexpr VerifierRule kRules[] = {
 
 void CheckNodes(BodyCheck& c) {
   for (const UOp* u : c.order) {
-    if (c.diags.full()) return;
     const auto srcs = u->srcs();
     if (std::any_of(srcs.begin(), srcs.end(), [&](const UOp* s) { return c.IsBad(s); })) {
       // Still worth a look: this needs no sources.
@@ -133,7 +132,6 @@ bool VerifyModule(const Module& module, Diagnostics& diags) {
     verify::BodyCheck check(module, symbols, kernel->body, kernel->stage, "kernel @" + kernel->name,
                             diags);
     verify::CheckOneBody(check, true);
-    if (diags.full()) return false;
   }
   const bool kernels_ok = diags.num_errors() == before;
   for (const auto& graph : module.graphs) {
@@ -142,7 +140,6 @@ bool VerifyModule(const Module& module, Diagnostics& diags) {
     const size_t errors = diags.num_errors();
     verify::CheckOneBody(check, kernels_ok);
     if (graph->name == kInitGraph && diags.num_errors() == errors) verify::CheckInit(check);
-    if (diags.full()) return false;
   }
   if (diags.num_errors() == before) verify::CheckLoops(module, symbols, diags);
   diags.SortFrom(first);
