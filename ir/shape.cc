@@ -315,13 +315,13 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       for (int64_t axis : order) {
         if (axis < 0 || axis >= static_cast<int64_t>(from.size()) ||
             used[static_cast<size_t>(axis)]) {
-          return Fail(error, "permute: order is not a permutation of the axes of " + Text(from));
+          return Fail(error, "permute: axes is not a permutation of the axes of " + Text(from));
         }
         used[static_cast<size_t>(axis)] = true;
         to.push_back(from[static_cast<size_t>(axis)]);
       }
       if (to.size() != from.size()) {
-        return Fail(error, "permute: order is not a permutation of the axes of " + Text(from));
+        return Fail(error, "permute: axes is not a permutation of the axes of " + Text(from));
       }
       return to;
     }

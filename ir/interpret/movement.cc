@@ -230,12 +230,12 @@ absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
       return Expanded(from, items);
     case Op::kPermute: {
       std::vector<bool> used(rank);
-      if (items.size() != rank) return Bad("order is not a permutation of the axes");
+      if (items.size() != rank) return Bad("axes is not a permutation of the axes");
       Extents to;
       for (size_t i = 0; i < rank; ++i) {
         if (items[i] < 0 || items[i] >= static_cast<int64_t>(rank) ||
             used[static_cast<size_t>(items[i])]) {
-          return Bad("order is not a permutation of the axes");
+          return Bad("axes is not a permutation of the axes");
         }
         axis[i] = static_cast<size_t>(items[i]);
         used[axis[i]] = true;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/text/body_parser.h"
+#include "ir/text/foreign_ops.h"
 
 namespace tg::text {
 namespace {
@@ -35,6 +36,9 @@ bool BodyParser::ParseFields(Statement& s) {
       known += (known.empty() ? "" : " and ") + Quote(info.fields[i].name);
     }
     std::string hint = DidYouMean(t.text, fields);
+    if (const std::string_view now = RenamedField(s.op, t.text); !now.empty()) {
+      hint = "; it is called " + Quote(now);
+    }
     if (hint.empty()) hint = known.empty() ? "; it has none" : "; it has " + known;
     return cursor_.Fail(Quote(info.mnemonic) + " has no field " + Quote(t.text) + hint);
   });

@@ -63,6 +63,17 @@ constexpr ForeignOp kOps[] = {
     {"full fill zeros ones constant", "const, then broadcast"},
 };
 
+struct Renamed {
+  Op op;
+  std::string_view old, now;
+};
+constexpr Renamed kRenamed[] = {
+    {Op::kPad, "pad", "widths"},
+    {Op::kShrink, "arg", "ranges"},
+    {Op::kPermute, "order", "axes"},
+    {Op::kView, "st", "views"},
+};
+
 std::string LowerCase(std::string_view word) {
   std::string out(word);
   for (char& c : out) {
@@ -96,6 +107,13 @@ std::string GuessOp(std::string_view word) {
   std::vector<std::string_view> mnemonics;
   for (int i = 0; i < kNumOps; ++i) mnemonics.push_back(Mnemonic(static_cast<Op>(i)));
   return DidYouMean(word, mnemonics);
+}
+
+std::string_view RenamedField(Op op, std::string_view old) {
+  for (const Renamed& r : kRenamed) {
+    if (r.op == op && r.old == old) return r.now;
+  }
+  return {};
 }
 
 }  // namespace tg

@@ -1,4 +1,5 @@
-// What ops of other programs are called here: hints for errors, and a section of docs/ops.md.
+// What ops of other programs, and fields of older texts, are called here: hints for errors, and a
+// section of docs/ops.md.
 #ifndef TG_IR_TEXT_FOREIGN_OPS_H_
 #define TG_IR_TEXT_FOREIGN_OPS_H_
 
@@ -26,6 +27,9 @@ std::span<const ForeignOp> ForeignOps();
 
 // "; write exp2(x * 1.4426950408889634)", or else a guess at a misspelt op, or empty.
 std::string GuessOp(std::string_view word);
+
+// What a field of `op` that was called `old` is called now; empty where there was none.
+std::string_view RenamedField(Op op, std::string_view old);
 
 }  // namespace tg
 

@@ -203,5 +203,17 @@ TEST(ForeignOps, Hints) {
   EXPECT_EQ(GuessOp("nonsense"), "");
 }
 
+TEST(ForeignOps, OldFieldsNameTheNewOnes) {
+  for (int i = 0; i < kNumOps; ++i) {
+    const OpInfo& info = GetOpInfo(static_cast<Op>(i));
+    for (const AttrField& field :
+         std::span(info.fields).first(static_cast<size_t>(info.num_fields))) {
+      EXPECT_EQ(RenamedField(info.op, field.name), "") << info.mnemonic << " " << field.name;
+    }
+  }
+  EXPECT_EQ(RenamedField(Op::kShrink, "arg"), "ranges");
+  EXPECT_EQ(RenamedField(Op::kDefineGlobal, "arg"), "");
+}
+
 }  // namespace
 }  // namespace tg

@@ -147,6 +147,8 @@ def _cases():
     yield line("an unknown op", "%a = negate %x : f32", "11:8: error: unknown op 'negate'; write neg(x)")
     yield line("a function that is spelt with others", "%a = exp %x : f32",
                "11:8: error: unknown op 'exp'; write exp2(x * 1.4426950408889634)")
+    yield line("the old name of a field", "%a = shrink %x {" "arg = [(0, 4), (0, 8)]} : f32",
+               "11:19: error: 'shrink' has no field 'arg'; it is called 'ranges'")
     yield line("an unknown type", "%a = neg %x : float",
                "11:17: error: unknown type 'float'; did you mean 'f32'?")
     yield line("an unknown attribute", "%a = neg %x {axis = 1} : f32",
@@ -212,17 +214,17 @@ def _cases():
                "11:8: error: [V301] expand: axis 1 of [4, 8] is not 1 and cannot become that of [4, 16]")
     yield line("expand: another rank", "%a = expand %x {shape = [4, 8, 2]} : f32",
                "11:8: error: [V301] expand: cannot expand rank 2 shape [4, 8] to [4, 8, 2] (reshape first, or use broadcast)")
-    yield line("shrink: outside of its source", "%a = shrink %x {arg = [(0, 4), (3, 9)]} : f32",
+    yield line("shrink: outside of its source", "%a = shrink %x {ranges = [(0, 4), (3, 9)]} : f32",
                "11:8: error: [V301] shrink: [3, 9) is not inside axis 1 of [4, 8]")
-    yield line("shrink: the wrong way round", "%a = shrink %x {arg = [(0, 4), (5, 3)]} : f32",
+    yield line("shrink: the wrong way round", "%a = shrink %x {ranges = [(0, 4), (5, 3)]} : f32",
                "11:8: error: [V301] shrink: [5, 3) is not inside axis 1 of [4, 8]")
-    yield line("pad: a negative amount", "%a = pad %x {pad = [(0, 0), (-1, 0)]} : f32",
+    yield line("pad: a negative amount", "%a = pad %x {widths = [(0, 0), (-1, 0)]} : f32",
                "11:8: error: [V301] pad: a negative amount on axis 1")
     yield line("pad: beyond 62 bits",
-               "%a = pad %x {pad = [(0, 0), (9223372036854775807, 1)]} : f32",
+               "%a = pad %x {widths = [(0, 0), (9223372036854775807, 1)]} : f32",
                "11:8: error: [V302] pad: 9223372036854775807 is not from -2^56 to 2^56")
-    yield line("permute: no permutation", "%a = permute %x {order = [0, 0]} : f32",
-               "11:8: error: [V301] permute: order is not a permutation of the axes of [4, 8]")
+    yield line("permute: no permutation", "%a = permute %x {axes = [0, 0]} : f32",
+               "11:8: error: [V301] permute: axes is not a permutation of the axes of [4, 8]")
     yield line("flip: no such axis", "%a = flip %x {axes = [2]} : f32",
                "11:8: error: [V301] flip: axes must be ascending axes of [4, 8]")
     yield line("reduce_axis: no such axis", "%a = reduce_axis %x {op = add, axes = [2]} : f32",
@@ -238,7 +240,7 @@ def _cases():
                  "%2 = reshape %v {shape = [4, 4]} : f32",
                  "19:8: error: [V301] store: the target has shape [16], the value [4, 4]")
     yield line("view: outside of its source",
-               "%a = view %x {st = [view(shape = [4, 8], strides = [8, 1], offset = 1)]} : f32",
+               "%a = view %x {views = [view(shape = [4, 8], strides = [8, 1], offset = 1)]} : f32",
                "11:8: error: [V303] view: view 0 reads elements 1 to 32 of 32")
 
     group = "Meaning"
