@@ -126,6 +126,9 @@ const UOp* Builder::Reshape(const UOp* x, const Shape& shape) {
   return Dims(Op::kReshape, x, shape);
 }
 const UOp* Builder::Expand(const UOp* x, const Shape& shape) { return Dims(Op::kExpand, x, shape); }
+const UOp* Builder::Broadcast(const UOp* x, const Shape& shape) {
+  return Dims(Op::kBroadcast, x, shape);
+}
 const UOp* Builder::Permute(const UOp* x, std::span<const int64_t> order) {
   return List(Op::kPermute, x->dtype, x, order);
 }

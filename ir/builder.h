@@ -55,6 +55,7 @@ class Builder {
   // ---- Movement
   const UOp* Reshape(const UOp* x, const Shape& shape);
   const UOp* Expand(const UOp* x, const Shape& shape);
+  const UOp* Broadcast(const UOp* x, const Shape& shape);
   const UOp* Permute(const UOp* x, std::span<const int64_t> order);
   const UOp* Flip(const UOp* x, std::span<const int64_t> axes);
   const UOp* Pad(const UOp* x, const std::vector<std::pair<Dim, Dim>>& pairs);

@@ -80,7 +80,7 @@ std::optional<Shape> Elementwise(const UOp* u, const std::vector<const Shape*>& 
   return result ? *result : Shape{};
 }
 
-// Whether a reshape or expand of `from` may have the shape that it names.
+// Whether a reshape, expand or broadcast of `from` may have the shape that it names.
 bool CheckDims(Op op, const Shape& from, const Shape& to, std::string* error) {
   const auto fail = [&](std::string message) { return Fail(error, std::move(message)), false; };
   if (op == Op::kReshape) {
@@ -91,9 +91,22 @@ bool CheckDims(Op op, const Shape& from, const Shape& to, std::string* error) {
     return fail("reshape: " + Text(from) + " and " + Text(to) +
                 " have different numbers of elements");
   }
+  if (op == Op::kBroadcast) {
+    if (from.size() > to.size()) {
+      return fail("broadcast: " + Text(from) + " has more axes than " + Text(to));
+    }
+    const size_t front = to.size() - from.size();
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (MayEqual(from[i], to[front + i]) || from[i].Is(1)) continue;
+      return fail("broadcast: axis " + std::to_string(i) + " of " + Text(from) +
+                  " is not 1 and cannot become axis " + std::to_string(front + i) + " of " +
+                  Text(to));
+    }
+    return true;
+  }
   if (from.size() != to.size()) {
     return fail("expand: cannot expand rank " + std::to_string(from.size()) + " shape " +
-                Text(from) + " to " + Text(to) + " (reshape first)");
+                Text(from) + " to " + Text(to) + " (reshape first, or use broadcast)");
   }
   for (size_t i = 0; i < from.size(); ++i) {
     if (!MayEqual(from[i], to[i]) && !from[i].Is(1)) {
@@ -231,7 +244,8 @@ const Shape* ShapeMap::Keep(const UOp* u, std::string* error) {
     if (result && same) return result;
   }
   if (HasShapeOfSource(u->op)) return &Of(u->src(0));
-  if ((u->op == Op::kReshape || u->op == Op::kExpand) && u->num_srcs == 1) {
+  const bool names_shape = u->op == Op::kReshape || u->op == Op::kExpand || u->op == Op::kBroadcast;
+  if (names_shape && u->num_srcs == 1) {
     const Shape& from = Of(u->src(0));
     const Shape*& named = named_[u->attr.bits];
     if (!named) named = &kept_.emplace_back(DimsOf(u));
@@ -287,7 +301,8 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       if (u->dtype.size() == DType::kUnknownSize) return Shape{};
       return Shape{u->dtype.size()};
     case Op::kReshape:
-    case Op::kExpand: {
+    case Op::kExpand:
+    case Op::kBroadcast: {
       Shape to = DimsOf(u);
       return CheckDims(u->op, in(0), to, error) ? std::optional(std::move(to)) : std::nullopt;
     }
@@ -300,13 +315,13 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       for (int64_t axis : order) {
         if (axis < 0 || axis >= static_cast<int64_t>(from.size()) ||
             used[static_cast<size_t>(axis)]) {
-          return Fail(error, "permute: order is not a permutation of the axes of " + Text(from));
+          return Fail(error, "permute: axes is not a permutation of the axes of " + Text(from));
         }
         used[static_cast<size_t>(axis)] = true;
         to.push_back(from[static_cast<size_t>(axis)]);
       }
       if (to.size() != from.size()) {
-        return Fail(error, "permute: order is not a permutation of the axes of " + Text(from));
+        return Fail(error, "permute: axes is not a permutation of the axes of " + Text(from));
       }
       return to;
     }

@@ -6,6 +6,7 @@
 #include "ir/dtype.h"
 #include "ir/module_flags.h"
 #include "ir/op.h"
+#include "ir/text/foreign_ops.h"
 #include "ir/verify/verifier.h"
 
 namespace tg {
@@ -28,6 +29,17 @@ std::string Cell(std::string_view text) {
 
 std::string Code(std::string_view text) {
   return text.empty() ? "" : "`" + std::string(text) + "`";
+}
+
+// Names that are separated by blanks.
+std::string Names(std::string_view names) {
+  std::string out;
+  while (!names.empty()) {
+    const size_t end = names.find(' ');
+    out += (out.empty() ? "" : ", ") + Code(names.substr(0, end));
+    names = end == std::string_view::npos ? "" : names.substr(end + 1);
+  }
+  return out;
 }
 
 // Letters of a column as words: "ca" -> "commutative, associative".
@@ -74,6 +86,16 @@ std::string OpsPage() {
                               {'l', "varies"},
                               {'t', "effect"}}) +
            " | " + Cell(info.doc) + " |\n";
+  }
+  out +=
+      "\n## What others call them\n\nA function of x, or of a, b and c, and how it is written:\n\n"
+      "| function | with the ops above |\n| --- | --- |\n";
+  for (const ForeignFunction& f : ForeignFunctions()) {
+    out += "| " + Names(f.names) + " | " + Code(f.formula) + " |\n";
+  }
+  out += "\n| other ops | here |\n| --- | --- |\n";
+  for (const ForeignOp& op : ForeignOps()) {
+    out += "| " + Names(op.names) + " | " + Cell(op.ours) + " |\n";
   }
   out += "\n## Module flags\n\n| flag | meaning |\n| --- | --- |\n";
   for (const ModuleFlagInfo& f : kModuleFlags) {

@@ -6,11 +6,13 @@
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/input.h"
 #include "tools/driver/listing.h"
 #include "tools/driver/out_of_memory.h"
+#include "tools/driver/standard_error.h"
 
 namespace tg {
 namespace {
@@ -19,12 +21,14 @@ constexpr char kTool[] = "tg-import";
 enum ExitCode : int { kExitOk = 0, kExitBadInput = 1, kExitUsage = 2 };
 
 int Fail(ExitCode code, const absl::Status& status) {
-  llvm::errs() << kTool << ": " << std::string(status.message()) << "\n";
+  PrintError(kTool, status);
   return code;
 }
 
 int Main(int argc, char** argv) {
   ExitWhenOutOfMemory(kTool);
+  TolerateFullStandardError();
+  TemporaryFile::RemoveOnSignals();
   std::string output = "-", format = "tinygrad";
   bool version = false, help = false;
   Flags flags(

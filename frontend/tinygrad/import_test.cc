@@ -82,17 +82,18 @@ TEST(ImportTest, Movement) {
     const std::string main = Main(Op(op, "float", arg, x));
     return main.substr(main.find('\n') + 1);
   };
-  EXPECT_EQ(line("PERMUTE", "(1, 0)"), "  %0 = permute %buf0 {order = [1, 0]} : f32\n");
+  EXPECT_EQ(line("PERMUTE", "(1, 0)"), "  %0 = permute %buf0 {axes = [1, 0]} : f32\n");
   EXPECT_EQ(line("FLIP", "(False, True)"), "  %0 = flip %buf0 {axes = [1]} : f32\n");
-  EXPECT_EQ(line("PAD", "((0, 1), (2, 0))"), "  %0 = pad %buf0 {pad = [(0, 1), (2, 0)]} : f32\n");
+  EXPECT_EQ(line("PAD", "((0, 1), (2, 0))"),
+            "  %0 = pad %buf0 {widths = [(0, 1), (2, 0)]} : f32\n");
   EXPECT_EQ(line("SHRINK", "((0, 1), (1, 3))"),
-            "  %0 = shrink %buf0 {arg = [(0, 1), (1, 3)]} : f32\n");
+            "  %0 = shrink %buf0 {ranges = [(0, 1), (1, 3)]} : f32\n");
   EXPECT_EQ(line("REDUCE_AXIS", "(Ops.MAX, (1,))"),
             "  %0 = reduce_axis %buf0 {op = max, axes = [1]} : f32\n");
   EXPECT_EQ(line("VIEW",
                  "ShapeTracker(views=(View(shape=(3, 2), strides=(1, 3), offset=0, "
                  "mask=((0, 3), (0, 1)), contiguous=False),))"),
-            "  %0 = view %buf0 {st = [view(shape = [3, 2], strides = [1, 3], offset = 0, mask = "
+            "  %0 = view %buf0 {views = [view(shape = [3, 2], strides = [1, 3], offset = 0, mask = "
             "[(0, 3), (0, 1)])]} : f32\n");
 }
 
@@ -149,7 +150,7 @@ buffer @out0 : f32[@i] output
 graph @main {
   %buf0 = buffer @buf0 : f32
   %0 = var @i : index
-  %1 = shrink %buf0 {arg = [(0, %0)]} : f32
+  %1 = shrink %buf0 {ranges = [(0, %0)]} : f32
   sink %1 -> @out0
 }
 )");
@@ -165,9 +166,9 @@ buffer @out0 : f32[3] output
 graph @main {
   %buf0 = buffer @buf0 : u16
   %0 = reshape %buf0 {shape = [3, 2]} : u16
-  %1 = shrink %0 {arg = [(0, 3), (0, 1)]} : u16
+  %1 = shrink %0 {ranges = [(0, 3), (0, 1)]} : u16
   %2 = cast %1 : u32
-  %3 = shrink %0 {arg = [(0, 3), (1, 2)]} : u16
+  %3 = shrink %0 {ranges = [(0, 3), (1, 2)]} : u16
   %4 = cast %3 : u32
   %5 = const 16 : u32
   %6 = shl %4, %5 : u32
@@ -187,11 +188,11 @@ graph @main {
   %0 = bitcast %buf0 : u16
   %1 = reshape %0 {shape = [3, 1]} : u16
   %2 = cast %1 : u8
-  %3 = pad %2 {pad = [(0, 0), (0, 1)]} : u8
+  %3 = pad %2 {widths = [(0, 0), (0, 1)]} : u8
   %4 = const 8 : u16
   %5 = shr %1, %4 : u16
   %6 = cast %5 : u8
-  %7 = pad %6 {pad = [(0, 0), (1, 0)]} : u8
+  %7 = pad %6 {widths = [(0, 0), (1, 0)]} : u8
   %8 = or %3, %7 : u8
   %9 = reshape %8 {shape = [6]} : u8
   sink %9 -> @out0
@@ -273,11 +274,11 @@ TEST(ImportTest, AfterOfAView) {
   const std::string columns = Op("PERMUTE", "float", "(1, 0)", rows);
   EXPECT_EQ(Main(Op("NEG", "float", "None", Op("AFTER", "float", "None", columns + ", " + write))),
             "  %buf0 = buffer @buf0 : f32\n"
-            "  %0 = shrink %buf0 {arg = [(1, 2), (0, 3)]} : f32\n"
+            "  %0 = shrink %buf0 {ranges = [(1, 2), (0, 3)]} : f32\n"
             "  %1 = neg %0 : f32\n"
             "  %2 = assign %0, %1 : f32\n"
             "  %3 = after %buf0, %2 : f32\n"
-            "  %4 = permute %3 {order = [1, 0]} : f32\n"
+            "  %4 = permute %3 {axes = [1, 0]} : f32\n"
             "  %5 = neg %4 : f32\n");
 }
 

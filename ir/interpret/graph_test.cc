@@ -24,20 +24,20 @@ TEST(Graph, Movement) {
     return RunY(Graph("f32[2, 3]", "f32" + y, "  %r = " + op + " : f32\n"), kX23);
   };
   EXPECT_EQ(run("[3, 2]", "reshape %x {shape = [3, 2]}"), (Numbers{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(run("[3, 2]", "permute %x {order = [1, 0]}"), (Numbers{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(run("[3, 2]", "permute %x {axes = [1, 0]}"), (Numbers{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(run("[2, 3]", "flip %x {axes = [1]}"), (Numbers{3, 2, 1, 6, 5, 4}));
   EXPECT_EQ(run("[2, 3]", "flip %x {axes = [0, 1]}"), (Numbers{6, 5, 4, 3, 2, 1}));
-  EXPECT_EQ(run("[3, 5]", "pad %x {pad = [(0, 1), (1, 1)]}"),
+  EXPECT_EQ(run("[3, 5]", "pad %x {widths = [(0, 1), (1, 1)]}"),
             (Numbers{0, 1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(run("[1, 2]", "shrink %x {arg = [(1, 2), (0, 2)]}"), (Numbers{4, 5}));
+  EXPECT_EQ(run("[1, 2]", "shrink %x {ranges = [(1, 2), (0, 2)]}"), (Numbers{4, 5}));
   // Every second element of row 1 twice, then a masked place.
   EXPECT_EQ(run("[2, 3]",
-                "view %x {st = [view(shape = [2, 3], strides = [0, 2], offset = 3, "
+                "view %x {views = [view(shape = [2, 3], strides = [0, 2], offset = 3, "
                 "mask = [(0, 2), (0, 2)])]}"),
             (Numbers{4, 6, 0, 4, 6, 0}));
   // Two views: a transpose, then three elements of the flat result backwards.
   EXPECT_EQ(run("[3]",
-                "view %x {st = [view(shape = [3, 2], strides = [1, 3], offset = 0), "
+                "view %x {views = [view(shape = [3, 2], strides = [1, 3], offset = 0), "
                 "view(shape = [3], strides = [-2], offset = 5)]}"),
             (Numbers{6, 5, 4}));
 }
@@ -55,6 +55,21 @@ TEST(Graph, Expand) {
   EXPECT_EQ(RunY(Graph("f32[2, 1]", "f32[2, 3]", "  %r = expand %x {shape = [2, 3]} : f32\n"),
                  {{"x", F32({2, 1}, {1, 2})}}),
             (Numbers{1, 1, 1, 2, 2, 2}));
+}
+
+TEST(Graph, Broadcast) {
+  const auto run = [](const std::string& from, const std::string& to, const HostBuffer& x) {
+    const std::string shape = to.substr(3);
+    return RunY(Graph(from, to, "  %r = broadcast %x {shape = " + shape + "} : f32\n"), {{"x", x}});
+  };
+  EXPECT_EQ(run("f32[2, 1]", "f32[2, 3]", F32({2, 1}, {1, 2})), (Numbers{1, 1, 1, 2, 2, 2}));
+  // Axes are aligned at the last one.
+  EXPECT_EQ(run("f32[3]", "f32[2, 3]", F32({3}, {1, 2, 3})), (Numbers{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(run("f32[2, 1]", "f32[2, 2, 2]", F32({2, 1}, {1, 2})),
+            (Numbers{1, 1, 2, 2, 1, 1, 2, 2}));
+  EXPECT_EQ(run("f32[]", "f32[2, 2]", F32({}, {7})), (Numbers{7, 7, 7, 7}));
+  EXPECT_EQ(run("f32[1, 2]", "f32[1, 2]", F32({1, 2}, {1, 2})), (Numbers{1, 2}));
+  EXPECT_EQ(run("f32[1, 2]", "f32[0, 2]", F32({1, 2}, {1, 2})), Numbers{});
 }
 
 TEST(Graph, Reduce) {
@@ -127,7 +142,7 @@ graph @main {
   %v = var @n : index
   %c = const 3 : index
   %n = bind %v, %c : index
-  %s = shrink %x {arg = [(0, %n)]} : i32
+  %s = shrink %x {ranges = [(0, %n)]} : i32
   %r = reduce_axis %s {op = add, axes = [0]} : i32
   sink %r -> @y
 }
@@ -146,7 +161,7 @@ buffer @z : f32[4] output
 graph @main {
   %s = buffer @s : f32
   %x = buffer @x : f32
-  %w = shrink %s {arg = [(1, 3)]} : f32
+  %w = shrink %s {ranges = [(1, 3)]} : f32
   %a = assign %w, %x : f32
   %t = after %s, %a : f32
   %y = neg %t : f32
@@ -168,8 +183,8 @@ buffer @x : f32[2] input
 graph @main {
   %s = buffer @s : f32
   %x = buffer @x : f32
-  %v = shrink %s {arg = [(0, 2)]} : f32
-  %w = shrink %s {arg = [(2, 4)]} : f32
+  %v = shrink %s {ranges = [(0, 2)]} : f32
+  %w = shrink %s {ranges = [(2, 4)]} : f32
   %f = flip %w {axes = [0]} : f32
   %a = assign %v, %x : f32
   %b = assign %f, %x : f32
@@ -237,13 +252,13 @@ buffer @y : f32[2] output on "B"
 graph @main {
   %x = buffer @x : f32
   %t = buffer @t : f32
-  %half = shrink %t {arg = [(0, 2)]} : f32
+  %half = shrink %t {ranges = [(0, 2)]} : f32
   %0 = assign %half, %x : f32
   %1 = after %t, %0 : f32
   %2 = copy %1 {device = "B"} : f32
   %u = buffer @u : f32
   %3 = assign %u, %2 : f32
-  %4 = shrink %3 {arg = [()" +
+  %4 = shrink %3 {ranges = [()" +
            from + R"()]} : f32
   sink %4 -> @y
 }
@@ -257,7 +272,7 @@ graph @main {
 TEST(Graph, TooLargeToBeHeld) {
   EXPECT_EQ(RunError(Graph("f32[1, 1]", "f32[1, 1]",
                            "  %e = expand %x {shape = [4294967296, 4294967296]} : f32\n"
-                           "  %r = shrink %e {arg = [(0, 1), (0, 1)]} : f32\n"),
+                           "  %r = shrink %e {ranges = [(0, 1), (0, 1)]} : f32\n"),
                      {{"x", F32({1, 1}, {1})}}),
             "graph @main, line 7: expand %e: [4294967296, 4294967296] has too many elements to be "
             "interpreted");
@@ -266,9 +281,9 @@ TEST(Graph, TooLargeToBeHeld) {
 // Random graphs of floats: the value in f64 lies within the bounds that are computed for f32.
 TEST(Graph, ErrorBoundsHold) {
   const std::string nodes = R"(  %a = reshape %x {shape = [8, 1, 16]} : T
-  %b = permute %x {order = [1, 0]} : T
+  %b = permute %x {axes = [1, 0]} : T
   %p = reshape %b {shape = [1, 16, 8]} : T
-  %q = permute %p {order = [0, 2, 1]} : T
+  %q = permute %p {axes = [0, 2, 1]} : T
   %e = expand %a {shape = [8, 8, 16]} : T
   %f = expand %q {shape = [8, 8, 16]} : T
   %m = mul %e, %f : T
@@ -314,8 +329,8 @@ TEST(Graph, ErrorBoundsHold) {
 TEST(Graph, MovedProductsMayBeFused) {
   auto graph = ParseOrDie(Graph("f32[1, 2]", "f32[2, 1]", R"(  %m = mul %x, %x : f32
   %n = neg %m : f32
-  %p = permute %n {order = [1, 0]} : f32
-  %q = permute %x {order = [1, 0]} : f32
+  %p = permute %n {axes = [1, 0]} : f32
+  %q = permute %x {axes = [1, 0]} : f32
   %r = add %p, %q : f32
 )"));
   InterpretOptions options;

@@ -64,10 +64,10 @@ TEST(Kernel, OverShapes) {
   const std::string body = R"(  %o = define_global {arg = 0} : ptr<f32, 4>
   %i = define_global {arg = 1} : ptr<f32, 6>
   %m = reshape %i {shape = [2, 3]} : ptr<f32, 6>
-  %p = pad %m {pad = [(0, 0), (1, 0)]} : ptr<f32, 6>
+  %p = pad %m {widths = [(0, 0), (1, 0)]} : ptr<f32, 6>
   %f = flip %p {axes = [1]} : ptr<f32, 6>
   %x = load %f : f32
-  %s = shrink %x {arg = [(0, 2), (2, 4)]} : f32
+  %s = shrink %x {ranges = [(0, 2), (2, 4)]} : f32
   %q = reshape %o {shape = [2, 2]} : ptr<f32, 4>
   %t = store %q, %s
   sink %t

@@ -215,6 +215,27 @@ Movement MovementOf(const IndexMap& map) {
   return m;
 }
 
+namespace {
+
+// Repeats the axes of size 1.
+absl::StatusOr<IndexMap> Expanded(const Extents& from, const Extents& to) {
+  const size_t rank = from.size();
+  std::vector<size_t> axis(rank);
+  std::iota(axis.begin(), axis.end(), size_t{0});
+  Extents step(rank, 1);
+  for (size_t i = 0; i < rank; ++i) {
+    if (to[i] == from[i]) continue;
+    if (from[i] != 1 || to[i] < 0) {
+      return Bad(absl::StrCat("cannot expand ", ShapeText(from), " to ", ShapeText(to)));
+    }
+    step[i] = 0;
+  }
+  if (absl::Status s = CheckExtents(to); !s.ok()) return s;
+  return Affine(from, to, axis, step, Extents(rank, 0));
+}
+
+}  // namespace
+
 absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
                                     std::span<const int64_t> symbols) {
   auto map = IndexMapOf(u, from, symbols);
@@ -253,25 +274,26 @@ absl::StatusOr<IndexMap> IndexMapOf(const UOp* u, const Extents& from,
       m.is_identity = true;
       return m;
     }
+    case Op::kBroadcast: {
+      // As the expand of a reshape that puts axes of size 1 in front.
+      if (items.size() < rank) {
+        return Bad(absl::StrCat("cannot broadcast ", ShapeText(from), " to ", ShapeText(items)));
+      }
+      Extents aligned(items.size() - rank, 1);
+      aligned.insert(aligned.end(), from.begin(), from.end());
+      return Expanded(aligned, items);
+    }
     case Op::kExpand:
       if (items.size() != rank) return Bad("expand cannot change the rank");
-      for (size_t i = 0; i < rank; ++i) {
-        if (items[i] == from[i]) continue;
-        if (from[i] != 1 || items[i] < 0) {
-          return Bad(absl::StrCat("cannot expand ", ShapeText(from), " to ", ShapeText(items)));
-        }
-        step[i] = 0;
-      }
-      if (absl::Status s = CheckExtents(items); !s.ok()) return s;
-      return Affine(from, items, axis, step, origin);
+      return Expanded(from, items);
     case Op::kPermute: {
       std::vector<bool> used(rank);
-      if (items.size() != rank) return Bad("order is not a permutation of the axes");
+      if (items.size() != rank) return Bad("axes is not a permutation of the axes");
       Extents to;
       for (size_t i = 0; i < rank; ++i) {
         if (items[i] < 0 || items[i] >= static_cast<int64_t>(rank) ||
             used[static_cast<size_t>(items[i])]) {
-          return Bad("order is not a permutation of the axes");
+          return Bad("axes is not a permutation of the axes");
         }
         axis[i] = static_cast<size_t>(items[i]);
         used[axis[i]] = true;

@@ -65,10 +65,13 @@ std::optional<Value> GraphMaker::Reshape(const Value& x) {
 
 std::optional<Value> GraphMaker::Expand(const Value& x) {
   Value from = x;
+  bool in_front = false;
   if (from.shape.size() < 4 && rng_.Percent(60)) {
     Shape with_one = from.shape;
-    with_one.insert(with_one.begin() + rng_.Below(static_cast<int64_t>(with_one.size()) + 1), 1);
+    const int64_t at = rng_.Below(static_cast<int64_t>(with_one.size()) + 1);
+    with_one.insert(with_one.begin() + at, 1);
     from = Moved(from, b_.Reshape(from.node, with_one));
+    in_front = at == 0;
   }
   Shape to = from.shape;
   std::vector<int64_t> extents = from.extents;
@@ -86,7 +89,8 @@ std::optional<Value> GraphMaker::Expand(const Value& x) {
       extents[i] = 1;
     }
   }
-  return Moved(from, b_.Expand(from.node, to));
+  // A broadcast is both at once.
+  return Moved(from, in_front ? b_.Broadcast(x.node, to) : b_.Expand(from.node, to));
 }
 
 std::optional<Value> GraphMaker::Permute(const Value& x) {

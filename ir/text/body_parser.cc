@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/text/constant.h"
+#include "ir/text/foreign_ops.h"
 
 namespace tg::text {
 namespace {
@@ -53,7 +54,6 @@ void BodyParser::Parse() {
       names_.Finish(cursor_);
       return;
     }
-    if (cursor_.diags().full()) return;
     if (!ParseStatement()) {
       torn = cursor_.token().kind == TokenKind::kEnd;
       SetSlot(statement_, nullptr);
@@ -92,8 +92,7 @@ bool BodyParser::ParseStatement() {
   }
   const auto op = OpFromMnemonic(cursor_.token().text);
   if (!op) {
-    const std::string_view word = cursor_.token().text;
-    return cursor_.Fail("unknown op " + Quote(word) + DidYouMean(word, AllMnemonics()));
+    return UnknownOp();
   }
   cursor_.Next();
   s.op = *op;
@@ -108,6 +107,12 @@ bool BodyParser::ParseStatement() {
   }
   Define(s);
   return true;
+}
+
+bool BodyParser::UnknownOp() {
+  const std::string_view word = cursor_.token().text;
+  const bool guess = !cursor_.diags().full();
+  return cursor_.Fail("unknown op " + Quote(word) + (guess ? GuessOp(word) : std::string()));
 }
 
 bool BodyParser::ParseOperand(Nodes& out) {

@@ -25,9 +25,6 @@ struct SymbolUse {
   Location loc;
 };
 
-// For suggestions.
-std::vector<std::string_view> AllMnemonics();
-
 class BodyParser {
  public:
   // `where` is how messages call the body: "graph @main".
@@ -56,6 +53,7 @@ class BodyParser {
   };
 
   bool ParseStatement();
+  bool UnknownOp();
   bool ParseOperands(Statement& s);
   bool ParseOperand(Nodes& out);
   bool ParseSink(Statement& s);

@@ -10,28 +10,50 @@ namespace {
 // Longer source lines are cut around the column.
 constexpr size_t kMaxSnippetColumns = 120;
 
-// The line and a caret below `column` (from 1). Tabs stay, so that the caret lines up.
+// The bytes of the character that `text` begins with, where it is one that a terminal shows: valid
+// UTF-8 and no control character but a tab or the end of a line. Else 0.
+size_t ShownCharacter(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80)
+    return (byte(0) >= 0x20 && byte(0) != 0x7f) || text[0] == '\t' || text[0] == '\n';
+  const size_t size = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || size > text.size()) return 0;
+  uint32_t code = byte(0) & (0x7f >> size);
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  const uint32_t least = size == 2 ? 0xa0 : size == 3 ? 0x800 : 0x10000;  // C1 controls end at 0x9f
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  return code >= least && code <= 0x10ffff && !surrogate ? size : 0;
+}
+
+bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// The line and a caret below `column` (from 1, in bytes). Tabs stay, so that the caret lines up.
 std::string Caret(std::string_view line, uint32_t column) {
   std::string out;
   size_t at = column ? column - 1 : 0;
   std::string_view prefix;
   if (line.size() > kMaxSnippetColumns && at > kMaxSnippetColumns / 2) {
-    const size_t cut = std::min(at - kMaxSnippetColumns / 2, line.size());
+    size_t cut = std::min(at - kMaxSnippetColumns / 2, line.size());
+    while (cut < line.size() && ContinuesCharacter(line[cut])) --cut;
     line.remove_prefix(cut);
     at -= cut;
     prefix = "...";
   }
-  out = prefix;
-  for (char c : line.substr(0, kMaxSnippetColumns)) {
-    // Other control characters would upset a terminal.
-    const bool plain = static_cast<unsigned char>(c) >= 0x20 || c == '\t';
-    out += plain && c != 0x7f ? c : '?';
-  }
-  if (line.size() > kMaxSnippetColumns) out += "...";
+  size_t end = std::min(line.size(), kMaxSnippetColumns);
+  while (end < line.size() && ContinuesCharacter(line[end])) ++end;
+  out = std::string(prefix) + Printable(line.substr(0, end));
+  if (line.size() > end) out += "...";
   out += '\n';
   if (column == 0) return out;
   out.append(prefix.size(), ' ');
-  for (size_t i = 0; i < at; ++i) out += i < line.size() && line[i] == '\t' ? '\t' : ' ';
+  // One blank for each column that is printed before the place.
+  for (const char c : Printable(line.substr(0, at))) {
+    if (!ContinuesCharacter(c)) out += c == '\t' ? '\t' : ' ';
+  }
+  if (at > line.size()) out.append(at - line.size(), ' ');
   return out + "^\n";
 }
 
@@ -42,6 +64,23 @@ std::string_view Trim(std::string_view s) {
 }
 
 }  // namespace
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    size_t size = ShownCharacter(text);
+    if (size == 0) {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(text[0]);
+      out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+      size = 1;
+    } else {
+      out += text.substr(0, size);
+    }
+    text.remove_prefix(size);
+  }
+  return out;
+}
 
 std::string Diagnostic::FirstLine() const {
   std::string out = file;
@@ -85,10 +124,10 @@ void Diagnostics::Error(Location loc, std::string message, std::string_view cont
   ++num_errors_;
   if (errors_.size() >= max_errors_) return;
   const std::string_view line = SourceLine(loc.line);
-  Diagnostic d{file_, loc, std::move(message), {}};
+  Diagnostic d{file_, loc, Printable(message), {}};
   if (!line.empty()) d.snippet = Caret(line, loc.column);
   if (!context.empty() && Trim(context) != Trim(line)) {
-    d.snippet += "  in " + std::string(Trim(context)) + "\n";
+    d.snippet += "  in " + Printable(Trim(context)) + "\n";
   }
   errors_.push_back(std::move(d));
 }
@@ -97,7 +136,8 @@ std::string Diagnostics::ToString() const {
   std::string out;
   for (const Diagnostic& d : errors_) out += d.FirstLine() + "\n" + d.snippet;
   if (num_errors_ > errors_.size()) {
-    out += "and " + std::to_string(num_errors_ - errors_.size()) + " more errors\n";
+    const size_t more = num_errors_ - errors_.size();
+    out += "and " + std::to_string(more) + (more == 1 ? " more error\n" : " more errors\n");
   }
   return out;
 }
@@ -132,7 +172,10 @@ std::string_view Suggest(std::string_view word, std::span<const std::string_view
   const llvm::StringRef wanted(word.data(), std::min<size_t>(word.size(), 64));
   for (std::string_view c : candidates) {
     if (c.empty()) continue;
-    const unsigned d = wanted.edit_distance({c.data(), c.size()}, true, best);
+    const llvm::StringRef candidate(c.data(), c.size());
+    // Another case alone is the likeliest mistake.
+    const bool same = word.size() == c.size() && wanted.equals_insensitive(candidate);
+    const unsigned d = same ? 0 : wanted.edit_distance(candidate, true, best);
     if (d < best) {
       best = d;
       result = c;

@@ -17,6 +17,10 @@
 
 namespace tg {
 
+// `text` with what is no printable character (control characters, but for tabs and ends of lines,
+// and bytes that are no UTF-8) as \xNN, so that it does nothing to a terminal but show.
+std::string Printable(std::string_view text);
+
 struct Diagnostic {
   std::string file;     // empty: no text is at hand
   Location loc;         // line 0: no place
@@ -30,7 +34,8 @@ struct Diagnostic {
 class Diagnostics {
  public:
   static constexpr size_t kDefaultMaxErrors = 50;
-  // After `max_errors` further ones are only counted.
+  // After `max_errors` further ones are only counted, so whoever reports goes on to the end; what
+  // only makes a message better, such as a guess, need not be computed once full() holds.
   explicit Diagnostics(size_t max_errors = kDefaultMaxErrors) : max_errors_(max_errors) {}
 
   // A source that is kept here is looked at from here.

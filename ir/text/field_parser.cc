@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/text/body_parser.h"
+#include "ir/text/foreign_ops.h"
 
 namespace tg::text {
 namespace {
@@ -17,12 +18,6 @@ bool IsPositional(const AttrField& field) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> AllMnemonics() {
-  std::vector<std::string_view> out;
-  for (int i = 0; i < kNumOps; ++i) out.push_back(Mnemonic(static_cast<Op>(i)));
-  return out;
-}
 
 bool BodyParser::ParseFields(Statement& s) {
   cursor_.Next();
@@ -41,6 +36,9 @@ bool BodyParser::ParseFields(Statement& s) {
       known += (known.empty() ? "" : " and ") + Quote(info.fields[i].name);
     }
     std::string hint = DidYouMean(t.text, fields);
+    if (const std::string_view now = RenamedField(s.op, t.text); !now.empty()) {
+      hint = "; it is called " + Quote(now);
+    }
     if (hint.empty()) hint = known.empty() ? "; it has none" : "; it has " + known;
     return cursor_.Fail(Quote(info.mnemonic) + " has no field " + Quote(t.text) + hint);
   });
@@ -104,9 +102,7 @@ bool BodyParser::ParseValue(const AttrField& field, Words& words, Statement& s) 
       const Token& t = cursor_.token();
       const auto op = t.kind == TokenKind::kWord ? OpFromMnemonic(t.text) : std::nullopt;
       if (t.kind != TokenKind::kWord) return cursor_.Expected("an op");
-      if (!op) {
-        return cursor_.Fail("unknown op " + Quote(t.text) + DidYouMean(t.text, AllMnemonics()));
-      }
+      if (!op) return UnknownOp();
       words.push_back(static_cast<int64_t>(*op));
       cursor_.Next();
       return true;

@@ -25,7 +25,7 @@ std::unique_ptr<Module> ModuleParser::Parse() {
   if (!ParseVersion()) return nullptr;
   for (;;) {
     cursor_.SkipBlankLines();
-    if (cursor_.token().kind == TokenKind::kEnd || diags_.full()) break;
+    if (cursor_.token().kind == TokenKind::kEnd) break;
     if (!ParseItem()) {
       cursor_.lexer().SkipLine();
     }
@@ -241,10 +241,11 @@ void ModuleParser::CheckSymbols() {
     const bool is_whole = is_data ? buffers.count(use.name) || vars.count(use.name)
                                   : graphs.count(use.name) || kernels.count(use.name);
     if ((is_data ? data_ : bodies_).count(use.name) && !is_whole) continue;
-    if (diags_.full()) return;
     std::vector<std::string_view> names;
-    for (const auto& entry : declared)
+    for (const auto& entry : declared) {
+      if (diags_.full()) break;  // the error is only counted
       names.emplace_back(entry.first().data(), entry.first().size());
+    }
     std::sort(names.begin(), names.end());
     const std::string_view kind = buffer                  ? "buffer"
                                   : var                   ? "variable"

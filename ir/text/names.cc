@@ -69,11 +69,12 @@ std::string Names::Cycle(std::string_view use, std::string_view definition) {
 
 void Names::Finish(Cursor& cursor) {
   for (const Missing& m : missing_) {
-    if (cursor.diags().full()) return;
+    const bool full = cursor.diags().full();  // then errors are only counted
     const std::string use = "'%" + std::string(m.use) + "'";
     const Slot& slot = At(m.use);
     if (slot.line) {
-      const std::string cycle = Cycle(m.use, m.definition);
+      if (full && in_cycle_.count(m.definition)) continue;
+      const std::string cycle = full ? std::string() : Cycle(m.use, m.definition);
       if (!cycle.empty()) {
         // Its other members say the same.
         if (!in_cycle_.insert(m.definition).second) continue;
@@ -85,7 +86,7 @@ void Names::Finish(Cursor& cursor) {
       continue;
     }
     std::vector<std::string_view> candidates;
-    if (m.use[0] > '9') {
+    if (m.use[0] > '9' && !full) {
       for (StringId id = 1; id < named_.size() && candidates.size() < kMaxCandidates; ++id) {
         if (named_[id].line) candidates.push_back(ctx_.String(id));
       }

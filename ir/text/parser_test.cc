@@ -87,6 +87,53 @@ TEST(Parser, ErrorsAreCountedBeyondTheLimit) {
   ParseModule(text + "  sink\n}\n", "f.uop", diags);
   EXPECT_EQ(diags.errors().size(), 3u);
   EXPECT_TRUE(diags.full());
+  EXPECT_EQ(diags.num_errors(), 100u);
+  EXPECT_NE(diags.ToString().find("\nand 97 more errors\n"), std::string::npos);
+}
+
+// Errors of every kind are counted to the end of the text.
+TEST(Parser, ErrorsAreCountedInAllBodies) {
+  std::string text = "tg 1\nmodule @m\n";
+  for (int g = 0; g < 2; ++g) {
+    text += "graph @g" + std::to_string(g) + " {\n  %a = neg %none : f32\n  %b = neg %c : f32\n" +
+            "  %c = neg %b : f32\n  %d = buffer @none" + std::to_string(g) +
+            " : f32\n  sink %a, %b, %c, %d\n}\n";
+  }
+  Diagnostics all(100), one(1);
+  ParseModule(text, "f.uop", all);
+  EXPECT_EQ(all.num_errors(), 6u);  // in each: an undefined name, a cycle, an undeclared buffer
+  ParseModule(text, "f.uop", one);
+  EXPECT_EQ(one.num_errors(), 6u);
+  Diagnostics five(5);
+  ParseModule(text, "f.uop", five);
+  EXPECT_NE(five.ToString().find("\nand 1 more error\n"), std::string::npos);
+}
+
+TEST(Parser, ErrorsDoNothingToATerminal) {
+  Diagnostics diags;
+  ParseModule("tg 1\nmodule @m\nbuffer @x : \x1b[31mf32 \xff\xc3\xa4\xc2\x9b \xe2\x82\n", "f.uop",
+              diags);
+  const std::string text = diags.ToString();
+  EXPECT_EQ(Printable(text), text);
+  EXPECT_NE(text.find("buffer @x : \\x1b[31mf32 \\xff\xc3\xa4\\xc2\\x9b \\xe2\\x82\n"),
+            std::string::npos)
+      << text;
+  // The caret is below the place in what is shown, wherever characters take several bytes.
+  Diagnostics wide;
+  ParseModule("tg 1\nmodule @m\ngraph @g {\n  // \xc3\xa4\n  %a = neg %\xc3\xa4 : f32\n  sink\n}\n",
+              "f.uop", wide);
+  EXPECT_NE(wide.ToString().find("%a = neg %\xc3\xa4 : f32\n           ^\n"), std::string::npos)
+      << wide.ToString();
+}
+
+TEST(Printable, EscapesControlsAndBrokenCharacters) {
+  EXPECT_EQ(Printable("a\tb\n"), "a\tb\n");
+  EXPECT_EQ(Printable(std::string_view("\0\x7f\x1b", 3)), "\\x00\\x7f\\x1b");
+  EXPECT_EQ(Printable("\xe2\x82\xac \xf0\x9f\x99\x82"), "\xe2\x82\xac \xf0\x9f\x99\x82");
+  EXPECT_EQ(Printable("\xe2\x82"), "\\xe2\\x82");           // cut off
+  EXPECT_EQ(Printable("\xc0\xaf"), "\\xc0\\xaf");           // longer than needed
+  EXPECT_EQ(Printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a surrogate pair
+  EXPECT_EQ(Printable("\xc2\x9b"), "\\xc2\\x9b");           // a control character
 }
 
 TEST(Parser, CommentsBlanksAndLineEnds) {

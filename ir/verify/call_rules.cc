@@ -200,7 +200,6 @@ void CheckKernelCalls(BodyCheck& c) {
   CallCheck calls(c);
   for (const UOp* u : c.order) {
     if (u->op == Op::kKernel) calls.Check(u);
-    if (c.diags.full()) return;
   }
 }
 

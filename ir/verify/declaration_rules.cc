@@ -73,7 +73,9 @@ class DeclarationCheck {
     bool is_static = true;
     for (const DeclDim& d : b.shape) {
       if (d.var.empty()) {
-        if (d.size < 0 || d.size > kMaxExtent) return fail("an extent is out of range");
+        if (d.size < 0 || d.size > kMaxExtent) {
+          return fail("an extent is not from 0 to " + MaxExtentText());
+        }
         extents.push_back(d.size);
         continue;
       }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,10 @@
 namespace tg::verify {
 
 // Limit of extents, strides and offsets, so that sums of a few do not overflow.
-inline constexpr int64_t kMaxExtent = int64_t{1} << 56;
+inline constexpr int kMaxExtentBits = 56;
+inline constexpr int64_t kMaxExtent = int64_t{1} << kMaxExtentBits;
+// As text, for errors: "2^56".
+inline std::string MaxExtentText() { return "2^" + std::to_string(kMaxExtentBits); }
 inline constexpr int64_t kMaxImageSide = int64_t{1} << 20;
 
 // The product of the extents, or nullopt where it does not fit in 62 bits (or one is negative).

@@ -23,7 +23,9 @@ bool CheckEntries(BodyCheck& c, const UOp* u) {
     for (int64_t w : words.subspan(IsOneWord(field.kind) ? 0 : 1)) {
       if (w == kSymbolic) continue;
       if (w > kMaxExtent || w < -kMaxExtent || (extents && w < 0)) {
-        c.Error(Rule::kExtent, u, std::to_string(w) + " is out of range");
+        c.Error(Rule::kExtent, u,
+                std::to_string(w) + " is not from " + (extents ? "0" : "-" + MaxExtentText()) +
+                    " to " + MaxExtentText());
         ok = false;
         return;
       }

@@ -89,6 +89,15 @@ bool CheckCompare(BodyCheck& c, const UOp* u) {
 
 bool CheckWhere(BodyCheck& c, const UOp* u) {
   const DType t = u->dtype;
+  if (t.is_value() && u->src(0)->dtype != DType(Scalar::kBool, t.lanes())) {
+    const DType condition = u->src(0)->dtype;
+    const bool is_scalar = condition.is_value() && condition.scalar() != Scalar::kBool;
+    c.Error(Rule::kTypeWhere, u,
+            "the condition, source 0, is " + condition.ToString() + ", not " +
+                DType(Scalar::kBool, t.lanes()).ToString() +
+                (is_scalar ? " (cmpne with 0 makes one)" : ""));
+    return false;
+  }
   const bool ok = u->src(0)->dtype == DType(Scalar::kBool, t.lanes()) && u->src(1)->dtype == t &&
                   u->src(2)->dtype == t;
   if (!ok) {

@@ -17,7 +17,6 @@ constexpr VerifierRule kRules[] = {
 // `nodes`: sources first.
 void CheckNodes(BodyCheck& c, const std::vector<const UOp*>& nodes) {
   for (const UOp* u : nodes) {
-    if (c.diags.full()) return;
     const auto srcs = u->srcs();
     if (std::any_of(srcs.begin(), srcs.end(), [&](const UOp* s) { return c.IsBad(s); })) {
       // Still worth a look: this needs no sources.
@@ -121,7 +120,6 @@ bool VerifyBodies(const Module& module, Scope scope, Diagnostics& diags) {
   for (const auto& kernel : module.kernels) {
     BodyCheck check(module, symbols, kernel->body, kernel->stage, "kernel @" + kernel->name, diags);
     CheckOneBody(check, true, scope);
-    if (diags.full()) return false;
   }
   const bool kernels_ok = diags.num_errors() == before;
   for (const auto& graph : module.graphs) {
@@ -129,7 +127,6 @@ bool VerifyBodies(const Module& module, Scope scope, Diagnostics& diags) {
     const size_t errors = diags.num_errors();
     CheckOneBody(check, kernels_ok, scope);
     if (graph->name == kInitGraph && diags.num_errors() == errors) CheckInit(check);
-    if (diags.full()) return false;
   }
   if (diags.num_errors() == before) CheckLoops(module, symbols, diags);
   diags.SortFrom(first);

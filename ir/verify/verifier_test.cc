@@ -204,14 +204,14 @@ TEST(Verifier, WriteOrder) {
       "  %c = const 1.0 : f32\n  %1 = reshape %c {shape = [1, 1]} : f32\n"
       "  %h = expand %1 {shape = [2, 8]} : f32\n  %v = expand %1 {shape = [4, 4]} : f32\n"
       "  %all = expand %1 {shape = [4, 8]} : f32\n"
-      "  %top = shrink %s {arg = [(0, 2), (0, 8)]} : f32\n"
-      "  %low = shrink %s {arg = [(2, 4), (0, 8)]} : f32\n"
-      "  %left = shrink %s {arg = [(0, 4), (0, 4)]} : f32\n"
-      "  %right = shrink %s {arg = [(0, 4), (4, 8)]} : f32\n"
+      "  %top = shrink %s {ranges = [(0, 2), (0, 8)]} : f32\n"
+      "  %low = shrink %s {ranges = [(2, 4), (0, 8)]} : f32\n"
+      "  %left = shrink %s {ranges = [(0, 4), (0, 4)]} : f32\n"
+      "  %right = shrink %s {ranges = [(0, 4), (4, 8)]} : f32\n"
       "  %flat = reshape %s {shape = [32]} : f32\n"
-      "  %tail = shrink %flat {arg = [(28, 32)]} : f32\n"
+      "  %tail = shrink %flat {ranges = [(28, 32)]} : f32\n"
       "  %row = reshape %c {shape = [1]} : f32\n  %four = expand %row {shape = [4]} : f32\n"
-      "  %turned = permute %right {order = [1, 0]} : f32\n";
+      "  %turned = permute %right {axes = [1, 0]} : f32\n";
   struct Case {
     const char* body;
     bool ok;
@@ -246,8 +246,8 @@ TEST(Verifier, AssignThroughPadding) {
   const auto error_of = [](const std::string& kept) {
     const auto module = Parse(
         "tg 1\nmodule @m\nbuffer @s : f32[5] state\n\ngraph @g {\n  %s = buffer @s : f32\n"
-        "  %p = pad %s {pad = [(0, 1)]} : f32\n  %r = reshape %p {shape = [3, 2]} : f32\n"
-        "  %k = shrink %r {arg = [" +
+        "  %p = pad %s {widths = [(0, 1)]} : f32\n  %r = reshape %p {shape = [3, 2]} : f32\n"
+        "  %k = shrink %r {ranges = [" +
         kept + "]} : f32\n  %v = neg %k : f32\n  %a = assign %k, %v : f32\n  sink %a\n}\n");
     return module ? FirstError(*module) : "not parsed";
   };
@@ -266,7 +266,7 @@ TEST(Verifier, ManyWritesToOneBuffer) {
   std::string sink = "  sink ";
   for (int i = 0; i < 200; ++i) {
     const std::string n = std::to_string(i);
-    text += "  %v" + n + " = shrink %s {arg = [(" + n + ", " + std::to_string(i + 1) +
+    text += "  %v" + n + " = shrink %s {ranges = [(" + n + ", " + std::to_string(i + 1) +
             "), (0, 8)]} : f32\n  %a" + n + " = assign %v" + n + ", %h : f32\n";
     sink += "%a" + n + ", ";
   }

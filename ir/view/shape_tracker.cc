@@ -171,6 +171,12 @@ ShapeTracker ShapeTracker::After(Context& ctx, const UOp* u) const {
       return Reshape(ctx, DimsOf(u));
     case Op::kExpand:
       return Expand(ctx, DimsOf(u));
+    case Op::kBroadcast: {
+      const Shape to = DimsOf(u);
+      Shape aligned = shape();
+      aligned.insert(aligned.begin(), to.size() - aligned.size(), Dim(1));
+      return Reshape(ctx, aligned).Expand(ctx, to);
+    }
     case Op::kPermute:
       return Permute(ctx, u->list());
     case Op::kFlip:

@@ -1,75 +1,91 @@
 #include "passes/instrument/write_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "llvm/ADT/SmallString.h"
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/temporary_file.h"
 
 namespace tg {
 namespace {
 
-absl::Status Failure(const std::string& path, std::error_code error) {
-  return absl::UnavailableError("cannot write " + path + ": " + error.message());
+absl::Status Failure(const std::string& path, int error) {
+  return absl::ErrnoToStatus(error, "cannot write " + path);
 }
 
-// Writes to an open descriptor and closes it (not standard output).
-absl::Status Write(int fd, std::string_view content, const std::string& path, bool close) {
-  llvm::raw_fd_ostream out(fd, /*shouldClose=*/false, /*unbuffered=*/true);
-  out.write(content.data(), content.size());
-  std::error_code error = out.error();
-  out.clear_error();
-  if (close && ::close(fd) != 0 && !error) error = {errno, std::generic_category()};
-  return error ? Failure(path, error) : absl::OkStatus();
+// False with errno set where something fails.
+bool WriteAll(int fd, std::span<const std::string_view> pieces) {
+  for (std::string_view piece : pieces) {
+    while (!piece.empty()) {
+      const ssize_t n = ::write(fd, piece.data(), piece.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return false;
+      piece.remove_prefix(static_cast<size_t>(n));
+    }
+  }
+  return true;
+}
+
+// What is no regular file is written to as it is.
+absl::Status WriteInto(const std::string& path, std::span<const std::string_view> pieces) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return Failure(path, errno);
+  const int error = WriteAll(fd, pieces) ? 0 : errno;
+  if (::close(fd) != 0 && error == 0) return Failure(path, errno);
+  return error == 0 ? absl::OkStatus() : Failure(path, error);
 }
 
 }  // namespace
 
-absl::Status WriteFile(const std::string& path, std::string_view content) {
-  namespace fs = llvm::sys::fs;
-  int fd = -1;
-  fs::file_status old;
-  const bool exists = !fs::status(path, old) && fs::exists(old);
-  if (exists && !fs::is_regular_file(old)) {
-    const auto disposition = fs::CD_OpenExisting;
-    if (const std::error_code error = fs::openFileForWrite(path, fd, disposition)) {
-      return Failure(path, error);
-    }
-    return Write(fd, content, path, /*close=*/true);
-  }
-  // A link stays a link: what it names is replaced.
-  llvm::SmallString<256> real(path);
+absl::Status WriteFile(const std::string& path, std::span<const std::string_view> pieces) {
+  struct stat info = {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, pieces);
+  std::string target = path;
+  std::optional<mode_t> mode;
+  // Meanwhile another process can have removed the file.
   if (exists) {
-    if (const std::error_code error = fs::real_path(path, real)) return Failure(path, error);
     // A file that may not be written is not to be replaced either.
-    if (const std::error_code error = fs::access(real, fs::AccessMode::Write)) {
-      return Failure(path, error);
+    if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) return Failure(path, errno);
+    // A link stays a link: what it names is replaced.
+    if (char* real = ::realpath(path.c_str(), nullptr)) {
+      target = real;
+      std::free(real);
     }
+    mode = info.st_mode & 07777;
   }
-  llvm::SmallString<256> temporary;
-  if (const std::error_code error = fs::createUniqueFile(real + ".%%%%%%%%.tmp", fd, temporary)) {
-    return Failure(path, error);
-  }
-  absl::Status status = Write(fd, content, path, /*close=*/true);
-  if (status.ok() && exists) {
-    if (const std::error_code error = fs::setPermissions(temporary, old.permissions())) {
-      status = Failure(path, error);
-    }
-  }
-  if (status.ok()) {
-    if (const std::error_code error = fs::rename(temporary, real)) status = Failure(path, error);
-  }
-  if (!status.ok()) fs::remove(temporary);
-  return status;
+  TemporaryFile file(std::move(target), mode);
+  if (file.fd() < 0 || !WriteAll(file.fd(), pieces) || !file.Commit()) return Failure(path, errno);
+  return absl::OkStatus();
+}
+
+absl::Status WriteFile(const std::string& path, std::string_view content) {
+  return WriteFile(path, std::span(&content, 1));
 }
 
 absl::Status WriteStdout(std::string_view content) {
-  return Write(STDOUT_FILENO, content, "standard output", /*close=*/false);
+  if (WriteAll(STDOUT_FILENO, std::span(&content, 1))) return absl::OkStatus();
+  return Failure("standard output", errno);
+}
+
+absl::Status FlushStdout() {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error()) return absl::OkStatus();
+  const std::error_code error = llvm::outs().error();
+  llvm::outs().clear_error();
+  return Failure("standard output", error.value());
 }
 
 absl::Status MakeFolder(const std::string& path) {
   const std::error_code error = llvm::sys::fs::create_directories(path);
-  return error ? Failure(path, error) : absl::OkStatus();
+  return error ? Failure(path, error.value()) : absl::OkStatus();
 }
 
 }  // namespace tg

@@ -1,14 +1,17 @@
 #include "passes/instrument/write_file.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "passes/instrument/temporary_file.h"
 
 namespace tg {
 namespace {
@@ -59,6 +62,63 @@ TEST_F(WriteFileTest, KeepsThePermissionsOfWhatItReplaces) {
   struct stat status;
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0751u);
+}
+
+TEST_F(WriteFileTest, WritesPieces) {
+  const std::string_view pieces[] = {"one ", std::string_view("\0\0", 2), " two"};
+  ASSERT_TRUE(WriteFile(folder_ + "/a", pieces).ok());
+  EXPECT_EQ(Read(folder_ + "/a"), std::string("one \0\0 two", 10));
+}
+
+TEST_F(WriteFileTest, NobodyElseMayReadWhatReplacesAPrivateFile) {
+  const std::string path = folder_ + "/a";
+  const TemporaryFile file(path, 0600);
+  ASSERT_GE(file.fd(), 0);
+  struct stat status;
+  ASSERT_EQ(::fstat(file.fd(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(WriteFileTest, AFileThatIsNotCommittedGoes) {
+  const std::string path = folder_ + "/a";
+  {
+    const TemporaryFile file(path, {});
+    ASSERT_GE(file.fd(), 0);
+    EXPECT_EQ(NumFiles(), 1);
+  }
+  EXPECT_EQ(NumFiles(), 0);
+  TemporaryFile kept(path, {});
+  EXPECT_TRUE(kept.Commit());
+  EXPECT_EQ(NumFiles(), 1);
+  EXPECT_EQ(Read(path), "");
+}
+
+// The process, which is new, is in the middle of two files when it gets the signal.
+constexpr char kFolder[] = "TG_WRITE_FILE_TEST_FOLDER";
+void DieWhileWriting(int signal, bool ignored) {
+  const std::string folder = std::getenv(kFolder);
+  ::signal(signal, ignored ? SIG_IGN : SIG_DFL);
+  TemporaryFile::RemoveOnSignals();
+  const TemporaryFile first(folder + "/a", {}), second(folder + "/b", 0600);
+  ::raise(signal);
+  ::_exit(first.fd() >= 0 && second.fd() >= 0 ? 7 : 8);
+}
+
+TEST_F(WriteFileTest, SignalsLeaveNothingBehind) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  ::setenv(kFolder, folder_.c_str(), 0);  // the child keeps its parent's
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EXIT(DieWhileWriting(signal, false), ::testing::KilledBySignal(signal), "");
+    EXPECT_EQ(NumFiles(), 0) << signal;
+  }
+  ::unsetenv(kFolder);
+}
+
+TEST_F(WriteFileTest, AnIgnoredSignalStaysSo) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  ::setenv(kFolder, folder_.c_str(), 0);
+  EXPECT_EXIT(DieWhileWriting(SIGHUP, true), ::testing::ExitedWithCode(7), "");
+  ::unsetenv(kFolder);
 }
 
 TEST_F(WriteFileTest, ALinkStaysALink) {

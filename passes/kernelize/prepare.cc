@@ -133,14 +133,18 @@ class Preparer {
         const int64_t from = u->word(0), n = u->word(1);
         return b_.Shrink(b_.Reshape(x, {total}), {{from, from + n}});
       }
-      case Op::kReshape: {
-        // Of a reshape: one; to the shape that is there: none. Symbolic extents are left alone.
+      case Op::kReshape:
+        // Symbolic extents are left alone.
         if (u->num_srcs > 1) break;
-        const UOp* x = srcs[0];
-        while (x->op == Op::kReshape && x->num_srcs == 1) x = x->src(0);
-        srcs[0] = x;
-        if (shapes_.Of(x) == shapes_.Of(u)) return x;
-        break;
+        return Reshaped(srcs[0], shapes_.Of(u));
+      case Op::kBroadcast: {
+        // The extents may be sources, which have been rewritten as well.
+        const Shape to = DimsOf(b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()}));
+        Shape aligned = shapes_.Of(srcs[0]);
+        aligned.insert(aligned.begin(), to.size() - aligned.size(), Dim(1));
+        const UOp* x = Reshaped(srcs[0], aligned);
+        uniforms_.Note(x);
+        return aligned == to ? x : b_.Expand(x, to);
       }
       case Op::kPermute: {
         if (srcs[0]->op != Op::kPermute) break;
@@ -167,6 +171,12 @@ class Preparer {
     if (!view.empty()) srcs[0] = version;
     const UOp* to = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
     return WithMovement(b_.context(), {view.data(), view.size()}, to);
+  }
+
+  // Of a reshape: one; to the shape that is there: none.
+  const UOp* Reshaped(const UOp* x, const Shape& shape) {
+    while (x->op == Op::kReshape && x->num_srcs == 1) x = x->src(0);
+    return shapes_.Of(x) == shape ? x : b_.Reshape(x, shape);
   }
 
   // Scalars that elementwise `u` computes for every element are what an expand makes of them, like

@@ -17,7 +17,7 @@ namespace tg {
 //  - a value without elements becomes a constant, a reduce over none its identity;
 //  - a reshape of a reshape, or a permute of a permute, becomes one, or none;
 //  - a tensor of one constant is a scalar to elementwise ops (uniform.h);
-//  - buffer_view becomes a reshape and a shrink;
+//  - buffer_view becomes a reshape and a shrink, broadcast a reshape and an expand;
 //  - a chain of copies between devices becomes one, or none (placement.h);
 //  - a long reduce with few results becomes two, unless the module forbids reassociation or groups
 //    of work-items keep a GPU busy.

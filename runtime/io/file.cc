@@ -5,11 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -60,23 +56,6 @@ absl::StatusOr<size_t> RegularFileSize(int fd, const std::string& path) {
   return static_cast<size_t>(info.st_size);
 }
 
-absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return FileError("write", path, errno);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return absl::OkStatus();
-}
-
-// Writes all and closes.
-absl::Status WritePieces(Descriptor& fd, std::span<const std::string_view> pieces,
-                         const std::string& path) {
-  for (std::string_view piece : pieces) TG_RETURN_IF_ERROR(WriteAll(fd.get(), piece, path));
-  return fd.Close() == 0 ? absl::OkStatus() : FileError("write", path, errno);
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -97,46 +76,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   }
   out.resize(used);
   return out;
-}
-
-absl::Status WriteFileAtomically(const std::string& path,
-                                 std::span<const std::string_view> pieces) {
-  static std::atomic<uint64_t> counter{0};
-  // What is no regular file (/dev/null, a pipe) is not replaced but written to.
-  struct stat info;
-  const bool exists = ::stat(path.c_str(), &info) == 0;
-  if (exists && !S_ISREG(info.st_mode)) {
-    Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (fd.get() < 0) return FileError("write", path, errno);
-    return WritePieces(fd, pieces, path);
-  }
-  // A file that may not be written is not to be replaced either; a link stays a link. (Meanwhile
-  // another process can have removed it.)
-  std::string target = path;
-  if (exists) {
-    if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) {
-      return FileError("write", path, errno);
-    }
-    if (char* real = ::realpath(path.c_str(), nullptr)) {
-      target = real;
-      std::free(real);
-    }
-  }
-  // The process is asked for each time: it changes in a forked child.
-  std::string temporary;
-  int opened = -1;
-  do {  // A file of that name can be left from an older process with the same number.
-    temporary = Cat(target, ".tmp.", ::getpid(), ".", counter.fetch_add(1));
-    opened = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  } while (opened < 0 && errno == EEXIST);
-  if (opened < 0) return FileError("write", path, errno);
-  Descriptor fd(opened);
-  absl::Status status = WritePieces(fd, pieces, path);
-  if (status.ok() && ::rename(temporary.c_str(), target.c_str()) != 0) {
-    status = FileError("replace", path, errno);
-  }
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return status;
 }
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {

@@ -1,5 +1,5 @@
-// Files as bytes: read whole, map, and replace atomically. Errors name the path and the reason of
-// the operating system.
+// Files as bytes: read whole or mapped. Errors name the path and the reason of the operating
+// system. Files are written by passes/instrument/write_file.h.
 #ifndef TG_RUNTIME_IO_FILE_H_
 #define TG_RUNTIME_IO_FILE_H_
 
@@ -15,12 +15,6 @@ namespace tg::runtime {
 
 // The whole file. NotFound where there is none; InvalidArgument for a directory.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
-
-// Writes the pieces one after the other to a new file beside `path` and renames it over `path`, so
-// that a reader sees the old file or the whole new one, never a part; with several writers the last
-// one wins. The new file's name is `path`.tmp.<process>.<number>. What is no regular file
-// (/dev/null, a pipe) is written to directly, and a link stays a link.
-absl::Status WriteFileAtomically(const std::string& path, std::span<const std::string_view> pieces);
 
 // A read-only private mapping of a whole file. An empty file maps to empty bytes. The file must not
 // be truncated while it is mapped (touching a vanished page raises SIGBUS).

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
 
 namespace tg::runtime {
@@ -23,7 +24,7 @@ class FileTest : public testing::Test {
   ~FileTest() override { fs::remove_all(folder_); }
 
   absl::Status WriteOne(const std::string& path, std::string_view bytes) {
-    return WriteFileAtomically(path, std::array<std::string_view, 1>{bytes});
+    return WriteFile(path, bytes);
   }
 
   std::string folder_;
@@ -31,8 +32,7 @@ class FileTest : public testing::Test {
 
 TEST_F(FileTest, WritesPiecesAndReplaces) {
   const std::string path = folder_ + "/a", zeros("\0\0", 2);
-  ASSERT_TRUE(
-      WriteFileAtomically(path, std::array<std::string_view, 3>{"one ", zeros, " two"}).ok());
+  ASSERT_TRUE(WriteFile(path, std::array<std::string_view, 3>{"one ", zeros, " two"}).ok());
   EXPECT_EQ(*ReadFile(path), "one " + zeros + " two");
   ASSERT_TRUE(WriteOne(path, "short").ok());
   EXPECT_EQ(*ReadFile(path), "short");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/io/npy_header.h"
@@ -114,7 +115,7 @@ void CopyElements(std::string_view in, bool fortran_order, HostTensor& out) {
 
 }  // namespace
 
-absl::StatusOr<HostTensor> ParseNpy(std::string_view bytes, std::string_view name) {
+absl::StatusOr<NpyFile> NpyFile::Parse(std::string_view bytes, std::string_view name) {
   if (bytes.substr(0, kMagic.size()) != kMagic) {
     return InvalidArgument(name, ": not an npy file (it does not begin with \\x93NUMPY)");
   }
@@ -154,17 +155,39 @@ absl::StatusOr<HostTensor> ParseNpy(std::string_view bytes, std::string_view nam
                            " bytes of data, the file has ", rest.size(),
                            rest.size() < *size ? " (truncated)" : " (trailing bytes)");
   }
-  TG_ASSIGN_OR_RETURN(HostTensor tensor, MakeHostTensor(descr->type, std::move(fields.shape)));
-  CopyElements(rest, fields.fortran_order, tensor);
+  NpyFile file;
+  file.type_ = descr->type;
+  file.shape_ = std::move(fields.shape);
+  file.fortran_order_ = fields.fortran_order;
+  file.big_endian_ = descr->big_endian;
+  file.data_ = rest;
+  return file;
+}
+
+absl::StatusOr<NpyFile> NpyFile::Open(const std::string& path) {
+  TG_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
+  TG_ASSIGN_OR_RETURN(NpyFile file, Parse(mapped.bytes(), path));
+  file.file_ = std::move(mapped);
+  return file;
+}
+
+absl::StatusOr<HostTensor> NpyFile::Read() const {
+  TG_ASSIGN_OR_RETURN(HostTensor tensor, MakeHostTensor(type_, shape_));
+  CopyElements(data_, fortran_order_, tensor);
   const bool native_is_big = std::endian::native == std::endian::big;
-  if (descr->big_endian != native_is_big) SwapBytes(tensor.data, ElementSize(tensor.type));
+  if (big_endian_ != native_is_big) SwapBytes(tensor.data, ElementSize(tensor.type));
   if (tensor.type == ElementType::kBool) NormalizeBools(tensor.data);
   return tensor;
 }
 
+absl::StatusOr<HostTensor> ParseNpy(std::string_view bytes, std::string_view name) {
+  TG_ASSIGN_OR_RETURN(const NpyFile file, NpyFile::Parse(bytes, name));
+  return file.Read();
+}
+
 absl::StatusOr<HostTensor> ReadNpy(const std::string& path) {
-  TG_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  return ParseNpy(file.bytes(), path);
+  TG_ASSIGN_OR_RETURN(const NpyFile file, NpyFile::Open(path));
+  return file.Read();
 }
 
 absl::StatusOr<std::string> NpyHeader(const HostTensor& tensor) {
@@ -207,7 +230,7 @@ absl::Status WriteNpy(const std::string& path, const HostTensor& tensor) {
   if (!header.ok()) return InvalidArgument(path, ": ", std::string(header.status().message()));
   const std::string_view data(reinterpret_cast<const char*>(tensor.data.data()),
                               tensor.data.size());
-  return WriteFileAtomically(path, std::array<std::string_view, 2>{*header, data});
+  return WriteFile(path, std::array<std::string_view, 2>{*header, data});
 }
 
 }  // namespace tg::runtime

@@ -13,12 +13,35 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/io/file.h"
 #include "runtime/io/host_tensor.h"
 
 namespace tg::runtime {
+
+// A file whose header has been read and found right, and whose data is as long as it says, but has
+// not been read.
+class NpyFile {
+ public:
+  static absl::StatusOr<NpyFile> Open(const std::string& path);
+
+  // The same over bytes that the caller keeps alive. `name` stands for the file in errors.
+  static absl::StatusOr<NpyFile> Parse(std::string_view bytes, std::string_view name);
+
+  ElementType type() const { return type_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+  absl::StatusOr<HostTensor> Read() const;
+
+ private:
+  MappedFile file_;  // empty where the caller owns the bytes
+  ElementType type_ = ElementType::kF32;
+  std::vector<int64_t> shape_;
+  bool fortran_order_ = false, big_endian_ = false;
+  std::string_view data_;
+};
 
 // Parses the bytes of a whole file. `name` stands for the file in errors.
 absl::StatusOr<HostTensor> ParseNpy(std::string_view bytes, std::string_view name);

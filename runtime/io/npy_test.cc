@@ -1,9 +1,12 @@
 #include "runtime/io/npy.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <random>
 
 #include "gtest/gtest.h"
+#include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
 #include "runtime/io/file.h"
 
@@ -42,6 +45,22 @@ HostTensor RandomTensor(ElementType type, std::vector<int64_t> shape, std::mt199
 std::string Bytes(const HostTensor& tensor) {
   return Cat(*NpyHeader(tensor), std::string_view(reinterpret_cast<const char*>(tensor.data.data()),
                                                   tensor.data.size()));
+}
+
+// A file of a tebibyte, of which only the header is on the disk.
+TEST(Npy, TypeAndShapeAreKnownBeforeDataIsRead) {
+  const std::string path = Cat(testing::TempDir(), "/npy_test.", ::getpid(), ".npy");
+  const std::string header = RawNpy(1, Dict("<f4", "False", "(4, 68719476736)"), "");
+  constexpr int64_t kBytes = int64_t{1} << 40;
+  ASSERT_TRUE(WriteFile(path, header).ok());
+  if (::truncate(path.c_str(), static_cast<int64_t>(header.size()) + kBytes) != 0) {
+    GTEST_SKIP() << "no file system for files with holes";
+  }
+  const auto file = NpyFile::Open(path);
+  ::unlink(path.c_str());
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->type(), ElementType::kF32);
+  EXPECT_EQ(file->shape(), (std::vector<int64_t>{4, int64_t{1} << 36}));
 }
 
 TEST(Npy, ReadsWhatNumpyWrites) {

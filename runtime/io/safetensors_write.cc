@@ -5,6 +5,7 @@
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/io/safetensors_dtype.h"
@@ -86,7 +87,7 @@ absl::Status WriteSafetensors(const std::string& path, std::vector<NamedTensor> 
   for (const NamedTensor& tensor : tensors) {
     pieces.emplace_back(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
   }
-  return WriteFileAtomically(path, pieces);
+  return WriteFile(path, pieces);
 }
 
 }  // namespace tg::runtime

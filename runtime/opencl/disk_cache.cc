@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
 #include "runtime/io/file.h"
 
@@ -137,7 +138,7 @@ void DiskCache::Store(std::string_view key, std::string_view value) {
   std::string head = Cat(kMagic, Number(key.size()), Number(value.size()), key);
   const std::string checksum = Number(Hash(value, Hash(head)));
   const absl::Status written =
-      WriteFileAtomically(PathOf(key), std::array<std::string_view, 3>{head, value, checksum});
+      WriteFile(PathOf(key), std::array<std::string_view, 3>{head, value, checksum});
   if (!written.ok()) return WarnOnce(written);
   bool scan = false;
   {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
 #include "runtime/io/file.h"
 
@@ -34,7 +35,7 @@ class DiskCacheTest : public testing::Test {
   ~DiskCacheTest() override { fs::remove_all(directory_); }
 
   static absl::Status Overwrite(const std::string& path, std::string_view bytes) {
-    return WriteFileAtomically(path, std::array<std::string_view, 1>{bytes});
+    return WriteFile(path, bytes);
   }
 
   size_t Files() const {

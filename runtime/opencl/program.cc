@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/opencl/build_log.h"
+#include "runtime/opencl/driver_cache.h"
 #include "runtime/opencl/ptx_repair.h"
 
 namespace tg::runtime {
@@ -76,6 +77,8 @@ absl::StatusOr<ClKernel> Program::CreateKernel(const std::string& name) const {
     TG_ASSIGN_OR_RETURN(const std::vector<std::string> names, KernelNames());
     std::string list;
     for (const std::string& known : names) list += Cat(list.empty() ? "" : ", ", known);
+    // PoCL takes an empty file of its cache for a program without kernels.
+    if (list.empty()) list = Cat("none", DriverCacheHint(context_->info()));
     return NotFound("no kernel '", name, "' in the program for ", context_->name(), "; it has ",
                     list);
   }

@@ -133,7 +133,7 @@ TEST(Schedule, MovedTargetIsTheWholeBuffer) {
   EXPECT_EQ(Schedule(R"(
   %x = buffer @x : f32
   %y = buffer @y : f32
-  %part = shrink %y {arg = [(0, 4)]} : f32
+  %part = shrink %y {ranges = [(0, 4)]} : f32
   %k = kernel @a(%part, %x)
   %y1 = assign %part, %k : f32
   sink %y1

@@ -37,12 +37,16 @@ std::vector<double> Doubles(const HostTensor& tensor) {
   return out;
 }
 
+absl::Status CheckComparable(ElementType a, std::span<const int64_t> a_shape, ElementType b,
+                             std::span<const int64_t> b_shape) {
+  if (std::ranges::equal(a_shape, b_shape) && ClassOf(a) == ClassOf(b)) return absl::OkStatus();
+  return InvalidArgument("cannot compare ", TypeAndShape(a, a_shape), " with ",
+                         TypeAndShape(b, b_shape));
+}
+
 absl::StatusOr<Difference> Compare(const HostTensor& a, const HostTensor& b,
                                    std::span<const double> bounds) {
-  if (a.shape != b.shape || ClassOf(a.type) != ClassOf(b.type)) {
-    return InvalidArgument("cannot compare ", TypeAndShape(a.type, a.shape), " with ",
-                           TypeAndShape(b.type, b.shape));
-  }
+  TG_RETURN_IF_ERROR(CheckComparable(a.type, a.shape, b.type, b.shape));
   const std::vector<double> xs = Doubles(a), ys = Doubles(b);
   Difference most;
   for (size_t i = 0; i < xs.size(); ++i) {

@@ -25,7 +25,11 @@ struct Difference {
 };
 
 // InvalidArgument where the shapes differ, or the types are not both floats, both integers or both
-// bool. `bounds` is empty, or has one number >= 0 an element.
+// bool.
+absl::Status CheckComparable(ElementType a, std::span<const int64_t> a_shape, ElementType b,
+                             std::span<const int64_t> b_shape);
+
+// CheckComparable must hold. `bounds` is empty, or has one number >= 0 an element.
 absl::StatusOr<Difference> Compare(const HostTensor& a, const HostTensor& b,
                                    std::span<const double> bounds = {});
 

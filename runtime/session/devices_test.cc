@@ -129,10 +129,10 @@ graph @main {
   %d = sub %ca, %a : f32
   %t1 = assign %t, %d : f32
   %sum = reduce_axis %t1 {op = add, axes = [1]} : f32
-  %dt = permute %t1 {order = [1, 0]} : f32
+  %dt = permute %t1 {axes = [1, 0]} : f32
   %db = copy %dt {device = "B"} : f32
   %old = copy %t {device = "B"} : f32
-  %oldt = permute %old {order = [1, 0]} : f32
+  %oldt = permute %old {axes = [1, 0]} : f32
   %y = sub %db, %oldt : f32
   %w2 = copy %w {device = "A"} : f32
   %w3 = reduce_axis %w2 {op = max, axes = [0]} : f32

@@ -1,34 +1,12 @@
 #include "runtime/session/session.h"
 
-#include <set>
 #include <utility>
 
-#include "ir/text/diagnostic.h"
-#include "ir/walk.h"
 #include "runtime/base/status.h"
 #include "runtime/session/params.h"
 #include "runtime/session/tensors.h"
 
 namespace tg::runtime {
-namespace {
-
-// Whether somebody outside may give the buffer its contents.
-bool IsSettable(const BufferDecl& buffer) {
-  return buffer.role == Role::kInput || buffer.role == Role::kState ||
-         (buffer.role == Role::kParam && !HasContents(buffer));
-}
-
-// ": there are a, b"; with a guess where a name is close.
-std::string Names(std::string_view wrong, std::span<const std::string_view> names) {
-  const std::string guess = DidYouMean(wrong, {names.begin(), names.end()});
-  if (!guess.empty()) return guess;
-  std::string list;
-  for (const std::string_view name : names)
-    list += Cat(list.empty() ? "; there are @" : ", @", name);
-  return list;
-}
-
-}  // namespace
 
 absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name) {
   if (module.graphs.empty()) return NotFound("module @", module.name, " has no graph");
@@ -45,24 +23,7 @@ absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_vi
     if (graph->name == name) return graph.get();
     names.push_back(graph->name);
   }
-  return NotFound("there is no graph @", name, Names(name, names));
-}
-
-std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph) {
-  std::set<std::string_view> used;
-  const tg::Context& context = *graph.body.context;
-  for (const UOp* u : PostOrder(graph.body.root)) {
-    if (u->op == Op::kBuffer) used.insert(context.String(static_cast<StringId>(u->word())));
-  }
-  const auto targets = graph.body.root->words();
-  for (size_t i = 1; i < targets.size(); ++i) {
-    used.insert(context.String(static_cast<StringId>(targets[i])));
-  }
-  std::vector<const BufferDecl*> out;
-  for (const BufferDecl& buffer : module.buffers) {
-    if (used.contains(buffer.name)) out.push_back(&buffer);
-  }
-  return out;
+  return NotFound("there is no graph @", name, OtherNames(name, names));
 }
 
 absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_view name) {
@@ -72,26 +33,11 @@ absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_v
     if (buffer.name == name) return &buffer;
     names.push_back(buffer.name);
   }
-  return NotFound("there is no buffer @", name, Names(name, names));
-}
-
-absl::Status CheckInput(const Module& module, std::string_view name, const HostTensor& tensor) {
-  const BufferDecl* buffer = module.FindBuffer(name);
-  if (buffer == nullptr || !IsSettable(*buffer)) {
-    std::vector<std::string_view> names;
-    for (const BufferDecl& b : module.buffers) {
-      if (IsSettable(b)) names.push_back(b.name);
-    }
-    if (buffer == nullptr) return NotFound("there is no input @", name, Names(name, names));
-    return InvalidArgument("@", name, " is no input but ", RoleName(buffer->role),
-                           buffer->role == Role::kParam ? " with contents of its own" : "");
-  }
-  VarMap vars;
-  return CheckTensor(module, *buffer, tensor.type, tensor.shape, vars);
+  return NotFound("there is no buffer @", name, OtherNames(name, names));
 }
 
 absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
-  TG_RETURN_IF_ERROR(CheckInput(*module_, name, tensor));
+  TG_RETURN_IF_ERROR(CheckInput(*module_, name, tensor.type, tensor.shape));
   const BufferDecl& buffer = *module_->FindBuffer(name);
   TG_RETURN_IF_ERROR(Upload(buffer, tensor.shape, tensor.data));
   shapes_[buffer.name] = tensor.shape;
@@ -100,33 +46,9 @@ absl::Status Session::Set(std::string_view name, const HostTensor& tensor) {
 }
 
 absl::Status Session::SetVar(std::string_view name, int64_t value) {
-  const VarDecl* var = module_->FindVar(name);
-  if (var == nullptr) {
-    std::vector<std::string_view> names;
-    for (const VarDecl& v : module_->vars) names.push_back(v.name);
-    return NotFound("there is no variable @", name, Names(name, names));
-  }
-  if (value < var->min || value > var->max) {
-    return InvalidArgument("variable @", name, " cannot be ", value, ": its bounds are [", var->min,
-                           ", ", var->max, "]");
-  }
+  TG_ASSIGN_OR_RETURN(const VarDecl* var, CheckVar(*module_, name, value));
   given_vars_[var->name] = value;
   return absl::OkStatus();
-}
-
-absl::StatusOr<VarMap> Session::ResolveVars() const {
-  VarMap vars = given_vars_;
-  for (const BufferDecl& buffer : module_->buffers) {
-    const auto shape = shapes_.find(buffer.name);
-    if (shape == shapes_.end() || buffer.role != Role::kInput) continue;
-    const std::optional<ElementType> type = ElementTypeOf(buffer.dtype.scalar());
-    TG_RETURN_IF_ERROR(CheckTensor(*module_, buffer, *type, shape->second, vars));
-  }
-  // A variable that can only have one value has it.
-  for (const VarDecl& var : module_->vars) {
-    if (var.min == var.max) vars.try_emplace(var.name, var.min);
-  }
-  return vars;
 }
 
 absl::Status Session::LoadContents(std::span<const BufferDecl* const> buffers) {
@@ -161,9 +83,9 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers, co
   return absl::OkStatus();
 }
 
-const std::vector<const BufferDecl*>& Session::BuffersIn(const Graph& graph) {
-  const auto [cached, is_new] = buffers_of_.try_emplace(graph.name);
-  if (is_new) cached->second = BuffersOf(*module_, graph);
+const Needs& Session::NeedsIn(const Graph& graph) {
+  const auto [cached, is_new] = needs_of_.try_emplace(graph.name);
+  if (is_new) cached->second = NeedsOf(*module_, graph);
   return cached->second;
 }
 
@@ -172,27 +94,21 @@ absl::Status Session::Run(std::string_view graph_name) {
   std::vector<const Graph*> graphs = {graph};
   const Graph* init = module_->FindGraph(kInitGraph);
   if (init && init != graph && !is_initialized_) graphs.insert(graphs.begin(), init);
-  std::string missing;
-  std::set<const BufferDecl*> asked;
-  for (const Graph* g : graphs) {
-    for (const BufferDecl* buffer : BuffersIn(*g)) {
-      if (!IsSettable(*buffer) || buffer->role == Role::kState) continue;
-      if (shapes_.contains(buffer->name) || !asked.insert(buffer).second) continue;
-      missing += Cat(missing.empty() ? "" : ", ", RoleName(buffer->role), " @", buffer->name, " (",
-                     DeclaredType(*buffer), ")");
-    }
-  }
-  if (!missing.empty()) {
+  TG_ASSIGN_OR_RETURN(const VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
+  std::vector<const Needs*> needs;
+  for (const Graph* g : graphs) needs.push_back(&NeedsIn(*g));
+  const Missing missing = FindMissing(needs, vars, shapes_);
+  if (missing.any()) {
     return absl::FailedPreconditionError(
-        Cat("graph @", graph->name, " needs what is not given: ", missing));
+        Cat("graph @", graph->name, " needs what is not given: ", missing.ToString()));
   }
   for (const Graph* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g));
   return absl::OkStatus();
 }
 
 absl::Status Session::RunOne(const Graph& graph) {
-  const std::vector<const BufferDecl*>& buffers = BuffersIn(graph);
-  TG_ASSIGN_OR_RETURN(VarMap vars, ResolveVars());
+  const std::vector<const BufferDecl*>& buffers = NeedsIn(graph).buffers;
+  TG_ASSIGN_OR_RETURN(VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
   TG_RETURN_IF_ERROR(LoadContents(buffers));
   TG_RETURN_IF_ERROR(ClearStates(buffers, vars));
   TG_RETURN_IF_ERROR(Execute(graph, buffers, vars));

@@ -26,6 +26,7 @@
 #include "ir/module.h"
 #include "runtime/io/host_tensor.h"
 #include "runtime/plan/plan.h"
+#include "runtime/session/given.h"
 
 namespace tg::runtime {
 
@@ -46,7 +47,7 @@ class Session {
 
   // Runs a graph of the module, "" the one named main or else the only one, and waits for its end.
   // Before the first, and after a param was set, @init runs, where the module has it.
-  // FailedPrecondition names the inputs that were not given.
+  // FailedPrecondition names the inputs and variables that were not given.
   absl::Status Run(std::string_view graph = "");
 
   // The contents of an output, state, input or param, in the shape that the variables of the last
@@ -66,21 +67,16 @@ class Session {
                                const VarMap& vars) = 0;
 
  private:
-  // The buffers that a graph names.
-  const std::vector<const BufferDecl*>& BuffersIn(const Graph& graph);
+  const Needs& NeedsIn(const Graph& graph);
   absl::Status RunOne(const Graph& graph);
-  // Variables from what was given and from the shapes of inputs.
-  absl::StatusOr<VarMap> ResolveVars() const;
   // What the module itself gives contents.
   absl::Status LoadContents(std::span<const BufferDecl* const> buffers);
   absl::Status ClearStates(std::span<const BufferDecl* const> buffers, const VarMap& vars);
 
   std::unique_ptr<Module> module_;
   VarMap given_vars_, last_vars_;
-  // By graph: the buffers that it names.
-  std::map<std::string, std::vector<const BufferDecl*>, std::less<>> buffers_of_;
-  // By buffer with contents: their shape.
-  std::map<std::string, std::vector<int64_t>, std::less<>> shapes_;
+  std::map<std::string, Needs, std::less<>> needs_of_;  // by graph
+  ShapesByName shapes_;
   bool has_run_ = false;
   bool is_initialized_ = false;  // @init has run with these params
 };
@@ -88,14 +84,8 @@ class Session {
 // The graph that `name` means, see Run. NotFound lists the graphs there are.
 absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name);
 
-// Whether `tensor` may be given for `name`, as Session::Set checks before anything else.
-absl::Status CheckInput(const Module& module, std::string_view name, const HostTensor& tensor);
-
 // The declaration of a buffer that Session::Get may be asked for. NotFound lists them.
 absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_view name);
-
-// The buffers that a graph reads or writes by name, in the module's order.
-std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph);
 
 }  // namespace tg::runtime
 

@@ -161,6 +161,41 @@ TEST_P(SessionTest, WhatIsMissingIsNamed) {
   EXPECT_EQ(Message(session_->Get("z").status()).substr(0, 21), "there is no buffer @z");
 }
 
+// A variable in the shape of an output, one that an input's shape says, and one that a bind gives.
+constexpr char kVariables[] = R"(tg 1
+module @variables
+var @n : [1, 6]
+var @m : [2, 4]
+var @one : [1, 1]
+buffer @x : f32[@n] input
+buffer @y : f32[@m] output
+buffer @z : f32[@n] output
+
+graph @main {
+  %m = var @m : index
+  %one = var @one : index
+  %0 = mul %m, %one : index
+  %1 = cast %0 : f32
+  %2 = reshape %1 {shape = [1]} : f32
+  %3 = expand %2 {shape = [%m]} : f32
+  %x = buffer @x : f32
+  sink %3 -> @y, %x -> @z
+}
+)";
+
+TEST_P(SessionTest, MissingVariablesAreNamedWithTheirBounds) {
+  ASSERT_OK(Open(kVariables));
+  // That @n is missing too follows from @x.
+  EXPECT_EQ(Message(session_->Run()),
+            "graph @main needs what is not given: input @x (f32[@n]), variable @m (2 to 4)");
+  ASSERT_OK(session_->Set("x", Floats({2}, {1, 2})));
+  EXPECT_EQ(Message(session_->Run()), "graph @main needs what is not given: variable @m (2 to 4)");
+  ASSERT_OK(session_->SetVar("m", 3));
+  ASSERT_OK(session_->Run());
+  EXPECT_EQ(Get("y"), (std::vector<float>{3, 3, 3}));
+  EXPECT_EQ(Get("z"), (std::vector<float>{1, 2}));
+}
+
 TEST_P(SessionTest, WrongInputsAreRefused) {
   ASSERT_OK(Open(kAffine));
   EXPECT_EQ(Message(session_->Set("x", Floats({3, 2}, {1, 2, 3, 4, 5, 6}))),

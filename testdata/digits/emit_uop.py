@@ -77,16 +77,16 @@ class Net:
         return self.emit("expand", [x], f"{{shape = {list(shape)}}}", shape)
 
     def permute(self, x, order):
-        return self.emit("permute", [x], f"{{order = {list(order)}}}", [x.shape[i] for i in order])
+        return self.emit("permute", [x], f"{{axes = {list(order)}}}", [x.shape[i] for i in order])
 
     def pad(self, x, amounts):
         shape = [before + size + after for size, (before, after) in zip(x.shape, amounts)]
-        return self.emit("pad", [x], f"{{pad = {pairs(amounts)}}}", shape)
+        return self.emit("pad", [x], f"{{widths = {pairs(amounts)}}}", shape)
 
     def shrink(self, x, shape, name=None):
         """Keeps the first shape[i] elements of each axis i."""
         assert all(a >= b for a, b in zip(x.shape, shape, strict=True))
-        return self.emit("shrink", [x], f"{{arg = {pairs((0, s) for s in shape)}}}", shape, name)
+        return self.emit("shrink", [x], f"{{ranges = {pairs((0, s) for s in shape)}}}", shape, name)
 
     def reduce(self, x, op, axes, name=None):
         shape = [1 if i in axes else size for i, size in enumerate(x.shape)]

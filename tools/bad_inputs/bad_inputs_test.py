@@ -117,7 +117,7 @@ class BadInputs(unittest.TestCase):
         self.assertTrue(own, said)
         self.assertTrue(matches(case.error, own[0]), f"expected {case.error}\n{said}")
         errors = [line for line in lines
-                  if re.match(r"tg-(opt|run): |\S+:\d+:\d+: error: |error: [^/]", line)]
+                  if re.match(r"tg-(opt|run): |\S+: error: |error: [^/]", line)]
         self.assertEqual(errors, own[:1], "one error a mistake: " + said)
 
 

@@ -258,9 +258,10 @@ def _cases():
               "tg-run: no OpenCL device matches '99'; name one by cpu, gpu, its number or a part of its name:",
               RUN.replace("reference", "99"))
     yield run("no value for a variable",
-              "tg-run: graph @main, line 7: var %n: variable @n has no value", RUN_N,
+              "tg-run: graph @main needs what is not given: variable @n (1 to 16); give --var=n=NUMBER", RUN_N,
               model=SYMBOLIC)
-    yield run("the same, on a device", "tg-run: kernel @E_16: variable @n has no value",
+    yield run("the same, on a device",
+              "tg-run: graph @main needs what is not given: variable @n (1 to 16); give --var=n=NUMBER",
               RUN_N.replace("reference", "cpu"), model=SYMBOLIC)
     yield run("a variable out of its bounds",
               "tg-run: variable @n cannot be 17: its bounds are [1, 16]", RUN_N + " --var n=17",
@@ -291,6 +292,12 @@ def _cases():
               RUN.replace("y.npy", "no/y.npy"))
     yield run("a folder", "tg-run: cannot write folder: Is a directory",
               RUN.replace("y.npy", "folder"), files={"folder": None})
+    yield run("two results into one file",
+              "tg-run: --output y and --output x are written to one file, ./y.npy",
+              RUN + " --output x=./y.npy", 2)
+    yield run("an output and a trace into one file",
+              "tg-run: --output y and --profile are written to one file, y.npy",
+              RUN_DEVICE + " --profile=y.npy", 2)
     yield run("a full disk", "tg-run: cannot write /dev/full: No space left on device",
               RUN.replace("y.npy", "/dev/full"))
     yield run("a disk that is full after 64 bytes", "tg-run: cannot write y.npy: File too large",

@@ -1,6 +1,6 @@
 """Mistakes in the text of a module. tg-opt and tg-run report them with the same words."""
 
-from case import Case, changed
+from case import Case, changed, floats, npy, safetensors
 
 GRAPH = """tg 1
 module @m {target = "cl-cpu"}
@@ -66,6 +66,9 @@ def _cases():
     def text(what, bad, error):
         return Case(group, what, "tg-opt m.uop", "m.uop:" + error, files={"m.uop": bad})
 
+    def binary(what, data, kind):
+        return text(what, data, " error: this is " + kind)
+
     def graph(what, old, new, error):
         return text(what, changed(GRAPH, old, new), error)
 
@@ -83,8 +86,6 @@ def _cases():
                "1:1: error: expected 'tg 1' as the first line (the version of the format), found the end of the file")
     yield text("random bytes", bytes((i * 151 + 91) % 256 for i in range(512)),
                "1:1: error: expected 'tg 1' as the first line (the version of the format), found '['")
-    yield text("an npy file where a module belongs", b"\x93NUMPY\x01\x00v\x00{'descr': '<f4'}",
-               "1:1: error: expected 'tg 1' as the first line (the version of the format), found the byte 0x93, which has no place in the text")
     yield text("cut off in the middle of a line", GRAPH[:GRAPH.index(" %x : f32\n  sink")],
                "11:11: error: expected ':' and the type of 'neg', found the end of the file")
     yield text("cut off in the middle of a string", GRAPH[:GRAPH.index("cpu")],
@@ -93,6 +94,16 @@ def _cases():
                "12:1: error: expected '}' to end graph @main, which begins in line 9, found the end of the file")
     yield text("cut off in a list", KERNEL[:KERNEL.index(":16 global")],
                "14:36: error: expected ':' after the axis's name, found the end of the file")
+    yield binary("an ONNX model", b"\x08\x08\x12\x07pytorch\x1a\x052.1.0",
+                 "an ONNX model, not the text of a module; tg reads modules, and what tinygrad prints")
+    yield binary("a GGUF model", b"GGUF\x03" + bytes(19),
+                 "a GGUF model, not the text of a module; tg reads modules, and what tinygrad prints")
+    yield binary("a checkpoint of PyTorch", b"PK\x03\x04" + bytes(26),
+                 "a zip archive, such as a PyTorch checkpoint or an npz file, not the text of a module; tg reads modules, and what tinygrad prints")
+    yield binary("a file of weights", safetensors("{}", b""),
+                 "a safetensors file, not the text of a module; a module takes weights from it: buffer @w : f32[8] param = file(\"m.safetensors\", \"w\")")
+    yield binary("an npy file where a module belongs", npy("<f4", "(1,)", floats(1)),
+                 "an npy array, not the text of a module; --input gives it to a buffer of the module")
     yield graph("a NUL byte", "neg %x", "neg\0%x",
                 "11:11: error: expected an operand (%name) or ':' and the type of 'neg', found the byte 0x00, which has no place in the text")
     yield text("not UTF-8", GRAPH.encode().replace(b"@m {", b"@m\xff {"),
@@ -133,7 +144,11 @@ def _cases():
                  "14:18: error: expected kernel, lowered, expanded or linear, found 'kernle'; did you mean 'kernel'?")
     yield kernel("an unknown kind of axis", "i0:16 global", "i0:16 globl",
                  "14:40: error: expected global, local, group, reduce, unroll, upcast, vector, loop or stage, found 'globl'; did you mean 'global'?")
-    yield line("an unknown op", "%a = negate %x : f32", "11:8: error: unknown op 'negate'")
+    yield line("an unknown op", "%a = negate %x : f32", "11:8: error: unknown op 'negate'; write neg(x)")
+    yield line("a function that is spelt with others", "%a = exp %x : f32",
+               "11:8: error: unknown op 'exp'; write exp2(x * 1.4426950408889634)")
+    yield line("the old name of a field", "%a = shrink %x {" "arg = [(0, 4), (0, 8)]} : f32",
+               "11:19: error: 'shrink' has no field 'arg'; it is called 'ranges'")
     yield line("an unknown type", "%a = neg %x : float",
                "11:17: error: unknown type 'float'; did you mean 'f32'?")
     yield line("an unknown attribute", "%a = neg %x {axis = 1} : f32",
@@ -156,17 +171,17 @@ def _cases():
                "11:14: error: '1e99' is out of the range of f32")
     yield graph("a shape of 2^62 elements", "buffer @s : f32[4, 8]",
                 "buffer @s : f32[4611686018427387904]",
-                "6:8: error: [V401] buffer @s: an extent is out of range")
+                "6:8: error: [V401] buffer @s: an extent is not from 0 to 2^56")
     yield graph("a shape whose size overflows", "buffer @s : f32[4, 8]",
                 "buffer @s : f32[4294967296, 4294967296]",
                 "6:8: error: [V401] buffer @s: it has too many elements")
     yield line("a value whose size overflows",
                "%b = reshape %x {shape = [4, 8, 1]} : f32\n" "  %a = expand %b {shape = [4, 8, 4611686018427387904]} : f32",
-               "12:8: error: [V302] expand: 4611686018427387904 is out of range")
+               "12:8: error: [V302] expand: 4611686018427387904 is not from 0 to 2^56")
     yield graph("a negative extent", "buffer @s : f32[4, 8]", "buffer @s : f32[4, -8]",
                 "6:20: error: an extent cannot be negative")
     yield line("a negative extent of a value", "%a = reshape %x {shape = [-4, -8]} : f32",
-               "11:8: error: [V302] reshape: -4 is out of range")
+               "11:8: error: [V302] reshape: -4 is not from 0 to 2^56")
     yield graph("the bounds of a variable the wrong way round", "[1, 16]", "[16, 1]",
                 "3:5: error: [V401] var @n: its bounds are the wrong way round")
     yield kernel("a kernel axis of size 0", "i0:16", "i0:0",
@@ -198,18 +213,18 @@ def _cases():
     yield line("expand: an axis that is not 1", "%a = expand %x {shape = [4, 16]} : f32",
                "11:8: error: [V301] expand: axis 1 of [4, 8] is not 1 and cannot become that of [4, 16]")
     yield line("expand: another rank", "%a = expand %x {shape = [4, 8, 2]} : f32",
-               "11:8: error: [V301] expand: cannot expand rank 2 shape [4, 8] to [4, 8, 2] (reshape first)")
-    yield line("shrink: outside of its source", "%a = shrink %x {arg = [(0, 4), (3, 9)]} : f32",
+               "11:8: error: [V301] expand: cannot expand rank 2 shape [4, 8] to [4, 8, 2] (reshape first, or use broadcast)")
+    yield line("shrink: outside of its source", "%a = shrink %x {ranges = [(0, 4), (3, 9)]} : f32",
                "11:8: error: [V301] shrink: [3, 9) is not inside axis 1 of [4, 8]")
-    yield line("shrink: the wrong way round", "%a = shrink %x {arg = [(0, 4), (5, 3)]} : f32",
+    yield line("shrink: the wrong way round", "%a = shrink %x {ranges = [(0, 4), (5, 3)]} : f32",
                "11:8: error: [V301] shrink: [5, 3) is not inside axis 1 of [4, 8]")
-    yield line("pad: a negative amount", "%a = pad %x {pad = [(0, 0), (-1, 0)]} : f32",
+    yield line("pad: a negative amount", "%a = pad %x {widths = [(0, 0), (-1, 0)]} : f32",
                "11:8: error: [V301] pad: a negative amount on axis 1")
     yield line("pad: beyond 62 bits",
-               "%a = pad %x {pad = [(0, 0), (9223372036854775807, 1)]} : f32",
-               "11:8: error: [V302] pad: 9223372036854775807 is out of range")
-    yield line("permute: no permutation", "%a = permute %x {order = [0, 0]} : f32",
-               "11:8: error: [V301] permute: order is not a permutation of the axes of [4, 8]")
+               "%a = pad %x {widths = [(0, 0), (9223372036854775807, 1)]} : f32",
+               "11:8: error: [V302] pad: 9223372036854775807 is not from -2^56 to 2^56")
+    yield line("permute: no permutation", "%a = permute %x {axes = [0, 0]} : f32",
+               "11:8: error: [V301] permute: axes is not a permutation of the axes of [4, 8]")
     yield line("flip: no such axis", "%a = flip %x {axes = [2]} : f32",
                "11:8: error: [V301] flip: axes must be ascending axes of [4, 8]")
     yield line("reduce_axis: no such axis", "%a = reduce_axis %x {op = add, axes = [2]} : f32",
@@ -225,7 +240,7 @@ def _cases():
                  "%2 = reshape %v {shape = [4, 4]} : f32",
                  "19:8: error: [V301] store: the target has shape [16], the value [4, 4]")
     yield line("view: outside of its source",
-               "%a = view %x {st = [view(shape = [4, 8], strides = [8, 1], offset = 1)]} : f32",
+               "%a = view %x {views = [view(shape = [4, 8], strides = [8, 1], offset = 1)]} : f32",
                "11:8: error: [V303] view: view 0 reads elements 1 to 32 of 32")
 
     group = "Meaning"

@@ -24,7 +24,7 @@ graph @main {
   %sum = add %total, %x : f32
   %new = assign %total, %sum : f32
   %n = var @n : index
-  %head = shrink %new {arg = [(0, %n)]} : f32
+  %head = shrink %new {ranges = [(0, %n)]} : f32
   sink %new, %head -> @y
 }
 """

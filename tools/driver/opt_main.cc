@@ -10,6 +10,7 @@
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
 #include "passes/pipeline.h"
 #include "passes/target.h"
@@ -18,6 +19,7 @@
 #include "tools/driver/listing.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/pass_flags.h"
+#include "tools/driver/standard_error.h"
 
 namespace tg {
 namespace {
@@ -25,7 +27,7 @@ namespace {
 constexpr char kTool[] = "tg-opt";
 
 int Fail(ExitCode code, const absl::Status& status) {
-  llvm::errs() << kTool << ": " << std::string(status.message()) << "\n";
+  PrintError(kTool, status);
   return code;
 }
 
@@ -134,6 +136,8 @@ class OptRun {
 
 int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
   ExitWhenOutOfMemory(kTool);
+  TolerateFullStandardError();
+  TemporaryFile::RemoveOnSignals();
   OptFlags values;
   Flags flags(
       kTool, "[options] [input.uop]",

@@ -36,7 +36,7 @@ bool IsCounted(Op op) { return IsElementwise(op) && !GetOpInfo(op).classes.empty
 bool IsWork(const UOp* u) { return !u->srcs().empty() && u->op != Op::kSink; }
 
 constexpr Op kMovements[] = {Op::kReshape, Op::kExpand, Op::kPermute, Op::kFlip,
-                             Op::kPad,     Op::kShrink, Op::kView};
+                             Op::kPad,     Op::kShrink, Op::kView,    Op::kBroadcast};
 
 std::string Key(Op op, Scalar s) {
   return absl::StrCat("op ", std::string(Mnemonic(op)), " ", ScalarText(s));

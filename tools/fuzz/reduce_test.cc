@@ -45,7 +45,7 @@ graph @main {
   %k = buffer @k : u64
   %s = buffer @s : f32
   %n = var @n : index
-  %0 = permute %b {order = [1, 0]} : f32
+  %0 = permute %b {axes = [1, 0]} : f32
   %1 = add %a, %0 : f32
   %2 = exp2 %1 : f32
   %3 = reshape %i {shape = [4, 6]} : i32
@@ -55,12 +55,12 @@ graph @main {
   %7 = const 2.5 : f32
   %8 = max %6, %7 : f32
   %9 = sqrt %8 : f32
-  %10 = shrink %9 {arg = [(1, 3), (0, 4)]} : f32
-  %11 = pad %10 {pad = [(1, 1), (2, 0)]} : f32
+  %10 = shrink %9 {ranges = [(1, 3), (0, 4)]} : f32
+  %11 = pad %10 {widths = [(1, 1), (2, 0)]} : f32
   %12 = sub %11, %a : f32
   %13 = reduce_axis %12 {op = add, axes = [0]} : f32
   %14 = reshape %13 {shape = [6]} : f32
-  %15 = view %14 {st = [view(shape = [4, 6], strides = [0, 1], offset = 0, mask = [(0, 4), (1, 5)])]} : f32
+  %15 = view %14 {views = [view(shape = [4, 6], strides = [0, 1], offset = 0, mask = [(0, 4), (1, 5)])]} : f32
   %16 = add %15, %12 : f32
   %17 = assign %s, %16 : f32
   %18 = mul %17, %7 : f32

@@ -8,13 +8,11 @@
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass_manager.h"
 #include "runtime/base/status.h"
-#include "runtime/io/npy.h"
+#include "runtime/opencl/driver_cache.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/open_devices.h"
 #include "runtime/session/session.h"
-#include "runtime/session/tensors.h"
 #include "tools/driver/input.h"
-#include "tools/run/random_inputs.h"
 #include "tools/run/terminal.h"
 
 namespace tg {
@@ -30,6 +28,7 @@ absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(Read(path));
   TG_RETURN_IF_ERROR(ReadInputs());
   TG_RETURN_IF_ERROR(CheckNames());
+  TG_RETURN_IF_ERROR(CheckGiven());
   TG_RETURN_IF_ERROR(Open());
   if (!flags_.dump_kernels.empty()) TG_RETURN_IF_ERROR(DumpKernels());
   TG_RETURN_IF_ERROR(Feed(*session_));
@@ -50,53 +49,6 @@ absl::Status ModelRun::Read(const std::string& path) {
     return absl::InvalidArgumentError("");
   }
   TG_ASSIGN_OR_RETURN(graph_, runtime::FindGraphToRun(*module_, flags_.graph));
-  return absl::OkStatus();
-}
-
-absl::Status ModelRun::ReadInputs() {
-  const ScopedSpan span(&spans_, "read inputs");
-  for (const NamedFile& input : flags_.inputs) {
-    absl::StatusOr<HostTensor> tensor = runtime::ReadNpy(input.file);
-    if (!tensor.ok()) {
-      return absl::Status(tensor.status().code(),
-                          Cat("input @", input.name, ": ", std::string(tensor.status().message())));
-    }
-    TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, input.name, *tensor));
-    if (!inputs_.emplace(input.name, *std::move(tensor)).second) {
-      return runtime::InvalidArgument("input @", input.name, " is given twice");
-    }
-  }
-  if (!flags_.labels.empty()) {
-    TG_ASSIGN_OR_RETURN(labels_, runtime::ReadNpy(flags_.labels));
-  }
-  if (!flags_.random_inputs) return absl::OkStatus();
-  std::vector<const BufferDecl*> buffers = runtime::BuffersOf(*module_, *graph_);
-  // Those of all graphs may be what @init reads.
-  for (const BufferDecl& buffer : module_->buffers) {
-    if (buffer.role == Role::kParam) buffers.push_back(&buffer);
-  }
-  for (const BufferDecl* buffer : buffers) {
-    const bool is_open = buffer->role == Role::kInput ||
-                         (buffer->role == Role::kParam && !buffer->values && buffer->file.empty());
-    if (!is_open || inputs_.count(buffer->name)) continue;
-    TG_ASSIGN_OR_RETURN(inputs_[buffer->name],
-                        RandomTensor(*module_, *buffer, flags_.vars, *flags_.random_inputs));
-  }
-  return absl::OkStatus();
-}
-
-// A misspelt name should not cost a run.
-absl::Status ModelRun::CheckNames() const {
-  std::vector<std::string> names;
-  for (const auto* list : {&flags_.print, &flags_.show, &flags_.classify}) {
-    names.insert(names.end(), list->begin(), list->end());
-  }
-  for (const NamedFile& output : flags_.outputs) names.push_back(output.name);
-  for (const Expectation& expectation : flags_.expectations) names.push_back(expectation.name);
-  for (const std::string& name : names) {
-    const absl::StatusOr<const BufferDecl*> buffer = runtime::FindStored(*module_, name);
-    if (!buffer.ok()) return buffer.status();
-  }
   return absl::OkStatus();
 }
 
@@ -122,6 +74,7 @@ absl::Status ModelRun::OpenDevice() {
     TG_RETURN_IF_ERROR(
         runtime::OpenDevices(*module_, chosen, flags_.target, options.time_kernels, options));
   }
+  runtime::ExplainDriverCrashes("tg-run", options.context->info());
   const auto tell = [](const std::vector<std::string>& names, const runtime::Context& context,
                        const Target& target) {
     llvm::outs() << "device " << context.name();

@@ -33,6 +33,7 @@ class ModelRun {
   absl::Status Read(const std::string& path);
   absl::Status ReadInputs();
   absl::Status CheckNames() const;
+  absl::Status CheckGiven() const;
   // Opens the device, or the interpreter.
   absl::Status Open();
   absl::Status OpenDevice();

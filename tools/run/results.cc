@@ -124,20 +124,22 @@ absl::Status ModelRun::ClassifyResult(const std::string& name, const HostTensor*
 }
 
 absl::Status ModelRun::Expect(const Expectation& expectation) {
-  TG_ASSIGN_OR_RETURN(const HostTensor expected, runtime::ReadNpy(expectation.file));
+  TG_ASSIGN_OR_RETURN(const runtime::NpyFile file, runtime::NpyFile::Open(expectation.file));
   TG_ASSIGN_OR_RETURN(const HostTensor actual, session_->Get(expectation.name));
-  const absl::StatusOr<Difference> difference = runtime::Compare(actual, expected);
-  if (!difference.ok()) {
-    return absl::Status(difference.status().code(),
-                        Cat("@", expectation.name, " and ", expectation.file, ": ",
-                            std::string(difference.status().message())));
+  const absl::Status comparable =
+      runtime::CheckComparable(actual.type, actual.shape, file.type(), file.shape());
+  if (!comparable.ok()) {
+    return absl::Status(comparable.code(), Cat("@", expectation.name, " and ", expectation.file,
+                                               ": ", std::string(comparable.message())));
   }
+  TG_ASSIGN_OR_RETURN(const HostTensor expected, file.Read());
+  TG_ASSIGN_OR_RETURN(const Difference difference, runtime::Compare(actual, expected));
   constexpr double kFloatTolerance = 1e-5;
   const bool exact = !expectation.tolerance && !IsFloat(runtime::ScalarOf(expected.type));
   const double tolerance = exact ? 0 : expectation.tolerance.value_or(kFloatTolerance);
   const std::string text = Cat("@", expectation.name, " against ", expectation.file, ": ",
-                               DescribeDifference(*difference, actual));
-  if (!(difference->absolute <= tolerance)) {
+                               DescribeDifference(difference, actual));
+  if (!(difference.absolute <= tolerance)) {
     return CheckFailed(Cat(text, ", more than ", Format("%g", tolerance)));
   }
   llvm::outs() << text << ", within " << Format("%g", tolerance) << "\n";

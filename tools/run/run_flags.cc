@@ -1,6 +1,8 @@
 #include "tools/run/run_flags.h"
 
 #include <charconv>
+#include <filesystem>
+#include <map>
 #include <string_view>
 
 #include "runtime/base/status.h"
@@ -8,6 +10,8 @@
 
 namespace tg {
 namespace {
+
+namespace fs = std::filesystem;
 
 using runtime::InvalidArgument;
 
@@ -56,7 +60,8 @@ void RunFlags::AddTo(Flags& flags) {
   flags.Repeated("input", "NAME=FILE.npy", &input_texts,
                  "the contents of an input, or of a state before the first run");
   flags.Repeated("output", "NAME=FILE.npy", &output_texts,
-                 "where an output is written; as FILE.safetensors also in types that npy lacks");
+                 "where an output, or a state as the run leaves it, is written; as "
+                 "FILE.safetensors also in types that npy lacks");
   flags.Repeated("var", "NAME=NUMBER", &var_texts,
                  "the value of a variable, where no input's shape says it");
   flags.Int("random-inputs", "SEED", &random_inputs,
@@ -79,7 +84,8 @@ void RunFlags::AddTo(Flags& flags) {
   flags.List("print", "NAME,...", &print, "the numbers of a tensor");
   flags.List("show", "NAME,...", &show, "the last two axes of a tensor as a picture of characters");
   flags.List("classify", "NAME,...", &classify,
-             "the class with the highest score in each row of the last axis, and the scores");
+             "the class with the highest score in each row of the last axis, with all scores and "
+             "their softmax, unless the scores are probabilities already");
   flags.String("labels", "FILE.npy", &labels,
                "the right classes; --classify then counts how many are found");
   flags.List("class-names", "TEXT,...", &class_names, "what classes 0, 1, ... are called");
@@ -109,6 +115,24 @@ void RunFlags::AddTo(Flags& flags) {
   flags.Bool("help", &help, "this text");
 }
 
+// Of two results in one file, the first would be lost.
+absl::Status RunFlags::CheckFilesDiffer() const {
+  std::map<fs::path, std::string> written;  // by path: which option writes there
+  const auto add = [&](const std::string& option, const std::string& file) -> absl::Status {
+    std::error_code error;
+    if (fs::exists(file, error) && !fs::is_regular_file(file, error)) return absl::OkStatus();
+    fs::path path = fs::weakly_canonical(fs::absolute(file, error), error);
+    if (error) return absl::OkStatus();  // it cannot be written either, which is told then
+    const auto [old, is_new] = written.try_emplace(std::move(path), option);
+    if (is_new) return absl::OkStatus();
+    return InvalidArgument(old->second, " and ", option, " are written to one file, ", file);
+  };
+  for (const NamedFile& output : outputs) {
+    TG_RETURN_IF_ERROR(add("--output " + output.name, output.file));
+  }
+  return profile.empty() ? absl::OkStatus() : add("--profile", profile);
+}
+
 absl::Status RunFlags::Interpret() {
   for (const std::string& text : input_texts) {
     TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed("--input", text, "NAME=FILE.npy"));
@@ -118,6 +142,7 @@ absl::Status RunFlags::Interpret() {
     TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed("--output", text, "NAME=FILE.npy"));
     outputs.push_back(std::move(named));
   }
+  TG_RETURN_IF_ERROR(CheckFilesDiffer());
   for (const std::string& text : expect_texts) {
     TG_ASSIGN_OR_RETURN(Expectation expectation, ParseExpectation(text));
     expectations.push_back(std::move(expectation));

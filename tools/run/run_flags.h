@@ -47,6 +47,9 @@ struct RunFlags {
   void AddTo(Flags& flags);
   // Fills the second half from the first. Errors name the option.
   absl::Status Interpret();
+
+ private:
+  absl::Status CheckFilesDiffer() const;
 };
 
 }  // namespace tg

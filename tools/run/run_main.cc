@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "llvm/Support/raw_ostream.h"
+#include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
 #include "passes/pipeline.h"
 #include "passes/pipeline_text.h"
@@ -14,6 +14,7 @@
 #include "tools/driver/flags.h"
 #include "tools/driver/listing.h"
 #include "tools/driver/out_of_memory.h"
+#include "tools/driver/standard_error.h"
 #include "tools/run/model_run.h"
 #include "tools/run/run_flags.h"
 
@@ -24,10 +25,7 @@ constexpr char kTool[] = "tg-run";
 constexpr int kOk = 0, kFailed = 1, kUsage = 2;
 
 int Fail(int code, const absl::Status& status) {
-  llvm::outs().flush();
-  if (!status.message().empty()) {
-    llvm::errs() << kTool << ": " << std::string(status.message()) << "\n";
-  }
+  PrintError(kTool, status);
   return code;
 }
 
@@ -67,6 +65,8 @@ absl::StatusOr<std::string> Listing(const RunFlags& values, const Flags& flags) 
 
 int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
   ExitWhenOutOfMemory(kTool);
+  TolerateFullStandardError();
+  TemporaryFile::RemoveOnSignals();
   RunFlags values;
   Flags flags(kTool, "[options] model.uop",
               "Compiles a module for a device, runs one of its graphs, and shows, writes or checks "
@@ -94,8 +94,8 @@ int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embe
   }
   const absl::Status status = ModelRun(values, *std::move(pipeline)).Run((*models)[0]);
   if (!status.ok()) return Fail(kFailed, status);
-  llvm::outs().flush();
-  return kOk;
+  const absl::Status flushed = FlushStdout();
+  return flushed.ok() ? kOk : Fail(kFailed, flushed);
 }
 
 }  // namespace tg

@@ -42,9 +42,10 @@ Split SplitShape(const HostTensor& tensor, size_t axes) {
 
 int64_t Limited(int64_t n, int64_t limit) { return limit > 0 ? std::min(n, limit) : n; }
 
-// ", ..." line where something is left out.
+// "  (3 more rows)" where something is left out; `what` is one of them.
 std::string Rest(int64_t shown, int64_t all, std::string_view what) {
-  return shown < all ? Cat("  (", all - shown, " more ", what, ")\n") : "";
+  if (shown >= all) return "";
+  return Cat("  (", all - shown, " more ", what, all - shown == 1 ? ")\n" : "s)\n");
 }
 
 bool IsFloat(runtime::ElementType type) {
@@ -80,9 +81,29 @@ std::vector<double> Softmax(std::span<const double> scores) {
   return out;
 }
 
-std::string OneRow(std::span<const double> scores, int64_t best,
+// Whether every row is a distribution already: numbers from 0 on with the sum 1, give or take what
+// rounding them to bf16 does.
+bool AreDistributions(std::span<const double> values, size_t width) {
+  constexpr double kTolerance = 4e-3;
+  for (size_t r = 0; r + width <= values.size(); r += width) {
+    const std::span<const double> row = values.subspan(r, width);
+    double sum = 0;
+    for (const double v : row) {
+      if (!(v >= 0)) return false;
+      sum += v;
+    }
+    if (!(std::abs(sum - 1) <= kTolerance)) return false;
+  }
+  return width > 0;
+}
+
+std::vector<double> Shares(std::span<const double> scores, bool are_shares) {
+  return are_shares ? std::vector<double>(scores.begin(), scores.end()) : Softmax(scores);
+}
+
+std::string OneRow(std::span<const double> scores, bool are_shares, int64_t best,
                    std::span<const std::string> names) {
-  const std::vector<double> shares = Softmax(scores);
+  const std::vector<double> shares = Shares(scores, are_shares);
   size_t width = 0;
   for (size_t c = 0; c < scores.size(); ++c) {
     width = std::max(width, ClassName(static_cast<int64_t>(c), names).size());
@@ -117,7 +138,7 @@ std::string PrintTensor(const std::string& name, const HostTensor& tensor, int64
     }
     text += numbers < split.inner ? Cat(" ... (", split.inner - numbers, " more)\n") : "\n";
   }
-  return text + Rest(rows, split.outer, "rows");
+  return text + Rest(rows, split.outer, "row");
 }
 
 std::string ShowTensor(const std::string& name, const HostTensor& tensor, int64_t limit) {
@@ -150,7 +171,7 @@ std::string ShowTensor(const std::string& name, const HostTensor& tensor, int64_
       text += line + "\n";
     }
   }
-  return text + Rest(pictures, split.outer, "pictures");
+  return text + Rest(pictures, split.outer, "picture");
 }
 
 absl::StatusOr<Classification> Classify(const std::string& name, const HostTensor& scores,
@@ -186,8 +207,9 @@ std::string DescribeClasses(const std::string& name, const HostTensor& scores,
   const auto row = [&](size_t r) { return std::span(values).subspan(r * width, width); };
   const std::vector<double> expected = labels ? Doubles(*labels) : std::vector<double>();
   std::string text = Heading(name, scores);
+  const bool are_shares = AreDistributions(values, width);
   if (found.classes.size() == 1) {
-    text += OneRow(row(0), found.classes[0], names);
+    text += OneRow(row(0), are_shares, found.classes[0], names);
     return text + Cat("class ", ClassName(found.classes[0], names), "\n");
   }
   const auto is_wrong = [&](size_t r) {
@@ -201,13 +223,13 @@ std::string DescribeClasses(const std::string& name, const HostTensor& scores,
   for (const size_t r : std::span(order).first(static_cast<size_t>(shown))) {
     const auto best = static_cast<size_t>(found.classes[r]);
     text += Cat("  row ", r, ": class ", ClassName(found.classes[r], names),
-                Format(" (%.2f %%)", Softmax(row(r))[best] * 100));
+                Format(" (%.2f %%)", Shares(row(r), are_shares)[best] * 100));
     if (is_wrong(r)) {
       text += Cat(", but the label is ", ClassName(static_cast<int64_t>(expected[r]), names));
     }
     text += "\n";
   }
-  return text + Rest(shown, all, "rows");
+  return text + Rest(shown, all, "row");
 }
 
 }  // namespace tg

@@ -31,8 +31,9 @@ struct Classification {
 absl::StatusOr<Classification> Classify(const std::string& name, const runtime::HostTensor& scores,
                                         const runtime::HostTensor* labels);
 
-// One row: a line for each class with its score, a bar, and its probability under softmax; an arrow
-// marks the best. More rows: a line a row with the best class, its probability and its label; at
+// One row: a line for each class with its score, a bar, and its probability: the score itself where
+// every row is a distribution (numbers from 0 on with the sum 1), else its softmax. An arrow marks
+// the best. More rows: a line a row with the best class, its probability and its label; at
 // most `limit` (0: all), wrong ones first. `names` may be shorter than there are classes.
 std::string DescribeClasses(const std::string& name, const runtime::HostTensor& scores,
                             const Classification& found, const runtime::HostTensor* labels,

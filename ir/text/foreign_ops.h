@@ -1,0 +1,36 @@
+// What ops of other programs, and fields of older texts, are called here: hints for errors, and a
+// section of docs/ops.md.
+#ifndef TG_IR_TEXT_FOREIGN_OPS_H_
+#define TG_IR_TEXT_FOREIGN_OPS_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ir/op.h"
+
+namespace tg {
+
+// A function of x, or of a, b and c, in terms of ops. `names` are separated by blanks.
+struct ForeignFunction {
+  std::string_view names;
+  std::string_view formula;  // calls of ops, numbers, true, + - * /
+};
+std::span<const ForeignFunction> ForeignFunctions();
+
+// An op that is no function of elements.
+struct ForeignOp {
+  std::string_view names;
+  std::string_view ours;
+};
+std::span<const ForeignOp> ForeignOps();
+
+// "; write exp2(x * 1.4426950408889634)", or else a guess at a misspelt op, or empty.
+std::string GuessOp(std::string_view word);
+
+// What a field of `op` that was called `old` is called now; empty where there was none.
+std::string_view RenamedField(Op op, std::string_view old);
+
+}  // namespace tg
+
+#endif  // TG_IR_TEXT_FOREIGN_OPS_H_

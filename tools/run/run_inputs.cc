@@ -1,0 +1,94 @@
+// What a run is given: read, and checked before anything is compiled.
+#include <utility>
+
+#include "ir/module.h"
+#include "runtime/base/status.h"
+#include "runtime/io/npy.h"
+#include "runtime/session/given.h"
+#include "runtime/session/session.h"
+#include "runtime/session/tensors.h"
+#include "tools/run/model_run.h"
+#include "tools/run/random_inputs.h"
+
+namespace tg {
+
+using runtime::Cat;
+using runtime::HostTensor;
+using runtime::NpyFile;
+using runtime::ScopedSpan;
+
+absl::Status ModelRun::ReadInputs() {
+  const ScopedSpan span(&spans_, "read inputs");
+  for (const NamedFile& input : flags_.inputs) {
+    const auto of_input = [&](const absl::Status& status) {
+      return absl::Status(status.code(),
+                          Cat("input @", input.name, ": ", std::string(status.message())));
+    };
+    const absl::StatusOr<NpyFile> file = NpyFile::Open(input.file);
+    if (!file.ok()) return of_input(file.status());
+    // A file of another type or shape is refused before its data is read.
+    TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, input.name, file->type(), file->shape()));
+    absl::StatusOr<HostTensor> tensor = file->Read();
+    if (!tensor.ok()) return of_input(tensor.status());
+    if (!inputs_.emplace(input.name, *std::move(tensor)).second) {
+      return runtime::InvalidArgument("input @", input.name, " is given twice");
+    }
+  }
+  if (!flags_.labels.empty()) {
+    TG_ASSIGN_OR_RETURN(labels_, runtime::ReadNpy(flags_.labels));
+  }
+  if (!flags_.random_inputs) return absl::OkStatus();
+  std::vector<const BufferDecl*> buffers = runtime::BuffersOf(*module_, *graph_);
+  // Those of all graphs may be what @init reads.
+  for (const BufferDecl& buffer : module_->buffers) {
+    if (buffer.role == Role::kParam) buffers.push_back(&buffer);
+  }
+  for (const BufferDecl* buffer : buffers) {
+    const bool is_open = buffer->role == Role::kInput ||
+                         (buffer->role == Role::kParam && !buffer->values && buffer->file.empty());
+    if (!is_open || inputs_.count(buffer->name)) continue;
+    TG_ASSIGN_OR_RETURN(inputs_[buffer->name],
+                        RandomTensor(*module_, *buffer, flags_.vars, *flags_.random_inputs));
+  }
+  return absl::OkStatus();
+}
+
+// A misspelt name should not cost a run.
+absl::Status ModelRun::CheckNames() const {
+  std::vector<std::string> names;
+  for (const auto* list : {&flags_.print, &flags_.show, &flags_.classify}) {
+    names.insert(names.end(), list->begin(), list->end());
+  }
+  for (const NamedFile& output : flags_.outputs) names.push_back(output.name);
+  for (const Expectation& expectation : flags_.expectations) names.push_back(expectation.name);
+  for (const std::string& name : names) {
+    const absl::StatusOr<const BufferDecl*> buffer = runtime::FindStored(*module_, name);
+    if (!buffer.ok()) return buffer.status();
+  }
+  return absl::OkStatus();
+}
+
+// Nor should what is missing.
+absl::Status ModelRun::CheckGiven() const {
+  runtime::ShapesByName shapes;
+  for (const auto& [name, tensor] : inputs_) shapes[name] = tensor.shape;
+  for (const auto& [name, value] : flags_.vars) {
+    TG_RETURN_IF_ERROR(runtime::CheckVar(*module_, name, value).status());
+  }
+  TG_ASSIGN_OR_RETURN(const runtime::VarMap vars,
+                      runtime::ResolveVars(*module_, flags_.vars, shapes));
+  std::vector<runtime::Needs> needs = {runtime::NeedsOf(*module_, *graph_)};
+  const Graph* init = module_->FindGraph(kInitGraph);
+  if (init != nullptr && init != graph_) needs.push_back(runtime::NeedsOf(*module_, *init));
+  std::vector<const runtime::Needs*> all;
+  for (const runtime::Needs& n : needs) all.push_back(&n);
+  const runtime::Missing missing = runtime::FindMissing(all, vars, shapes);
+  if (!missing.any()) return absl::OkStatus();
+  std::string text = Cat("graph @", graph_->name, " needs what is not given: ", missing.ToString());
+  for (const VarDecl* var : missing.vars) {
+    text += Cat(var == missing.vars.front() ? "; give " : " and ", "--var=", var->name, "=NUMBER");
+  }
+  return absl::FailedPreconditionError(text);
+}
+
+}  // namespace tg
