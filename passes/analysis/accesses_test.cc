@@ -22,10 +22,10 @@ std::unique_ptr<Module> Chain(int links, const std::string& start) {
     const auto line = [&](const char* name, const std::string& rest) {
       text += "  " + at(name, i) + " = " + rest + " : i32\n";
     };
-    line("a", "shrink " + at("x", i) + " {arg = [(0, 1)]}");
-    line("b", "pad " + at("a", i) + " {pad = [(0, 3)]}");
-    line("c", "shrink " + at("x", i) + " {arg = [(1, 4)]}");
-    line("d", "pad " + at("c", i) + " {pad = [(1, 0)]}");
+    line("a", "shrink " + at("x", i) + " {ranges = [(0, 1)]}");
+    line("b", "pad " + at("a", i) + " {widths = [(0, 3)]}");
+    line("c", "shrink " + at("x", i) + " {ranges = [(1, 4)]}");
+    line("d", "pad " + at("c", i) + " {widths = [(1, 0)]}");
     text += "  " + at("x", i + 1) + " = add " + at("b", i) + ", " + at("d", i) + " : i32\n";
   }
   text += "  %s = store %y, %x" + std::to_string(links) + "\n  sink %s\n}\n";
