@@ -15,6 +15,7 @@
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/realize.h"
+#include "passes/kernelize/share_kernels.h"
 #include "passes/kernelize/siblings.h"
 
 namespace tg {
@@ -126,6 +127,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
 }
 
 absl::Status Run(Module& module, PassContext& context) {
+  const size_t kernels_before = module.kernels.size();
   KernelPool pool(module);
   Hoister hoister(module, context.target);
   for (const auto& graph : module.graphs) {
@@ -134,8 +136,11 @@ absl::Status Run(Module& module, PassContext& context) {
     if (absl::Status s = KernelizeGraph(module, *graph, own, pool, context); !s.ok()) return s;
   }
   hoister.Finish();
-  Graph* init = module.FindGraph(kInitGraph);
-  return init ? KernelizeGraph(module, *init, nullptr, pool, context) : absl::OkStatus();
+  if (Graph* init = module.FindGraph(kInitGraph)) {
+    if (absl::Status s = KernelizeGraph(module, *init, nullptr, pool, context); !s.ok()) return s;
+  }
+  if (context.Flag("share")) ShareKernels(module, kernels_before, context);
+  return absl::OkStatus();
 }
 
 constexpr PassOption kOptions[] = {
@@ -151,6 +156,8 @@ constexpr PassOption kOptions[] = {
      "sends an assign that cannot write in place through a buffer; off: it is an error"},
     {"cycles", PassOption::Kind::kFlag, "true",
      "copies where kernels wait for each other over a buffer's old contents; off: it is an error"},
+    {"share", PassOption::Kind::kFlag, "true",
+     "makes one kernel of four or more that differ in where they read or write alone"},
     {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
 };
 
