@@ -8,6 +8,7 @@
 #include "ir/check.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/assemble.h"
+#include "passes/kernelize/concatenate.h"
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/hoist.h"
 #include "passes/kernelize/kernel_body.h"
@@ -69,6 +70,10 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   }
   std::string moved;
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
+  NodeSet pieces;
+  if (context.Flag("fuse")) {
+    pieces = WriteConcatenations(module, body, shapes, context.target, fused, order.Get());
+  }
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
   const RealizeOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
@@ -101,7 +106,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       continue;
     }
     const std::vector<std::vector<size_t>> groups =
-        FindSiblings(drafts, plan, waits, placement, shapes, context.target, options);
+        FindSiblings(drafts, plan, pieces, waits, placement, shapes, context.target, options);
     const bool explain = context.Flag("explain");
     if (explain) context.remarks += moved;
     const auto kept = explain ? KeptByKernel(body, plan) : NodeMap<std::vector<const UOp*>>();
