@@ -1,11 +1,27 @@
 #include "passes/analysis/structural_key.h"
 
+#include <span>
+
 #include "ir/attr.h"
 #include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tg {
-std::string StructuralKey(const Body& body, UOpSpan order) {
+namespace {
+
+// Leaves of a shrink's or pad's words what does not depend on where it starts.
+void TakeStarts(Op op, std::span<uint64_t> words, std::vector<int64_t>& starts) {
+  for (size_t i = 1; i + 1 < words.size(); i += 2) {
+    const auto first = static_cast<int64_t>(words[i]);
+    starts.push_back(op == Op::kShrink ? first : -first);
+    words[i + 1] = op == Op::kShrink ? words[i + 1] - words[i] : words[i + 1] + words[i];
+    words[i] = 0;
+  }
+}
+
+}  // namespace
+
+std::string StructuralKey(const Body& body, UOpSpan order, std::vector<int64_t>* starts) {
   std::string key;
   NodeMap<uint32_t> number;
   uint32_t next = 0;
@@ -25,6 +41,7 @@ std::string StructuralKey(const Body& body, UOpSpan order) {
     const std::span<const int64_t> own = u->words();
     words.push_back(own.size());
     words.append(own.begin(), own.end());
+    if (starts && HasStarts(u)) TakeStarts(u->op, {words.end() - own.size(), own.size()}, *starts);
     // Strings count by their text: ids depend on what else the context holds.
     if (HasStrings(u->op)) {
       std::string text;

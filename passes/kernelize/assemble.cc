@@ -9,7 +9,10 @@
 #include "ir/builder.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/kernelize/concatenate.h"
+#include "passes/kernelize/prepare.h"
 #include "passes/kernelize/versions.h"
 
 namespace tg {
@@ -98,7 +101,11 @@ class Assembler {
 
   const UOp* EmitStored(const UOp* u) {
     std::vector<const UOp*> srcs;
-    for (const UOp* s : u->srcs()) srcs.push_back(map_.Get(s));
+    llvm::SmallPtrSet<const UOp*, 16> versions;  // one assign may write several slices
+    for (const UOp* s : u->srcs()) {
+      const UOp* to = map_.Get(s);
+      if (u->op != Op::kAfter || versions.insert(to).second) srcs.push_back(to);
+    }
     for (size_t r : order_.stored.Get(u)) {
       const UOp* reader = map_.Get(drafts_[r].nodes[0]);
       if (std::find(srcs.begin() + 2, srcs.end(), reader) == srcs.end()) srcs.push_back(reader);
@@ -109,23 +116,54 @@ class Assembler {
   // The assigns that store what the draft does.
   void EmitDraft(size_t i) {
     KernelDraft& d = drafts_[i];
+    const std::vector<size_t> slots = d.OutputSlots();
     std::vector<const UOp*> operands;
     for (size_t n = 0; n < d.nodes.size(); ++n) {
+      if (slots[n] < operands.size()) continue;
       const UOp* target = d.targets[n];
       operands.push_back(target ? WholeBuffer(map_.Get(target)) : NewBuffer(d.nodes[n]));
     }
     const UOp* k = d.copy ? EmitCopy(d) : EmitKernel(d, operands);
+    const std::vector<const UOp*> targets = EmitTargets(d, slots, operands);
     for (size_t n = 0; n < d.nodes.size(); ++n) {
       const UOp* u = d.nodes[n];
-      const UOp* out = operands[n];
-      std::vector<const UOp*> srcs = {d.targets[n] ? EmitTarget(u->src(0), out) : out, k};
+      std::vector<const UOp*> srcs = {targets[n], k};
       std::vector<const UOp*> before;
       AppendOrdering(u, before);
       for (const UOp* w : before) srcs.push_back(map_.Get(w));
       for (size_t r : order_.drafts[i]) srcs.push_back(map_.Get(drafts_[r].nodes[0]));
-      map_[u] = b_.context().Make(Op::kAssign, out->dtype, srcs);
+      map_[u] = b_.context().Make(Op::kAssign, operands[slots[n]]->dtype, srcs);
       body_.CarryOver(u, map_[u]);
     }
+  }
+
+  // By node: what its assign writes. Slices of one value that make up one are written by one
+  // assign.
+  std::vector<const UOp*> EmitTargets(const KernelDraft& d, const std::vector<size_t>& slots,
+                                      const std::vector<const UOp*>& operands) {
+    std::vector<const UOp*> out;
+    for (size_t n = 0; n < d.nodes.size(); ++n) {
+      const UOp* to = operands[slots[n]];
+      out.push_back(d.targets[n] ? EmitTarget(d.nodes[n]->src(0), to) : to);
+    }
+    for (size_t first = 0; first < d.nodes.size(); ++first) {
+      const std::optional<Slice> slice = SliceOf(out[first]);
+      if (!slice) continue;
+      std::vector<size_t> nodes;
+      std::vector<Ranges> parts;
+      for (size_t n = first; n < d.nodes.size(); ++n) {
+        const std::optional<Slice> other = SliceOf(out[n]);
+        if (slots[n] != slots[first] || !other || other->of != slice->of) continue;
+        nodes.push_back(n);
+        parts.push_back(other->ranges);
+      }
+      if (nodes.size() < 2 || nodes[0] != first) continue;
+      const std::optional<Ranges> all = UnionOf(parts);
+      if (!all) continue;
+      const UOp* one = b_.Shrink(slice->of, {all->begin(), all->end()});
+      for (size_t n : nodes) out[n] = one;
+    }
+    return out;
   }
 
   const UOp* EmitCopy(const KernelDraft& d) {

@@ -12,13 +12,6 @@
 namespace tg {
 namespace {
 
-// Every axis that is not 1 as one dimension of the grid, however long.
-Target AnyGrid() {
-  Target target = TargetPresets()[0];
-  for (int64_t& n : target.max_groups) n = INT64_MAX;
-  return target;
-}
-
 // Up to here every integer is one of the type; 0: not a type to ask.
 double MostExact(DType t) {
   switch (t.scalar()) {
@@ -36,6 +29,12 @@ double MostExact(DType t) {
 }
 
 }  // namespace
+
+Target AnyGrid() {
+  Target target = TargetPresets()[0];
+  for (int64_t& n : target.max_groups) n = INT64_MAX;
+  return target;
+}
 
 const UOp* ClosedForms::Of(const UOp* u) {
   if (!asked_.Insert(u)) return known_.Get(u);

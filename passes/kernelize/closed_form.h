@@ -6,8 +6,13 @@
 #include "ir/builder.h"
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "passes/target.h"
 
 namespace tg {
+
+// To lower what is only looked at: every axis that is not 1 is one dimension of the grid, however
+// long.
+Target AnyGrid();
 
 class ClosedForms {
  public:

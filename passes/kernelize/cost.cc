@@ -31,7 +31,6 @@ double OpWeight(Op op) {
 
 namespace {
 constexpr double kLeastRowItems = 32;  // that share a row on a GPU
-constexpr double kGateWeight = 16;
 // Rows with what they keep that a work-item makes side by side, and the fewest for which a group
 // must have memory.
 constexpr double kTileRows = 4, kGroupRows = 16;
@@ -82,6 +81,7 @@ double CostModel::OwnWeight(const UOp* u, bool reads) const {
   if (IsElementwise(u->op)) return OpWeight(u->op);
   // What is loaded under a gate is not loaded in vectors.
   if (u->op == Op::kPad) return reads ? kGateWeight : 1;
+  if (u->op == Op::kReduceAxis && reads && gathers_.Is(u)) return kGateWeight;
   return 0;
 }
 
@@ -126,7 +126,7 @@ void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>
     cone.weight += OwnWeight(u, cone.reads);
     // A small constant takes a selection an element at most.
     if (!cone.reads && !cone.reduces) cone.weight = std::min(cone.weight, Elements(u));
-    if (u->op == Op::kReduceAxis) {
+    if (u->op == Op::kReduceAxis && !gathers_.Is(u)) {
       const double terms = Elements(u->src(0)) / std::max(1.0, Elements(u));
       cone.reduces = true;
       cone.weight = std::min((cone.weight + 1) * terms, 1e12);

@@ -21,6 +21,7 @@
 
 #include "ir/module.h"
 #include "ir/shape.h"
+#include "passes/kernelize/gathers.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -42,8 +43,9 @@ struct Cone {
 
 class CostModel {
  public:
-  CostModel(const Module& module, const Body& body, ShapeMap& shapes, const Target& target)
-      : module_(module), body_(body), shapes_(shapes), target_(target) {}
+  CostModel(const Module& module, const Body& body, ShapeMap& shapes, const Target& target,
+            Gathers& gathers)
+      : module_(module), body_(body), shapes_(shapes), target_(target), gathers_(gathers) {}
 
   // `order`: all nodes, sources first. `stored`: those that are known to be stored, to which later
   // calls may add; `kept`: those that kernels are known to keep.
@@ -57,6 +59,8 @@ class CostModel {
   // The weight of the expression above `stored` nodes too, whatever else ConeOf knows of.
   double WeightAbove(const UOp* u, const NodeSet& stored) const;
 
+  // What reading a padded value costs, in additions.
+  static constexpr double kGateWeight = 16;
   // Operations on constants and places alone that are repeated whatever it costs.
   static constexpr double kPlaceWeight = 32;
   // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
@@ -92,6 +96,7 @@ class CostModel {
   const Body& body_;
   ShapeMap& shapes_;
   const Target& target_;
+  Gathers& gathers_;
   NodeMap<Cone> cones_, above_kept_;
   size_t num_stored_ = SIZE_MAX;  // that cones_ knows of
   bool any_kept_ = false;

@@ -30,9 +30,10 @@ double Planner::Evaluations(UseId use) {
 }
 
 std::string Planner::Decide(const UOp* u) {
-  const bool reduce = u->op == Op::kReduceAxis;
+  const bool gather = gathers_.Is(u);
+  const bool reduce = u->op == Op::kReduceAxis && !gather;
   const UseList& uses = node_uses_[u];
-  if (uses.empty() || (!reduce && !IsElementwise(u->op))) return "";
+  if (uses.empty() || (!reduce && !gather && !IsElementwise(u->op))) return "";
   double evaluations = 0;
   for (UseId use : uses) evaluations += Evaluations(use);
   const double size = cost_.Elements(u);

@@ -153,8 +153,9 @@ class Drafter {
   KernelDraft Run() {
     std::vector<const UOp*> stores;
     draft_.targets = TargetsOf(draft_.nodes);
+    slots_ = draft_.OutputSlots();
     for (const UOp* node : draft_.nodes) {
-      const UOp* out = Pointer(node, static_cast<int64_t>(stores.size()));
+      const UOp* out = Pointer(node, static_cast<int64_t>(slots_[stores.size()]));
       const UOp* value = Clone(ComputedValue(node));
       const Shape& rows = RowsOf(plan_, node);
       if (!rows.empty() && IsStatic(rows) && rows != shapes_.Of(node)) {
@@ -230,10 +231,10 @@ class Drafter {
     const auto target = std::find(draft_.targets.begin(), draft_.targets.end(), u);
     if (target != draft_.targets.end()) {
       draft_.reads_target = true;
-      return target - draft_.targets.begin();
+      return static_cast<int64_t>(slots_[static_cast<size_t>(target - draft_.targets.begin())]);
     }
     const auto it = std::find(draft_.inputs.begin(), draft_.inputs.end(), u);
-    const auto outputs = static_cast<int64_t>(draft_.nodes.size());
+    const auto outputs = static_cast<int64_t>(slots_.back()) + 1;
     if (it != draft_.inputs.end()) return outputs + (it - draft_.inputs.begin());
     draft_.inputs.push_back(u);
     return outputs + static_cast<int64_t>(draft_.inputs.size()) - 1;
@@ -288,11 +289,24 @@ class Drafter {
   std::unique_ptr<Kernel> kernel_;
   Builder b_;
   KernelDraft draft_;
+  std::vector<size_t> slots_;  // by node
   // Of the graph's nodes, a few belong to one kernel.
   llvm::DenseMap<const UOp*, const UOp*> map_;
 };
 
 }  // namespace
+
+std::vector<size_t> KernelDraft::OutputSlots() const {
+  std::vector<size_t> out;
+  size_t next = 0;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    const auto same =
+        std::find(targets.begin(), targets.begin() + static_cast<ptrdiff_t>(n), targets[n]);
+    const auto first = static_cast<size_t>(same - targets.begin());
+    out.push_back(targets[n] && first < n ? out[first] : next++);
+  }
+  return out;
+}
 
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                         const RealizePlan& plan, std::vector<const UOp*> realized,

@@ -14,17 +14,21 @@ namespace tg {
 
 // A kernel and what it is to be run on, as nodes of the graph's context.
 struct KernelDraft {
-  std::vector<const UOp*> nodes;      // the realized nodes: one, or siblings
-  std::unique_ptr<Kernel> kernel;     // null until BuildKernel
-  const UOp* copy = nullptr;          // from another device: what stores the value in place of a
-                                      // kernel; its source is the only input
-  std::string key;                    // drafts of one graph with equal keys have equal bodies;
-                                      // empty: nothing is known (in-place writes, variables)
-  std::vector<const UOp*> targets;    // by node: of an assign, the version it writes to; else null
-  std::vector<const UOp*> inputs;     // stored or realized nodes, in slot order behind the outputs;
-                                      // a target is not repeated where it is also read
-  std::vector<const UOp*> vars;       // var or bind nodes
-  bool reads_target = false;          // a target's contents
+  std::vector<const UOp*> nodes;    // the realized nodes: one, or siblings
+  std::unique_ptr<Kernel> kernel;   // null until BuildKernel
+  const UOp* copy = nullptr;        // from another device: what stores the value in place of a
+                                    // kernel; its source is the only input
+  std::string key;                  // drafts of one graph with equal keys have equal bodies;
+                                    // empty: nothing is known (in-place writes, variables)
+  std::vector<const UOp*> targets;  // by node: of an assign, the version it writes to; else null
+  std::vector<const UOp*> inputs;   // stored or realized nodes, in slot order behind the outputs;
+                                    // a target is not repeated where it is also read
+  std::vector<const UOp*> vars;     // var or bind nodes
+  bool reads_target = false;        // a target's contents
+
+  // By node: the slot that it is stored to. Slices of one target have one slot.
+  std::vector<size_t> OutputSlots() const;
+
   std::vector<int64_t> reduce_terms;  // of each reduce in the expression; -1: symbolic
 };
 

@@ -8,6 +8,7 @@
 #include "ir/check.h"
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/assemble.h"
+#include "passes/kernelize/concatenate.h"
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/hoist.h"
 #include "passes/kernelize/kernel_body.h"
@@ -15,6 +16,7 @@
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/realize.h"
+#include "passes/kernelize/share_kernels.h"
 #include "passes/kernelize/siblings.h"
 #include "passes/kernelize/versions.h"
 
@@ -69,6 +71,10 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   }
   std::string moved;
   if (hoister) hoister->Run(graph, shapes, fused, moved, order.Get());
+  NodeSet pieces;
+  if (context.Flag("fuse")) {
+    pieces = WriteConcatenations(module, body, shapes, context.target, fused, order.Get());
+  }
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
   const RealizeOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
@@ -101,7 +107,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
       continue;
     }
     const std::vector<std::vector<size_t>> groups =
-        FindSiblings(drafts, plan, waits, placement, shapes, context.target, options);
+        FindSiblings(drafts, plan, pieces, waits, placement, shapes, context.target, options);
     const bool explain = context.Flag("explain");
     if (explain) context.remarks += moved;
     const auto kept = explain ? KeptByKernel(body, plan) : NodeMap<std::vector<const UOp*>>();
@@ -127,6 +133,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
 }
 
 absl::Status Run(Module& module, PassContext& context) {
+  const size_t kernels_before = module.kernels.size();
   KernelPool pool(module);
   Hoister hoister(module, context.target);
   for (const auto& graph : module.graphs) {
@@ -135,8 +142,11 @@ absl::Status Run(Module& module, PassContext& context) {
     if (absl::Status s = KernelizeGraph(module, *graph, own, pool, context); !s.ok()) return s;
   }
   hoister.Finish();
-  Graph* init = module.FindGraph(kInitGraph);
-  return init ? KernelizeGraph(module, *init, nullptr, pool, context) : absl::OkStatus();
+  if (Graph* init = module.FindGraph(kInitGraph)) {
+    if (absl::Status s = KernelizeGraph(module, *init, nullptr, pool, context); !s.ok()) return s;
+  }
+  if (context.Flag("share")) ShareKernels(module, kernels_before, context);
+  return absl::OkStatus();
 }
 
 constexpr PassOption kOptions[] = {
@@ -152,6 +162,8 @@ constexpr PassOption kOptions[] = {
      "sends an assign that cannot write in place through a buffer; off: it is an error"},
     {"cycles", PassOption::Kind::kFlag, "true",
      "copies where kernels wait for each other over a buffer's old contents; off: it is an error"},
+    {"share", PassOption::Kind::kFlag, "true",
+     "makes one kernel of four or more that differ in where they read or write alone"},
     {"explain", PassOption::Kind::kFlag, "false", "says why each buffer is stored"},
 };
 

@@ -11,15 +11,16 @@
 namespace tg {
 
 Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                 const Target& target, CostModel& cost, const RealizeOptions& options,
-                 const Reasons& forced, const Findings& known, const NodeSet& fused,
-                 NodeMap<UseList>& read_uses)
+                 const Target& target, CostModel& cost, Gathers& gathers,
+                 const RealizeOptions& options, const Reasons& forced, const Findings& known,
+                 const NodeSet& fused, NodeMap<UseList>& read_uses)
     : body_(body),
       order_(order),
       shapes_(shapes),
       uses_(uses),
       target_(target),
       cost_(cost),
+      gathers_(gathers),
       options_(options),
       known_(known),
       fused_(fused),
@@ -97,7 +98,7 @@ void Planner::Visit(const UOp* u) {
     reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
     node_uses_[u] = {uses_.Root(u, findings_.rows.Get(u))};
   }
-  if (u->op == Op::kReduceAxis) {
+  if (u->op == Op::kReduceAxis && !gathers_.Is(u)) {
     for (UseId use : node_uses_[u]) {
       const UOp* kernel = uses_.KernelOf(use);
       llvm::SmallVector<const UOp*, 2>& reduces = kernels_[kernel].reduces;
@@ -151,7 +152,7 @@ void Planner::Propagate(const UOp* u) {
     } else if (u->op == Op::kAssign) {
       AddUse(u->src(1), use);
     } else if (u->op == Op::kReduceAxis) {
-      AddUse(u->src(0), uses_.Inside(use, u));
+      AddUse(u->src(0), gathers_.Is(u) ? uses_.OfOneTerm(use, u) : uses_.Inside(use, u));
     } else if (u->op == Op::kPad && uses_.ReadsPadding(use, u)) {
       continue;  // each element of a stack of values is a sum of all of them, padded
     } else if (IsMovement(u->op)) {
@@ -163,10 +164,10 @@ void Planner::Propagate(const UOp* u) {
 }
 
 PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                       const Target& target, CostModel& cost, const RealizeOptions& options,
-                       const Reasons& forced, const Findings& known, const NodeSet& fused,
-                       NodeMap<UseList>& read_uses) {
-  Planner planner(body, order, shapes, uses, target, cost, options, forced, known, fused,
+                       const Target& target, CostModel& cost, Gathers& gathers,
+                       const RealizeOptions& options, const Reasons& forced, const Findings& known,
+                       const NodeSet& fused, NodeMap<UseList>& read_uses) {
+  Planner planner(body, order, shapes, uses, target, cost, gathers, options, forced, known, fused,
                   read_uses);
   PlannedRound round;
   round.plan = planner.Run();

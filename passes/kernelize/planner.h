@@ -77,9 +77,9 @@ struct PlannedRound {
 // `order`: the nodes of graph `body`, sources first. `forced`: what is stored in any case; `known`:
 // what the round before found. The rest as for PlanRealize.
 PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
-                       const Target& target, CostModel& cost, const RealizeOptions& options,
-                       const Reasons& forced, const Findings& known, const NodeSet& fused,
-                       NodeMap<UseList>& read_uses);
+                       const Target& target, CostModel& cost, Gathers& gathers,
+                       const RealizeOptions& options, const Reasons& forced, const Findings& known,
+                       const NodeSet& fused, NodeMap<UseList>& read_uses);
 
 }  // namespace tg
 

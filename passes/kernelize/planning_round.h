@@ -18,7 +18,7 @@ class Planner {
  public:
   // `order`: the graph's nodes, sources first.
   Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses, const Target& target,
-          CostModel& cost, const RealizeOptions& options, const Reasons& forced,
+          CostModel& cost, Gathers& gathers, const RealizeOptions& options, const Reasons& forced,
           const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses);
 
   RealizePlan Run();
@@ -111,6 +111,7 @@ class Planner {
   UseTable& uses_;
   const Target& target_;
   CostModel& cost_;
+  Gathers& gathers_;
   const RealizeOptions& options_;
   const Findings& known_;
   NodeSet fused_;            // their users are visited first

@@ -13,6 +13,7 @@
 #include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/closed_form.h"
 #include "passes/kernelize/cost.h"
+#include "passes/kernelize/gathers.h"
 #include "passes/kernelize/outputs.h"
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/realize.h"
@@ -213,6 +214,8 @@ class Preparer {
     const int64_t terms = NumElements(from) / results;
     if (results >= WantedParallelism(target_) || terms < 32768) return nullptr;
     if (target_.is_gpu && !LeavesIdle(u->dtype, results, terms)) return nullptr;
+    const UOp* whole = b_.context().Rebuild(u, b_.context(), UOpSpan(&x, 1));
+    if (Gathers(module_, b_.context(), shapes_).Is(whole)) return nullptr;
     std::vector<int64_t> axes(u->list(1).begin(), u->list(1).end());
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto axis = static_cast<size_t>(axes[i]);

@@ -131,11 +131,12 @@ RealizePlan PlanRealize(const Module& module, const Body& body, ShapeMap& shapes
   // a few rounds settle it.
   constexpr int kRounds = 4;
   Findings known;
-  CostModel cost(module, body, shapes, target);
+  Gathers gathers(module, *body.context, shapes);
+  CostModel cost(module, body, shapes, target, gathers);
   for (int round = 1;; ++round) {
     read_uses = {};
-    PlannedRound found = PlanRound(body, order, shapes, uses, target, cost, options, forced, known,
-                                   fused, read_uses);
+    PlannedRound found = PlanRound(body, order, shapes, uses, target, cost, gathers, options,
+                                   forced, known, fused, read_uses);
     RealizePlan& plan = found.plan;
     found.findings.stored = AlsoStored(known.stored, found.findings.stored, plan);
     // Of all rounds, or they would undo each other here too.

@@ -4,6 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "llvm/ADT/ArrayRef.h"
+#include "passes/kernelize/concatenate.h"
+#include "passes/kernelize/prepare.h"
 #include "passes/kernelize/versions.h"
 #include "passes/kernelize/waits.h"
 
@@ -13,6 +16,8 @@ namespace {
 // A kernel of more results is no faster, only longer: queries, keys, values and a gate are four.
 // Eight products of one shape are two calls of one kernel, which is compiled in half the time.
 constexpr size_t kMostSiblings = 4;
+// Slices are moved rather than computed: the limit is the number of arguments.
+constexpr size_t kMostSlices = 64;
 
 bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) {
   return std::any_of(a.begin(), a.end(),
@@ -24,6 +29,38 @@ bool WritesWhole(const KernelDraft& d) {
   return !d.targets[0] || IsWholeMemory(d.nodes[0]->src(0));
 }
 
+// A part of a buffer that the draft stores, of which it reads nothing. A kernel may store many of
+// them, unless they are sums.
+std::optional<Slice> SliceOf(const KernelDraft& d) {
+  const bool plain = d.targets[0] && !d.copy && !d.reads_target && d.reduce_terms.empty();
+  return plain ? SliceOf(d.nodes[0]->src(0)) : std::nullopt;
+}
+
+// Slices of one value that become ready one after the other are written when the last one is: who
+// reads the value waits for all. `pieces`: assigns of such slices.
+// A slice that another kernel waits for, to overwrite what it reads, keeps its level.
+void DelaySlices(const std::vector<KernelDraft>& drafts,
+                 const std::vector<std::optional<Slice>>& slices, const NodeSet& pieces,
+                 const WriteAfterRead& order, std::vector<size_t>& level) {
+  std::vector<bool> awaited(slices.size());
+  for (const std::vector<size_t>& readers : order.drafts) {
+    for (size_t r : readers) awaited[r] = true;
+  }
+  for (const UOp* w : order.writers) {
+    for (size_t r : order.stored.Get(w)) awaited[r] = true;
+  }
+  NodeMap<size_t> last;
+  for (size_t i = 0; i < slices.size(); ++i) {
+    awaited[i] = awaited[i] || !slices[i] || !pieces.Contains(drafts[i].nodes[0]);
+    if (awaited[i]) continue;
+    size_t& of = last[slices[i]->of];
+    of = std::max(of, level[i]);
+  }
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (!awaited[i]) level[i] = last.Get(slices[i]->of);
+  }
+}
+
 bool WriteOneBuffer(const KernelDraft& a, const KernelDraft& b) {
   return a.targets[0] && b.targets[0] && BufferOf(a.targets[0]) == BufferOf(b.targets[0]);
 }
@@ -31,10 +68,14 @@ bool WriteOneBuffer(const KernelDraft& a, const KernelDraft& b) {
 }  // namespace
 
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
-                                              const RealizePlan& plan, const WriteAfterRead& order,
-                                              Placement& placement, ShapeMap& shapes,
-                                              const Target& target, const RealizeOptions& options) {
-  const std::vector<size_t> level = Waits(drafts, order).Levels();
+                                              const RealizePlan& plan, const NodeSet& pieces,
+                                              const WriteAfterRead& order, Placement& placement,
+                                              ShapeMap& shapes, const Target& target,
+                                              const RealizeOptions& options) {
+  std::vector<size_t> level = Waits(drafts, order).Levels();
+  std::vector<std::optional<Slice>> slices;  // by draft
+  for (const KernelDraft& d : drafts) slices.push_back(SliceOf(d));
+  DelaySlices(drafts, slices, pieces, order, level);
   std::vector<std::vector<size_t>> groups;
   std::vector<std::vector<const UOp*>> inputs;  // by group
   std::map<std::pair<size_t, std::vector<int64_t>>, std::vector<size_t>> places;
@@ -43,7 +84,8 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     const Shape& rows = plan.realized[i].rows;
     const Shape& shape = rows.empty() ? shapes.Of(d.nodes[0]) : rows;
     size_t joined = SIZE_MAX;
-    if (options.fuse && WritesWhole(d) && !d.copy && IsStatic(shape)) {
+    const std::optional<Slice>& slice = slices[i];
+    if (options.fuse && (slice || WritesWhole(d)) && !d.copy && IsStatic(shape)) {
       // What must be equal: the level, the device, the shape, the reduces; and on a GPU, whether
       // the work-items of a group may share these, which those who overwrite what they read do not.
       std::vector<int64_t> key = {placement.Of(d.nodes[0])};
@@ -52,18 +94,24 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
       // Siblings do the same amount of work for a result.
       key.insert(key.end(), d.reduce_terms.begin(), d.reduce_terms.end());
       key.push_back(target.is_gpu && d.reads_target && !d.reduce_terms.empty() ? 1 : 0);
+      if (slice) key.insert(key.end(), {-1, slice->of->id});
       std::vector<size_t>& here = places[{level[i], std::move(key)}];
-      for (size_t g : here) {
+      // Slices of one value come in order: what the last group has no arguments for begins another.
+      const size_t from = slice && !here.empty() ? here.size() - 1 : 0;
+      for (size_t g : llvm::ArrayRef(here).drop_front(from)) {
+        if (groups[g].size() >= (slice ? kMostSlices : kMostSiblings)) continue;
+        if (!slice && !Shares(inputs[g], d.inputs)) continue;
         std::vector<const UOp*> all = inputs[g];
         for (const UOp* u : d.inputs) {
           if (std::find(all.begin(), all.end(), u) == all.end()) all.push_back(u);
         }
-        const bool apart = std::none_of(groups[g].begin(), groups[g].end(),
-                                        [&](size_t k) { return WriteOneBuffer(drafts[k], d); });
-        const bool fits =
-            options.max_inputs == 0 || static_cast<int64_t>(all.size()) <= options.max_inputs;
-        if (!Shares(inputs[g], d.inputs) || groups[g].size() >= kMostSiblings || !fits || !apart)
-          continue;
+        const bool disjoint = std::all_of(groups[g].begin(), groups[g].end(), [&](size_t k) {
+          return slice ? AreDisjoint(slices[k]->ranges, slice->ranges)
+                       : !WriteOneBuffer(drafts[k], d);
+        });
+        const size_t arguments = all.size() + (slice ? 1 : 0);
+        const int64_t most = options.max_inputs == 0 && slice ? kMostSlices : options.max_inputs;
+        if (!disjoint || (most != 0 && static_cast<int64_t>(arguments) > most)) continue;
         groups[g].push_back(i);
         inputs[g] = std::move(all);
         joined = g;

@@ -16,12 +16,14 @@
 namespace tg {
 
 // Positions of drafts, in groups of those that become one kernel, each group in order. Drafts that
-// write a part of a buffer stay alone; none of a group reads or writes what another overwrites. The
-// drafts are those of `plan`, one for each value.
+// write a part of a buffer join others that write parts of it, which have no element in common;
+// none of a group reads or writes what another overwrites. The drafts are those of `plan`, one for
+// each value. `pieces`: assigns of parts that nothing reads before all are done (concatenate.h).
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
-                                              const RealizePlan& plan, const WriteAfterRead& order,
-                                              Placement& placement, ShapeMap& shapes,
-                                              const Target& target, const RealizeOptions& options);
+                                              const RealizePlan& plan, const NodeSet& pieces,
+                                              const WriteAfterRead& order, Placement& placement,
+                                              ShapeMap& shapes, const Target& target,
+                                              const RealizeOptions& options);
 
 // The same order between groups as between their drafts.
 WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,

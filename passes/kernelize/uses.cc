@@ -9,7 +9,8 @@
 namespace tg {
 namespace {
 // Stand-ins for an op in a key: kernels' roots and reduces count as nodes, not by their attributes.
-constexpr uint32_t kRootKey = 1u << 16, kReduceKey = kRootKey + 1, kStagedKey = kRootKey + 2;
+constexpr uint32_t kRootKey = 1u << 16, kReduceKey = kRootKey + 1, kStagedKey = kRootKey + 2,
+                   kOneTermKey = kRootKey + 3;
 }  // namespace
 
 namespace {
@@ -120,6 +121,24 @@ UseId UseTable::Root(const UOp* root, const Shape& rows) {
 
 UseId UseTable::Inside(UseId use, const UOp* u) {
   return WithOwnLoops(use, u, {use, kReduceKey, u->id, {}}, shapes_.Of(u->src(0)), u->list(1));
+}
+
+UseId UseTable::OfOneTerm(UseId use, const UOp* u) {
+  const Key key{use, kOneTermKey, u->id, {}};
+  uint64_t hash;
+  if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
+  std::vector<AxisLoops> loops = rows_[use].loops;
+  // The place of the term may depend on every index of the sum.
+  AxisLoops place;
+  for (const AxisLoops& axis : rows_[use].loops) {
+    place.digits.append(axis.digits.begin(), axis.digits.end());
+  }
+  place.exact = place.digits.empty();
+  const Shape& shape = shapes_.Of(u->src(0));
+  for (int64_t axis : u->list(1)) {
+    if (const auto k = static_cast<size_t>(axis); !shape[k].Is(1)) loops[k] = place;
+  }
+  return Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, nullptr, std::move(loops));
 }
 
 LoopSet UseTable::ComputedIn(UseId use) const {

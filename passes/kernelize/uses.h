@@ -42,6 +42,8 @@ class UseTable {
   bool ReadsPadding(UseId use, const UOp* u) const;
   // The use of reduce_axis `u`'s source by a use of `u`.
   UseId Inside(UseId use, const UOp* u);
+  // The same of a reduce that needs one of its terms (gathers.h): there is no loop over them.
+  UseId OfOneTerm(UseId use, const UOp* u);
   // The use that fills memory which keeps `u` inside the kernel, with loops of its own over `axes`;
   // `use` is one by which it is read.
   UseId Staged(UseId use, const UOp* u, const std::vector<int64_t>& axes);

@@ -57,7 +57,7 @@ bool TuneTerms(Tuner& t) {
 Tuner::State TuneTogether(Tuner& t) {
   Tuner::State before = t.Save();
   if (t.Axes(AxisKind::kReduce).empty()) {
-    VectorizeBest(t);
+    if (VectorizeBest(t)) return before;
   } else if (VectorizeResults(t, 0)) {
     UnrollShort(t);
     FindSums(t, /*share=*/false);

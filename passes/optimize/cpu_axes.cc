@@ -28,25 +28,44 @@ int Score(const Tuner& t, size_t axis) {
   return score;
 }
 
-// Beside a vector of what is loaded from afar: neighbours of each of its lanes in memory.
-void FillSquares(Tuner& t, AxisKind kind, const UOp* staged) {
-  const auto own = [&](size_t i) {
-    return t.schedule().base[t.schedule().axes[i].base].staged == staged;
-  };
-  AxisList vectors = t.Axes(AxisKind::kVector);
-  llvm::erase_if(vectors, [&](size_t i) { return !own(i); });
-  if (vectors.size() != 1) return;
-  const int64_t lanes = t.Size(vectors[0]);
+// Rows of a square: what an upcast may have.
+constexpr int64_t kMostRows = 16;
+
+// The axis of this kind along which the elements are neighbours in memory that vectors along `axis`
+// load from afar; kNoAxis: there is none.
+size_t AxisInMemory(const Tuner& t, AxisKind kind, const UOp* staged, size_t axis) {
   for (size_t i : t.Axes(kind)) {
-    if (!own(i) || t.IsSymbolic(i)) continue;
-    const bool in_rows = llvm::any_of(t.accesses(), [&](const Access& a) {
-      const std::optional<int64_t> apart = t.Stride(a, vectors[0]);
-      return !a.is_store() && !a.is_gated && apart && *apart != 0 && *apart != 1 &&
+    if (t.schedule().base[t.schedule().axes[i].base].staged != staged || t.IsSymbolic(i)) continue;
+    const bool in_memory = llvm::any_of(t.accesses(), [&](const Access& a) {
+      const std::optional<int64_t> stride = t.Stride(a, axis);
+      return !a.is_store() && !a.is_gated && stride && *stride != 0 && *stride != 1 &&
              t.Stride(a, i) == 1;
     });
-    const int64_t together = PowerOfTwoDivisor(t.Size(i), lanes);
-    if (in_rows && together > 1 && t.Try("upcast", i, together)) return;
+    if (in_memory && i != axis && PowerOfTwoDivisor(t.Size(i), kMostRows) > 1) return i;
   }
+  return kNoAxis;
+}
+
+// Squares narrower than a cache line: a group makes those of whole lines one after the other, both
+// of the lines that it reads and of those that it writes. False: it makes one square.
+bool CompleteLines(Tuner& t, size_t rows, size_t lanes, int64_t size) {
+  int64_t bytes = t.target().cache_line;
+  for (const Access& a : t.accesses()) {
+    bytes = std::min(bytes, ByteSize(a.node->src(a.is_store() ? 1 : 0)->dtype.scalar()));
+  }
+  const int64_t squares = t.target().cache_line / (bytes * size);
+  bool any = false;
+  // Axes move as they are marked.
+  for (size_t base : {rows, lanes}) {
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      if (t.schedule().axes[i].base != base) continue;
+      const int64_t some = PowerOfTwoDivisor(t.Size(i), squares);
+      const bool enough = t.WorkItems() >= some * EnoughGroups(t);
+      any |= some > 1 && enough && t.Try("loop", i, some);
+      break;
+    }
+  }
+  return any;
 }
 
 // Elements of a reduce around another one side by side along `best`, those of another such axis,
@@ -72,7 +91,7 @@ void VectorizeInner(Tuner& t, const LaneCosts& lanes, size_t best) {
 
 }  // namespace
 
-void VectorizeBest(Tuner& t, AxisKind kind, const UOp* staged) {
+bool VectorizeBest(Tuner& t, AxisKind kind, const UOp* staged) {
   const LaneCosts lanes(t, 0);
   size_t best = kNoAxis;
   int best_score = 0;
@@ -82,8 +101,22 @@ void VectorizeBest(Tuner& t, AxisKind kind, const UOp* staged) {
     const int score = Score(t, i);
     if (score > best_score) best = i, best_score = score;
   }
-  if (best == kNoAxis || !t.Try("vectorize", best, lanes.Along(best))) return;
-  FillSquares(t, kind, staged);
+  if (best == kNoAxis) return false;
+  // Where a vector's lanes are loaded from distant addresses, each lane's neighbours in memory are
+  // loaded with it: a square of the vector's width, which an upcast has to be able to have.
+  const size_t in_memory = AxisInMemory(t, kind, staged, best);
+  int64_t amount = lanes.Along(best);
+  if (in_memory == kNoAxis) {
+    t.Try("vectorize", best, amount);
+    return false;
+  }
+  amount = std::min(amount, kMostRows);
+  const size_t base = t.schedule().axes[best].base;
+  const size_t rows = t.schedule().axes[in_memory].base;
+  const int64_t together = PowerOfTwoDivisor(t.Size(in_memory), amount);
+  const std::string name = t.schedule().axes[in_memory].name;
+  if (!t.Try("vectorize", best, amount) || !TryNamed(t, "upcast", name, together)) return false;
+  return kind == AxisKind::kGlobal && CompleteLines(t, rows, base, amount);
 }
 
 bool TryNamed(Tuner& t, std::string_view opt, const std::string& axis, int64_t amount) {

@@ -11,8 +11,9 @@
 namespace tg {
 
 // Elements along an axis of this kind, of node `staged` if that is given, side by side; where these
-// are loaded from afar, as many of each row of memory as make a square, which is transposed.
-void VectorizeBest(Tuner& t, AxisKind kind = AxisKind::kGlobal, const UOp* staged = nullptr);
+// are loaded from afar, as many of each row of memory as make a square, which is transposed. True:
+// groups are chosen too, such that each reads and writes whole lines.
+bool VectorizeBest(Tuner& t, AxisKind kind = AxisKind::kGlobal, const UOp* staged = nullptr);
 
 // Results, or elements of a reduce inside a reduce, side by side, and a tile of what shares what is
 // loaded for them; false: the terms of the reduces are better. `shared`: axes of what is stored

@@ -28,7 +28,10 @@ void VectorizeStaged(Tuner& t, const UOp* node) {
     const auto varies = [&](size_t i) { return lanes.Varies(reduce.node, i); };
     if (std::any_of(axes.begin(), axes.end(), varies)) any |= sums.Insert(reduce.node);
   }
-  if (!any) return VectorizeBest(t, AxisKind::kStage, node);
+  if (!any) {
+    VectorizeBest(t, AxisKind::kStage, node);
+    return;
+  }
   const size_t best = lanes.Cheapest(axes, &sums);
   if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
 }

@@ -15,6 +15,38 @@ namespace {
 
 using Nodes = llvm::SmallVector<const UOp*, 8>;
 constexpr size_t kMaxNodes = 2048;
+// Of a condition, and values that a term is looked for in.
+constexpr size_t kMostClauses = 16;
+
+bool IsZero(const UOp* v) { return UniformBits(v) == 0; }
+
+struct Condition {
+  const UOp* node;
+  bool holds;
+};
+
+// What must hold, or must not, for a number to be another one than 0. `zero_mul`: 0 times anything
+// is 0.
+llvm::SmallVector<Condition, 8> ConditionsOf(const UOp* value, bool zero_mul) {
+  llvm::SmallVector<Condition, 8> out;
+  Nodes stack = {value};
+  for (size_t seen = 0; !stack.empty() && seen < kMostClauses; ++seen) {
+    const UOp* v = stack.pop_back_val();
+    if (v->dtype.lanes() != 1) continue;
+    if (v->dtype.is_bool()) {
+      out.push_back({v, true});
+    } else if (v->op == Op::kWhere && (IsZero(v->src(1)) || IsZero(v->src(2)))) {
+      const bool holds = IsZero(v->src(2));
+      out.push_back({v->src(0), holds});
+      stack.push_back(v->src(holds ? 1 : 2));
+    } else if (v->op == Op::kCast || v->op == Op::kNeg) {
+      stack.push_back(v->src(0));
+    } else if (v->op == Op::kMul && (zero_mul || !v->dtype.is_float())) {
+      stack.append(v->srcs().begin(), v->srcs().end());
+    }
+  }
+  return out;
+}
 
 class Reduce {
  public:
@@ -29,7 +61,10 @@ class Reduce {
     if (!FindUsers()) return nullptr;
     if (!Depends(value_)) return Independent();
     if (op_ != Op::kAdd || u_->dtype.is_bool()) return nullptr;
-    if (value_->op == Op::kWhere) return Choice();
+    if (value_->op == Op::kWhere) {
+      if (const UOp* sum = Choice()) return sum;
+    }
+    if (const UOp* term = OneTerm()) return term;
     if (value_->dtype.is_float()) return nullptr;
     if (value_->op == Op::kCast && value_->src(0)->dtype.is_bool()) {
       return Over(Where(value_->src(0), Number(1), Number(0)));
@@ -134,13 +169,23 @@ class Reduce {
     }
     if ((clause->op != Op::kCmpLt && !equal) || clause->dtype.lanes() != 1) return false;
     const UOp *a = clause->src(0), *b = clause->src(1);
-    // An integer comparison of a range that fits the type: cast(r) == y.
+    // A comparison of integers is one of indices where the type holds all of the index's values.
     if (equal && a->dtype.is_int()) {
       if (Depends(b)) std::swap(a, b);
-      if (a->op != Op::kCast || a->src(0) != r_ || Depends(b)) return false;
-      if (b->dtype.scalar() == Scalar::kU64 || rc_.bounds.Of(a) != rc_.bounds.Of(r_)) return false;
-      out->at = rc_.ctx.Make(Op::kCast, kIndex, {b});
-      return true;
+      if (Depends(b)) return false;
+      // What is added to the index is taken from the other side, as both wrap.
+      while (a->op == Op::kAdd) {
+        const size_t own = Depends(a->src(0)) ? 0 : 1;
+        if (Depends(a->src(1 - own))) return false;
+        b = Make(Op::kSub, b, a->src(1 - own));
+        a = a->src(own);
+      }
+      if (a->op != Op::kCast || !a->src(0)->dtype.is_index()) return false;
+      if (b->dtype.scalar() == Scalar::kU64 || rc_.bounds.Of(a) != rc_.bounds.Of(a->src(0))) {
+        return false;
+      }
+      a = a->src(0);
+      b = rc_.ctx.Make(Op::kCast, kIndex, {b});
     }
     auto sum = ParseLinear(a);
     if (!sum || !sum->type.is_index() || !sum->Add(b, -1)) return false;
@@ -171,19 +216,53 @@ class Reduce {
     return true;
   }
 
+  const UOp* Not(const UOp* p) {
+    return rc_.ctx.Make(Op::kCmpNe, kBool, {p, UniformConst(rc_.ctx, kBool, 1)});
+  }
+
+  // A sum of which all terms but one are 0, whatever is done between the sum and the comparison
+  // that selects the term: the value where the comparison holds.
+  const UOp* OneTerm() {
+    llvm::SmallVector<Condition, 8> stack =
+        ConditionsOf(value_, rc_.flags.has(ModuleFlag::kZeroMul));
+    for (size_t seen = 0; !stack.empty() && seen < kMostClauses; ++seen) {
+      const auto [node, holds] = stack.pop_back_val();
+      if (!Depends(node)) continue;
+      if (node->op == Op::kAnd && holds) {
+        stack.push_back({node->src(1), true});
+        stack.push_back({node->src(0), true});
+        continue;
+      }
+      Selection s;
+      if (!Parse(holds ? node : Not(node), &s) || !s.at) continue;
+      const UOp* valid =
+          rc_.ctx.Make(Op::kAnd, kBool, {Less(Index(-1), s.at), Less(s.at, r_->src(0))});
+      const UOp* term = Substitute(value_, s.at, valid, Stripped(node));
+      return term ? Over(Where(valid, term, Number(0)), false) : nullptr;
+    }
+    return nullptr;
+  }
+  // The comparison of a clause that may be negated.
+  static const UOp* Stripped(const UOp* clause) {
+    while (clause->op == Op::kCmpNe && clause->src(0)->dtype.is_bool() &&
+           UniformBits(clause->src(1)) == 1) {
+      clause = clause->src(0);
+    }
+    return clause;
+  }
+
   // A sum over where(gate, v, 0) or where(gate, 0, v).
   const UOp* Choice() {
-    const auto is_zero = [](const UOp* v) { return UniformBits(v) == 0; };
     const UOp *gate = value_->src(0), *v = value_->src(1);
     if (gate->dtype.lanes() != 1) return nullptr;
-    if (is_zero(v)) {
+    if (IsZero(v)) {
       v = value_->src(2);
-      gate = rc_.ctx.Make(Op::kCmpNe, kBool, {gate, UniformConst(rc_.ctx, kBool, 1)});
+      gate = Not(gate);
       // A negated `!=` is read as it stands; a negated `<` has its own form.
       if (const UOp* of = value_->src(0); of->op == Op::kCmpLt && of->src(0)->dtype.is_index()) {
         gate = Less(of->src(1), Make(Op::kAdd, of->src(0), Index(1)));
       }
-    } else if (!is_zero(value_->src(2))) {
+    } else if (!IsZero(value_->src(2))) {
       return nullptr;
     }
     Nodes free, bound, stack = {gate};
@@ -195,7 +274,7 @@ class Reduce {
       } else {
         (Depends(c) || c == gate ? bound : free).push_back(c);
       }
-      if (stack.size() + free.size() + bound.size() > 16) return nullptr;
+      if (stack.size() + free.size() + bound.size() > kMostClauses) return nullptr;
     }
     const UOp* low = Index(0);
     const UOp* high = r_->src(0);
@@ -222,16 +301,17 @@ class Reduce {
     return Over(sum, false);
   }
 
-  // `v` with `at` for the range, and its loads under `valid`. Null where the order of effects is
-  // concerned.
-  const UOp* Substitute(const UOp* v, const UOp* at, const UOp* valid) {
+  // `v` with `at` for the range, and its loads under `valid`. `unequal`: the comparison by `!=`
+  // that `at` makes false. Null where the order of effects is concerned.
+  const UOp* Substitute(const UOp* v, const UOp* at, const UOp* valid,
+                        const UOp* unequal = nullptr) {
     llvm::SmallDenseMap<const UOp*, const UOp*, 32> map;
     Nodes srcs;
     for (const UOp* u : order_) {
       map[u] = u;
       if (!Depends(u)) continue;
-      if (u == r_) {
-        map[u] = at;
+      if (u == r_ || u == unequal) {
+        map[u] = u == r_ ? at : UniformConst(rc_.ctx, kBool, 0);
         continue;
       }
       if (!IsElementwise(u->op) && u->op != Op::kIndex && u->op != Op::kLoad) {
@@ -280,7 +360,8 @@ const UOp* FoldReduce(const UOp* u, RuleContext& rc) {
 }
 
 bool MayFoldReduce(Op op, const UOp* value) {
-  return op == Op::kAdd && (value->op == Op::kWhere || !value->dtype.is_float());
+  return op == Op::kAdd && (value->op == Op::kWhere || !value->dtype.is_float() ||
+                            !ConditionsOf(value, true).empty());
 }
 
 }  // namespace tg

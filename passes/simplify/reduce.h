@@ -2,9 +2,10 @@
 //
 //   a value that does not depend on the range: n times it, or it itself;
 //   a sum over where(low < r && r < high, v, 0): as many v as there are such r;
-//   a sum over where(r == i, v(r), 0): v(i), where i is a position of the range; its loads are
-//   gated, which makes table[i] of a one-hot row; integer sums: factors and terms that do not
-//   depend on the range leave it.
+//   a sum of terms that are 0 unless r == i: the term at i, where i is a position of the range; its
+//   loads are gated, which makes table[i] of a one-hot row. The comparison may be the condition of
+//   a `where`, a number that is multiplied, and anything between it and the sum that keeps 0;
+//   integer sums: factors and terms that do not depend on the range leave it.
 #ifndef TG_PASSES_SIMPLIFY_REDUCE_H_
 #define TG_PASSES_SIMPLIFY_REDUCE_H_
 

@@ -173,6 +173,39 @@ TEST(Reduce, OneHotRowsAreGathers) {
   EXPECT_FALSE(f.Collapses(f.Reduce(Op::kMax, f.b.Where(hit, row, zero), {f.r})));
 }
 
+TEST(Reduce, OneTermIsFoundBehindWhatKeepsZero) {
+  Fixture f;
+  const UOp* zero = f.b.Const(kF32, 0);
+  const UOp* row = f.Load(f.r);
+  const UOp* id = f.b.Load(f.b.IndexPtr(f.ids, f.n));
+  const UOp* place = f.b.Cast(f.r, kI32);
+  const UOp* ne = f.b.Alu(Op::kCmpNe, {place, id});
+  const auto collapses = [&](const UOp* value) {
+    return f.Collapses(f.Reduce(Op::kAdd, value, {f.r}));
+  };
+  // The other way round; a second condition of another kind; a sum of another type.
+  EXPECT_TRUE(collapses(f.b.Where(ne, zero, row)));
+  EXPECT_TRUE(collapses(f.b.Where(f.b.Lt(row, zero), f.b.Where(ne, zero, row), zero)));
+  EXPECT_TRUE(collapses(f.b.Cast(f.b.Where(ne, zero, row), DType(Scalar::kF64))));
+  // A factor of an integer.
+  const UOp* ints = f.b.Cast(row, kI32);
+  EXPECT_TRUE(collapses(f.b.Mul(f.b.Cast(f.b.Not(ne), kI32), ints)));
+  // Places that are moved: both sides wrap alike.
+  const UOp* moved = f.b.Alu(Op::kCmpNe, {f.b.Add(place, f.b.Const(kI32, -3)), id});
+  EXPECT_TRUE(collapses(f.b.Where(moved, zero, row)));
+  const UOp* back = f.b.Cast(f.b.Sub(f.b.Index(9), f.r), kI32);
+  EXPECT_TRUE(collapses(f.b.Where(f.b.Alu(Op::kCmpNe, {back, id}), zero, row)));
+  // Near misses: an infinite factor makes more of 0; two terms; a comparison of what varies.
+  f.module.flags = {};
+  EXPECT_FALSE(collapses(f.b.Mul(f.b.Cast(f.b.Not(ne), kF32), row)));
+  const UOp* half = f.b.Cast(f.b.Alu(Op::kFloorDiv, {f.r, f.b.Index(2)}), kI32);
+  EXPECT_FALSE(collapses(f.b.Where(f.b.Alu(Op::kCmpNe, {half, id}), zero, row)));
+  EXPECT_FALSE(collapses(f.b.Where(f.b.Alu(Op::kCmpNe, {place, ints}), zero, row)));
+  // With that flag it is no more than 0.
+  f.module.flags = {ModuleFlag::kZeroMul};
+  EXPECT_TRUE(collapses(f.b.Mul(f.b.Cast(f.b.Not(ne), kF32), row)));
+}
+
 TEST(Reduce, FactorsAndTermsOfIntegersLeave) {
   Fixture f;
   const UOp* id = f.b.Load(f.b.IndexPtr(f.ids, f.r));

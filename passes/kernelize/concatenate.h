@@ -1,0 +1,43 @@
+// Concatenations, which graphs spell as sums of padded pieces: where there are many pieces each is
+// written to its slice of a buffer, instead of a sum that looks at every piece for each element.
+#ifndef TG_PASSES_KERNELIZE_CONCATENATE_H_
+#define TG_PASSES_KERNELIZE_CONCATENATE_H_
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "ir/walk.h"
+#include "passes/target.h"
+
+namespace tg {
+
+// Rewrites the prepared graph `body`. Sums whose pieces overlap stay, and sums of so few pieces
+// that looking at each is cheaper than a buffer. What nothing is added to is 0. `fused` (prepare.h)
+// follows. Returns the assigns that write pieces, which nothing reads before all are done.
+NodeSet WriteConcatenations(Module& module, Body& body, ShapeMap& shapes, const Target& target,
+                            NodeSet& fused, UOpSpan order);
+
+// By axis: from where to where.
+using Ranges = std::vector<std::pair<int64_t, int64_t>>;
+
+// Target `target` of an assign as a part of a value's axes: the value, a buffer or a reshape of
+// one, and the part. Nothing where it is another view.
+struct Slice {
+  const UOp* of = nullptr;
+  Ranges ranges;
+};
+std::optional<Slice> SliceOf(const UOp* target);
+
+// Whether parts of one value have no element in common.
+bool AreDisjoint(const Ranges& a, const Ranges& b);
+
+// The part that consists of these, which have no element in common; nothing where their union is no
+// part.
+std::optional<Ranges> UnionOf(const std::vector<Ranges>& parts);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_CONCATENATE_H_

@@ -1,0 +1,138 @@
+#include "passes/kernelize/gathers.h"
+
+#include <vector>
+
+#include "ir/builder.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/kernelize/closed_form.h"
+#include "passes/kernelize/realize.h"
+#include "passes/kernelize/uses.h"
+#include "passes/lower/lower.h"
+
+namespace tg {
+namespace {
+
+// Nodes of an expression that are looked at.
+constexpr size_t kMostNodes = 256;
+
+bool IsComputedInPlace(const UOp* u) {
+  return IsElementwise(u->op) || (IsMovement(u->op) && u->num_srcs == 1);
+}
+
+// What `u` is computed from in place, sources first, and the leaves of that. Empty: too many.
+std::vector<const UOp*> Expression(const UOp* u) {
+  std::vector<const UOp*> order;
+  llvm::SmallPtrSet<const UOp*, 32> seen = {u->src(0)};
+  llvm::SmallVector<std::pair<const UOp*, size_t>, 32> stack = {{u->src(0), 0}};
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (!IsComputedInPlace(node) || next == node->num_srcs) {
+      order.push_back(node);
+      stack.pop_back();
+      continue;
+    }
+    const UOp* s = node->src(next++);
+    if (seen.insert(s).second) stack.push_back({s, 0});
+    if (order.size() + stack.size() > kMostNodes) return {};
+  }
+  return order;
+}
+
+// Whether a place is compared with anything. A quick look, before the sum is lowered.
+bool ComparesPlaces(UOpSpan order) {
+  llvm::SmallPtrSet<const UOp*, 32> places;  // made of iota
+  bool compares = false;
+  for (const UOp* u : order) {
+    const bool is_place =
+        u->op == Op::kIota || (IsComputedInPlace(u) && llvm::any_of(u->srcs(), [&](const UOp* s) {
+                                 return places.contains(s);
+                               }));
+    if (is_place) places.insert(u);
+    compares |= u->op == Op::kCmpNe && is_place;
+  }
+  return compares;
+}
+
+// Whether `u`, whose source has the nodes `order`, needs one of `inner` for each of its terms.
+bool NeedsForEachTerm(const Module& module, Context& ctx, const UOp* u, UOpSpan order,
+                      const NodeSet& inner) {
+  ShapeMap shapes(module, ctx);
+  UseTable uses(module, ctx, shapes);
+  const UseId inside = uses.Inside(uses.Root(u), u);
+  const LoopSet terms = uses.Varies(inside) & ~uses.OuterLoops(u);
+  NodeMap<UseList> node_uses;
+  node_uses[u->src(0)] = {inside};
+  for (const UOp* v : llvm::reverse(order)) {
+    const UseList own = node_uses[v];
+    if (own.size() > kMostNodes) return true;
+    for (UseId use : own) {
+      if (inner.Contains(v) && (uses.Varies(use) & terms) != 0) return true;
+      if (!IsComputedInPlace(v)) continue;
+      const UseId to = IsMovement(v->op) ? uses.Through(use, v) : use;
+      for (const UOp* s : v->srcs()) {
+        if (!llvm::is_contained(node_uses[s], to)) node_uses[s].push_back(to);
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Gathers::Is(const UOp* u) {
+  if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return false;
+  if (asked_.Insert(u) && Find(u)) found_.Insert(u);
+  return found_.Contains(u);
+}
+
+bool Gathers::Find(const UOp* u) {
+  const std::vector<const UOp*> order = Expression(u);
+  if (u->dtype.is_index() || !ComparesPlaces(order)) return false;
+  for (const UOp* v : order) {
+    const Shape& shape = shapes_.Of(v);
+    if (!IsStatic(shape) || NumElements(shape) == 0) return false;
+  }
+  // The sum as a kernel: what is not computed in place is loaded.
+  Kernel kernel;
+  kernel.name = "gather";
+  kernel.stage = Stage::kKernel;
+  Context& ctx = *kernel.body.context;
+  Builder b(ctx);
+  int64_t slot = 0;
+  const auto argument = [&](const UOp* v) {
+    const Shape& shape = shapes_.Of(v);
+    const DType t = DType::Pointer(v->dtype.scalar(), NumElements(shape), AddrSpace::kGlobal);
+    return b.Reshape(b.DefineGlobal(slot++, t), shape);
+  };
+  const UOp* out = argument(u);
+  llvm::SmallDenseMap<const UOp*, const UOp*, 32> map;
+  std::vector<const UOp*> srcs, body;
+  NodeSet inner;  // loads of what other reduces compute
+  for (const UOp* v : order) {
+    const UOp*& to = map[v];
+    if (v->op == Op::kVar || v->op == Op::kBind) {
+      const UOp* var = v->op == Op::kBind ? v->src(0) : v;
+      to = b.Var(ctx_.String(static_cast<StringId>(var->word())));
+    } else if (IsComputedInPlace(v) || v->op == Op::kConst || v->op == Op::kIota) {
+      srcs.clear();
+      for (const UOp* s : v->srcs()) srcs.push_back(map.lookup(s));
+      to = ctx.Rebuild(v, ctx_, srcs);
+    } else {
+      if (v->dtype.is_index()) return false;
+      to = b.Load(argument(v));
+      if (!IsStored(v) && v->op != Op::kContiguous && v->op != Op::kAssign) inner.Insert(to);
+    }
+    body.push_back(to);
+  }
+  const UOp* value = map.lookup(u->src(0));
+  const UOp* sum = ctx.Rebuild(u, ctx_, UOpSpan(&value, 1));
+  const UOp* store = b.Store(out, sum);
+  kernel.body.root = b.Sink(UOpSpan(&store, 1));
+  return !NeedsForEachTerm(module_, ctx, sum, body, inner) &&
+         FoldedReduces(module_, KernelCalls(module_), kernel, AnyGrid()).Contains(sum);
+}
+
+}  // namespace tg

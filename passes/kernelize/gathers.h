@@ -1,0 +1,33 @@
+// Sums of which all terms but one are 0, such as a one-hot row times a table. `lower` makes one
+// load of each (passes/simplify/reduce.h), if what is compared is computed in place: so the planner
+// counts no loop over their terms.
+#ifndef TG_PASSES_KERNELIZE_GATHERS_H_
+#define TG_PASSES_KERNELIZE_GATHERS_H_
+
+#include "ir/module.h"
+#include "ir/shape.h"
+
+namespace tg {
+
+class Gathers {
+ public:
+  // `ctx`: the graph's context.
+  Gathers(const Module& module, const Context& ctx, ShapeMap& shapes)
+      : module_(module), ctx_(ctx), shapes_(shapes) {}
+
+  // Whether reduce_axis `u` needs no loop where all that it is computed from by elementwise and
+  // movement ops is computed in place, and no other reduce has to run for each of its terms.
+  bool Is(const UOp* u);
+
+ private:
+  bool Find(const UOp* u);
+
+  const Module& module_;
+  const Context& ctx_;
+  ShapeMap& shapes_;
+  NodeSet asked_, found_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_GATHERS_H_

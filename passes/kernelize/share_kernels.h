@@ -1,0 +1,18 @@
+// Kernels that differ in nothing but where they begin to read or write along some axes become one,
+// which takes these places as variables: the steps of an unrolled recurrence, pieces of one buffer.
+#ifndef TG_PASSES_KERNELIZE_SHARE_KERNELS_H_
+#define TG_PASSES_KERNELIZE_SHARE_KERNELS_H_
+
+#include <cstddef>
+
+#include "ir/module.h"
+#include "passes/pass.h"
+
+namespace tg {
+
+// Of the module's kernels from number `first` on; the graphs that run them bind the variables.
+void ShareKernels(Module& module, size_t first, PassContext& context);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_SHARE_KERNELS_H_
