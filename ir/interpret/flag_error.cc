@@ -48,6 +48,22 @@ bool HoldsReciprocal(const UOp* u, bool* in_sum) {
   return false;
 }
 
+// The product of the constant factors below 1 among what `u` multiplies: without them the product
+// of the others is this much greater. Factors behind the first few are not looked at.
+double SmallFactors(const UOp* u) {
+  constexpr size_t kMaxFactors = 64;
+  llvm::SmallVector<const UOp*, 16> factors{u};
+  double product = 1;
+  for (size_t i = 0; i < factors.size() && i < kMaxFactors; ++i) {
+    const UOp* f = BelowMovement(factors[i]);
+    if (f->op == Op::kMul) factors.append(f->srcs().begin(), f->srcs().end());
+    if (f->op != Op::kConst || !f->dtype.is_float()) continue;
+    const double c = std::fabs(DoubleFromBits(f->dtype.scalar(), f->word()));
+    if (c < 1) product *= c;
+  }
+  return product;
+}
+
 }  // namespace
 
 FlagError::FlagError(const UOp* u, ModuleFlags flags)
@@ -58,6 +74,7 @@ FlagError::FlagError(const UOp* u, ModuleFlags flags)
   if (!exact_algebra_ && !flags.has(ModuleFlag::kInfRatio)) return;
   if (op_ == Op::kDiv) ratio_[0] = AddsOne(u->src(1));
   if (op_ == Op::kMul) {
+    if (exact_algebra_) small_factors_ = SmallFactors(u);
     ratio_[0] = HoldsReciprocal(u->src(1), &sum_);
     ratio_[1] = HoldsReciprocal(u->src(0), &sum_);
   }
@@ -93,6 +110,10 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
     const bool divides = op_ == Op::kDiv;
     if (divides && !std::isfinite(DoubleFromBits(s, BitsFromDouble(s, 1 / x[1])))) return kInf;
     if (divides) e += std::fabs(x[0]) * tiny;
+    // Factors may be multiplied in another order, which overflows where this one does not.
+    const double without = std::fabs(y) / small_factors_;
+    if (op_ == Op::kMul && !std::isfinite(DoubleFromBits(s, BitsFromDouble(s, without))))
+      return kInf;
     // Every op rounds where another form of the same algebra does not, or does it elsewhere.
     double greatest = std::fabs(y);
     if (op_ == Op::kAdd || op_ == Op::kSub) greatest = std::fabs(x[0]) + std::fabs(x[1]);

@@ -29,6 +29,7 @@ class FlagError {
   Op op_;
   bool exact_algebra_;  // fast-math
   bool zero_mul_, no_nan_;
+  double small_factors_ = 1;  // of a product with fast-math: its constant factors below 1
   // inf-ratio: by source, whether the op may be x/(x + 1), in a product or not, with that source as
   // its x; and whether the other one is then a sum with 1/(x + 1).
   bool ratio_[2] = {false, false};

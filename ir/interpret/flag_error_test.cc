@@ -103,6 +103,12 @@ TEST(FlagError, FastMath) {
   EXPECT_TRUE(IsAllowed(flag, twice, 3e-45, 3e-45));
   EXPECT_FALSE(IsAllowed("", twice, 3e-45, 3e-45));
   EXPECT_FALSE(IsAllowed(flag, twice, 2, 2.001));
+  // (0.5 * x) * z is 0.5 * (x * z), which overflows for less.
+  const std::string product =
+      "  %c = const 0.5 : f32\n  %s = mul %c, %x : f32\n  %r = mul %s, %z : f32\n";
+  EXPECT_TRUE(IsAllowed(flag, product, 2e38f, INFINITY, 3));
+  EXPECT_FALSE(IsAllowed("", product, 2e38f, INFINITY, 3));
+  EXPECT_FALSE(IsAllowed(flag, product, 2e30f, INFINITY, 3));
   // 0/z is 0 times the reciprocal of z, which may be infinite.
   const std::string quotient = "  %r = div %x, %z : f32\n";
   EXPECT_TRUE(IsAllowed(flag, quotient, 0, NAN, 1e-42));

@@ -34,7 +34,7 @@ struct RandomGraphOptions {
   // Most values are integers of 8 and 16 bits, most of these near their limits, where arithmetic
   // wraps; every op takes integers.
   bool narrow = false;
-  bool writes = false;      // only in-place writes through chains of views (write_chains.h)
+  bool writes = false;  // only in-place writes through chains of views (write_chains.h)
   ModuleFlags flags = {ModuleFlag::kNoContract};
   std::span<const RootTemplate> templates;
 };

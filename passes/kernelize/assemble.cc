@@ -108,8 +108,10 @@ class Assembler {
     }
     for (size_t r : order_.stored.Get(u)) {
       const UOp* reader = map_.Get(drafts_[r].nodes[0]);
-      if (std::find(srcs.begin() + 2, srcs.end(), reader) == srcs.end()) srcs.push_back(reader);
+      if (std::find(srcs.begin(), srcs.end(), reader) == srcs.end()) srcs.push_back(reader);
     }
+    // All that it was after is the version that it is of.
+    if (u->op == Op::kAfter && srcs.size() == 1) return srcs[0];
     return b_.context().Rebuild(u, b_.context(), srcs);
   }
 
