@@ -46,11 +46,13 @@ struct BufferDecl {
   std::vector<DeclDim> shape;
   Role role = Role::kTemp;
   std::string device;  // empty: the default device
-  // The contents of a param, or the initial contents of a state: tensor `tensor` of safetensors
-  // file `file` (relative to the module's file), or literal values (bits, one word an element).
-  // Without either, the caller of the module provides a param, and a state starts with zeros.
+  // The contents of a param, or the initial contents of a state, in file `file` (relative to the
+  // module's file): tensor `tensor` of a safetensors file, or packed little-endian elements from
+  // byte `offset` of any file. Or literal values (bits, one word an element). Without either, the
+  // caller of the module provides a param, and a state starts with zeros.
   std::string file;
   std::string tensor;
+  std::optional<int64_t> offset;
   std::optional<std::vector<int64_t>> values;
   Location loc;
 };

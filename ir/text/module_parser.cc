@@ -174,10 +174,18 @@ bool ModuleParser::ParseDeclShape(BufferDecl& decl) {
 bool ModuleParser::ParseBufferValue(BufferDecl& decl) {
   if (cursor_.token().IsWord("file")) {
     cursor_.Next();
-    return cursor_.Expect('(', "after 'file'") && cursor_.String(&decl.file, "the file's name") &&
-           cursor_.Expect(',', "after the file's name") &&
-           cursor_.String(&decl.tensor, "the tensor's name") &&
-           cursor_.Expect(')', "after the tensor's name");
+    if (!cursor_.Expect('(', "after 'file'") || !cursor_.String(&decl.file, "the file's name") ||
+        !cursor_.Expect(',', "after the file's name")) {
+      return false;
+    }
+    if (cursor_.token().kind != TokenKind::kNumber) {
+      return cursor_.String(&decl.tensor, "the tensor's name or the number of its first byte") &&
+             cursor_.Expect(')', "after the tensor's name");
+    }
+    const Location loc = cursor_.Loc();
+    if (!cursor_.Int(&decl.offset.emplace(), "the number of the first byte")) return false;
+    if (*decl.offset < 0) return cursor_.FailAt(loc, "a file has no byte of a negative number");
+    return cursor_.Expect(')', "after the number of the first byte");
   }
   if (!cursor_.Accept('[')) return cursor_.Expected("file(...) or a list of values");
   decl.values.emplace();

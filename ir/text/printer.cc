@@ -49,7 +49,11 @@ void PrintBuffer(std::string& out, const BufferDecl& b) {
     out += " = file(";
     AppendQuoted(out, b.file);
     out += ", ";
-    AppendQuoted(out, b.tensor);
+    if (b.offset) {
+      AppendInt(out, *b.offset);
+    } else {
+      AppendQuoted(out, b.tensor);
+    }
     out += ')';
   } else if (b.values) {
     out += " = [";

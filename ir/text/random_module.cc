@@ -103,7 +103,11 @@ class Generator {
       for (size_t i = Below(5); i > 0; --i) b.values->push_back(Bits(b.dtype.scalar()));
     } else if (Chance(2)) {
       b.file = Pick(kStrings);
-      b.tensor = Pick(kStrings);
+      if (Chance(2)) {
+        b.tensor = Pick(kStrings);
+      } else {
+        b.offset = Size();
+      }
     }
     return b;
   }

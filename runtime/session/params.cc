@@ -29,6 +29,7 @@ absl::StatusOr<std::span<const std::byte>> ParamReader::Read(const BufferDecl& b
 
 absl::StatusOr<std::span<const std::byte>> ParamReader::ReadFile(const BufferDecl& buffer) {
   const std::string path = Sibling(module_.path, buffer.file);
+  if (buffer.offset) return ReadBytes(buffer, path);
   std::unique_ptr<SafetensorsFile>& file = files_[path];
   if (file == nullptr) {
     absl::StatusOr<SafetensorsFile> opened = SafetensorsFile::Open(path);
@@ -47,6 +48,24 @@ absl::StatusOr<std::span<const std::byte>> ParamReader::ReadFile(const BufferDec
                         Cat(path, ", tensor '", buffer.tensor, "': ", std::string(fits.message())));
   }
   return std::span(reinterpret_cast<const std::byte*>(entry->bytes.data()), entry->bytes.size());
+}
+
+absl::StatusOr<std::span<const std::byte>> ParamReader::ReadBytes(const BufferDecl& buffer,
+                                                                  const std::string& path) {
+  auto file = plain_files_.find(path);
+  if (file == plain_files_.end()) {
+    absl::StatusOr<MappedFile> opened = MappedFile::Open(path);
+    if (!opened.ok()) return For(buffer, opened.status());
+    file = plain_files_.emplace(path, *std::move(opened)).first;
+  }
+  TG_ASSIGN_OR_RETURN(const size_t size, BufferBytes(module_, buffer));
+  const std::string_view bytes = file->second.bytes();
+  const auto offset = static_cast<size_t>(*buffer.offset);
+  if (offset > bytes.size() || size > bytes.size() - offset) {
+    return For(buffer, InvalidArgument(path, " has ", bytes.size(), " bytes, but ", size,
+                                       " are read from byte ", offset));
+  }
+  return std::span(reinterpret_cast<const std::byte*>(bytes.data()) + offset, size);
 }
 
 absl::StatusOr<std::span<const std::byte>> ParamReader::ReadValues(const BufferDecl& buffer) {

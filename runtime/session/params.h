@@ -1,4 +1,5 @@
-// Where a module's parameters come from: tensors of safetensors files, or values in its text.
+// Where a module's parameters come from: tensors of safetensors files, bytes of other files, or
+// values in its text.
 #ifndef TG_RUNTIME_SESSION_PARAMS_H_
 #define TG_RUNTIME_SESSION_PARAMS_H_
 
@@ -32,10 +33,13 @@ class ParamReader {
 
  private:
   absl::StatusOr<std::span<const std::byte>> ReadFile(const BufferDecl& buffer);
+  absl::StatusOr<std::span<const std::byte>> ReadBytes(const BufferDecl& buffer,
+                                                       const std::string& path);
   absl::StatusOr<std::span<const std::byte>> ReadValues(const BufferDecl& buffer);
 
   const Module& module_;
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;
+  std::map<std::string, MappedFile> plain_files_;
   std::map<std::string, std::vector<std::byte>> values_;  // by buffer
 };
 
