@@ -1,0 +1,235 @@
+#include "frontend/common/graph_builder.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "ir/value.h"
+
+namespace tg::frontend {
+
+GraphBuilder::GraphBuilder(Module& module, Body& body)
+    : module_(module),
+      ir_(*body.context),
+      shapes_(module, *body.context),
+      known_(module, *body.context, shapes_),
+      known_with_inputs_(module, *body.context, shapes_, &given_) {}
+
+Value GraphBuilder::Fail(std::string why) {
+  if (error_.empty()) error_ = std::move(why);
+  return nullptr;
+}
+
+std::string ShapeText(const Shape& shape) {
+  std::string text = "[";
+  for (const Dim& d : shape) {
+    if (text.size() > 1) text += ", ";
+    text += d.is_symbolic() ? "n" : std::to_string(d.value());
+  }
+  return text + "]";
+}
+
+std::string GraphBuilder::Describe(Value x) { return x->dtype.ToString() + ShapeText(ShapeOf(x)); }
+
+// ---- Leaves
+
+Value GraphBuilder::Full(const Shape& shape, Value scalar) {
+  return scalar ? BroadcastTo(scalar, shape) : nullptr;
+}
+
+Value GraphBuilder::Constant(Scalar type, const Ints& shape, Ints bits) {
+  const Shape dims(shape.begin(), shape.end());
+  if (!bits.empty() &&
+      std::all_of(bits.begin(), bits.end(), [&](int64_t b) { return b == bits[0]; })) {
+    return Full(dims, ir_.ConstBits(type, bits[0]));
+  }
+  if (bits.empty()) return Full(dims, ir_.ConstInt(type, 0));
+  BufferDecl decl;
+  decl.dtype = type;
+  decl.role = Role::kParam;
+  for (const int64_t d : shape) decl.shape.push_back({.size = d});
+  decl.values = std::move(bits);
+  return Declare("const", std::move(decl));
+}
+
+std::string SymbolFrom(std::string_view name) {
+  std::string symbol;
+  for (const char c : name) {
+    const bool fits = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      c == '_' || c == '.' || c == '-';
+    symbol += fits ? c : '_';
+  }
+  if (symbol.empty() || symbol[0] < 'A') symbol = "_" + symbol;
+  return symbol;
+}
+
+Value GraphBuilder::Declare(std::string_view name, BufferDecl decl) {
+  const std::string symbol = SymbolFrom(name);
+  // Different names may give one symbol.
+  decl.name = symbol;
+  int64_t& next = next_suffix_[symbol];
+  while (!symbols_.insert(decl.name).second) decl.name = symbol + "." + std::to_string(++next);
+  const DType type = decl.dtype;
+  module_.buffers.push_back(std::move(decl));
+  return ir_.Buffer(module_.buffers.back().name, type);
+}
+
+Value GraphBuilder::Constant1D(Scalar type, const Ints& numbers) {
+  Ints bits;
+  for (const int64_t n : numbers) bits.push_back(BitsFromInt(type, n));
+  return Constant(type, {static_cast<int64_t>(numbers.size())}, std::move(bits));
+}
+
+namespace {
+// The greatest value of an extent, where it is a sum, product or quotient of the module's
+// variables.
+std::optional<int64_t> Greatest(const Module& module, const Context& ctx, const UOp* u) {
+  switch (u->op) {
+    case Op::kConst:
+      return u->word();
+    case Op::kVar: {
+      const VarDecl* var = module.FindVar(ctx.String(static_cast<StringId>(u->word())));
+      return var ? std::optional(var->max) : std::nullopt;
+    }
+    case Op::kAdd:
+    case Op::kMul:
+    case Op::kFloorDiv: {
+      const auto a = Greatest(module, ctx, u->src(0)), b = Greatest(module, ctx, u->src(1));
+      if (!a || !b) return std::nullopt;
+      if (u->op == Op::kAdd) return *a + *b;
+      // A negative factor would take the least value of the other.
+      if (*a < 0 || *b <= 0) return std::nullopt;
+      if (u->op == Op::kMul) return *a * *b;
+      return u->src(1)->op == Op::kConst ? std::optional(*a / *b) : std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+}  // namespace
+
+Value GraphBuilder::Arange(Scalar type, const Dim& n) {
+  if (!n.is_symbolic()) {
+    if (n.value() <= 0) return Full({Dim(0)}, ir_.ConstInt(type, 0));
+    return Cast(ir_.Iota(n.value()), type);
+  }
+  const std::optional<int64_t> most = Greatest(module_, ir_.context(), n.symbol());
+  if (!most) return Fail("a range whose length has no known bound");
+  return Cast(Slice(ir_.Iota(*most), 0, 0, n), type);
+}
+
+Value GraphBuilder::DimValue(Scalar type, const Dim& d) {
+  return d.is_symbolic() ? Cast(d.symbol(), type) : ConstInt(type, d.value());
+}
+
+Value GraphBuilder::DimVector(Scalar type, const Shape& dims) {
+  if (IsStatic(dims)) {
+    Ints numbers;
+    for (const Dim& d : dims) numbers.push_back(d.value());
+    return Constant1D(type, numbers);
+  }
+  std::vector<Value> parts;
+  for (const Dim& d : dims) parts.push_back(DimValue(type, d));
+  return Stack(parts, 0);
+}
+
+// ---- Elementwise
+
+Value GraphBuilder::Unary(Op op, Value x) {
+  if (!x) return nullptr;
+  if (x->dtype.is_bool() || (GetOpInfo(op).type_rule != TypeRule::kAll)) {
+    return Fail(absl::StrCat(std::string(Mnemonic(op)), " of ", Describe(x)));
+  }
+  return ir_.Alu(op, {x});
+}
+
+Value GraphBuilder::Binary(Op op, Value a, Value b) {
+  if (!a || !b) return nullptr;
+  if (a->dtype != b->dtype) {
+    return Fail(absl::StrCat("operands of different types, ", Describe(a), " and ", Describe(b)));
+  }
+  if (Rank(a) > 0 && Rank(b) > 0) {
+    const Value both[] = {a, b};
+    const std::optional<Shape> shape = BroadcastShapes(both);
+    if (!shape) return nullptr;
+    a = BroadcastTo(a, *shape);
+    b = BroadcastTo(b, *shape);
+    if (!a || !b) return nullptr;
+  }
+  return ir_.Alu(op, {a, b});
+}
+
+Value GraphBuilder::Div(Value a, Value b) {
+  if (!a) return nullptr;
+  return Binary(a->dtype.is_float() ? Op::kDiv : Op::kCDiv, a, b);
+}
+
+Value GraphBuilder::Not(Value x) {
+  if (!x) return nullptr;
+  if (x->dtype.is_bool()) return ir_.Not(x);
+  return Binary(Op::kXor, x, ConstInt(x->dtype.scalar(), -1));
+}
+
+Value GraphBuilder::Le(Value a, Value b) {
+  if (!a || !b) return nullptr;
+  // a < b or a == b, which is false where one is NaN; of integers not b < a.
+  if (!a->dtype.is_float()) return Not(Lt(b, a));
+  return Or(Lt(a, b), Eq(a, b));
+}
+
+Value GraphBuilder::Where(Value condition, Value a, Value b) {
+  if (!condition || !a || !b) return nullptr;
+  if (!condition->dtype.is_bool()) return Fail("a condition that is " + Describe(condition));
+  if (a->dtype != b->dtype) {
+    return Fail(absl::StrCat("operands of different types, ", Describe(a), " and ", Describe(b)));
+  }
+  Value all[] = {condition, a, b};
+  const std::optional<Shape> shape = BroadcastShapes(all);
+  if (!shape) return nullptr;
+  for (Value& v : all) {
+    if (Rank(v) > 0) v = BroadcastTo(v, *shape);
+    if (!v) return nullptr;
+  }
+  return ir_.Where(all[0], all[1], all[2]);
+}
+
+Value GraphBuilder::Cast(Value x, Scalar type) { return x ? ir_.Cast(x, type) : nullptr; }
+
+Value GraphBuilder::Bitcast(Value x, Scalar type) {
+  if (!x) return nullptr;
+  if (BitWidth(x->dtype.scalar()) != BitWidth(type)) {
+    return Fail("the bits of " + Describe(x) + " as another size");
+  }
+  return ir_.Bitcast(x, type);
+}
+
+std::pair<Value, Value> GraphBuilder::Promote(Value a, Value b) {
+  if (!a || !b || a->dtype == b->dtype) return {a, b};
+  // The table of scalars is in order of promotion; unsigned and signed of one size take the next.
+  Scalar to = std::max(a->dtype.scalar(), b->dtype.scalar());
+  const Scalar other = std::min(a->dtype.scalar(), b->dtype.scalar());
+  if (IsUnsigned(to) && IsSigned(other) && BitWidth(to) < 64) {
+    to = static_cast<Scalar>(static_cast<int>(to) + 1);
+  }
+  return {Cast(a, to), Cast(b, to)};
+}
+
+Value GraphBuilder::Widen(Value x) {
+  if (!x) return nullptr;
+  return x->dtype.is_float() && BitWidth(x->dtype.scalar()) < 32 ? Cast(x, Scalar::kF32) : x;
+}
+
+Dim GraphBuilder::FloorDivDim(const Dim& a, int64_t b) {
+  if (b == 1) return a;
+  if (!a.is_symbolic()) {
+    return a.value() / b - (a.value() % b != 0 && (a.value() < 0) != (b < 0) ? 1 : 0);
+  }
+  return ir_.Alu(Op::kFloorDiv, {a.symbol(), ir_.Index(b)});
+}
+
+Dim GraphBuilder::NumElements(const Shape& shape) {
+  Dim n = 1;
+  for (const Dim& d : shape) n = MulDim(n, d);
+  return n;
+}
+
+}  // namespace tg::frontend

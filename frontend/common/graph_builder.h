@@ -1,0 +1,262 @@
+// GraphBuilder: numpy-like operations over the IR, for importers.
+//
+// Each operation has its shape rule here and nowhere else. Operands broadcast by numpy's rule;
+// extents may be symbolic. Elementwise operations want operands of one type (Promote makes them
+// so).
+//
+// Errors are sticky: an operation on operands that do not fit returns null and records why; one
+// with a null operand returns null. Whoever builds asks ok() at the points where a message can name
+// the place, so that code between them reads like algebra.
+#ifndef TG_FRONTEND_COMMON_GRAPH_BUILDER_H_
+#define TG_FRONTEND_COMMON_GRAPH_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/common/known.h"
+#include "ir/builder.h"
+#include "ir/dim.h"
+#include "ir/module.h"
+#include "ir/shape.h"
+
+namespace tg::frontend {
+
+using Value = const UOp*;  // null: there was an error
+using Ints = std::vector<int64_t>;
+
+// How Pad fills.
+enum class PadMode { kConstant, kReflect, kEdge, kWrap };
+
+class GraphBuilder {
+ public:
+  // Adds nodes to `body` and constants to `module`; both outlive the builder.
+  GraphBuilder(Module& module, Body& body);
+
+  bool ok() const { return error_.empty(); }
+  const std::string& error() const { return error_; }
+  void ClearError() { error_.clear(); }
+  // Records the first error; returns null.
+  Value Fail(std::string why);
+
+  Module& module() { return module_; }
+  Builder& ir() { return ir_; }
+  const Shape& ShapeOf(Value x) { return shapes_.Of(x); }
+  size_t Rank(Value x) { return ShapeOf(x).size(); }
+  const Dim& Extent(Value x, int64_t axis) { return ShapeOf(x)[static_cast<size_t>(axis)]; }
+  // "f32[2, n]".
+  std::string Describe(Value x);
+
+  // ---- Leaves
+  Value Const(Scalar type, double v) { return ir_.Const(type, v); }
+  Value ConstInt(Scalar type, int64_t v) { return ir_.ConstInt(type, v); }
+  // A scalar of x's type.
+  Value Like(Value x, double v) { return x ? ir_.Const(x->dtype, v) : nullptr; }
+  // Every element is this scalar.
+  Value Full(const Shape& shape, Value scalar);
+  // A constant of these elements (bits in the format of ir/value.h, row-major). One whose elements
+  // are equal becomes a scalar that is expanded, others a param with its values in the text.
+  Value Constant(Scalar type, const Ints& shape, Ints bits);
+  // A buffer of the module that is declared like this, under a symbol made of `name`.
+  Value Declare(std::string_view name, BufferDecl decl);
+  Value Constant1D(Scalar type, const Ints& numbers);
+  // 0, 1, ..., n-1 in this type, of shape [n].
+  Value Arange(Scalar type, const Dim& n);
+  // An extent as a scalar of this type; several as a vector.
+  Value DimValue(Scalar type, const Dim& d);
+  Value DimVector(Scalar type, const Shape& dims);
+
+  // ---- Elementwise
+  Value Unary(Op op, Value x);
+  Value Binary(Op op, Value a, Value b);
+  Value Where(Value condition, Value a, Value b);
+  Value Cast(Value x, Scalar type);
+  Value Bitcast(Value x, Scalar type);
+  // Both in the wider type of the two, as numpy promotes (but no integer becomes a float beyond
+  // it).
+  std::pair<Value, Value> Promote(Value a, Value b);
+
+  Value Add(Value a, Value b) { return Binary(Op::kAdd, a, b); }
+  Value Sub(Value a, Value b) { return Binary(Op::kSub, a, b); }
+  Value Mul(Value a, Value b) { return Binary(Op::kMul, a, b); }
+  Value Div(Value a, Value b);  // floats: quotient; integers: truncates
+  Value Max(Value a, Value b) { return Binary(Op::kMax, a, b); }
+  Value Min(Value a, Value b) { return Binary(Op::kMin, a, b); }
+  Value And(Value a, Value b) { return Binary(Op::kAnd, a, b); }
+  Value Or(Value a, Value b) { return Binary(Op::kOr, a, b); }
+  Value Xor(Value a, Value b) { return Binary(Op::kXor, a, b); }
+  Value Lt(Value a, Value b) { return Binary(Op::kCmpLt, a, b); }
+  Value Gt(Value a, Value b) { return Binary(Op::kCmpLt, b, a); }
+  Value Le(Value a, Value b);  // false on NaN
+  Value Ge(Value a, Value b) { return Le(b, a); }
+  Value Ne(Value a, Value b) { return Binary(Op::kCmpNe, a, b); }
+  Value Eq(Value a, Value b) { return Not(Ne(a, b)); }
+  Value Not(Value x);
+  Value Neg(Value x) { return Unary(Op::kNeg, x); }
+  Value Recip(Value x) { return Unary(Op::kRecip, x); }
+  Value Sqrt(Value x) { return Unary(Op::kSqrt, x); }
+  Value Trunc(Value x) { return Unary(Op::kTrunc, x); }
+
+  // elementwise.cc. Functions of floats; those of f16 and bf16 compute in f32.
+  Value Abs(Value x);
+  Value Sign(Value x);
+  Value Floor(Value x);
+  Value Ceil(Value x);
+  Value Round(Value x);  // to even
+  Value Exp(Value x);
+  Value Log(Value x);
+  Value Log1p(Value x);
+  Value Expm1(Value x);
+  Value Sin(Value x);
+  Value Cos(Value x);
+  Value Tan(Value x);
+  Value Asin(Value x);
+  Value Acos(Value x);
+  Value Atan(Value x);
+  Value Sinh(Value x);
+  Value Cosh(Value x);
+  Value Tanh(Value x);
+  Value Asinh(Value x);
+  Value Acosh(Value x);
+  Value Atanh(Value x);
+  Value Erf(Value x);
+  Value Sigmoid(Value x);
+  Value Softplus(Value x);
+  Value Relu(Value x) { return Max(x, Like(x, 0)); }
+  Value Gelu(Value x);      // by erf
+  Value GeluTanh(Value x);  // by tanh
+  Value Pow(Value a, Value b);
+  Value IsNan(Value x) { return Ne(x, x); }
+  Value IsInf(Value x, bool positive = true, bool negative = true);
+  Value Clip(Value x, Value low, Value high);  // null bounds are none
+
+  // x, stored in a buffer: its uses read it instead of computing it again.
+  Value Stored(Value x) { return x ? ir_.Alu(Op::kContiguous, {x}) : nullptr; }
+
+  // ---- Movement. Negative axes count from the end.
+  std::optional<int64_t> Axis(int64_t axis, size_t rank);  // none and an error outside of the rank
+  Value Reshape(Value x, const Shape& shape);
+  // To this shape by numpy's rule: axes are prepended, those of extent 1 repeat.
+  Value BroadcastTo(Value x, const Shape& shape);
+  // The common shape by numpy's rule.
+  std::optional<Shape> BroadcastShapes(std::span<const Value> values);
+  Value Permute(Value x, const Ints& order);
+  Value SwapAxes(Value x, int64_t a, int64_t b);
+  Value Unsqueeze(Value x, int64_t axis);
+  Value Squeeze(Value x, int64_t axis);
+  // Joins axes [first, last) into one.
+  Value Flatten(Value x, int64_t first, int64_t last);
+  Value Flip(Value x, const Ints& axes);
+  // Elements start, start + step, ... before `stop` of an axis; 0 <= start, stop <= extent; step
+  // >= 1.
+  Value Slice(Value x, int64_t axis, const Dim& start, const Dim& stop, int64_t step = 1);
+  // (before, after) of each axis; negative numbers crop.
+  Value Pad(Value x, const std::vector<std::pair<Dim, Dim>>& widths, Value fill = nullptr,
+            PadMode mode = PadMode::kConstant);
+  Value Concat(std::span<const Value> values, int64_t axis);
+  // Along a new axis.
+  Value Stack(std::span<const Value> values, int64_t axis);
+  Value Tile(Value x, const Ints& repeats);
+  // Each element of an axis `times` times in a row.
+  Value RepeatInterleave(Value x, int64_t axis, int64_t times);
+
+  // ---- Reductions (reduce.cc). Sums of f16 and bf16 are taken in f32.
+  Value Reduce(Op op, Value x, const Ints& axes, bool keep = false);
+  Value Sum(Value x, const Ints& axes, bool keep = false) {
+    return Reduce(Op::kAdd, x, axes, keep);
+  }
+  Value Mean(Value x, const Ints& axes, bool keep = false);
+  Value Softmax(Value x, int64_t axis);
+  Value LogSoftmax(Value x, int64_t axis);
+  Value LogSumExp(Value x, const Ints& axes, bool keep = false);
+  // (x - mean) / sqrt(variance + epsilon) over the axes.
+  Value Normalize(Value x, const Ints& axes, double epsilon);
+  // Number of the first (or last) greatest element of an axis, in i64.
+  Value ArgMax(Value x, int64_t axis, bool keep, bool last = false);
+  // Element i: the elements up to i combined (exclusive: before i; reverse: from i on).
+  Value Cumulative(Op op, Value x, int64_t axis, bool exclusive, bool reverse);
+  Value CumulativeSum(Value x, int64_t axis, bool exclusive, bool reverse) {
+    return Cumulative(Op::kAdd, x, axis, exclusive, reverse);
+  }
+  // Sorted along an axis, with each element's number (i64) before; equal ones keep their order.
+  std::pair<Value, Value> Sort(Value x, int64_t axis, bool descending);
+
+  // ---- Contractions (contraction.cc). Products of f16 and bf16 are summed in f32.
+  Value MatMul(Value a, Value b);
+  Value Einsum(std::string_view equation, std::span<const Value> operands);
+
+  // ---- Windows (window.cc). x: [batch, channels, spatial...].
+  struct Window {
+    Ints kernel, strides, dilations;
+    Ints pads_begin, pads_end;
+  };
+  // The windows of the last axes: [..., out..., kernel...]. `fill` pads.
+  Value Windows(Value x, const Window& window, Value fill);
+  // The transpose of Windows: [..., out..., kernel...] summed at their places in [..., extents...].
+  Value FoldWindows(Value windows, const Window& window, const Shape& extents);
+  // weight: [out channels, channels / groups, kernel...]; bias: [out channels] or null.
+  Value Conv(Value x, Value weight, Value bias, const Window& window, int64_t groups);
+  // weight: [channels, out channels / groups, kernel...].
+  Value ConvTranspose(Value x, Value weight, Value bias, const Window& window,
+                      const Ints& output_padding, int64_t groups);
+
+  // ---- Elements by number (gather.cc). Indices are integers, negative ones count from the end.
+  Value Gather(Value x, Value indices, int64_t axis);
+  // out[i][j] = x[indices[i][j]][j] for axis 0; shapes as ONNX's GatherElements.
+  Value GatherElements(Value x, Value indices, int64_t axis);
+  Value GatherNd(Value x, Value indices, int64_t batch_dims);
+  // x with updates at these places, combined by `reduce`; kNoop: replaced, by one update a place.
+  Value ScatterElements(Value x, Value indices, Value updates, int64_t axis, Op reduce);
+  Value ScatterNd(Value x, Value indices, Value updates, Op reduce);
+  Value OneHot(Value indices, const Dim& depth, int64_t axis, Value off, Value on);
+
+  // ---- What is known before a run (known.cc): the elements of a small tensor that follow from
+  // constants and, of integers, from extents. None where they depend on an input, or are more than
+  // a few thousand. `with_inputs`: what was told by GiveInput counts too, so that what is built
+  // holds for this input alone; for what cannot be built otherwise.
+  std::optional<std::vector<Dim>> KnownDims(Value x, bool with_inputs = false);
+  std::optional<Ints> KnownInts(Value x, bool with_inputs = false);
+  std::optional<std::vector<double>> KnownNumbers(Value x, bool with_inputs = false);
+  // As bits.
+  std::optional<Ints> KnownBits(Value x, bool with_inputs = false);
+  // The contents that input `name` will have, as bits.
+  void GiveInput(std::string_view name, Ints bits) { given_[std::string(name)] = std::move(bits); }
+
+  // Arithmetic of extents.
+  Dim AddDim(const Dim& a, const Dim& b) { return AddDims(ir_.context(), a, b); }
+  Dim SubDim(const Dim& a, const Dim& b) { return SubDims(ir_.context(), a, b); }
+  Dim MulDim(const Dim& a, const Dim& b) { return MulDims(ir_.context(), a, b); }
+  Dim FloorDivDim(const Dim& a, int64_t b);
+  Dim NumElements(const Shape& shape);
+
+ private:
+  const std::vector<KnownElement>* Known(Value x, bool with_inputs);
+  // f32 for what has fewer bits and is a float.
+  Value Widen(Value x);
+  Value PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>& pads, PadMode mode);
+
+  Module& module_;
+  Builder ir_;
+  ShapeMap shapes_;
+  KnownValues::Given given_;
+  KnownValues known_, known_with_inputs_;
+  std::string error_;
+  std::set<std::string> symbols_;  // of the buffers declared here
+  std::map<std::string, int64_t> next_suffix_;
+};
+
+// `name` with what a symbol of the text cannot hold replaced by underscores.
+std::string SymbolFrom(std::string_view name);
+
+// "[2, n]".
+std::string ShapeText(const Shape& shape);
+
+}  // namespace tg::frontend
+
+#endif  // TG_FRONTEND_COMMON_GRAPH_BUILDER_H_

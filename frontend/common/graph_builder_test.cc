@@ -1,0 +1,262 @@
+#include "frontend/common/graph_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "frontend/common/graph_builder_testing.h"
+#include "gtest/gtest.h"
+
+namespace tg::frontend {
+namespace {
+
+TEST_F(GraphBuilderTest, Broadcasts) {
+  const Array a = Random({2, 1, 3}), b = Random({4, 1});
+  ExpectElements(g_->Add(Input(a), Input(b)), {2, 4, 3}, [&](const Ints& at) {
+    return At(a, {at[0], 0, at[2]}) + At(b, {at[1], 0});
+  });
+}
+
+TEST_F(GraphBuilderTest, RefusesShapesThatDoNotBroadcast) {
+  EXPECT_EQ(g_->Add(Input(Random({2, 3})), Input(Random({4}))), nullptr);
+  EXPECT_EQ(g_->error(), "shapes that do not broadcast: [2, 3] [4]");
+}
+
+TEST_F(GraphBuilderTest, MultipliesMatrices) {
+  const Array a = Random({2, 1, 3, 5}), b = Random({4, 5, 2});
+  ExpectElements(g_->MatMul(Input(a), Input(b)), {2, 4, 3, 2}, [&](const Ints& at) {
+    double sum = 0;
+    for (int64_t k = 0; k < 5; ++k) sum += At(a, {at[0], 0, at[2], k}) * At(b, {at[1], k, at[3]});
+    return sum;
+  });
+}
+
+TEST_F(GraphBuilderTest, EinsumTakesDiagonalsAndEllipses) {
+  const Array a = Random({2, 3, 3}), b = Random({2, 4});
+  ExpectElements(g_->Einsum("...ii,...j->j...", std::vector{Input(a), Input(b)}), {4, 2},
+                 [&](const Ints& at) {
+                   double sum = 0;
+                   for (int64_t i = 0; i < 3; ++i) {
+                     sum += At(a, {at[1], i, i}) * At(b, {at[1], at[0]});
+                   }
+                   return sum;
+                 });
+}
+
+// Convolutions with random windows against the sum that defines them.
+TEST_F(GraphBuilderTest, Convolves) {
+  for (int round = 0; round < 20; ++round) {
+    const auto pick = [&](int64_t low, int64_t high) {
+      return std::uniform_int_distribution<int64_t>(low, high)(rng_);
+    };
+    const int64_t groups = pick(1, 2);
+    GraphBuilder::Window w;
+    Ints in, out;
+    for (int i = 0; i < 2; ++i) {
+      w.kernel.push_back(pick(1, 3));
+      w.strides.push_back(pick(1, 3));
+      w.dilations.push_back(pick(1, 2));
+      w.pads_begin.push_back(pick(0, 2));
+      w.pads_end.push_back(pick(0, 2));
+      in.push_back(pick(5, 8));
+      const int64_t reach = w.dilations.back() * (w.kernel.back() - 1) + 1;
+      out.push_back(
+          (in.back() + w.pads_begin.back() + w.pads_end.back() - reach) / w.strides.back() + 1);
+    }
+    const Array x = Random({2, 2 * groups, in[0], in[1]});
+    const Array k = Random({3 * groups, 2, w.kernel[0], w.kernel[1]});
+    const Array bias = Random({3 * groups});
+    ExpectElements(
+        g_->Conv(Input(x), Input(k), Input(bias), w, groups), {2, 3 * groups, out[0], out[1]},
+        [&](const Ints& at) {
+          double sum = At(bias, {at[1]});
+          ForEach({2, w.kernel[0], w.kernel[1]}, [&](const Ints& t) {
+            const int64_t i = at[2] * w.strides[0] + t[1] * w.dilations[0] - w.pads_begin[0];
+            const int64_t j = at[3] * w.strides[1] + t[2] * w.dilations[1] - w.pads_begin[1];
+            if (i < 0 || i >= in[0] || j < 0 || j >= in[1]) return;
+            sum += At(x, {at[0], at[1] / 3 * 2 + t[0], i, j}) * At(k, {at[1], t[0], t[1], t[2]});
+          });
+          return sum;
+        });
+  }
+}
+
+TEST_F(GraphBuilderTest, SpreadsByATransposedConvolution) {
+  const Array x = Random({1, 2, 4}), k = Random({2, 3, 3});
+  GraphBuilder::Window w{{3}, {2}, {1}, {1}, {0}};
+  // out = (4 - 1) * 2 + 3 - 1 + output padding 1.
+  ExpectElements(g_->ConvTranspose(Input(x), Input(k), nullptr, w, {1}, 1), {1, 3, 9},
+                 [&](const Ints& at) {
+                   double sum = 0;
+                   ForEach({2, 4, 3}, [&](const Ints& t) {
+                     if (t[1] * 2 + t[2] - 1 == at[2]) {
+                       sum += At(x, {0, t[0], t[1]}) * At(k, {t[0], at[1], t[2]});
+                     }
+                   });
+                   return sum;
+                 });
+}
+
+// Windows of windows' numbers, each summed at its places.
+TEST_F(GraphBuilderTest, FoldsWindowsToTheirPlaces) {
+  for (int round = 0; round < 20; ++round) {
+    const auto pick = [&](int64_t low, int64_t high) {
+      return std::uniform_int_distribution<int64_t>(low, high)(rng_);
+    };
+    GraphBuilder::Window w;
+    Ints image, shape{2};
+    for (int i = 0; i < 2; ++i) {
+      w.kernel.push_back(pick(1, 3));
+      w.strides.push_back(pick(1, 4));
+      w.dilations.push_back(pick(1, 2));
+      w.pads_begin.push_back(pick(0, 2));
+      w.pads_end.push_back(pick(0, 2));
+      image.push_back(pick(5, 8));
+      const int64_t reach = w.dilations.back() * (w.kernel.back() - 1) + 1;
+      const int64_t free = image.back() + w.pads_begin.back() + w.pads_end.back() - reach;
+      shape.push_back(free / w.strides.back() + 1);
+    }
+    shape.insert(shape.end(), w.kernel.begin(), w.kernel.end());
+    const Array x = Random(shape);
+    ExpectElements(g_->FoldWindows(Input(x), w, {Dim(image[0]), Dim(image[1])}),
+                   {2, image[0], image[1]}, [&](const Ints& at) {
+                     double sum = 0;
+                     ForEach({shape[1], shape[2], shape[3], shape[4]}, [&](const Ints& t) {
+                       for (size_t i = 0; i < 2; ++i) {
+                         const int64_t place =
+                             t[i] * w.strides[i] + t[2 + i] * w.dilations[i] - w.pads_begin[i];
+                         if (place != at[1 + i]) return;
+                       }
+                       sum += At(x, {at[0], t[0], t[1], t[2], t[3]});
+                     });
+                     return sum;
+                   });
+  }
+}
+
+TEST_F(GraphBuilderTest, FlipsAxesThatCountFromTheEnd) {
+  const Array x = Random({2, 3, 4});
+  ExpectElements(g_->Flip(Input(x), {-1, 0}), {2, 3, 4}, [&](const Ints& at) {
+    return At(x, {1 - at[0], at[1], 3 - at[2]});
+  });
+  EXPECT_EQ(g_->Flip(Input(x), {3}), nullptr);
+}
+
+TEST_F(GraphBuilderTest, PadsByReflectionEdgeAndWrap) {
+  const Array x = Random({3});
+  const auto reflected = [](int64_t i) {
+    i = ((i % 4) + 4) % 4;
+    return i < 3 ? i : 4 - i;
+  };
+  const auto padded = [&](PadMode mode) { return g_->Pad(Input(x), {{5, 4}}, nullptr, mode); };
+  ExpectElements(padded(PadMode::kReflect), {12},
+                 [&](const Ints& at) { return At(x, {reflected(at[0] - 5)}); });
+  ExpectElements(padded(PadMode::kEdge), {12},
+                 [&](const Ints& at) { return At(x, {std::clamp<int64_t>(at[0] - 5, 0, 2)}); });
+  ExpectElements(padded(PadMode::kWrap), {12},
+                 [&](const Ints& at) { return At(x, {(at[0] + 1) % 3}); });
+}
+
+TEST_F(GraphBuilderTest, SlicesWithSteps) {
+  for (int64_t n = 1; n < 8; ++n) {
+    for (int64_t step = 1; step < 4; ++step) {
+      const Array x = Random({n});
+      for (int64_t start = 0; start < n; ++start) {
+        ExpectElements(g_->Slice(Input(x), 0, start, n, step), {(n - start + step - 1) / step},
+                       [&](const Ints& at) { return At(x, {start + at[0] * step}); });
+      }
+    }
+  }
+}
+
+TEST_F(GraphBuilderTest, GathersAndScatters) {
+  const Array x = Random({3, 4}), rows{{2, 2}, {2, -3, 0, 1}};
+  ExpectElements(g_->Gather(Input(x), Input(rows, Scalar::kI64), 0), {2, 2, 4},
+                 [&](const Ints& at) {
+                   const auto i = static_cast<int64_t>(At(rows, {at[0], at[1]}));
+                   return At(x, {i < 0 ? i + 3 : i, at[2]});
+                 });
+  const Array places{{2, 4}, {0, 1, 2, 0, 2, 0, 1, 1}}, updates = Random({2, 4});
+  ExpectElements(
+      g_->ScatterElements(Input(x), Input(places, Scalar::kI64), Input(updates), 0, Op::kAdd),
+      {3, 4}, [&](const Ints& at) {
+        double sum = At(x, at);
+        for (int64_t i = 0; i < 2; ++i) {
+          if (At(places, {i, at[1]}) == static_cast<double>(at[0])) sum += At(updates, {i, at[1]});
+        }
+        return sum;
+      });
+}
+
+TEST_F(GraphBuilderTest, SortsStably) {
+  const Array x{{6}, {3, 1, 3, 2, 1, 0}};
+  const auto [sorted, numbers] = g_->Sort(Input(x), 0, true);
+  const std::vector<double> values{3, 3, 2, 1, 1, 0}, from{0, 2, 3, 1, 4, 5};
+  ExpectElements(sorted, {6}, [&](const Ints& at) { return values[static_cast<size_t>(at[0])]; });
+  ExpectElements(numbers, {6}, [&](const Ints& at) { return from[static_cast<size_t>(at[0])]; });
+}
+
+TEST_F(GraphBuilderTest, FunctionsAgreeWithTheLibrary) {
+  struct Case {
+    Value (GraphBuilder::*f)(Value);
+    double (*reference)(double);
+    double low, high;
+  };
+  const Case cases[] = {
+      {&GraphBuilder::Exp, std::exp, -5, 5},     {&GraphBuilder::Log, std::log, 0.01, 9},
+      {&GraphBuilder::Sin, std::sin, -4, 4},     {&GraphBuilder::Cos, std::cos, -4, 4},
+      {&GraphBuilder::Tan, std::tan, -1.4, 1.4}, {&GraphBuilder::Asin, std::asin, -1, 1},
+      {&GraphBuilder::Acos, std::acos, -1, 1},   {&GraphBuilder::Atan, std::atan, -30, 30},
+      {&GraphBuilder::Sinh, std::sinh, -5, 5},   {&GraphBuilder::Cosh, std::cosh, -5, 5},
+      {&GraphBuilder::Tanh, std::tanh, -9, 9},   {&GraphBuilder::Asinh, std::asinh, -9, 9},
+      {&GraphBuilder::Acosh, std::acosh, 1, 9},  {&GraphBuilder::Atanh, std::atanh, -0.99, 0.99},
+      {&GraphBuilder::Erf, std::erf, -5, 5},     {&GraphBuilder::Log1p, std::log1p, -0.9, 9},
+      {&GraphBuilder::Expm1, std::expm1, -5, 5}, {&GraphBuilder::Floor, std::floor, -5, 5},
+      {&GraphBuilder::Ceil, std::ceil, -5, 5},   {&GraphBuilder::Round, std::nearbyint, -5, 5},
+      {&GraphBuilder::Abs, std::fabs, -5, 5},
+  };
+  for (const Case& c : cases) {
+    Array x = Random({200}, c.low, c.high);
+    // Halves decide how Round breaks ties.
+    for (size_t i = 0; i < 20; ++i) {
+      const double half = -5 + static_cast<double>(i) / 2;
+      if (half >= c.low && half <= c.high) x.data[i] = half;
+    }
+    for (double& v : x.data) v = static_cast<float>(v);
+    const Array actual = Evaluate((g_.get()->*c.f)(Input(x, Scalar::kF32)));
+    for (size_t i = 0; i < x.data.size(); ++i) {
+      const double expected = c.reference(x.data[i]);
+      EXPECT_NEAR(actual.data[i], expected, 2e-6 * std::max(1.0, std::abs(expected)))
+          << "function " << &c - cases << " of " << x.data[i];
+    }
+  }
+}
+
+TEST_F(GraphBuilderTest, KnowsShapesBeforeARun) {
+  module_.vars.push_back({.name = "n", .min = 1, .max = 8});
+  BufferDecl decl;
+  decl.dtype = Scalar::kF32;
+  decl.role = Role::kInput;
+  decl.shape = {{.var = "n"}, {.size = 6}};
+  const Value x = g_->Declare("x", decl);
+  // [2 * n, 3]: what an exporter's reshape computes from a shape.
+  const Value shape = g_->DimVector(Scalar::kI64, g_->ShapeOf(x));
+  const Value two = g_->Constant1D(Scalar::kI64, {2, 1});
+  const Value half = g_->Constant1D(Scalar::kI64, {1, 2});
+  const auto dims = g_->KnownDims(g_->Div(g_->Mul(shape, two), half));
+  ASSERT_TRUE(dims.has_value());
+  ASSERT_EQ(dims->size(), 2u);
+  EXPECT_TRUE((*dims)[0].is_symbolic());
+  EXPECT_TRUE((*dims)[1].Is(3));
+  // What an input decides is not known, unless the input is given.
+  BufferDecl other = decl;
+  other.dtype = Scalar::kI64;
+  other.shape = {{.size = 2}};
+  const Value y = g_->Declare("y", other);
+  EXPECT_FALSE(g_->KnownInts(y).has_value());
+  g_->GiveInput("y", {4, 5});
+  EXPECT_FALSE(g_->KnownInts(y).has_value());
+}
+
+}  // namespace
+}  // namespace tg::frontend

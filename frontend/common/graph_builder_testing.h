@@ -1,0 +1,117 @@
+// A module that is built and then interpreted, and arrays of expected numbers.
+#ifndef TG_FRONTEND_COMMON_GRAPH_BUILDER_TESTING_H_
+#define TG_FRONTEND_COMMON_GRAPH_BUILDER_TESTING_H_
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "frontend/common/graph_builder.h"
+#include "gtest/gtest.h"
+#include "ir/interpret/graph.h"
+#include "ir/interpret/host_buffer.h"
+#include "ir/value.h"
+#include "ir/verify/verifier.h"
+
+namespace tg::frontend {
+
+struct Array {
+  Ints shape;
+  std::vector<double> data;
+};
+
+inline int64_t Count(const Ints& shape) {
+  int64_t n = 1;
+  for (const int64_t d : shape) n *= d;
+  return n;
+}
+
+// Calls f(coordinates) for every element, row-major.
+inline void ForEach(const Ints& shape, const std::function<void(const Ints&)>& f) {
+  Ints at(shape.size(), 0);
+  for (int64_t i = 0; i < Count(shape); ++i) {
+    f(at);
+    for (size_t k = shape.size(); k-- > 0;) {
+      if (++at[k] < shape[k]) break;
+      at[k] = 0;
+    }
+  }
+}
+
+inline double At(const Array& a, const Ints& at) {
+  int64_t flat = 0;
+  for (size_t k = 0; k < at.size(); ++k) flat = flat * a.shape[k] + at[k];
+  return a.data[static_cast<size_t>(flat)];
+}
+
+class GraphBuilderTest : public testing::Test {
+ protected:
+  GraphBuilderTest() : graph_(*module_.graphs.emplace_back(std::make_unique<Graph>())) {
+    module_.name = "test";
+    graph_.name = "main";
+    g_ = std::make_unique<GraphBuilder>(module_, graph_.body);
+  }
+
+  Array Random(Ints shape, double low = -1, double high = 1) {
+    std::uniform_real_distribution<double> d(low, high);
+    Array a{shape, {}};
+    for (int64_t i = 0; i < Count(shape); ++i) a.data.push_back(d(rng_));
+    return a;
+  }
+
+  Value Input(const Array& a, Scalar type = Scalar::kF64) {
+    BufferDecl decl;
+    decl.dtype = type;
+    decl.role = Role::kInput;
+    for (const int64_t d : a.shape) decl.shape.push_back({.size = d});
+    const Value v = g_->Declare("x", decl);
+    inputs_[module_.buffers.back().name] = BufferOf(type, a.shape, a.data);
+    return v;
+  }
+
+  // Its elements are known before a run.
+  Value Known(const Array& a, Scalar type = Scalar::kF64) {
+    Ints bits;
+    for (const double v : a.data) bits.push_back(BitsFromDouble(type, v));
+    return g_->Constant(type, a.shape, std::move(bits));
+  }
+
+  Array Evaluate(Value v) {
+    EXPECT_TRUE(g_->ok()) << g_->error();
+    if (!v) return {};
+    graph_.body.root = g_->ir().Sink(UOpSpan(&v, 1));
+    Diagnostics diagnostics;
+    VerifyModule(module_, diagnostics);
+    EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.ToString();
+    InterpretOptions options;
+    const auto result = InterpretGraph(module_, graph_, inputs_, {}, options);
+    EXPECT_TRUE(result.ok()) << result.status().ToString();
+    if (!result.ok()) return {};
+    const auto& tensor = result->values[0];
+    Array a{tensor.shape, {}};
+    for (const int64_t bits : *tensor.data) {
+      a.data.push_back(DoubleFromBits(v->dtype.scalar(), bits));
+    }
+    return a;
+  }
+
+  void ExpectElements(Value v, const Ints& shape, const std::function<double(const Ints&)>& f,
+                      double tolerance = 1e-9) {
+    const Array actual = Evaluate(v);
+    ASSERT_EQ(actual.shape, shape);
+    ForEach(shape, [&](const Ints& at) {
+      EXPECT_NEAR(At(actual, at), f(at), tolerance) << testing::PrintToString(at);
+    });
+  }
+
+  std::mt19937_64 rng_{1};
+  Module module_;
+  Graph& graph_;
+  std::unique_ptr<GraphBuilder> g_;
+  HostBuffers inputs_;
+};
+
+}  // namespace tg::frontend
+
+#endif  // TG_FRONTEND_COMMON_GRAPH_BUILDER_TESTING_H_

@@ -1,0 +1,130 @@
+// Reductions and what is made of them.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/common/graph_builder.h"
+#include "ir/interpret/scalar.h"
+
+namespace tg::frontend {
+
+Value GraphBuilder::Reduce(Op op, Value x, const Ints& axes, bool keep) {
+  if (!x) return nullptr;
+  Ints at;
+  for (const int64_t axis : axes) {
+    const auto i = Axis(axis, Rank(x));
+    if (!i) return nullptr;
+    if (std::find(at.begin(), at.end(), *i) == at.end()) at.push_back(*i);
+  }
+  std::sort(at.begin(), at.end());
+  if (at.empty()) return x;
+  const Scalar type = x->dtype.scalar();
+  const bool sums = op == Op::kAdd || op == Op::kMul;
+  Value r = ir_.ReduceAxis(sums ? Widen(x) : x, op, at);
+  if (!keep) {
+    Shape shape = ShapeOf(r);
+    for (size_t k = at.size(); k-- > 0;) shape.erase(shape.begin() + at[k]);
+    r = Reshape(r, shape);
+  }
+  return Cast(r, type);
+}
+
+Value GraphBuilder::Mean(Value x, const Ints& axes, bool keep) {
+  if (!x) return nullptr;
+  Dim count = 1;
+  for (const int64_t axis : axes) {
+    const auto i = Axis(axis, Rank(x));
+    if (!i) return nullptr;
+    count = MulDim(count, Extent(x, *i));
+  }
+  const Scalar type = x->dtype.scalar();
+  const Value wide = Widen(x);
+  const Value sum = Reduce(Op::kAdd, wide, axes, keep);
+  if (!sum) return nullptr;
+  return Cast(Div(sum, DimValue(wide->dtype.scalar(), count)), type);
+}
+
+Value GraphBuilder::Softmax(Value x, int64_t axis) {
+  if (!x) return nullptr;
+  const Value w = Widen(x);
+  const Value e = Exp(Sub(w, Reduce(Op::kMax, w, {axis}, true)));
+  return Cast(Div(e, Sum(e, {axis}, true)), x->dtype.scalar());
+}
+
+Value GraphBuilder::LogSoftmax(Value x, int64_t axis) {
+  if (!x) return nullptr;
+  const Value w = Widen(x);
+  const Value shifted = Sub(w, Reduce(Op::kMax, w, {axis}, true));
+  return Cast(Sub(shifted, Log(Sum(Exp(shifted), {axis}, true))), x->dtype.scalar());
+}
+
+Value GraphBuilder::LogSumExp(Value x, const Ints& axes, bool keep) {
+  if (!x) return nullptr;
+  const Value w = Widen(x);
+  Value most = Reduce(Op::kMax, w, axes, true);
+  // Infinities would cancel to NaN.
+  most = Where(IsInf(most), Like(most, 0), most);
+  const Value sum = Add(Log(Sum(Exp(Sub(w, most)), axes, true)), most);
+  Value r = Cast(sum, x->dtype.scalar());
+  if (keep) return r;
+  Ints sorted;
+  for (const int64_t axis : axes) sorted.push_back(*Axis(axis, Rank(x)));
+  std::sort(sorted.rbegin(), sorted.rend());
+  for (const int64_t axis : sorted) r = Squeeze(r, axis);
+  return r;
+}
+
+Value GraphBuilder::Normalize(Value x, const Ints& axes, double epsilon) {
+  if (!x) return nullptr;
+  const Value w = Widen(x);
+  const Value centred = Sub(w, Mean(w, axes, true));
+  const Value variance = Mean(Mul(centred, centred), axes, true);
+  return Cast(Div(centred, Sqrt(Add(variance, Like(w, epsilon)))), x->dtype.scalar());
+}
+
+Value GraphBuilder::ArgMax(Value x, int64_t axis, bool keep, bool last) {
+  if (!x) return nullptr;
+  const auto at = Axis(axis, Rank(x));
+  if (!at) return nullptr;
+  const Dim n = Extent(x, *at);
+  const Value is_most = Eq(x, Reduce(Op::kMax, x, {*at}, true));
+  Shape along(Rank(x), Dim(1));
+  along[static_cast<size_t>(*at)] = n;
+  const Value number = Reshape(Arange(Scalar::kI64, n), along);
+  const Value none = last ? ConstInt(Scalar::kI64, -1) : DimValue(Scalar::kI64, n);
+  return Reduce(last ? Op::kMax : Op::kMin, Where(is_most, number, none), {*at}, keep);
+}
+
+Value GraphBuilder::Cumulative(Op op, Value x, int64_t axis, bool exclusive, bool reverse) {
+  if (!x) return nullptr;
+  const auto at = Axis(axis, Rank(x));
+  if (!at) return nullptr;
+  const Dim n = Extent(x, *at);
+  // Element j counts for sum i where j <= i; as one reduce over j.
+  const Value i = Unsqueeze(Arange(Scalar::kI32, n), 1), j = Unsqueeze(Arange(Scalar::kI32, n), 0);
+  const Value counts =
+      exclusive ? (reverse ? Lt(i, j) : Lt(j, i)) : (reverse ? Le(i, j) : Le(j, i));
+  const Value moved = Unsqueeze(SwapAxes(x, *at, -1), -2);
+  const Value identity = ir_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+  return SwapAxes(Reduce(op, Where(counts, moved, identity), {-1}), *at, -1);
+}
+
+std::pair<Value, Value> GraphBuilder::Sort(Value x, int64_t axis, bool descending) {
+  if (!x) return {nullptr, nullptr};
+  const auto at = Axis(axis, Rank(x));
+  if (!at) return {nullptr, nullptr};
+  const Dim n = Extent(x, *at);
+  // The rank of an element is how many come before it; it is stored where its rank says.
+  const Value moved = SwapAxes(x, *at, -1);
+  const Value mine = Unsqueeze(moved, -1), other = Unsqueeze(moved, -2);
+  const Value i = Unsqueeze(Arange(Scalar::kI32, n), 1), j = Unsqueeze(Arange(Scalar::kI32, n), 0);
+  const Value first = descending ? Lt(mine, other) : Lt(other, mine);
+  const Value before = Or(first, And(Eq(other, mine), Lt(j, i)));
+  const Value rank = Sum(Cast(before, Scalar::kI32), {-1});
+  const Value place = Eq(Unsqueeze(rank, -2), Unsqueeze(Arange(Scalar::kI32, n), 1));
+  const Value sorted = Sum(Where(place, Unsqueeze(moved, -2), Like(x, 0)), {-1});
+  const Value number = Arange(Scalar::kI64, n);
+  const Value numbers = Sum(Where(place, number, Like(number, 0)), {-1});
+  return {SwapAxes(sorted, *at, -1), SwapAxes(numbers, *at, -1)};
+}
+
+}  // namespace tg::frontend

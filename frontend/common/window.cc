@@ -1,0 +1,245 @@
+// Windows over the last axes, and convolutions.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/common/graph_builder.h"
+
+namespace tg::frontend {
+namespace {
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+}  // namespace
+
+Value GraphBuilder::Windows(Value x, const Window& w, Value fill) {
+  if (!x) return nullptr;
+  const size_t n = w.kernel.size(), rank = Rank(x), lead = rank - n;
+  if (rank < n || w.strides.size() != n || w.dilations.size() != n || w.pads_begin.size() != n ||
+      w.pads_end.size() != n) {
+    return Fail(absl::StrCat("windows of ", n, " axes over ", Describe(x)));
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (w.kernel[i] < 1 || w.strides[i] < 1 || w.dilations[i] < 1) {
+      return Fail("a window, stride or dilation below 1");
+    }
+  }
+  std::vector<std::pair<Dim, Dim>> pads(rank, {0, 0});
+  for (size_t i = 0; i < n; ++i) pads[lead + i] = {w.pads_begin[i], w.pads_end[i]};
+  x = Pad(x, pads, fill);
+  if (!x) return nullptr;
+
+  const Shape shape = ShapeOf(x);
+  const Shape front(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(lead));
+  std::vector<Dim> out;
+  bool overlaps = false;
+  for (size_t i = 0; i < n; ++i) {
+    const Dim& extent = shape[lead + i];
+    const int64_t reach = w.dilations[i] * (w.kernel[i] - 1) + 1;
+    if (!extent.is_symbolic() && extent.value() < reach) {
+      return Fail(absl::StrCat("a window of ", reach, " over ", extent.value(), " elements"));
+    }
+    out.push_back(FloorDivDim(AddDim(extent, Dim(w.strides[i] - reach)), w.strides[i]));
+    overlaps |= w.kernel[i] > w.strides[i] || w.dilations[i] != 1;
+  }
+  // Both forms end with axes [..., kernel, out, ...] for each windowed axis.
+  const auto cut = [&](Value v, const std::vector<Dim>& to) {  // [0, to) of the last axes
+    std::vector<std::pair<Dim, Dim>> bounds;
+    const Shape from = ShapeOf(v);
+    for (size_t i = 0; i < from.size(); ++i) {
+      bounds.push_back({0, i < lead ? from[i] : to[i - lead]});
+    }
+    return ir_.Shrink(v, bounds);
+  };
+  const auto with_front = [&](const std::vector<Dim>& rest) {
+    Shape s = front;
+    s.insert(s.end(), rest.begin(), rest.end());
+    return s;
+  };
+  Ints order;
+  for (size_t i = 0; i < lead; ++i) order.push_back(static_cast<int64_t>(i));
+  if (overlaps) {
+    // The axis is repeated, and its rows are read with a length that is `dilation` more than a
+    // period: row k begins k dilations later in the axis.
+    std::vector<Dim> repeats, flat, rows, strided, split, picked, joined;
+    for (size_t i = 0; i < n; ++i) {
+      const Dim& extent = shape[lead + i];
+      const int64_t k = w.kernel[i], d = w.dilations[i], s = w.strides[i];
+      // A row must hold out * stride elements.
+      const Dim needed = MulDim(out[i], Dim(s));
+      int64_t periods = s > 1 ? 2 : 1;
+      if (!extent.is_symbolic()) {
+        periods = 1 + (needed.value() > extent.value() - d * (k - 1) ? 1 : 0);
+        repeats.push_back(CeilDiv(k * (extent.value() * periods + d), extent.value()));
+      } else {
+        repeats.push_back(k * (periods + d));
+      }
+      const Dim row = AddDim(MulDim(extent, Dim(periods)), Dim(d));
+      flat.push_back(MulDim(row, Dim(k)));
+      rows.insert(rows.end(), {Dim(k), row});
+      strided.insert(strided.end(), {Dim(k), needed});
+      split.insert(split.end(), {Dim(k), out[i], Dim(s)});
+      picked.insert(picked.end(), {Dim(k), out[i], Dim(1)});
+      joined.insert(joined.end(), {Dim(k), out[i]});
+    }
+    Shape inserted = front, expanded = front, repeated = front;
+    for (size_t i = 0; i < n; ++i) {
+      const Dim& extent = shape[lead + i];
+      inserted.insert(inserted.end(), {Dim(1), extent});
+      expanded.insert(expanded.end(), {repeats[i], extent});
+      repeated.push_back(MulDim(repeats[i], extent));
+    }
+    x = Reshape(BroadcastTo(Reshape(x, inserted), expanded), repeated);
+    x = Reshape(cut(x, flat), with_front(rows));
+    x = Reshape(cut(x, strided), with_front(split));
+    x = Reshape(cut(x, picked), with_front(joined));
+    for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(lead + 2 * i + 1));
+    for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(lead + 2 * i));
+    return Permute(x, order);
+  }
+  // Windows that do not overlap are rows of `stride` elements.
+  std::vector<std::pair<Dim, Dim>> tail(rank, {0, 0});
+  std::vector<Dim> whole, split, picked;
+  for (size_t i = 0; i < n; ++i) {
+    const Dim needed = MulDim(out[i], Dim(w.strides[i])), missing = SubDim(needed, shape[lead + i]);
+    if (!missing.is_symbolic() && missing.value() > 0) tail[lead + i].second = missing;
+    whole.push_back(needed);
+    split.insert(split.end(), {out[i], Dim(w.strides[i])});
+    picked.insert(picked.end(), {out[i], Dim(w.kernel[i])});
+    order.push_back(static_cast<int64_t>(lead + 2 * i));
+  }
+  for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(lead + 2 * i + 1));
+  x = Reshape(cut(Pad(x, tail), whole), with_front(split));
+  return Permute(cut(x, picked), order);
+}
+
+Value GraphBuilder::FoldWindows(Value x, const Window& w, const Shape& extents) {
+  if (!x) return nullptr;
+  const size_t n = w.kernel.size(), rank = Rank(x);
+  if (rank < 2 * n || extents.size() != n) {
+    return Fail(absl::StrCat("windows of ", n, " axes folded from ", Describe(x)));
+  }
+  Ints summed;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t out = rank - 2 * n + i, tap = rank - n + i;
+    const Dim count = Extent(x, static_cast<int64_t>(out));
+    const int64_t k = w.kernel[i], d = w.dilations[i], s = w.strides[i];
+    if (Extent(x, static_cast<int64_t>(tap)) != Dim(k)) {
+      return Fail(absl::StrCat("windows of ", k, " elements folded from ", Describe(x)));
+    }
+    Ints order, back(rank);
+    for (size_t a = 0; a < rank; ++a) {
+      if (a != out && a != tap) order.push_back(static_cast<int64_t>(a));
+    }
+    order.insert(order.end(), {static_cast<int64_t>(tap), static_cast<int64_t>(out)});
+    for (size_t a = 0; a < rank; ++a) back[static_cast<size_t>(order[a])] = static_cast<int64_t>(a);
+    x = Permute(x, order);
+    const auto pad_last = [&](const Dim& before, const Dim& after) {
+      std::vector<std::pair<Dim, Dim>> pads(x ? Rank(x) : 1, {0, 0});
+      pads.back() = {before, after};
+      x = Pad(x, pads);
+    };
+    const auto last = static_cast<int64_t>(rank) - 1;
+    if (s > 1) {
+      x = Unsqueeze(x, -1);
+      pad_last(0, s - 1);
+      x = Flatten(x, last, last + 2);
+    }
+    // Tap k of a window is d * k elements behind its start: rows that are read with a length of d
+    // less begin d later each.
+    const int64_t front = d * (k - 1);
+    const Dim padded = AddDim(extents[i], Dim(w.pads_begin[i] + w.pads_end[i]));
+    const Dim skewed = AddDim(padded, Dim(front + s));
+    pad_last(front, SubDim(AddDim(padded, Dim(d + s)), MulDim(count, Dim(s))));
+    x = Slice(Flatten(x, last - 1, last + 1), -1, 0, MulDim(skewed, Dim(k)));
+    if (!x) return nullptr;
+    Shape rows = ShapeOf(x);
+    rows.back() = Dim(k);
+    rows.push_back(skewed);
+    const int64_t start = front + w.pads_begin[i];
+    x = Permute(Slice(Reshape(x, rows), -1, start, AddDim(extents[i], Dim(start))), back);
+    summed.push_back(static_cast<int64_t>(tap));
+  }
+  return Sum(x, summed);
+}
+
+Value GraphBuilder::Conv(Value x, Value weight, Value bias, const Window& window, int64_t groups) {
+  if (!x || !weight) return nullptr;
+  const size_t n = window.kernel.size();
+  if (Rank(x) != n + 2 || Rank(weight) != n + 2 || groups < 1 || x->dtype != weight->dtype) {
+    return Fail(absl::StrCat("a convolution of ", Describe(x), " with ", Describe(weight)));
+  }
+  const Dim channels = Extent(x, 1), filters = Extent(weight, 0), depth = Extent(weight, 1);
+  if (channels.is_symbolic() || filters.is_symbolic() || depth.is_symbolic() ||
+      channels.value() != depth.value() * groups || filters.value() % groups != 0) {
+    return Fail(absl::StrCat("a convolution of ", Describe(x), " with ", Describe(weight), " in ",
+                             groups, " groups"));
+  }
+  const Scalar type = x->dtype.scalar();
+  // [batch, groups, 1, out..., depth, kernel...] times [groups, filters, 1..., depth, kernel...].
+  Value windows = Windows(Widen(x), window, nullptr);
+  if (!windows) return nullptr;
+  const Shape shape = ShapeOf(windows);
+  Shape split{shape[0], Dim(groups), depth};
+  split.insert(split.end(), shape.begin() + 2, shape.end());
+  windows = Reshape(windows, split);
+  Ints order{0, 1};
+  for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(3 + i));
+  order.push_back(2);
+  for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(3 + n + i));
+  windows = Unsqueeze(Permute(windows, order), 2);
+  Shape kernel{Dim(1), Dim(groups), Dim(filters.value() / groups)};
+  kernel.insert(kernel.end(), n, Dim(1));
+  kernel.push_back(depth);
+  const Shape weights = ShapeOf(weight);
+  kernel.insert(kernel.end(), weights.begin() + 2, weights.end());
+  Ints summed;
+  for (size_t i = 0; i <= n; ++i) summed.push_back(-1 - static_cast<int64_t>(i));
+  Value y = Sum(Mul(windows, Reshape(Widen(weight), kernel)), summed);
+  y = Flatten(y, 1, 3);
+  if (bias) {
+    Shape along(n + 2, Dim(1));
+    along[1] = filters;
+    y = Add(y, Reshape(Widen(bias), along));
+  }
+  return Cast(y, type);
+}
+
+Value GraphBuilder::ConvTranspose(Value x, Value weight, Value bias, const Window& window,
+                                  const Ints& output_padding, int64_t groups) {
+  if (!x || !weight) return nullptr;
+  const size_t n = window.kernel.size();
+  const Shape w = ShapeOf(weight);
+  if (Rank(x) != n + 2 || w.size() != n + 2 || !IsStatic(w) || groups < 1 ||
+      w[0].value() % groups != 0) {
+    return Fail(absl::StrCat("a convolution of ", Describe(x), " with ", Describe(weight)));
+  }
+  // A convolution of x, spread by the strides, with the flipped weight.
+  Shape grouped{Dim(groups), Dim(w[0].value() / groups)};
+  grouped.insert(grouped.end(), w.begin() + 1, w.end());
+  Ints order{0, 2, 1}, flipped;
+  for (size_t i = 0; i < n; ++i) {
+    order.push_back(static_cast<int64_t>(3 + i));
+    flipped.push_back(static_cast<int64_t>(3 + i));
+  }
+  weight = Flatten(Flip(Permute(Reshape(weight, grouped), order), flipped), 0, 2);
+  Window plain = window;
+  for (size_t i = 0; i < n; ++i) {
+    const auto axis = static_cast<int64_t>(2 + i);
+    const int64_t stride = window.strides[i];
+    if (stride > 1) {
+      const Dim extent = Extent(x, axis);
+      x = Unsqueeze(x, axis + 1);
+      if (!x) return nullptr;
+      std::vector<std::pair<Dim, Dim>> pads(Rank(x), {0, 0});
+      pads[static_cast<size_t>(axis) + 1].second = stride - 1;
+      x = Flatten(Pad(x, pads), axis, axis + 2);
+      // Nothing follows the last element.
+      x = Slice(x, axis, 0, SubDim(MulDim(extent, Dim(stride)), Dim(stride - 1)));
+    }
+    const int64_t reach = window.dilations[i] * (window.kernel[i] - 1);
+    plain.strides[i] = 1;
+    plain.pads_begin[i] = reach - window.pads_begin[i];
+    plain.pads_end[i] = reach - window.pads_end[i] + output_padding[i];
+  }
+  return Conv(x, weight, bias, plain, groups);
+}
+
+}  // namespace tg::frontend
