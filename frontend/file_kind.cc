@@ -11,15 +11,6 @@ uint64_t LittleEndian(std::string_view bytes) {
   return value;
 }
 
-// A serialized ModelProto has no magic number: it begins with the field ir_version, a small number,
-// and another field of a model follows.
-bool IsOnnx(std::string_view bytes) {
-  // The keys of ModelProto's other fields, as protobuf writes them.
-  constexpr std::string_view kKeys = "\x12\x1a\x22\x28\x32\x3a\x42\x72";
-  return bytes.size() > 4 && bytes[0] == '\x08' && bytes[1] > 0 && bytes[1] < 0x40 &&
-         kKeys.find(bytes[2]) != std::string_view::npos;
-}
-
 // The length of a header that is a JSON object.
 bool IsSafetensors(std::string_view bytes) {
   constexpr uint64_t kMostHeader = 100'000'000;
@@ -45,7 +36,6 @@ bool Has(std::string_view bytes) {
 }
 
 constexpr FileKind kKinds[] = {
-    {"an ONNX model", "", IsOnnx},
     {"a GGUF model", "", Has<"GGUF">},
     {"a TFLite model", "", Has<"TFL3", 4>},
     {"a safetensors file",

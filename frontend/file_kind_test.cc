@@ -16,8 +16,6 @@ std::string_view NameOf(std::string_view bytes) {
 }
 
 TEST(FileKind, NamesWhatItKnows) {
-  EXPECT_EQ(NameOf("\x08\x08\x12\x07pytorch\x1a\x05"sv), "an ONNX model");
-  EXPECT_EQ(NameOf("\x08\x0a\x3a\xb1\x0c"sv), "an ONNX model");
   EXPECT_EQ(NameOf("GGUF\x03\0\0\0"sv), "a GGUF model");
   EXPECT_EQ(NameOf("\x1c\0\0\0TFL3"sv), "a TFLite model");
   EXPECT_EQ(NameOf("\x40\0\0\0\0\0\0\0{\"w\":"sv), "a safetensors file");

@@ -48,6 +48,12 @@ def third_party_repositories():
         },
     )
     system_library_repository(
+        name = "protozero",
+        headers = ["protozero/pbf_reader.hpp"],
+        package = "libprotozero-dev",
+        targets = {"protozero": []},
+    )
+    system_library_repository(
         name = "benchmark",
         headers = ["benchmark/benchmark.h"],
         package = "libbenchmark-dev",

@@ -29,6 +29,8 @@ packages=(
   libgoogle-perftools-dev
   # OpenCL: headers and loader, and PoCL, a device that is the CPU.
   ocl-icd-opencl-dev pocl-opencl-icd
+  # Reads protocol buffers, the format of ONNX files.
+  libprotozero-dev
 )
 # --- What the tests need besides ------------------------------------------------------------------
 if [[ $tests == yes ]]; then
@@ -55,6 +57,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - a C++20 compiler (g++ 12 or newer)
   - LLVM 14 or newer with libLLVMSupport.a, zlib, zstd and, before LLVM 19, ncurses
   - gperftools with libtcmalloc_minimal
+  - protozero 1.7 or newer
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader, and an OpenCL device (PoCL)
   - for the tests: python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
     Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer, git

@@ -20,10 +20,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 from cli_cases import CLI_CASES  # noqa: E402
+import onnx_cases  # noqa: E402
 import run_cases  # noqa: E402
 import text_cases  # noqa: E402
 
-ALL = text_cases.TEXT_CASES + run_cases.RUN_CASES + CLI_CASES
+ALL = text_cases.TEXT_CASES + onnx_cases.ONNX_CASES + run_cases.RUN_CASES + CLI_CASES
 OLD = b"what was here before\n"
 # What may stand before an error: a bisection's log, and what a driver says by itself.
 BEFORE = re.compile(r"^(BISECT: .*|[0-9]+ errors? generated\.)$")

@@ -94,12 +94,10 @@ def _cases():
                "12:1: error: expected '}' to end graph @main, which begins in line 9, found the end of the file")
     yield text("cut off in a list", KERNEL[:KERNEL.index(":16 global")],
                "14:36: error: expected ':' after the axis's name, found the end of the file")
-    yield binary("an ONNX model", b"\x08\x08\x12\x07pytorch\x1a\x052.1.0",
-                 "an ONNX model, not the text of a module; tg reads modules, and what tinygrad prints")
     yield binary("a GGUF model", b"GGUF\x03" + bytes(19),
-                 "a GGUF model, not the text of a module; tg reads modules, and what tinygrad prints")
+                 "a GGUF model, not the text of a module; tg reads modules, ONNX models, and what tinygrad prints")
     yield binary("a checkpoint of PyTorch", b"PK\x03\x04" + bytes(26),
-                 "a zip archive, such as a PyTorch checkpoint or an npz file, not the text of a module; tg reads modules, and what tinygrad prints")
+                 "a zip archive, such as a PyTorch checkpoint or an npz file, not the text of a module; tg reads modules, ONNX models, and what tinygrad prints")
     yield binary("a file of weights", safetensors("{}", b""),
                  "a safetensors file, not the text of a module; a module takes weights from it: buffer @w : f32[8] param = file(\"m.safetensors\", \"w\")")
     yield binary("an npy file where a module belongs", npy("<f4", "(1,)", floats(1)),

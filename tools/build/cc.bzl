@@ -106,14 +106,20 @@ def _with_headers(label, copts, deps):
         }),
     }
 
-def cc_library(name, srcs = [], copts = [], deps = [], testonly = False, **kwargs):
+def cc_library(name, copts = [], deps = [], testonly = False, precompiled = True, **kwargs):
+    """As Bazel's.
+
+    Args:
+      name: of the library.
+      copts: as Bazel's.
+      deps: as Bazel's.
+      testonly: as Bazel's.
+      precompiled: False for a library whose options a precompiled header does not fit.
+      **kwargs: as Bazel's.
+    """
     headers = _TEST_HEADERS if testonly else _LIBRARY_HEADERS
-    _cc_library(
-        name = name,
-        srcs = srcs,
-        testonly = testonly,
-        **dict(kwargs, **_with_headers(headers, copts, deps))
-    )
+    how = _with_headers(headers, copts, deps) if precompiled else {"copts": copts, "deps": deps}
+    _cc_library(name = name, testonly = testonly, **dict(kwargs, **how))
 
 def cc_binary(name, copts = [], deps = [], **kwargs):
     _cc_binary(name = name, **dict(kwargs, **_with_headers(_LIBRARY_HEADERS, copts, deps)))

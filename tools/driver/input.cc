@@ -1,6 +1,7 @@
 #include "tools/driver/input.h"
 
 #include "frontend/file_kind.h"
+#include "frontend/onnx/import.h"
 #include "frontend/tinygrad/import.h"
 #include "ir/text/parser.h"
 #include "ir/verify/verifier.h"
@@ -8,17 +9,33 @@
 namespace tg {
 
 void AddInputFormat(Flags& flags, std::string* format) {
-  flags.Choice("input-format", {"auto", "uop", "tinygrad"}, format,
-               "what is read: tg's text, or what print(uop) gives in tinygrad; auto: the text says "
-               "it");
+  flags.Choice(
+      "input-format", {"auto", "uop", "tinygrad", "onnx"}, format,
+      "what is read: tg's text, what print(uop) gives in tinygrad, or an ONNX model; auto: "
+      "the file's beginning says it");
+}
+
+bool IsOnnxInput(std::string_view bytes, std::string_view format) {
+  return format == "onnx" || (format == "auto" && IsOnnxModel(bytes));
 }
 
 std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path,
-                                  std::string_view format, Diagnostics& diags) {
+                                  std::string_view format, Diagnostics& diags,
+                                  const OnnxImportOptions& onnx) {
   const std::string name = path == "-" ? "<stdin>" : path;
+  if (IsOnnxInput(text, format)) {
+    absl::StatusOr<std::unique_ptr<Module>> imported = ImportOnnx(text, name, onnx);
+    if (!imported.ok()) {
+      diags.Error({}, std::string(imported.status().message()));
+      return nullptr;
+    }
+    VerifyModule(**imported, diags);
+    return diags.has_errors() ? nullptr : *std::move(imported);
+  }
   if (const FileKind* kind = KindOfFile(text)) {
-    const std::string_view advice =
-        kind->advice.empty() ? "tg reads modules, and what tinygrad prints" : kind->advice;
+    const std::string_view advice = kind->advice.empty()
+                                        ? "tg reads modules, ONNX models, and what tinygrad prints"
+                                        : kind->advice;
     diags.SetSource({}, name);
     diags.Error({}, "this is " + std::string(kind->name) + ", not the text of a module; " +
                         std::string(advice));

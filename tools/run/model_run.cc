@@ -42,11 +42,17 @@ absl::Status ModelRun::Run(const std::string& path) {
 absl::Status ModelRun::Read(const std::string& path) {
   const ScopedSpan span(&spans_, "read");
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
+  is_onnx_ = IsOnnxInput(text_, flags_.input_format);
+  if (is_onnx_) TG_RETURN_IF_ERROR(ReadOnnxInputs());
   Diagnostics diagnostics;
-  module_ = ReadInput(text_, path, flags_.input_format, diagnostics);
+  module_ = ReadInput(text_, path, flags_.input_format, diagnostics, onnx_);
   if (!module_) {
     llvm::errs() << diagnostics.ToString();
     return absl::InvalidArgumentError("");
+  }
+  for (const auto& [name, value] : flags_.vars) {
+    // A dimension of a model that was given its size is no variable.
+    if (!is_onnx_ || module_->FindVar(SymbolOf(name))) vars_[SymbolOf(name)] = value;
   }
   TG_ASSIGN_OR_RETURN(graph_, runtime::FindGraphToRun(*module_, flags_.graph));
   return absl::OkStatus();
@@ -106,7 +112,7 @@ absl::Status ModelRun::OpenDevice() {
 }
 
 absl::Status ModelRun::Feed(runtime::Session& session) const {
-  for (const auto& [name, value] : flags_.vars) TG_RETURN_IF_ERROR(session.SetVar(name, value));
+  for (const auto& [name, value] : vars_) TG_RETURN_IF_ERROR(session.SetVar(name, value));
   for (const auto& [name, tensor] : inputs_) TG_RETURN_IF_ERROR(session.Set(name, tensor));
   return absl::OkStatus();
 }

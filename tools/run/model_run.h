@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "frontend/onnx/import.h"
 #include "ir/module.h"
 #include "passes/pipeline_text.h"
 #include "runtime/base/spans.h"
@@ -32,6 +33,10 @@ class ModelRun {
  private:
   absl::Status Read(const std::string& path);
   absl::Status ReadInputs();
+  // What an ONNX model's import needs of the inputs: their shapes. Fills inputs_ and expected_.
+  absl::Status ReadOnnxInputs();
+  // `name`, of the command line, as the module's text has it.
+  std::string SymbolOf(const std::string& name) const;
   absl::Status CheckNames() const;
   absl::Status CheckGiven() const;
   // Opens the device, or the interpreter.
@@ -51,6 +56,7 @@ class ModelRun {
   absl::Status ShowResults();
   absl::Status CheckResults();
   absl::Status Expect(const Expectation& expectation);
+  absl::Status CompareWithTestData();
   absl::Status CompareWithReference();
   absl::Status ClassifyResult(const std::string& name, const runtime::HostTensor* labels);
   absl::Status WriteOutputs();
@@ -62,7 +68,11 @@ class ModelRun {
   std::unique_ptr<Module> module_;  // as read
   const Graph* graph_ = nullptr;    // of module_
   std::map<std::string, runtime::HostTensor> inputs_;
+  runtime::VarMap vars_;  // by the names of module_
   std::optional<runtime::HostTensor> labels_;
+  OnnxImportOptions onnx_;
+  bool is_onnx_ = false;
+  std::vector<runtime::HostTensor> expected_;  // --test-data's outputs, in the model's order
 
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;

@@ -73,11 +73,11 @@ void Collect(absl::Status& first, const absl::Status& next) {
 
 absl::Status ModelRun::ShowResults() {
   for (const std::string& name : flags_.print) {
-    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(name));
+    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(SymbolOf(name)));
     llvm::outs() << PrintTensor(name, tensor, flags_.limit);
   }
   for (const std::string& name : flags_.show) {
-    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(name));
+    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(SymbolOf(name)));
     llvm::outs() << ShowTensor(name, tensor, flags_.limit);
   }
   return absl::OkStatus();
@@ -85,7 +85,7 @@ absl::Status ModelRun::ShowResults() {
 
 absl::Status ModelRun::WriteOutputs() {
   for (const NamedFile& output : flags_.outputs) {
-    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(output.name));
+    TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(SymbolOf(output.name)));
     // Which has the types that npy lacks.
     if (llvm::StringRef(output.file).endswith(".safetensors")) {
       TG_RETURN_IF_ERROR(runtime::WriteSafetensors(
@@ -103,12 +103,13 @@ absl::Status ModelRun::CheckResults() {
     Collect(status, ClassifyResult(name, labels_ ? &*labels_ : nullptr));
   }
   for (const Expectation& expectation : flags_.expectations) Collect(status, Expect(expectation));
+  if (!flags_.test_data.empty()) Collect(status, CompareWithTestData());
   if (flags_.check) Collect(status, CompareWithReference());
   return status;
 }
 
 absl::Status ModelRun::ClassifyResult(const std::string& name, const HostTensor* labels) {
-  TG_ASSIGN_OR_RETURN(const HostTensor scores, session_->Get(name));
+  TG_ASSIGN_OR_RETURN(const HostTensor scores, session_->Get(SymbolOf(name)));
   TG_ASSIGN_OR_RETURN(const Classification found, Classify(name, scores, labels));
   llvm::outs() << DescribeClasses(name, scores, found, labels, flags_.class_names, flags_.limit);
   if (labels == nullptr || found.classes.empty()) return absl::OkStatus();
@@ -125,7 +126,7 @@ absl::Status ModelRun::ClassifyResult(const std::string& name, const HostTensor*
 
 absl::Status ModelRun::Expect(const Expectation& expectation) {
   TG_ASSIGN_OR_RETURN(const runtime::NpyFile file, runtime::NpyFile::Open(expectation.file));
-  TG_ASSIGN_OR_RETURN(const HostTensor actual, session_->Get(expectation.name));
+  TG_ASSIGN_OR_RETURN(const HostTensor actual, session_->Get(SymbolOf(expectation.name)));
   const absl::Status comparable =
       runtime::CheckComparable(actual.type, actual.shape, file.type(), file.shape());
   if (!comparable.ok()) {
@@ -144,6 +145,40 @@ absl::Status ModelRun::Expect(const Expectation& expectation) {
   }
   llvm::outs() << text << ", within " << Format("%g", tolerance) << "\n";
   return absl::OkStatus();
+}
+
+absl::Status ModelRun::CompareWithTestData() {
+  // The tolerances of ONNX's own backend tests.
+  constexpr double kAbsolute = 1e-7;
+  absl::Status status;
+  size_t i = 0;
+  for (const BufferDecl& buffer : module_->buffers) {
+    if (buffer.role != Role::kOutput || i == expected_.size()) continue;
+    const HostTensor& expected = expected_[i++];
+    TG_ASSIGN_OR_RETURN(const HostTensor actual, session_->Get(buffer.name));
+    std::vector<double> bounds = runtime::Doubles(expected);
+    const double relative = expected.type == runtime::ElementType::kBF16 ? 1.0 / 64 : 1e-3;
+    for (double& b : bounds) b = std::isfinite(b) ? kAbsolute + relative * std::abs(b) : 0;
+    const absl::StatusOr<Difference> difference = runtime::Compare(actual, expected, bounds);
+    if (!difference.ok()) {
+      Collect(status, absl::Status(
+                          difference.status().code(),
+                          Cat("@", buffer.name, ": ", std::string(difference.status().message()))));
+      continue;
+    }
+    const std::string text =
+        Cat("@", buffer.name, " against the test data: ", DescribeDifference(*difference, actual));
+    if (!(difference->of_bound <= 1)) {
+      Collect(status, CheckFailed(text));
+    } else {
+      llvm::outs() << text << "\n";
+    }
+  }
+  if (i < expected_.size()) {
+    Collect(status,
+            CheckFailed(Cat(expected_.size(), " outputs in the test data, ", i, " of the model")));
+  }
+  return status;
 }
 
 absl::Status ModelRun::CompareWithReference() {

@@ -38,6 +38,20 @@ absl::StatusOr<NamedFile> ParseNamed(std::string_view option, const std::string&
   return NamedFile{text.substr(at, equals - at), text.substr(equals + 1)};
 }
 
+using NamedNumber = std::pair<std::string, int64_t>;
+
+absl::StatusOr<NamedNumber> ParseNamedNumber(std::string_view option, const std::string& text) {
+  TG_ASSIGN_OR_RETURN(const NamedFile named, ParseNamed(option, text, "NAME=NUMBER"));
+  int64_t value = 0;
+  if (IsTooLarge(named.file)) {
+    return InvalidArgument(option, " ", text, ": the value does not fit in 64 bits");
+  }
+  if (!ParseNumber(named.file, &value)) {
+    return InvalidArgument(option, " ", text, ": '", named.file, "' is not an integer");
+  }
+  return NamedNumber{named.name, value};
+}
+
 absl::StatusOr<Expectation> ParseExpectation(const std::string& text) {
   TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed("--expect", text, "NAME=FILE.npy[:TOLERANCE]"));
   Expectation expectation{named.name, named.file, {}};
@@ -64,6 +78,14 @@ void RunFlags::AddTo(Flags& flags) {
                  "FILE.safetensors also in types that npy lacks");
   flags.Repeated("var", "NAME=NUMBER", &var_texts,
                  "the value of a variable, where no input's shape says it");
+  flags.Repeated(
+      "max", "NAME=NUMBER", &max_texts,
+      "the greatest size of a dimension of an ONNX model: it stays variable up to there, "
+      "and one compile serves all sizes");
+  flags.String(
+      "test-data", "DIR", &test_data,
+      "inputs and expected outputs of an ONNX model, input_0.pb and output_0.pb and so on; "
+      "the outputs are compared as its conformance tests do");
   flags.Int("random-inputs", "SEED", &random_inputs,
             "random numbers for every input that is not given");
   AddInputFormat(flags, &input_format);
@@ -148,15 +170,13 @@ absl::Status RunFlags::Interpret() {
     expectations.push_back(std::move(expectation));
   }
   for (const std::string& text : var_texts) {
-    TG_ASSIGN_OR_RETURN(const NamedFile named, ParseNamed("--var", text, "NAME=NUMBER"));
-    int64_t value = 0;
-    if (IsTooLarge(named.file)) {
-      return InvalidArgument("--var ", text, ": the value does not fit in 64 bits");
-    }
-    if (!ParseNumber(named.file, &value)) {
-      return InvalidArgument("--var ", text, ": '", named.file, "' is not an integer");
-    }
-    vars[named.name] = value;
+    TG_ASSIGN_OR_RETURN(const NamedNumber named, ParseNamedNumber("--var", text));
+    vars[named.first] = named.second;
+  }
+  for (const std::string& text : max_texts) {
+    TG_ASSIGN_OR_RETURN(const NamedNumber named, ParseNamedNumber("--max", text));
+    if (named.second < 1) return InvalidArgument("--max ", text, ": a size is at least 1");
+    max_sizes[named.first] = named.second;
   }
   absl::StatusOr<runtime::DeviceWishes> wishes = runtime::ParseDeviceWishes(device_texts);
   if (!wishes.ok()) {

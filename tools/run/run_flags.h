@@ -3,6 +3,7 @@
 #define TG_TOOLS_RUN_RUN_FLAGS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,8 +29,10 @@ struct Expectation {
 
 struct RunFlags {
   // As written.
-  std::vector<std::string> input_texts, output_texts, var_texts, expect_texts, device_texts;
+  std::vector<std::string> input_texts, output_texts, var_texts, max_texts, expect_texts,
+      device_texts;
   std::vector<std::string> print, show, classify, class_names;
+  std::string test_data;
   std::string graph, target, pass = "default", opt, labels, dump_kernels, profile;
   std::string color = "auto", input_format = "auto", min_accuracy_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
@@ -39,6 +42,7 @@ struct RunFlags {
   std::vector<NamedFile> inputs, outputs;
   std::vector<Expectation> expectations;
   runtime::VarMap vars;
+  std::map<std::string, int64_t, std::less<>> max_sizes;
   runtime::DeviceWishes devices;
   int verbose = 0;
   int64_t repeat = 1, limit = 4;

@@ -19,7 +19,12 @@ using runtime::ScopedSpan;
 
 absl::Status ModelRun::ReadInputs() {
   const ScopedSpan span(&spans_, "read inputs");
+  // Those of an ONNX model are read already.
+  for (const auto& [name, tensor] : inputs_) {
+    TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, name, tensor.type, tensor.shape));
+  }
   for (const NamedFile& input : flags_.inputs) {
+    if (is_onnx_) break;
     const auto of_input = [&](const absl::Status& status) {
       return absl::Status(status.code(),
                           Cat("input @", input.name, ": ", std::string(status.message())));
@@ -48,7 +53,7 @@ absl::Status ModelRun::ReadInputs() {
                          (buffer->role == Role::kParam && !buffer->values && buffer->file.empty());
     if (!is_open || inputs_.count(buffer->name)) continue;
     TG_ASSIGN_OR_RETURN(inputs_[buffer->name],
-                        RandomTensor(*module_, *buffer, flags_.vars, *flags_.random_inputs));
+                        RandomTensor(*module_, *buffer, vars_, *flags_.random_inputs));
   }
   return absl::OkStatus();
 }
@@ -62,7 +67,7 @@ absl::Status ModelRun::CheckNames() const {
   for (const NamedFile& output : flags_.outputs) names.push_back(output.name);
   for (const Expectation& expectation : flags_.expectations) names.push_back(expectation.name);
   for (const std::string& name : names) {
-    const absl::StatusOr<const BufferDecl*> buffer = runtime::FindStored(*module_, name);
+    const absl::StatusOr<const BufferDecl*> buffer = runtime::FindStored(*module_, SymbolOf(name));
     if (!buffer.ok()) return buffer.status();
   }
   return absl::OkStatus();
@@ -72,11 +77,10 @@ absl::Status ModelRun::CheckNames() const {
 absl::Status ModelRun::CheckGiven() const {
   runtime::ShapesByName shapes;
   for (const auto& [name, tensor] : inputs_) shapes[name] = tensor.shape;
-  for (const auto& [name, value] : flags_.vars) {
+  for (const auto& [name, value] : vars_) {
     TG_RETURN_IF_ERROR(runtime::CheckVar(*module_, name, value).status());
   }
-  TG_ASSIGN_OR_RETURN(const runtime::VarMap vars,
-                      runtime::ResolveVars(*module_, flags_.vars, shapes));
+  TG_ASSIGN_OR_RETURN(const runtime::VarMap vars, runtime::ResolveVars(*module_, vars_, shapes));
   std::vector<runtime::Needs> needs = {runtime::NeedsOf(*module_, *graph_)};
   const Graph* init = module_->FindGraph(kInitGraph);
   if (init != nullptr && init != graph_) needs.push_back(runtime::NeedsOf(*module_, *init));

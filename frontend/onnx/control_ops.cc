@@ -1,0 +1,214 @@
+// Control flow: conditions and trip counts that are known are resolved at import.
+#include "absl/strings/str_cat.h"
+#include "frontend/onnx/operators.h"
+
+namespace tg::onnx {
+namespace {
+
+void If(NodeContext& c) {
+  const Value condition = c.In(0);
+  if (!condition) return;
+  const auto run = [&](int64_t holds) {
+    const std::vector<Tensor> results = c.RunSubgraph(holds ? "then_branch" : "else_branch", {});
+    for (size_t i = 0; i < results.size(); ++i) c.Return(results[i], i);
+  };
+  const auto known = c.g.KnownInts(condition);
+  if (known && known->size() == 1) {
+    run((*known)[0]);
+    return;
+  }
+  // Neither branch has an effect: both are computed, and the condition picks.
+  const std::vector<Tensor> yes = c.RunSubgraph("then_branch", {});
+  const std::vector<Tensor> no = c.RunSubgraph("else_branch", {});
+  if (!c.g.ok()) return;
+  const Value scalar = c.g.Reshape(condition, {});
+  for (size_t i = 0; i < yes.size() && i < no.size(); ++i) {
+    if (!yes[i].value || !no[i].value || c.g.ShapeOf(yes[i].value) != c.g.ShapeOf(no[i].value)) {
+      const auto given = c.g.KnownInts(condition, /*with_inputs=*/true);
+      if (given && given->size() == 1) {
+        run((*given)[0]);
+        return;
+      }
+      c.Fail("branches whose results differ in shape, under a condition that depends on an input");
+      return;
+    }
+    c.Return(c.g.Where(scalar, yes[i].value, no[i].value), i, yes[i].type);
+  }
+}
+
+// Results that an iteration adds to, stacked along a new axis.
+Value StackAll(NodeContext& c, const std::vector<Tensor>& parts, int64_t axis, bool reversed) {
+  std::vector<Value> values;
+  for (const Tensor& t : parts) values.push_back(t.value);
+  if (reversed) std::reverse(values.begin(), values.end());
+  return c.g.Stack(values, axis);
+}
+
+void Loop(NodeContext& c) {
+  const Attribute* body = c.Find("body");
+  if (!body || !body->graph) {
+    c.Fail("there is no body");
+    return;
+  }
+  int64_t trips = kMaxUnrolledIterations;
+  bool bounded = false;
+  if (c.Has(0)) {
+    const auto known = c.KnownInts(0);
+    if (!known || known->empty()) return;
+    trips = std::min((*known)[0], int64_t{1} << 40);
+    bounded = true;
+  }
+  bool goes_on = true;
+  if (c.Has(1)) {
+    const auto known = c.KnownInts(1);
+    if (!known || known->empty()) return;
+    goes_on = (*known)[0] != 0;
+  }
+  std::vector<Tensor> carried;
+  for (size_t i = 2; i < c.num_inputs(); ++i) carried.push_back(c.Input(i));
+  const size_t num_carried = carried.size();
+  std::vector<std::vector<Tensor>> scanned(
+      c.node.outputs.size() > num_carried ? c.node.outputs.size() - num_carried : 0);
+  for (int64_t i = 0; goes_on && i < trips; ++i) {
+    if (i == kMaxUnrolledIterations) {
+      c.Fail(absl::StrCat("a loop of more than ", kMaxUnrolledIterations, " iterations"));
+      return;
+    }
+    std::vector<Tensor> inputs{{c.g.ConstInt(Scalar::kI64, i), ElementType::kInt64, nullptr},
+                               {c.g.ir().Bool(true), ElementType::kBool, nullptr}};
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    const std::vector<Tensor> results = c.RunSubgraph("body", inputs);
+    if (results.size() < 1 + num_carried) {
+      c.Fail("a body of fewer results than carried values");
+      return;
+    }
+    for (size_t k = 0; k < num_carried; ++k) carried[k] = results[1 + k];
+    for (size_t k = 0; k < scanned.size() && 1 + num_carried + k < results.size(); ++k) {
+      scanned[k].push_back(results[1 + num_carried + k]);
+    }
+    const auto next = c.g.KnownInts(results[0].value, /*with_inputs=*/true);
+    if (!next || next->empty()) {
+      c.Fail("a loop whose end depends on an input");
+      return;
+    }
+    goes_on = (*next)[0] != 0;
+  }
+  if (!bounded && goes_on && trips == kMaxUnrolledIterations) {
+    c.Fail("a loop without end");
+    return;
+  }
+  for (size_t k = 0; k < num_carried; ++k) c.Return(carried[k], k);
+  for (size_t k = 0; k < scanned.size(); ++k) {
+    if (!c.Wants(num_carried + k)) continue;
+    if (scanned[k].empty()) {
+      c.Fail("a result of no iterations, whose shape is unknown");
+      return;
+    }
+    c.Return(StackAll(c, scanned[k], 0, false), num_carried + k, scanned[k][0].type);
+  }
+}
+
+void Scan(NodeContext& c) {
+  // In opset 8 the inputs were batched and sequence lengths came first.
+  const auto num_scanned = static_cast<size_t>(c.Int("num_scan_inputs", 0));
+  if (num_scanned > c.num_inputs() || num_scanned == 0) {
+    c.Fail("num_scan_inputs of another number of inputs");
+    return;
+  }
+  const size_t batched = c.opset < 9 ? 1 : 0;
+  const size_t num_carried = c.num_inputs() - num_scanned - batched;
+  std::vector<Tensor> carried;
+  for (size_t i = 0; i < num_carried; ++i) carried.push_back(c.Input(batched + i));
+  const size_t num_results = c.node.outputs.size() - std::min(c.node.outputs.size(), num_carried);
+  const auto axes = c.List("scan_input_axes").value_or(Ints(num_scanned, 0));
+  const auto backwards = c.List("scan_input_directions").value_or(Ints(num_scanned, 0));
+  const auto result_axes = c.List("scan_output_axes").value_or(Ints(num_results, 0));
+  const auto result_backwards = c.List("scan_output_directions").value_or(Ints(num_results, 0));
+  if (axes.size() != num_scanned || backwards.size() != num_scanned ||
+      result_axes.size() != num_results || result_backwards.size() != num_results) {
+    c.Fail("axes or directions of another number of inputs or results");
+    return;
+  }
+  std::vector<Value> sequences;
+  Dim length = 0;
+  Ints at;
+  for (size_t i = 0; i < num_scanned; ++i) {
+    Value x = c.In(batched + num_carried + i);
+    if (!x) return;
+    const auto axis = c.g.Axis(batched ? 1 : axes[i], c.g.Rank(x));
+    if (!axis) return;
+    at.push_back(*axis);
+    length = c.g.Extent(x, *axis);
+    sequences.push_back(x);
+  }
+  Dim batch = 1;
+  if (batched) batch = c.g.Extent(sequences[0], 0);
+  if (length.is_symbolic() || batch.is_symbolic() || (batched && c.Has(0))) {
+    c.Fail("a scan of a symbolic length");
+    return;
+  }
+  if (length.value() > kMaxUnrolledIterations) {
+    c.Fail(absl::StrCat("a scan of more than ", kMaxUnrolledIterations, " steps"));
+    return;
+  }
+  std::vector<std::vector<Tensor>> finals(num_carried), stacks(num_results);
+  for (int64_t b = 0; b < batch.value(); ++b) {
+    const auto of_batch = [&](Value v) {
+      return batched ? c.g.Squeeze(c.g.Slice(v, 0, b, b + 1), 0) : v;
+    };
+    std::vector<Tensor> state = carried;
+    for (Tensor& t : state) t.value = of_batch(t.value);
+    std::vector<std::vector<Tensor>> parts(num_results);
+    for (int64_t t = 0; t < length.value(); ++t) {
+      std::vector<Tensor> inputs = state;
+      for (size_t i = 0; i < num_scanned; ++i) {
+        const int64_t k = backwards[i] ? length.value() - 1 - t : t;
+        Value part = c.g.Squeeze(c.g.Slice(sequences[i], at[i], k, k + 1), at[i]);
+        inputs.push_back({of_batch(part), c.TypeOf(batched + num_carried + i), nullptr});
+      }
+      const std::vector<Tensor> results = c.RunSubgraph("body", inputs);
+      if (results.size() < num_carried + num_results) {
+        if (c.g.ok()) c.Fail("a body of fewer results than the scan has");
+        return;
+      }
+      for (size_t k = 0; k < num_carried; ++k) state[k] = results[k];
+      for (size_t k = 0; k < num_results; ++k) parts[k].push_back(results[num_carried + k]);
+    }
+    for (size_t k = 0; k < num_carried; ++k) finals[k].push_back(state[k]);
+    for (size_t k = 0; k < num_results; ++k) {
+      if (parts[k].empty()) {
+        c.Fail("a scan of nothing");
+        return;
+      }
+      const int64_t axis = batched ? 0 : result_axes[k];
+      stacks[k].push_back(
+          {StackAll(c, parts[k], axis, result_backwards[k] != 0), parts[k][0].type, nullptr});
+    }
+  }
+  for (size_t k = 0; k < num_carried; ++k) {
+    if (batched) {
+      c.Return(StackAll(c, finals[k], 0, false), k, finals[k][0].type);
+    } else {
+      c.Return(finals[k][0], k);
+    }
+  }
+  for (size_t k = 0; k < num_results; ++k) {
+    if (batched) {
+      c.Return(StackAll(c, stacks[k], 0, false), num_carried + k, stacks[k][0].type);
+    } else {
+      c.Return(stacks[k][0], num_carried + k);
+    }
+  }
+}
+
+constexpr Operator kOperators[] = {
+    {"", "If", 1, If},
+    {"", "Loop", 1, Loop},
+    {"", "Scan", 8, Scan},
+};
+
+}  // namespace
+
+std::span<const Operator> ControlOperators() { return kOperators; }
+
+}  // namespace tg::onnx

@@ -1,0 +1,48 @@
+// Ensembles of decision trees: all trees descend by one level a step, from tables of their nodes.
+#ifndef TG_FRONTEND_ONNX_FOREST_H_
+#define TG_FRONTEND_ONNX_FOREST_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "frontend/onnx/operators.h"
+
+namespace tg::onnx {
+
+// How an interior node compares a feature with its number.
+enum class Branch : int64_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember };
+// How the trees' weights make one score.
+enum class Aggregate : int64_t { kAverage, kSum, kMin, kMax };
+
+struct Forest {
+  // A leaf's branches are itself.
+  struct Node {
+    int64_t feature = 0;
+    Branch branch = Branch::kLeq;
+    double split = 0;
+    std::vector<double> members;  // kMember: what the feature may be
+    bool missing_is_true = false;
+    int64_t yes = 0, no = 0;
+    bool is_leaf = false;
+  };
+  // What a leaf adds to a target.
+  struct Weight {
+    int64_t leaf = 0, target = 0;
+    double weight = 0;
+  };
+  std::vector<Node> nodes;
+  std::vector<Weight> weights;
+  Ints roots;
+  int64_t num_targets = 1;
+
+  void AddLeaf();
+};
+
+// The scores of x, [batch, features], a float: [batch, targets]. Null, and an error, where the
+// forest is none: branches to nodes that there are not, or cycles.
+Value ScoreForest(GraphBuilder& g, const Forest& forest, Value x, Aggregate aggregate);
+
+}  // namespace tg::onnx
+
+#endif  // TG_FRONTEND_ONNX_FOREST_H_

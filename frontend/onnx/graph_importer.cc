@@ -1,0 +1,224 @@
+#include "frontend/onnx/graph_importer.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/onnx/tensors.h"
+
+namespace tg::onnx {
+namespace {
+
+// The newest opset of ai.onnx whose operators are read.
+constexpr int64_t kNewestOpset = 28;
+constexpr int64_t kOldestOpset = 1;
+constexpr int kMaxDepth = 64;
+
+}  // namespace
+
+std::string NodeName(const Node& node) {
+  std::string text;
+  if (!node.domain.empty()) absl::StrAppend(&text, std::string(node.domain), ".");
+  absl::StrAppend(&text, std::string(node.op));
+  // Exporters often leave the name out: then its first output tells it.
+  const std::string_view name =
+      !node.name.empty() || node.outputs.empty() ? node.name : node.outputs[0];
+  if (!name.empty()) absl::StrAppend(&text, " '", std::string(name), "'");
+  return text;
+}
+
+GraphImporter::GraphImporter(const Model& model, std::string_view bytes, std::string file,
+                             GraphBuilder& g)
+    : model_(model), bytes_(bytes), file_(std::move(file)), g_(g), scopes_(1) {
+  for (const Function& f : model.functions) functions_[{f.domain, f.name}] = &f;
+  opsets_.push_back(&model.opsets);
+}
+
+const Tensor* GraphImporter::Find(std::string_view name) const {
+  for (size_t i = scopes_.size(); i-- > first_scope_;) {
+    const auto found = scopes_[i].find(name);
+    if (found != scopes_[i].end()) return &found->second;
+  }
+  return nullptr;
+}
+
+const Function* GraphImporter::FindFunction(const Node& node) const {
+  const auto found = functions_.find({node.domain, node.op});
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+int64_t GraphImporter::OpsetOf(std::string_view domain) const {
+  for (const OpsetId& id : *opsets_.back()) {
+    if (id.domain == domain) return id.version;
+  }
+  return domain.empty() ? kOldestOpset : 1;
+}
+
+void GraphImporter::ListUnread(std::span<const Node> nodes,
+                               std::vector<std::string>& unread) const {
+  for (const Node& node : nodes) {
+    if (!FindFunction(node) && !FindOperator(node.domain, node.op))
+      unread.push_back(NodeName(node));
+    for (const Attribute& a : node.attributes) {
+      if (a.graph) ListUnread(a.graph->nodes, unread);
+    }
+  }
+}
+
+absl::Status GraphImporter::CheckOperators() const {
+  for (const OpsetId& id : model_.opsets) {
+    if (id.domain.empty() && (id.version < kOldestOpset || id.version > kNewestOpset)) {
+      return absl::InvalidArgumentError(absl::StrCat("opset ", id.version, " is not read (",
+                                                     kOldestOpset, " to ", kNewestOpset, " are)"));
+    }
+  }
+  std::vector<std::string> unread;
+  ListUnread(model_.graph.nodes, unread);
+  for (const Function& f : model_.functions) ListUnread(f.nodes, unread);
+  if (unread.empty()) return absl::OkStatus();
+  std::string text =
+      unread.size() == 1 ? "an operator that is not read: " : "operators that are not read: ";
+  for (size_t i = 0; i < unread.size(); ++i) absl::StrAppend(&text, i ? ", " : "", unread[i]);
+  return absl::InvalidArgumentError(text);
+}
+
+absl::Status GraphImporter::DefineInitializers(const GraphProto& graph) {
+  for (const TensorProto& t : graph.initializers) {
+    const absl::StatusOr<Tensor> tensor = ImportTensor(g_, t, bytes_, file_);
+    if (!tensor.ok()) return tensor.status();
+    Define(t.name, *tensor);
+  }
+  if (!graph.sparse_initializers.empty()) {
+    return absl::InvalidArgumentError("sparse initializers are not read");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphImporter::RunNodes(const GraphProto& graph) {
+  if (++depth_ > kMaxDepth) return absl::InvalidArgumentError("graphs nested too deeply");
+  if (absl::Status s = DefineInitializers(graph); !s.ok()) return s;
+  for (const Node& node : graph.nodes) {
+    if (absl::Status s = RunNode(node); !s.ok()) return s;
+  }
+  --depth_;
+  return absl::OkStatus();
+}
+
+absl::Status GraphImporter::RunNode(const Node& node) {
+  std::vector<Tensor> inputs;
+  for (const std::string_view name : node.inputs) {
+    const Tensor* found = name.empty() ? nullptr : Find(name);
+    if (!found && !name.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(NodeName(node), ": there is no value '", std::string(name),
+                       "' before it (nodes must follow their inputs)"));
+    }
+    inputs.push_back(found ? *found : Tensor());
+  }
+  if (const Function* function = FindFunction(node)) return CallFunction(*function, node, inputs);
+  const Operator* op = FindOperator(node.domain, node.op);
+  const int64_t opset = OpsetOf(node.domain);
+  if (opset < op->since) {
+    return absl::InvalidArgumentError(absl::StrCat(NodeName(node), ": its meaning in opset ", opset,
+                                                   " is not read (from ", op->since, " on it is)"));
+  }
+  NodeContext context(g_, node, opset, inputs, *this);
+  op->import(context);
+  if (g_.ok()) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (!node.outputs[i].empty()) Define(node.outputs[i], context.outputs[i]);
+    }
+    return absl::OkStatus();
+  }
+  std::string text = NodeName(node) + ": " + g_.error();
+  g_.ClearError();
+  return absl::InvalidArgumentError(text);
+}
+
+std::vector<Tensor> GraphImporter::Run(const GraphProto& graph, std::span<const Tensor> inputs) {
+  if (inputs.size() > graph.inputs.size()) {
+    g_.Fail("a graph of fewer inputs than it is given");
+    return {};
+  }
+  scopes_.emplace_back();
+  for (size_t i = 0; i < inputs.size(); ++i) Define(graph.inputs[i].name, inputs[i]);
+  std::vector<Tensor> results;
+  const absl::Status status = RunNodes(graph);
+  if (!status.ok()) g_.Fail(std::string(status.message()));
+  for (const ValueInfo& output : graph.outputs) {
+    const Tensor* found = status.ok() ? Find(output.name) : nullptr;
+    if (!found && status.ok()) g_.Fail("there is no result '" + std::string(output.name) + "'");
+    results.push_back(found ? *found : Tensor());
+  }
+  scopes_.pop_back();
+  return g_.ok() ? results : std::vector<Tensor>();
+}
+
+namespace {
+
+// A function's node with the call's attributes in the places that refer to them.
+void BindAttributes(Node& node, const Function& function, const Node& call) {
+  std::vector<Attribute> bound;
+  for (Attribute& a : node.attributes) {
+    if (a.graph) {
+      auto graph = std::make_shared<GraphProto>(*a.graph);
+      for (Node& inner : graph->nodes) BindAttributes(inner, function, call);
+      a.graph = std::move(graph);
+    }
+    if (a.ref.empty()) {
+      bound.push_back(a);
+      continue;
+    }
+    const Attribute* given = nullptr;
+    for (const Attribute& b : function.defaults) {
+      if (b.name == a.ref) given = &b;
+    }
+    for (const Attribute& b : call.attributes) {
+      if (b.name == a.ref) given = &b;
+    }
+    if (!given) continue;  // an optional one that nobody gives
+    bound.push_back(*given);
+    bound.back().name = a.name;
+  }
+  node.attributes = std::move(bound);
+}
+
+}  // namespace
+
+absl::Status GraphImporter::CallFunction(const Function& function, const Node& call,
+                                         std::span<const Tensor> inputs) {
+  if (++depth_ > kMaxDepth) return absl::InvalidArgumentError("functions that call each other");
+  const size_t outer = first_scope_;
+  first_scope_ = scopes_.size();
+  scopes_.emplace_back();
+  opsets_.push_back(function.opsets.empty() ? opsets_.back() : &function.opsets);
+  for (size_t i = 0; i < function.inputs.size(); ++i) {
+    Define(function.inputs[i], i < inputs.size() ? inputs[i] : Tensor());
+  }
+  absl::Status status;
+  for (const Node& node : function.nodes) {
+    Node& copy = *made_.emplace_back(std::make_unique<Node>(node));
+    BindAttributes(copy, function, call);
+    status = RunNode(copy);
+    if (!status.ok()) {
+      status = absl::InvalidArgumentError(
+          absl::StrCat("in ", NodeName(call), ": ", std::string(status.message())));
+      break;
+    }
+  }
+  std::vector<Tensor> results;
+  for (const std::string_view name : function.outputs) {
+    const Tensor* found = Find(name);
+    results.push_back(found ? *found : Tensor());
+  }
+  opsets_.pop_back();
+  scopes_.pop_back();
+  first_scope_ = outer;
+  --depth_;
+  for (size_t i = 0; status.ok() && i < call.outputs.size() && i < results.size(); ++i) {
+    if (!call.outputs[i].empty()) Define(call.outputs[i], results[i]);
+  }
+  return status;
+}
+
+}  // namespace tg::onnx

@@ -1,0 +1,64 @@
+// GraphImporter: an ONNX graph, node by node, as nodes of the IR.
+#ifndef TG_FRONTEND_ONNX_GRAPH_IMPORTER_H_
+#define TG_FRONTEND_ONNX_GRAPH_IMPORTER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "frontend/onnx/operators.h"
+#include "frontend/onnx/proto.h"
+
+namespace tg::onnx {
+
+class GraphImporter : public SubgraphRunner {
+ public:
+  // All outlive the importer.
+  GraphImporter(const Model& model, std::string_view bytes, std::string file, GraphBuilder& g);
+
+  // Every node that is not read, in this graph and those inside it, in one error.
+  absl::Status CheckOperators() const;
+
+  void Define(std::string_view name, Tensor value) { scopes_.back()[name] = std::move(value); }
+  // Null where there is none of this name.
+  const Tensor* Find(std::string_view name) const;
+
+  absl::Status RunNodes(const GraphProto& graph);
+  std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) override;
+
+ private:
+  using Scope = std::map<std::string_view, Tensor>;
+  using FunctionKey = std::pair<std::string_view, std::string_view>;  // domain, name
+
+  absl::Status RunNode(const Node& node);
+  absl::Status CallFunction(const Function& function, const Node& call,
+                            std::span<const Tensor> inputs);
+  absl::Status DefineInitializers(const GraphProto& graph);
+  const Function* FindFunction(const Node& node) const;
+  int64_t OpsetOf(std::string_view domain) const;
+  void ListUnread(std::span<const Node> nodes, std::vector<std::string>& unread) const;
+
+  const Model& model_;
+  const std::string_view bytes_;
+  const std::string file_;
+  GraphBuilder& g_;
+  std::vector<Scope> scopes_;
+  // A function sees nothing of its caller's scopes: those from here on are its own.
+  size_t first_scope_ = 0;
+  std::map<FunctionKey, const Function*> functions_;
+  std::vector<const std::vector<OpsetId>*> opsets_;  // the innermost last
+  // Tensors and nodes that expansions made, alive as long as the importer.
+  std::vector<std::unique_ptr<Node>> made_;
+  int depth_ = 0;
+};
+
+// "Conv 'conv1'": how messages call a node.
+std::string NodeName(const Node& node);
+
+}  // namespace tg::onnx
+
+#endif  // TG_FRONTEND_ONNX_GRAPH_IMPORTER_H_

@@ -1,0 +1,203 @@
+#include "frontend/onnx/import.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/common/graph_builder.h"
+#include "frontend/onnx/graph_importer.h"
+#include "frontend/onnx/proto.h"
+#include "frontend/onnx/tensors.h"
+
+namespace tg {
+namespace {
+
+using onnx::Dimension;
+using onnx::TypeProto;
+using onnx::ValueInfo;
+
+absl::Status Bad(std::string_view name, const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("'", std::string(name), "': ", why));
+}
+
+class ModelImporter {
+ public:
+  ModelImporter(const onnx::Model& model, std::string_view bytes, const std::string& path,
+                const OnnxImportOptions& options)
+      : model_(model), options_(options), module_(std::make_unique<Module>()) {
+    module_->path = path;
+    const std::string file = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+    module_->name = frontend::SymbolFrom(file.substr(0, file.rfind('.')));
+    graph_ = module_->graphs.emplace_back(std::make_unique<Graph>()).get();
+    graph_->name = "main";
+    g_ = std::make_unique<frontend::GraphBuilder>(*module_, graph_->body);
+    importer_ = std::make_unique<onnx::GraphImporter>(model, bytes, file, *g_);
+  }
+
+  absl::StatusOr<std::unique_ptr<Module>> Run() {
+    if (absl::Status s = importer_->CheckOperators(); !s.ok()) return s;
+    if (absl::Status s = DeclareInputs(); !s.ok()) return s;
+    if (absl::Status s = importer_->RunNodes(model_.graph); !s.ok()) return s;
+    if (absl::Status s = DeclareOutputs(); !s.ok()) return s;
+    DropUnused();
+    return std::move(module_);
+  }
+
+ private:
+  absl::Status DeclareInputs() {
+    std::set<std::string_view> initialized;
+    for (const auto& t : model_.graph.initializers) initialized.insert(t.name);
+    for (const ValueInfo& input : model_.graph.inputs) {
+      // An input with an initializer is a weight (IR version 3 wants it listed).
+      if (initialized.count(input.name)) continue;
+      if (input.type.kind != TypeProto::Kind::kTensor) {
+        return Bad(input.name, "an input that is no tensor");
+      }
+      const auto scalar = onnx::ScalarFor(input.type.element);
+      if (!scalar) {
+        return Bad(input.name, absl::StrCat("an input of type ",
+                                            std::string(onnx::TypeName(input.type.element))));
+      }
+      BufferDecl decl;
+      decl.dtype = *scalar;
+      decl.role = Role::kInput;
+      if (absl::Status s = ShapeOfInput(input, decl.shape); !s.ok()) return s;
+      importer_->Define(input.name,
+                        {g_->Declare(input.name, std::move(decl)), input.type.element, nullptr});
+      const auto values = options_.input_values.find(input.name);
+      if (values != options_.input_values.end()) {
+        g_->GiveInput(module_->buffers.back().name, values->second);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ShapeOfInput(const ValueInfo& input, std::vector<DeclDim>& shape) {
+    const auto given = options_.input_shapes.find(input.name);
+    const bool is_given = given != options_.input_shapes.end();
+    if (!input.type.shape) {
+      if (!is_given) return Bad(input.name, "an input of unknown rank");
+      for (const int64_t d : given->second) shape.push_back({.size = d});
+      return absl::OkStatus();
+    }
+    const std::vector<Dimension>& dims = *input.type.shape;
+    if (is_given && given->second.size() != dims.size()) {
+      return Bad(input.name, absl::StrCat("the model has rank ", dims.size(),
+                                          ", what is given has rank ", given->second.size()));
+    }
+    for (size_t i = 0; i < dims.size(); ++i) {
+      DeclDim& dim = shape.emplace_back();
+      if (dims[i].value && *dims[i].value >= 0) {
+        dim.size = *dims[i].value;
+        continue;
+      }
+      // Some exporters write "?" for every dimension that they know nothing of.
+      const std::string name = !dims[i].param.empty() && dims[i].param != "?"
+                                   ? std::string(dims[i].param)
+                                   : absl::StrCat(std::string(input.name), ".", i);
+      const auto size = sizes_.find(name);
+      const auto fixed = options_.sizes.find(name);
+      const auto max = options_.max_sizes.find(name);
+      if (size != sizes_.end()) {
+        dim.size = size->second;
+      } else if (fixed != options_.sizes.end()) {
+        dim.size = fixed->second;
+      } else if (max == options_.max_sizes.end() && is_given) {
+        dim.size = sizes_[name] = given->second[i];
+      } else {
+        const std::string symbol = frontend::SymbolFrom(name);
+        if (!module_->FindVar(symbol)) {
+          const int64_t greatest =
+              max != options_.max_sizes.end() ? max->second : options_.default_max;
+          module_->vars.push_back({.name = symbol, .min = 1, .max = greatest});
+        }
+        dim.var = symbol;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status DeclareOutputs() {
+    std::vector<const UOp*> roots;
+    std::vector<std::string> targets;
+    for (const ValueInfo& output : model_.graph.outputs) {
+      const onnx::Tensor* found = importer_->Find(output.name);
+      if (!found || !found->value) {
+        return Bad(output.name, found && found->sequence ? "an output that is a sequence"
+                                                         : "nothing computes this output");
+      }
+      BufferDecl decl;
+      decl.dtype = found->value->dtype;
+      decl.role = Role::kOutput;
+      for (const Dim& d : g_->ShapeOf(found->value)) {
+        DeclDim& dim = decl.shape.emplace_back();
+        if (!d.is_symbolic()) {
+          dim.size = d.value();
+        } else if (d.symbol()->op == Op::kVar) {
+          dim.var = graph_->body.context->String(static_cast<StringId>(d.symbol()->word()));
+        } else {
+          return Bad(output.name,
+                     "its shape is an expression of dimensions; give the dimensions their sizes");
+        }
+      }
+      roots.push_back(found->value);
+      g_->Declare(output.name, std::move(decl));
+      targets.push_back(module_->buffers.back().name);
+    }
+    const std::vector<std::string_view> views(targets.begin(), targets.end());
+    graph_->body.root = g_->ir().Sink(roots, views);
+    return absl::OkStatus();
+  }
+
+  // Weights and constants that no output needs.
+  void DropUnused() {
+    std::set<std::string_view> used;
+    const Context& context = *graph_->body.context;
+    for (const UOp* u : PostOrder(graph_->body.root)) {
+      if (u->op == Op::kBuffer) used.insert(context.String(static_cast<StringId>(u->word())));
+    }
+    std::erase_if(module_->buffers, [&](const BufferDecl& decl) {
+      return decl.role == Role::kParam && !used.count(decl.name);
+    });
+  }
+
+  const onnx::Model& model_;
+  const OnnxImportOptions& options_;
+  std::unique_ptr<Module> module_;
+  Graph* graph_ = nullptr;
+  std::unique_ptr<frontend::GraphBuilder> g_;
+  std::unique_ptr<onnx::GraphImporter> importer_;
+  std::map<std::string, int64_t, std::less<>> sizes_;  // that given inputs decided
+};
+
+}  // namespace
+
+bool IsOnnxModel(std::string_view bytes) { return onnx::LooksLikeModel(bytes); }
+
+std::string OnnxSymbol(std::string_view name) { return frontend::SymbolFrom(name); }
+
+absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view bytes) {
+  const absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
+  if (!model.ok()) return model.status();
+  std::set<std::string_view> initialized;
+  for (const auto& t : model->graph.initializers) initialized.insert(t.name);
+  std::vector<std::string> names;
+  for (const ValueInfo& input : model->graph.inputs) {
+    if (!initialized.count(input.name)) names.emplace_back(input.name);
+  }
+  return names;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const std::string& path,
+                                                   const OnnxImportOptions& options) {
+  absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
+  absl::Status status = model.status();
+  if (model.ok()) {
+    auto module = ModelImporter(*model, bytes, path, options).Run();
+    if (module.ok()) return module;
+    status = module.status();
+  }
+  return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
+}
+
+}  // namespace tg

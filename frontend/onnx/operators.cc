@@ -1,0 +1,139 @@
+#include "frontend/onnx/operators.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/onnx/tensors.h"
+
+namespace tg::onnx {
+
+Value NodeContext::In(size_t i) {
+  if (Has(i) && inputs_[i].value) return inputs_[i].value;
+  return Fail(
+      absl::StrCat(Has(i) ? "input " : "there is no input ", i, Has(i) ? " is a sequence" : ""));
+}
+
+const Tensor& NodeContext::Input(size_t i) const {
+  static const Tensor& none = *new Tensor();
+  return i < inputs_.size() ? inputs_[i] : none;
+}
+
+std::vector<Value> NodeContext::Ins() {
+  std::vector<Value> values;
+  for (size_t i = 0; i < num_inputs(); ++i) values.push_back(In(i));
+  return values;
+}
+
+std::optional<Ints> NodeContext::KnownBits(size_t i) {
+  const auto known = g.KnownBits(In(i), /*with_inputs=*/true);
+  if (!known) Fail(absl::StrCat("input ", i, " must be known before the run"));
+  return known;
+}
+std::optional<Ints> NodeContext::KnownInts(size_t i) {
+  const auto known = g.KnownInts(In(i), /*with_inputs=*/true);
+  if (!known) Fail(absl::StrCat("input ", i, " must be known before the run"));
+  return known;
+}
+std::optional<std::vector<Dim>> NodeContext::KnownDims(size_t i) {
+  const auto known = g.KnownDims(In(i), /*with_inputs=*/true);
+  if (!known) Fail(absl::StrCat("input ", i, " must be known before the run"));
+  return known;
+}
+std::optional<std::vector<double>> NodeContext::KnownNumbers(size_t i) {
+  const auto known = g.KnownNumbers(In(i), /*with_inputs=*/true);
+  if (!known) Fail(absl::StrCat("input ", i, " must be known before the run"));
+  return known;
+}
+
+const Attribute* NodeContext::Find(std::string_view name) const {
+  for (const Attribute& a : node.attributes) {
+    if (a.name == name) return &a;
+  }
+  return nullptr;
+}
+int64_t NodeContext::Int(std::string_view name, int64_t otherwise) const {
+  const Attribute* a = Find(name);
+  return a ? a->i : otherwise;
+}
+double NodeContext::Float(std::string_view name, double otherwise) const {
+  const Attribute* a = Find(name);
+  return a ? a->f : otherwise;
+}
+std::string_view NodeContext::String(std::string_view name, std::string_view otherwise) const {
+  const Attribute* a = Find(name);
+  return a ? a->s : otherwise;
+}
+std::optional<Ints> NodeContext::List(std::string_view name) const {
+  const Attribute* a = Find(name);
+  return a ? std::optional(a->ints) : std::nullopt;
+}
+std::optional<std::vector<float>> NodeContext::Floats(std::string_view name) const {
+  const Attribute* a = Find(name);
+  return a ? std::optional(a->floats) : std::nullopt;
+}
+std::optional<Ints> NodeContext::ListOrInput(std::string_view name, size_t i) {
+  if (const auto list = List(name)) return list;
+  return Has(i) ? KnownInts(i) : std::nullopt;
+}
+
+std::vector<Tensor> NodeContext::RunSubgraph(std::string_view attribute,
+                                             std::span<const Tensor> inputs) {
+  const Attribute* a = Find(attribute);
+  if (!a || !a->graph) {
+    Fail("there is no graph '" + std::string(attribute) + "'");
+    return {};
+  }
+  return subgraphs_.Run(*a->graph, inputs);
+}
+
+void NodeContext::Return(Value v, size_t i, ElementType type) {
+  if (!v || !Wants(i)) return;
+  outputs[i] = {v, type == ElementType::kUndefined ? TypeFor(v->dtype.scalar()) : type, nullptr};
+}
+void NodeContext::Return(const Tensor& t, size_t i) {
+  if (Wants(i)) outputs[i] = t;
+}
+
+std::vector<const Operator*> AllOperators() {
+  std::vector<const Operator*> all;
+  for (const auto& family : {ElementwiseOperators(),
+                             MovementOperators(),
+                             ReduceOperators(),
+                             ContractionOperators(),
+                             WindowOperators(),
+                             GatherOperators(),
+                             NormalizationOperators(),
+                             ResizeOperators(),
+                             SamplingOperators(),
+                             RegionOperators(),
+                             SignalOperators(),
+                             ConstantOperators(),
+                             ControlOperators(),
+                             RecurrentOperators(),
+                             QuantizedRecurrentOperators(),
+                             AttentionOperators(),
+                             MicrosoftAttentionOperators(),
+                             StateSpaceOperators(),
+                             QuantizeOperators(),
+                             QLinearOperators(),
+                             LossOperators(),
+                             RandomOperators(),
+                             SequenceOperators(),
+                             TreeOperators(),
+                             MachineLearningOperators()}) {
+    for (const Operator& op : family) all.push_back(&op);
+  }
+  return all;
+}
+
+const Operator* FindOperator(std::string_view domain, std::string_view name) {
+  static const auto& table = *[] {
+    auto* map = new std::map<std::pair<std::string_view, std::string_view>, const Operator*>();
+    for (const Operator* op : AllOperators()) (*map)[{op->domain, op->name}] = op;
+    return map;
+  }();
+  const auto found = table.find({domain, name});
+  return found == table.end() ? nullptr : found->second;
+}
+
+}  // namespace tg::onnx

@@ -1,0 +1,139 @@
+// The table of ONNX operators that are read, and what an operator's function sees of its node.
+#ifndef TG_FRONTEND_ONNX_OPERATORS_H_
+#define TG_FRONTEND_ONNX_OPERATORS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/common/graph_builder.h"
+#include "frontend/onnx/proto.h"
+
+namespace tg::onnx {
+
+using frontend::GraphBuilder;
+using frontend::Ints;
+using frontend::Value;
+
+// A value of the graph: a tensor, or a sequence of tensors that is resolved at import.
+struct Tensor {
+  Value value = nullptr;
+  // What the model calls its type. Types of fewer than eight bits and the float8 forms that the IR
+  // lacks are held in a wider type that has all of their values (TypeOf in tensors.h).
+  ElementType type = ElementType::kUndefined;
+  std::shared_ptr<std::vector<Tensor>> sequence;
+
+  bool exists() const { return value || sequence; }
+};
+
+// Runs graphs that are attributes of a node.
+class SubgraphRunner {
+ public:
+  virtual ~SubgraphRunner() = default;
+  // The results of a graph on these inputs, in the scope of the node. Empty after an error.
+  virtual std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) = 0;
+};
+
+class NodeContext {
+ public:
+  NodeContext(GraphBuilder& builder, const Node& node, int64_t opset,
+              std::span<const Tensor> inputs, SubgraphRunner& subgraphs)
+      : g(builder),
+        node(node),
+        opset(opset),
+        outputs(node.outputs.size()),
+        inputs_(inputs),
+        subgraphs_(subgraphs) {}
+
+  GraphBuilder& g;
+  const Node& node;
+  const int64_t opset;  // of the node's domain
+  std::vector<Tensor> outputs;
+
+  // Inputs. In: an error where it was left out; Optional: null.
+  size_t num_inputs() const { return inputs_.size(); }
+  bool Has(size_t i) const { return i < inputs_.size() && inputs_[i].exists(); }
+  Value In(size_t i);
+  Value Optional(size_t i) const { return i < inputs_.size() ? inputs_[i].value : nullptr; }
+  const Tensor& Input(size_t i) const;
+  ElementType TypeOf(size_t i) const { return Has(i) ? inputs_[i].type : ElementType::kUndefined; }
+  std::vector<Value> Ins();
+  // Elements that must be known before a run; none, and an error that names the input, otherwise.
+  std::optional<Ints> KnownBits(size_t i);
+  std::optional<Ints> KnownInts(size_t i);
+  std::optional<std::vector<Dim>> KnownDims(size_t i);
+  std::optional<std::vector<double>> KnownNumbers(size_t i);
+
+  // Attributes.
+  const Attribute* Find(std::string_view name) const;
+  int64_t Int(std::string_view name, int64_t otherwise) const;
+  double Float(std::string_view name, double otherwise) const;
+  std::string_view String(std::string_view name, std::string_view otherwise) const;
+  std::optional<Ints> List(std::string_view name) const;
+  std::optional<std::vector<float>> Floats(std::string_view name) const;
+  // From attribute `name` in older opsets, from input `i` in newer ones; none if neither is given.
+  std::optional<Ints> ListOrInput(std::string_view name, size_t i);
+  std::vector<Tensor> RunSubgraph(std::string_view attribute, std::span<const Tensor> inputs);
+
+  // Outputs; the type is that of the value unless told. Those that the node does not name are
+  // dropped.
+  void Return(Value v, size_t i = 0, ElementType type = ElementType::kUndefined);
+  void Return(const Tensor& t, size_t i);
+  bool Wants(size_t i) const { return i < node.outputs.size() && !node.outputs[i].empty(); }
+
+  Value Fail(std::string why) { return g.Fail(std::move(why)); }
+
+ private:
+  std::span<const Tensor> inputs_;
+  SubgraphRunner& subgraphs_;
+};
+
+// Loops and recurrences are unrolled up to this many iterations.
+inline constexpr int64_t kMaxUnrolledIterations = 4096;
+
+struct Operator {
+  std::string_view domain;  // "" is ai.onnx
+  std::string_view name;
+  int64_t since;  // the oldest opset whose meaning is read
+  void (*import)(NodeContext&);
+};
+
+// A family of operators: each file of this folder named *_ops.cc has one.
+std::span<const Operator> ElementwiseOperators();
+std::span<const Operator> MovementOperators();
+std::span<const Operator> ReduceOperators();
+std::span<const Operator> ContractionOperators();
+std::span<const Operator> WindowOperators();
+std::span<const Operator> GatherOperators();
+std::span<const Operator> NormalizationOperators();
+std::span<const Operator> ResizeOperators();
+std::span<const Operator> SamplingOperators();
+std::span<const Operator> RegionOperators();
+std::span<const Operator> SignalOperators();
+std::span<const Operator> ConstantOperators();
+std::span<const Operator> ControlOperators();
+std::span<const Operator> RecurrentOperators();
+std::span<const Operator> QuantizedRecurrentOperators();
+std::span<const Operator> AttentionOperators();
+std::span<const Operator> MicrosoftAttentionOperators();
+std::span<const Operator> StateSpaceOperators();
+std::span<const Operator> QuantizeOperators();
+std::span<const Operator> QLinearOperators();
+std::span<const Operator> LossOperators();
+std::span<const Operator> RandomOperators();
+std::span<const Operator> SequenceOperators();
+std::span<const Operator> TreeOperators();
+std::span<const Operator> MachineLearningOperators();
+
+// All of them, and the one of this name; null where there is none.
+std::vector<const Operator*> AllOperators();
+const Operator* FindOperator(std::string_view domain, std::string_view name);
+
+}  // namespace tg::onnx
+
+#endif  // TG_FRONTEND_ONNX_OPERATORS_H_

@@ -1,0 +1,173 @@
+// The parts of an ONNX model that an importer reads, as structs over the file's bytes.
+//
+// Strings and tensor data are views into the bytes, which outlive them. Field numbers and meaning:
+// onnx.proto3 of https://github.com/onnx/onnx.
+#ifndef TG_FRONTEND_ONNX_PROTO_H_
+#define TG_FRONTEND_ONNX_PROTO_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace tg::onnx {
+
+// TensorProto.DataType.
+enum class ElementType : int32_t {
+  kUndefined = 0,
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kComplex64 = 14,
+  kComplex128 = 15,
+  kBfloat16 = 16,
+  kFloat8E4M3FN = 17,
+  kFloat8E4M3FNUZ = 18,
+  kFloat8E5M2 = 19,
+  kFloat8E5M2FNUZ = 20,
+  kUint4 = 21,
+  kInt4 = 22,
+  kFloat4E2M1 = 23,
+  kFloat8E8M0 = 24,
+  kUint2 = 25,
+  kInt2 = 26,
+};
+
+struct TensorProto {
+  std::string_view name;
+  ElementType type = ElementType::kUndefined;
+  std::vector<int64_t> dims;
+  // Exactly one of these holds the elements.
+  std::string_view raw;             // little-endian, packed
+  std::string_view packed_floats;   // float_data, where the file packs it: little-endian f32
+  std::string_view packed_doubles;  // double_data, likewise
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  std::vector<int32_t> int32s;
+  std::vector<int64_t> int64s;
+  std::vector<uint64_t> uint64s;
+  std::vector<std::string_view> strings;
+  // In another file, relative to the model's folder.
+  bool is_external = false;
+  std::string_view location;
+  int64_t offset = 0;
+  std::optional<int64_t> length;
+};
+
+// A nonzero element list and its coordinates.
+struct SparseTensorProto {
+  TensorProto values, indices;
+  std::vector<int64_t> dims;
+};
+
+struct Dimension {
+  std::optional<int64_t> value;
+  std::string_view param;  // a name, where there is no value
+};
+
+struct TypeProto {
+  enum class Kind { kNone, kTensor, kSequence, kMap, kOptional, kSparse };
+  Kind kind = Kind::kNone;
+  ElementType element = ElementType::kUndefined;
+  std::optional<std::vector<Dimension>> shape;  // none: of unknown rank
+};
+
+struct ValueInfo {
+  std::string_view name;
+  TypeProto type;
+};
+
+struct GraphProto;
+
+// AttributeProto.AttributeType.
+enum class AttributeType : int32_t {
+  kUndefined = 0,
+  kFloat = 1,
+  kInt = 2,
+  kString = 3,
+  kTensor = 4,
+  kGraph = 5,
+  kFloats = 6,
+  kInts = 7,
+  kStrings = 8,
+  kTensors = 9,
+  kGraphs = 10,
+  kSparseTensor = 11,
+};
+
+struct Attribute {
+  std::string_view name;
+  std::string_view ref;  // in a function: the name of the call's attribute that is used here
+  AttributeType type = AttributeType::kUndefined;
+  float f = 0;
+  int64_t i = 0;
+  std::string_view s;
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+  std::vector<std::string_view> strings;
+  std::shared_ptr<TensorProto> tensor;
+  std::shared_ptr<SparseTensorProto> sparse;
+  std::shared_ptr<GraphProto> graph;
+};
+
+struct Node {
+  std::string_view name, op, domain, overload;
+  std::vector<std::string_view> inputs, outputs;  // "": left out
+  std::vector<Attribute> attributes;
+};
+
+struct GraphProto {
+  std::string_view name;
+  std::vector<Node> nodes;
+  std::vector<TensorProto> initializers;
+  std::vector<SparseTensorProto> sparse_initializers;
+  std::vector<ValueInfo> inputs, outputs;
+};
+
+struct OpsetId {
+  std::string_view domain;
+  int64_t version = 0;
+};
+
+struct Function {
+  std::string_view name, domain, overload;
+  std::vector<std::string_view> inputs, outputs;
+  std::vector<Attribute> defaults;
+  std::vector<Node> nodes;
+  std::vector<OpsetId> opsets;
+};
+
+struct Model {
+  int64_t ir_version = 0;
+  std::vector<OpsetId> opsets;
+  std::string_view producer;
+  GraphProto graph;
+  std::vector<Function> functions;
+};
+
+// InvalidArgument, with the byte, for what is no model: a torn or overlong field, another wire
+// type, graphs nested deeper than 64.
+absl::StatusOr<Model> ParseModel(std::string_view bytes);
+
+// A file of one tensor, as conformance suites keep inputs and results.
+absl::StatusOr<TensorProto> ParseTensor(std::string_view bytes);
+
+// Whether the bytes begin as a model does: cheap, and false for texts.
+bool LooksLikeModel(std::string_view bytes);
+
+}  // namespace tg::onnx
+
+#endif  // TG_FRONTEND_ONNX_PROTO_H_

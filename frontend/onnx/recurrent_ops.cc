@@ -1,0 +1,284 @@
+// Recurrent layers.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/onnx/activations.h"
+#include "frontend/onnx/recurrent.h"
+
+namespace tg::onnx {
+namespace {
+
+// What of a layer does not depend on the step.
+struct Layer {
+  std::string_view kind;  // "LSTM", "GRU" or "RNN"
+  int64_t gates = 1;
+  int64_t num_activations = 1;  // of a direction
+  int64_t hidden = 0, length = 0, directions = 1;
+  Dim batch = 1;
+  Scalar type = Scalar::kF32;
+  double clip = 0;          // 0: none
+  Value lengths = nullptr;  // [batch, 1], i32
+};
+
+struct Function {
+  std::string_view name;
+  std::optional<double> alpha, beta;
+};
+
+struct State {
+  Value h = nullptr, c = nullptr;  // [batch, hidden]
+};
+
+class Recurrence {
+ public:
+  Recurrence(NodeContext& c, const GateProduct& product) : c_(c), g_(c.g), product_(product) {}
+
+  void Run() {
+    if (!ReadLayer() || !ReadFunctions()) return;
+    std::vector<Value> sequences, hiddens, cells;
+    for (int64_t d = 0; d < layer_.directions; ++d) {
+      State state;
+      const std::vector<Value> steps = RunDirection(d, state);
+      if (!g_.ok()) return;
+      sequences.push_back(g_.Stack(steps, 0));
+      hiddens.push_back(state.h);
+      if (state.c) cells.push_back(state.c);
+    }
+    // [length, directions, batch, hidden] and [directions, batch, hidden], or the batch first.
+    const bool batch_first = c_.Int("layout", 0) != 0;
+    Value y = g_.Stack(sequences, 1);
+    if (batch_first && y) y = g_.Permute(y, {2, 0, 1, 3});
+    Return(y, 0);
+    Return(g_.Stack(hiddens, batch_first ? 1 : 0), 1);
+    if (!cells.empty()) Return(g_.Stack(cells, batch_first ? 1 : 0), 2);
+  }
+
+ private:
+  void Return(Value v, size_t i) { c_.Return(g_.Cast(v, result_), i); }
+
+  bool ReadLayer() {
+    const std::string_view op = c_.node.op;
+    layer_.kind = op.ends_with("LSTM") ? "LSTM" : op;
+    if (layer_.kind == "LSTM") layer_.gates = 4, layer_.num_activations = 3;
+    if (layer_.kind == "GRU") layer_.gates = 3, layer_.num_activations = 2;
+    x_ = c_.In(0);
+    const Value r = c_.In(2);
+    if (!x_ || !r || !c_.In(1)) return false;
+    if (g_.Rank(x_) != 3 || g_.Rank(r) != 3) {
+      c_.Fail("a sequence or weights of another rank than 3");
+      return false;
+    }
+    if (c_.Int("layout", 0)) x_ = g_.SwapAxes(x_, 0, 1);
+    result_ = x_->dtype.scalar();
+    layer_.type = BitWidth(result_) < 32 ? Scalar::kF32 : result_;
+    x_ = g_.Cast(x_, layer_.type);
+    const Dim length = g_.Extent(x_, 0), directions = g_.Extent(r, 0);
+    // One of the two is the number of gates times the other.
+    const Dim a = g_.Extent(r, 1), b = g_.Extent(r, 2);
+    if (length.is_symbolic() || directions.is_symbolic() || a.is_symbolic() || b.is_symbolic()) {
+      c_.Fail("a recurrence over a symbolic length; give the dimension its size");
+      return false;
+    }
+    layer_.length = length.value();
+    layer_.hidden = std::min(a.value(), b.value());
+    layer_.batch = g_.Extent(x_, 1);
+    layer_.directions = directions.value();
+    const std::string_view direction = c_.String("direction", "forward");
+    const bool known =
+        direction == "forward" || direction == "reverse" || direction == "bidirectional";
+    if (!known || layer_.directions != (direction == "bidirectional" ? 2 : 1)) {
+      c_.Fail(absl::StrCat("the direction '", std::string(direction), "' with weights for ",
+                           layer_.directions));
+      return false;
+    }
+    if (layer_.length < 1 || layer_.length > kMaxUnrolledIterations) {
+      c_.Fail(absl::StrCat("a sequence of ", layer_.length, " steps (1 to ", kMaxUnrolledIterations,
+                           " are read)"));
+      return false;
+    }
+    layer_.clip = c_.Float("clip", 0);
+    if (c_.Has(4)) {
+      const auto ints = g_.KnownInts(c_.In(4));
+      const bool full = ints && std::all_of(ints->begin(), ints->end(),
+                                            [&](int64_t n) { return n == layer_.length; });
+      if (!full) layer_.lengths = g_.Unsqueeze(g_.Cast(c_.In(4), Scalar::kI32), 1);
+    }
+    return g_.ok();
+  }
+
+  // Alphas and betas belong, in order, to the functions that have them.
+  bool ReadFunctions() {
+    const Attribute* names = c_.Find("activations");
+    const auto alphas = c_.Floats("activation_alpha").value_or(std::vector<float>());
+    const auto betas = c_.Floats("activation_beta").value_or(std::vector<float>());
+    const auto count = static_cast<size_t>(layer_.num_activations * layer_.directions);
+    if (names && names->strings.size() != count) {
+      c_.Fail(absl::StrCat(names->strings.size(), " activations instead of ", count));
+      return false;
+    }
+    size_t alpha = 0, beta = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const bool is_gate =
+          layer_.kind != "RNN" && i % static_cast<size_t>(layer_.num_activations) == 0;
+      Function f{names ? names->strings[i] : is_gate ? "Sigmoid" : "Tanh", {}, {}};
+      const int parameters = NumActivationParameters(f.name).value_or(0);
+      if (parameters > 0 && alpha < alphas.size()) f.alpha = alphas[alpha++];
+      if (parameters > 1 && beta < betas.size()) f.beta = betas[beta++];
+      functions_.push_back(f);
+    }
+    return true;
+  }
+
+  // Gates of a direction: columns [first, last) times the hidden size.
+  Value Gate(Value x, int64_t first, int64_t last) {
+    return g_.Slice(x, -1, first * layer_.hidden, last * layer_.hidden);
+  }
+  // Direction `d` of an input [directions, n]; null where it is left out.
+  Value Row(size_t input, int64_t d) {
+    const Value v = c_.Optional(input);
+    return v ? g_.Squeeze(g_.Cast(g_.Slice(v, 0, d, d + 1), layer_.type), 0) : nullptr;
+  }
+  Value Initial(size_t input, int64_t d) {
+    const Value v = c_.Optional(input);
+    if (!v) return g_.Full({layer_.batch, Dim(layer_.hidden)}, g_.Const(layer_.type, 0));
+    const int64_t axis = c_.Int("layout", 0) ? 1 : 0;
+    return g_.Cast(g_.Squeeze(g_.Slice(v, axis, d, d + 1), axis), layer_.type);
+  }
+  // A function of what is summed for a gate, which is clipped.
+  Value Apply(int64_t function, Value sum) {
+    if (layer_.clip > 0) sum = g_.Clip(sum, g_.Like(sum, -layer_.clip), g_.Like(sum, layer_.clip));
+    return ApplyUnclipped(function, sum);
+  }
+  Value ApplyUnclipped(int64_t function, Value x) {
+    const Function& f = functions_[static_cast<size_t>(d_ * layer_.num_activations + function)];
+    return Activate(g_, f.name, x, f.alpha, f.beta);
+  }
+
+  // The hidden state of each step, in the order of time; the last state in `state`.
+  std::vector<Value> RunDirection(int64_t d, State& state) {
+    d_ = d;
+    const bool backwards = d == 1 || c_.String("direction", "forward") == "reverse";
+    state.h = Initial(5, d);
+    if (layer_.kind == "LSTM") state.c = Initial(6, d);
+    // What the inputs contribute, of all steps in one product: [length, batch, gates * hidden].
+    const Value bias = Row(3, d);
+    recurrent_bias_ = nullptr;
+    Value inputs = product_(x_, 1, d, 0, layer_.gates);
+    if (bias) {
+      const Value of_inputs = Gate(bias, 0, layer_.gates);
+      const Value of_state = Gate(bias, layer_.gates, 2 * layer_.gates);
+      if (layer_.kind == "GRU" && c_.Int("linear_before_reset", 0)) {
+        // The reset gate scales the last gate's recurrent bias as well.
+        recurrent_bias_ = Gate(of_state, 2, 3);
+        const Value parts[] = {g_.Add(Gate(of_inputs, 0, 2), Gate(of_state, 0, 2)),
+                               Gate(of_inputs, 2, 3)};
+        inputs = g_.Add(inputs, g_.Concat(parts, 0));
+      } else {
+        inputs = g_.Add(inputs, g_.Add(of_inputs, of_state));
+      }
+    }
+    // Stored before the first step: a step then has the recurrent product alone.
+    inputs = g_.Stored(inputs);
+    peepholes_ = layer_.kind == "LSTM" ? Row(7, d) : nullptr;
+    std::vector<Value> steps(static_cast<size_t>(layer_.length));
+    for (int64_t k = 0; k < layer_.length && g_.ok(); ++k) {
+      const int64_t t = backwards ? layer_.length - 1 - k : k;
+      const Value x = g_.Squeeze(g_.Slice(inputs, 0, t, t + 1), 0);
+      State next = Step(x, state);
+      Value runs = nullptr;
+      if (layer_.lengths) {
+        // Past its end a sequence keeps its state.
+        runs = g_.Lt(g_.ConstInt(Scalar::kI32, t), layer_.lengths);
+        next.h = g_.Where(runs, next.h, state.h);
+        if (next.c) next.c = g_.Where(runs, next.c, state.c);
+      }
+      // Else a step would compute the states of all steps before it.
+      state = {g_.Stored(next.h), g_.Stored(next.c)};
+      steps[static_cast<size_t>(t)] = runs ? g_.Where(runs, state.h, g_.Like(state.h, 0)) : state.h;
+    }
+    return steps;
+  }
+
+  State Step(Value x, const State& state) {
+    if (layer_.kind == "LSTM") return LstmStep(x, state);
+    if (layer_.kind == "GRU") return GruStep(x, state);
+    return {Apply(0, g_.Add(x, product_(state.h, 2, d_, 0, 1))), nullptr};
+  }
+
+  State LstmStep(Value x, const State& state) {
+    const Value sums = g_.Add(x, product_(state.h, 2, d_, 0, 4));
+    const auto gate = [&](int64_t i, int64_t peephole, Value cell) {
+      const Value sum = Gate(sums, i, i + 1);
+      return peepholes_ && peephole >= 0
+                 ? g_.Add(sum, g_.Mul(Gate(peepholes_, peephole, peephole + 1), cell))
+                 : sum;
+    };
+    const Value input = Apply(0, gate(0, 0, state.c));
+    const Value forget = c_.Int("input_forget", 0) ? g_.Sub(g_.Like(input, 1), input)
+                                                   : Apply(0, gate(2, 2, state.c));
+    const Value cell =
+        g_.Add(g_.Mul(forget, state.c), g_.Mul(input, Apply(1, gate(3, -1, nullptr))));
+    const Value output = Apply(0, gate(1, 1, cell));
+    return {g_.Mul(output, ApplyUnclipped(2, cell)), cell};
+  }
+
+  State GruStep(Value x, const State& state) {
+    const bool linear = c_.Int("linear_before_reset", 0) != 0;
+    const Value sums = product_(state.h, 2, d_, 0, linear ? 3 : 2);
+    const auto gate = [&](int64_t i) {
+      return Apply(0, g_.Add(Gate(x, i, i + 1), Gate(sums, i, i + 1)));
+    };
+    const Value update = gate(0), reset = gate(1);
+    Value recurrent = nullptr;
+    if (linear) {
+      recurrent = Gate(sums, 2, 3);
+      if (recurrent_bias_) recurrent = g_.Add(recurrent, recurrent_bias_);
+      recurrent = g_.Mul(reset, recurrent);
+    } else {
+      recurrent = product_(g_.Mul(reset, state.h), 2, d_, 2, 3);
+    }
+    const Value hidden = Apply(1, g_.Add(Gate(x, 2, 3), recurrent));
+    // (1 - z) h' + z h
+    return {g_.Add(g_.Mul(g_.Sub(g_.Like(update, 1), update), hidden), g_.Mul(update, state.h)),
+            nullptr};
+  }
+
+  NodeContext& c_;
+  GraphBuilder& g_;
+  const GateProduct& product_;
+  Layer layer_;
+  std::vector<Function> functions_;
+  Scalar result_ = Scalar::kF32;
+  Value x_ = nullptr;  // [length, batch, inputs]
+  // Of the direction that is being built.
+  int64_t d_ = 0;
+  Value peepholes_ = nullptr, recurrent_bias_ = nullptr;
+};
+
+void Recurrent(NodeContext& c) {
+  // Weights: [directions, gates * hidden, inputs].
+  ImportRecurrent(c, [&](Value rows, size_t which, int64_t direction, int64_t first, int64_t last) {
+    const Value all = c.In(which), r = c.In(2);
+    if (!all || !rows || !r) return Value{nullptr};
+    const int64_t hidden = c.g.Extent(r, 2).value();
+    Value w = c.g.Squeeze(c.g.Slice(all, 0, direction, direction + 1), 0);
+    w = c.g.Slice(w, 0, first * hidden, last * hidden);
+    return c.g.MatMul(rows, c.g.SwapAxes(c.g.Cast(w, rows->dtype.scalar()), 0, 1));
+  });
+}
+
+constexpr Operator kOperators[] = {
+    {"", "GRU", 1, Recurrent},
+    {"", "LSTM", 1, Recurrent},
+    {"", "RNN", 1, Recurrent},
+};
+
+}  // namespace
+
+void ImportRecurrent(NodeContext& c, const GateProduct& product) { Recurrence(c, product).Run(); }
+
+std::span<const Operator> RecurrentOperators() { return kOperators; }
+
+}  // namespace tg::onnx
