@@ -1,5 +1,5 @@
 // Reference pages made from the tables that the code reads: docs/ops.md, docs/verifier.md,
-// docs/accuracy.md.
+// docs/accuracy.md, docs/onnx.md.
 #ifndef TG_TOOLS_REFERENCE_DOCS_H_
 #define TG_TOOLS_REFERENCE_DOCS_H_
 
@@ -9,6 +9,7 @@ namespace tg {
 
 std::string OpsPage();       // ir/ops.def, ir/scalars.def
 std::string VerifierPage();  // ir/verify/rules.def
+std::string OnnxPage();      // the operators of frontend/onnx
 std::string AccuracyPage();  // ir/accuracy.def, tools/accuracy/compositions.def
 
 }  // namespace tg

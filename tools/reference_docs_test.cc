@@ -19,6 +19,12 @@ TEST(ReferenceDocs, Verifier) {
   EXPECT_EQ(*page, VerifierPage()) << "run: tg-docs verifier > docs/verifier.md";
 }
 
+TEST(ReferenceDocs, Onnx) {
+  const auto page = ReadTextFile("docs/onnx.md");
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(*page, OnnxPage()) << "run: tg-docs onnx > docs/onnx.md";
+}
+
 TEST(ReferenceDocs, Accuracy) {
   const auto page = ReadTextFile("docs/accuracy.md");
   ASSERT_TRUE(page.ok());

@@ -3,6 +3,7 @@
 //   tg-docs ops > docs/ops.md
 //   tg-docs verifier > docs/verifier.md
 //   tg-docs accuracy > docs/accuracy.md
+//   tg-docs onnx > docs/onnx.md
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -18,8 +19,10 @@ int main(int argc, char** argv) {
     text = tg::VerifierPage();
   } else if (page == "accuracy") {
     text = tg::AccuracyPage();
+  } else if (page == "onnx") {
+    text = tg::OnnxPage();
   } else {
-    std::fputs("usage: tg-docs ops|verifier|accuracy\n", stderr);
+    std::fputs("usage: tg-docs ops|verifier|accuracy|onnx\n", stderr);
     return 1;
   }
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

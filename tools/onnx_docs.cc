@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "frontend/onnx/operators.h"
+#include "tools/reference_docs.h"
+
+namespace tg {
+
+std::string OnnxPage() {
+  std::string page = R"(# ONNX operators
+
+Made by `tg-docs onnx` from the tables of [frontend/onnx](../frontend/onnx/operators.h). How to run a model:
+[running-models.md](running-models.md).
+
+A number is the oldest opset whose meaning is read; newer ones are read up to opset 28. A model with another operator gets
+one error that lists every such node.
+
+What holds for all of them:
+
+- Sums of `float16` and `bfloat16` are taken in `float`.
+- What decides a shape must be known before the run: it follows from constants, from the sizes of inputs, or from small
+  inputs whose contents tg-run is given. Otherwise the operator is an error that names the input.
+- Loops are unrolled. A condition that depends on an input computes both branches, which need one shape.
+- Sequences and optionals are resolved when the model is read; strings and maps are not read.
+- Types that the IR lacks are held in a wider one: `int4` and `int2` in `i8`, `uint4` and `uint2` in `u8`, `float4e2m1`,
+  `float8e8m0` and the `fnuz` forms of `float8` in `f32`.
+
+)";
+  std::map<std::string, std::vector<const onnx::Operator*>> domains;
+  for (const onnx::Operator* op : onnx::AllOperators()) {
+    domains[op->domain.empty() ? "ai.onnx" : std::string(op->domain)].push_back(op);
+  }
+  for (auto& [domain, operators] : domains) {
+    std::sort(operators.begin(), operators.end(),
+              [](const auto* a, const auto* b) { return a->name < b->name; });
+    page += "## " + domain + "\n\n| operator | from opset |\n| --- | --- |\n";
+    for (const onnx::Operator* op : operators) {
+      page += "| " + std::string(op->name) + " | " + std::to_string(op->since) + " |\n";
+    }
+    page += "\n";
+  }
+  page.pop_back();
+  return page;
+}
+
+}  // namespace tg
