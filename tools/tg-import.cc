@@ -1,5 +1,9 @@
-// tg-import: what print(uop) gives in tinygrad, as a module (docs/tinygrad.md).
+// tg-import: an ONNX model (docs/running-models.md), or what print(uop) gives in tinygrad
+// (docs/tinygrad.md), as a module.
+#include <climits>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/text/diagnostic.h"
@@ -25,16 +29,33 @@ int Fail(ExitCode code, const absl::Status& status) {
   return code;
 }
 
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+// Names of files are relative to the module's file: one that is written to another folder than the
+// model's names them in full.
+void NameFilesFrom(const std::string& output, Module& module) {
+  char from[PATH_MAX], to[PATH_MAX];
+  if (realpath(FolderOf(module.path).c_str(), from) == nullptr) return;
+  const bool same = output != "-" && realpath(FolderOf(output).c_str(), to) != nullptr &&
+                    std::string_view(from) == to;
+  for (BufferDecl& buffer : module.buffers) {
+    if (!same && !buffer.file.empty()) buffer.file = std::string(from) + "/" + buffer.file;
+  }
+}
+
 int Main(int argc, char** argv) {
   ExitWhenOutOfMemory(kTool);
   TolerateFullStandardError();
   TemporaryFile::RemoveOnSignals();
-  std::string output = "-", format = "tinygrad";
+  std::string output = "-", format = "auto";
   bool version = false, help = false;
   Flags flags(
-      kTool, "[options] [graph.repr]",
-      "Writes the module that a graph or kernel, as printed by tinygrad, stands for. Without "
-      "an input, or with '-', standard input is read.");
+      kTool, "[options] [model.onnx | graph.repr]",
+      "Writes the module that an ONNX model means, or a graph or kernel as printed by tinygrad. "
+      "Weights stay in the model's file. Without an input, or with '-', standard input is read.");
   flags.String("o", "FILE", &output, "where the module goes; '-', the default, is standard output");
   AddInputFormat(flags, &format);
   flags.Bool("version", &version, "the version");
@@ -60,6 +81,7 @@ int Main(int argc, char** argv) {
     llvm::errs() << diagnostics.ToString();
     return kExitBadInput;
   }
+  if (IsOnnxInput(*text, format)) NameFilesFrom(output, *module);
   const std::string result = PrintModule(*module);
   const absl::Status status = output == "-" ? WriteStdout(result) : WriteFile(output, result);
   return status.ok() ? kExitOk : Fail(kExitBadInput, status);

@@ -82,7 +82,7 @@ Value GraphBuilder::Constant1D(Scalar type, const Ints& numbers) {
 namespace {
 // The greatest value of an extent, where it is a sum, product or quotient of the module's
 // variables.
-std::optional<int64_t> Greatest(const Module& module, const Context& ctx, const UOp* u) {
+std::optional<int64_t> GreatestOf(const Module& module, const Context& ctx, const UOp* u) {
   switch (u->op) {
     case Op::kConst:
       return u->word();
@@ -93,7 +93,7 @@ std::optional<int64_t> Greatest(const Module& module, const Context& ctx, const 
     case Op::kAdd:
     case Op::kMul:
     case Op::kFloorDiv: {
-      const auto a = Greatest(module, ctx, u->src(0)), b = Greatest(module, ctx, u->src(1));
+      const auto a = GreatestOf(module, ctx, u->src(0)), b = GreatestOf(module, ctx, u->src(1));
       if (!a || !b) return std::nullopt;
       if (u->op == Op::kAdd) return *a + *b;
       // A negative factor would take the least value of the other.
@@ -107,12 +107,17 @@ std::optional<int64_t> Greatest(const Module& module, const Context& ctx, const 
 }
 }  // namespace
 
+std::optional<int64_t> GraphBuilder::Greatest(const Dim& d) {
+  if (!d.is_symbolic()) return d.value();
+  return GreatestOf(module_, ir_.context(), d.symbol());
+}
+
 Value GraphBuilder::Arange(Scalar type, const Dim& n) {
   if (!n.is_symbolic()) {
     if (n.value() <= 0) return Full({Dim(0)}, ir_.ConstInt(type, 0));
     return Cast(ir_.Iota(n.value()), type);
   }
-  const std::optional<int64_t> most = Greatest(module_, ir_.context(), n.symbol());
+  const std::optional<int64_t> most = Greatest(n);
   if (!most) return Fail("a range whose length has no known bound");
   return Cast(Slice(ir_.Iota(*most), 0, 0, n), type);
 }

@@ -234,6 +234,8 @@ class GraphBuilder {
   Dim MulDim(const Dim& a, const Dim& b) { return MulDims(ir_.context(), a, b); }
   Dim FloorDivDim(const Dim& a, int64_t b);
   Dim NumElements(const Shape& shape);
+  // The greatest value of an extent, where the bounds of the module's variables tell it.
+  std::optional<int64_t> Greatest(const Dim& d);
 
  private:
   const std::vector<KnownElement>* Known(Value x, bool with_inputs);

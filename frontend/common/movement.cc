@@ -62,7 +62,12 @@ Value GraphBuilder::BroadcastTo(Value x, const Shape& shape) {
   const size_t added = shape.size() - from.size();
   for (size_t i = 0; i < from.size(); ++i) {
     const Dim& to = shape[added + i];
-    if (from[i] == to || from[i].Is(1) || (from[i].is_symbolic() != to.is_symbolic())) continue;
+    if (from[i] == to || from[i].Is(1)) continue;
+    if (from[i].is_symbolic() || to.is_symbolic()) {
+      // Two ways to write one extent: they are equal in every valid run.
+      from[i] = to;
+      continue;
+    }
     return Fail(absl::StrCat(Describe(x), " does not broadcast to ", ShapeText(shape)));
   }
   from.insert(from.begin(), added, Dim(1));

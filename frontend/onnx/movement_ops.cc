@@ -200,7 +200,8 @@ Value SliceAxis(NodeContext& c, Value x, int64_t axis, Dim start, Dim stop, int6
     }
     const auto place = [&](const Dim& d) -> Dim {
       if (d.is_symbolic()) return d;
-      if (d.value() > int64_t{1} << 30) return extent;
+      const auto greatest = c.g.Greatest(extent);
+      if (greatest && d.value() >= *greatest) return extent;
       return d.value() < 0 ? c.g.AddDim(extent, d) : d;
     };
     return c.g.Slice(x, *at, place(start), place(stop), step);
