@@ -25,8 +25,11 @@ bool BodyParser::ParseFields(Statement& s) {
   return cursor_.List('}', [&] {
     const Token& t = cursor_.token();
     if (t.kind != TokenKind::kWord) return cursor_.Expected("a field's name");
+    // Older texts of this format version have the field under its former name.
+    const std::string_view renamed = RenamedField(s.op, t.text);
+    const std::string_view name = renamed.empty() ? t.text : renamed;
     for (int i = 0; i < info.num_fields; ++i) {
-      if (info.fields[i].name == t.text && !IsPositional(info.fields[i])) return ParseField(s, i);
+      if (info.fields[i].name == name && !IsPositional(info.fields[i])) return ParseField(s, i);
     }
     std::vector<std::string_view> fields;
     std::string known;
@@ -36,9 +39,6 @@ bool BodyParser::ParseFields(Statement& s) {
       known += (known.empty() ? "" : " and ") + Quote(info.fields[i].name);
     }
     std::string hint = DidYouMean(t.text, fields);
-    if (const std::string_view now = RenamedField(s.op, t.text); !now.empty()) {
-      hint = "; it is called " + Quote(now);
-    }
     if (hint.empty()) hint = known.empty() ? "; it has none" : "; it has " + known;
     return cursor_.Fail(Quote(info.mnemonic) + " has no field " + Quote(t.text) + hint);
   });

@@ -28,7 +28,7 @@ std::span<const ForeignOp> ForeignOps();
 // "; write exp2(x * 1.4426950408889634)", or else a guess at a misspelt op, or empty.
 std::string GuessOp(std::string_view word);
 
-// What a field of `op` that was called `old` is called now; empty where there was none.
+// What a field of `op` that older texts call `old` is called now; empty where there was none.
 std::string_view RenamedField(Op op, std::string_view old);
 
 }  // namespace tg

@@ -56,6 +56,23 @@ TEST(Parser, TornFiles) {
   for (const Case& c : kCases) EXPECT_EQ(FirstError(c.text), c.error) << c.text;
 }
 
+// Texts of this version keep their meaning: fields that have another name now are read by the
+// former.
+TEST(Parser, FormerNamesOfFieldsAreRead) {
+  const std::string head =
+      "tg 1\nmodule @m\nbuffer @x : f32[4, 8] input\n\ngraph @main {\n  %x = buffer @x : f32\n";
+  const auto text = [&](const char* pad, const char* shrink, const char* permute) {
+    return head + "  %0 = pad %x {" + pad + " = [(0, 4), (1, 0)]} : f32\n  %1 = shrink %0 {" +
+           shrink + " = [(0, 4), (1, 2)]} : f32\n  %2 = permute %1 {" + permute +
+           " = [1, 0]} : f32\n  sink %2\n}\n";
+  };
+  const std::string former = text("pad", "arg", "order"), now = text("widths", "ranges", "axes");
+  Diagnostics diagnostics;
+  const auto module = ParseModule(former, "former.uop", diagnostics);
+  ASSERT_TRUE(module) << diagnostics.ToString();
+  EXPECT_EQ(PrintModule(*module), now);
+}
+
 TEST(Parser, EveryPrefixOfAModuleIsRefusedOrRead) {
   const auto text = ReadTextFile("ir/text/corpus/tensor.uop");
   ASSERT_TRUE(text.ok());

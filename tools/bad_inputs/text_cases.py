@@ -145,8 +145,6 @@ def _cases():
     yield line("an unknown op", "%a = negate %x : f32", "11:8: error: unknown op 'negate'; write neg(x)")
     yield line("a function that is spelt with others", "%a = exp %x : f32",
                "11:8: error: unknown op 'exp'; write exp2(x * 1.4426950408889634)")
-    yield line("the old name of a field", "%a = shrink %x {" "arg = [(0, 4), (0, 8)]} : f32",
-               "11:19: error: 'shrink' has no field 'arg'; it is called 'ranges'")
     yield line("an unknown type", "%a = neg %x : float",
                "11:17: error: unknown type 'float'; did you mean 'f32'?")
     yield line("an unknown attribute", "%a = neg %x {axis = 1} : f32",
