@@ -1,9 +1,9 @@
-// Names and colours of kernels: what a kernel's loops look like at a glance.
+// Names and colours of kernels, which show the shape of a kernel's loops at a glance.
 //
-// `r_` for a kernel with a reduce, `E_` for one without, then the sizes of its axes: r_4_8. In
-// colour each size says how its axis is spread: blue over the grid, cyan over a work-group, green
-// over a group that reduces together, red in a reduce loop, magenta unrolled in a reduce, yellow
-// upcast or vector, white in a plain loop.
+// A name is `r_` for a kernel with a reduce and `E_` for one without, followed by the sizes of its
+// axes: r_4_8. The colour of a size shows how its axis is mapped: blue to the grid, cyan to the
+// work-items of a group, green to a group that reduces together, red to a reduce loop, magenta to
+// an unrolled reduce, yellow to an upcast or vector, white to a plain loop.
 #ifndef TG_CODEGEN_NAMES_H_
 #define TG_CODEGEN_NAMES_H_
 
@@ -14,10 +14,11 @@
 
 namespace tg {
 
-// By the axes: "r_4_8", a kernel without axes "E_". Not unique; whoever stores it makes it so.
+// Makes a name from the axes: "r_4_8"; a kernel without axes is "E_". The name is not unique; the
+// caller that stores it makes it unique.
 std::string KernelName(std::span<const Axis> axes);
-// The kernel's own name with its sizes in ANSI colours where the name is made of them (a suffix may
-// follow); else the name as it is. Same width on the screen as kernel.name.
+// Returns the kernel's name with its sizes in ANSI colours if the name is made from the sizes (a
+// suffix may follow), else the plain name. The printed width equals that of kernel.name.
 std::string ColoredName(const Kernel& kernel);
 
 }  // namespace tg

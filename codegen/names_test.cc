@@ -51,7 +51,7 @@ TEST(Names, KeepsSuffixesAndOtherNames) {
   k.name = "r_4_8n2";
   EXPECT_EQ(Strip(ColoredName(k)), "r_4_8n2");
   EXPECT_NE(ColoredName(k), k.name);
-  k.name = "r_4_80";  // another kernel's sizes
+  k.name = "r_4_80";  // sizes of another kernel
   EXPECT_EQ(ColoredName(k), "r_4_80");
   k.name = "softmax";
   EXPECT_EQ(ColoredName(k), "softmax");

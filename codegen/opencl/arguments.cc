@@ -1,4 +1,5 @@
-// The head of a function: its comment, name and parameters, of which a `pick` is one.
+// Writes the head of a function: its comment, name and parameters. A `pick` selects one of the
+// parameters.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -13,8 +14,9 @@
 namespace tg::opencl {
 namespace {
 
-// Names that a variable of the module may not have in the source: OpenCL C's words, the functions
-// that the renderer calls (those of ops: spelling.def), and what it calls things itself.
+// Names that a variable of the module must not have in the source: OpenCL C's keywords, the
+// functions that the renderer calls (functions of ops are in spelling.def), and the renderer's own
+// names.
 bool IsTaken(std::string_view name) {
   static constexpr std::string_view kWords[] = {
       "auto",     "bool",   "break",    "case",      "char",      "const",    "continue", "default",
@@ -28,7 +30,7 @@ bool IsTaken(std::string_view name) {
   if (IsSpelled(name)) return true;
   for (std::string_view prefix : {"__", "as_", "convert_", "get_", "vload", "vstore", "mma_",
                                   "ldmatrix_", "shuffle_", "copy_async_"}) {
-    // The renderer's functions end in a type, a variable with an underscore in none of them.
+    // Names of the renderer's functions end in a type; no type ends in an underscore.
     if (name.starts_with(prefix) && !name.ends_with("_")) return true;
   }
   const size_t letters = name.find_first_of("0123456789");
@@ -86,7 +88,7 @@ std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& ar
 }
 
 absl::Status KernelWriter::CollectParams() {
-  // What a buffer is used for decides how it is declared.
+  // The uses of a buffer decide how its parameter is declared.
   llvm::DenseMap<const UOp*, int> uses;  // 1 read, 2 written
   std::vector<const UOp*> buffers, picks, vars;
   for (const UOp* u : kernel_.body.linear) {
@@ -157,7 +159,7 @@ absl::Status KernelWriter::CollectParams() {
 
 void KernelWriter::WritePick(const UOp* u) {
   const UOpSpan arguments = ArgumentsOf(u);
-  // Where it writes, each of them is an argument that is written.
+  // A pick that is written marks every argument as written.
   const bool writes = llvm::all_of(arguments, [&](const UOp* a) {
     return llvm::any_of(result_.params, [&](const KernelParam& p) {
       return !p.is_var && p.slot == a->word() && p.writes;
@@ -165,8 +167,8 @@ void KernelWriter::WritePick(const UOp* u) {
   });
   Text text = Cat(SpacePrefix(AddrSpace::kGlobal), writes ? "" : "const ",
                   MemoryType(u->dtype.scalar()), "* ", memory_names_[u], " = ");
-  // Compilers take the division out of an order, not of an equation: group < 512 for group / 256
-  // < 2.
+  // Compilers remove the division from an inequality but not from an equality, so this writes group
+  // < 512 for group / 256 < 2.
   for (size_t n = 0; n + 1 < arguments.size(); ++n) {
     Append(text, Operand(u->src(0), kShift), " < ", n + 1, " ? ", memory_names_[arguments[n]],
            " : ");
@@ -190,7 +192,7 @@ std::string KernelWriter::Comment() const {
     Append(out, out.size() == line ? "// " : ", ", axis);
   }
   if (!kernel_.axes.empty()) out += "\n";
-  // One line must stay one comment.
+  // A line break in the text would end the comment.
   for (char& c : out) {
     if (c == '\\' || c == '\r') c = ' ';
   }

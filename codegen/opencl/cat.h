@@ -1,5 +1,6 @@
-// Text, Cat, Append: texts and integers one after the other, as absl::StrCat. A kernel is thousands
-// of short texts: these are put together where they are to stand, without a call for each.
+// Text, Cat, Append: concatenation of strings and integers, like absl::StrCat. A kernel's source
+// consists of thousands of short strings, so inlined code writes each directly into its final
+// buffer.
 #ifndef TG_CODEGEN_OPENCL_CAT_H_
 #define TG_CODEGEN_OPENCL_CAT_H_
 
@@ -18,11 +19,11 @@ namespace tg::opencl {
 template <typename T>
 concept Number = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
 
-// A string for what is appended to in small pieces. Short ones have no memory of their own.
+// A string that is built from many small pieces. Short strings need no heap allocation.
 class Text {
  public:
   Text() = default;
-  Text(std::string_view s) { Add(s); }               // NOLINT: a text
+  Text(std::string_view s) { Add(s); }               // NOLINT: implicit, because a Text is a string
   Text(const std::string& s) { Add(s); }             // NOLINT
   Text(const char* s) { Add(std::string_view(s)); }  // NOLINT
   Text(const Text& other) { Add(other.view()); }
@@ -50,7 +51,7 @@ class Text {
   char operator[](size_t i) const { return data_[i]; }
 
   void clear() { size_ = 0; }
-  void Shrink(size_t size) { size_ = static_cast<uint32_t>(size); }  // to its first characters
+  void Shrink(size_t size) { size_ = static_cast<uint32_t>(size); }  // removes the last characters
   void Reserve(size_t size) {
     if (size > capacity_) Grow(size);
   }
@@ -58,7 +59,7 @@ class Text {
   void Add(std::string_view s) {
     char* to = Room(s.size());
     size_ += static_cast<uint32_t>(s.size());
-    // Most are shorter than a call of memcpy is worth.
+    // Most pieces are so short that a call of memcpy costs more than a loop.
     if (s.size() > 16) {
       std::memcpy(to, s.data(), s.size());
     } else if (s.size() >= 8) {
@@ -71,13 +72,14 @@ class Text {
       to[s.size() - 1] = s.back();
     }
   }
-  // A literal.
+  // Appends a string literal.
   template <size_t n>
   void Add(const char (&s)[n]) {
     std::memcpy(Room(n - 1), s, n - 1);
     size_ += static_cast<uint32_t>(n - 1);
   }
-  // Characters up to a 0; not an array of them, which is a literal.
+  // Appends the characters up to the terminating 0. Arrays of characters are literals and take the
+  // overload above.
   template <std::same_as<const char*> T>
   void Add(const T& s) {
     Add(std::string_view(s));
@@ -99,14 +101,14 @@ class Text {
   }
 
  private:
-  static constexpr size_t kInline = 32, kDigits = 20;  // of any 64-bit integer
+  static constexpr size_t kInline = 32, kDigits = 20;  // kDigits: enough for any 64-bit integer
 
   template <size_t n>
   static void CopyEnds(char* to, std::string_view s) {
     std::memcpy(to, s.data(), n);
     std::memcpy(to + s.size() - n, s.data() + s.size() - n, n);
   }
-  // Where `n` more characters go.
+  // Returns the address at which the next `n` characters are written.
   char* Room(size_t n) {
     if (size_ + n > capacity_) Grow(size_ + n);
     return data_ + size_;

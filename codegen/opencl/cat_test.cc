@@ -18,8 +18,8 @@ TEST(CatTest, TextsAndIntegers) {
   EXPECT_EQ(Cat(""), "");
 }
 
-// Pieces of each length that is copied in a way of its own, to texts of each size around where they
-// get memory of their own.
+// Covers each code path that copies a piece, by its length, into texts whose sizes are near the
+// limit of the inline buffer.
 TEST(TextTest, PiecesOfAllLengths) {
   std::string letters;
   for (int i = 0; i < 80; ++i) letters += static_cast<char>('!' + i);
@@ -52,7 +52,7 @@ TEST(TextTest, CopiesAndMoves) {
     EXPECT_EQ(b.view(), s);
     Text c(std::move(b));
     EXPECT_EQ(c.view(), s);
-    EXPECT_EQ(b.view(), "");  // NOLINT: as it is left
+    EXPECT_EQ(b.view(), "");  // NOLINT: tests the moved-from state
     b = a;
     b.Add("y");
     EXPECT_EQ(b.view(), s + "y");

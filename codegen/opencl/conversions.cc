@@ -1,4 +1,4 @@
-// Values: conversions between types, and lanes.
+// Writes values: conversions between types, and selections of lanes.
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
@@ -56,7 +56,7 @@ void KernelWriter::Bitcast(const UOp* u, Expr& e) {
 
 namespace {
 
-// What picks these lanes of a vector of `of` lanes: halves have names.
+// Appends the selector of these lanes of a vector of `of` lanes. The two halves have short names.
 void AppendSelector(Text& out, std::span<const int64_t> lanes, int of) {
   const auto is = [&](int64_t first, int64_t step) {
     for (size_t i = 0; i < lanes.size(); ++i) {
@@ -112,7 +112,7 @@ absl::Status KernelWriter::Lanes(const UOp* u, Expr& e) {
   Append(e.text, "(", type, ")(");
   for (size_t i = 0; i < u->num_srcs;) {
     const UOp* s = u->src(i);
-    // Four and more of one scalar are written as a vector of it.
+    // A run of four or more equal scalars is written as a vector of that scalar.
     size_t run = 1;
     while (s->dtype.lanes() == 1 && i + run < u->num_srcs && u->src(i + run) == s) ++run;
     size_t taken = 1;

@@ -1,4 +1,4 @@
-// Ops in which work-items act together: they exist on NVIDIA's targets only, as inline PTX.
+// Writes ops in which work-items cooperate. Only NVIDIA's targets have them; they are inline PTX.
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/ptx.h"
@@ -77,7 +77,7 @@ absl::Status KernelWriter::WriteCopyAsync(const UOp* u) {
   return absl::OkStatus();
 }
 
-// 32 bits at a time.
+// A shuffle moves 32 bits at a time.
 absl::Status KernelWriter::WriteShuffle(const UOp* u) {
   const UOp* x = u->src(0);
   const DType t = u->dtype;
@@ -101,7 +101,7 @@ absl::Status KernelWriter::WriteShuffle(const UOp* u) {
     e.text = Cat(cast("uint", type), "(", f, "(", cast(type, "uint"), "(",
                  Operand(x, kTernary, true), "), ", from, "))");
   } else if (bits <= 512) {
-    // Named, as each of its words is read.
+    // The vector gets a name because each of its words is read.
     const std::string words = Vector("uint", bits / 32);
     const std::string name = Cat("v", num_values_++);
     Line(Cat("const ", words, " ", name, " = ", cast(type, words), "(", Operand(x, kTernary, true),

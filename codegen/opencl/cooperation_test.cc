@@ -1,5 +1,6 @@
-// Matrix instructions, ldmatrix, shuffles and asynchronous copies. On a machine with NVIDIA's
-// OpenCL (TG_TEST_DEVICE=gpu) they run against the interpreter; elsewhere their text is checked.
+// Matrix instructions, ldmatrix, shuffles and asynchronous copies. With NVIDIA's OpenCL
+// (TG_TEST_DEVICE=gpu) the kernels run and are compared with the interpreter; on other machines
+// only their text is checked.
 #include <cstdlib>
 
 #include "codegen/opencl/renderer.h"
@@ -21,7 +22,7 @@ bool OnNvidia() {
   return wish && std::string_view(wish) == "gpu" && HaveDevice();
 }
 
-// Checks the values where there is a device for it; returns the source.
+// Checks the values if this machine has a device that runs the kernel; returns the source.
 std::string Check(const std::string& body, const std::vector<HostBuffer>& buffers,
                   const Tolerance& tolerance = {}) {
   const std::string text =
@@ -56,7 +57,7 @@ TEST(Cooperation, MatrixInstructions) {
   struct Case {
     const char* name;
     Scalar in, sum;
-    int a, b, c;  // lanes of the fragments
+    int a, b, c;  // numbers of lanes of the fragments
   };
   for (const Case& m : {Case{"m16n8k16.f32.f16", Scalar::kF16, Scalar::kF32, 8, 4, 4},
                         Case{"m16n8k16.f32.bf16", Scalar::kBF16, Scalar::kF32, 8, 4, 4},
@@ -120,7 +121,7 @@ TEST(Cooperation, Shuffles) {
       RandomDataOptions o;
       o.seed = static_cast<uint64_t>(width);
       o.small_integers = false;
-      // Each asks for its mirror image in the subgroup.
+      // Each work-item reads the value of its mirror image in the subgroup.
       const std::string source =
           Check("%c32 = const 32 : i32\n%last = const " + std::to_string(width - 1) +
                     " : i32\n%l = special %c32 {name = local0} : i32\n%in = and %l, %last : i32\n"
@@ -135,7 +136,7 @@ TEST(Cooperation, Shuffles) {
   }
 }
 
-// Two batches under way; the second has a gate, which leaves zeros.
+// Two batches are in flight at once; the second has a gate and leaves zeros.
 TEST(Cooperation, AsynchronousCopies) {
   for (int count : {1, 2, 4}) {
     const std::string n = std::to_string(32 * count);

@@ -1,8 +1,8 @@
-// Sums with negative terms, written as differences; of floats, those of a value and a number.
+// Writes sums with negative terms as differences; for floats, only sums of a value and a constant.
 //
-// Every operation that is written is one that the kernel has, with its sign turned, but for sums
-// whose terms are all negative: x + (-a + -b) is written x - a - b. What that computes first lies
-// between x and the result, so it overflows where they do.
+// Every operation in the source is one of the kernel's operations with the sign turned. Sums whose
+// terms are all negative are the exception: x + (-a + -b) is written x - a - b. The first
+// difference lies between x and the result, so it overflows only if x or the result does.
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
@@ -12,7 +12,7 @@ namespace tg::opencl {
 
 namespace {
 
-// The number in every lane of a constant; 0 of others.
+// Returns the value that every lane of a constant has; 0 for other nodes.
 double NumberOf(const UOp* u) {
   if (IsConst(u)) return DoubleFromBits(u->dtype.scalar(), u->word());
   if (u->op != Op::kVConst) return 0;
@@ -65,7 +65,7 @@ bool KernelWriter::Difference(const UOp* u, Expr& e) {
     return true;
   }
   const Text from_b = negative ? Text(Cat(" - ", Literal(s, -b->word(), false))) : minus_b;
-  // A number before what is taken from it saves a product with -1.
+  // Writing the constant first avoids a multiplication by -1.
   if (from_b.empty() || (IsConst(b) && !minus_a.empty())) {
     e.text = Cat(Operand(b, kAdditive), minus_a);
   } else {

@@ -1,5 +1,5 @@
-// Random expressions: whatever the renderer inlines, parenthesizes, casts or computes in another
-// type must leave the value as the interpreter has it, bit for bit.
+// Random expressions. The renderer may inline, parenthesize, cast or compute in another type, but
+// the value must equal the interpreter's bit for bit.
 #include <random>
 
 #include "codegen/opencl/testing/check.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kGroups = 16;
 
-// Grows a pool of values of several types, all of one width, by applying ops to random members.
+// Grows a pool of values of several types and one width by applying ops to random members.
 class Grower {
  public:
   Grower(Builder& b, uint64_t seed, int lanes) : b_(b), random_(seed), lanes_(lanes) {}
@@ -23,7 +23,7 @@ class Grower {
 
   const UOp* Any(DType t) {
     std::vector<const UOp*> fitting;
-    // The latest are the likeliest, so that expressions grow deep.
+    // Recent values are the likeliest operands, so that expressions grow deep.
     for (const UOp* u : pool_) {
       if (u->dtype == t) fitting.push_back(u);
     }
@@ -55,7 +55,7 @@ class Grower {
       case 6:
         return Add(b_.Where(Any(bools), x, y));
       case 7:
-        if (x == y) return;  // compilers warn of that
+        if (x == y) return;  // compilers warn about a comparison of a value with itself
         return Add(b_.Alu(Draw(2) ? Op::kCmpLt : Op::kCmpNe, {x, y}));
       case 8:
         return Add(b_.Alu(Draw(2) ? Op::kMax : Op::kMin, {x, y}));
@@ -124,7 +124,8 @@ TEST_P(Expressions, KeepTheirValue) {
       buffers.push_back(RandomBuffer(DType(s), {n}, o));
       grow.Add(b.Load(b.IndexPtr(p, base), nullptr, lanes));
     }
-    // Bounded values too: their arithmetic needs no detour through unsigned types.
+    // Bounded values need no cast to unsigned types for their arithmetic, so they take another
+    // path.
     if (lanes == 1) grow.Add(group);
     for (int i = 0; i < 60; ++i) grow.Step();
     std::vector<const UOp*> stores;

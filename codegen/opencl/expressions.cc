@@ -1,4 +1,4 @@
-// Values: elementwise ops.
+// Writes the values of elementwise ops.
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
@@ -55,7 +55,7 @@ void KernelWriter::WriteConstant(const UOp* u, Expr& e) {
     if (e.text[0] == '-' || e.text[0] == '(') e.precedence = kUnary;
     return;
   }
-  // A vector. Where all lanes are equal one is enough.
+  // A vector constant. If all lanes are equal, one scalar is enough.
   const bool mask = s == Scalar::kBool;
   const bool splat = IsSplatConst(u);
   const int lanes = u->dtype.lanes();
@@ -138,7 +138,7 @@ const Spelling* KernelWriter::SpellingOf(const UOp* u) {
   return row || !t.is_float() ? row : FindSpelling(u->op, 'f');
 }
 
-// Whether the exact result may lie outside the type.
+// Returns whether the exact result may be outside the type's range.
 bool KernelWriter::Wraps(const UOp* u) {
   if (!u->dtype.is_int()) return false;
   using Wide = __int128;
@@ -149,7 +149,7 @@ bool KernelWriter::Wraps(const UOp* u) {
     *lo = std::min(std::min(p[0], p[1]), std::min(p[2], p[3]));
     *hi = std::max(std::max(p[0], p[1]), std::max(p[2], p[3]));
   };
-  // u64 above 2^63 has no interval of its own; its arithmetic is unsigned anyway.
+  // A u64 above 2^63 has no interval; arithmetic on unsigned types wraps by definition in C.
   if (u->dtype.scalar() == Scalar::kU64 || u->dtype.scalar() == Scalar::kU32) return false;
   switch (u->op) {
     case Op::kNeg:
@@ -184,14 +184,14 @@ bool KernelWriter::Wraps(const UOp* u) {
   return lo < MinValue(u->dtype.scalar()) || hi > MaxValue(u->dtype.scalar());
 }
 
-// Text that equals `u` modulo 2^bits and, where `cast`, has an unsigned type.
+// Returns text that equals `u` modulo 2^bits. If `cast`, the text has an unsigned type.
 std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast) {
   const Scalar s = u->dtype.scalar();
   const OtherTexts& e = exprs_.Get(u).also();
   if (!e.modular.empty()) return Parenthesized(e.modular, e.modular_precedence, precedence);
   if (u->dtype.lanes() > 1) {
     if (u->op == Op::kVConst) {
-      // Beside a vector one lane is enough where all are equal.
+      // If all lanes are equal and the other operand is a vector, one lane is enough.
       const Scalar to = UnsignedOf(s);
       std::string list;
       for (int64_t v : u->list()) {
@@ -217,7 +217,7 @@ std::string KernelWriter::ModularOperand(const UOp* u, int precedence, bool cast
 void KernelWriter::Modular(const UOp* u, const Spelling& row, Expr& e) {
   const Scalar s = u->dtype.scalar();
   const int lanes = u->dtype.lanes();
-  // One operand of unsigned type makes C compute in it. The amount of a shift does not.
+  // One unsigned operand makes C compute in the unsigned type, except for the amount of a shift.
   size_t cast = 0;
   while (cast + 1 < u->num_srcs && (IsConst(u->src(cast)) || u->src(cast)->op == Op::kVConst)) {
     ++cast;
@@ -226,8 +226,8 @@ void KernelWriter::Modular(const UOp* u, const Spelling& row, Expr& e) {
   Text modular;
   FillIn(modular, row, [&](int i, int precedence) {
     if (u->op == Op::kShl && i == 1) return AppendOperand(modular, u->src(1), precedence, false);
-    // A product's factors decide the type it is computed in before the sum is; two constants
-    // beside each other must be vectors.
+    // The factors of a product decide its type before the sum is computed. An op on two constants
+    // needs at least one vector literal to have a vector type.
     const bool as_unsigned =
         static_cast<size_t>(i) == cast || (u->op == Op::kMulAcc && (lanes > 1 || cast == 2));
     modular.Add(ModularOperand(u->src(static_cast<size_t>(i)), precedence, as_unsigned));
@@ -250,7 +250,8 @@ void KernelWriter::Modular(const UOp* u, const Spelling& row, Expr& e) {
   e.others = std::make_shared<const OtherTexts>(std::move(others));
 }
 
-// Two roundings, or one where the module allows it and the target has the instruction.
+// Writes a multiply-add with two roundings, or with one if the module allows contraction and the
+// target has the instruction.
 void KernelWriter::MulAcc(const UOp* u, Expr& e) {
   if (!no_contract_ && target_.fast_fma && u->dtype.scalar() != Scalar::kF16) {
     e.text = Cat("fma(", Operand(u->src(0), kTernary, true), ", ",
@@ -279,14 +280,14 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
     return absl::OkStatus();
   }
 
-  // The width of the mask that a result is, or that operands have in common.
+  // The width of the result's mask, or of the mask type that the operands share.
   int bits = 0;
   if (IsMask(u)) {
     bits = operand.is_bool() ? MaskBits(u->src(u->op == Op::kWhere ? 1 : 0))
                              : BitWidth(operand.scalar());
     e.mask_bits = bits;
   }
-  // x != true is not x.
+  // x != true is written as !x.
   if ((u->op == Op::kXor || u->op == Op::kCmpNe) && operand.is_bool()) {
     const UOp* c = u->src(1);
     if ((IsConst(c) && c->word() == 1) || (IsSplatConst(c) && c->list()[0] == 1)) {
@@ -307,8 +308,8 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   const bool bits_op = row->precedence >= kBitOr && row->precedence <= kBitAnd;
   auto text = [&](Text& out, int i, int precedence) {
     const UOp* s = u->src(static_cast<size_t>(i));
-    // Where compilers warn: comparisons among bools, one bit operator among another's. A chain of
-    // one operator needs nothing.
+    // Parenthesizes where compilers warn: nested comparisons of bools, and one bitwise operator
+    // inside another. A chain of one operator needs no parentheses.
     const auto is_chain = [&] { return i == 0 && exprs_.Get(s).precedence == row->precedence; };
     if (bits_op && !is_chain()) precedence = std::max<int>(precedence, kAdditive);
     if (s->dtype.is_bool() && row->precedence >= kEqual) {
@@ -319,8 +320,8 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
       out.Add(Mask(s, width, precedence));
       return;
     }
-    // Beside a vector a number of its element type stands for one in every lane; but what is
-    // shifted by a vector must be one.
+    // A scalar operand of a vector op is broadcast by C, but the left operand of a shift by a
+    // vector must be a vector.
     const bool shifted = i == 0 && (u->op == Op::kShl || u->op == Op::kShr);
     if (vector && !shifted && IsSplatConst(s) && !row->has('x') && u->op != Op::kWhere &&
         u->num_srcs > 1 && !IsSplatConst(u->src(i == 0 ? 1 : 0))) {

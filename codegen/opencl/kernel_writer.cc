@@ -12,7 +12,7 @@
 namespace tg::opencl {
 namespace {
 
-// Expressions longer than this get a name even where they are used once.
+// An expression longer than this gets a name even if it has a single use.
 constexpr size_t kMaxInline = 56, kMaxStored = 80;
 
 }  // namespace
@@ -40,7 +40,7 @@ absl::StatusOr<RenderedKernel> KernelWriter::Run(Prelude& prelude) {
   if (no_contract_) prelude.NoContraction();
   result_.name = FunctionName(kernel_.name);
   if (absl::Status s = CollectParams(); !s.ok()) return s;
-  body_.Reserve(16 * kernel_.body.linear.size());  // about as much as it takes
+  body_.Reserve(16 * kernel_.body.linear.size());  // an estimate of the final size
   // OpenCL C declares local memory in the outermost scope only.
   const auto is_local = [](const UOp* u) {
     return u->op == Op::kScratch && u->dtype.space() == AddrSpace::kLocal;
@@ -70,7 +70,7 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
   if (ComputesIn(target_, s)) {
     computed_ = u->dtype;
   } else {
-    // What is only stored is moved about as bits.
+    // Values that are only moved from load to store are handled as bits.
     const bool moves = !IsElementwise(u->op) || u->op == Op::kWhere || u->op == Op::kBitcast;
     if (!moves || !IsFloat(s) || BitWidth(s) > 16) {
       return Unsupported(
@@ -78,7 +78,7 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
     }
   }
   prelude_->UsesScalar(Shown(s));
-  // Conditions are as wide as integers of 32 bits.
+  // A vector of conditions is at least as wide as one of 32-bit integers.
   if (!target_.is_gpu && n * std::max<int64_t>(ByteSize(s), 4) > 16) prelude_->PassesWideVectors();
   return absl::OkStatus();
 }
@@ -150,7 +150,7 @@ absl::Status KernelWriter::Write(const UOp* u) {
   }
 }
 
-// Global memory too where the kernel both writes and reads some.
+// The fence covers global memory too if the kernel both writes and reads a global buffer.
 std::string KernelWriter::BarrierFences(const UOp*) const {
   for (const KernelParam& arg : result_.params) {
     if (arg.reads && arg.writes) return "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE";
@@ -181,8 +181,8 @@ void KernelWriter::WriteScratch(const UOp* u) {
   memory_names_[u] = name;
   const Scalar s = t.scalar() == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : t.scalar();
   const int64_t align = u->words().size() > 1 ? u->word(1) : 0;
-  // Vectors are read and written in it: aligned for the widest where the target asks for that, and
-  // to lines where it does not, since a vector in two lines takes two accesses.
+  // The array is accessed by vectors. It is aligned for the widest vector if the target requires
+  // alignment, and to cache lines otherwise, since a vector that crosses a line takes two accesses.
   const bool lines = target_.unaligned_access && t.size() * ByteSize(s) >= target_.cache_line;
   const int64_t natural = !target_.unaligned_access ? std::min(target_.mem_width, 128)
                           : lines                   ? target_.cache_line
@@ -265,15 +265,15 @@ void KernelWriter::Name(const UOp* u, Expr& e) {
 }
 
 void KernelWriter::Keep(const UOp* u, Expr& e) {
-  // A lane of a name, or another name for it, is no work.
+  // Selecting one lane of a name, or renaming it, costs no work.
   if ((u->op == Op::kGep && u->dtype.lanes() == 1 && e.text.size() < 8) || u->op == Op::kNoop) {
     return;
   }
   if (plan_.uses(u) == 1) {
     const int user = plan_.user(u);
-    // What is stored has a line to itself.
+    // A stored value may be longer because the store has a line to itself.
     const bool stored = kernel_.body.linear[user]->op == Op::kStore;
-    // Not into a deeper loop, which would do the work again in every iteration.
+    // An expression is not inlined into a deeper loop, which would recompute it in every iteration.
     if (e.text.size() <= (stored ? kMaxStored : kMaxInline) &&
         plan_.depth(user) <= plan_.depth(position_)) {
       return;
@@ -285,7 +285,8 @@ void KernelWriter::Keep(const UOp* u, Expr& e) {
 void KernelWriter::EndLine(size_t begin) {
   size_t indent = static_cast<size_t>(indent_) * 2;
   if (body_.size() - begin > kMaxLine) {
-    // Too long a line is broken at a blank that is not in a string, which is as good as any to C.
+    // A line that is too long is broken at a blank outside of strings; any such blank is valid in
+    // C.
     const std::string line(body_.view().substr(begin + indent));
     std::string_view text = line;
     body_.Shrink(begin);

@@ -1,4 +1,4 @@
-// KernelWriter: one walk over a kernel's linear list that writes the function. Internal to the
+// KernelWriter: writes a function in one walk over a kernel's linear list. Internal to the
 // renderer; see renderer.h.
 #ifndef TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
 #define TG_CODEGEN_OPENCL_KERNEL_WRITER_H_
@@ -25,26 +25,26 @@
 
 namespace tg::opencl {
 
-// Of the source, in characters.
+// Maximum length of a source line, in characters.
 inline constexpr size_t kMaxLine = 100;
 
-// What an expression may be written as in some place, beside its text. Few have any.
+// Alternative texts of an expression, valid in some contexts only. Few expressions have any.
 struct OtherTexts {
-  // Of wrapping arithmetic: the same modulo 2^bits in an unsigned type, which saves casts to and
-  // fro.
+  // The result of wrapping arithmetic modulo 2^bits in an unsigned type; saves casts in both
+  // directions.
   Text modular;
   int modular_precedence = kPrimary;
-  // Of what is written with a minus sign: what adds it to a sum before it, " - x * 20".
+  // The text that adds a negated expression to the sum before it: " - x * 20".
   Text minus;
-  Text negated;  // of a != b: a == b
+  Text negated;  // the negation: a == b for a != b
 };
 
-// A value's text: the name of a variable, or an expression that its one user takes in.
+// A value's text: the name of a variable, or an expression that is inlined into its single user.
 struct Expr {
   Text text;
   int precedence = kPrimary;
-  int mask_bits = 0;      // of a vector of bools
-  bool promoted = false;  // C may see an int of the same value
+  int mask_bits = 0;      // bits per lane of a vector of bools
+  bool promoted = false;  // C may promote the value to int
   std::shared_ptr<const OtherTexts> others;
 
   const OtherTexts& also() const {
@@ -56,7 +56,8 @@ struct Expr {
 // The texts of a kernel's nodes.
 class Exprs {
  public:
-  // `ids`: above those of all nodes. At most `nodes` of them are given a text: references stay.
+  // `ids` exceeds the ids of all nodes. At most `nodes` nodes are given a text, so that references
+  // to texts stay valid.
   Exprs(size_t ids, size_t nodes) : at_(ids) {
     all_.reserve(nodes + 1);
     all_.emplace_back();
@@ -72,7 +73,7 @@ class Exprs {
   const Expr& Get(const UOp* u) const { return all_[at_[u->id]]; }
 
  private:
-  std::vector<uint32_t> at_;  // by id; 0: none
+  std::vector<uint32_t> at_;  // by node id; 0 means no text
   std::vector<Expr> all_;
 };
 
@@ -88,11 +89,12 @@ class KernelWriter {
   void WriteScratch(const UOp* u);
   absl::Status WriteSpecial(const UOp* u);
   void WriteRange(const UOp* u);
-  // Whether the device's compiler is asked to write a loop of few steps out: where a step decides
-  // what is padding, which it then knows, and where there is little in the loop, a copy's
-  // addresses.
+  // Returns whether the device's compiler is asked to unroll a loop with few steps. Unrolling lets
+  // it resolve padding predicates that depend on the step, and the addresses of a copy with a small
+  // body.
   bool IsWrittenOut(const UOp* range) const;
-  // `e`, which is the node's text, is left as it is for the one user, or becomes a variable.
+  // Keeps `e`, the text of node `u`, for inlining into the single user, or declares a variable for
+  // it.
   void Keep(const UOp* u, Expr& e);
   void Name(const UOp* u, Expr& e);
   template <typename... T>
@@ -102,43 +104,45 @@ class KernelWriter {
     Append(body_, parts...);
     EndLine(begin);
   }
-  void EndLine(size_t begin);  // of what begins there
+  void EndLine(size_t begin);  // breaks the line that begins there
   std::string BarrierFences(const UOp* u) const;
   std::string TypeOf(const UOp* u, const Expr& e) const;
   absl::Status Unsupported(const UOp* u, std::string_view why) const;
-  absl::Status CheckType(const UOp* u);  // of a value
-  // What values of type `s` are in the source: bits where the target does not compute in f16.
+  absl::Status CheckType(const UOp* u);  // checks the type of a value
+  // The type that values of type `s` have in the source: bits if the target does not compute in
+  // f16.
   Scalar Shown(Scalar s) const { return s == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : s; }
   std::string Type(Scalar s, int lanes) const;
   bool IsNvidia() const { return target_.name.starts_with("cl-nvidia"); }
 
-  // ---- arguments.cc: the function's head, and which argument a `pick` is
+  // ---- arguments.cc: the function's head, and the argument that a `pick` selects
   absl::Status CollectParams();
   void WritePick(const UOp* u);
   std::string Signature();
   std::string Comment() const;
 
-  // ---- expressions.cc: values. Functions that take an Expr write a node's text there.
+  // ---- expressions.cc: values. A function with an Expr parameter writes the node's text there.
   absl::Status WriteValue(const UOp* u);
   absl::Status Elementwise(const UOp* u, Expr& e);
   const Spelling* SpellingOf(const UOp* u);
   void Modular(const UOp* u, const Spelling& row, Expr& e);
   std::string ModularOperand(const UOp* u, int precedence, bool cast);
   void MulAcc(const UOp* u, Expr& e);
-  // A sum or product in which something is negative, as differences: 44 - x * 20 for
-  // x * -20 + 44. False for others.
+  // Writes a sum or product with a negative term as a difference: 44 - x * 20 for x * -20 + 44.
+  // Returns false for other nodes.
   bool Difference(const UOp* u, Expr& e);
   bool Wraps(const UOp* u);
-  // An operand in a place that binds at `precedence`. `exact`: of its very type.
+  // Returns an operand for a context that binds at `precedence`. `exact`: the text must have the
+  // operand's exact type.
   Text Operand(const UOp* u, int precedence, bool exact = false);
   void AppendOperand(Text& out, const UOp* u, int precedence, bool exact);
-  // As a lane of a vector literal: bools as 0 and -1.
+  // Appends a lane of a vector literal; bools are 0 and -1.
   void AppendScalar(Text& out, const UOp* u);
   std::string Mask(const UOp* u, int bits, int precedence);
   int MaskBits(const UOp* u) const;
   void WriteConstant(const UOp* u, Expr& e);
-  const Expr& ExprOf(const UOp* u);  // of constants too, which get theirs when they are used
-  std::string OfItsType(const UOp* u, const Expr& e) const;  // what is promoted
+  const Expr& ExprOf(const UOp* u);  // constants get their text on first use
+  std::string OfItsType(const UOp* u, const Expr& e) const;  // casts a promoted value back
   bool IsMask(const UOp* u) const { return u->dtype.is_bool() && u->dtype.lanes() > 1; }
 
   // ---- conversions.cc: values of other types, lanes
@@ -150,9 +154,9 @@ class KernelWriter {
   absl::Status WriteLoad(const UOp* u);
   absl::Status WriteStore(const UOp* u);
   absl::Status WriteCopyTransposed(const UOp* u);
-  // The elements of an address as an lvalue, or the pointer to them.
+  // Returns the addressed elements as an lvalue, or a pointer to them.
   Text Element(const UOp* address, Scalar value, int lanes, bool write);
-  // Neighbouring halves as a vector of their bits, which may lie at any of them.
+  // Returns consecutive halves as a vector of their bits; the address needs only element alignment.
   std::string Halves(const UOp* address, int lanes, const char* qualifier);
   Text Pointer(const UOp* address, int precedence);
   absl::StatusOr<std::string> Image(const UOp* u, const UOp* memory);
@@ -160,7 +164,7 @@ class KernelWriter {
   absl::Status CheckAccess(const UOp* u, const UOp* memory, DType value) const;
   bool InOwnIf(const UOp* store) const;
 
-  // ---- cooperation.cc: what only NVIDIA's compiler takes
+  // ---- cooperation.cc: ops that only NVIDIA's compiler accepts
   absl::Status WriteCooperation(const UOp* u);
   absl::Status WriteCopyAsync(const UOp* u);
   absl::Status WriteShuffle(const UOp* u);
@@ -174,27 +178,28 @@ class KernelWriter {
   Bounds bounds_;
   Prelude* prelude_ = nullptr;
   RenderedKernel result_;
-  llvm::DenseMap<const UOp*, std::string> memory_names_;  // of define_globals and scratch arrays
+  llvm::DenseMap<const UOp*, std::string> memory_names_;  // of define_globals and scratch
   Text body_;
   int indent_ = 1;
-  std::vector<std::string> var_names_;  // of the variables among the arguments
+  std::vector<std::string> var_names_;  // names of variables among the arguments
   int num_values_ = 0, num_ranges_ = 0, num_tiles_ = 0;
   int position_ = 0;
-  DType computed_;               // the type that CheckType found fit for all ops last
-  std::vector<const UOp*> ifs_;  // the gates of the open ifs
+  DType computed_;               // the type that CheckType last found valid for all ops
+  std::vector<const UOp*> ifs_;  // the gates of the enclosing ifs
   bool no_contract_ = false, no_nan_ = false;
   Exprs exprs_;
 };
 
-// The kernel's name as a function: r_4_8 as it is; what C might object to gets a prefix, and names
-// that lose a character a suffix from their hash.
+// Returns the C identifier for a kernel's name. A valid name such as r_4_8 is unchanged; a name
+// that is reserved in C gets a prefix, and a name that loses characters gets a suffix from its
+// hash.
 std::string FunctionName(std::string_view kernel);
 
-// By argument: whether it may share memory with another, one of them being written, in some of the
-// calls. A kernel that nobody calls is taken to be called with buffers of their own.
+// Returns, for each argument, whether some call may pass it memory that another argument shares
+// while one of the two is written. A kernel without calls is assumed to get distinct buffers.
 std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& args);
 
-// `text`, in parentheses where it binds less tightly than `required`.
+// Appends `text`, parenthesized if it binds less tightly than `required`.
 void AppendParenthesized(Text& out, std::string_view text, int precedence, int required);
 std::string Parenthesized(std::string_view text, int precedence, int required);
 

@@ -66,7 +66,7 @@ int64_t SizeExpr::Evaluate(const std::function<int64_t(std::string_view)>& var,
     } else if (s.op == Op::kBitcast) {
       values.push_back(BitcastBits(s.operand_type, s.type, in[0]));
     } else {
-      // Nothing overflows in a linear kernel, whose integers wrap.
+      // No op fails: integers of a linear kernel wrap on overflow.
       values.push_back(EvalAlu(s.op, s.operand_type, {in, s.num_operands}).value_or(0));
     }
   }

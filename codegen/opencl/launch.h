@@ -1,4 +1,4 @@
-// What a runtime needs to know to launch a rendered kernel.
+// The data that a runtime needs to launch a rendered kernel.
 #ifndef TG_CODEGEN_OPENCL_LAUNCH_H_
 #define TG_CODEGEN_OPENCL_LAUNCH_H_
 
@@ -16,50 +16,52 @@
 
 namespace tg {
 
-// One parameter of the C function.
+// A parameter of the C function.
 struct KernelParam {
   bool is_var = false;
-  int slot = -1;     // buffers: define_global's number, so operand number of the `kernel` op
-  std::string name;  // vars: the module's name of it; buffers: the name in the source
-  DType dtype;       // buffers: pointer or image; vars: i32 or i64, the parameter's type
-  bool reads = false, writes = false;  // buffers
+  int slot = -1;     // buffers: number of the define_global, which is the operand number of the
+                     // `kernel` op
+  std::string name;  // vars: name in the module; buffers: name in the source
+  DType dtype;       // buffers: pointer or image; vars: type of the parameter, i32 or i64
+  bool reads = false, writes = false;  // buffers only
 };
 
-// An integer expression over variables, independent of the kernel that it came from.
+// An integer expression over variables, independent of the kernel from which it was made.
 class SizeExpr {
  public:
   SizeExpr() : SizeExpr(1) {}
   explicit SizeExpr(int64_t value);
-  // Of constants, vars and elementwise ops; other ops are an error. `item`: a special that may
-  // occur as well, for which Evaluate takes a value.
+  // Accepts constants, vars and elementwise ops; other ops are an error. `item` is a special that
+  // may also occur; Evaluate takes its value.
   static absl::StatusOr<SizeExpr> From(const UOp* u, const Context& context,
                                        const UOp* item = nullptr);
 
   bool IsConst() const { return steps_.size() == 1 && steps_[0].op == Op::kConst; }
-  // The value where each variable is what `var` says, as the interpreter computes it.
+  // Returns the value as the interpreter computes it, where `var` gives the value of each variable.
   int64_t Evaluate(const std::function<int64_t(std::string_view)>& var, int64_t item = 0) const;
-  // The names that Evaluate asks for.
+  // The names of the variables that Evaluate reads.
   std::vector<std::string> Vars() const;
 
  private:
-  // A node: what it computes from the values of earlier steps.
+  // One node: its op and the values of earlier steps that it reads.
   struct Step {
     Op op;
-    Scalar type, operand_type;  // operand_type: that of an op's operands, which a comparison keeps
+    Scalar type, operand_type;  // operand_type differs for a comparison
     std::array<uint32_t, 3> operands = {};
     uint32_t num_operands = 0;
-    int64_t value = 0;  // of a constant
+    int64_t value = 0;  // value of a constant
     std::string var;
   };
   std::vector<Step> steps_;
 };
 
 struct RenderedKernel {
-  std::string name;                 // of the function in the source
-  std::string source;               // complete by itself
-  std::string body;                 // the function alone; RenderModule joins these
-  std::vector<KernelParam> params;  // in the order of the parameters
-  // Work-groups and work-items a group, by dimension: global size = groups * local.
+  std::string name;                 // name of the function in the source
+  std::string source;               // complete and compilable alone
+  std::string body;                 // the function without the prelude; RenderModule joins bodies
+  std::vector<KernelParam> params;  // in parameter order
+  // The number of work-groups, and of work-items per group, by dimension: global size = groups *
+  // local.
   SizeExpr groups[3];
   int64_t local[3] = {1, 1, 1};
 };

@@ -1,4 +1,4 @@
-// SizeExpr: any integer expression over variables, as the interpreter computes it.
+// SizeExpr evaluates any integer expression over variables as the interpreter does.
 #include "codegen/opencl/launch.h"
 
 #include <random>
@@ -13,7 +13,7 @@
 namespace tg {
 namespace {
 
-// A variable of an integer type, as legalized kernels have it.
+// A variable of an integer type, in the form that legalized kernels have.
 const UOp* Var(Builder& b, std::string_view name, Scalar s) {
   Context& ctx = b.context();
   return ctx.Make(Op::kVar, s, {}, ctx.MakeAttr(Op::kVar, {int64_t{ctx.Intern(name)}}));
@@ -48,7 +48,7 @@ TEST(SizeExprTest, EveryIntegerOp) {
   }
 }
 
-// What legalization makes of a quotient by a variable: conversions, signs by xor, a choice.
+// The legalized form of a quotient by a variable: conversions, signs by xor, and a select.
 TEST(SizeExprTest, ConversionsAndChoices) {
   Context ctx;
   Builder b(ctx);
@@ -62,7 +62,7 @@ TEST(SizeExprTest, ConversionsAndChoices) {
   EXPECT_EQ(Evaluate(b.Alu(Op::kCDiv, {x, y}), ctx, INT32_MIN, -1), INT32_MIN);
 }
 
-// A part that is used twice is computed once: as a tree, this has 2^200 nodes.
+// A shared subexpression is computed once: as a tree, this expression has 2^200 nodes.
 TEST(SizeExprTest, SharedPartsAreComputedOnce) {
   Context ctx;
   Builder b(ctx);

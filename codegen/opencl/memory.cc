@@ -1,4 +1,4 @@
-// Loads, stores, images.
+// Writes loads, stores and image accesses.
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/types.h"
@@ -7,7 +7,7 @@
 namespace tg::opencl {
 namespace {
 
-// The type that memory of this element is declared with: half needs the extension anywhere but
+// Returns the type that declares memory of this element. Without the extension, half is valid only
 // behind a pointer argument.
 Scalar Declared(const UOp* memory, const Target& target) {
   const Scalar s = memory->dtype.scalar();
@@ -15,8 +15,8 @@ Scalar Declared(const UOp* memory, const Target& target) {
   return s == Scalar::kF16 && !argument && !target.fp16 ? Scalar::kU16 : s;
 }
 
-// NVIDIA's compiler fails on accesses of eight halves ("do not know how to split the result"): they
-// go as words.
+// NVIDIA's compiler fails on accesses of eight halves ("do not know how to split the result"), so
+// they are accessed as 32-bit words.
 bool AsWords(Scalar shown, int lanes) { return shown == Scalar::kF16 && lanes >= 8; }
 std::string WordsOf(int lanes) { return Cat("uint", lanes / 2); }
 
@@ -26,7 +26,7 @@ const UOp* GateOf(const UOp* address) {
 
 }  // namespace
 
-// Half memory whose values are computed as floats.
+// Returns whether memory holds halves whose values are computed as floats.
 bool KernelWriter::Converts(const UOp* memory, Scalar value) const {
   return memory->dtype.scalar() == Scalar::kF16 && value == Scalar::kF32;
 }
@@ -66,7 +66,7 @@ Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool wri
   const UOp* memory = MemoryOf(address);
   const Scalar declared = Declared(memory, target_);
   value = Shown(value);
-  // Without vectors and conversions: an element of the array.
+  // A scalar access without a conversion is an element of the array.
   if (lanes == 1 && MemoryType(declared) == MemoryType(value)) {
     const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
     Text out = memory_names_[memory];
@@ -138,7 +138,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   const UOp* gate = GateOf(address);
   const UOp* alternative = u->num_srcs > 1 ? u->src(1) : nullptr;
   if (value == Scalar::kBool && lanes > 1) {
-    // Bytes 0 and 1 become a mask of bytes.
+    // The comparison turns bytes 0 and 1 into a mask.
     e.text = Cat(e.text, " != (uchar)0");
     e.precedence = kEqual;
     e.mask_bits = 8;
@@ -162,7 +162,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   return absl::OkStatus();
 }
 
-// A store inside an `if` of its own gate needs no other.
+// A store inside an `if` with the same gate needs no predicate.
 bool KernelWriter::InOwnIf(const UOp* store) const {
   const UOp* gate = GateOf(store->src(0));
   for (const UOp* g : ifs_) {
@@ -239,7 +239,7 @@ absl::Status KernelWriter::WriteCopyTransposed(const UOp* u) {
       plan_.PieceOf(to) || plan_.PieceOf(from)) {
     return Unsupported(u, "it copies elements of 32 bits or more, between arrays");
   }
-  // The greatest squares that make up all of it.
+  // The largest square that tiles the whole copy.
   int64_t n = 1;
   while (n < 16 && rows % (2 * n) == 0 && columns % (2 * n) == 0) n *= 2;
   const std::string copy = prelude_->CopyTransposed(written->dtype.space(), read->dtype.space(),

@@ -1,5 +1,5 @@
 // Memory: every kind of access and address space, loops, barriers and gates, compiled for the
-// device and compared with the interpreter, in the usual order and in shuffled ones.
+// device and compared with the interpreter, in the default order and in shuffled orders.
 #include "codegen/opencl/testing/check.h"
 #include "codegen/opencl/testing/run_kernel.h"
 #include "gtest/gtest.h"
@@ -16,7 +16,7 @@ class Memory : public testing::Test {
     if (!HaveDevice()) GTEST_SKIP() << "no OpenCL device of that kind";
   }
 
-  // Slots without values are outputs. The kernel in `text` is of stage expanded or linear.
+  // Slots without values are outputs. The kernel in `text` is at stage expanded or linear.
   void Check(const std::string& text, const std::vector<HostBuffer>& buffers,
              const VarValues& vars = {}, int shuffles = 1) {
     for (int64_t shuffle = -1; shuffle < shuffles; ++shuffle) {
@@ -32,7 +32,7 @@ class Memory : public testing::Test {
     o.special_values = true;
     return RandomBuffer(DType(s), {n}, o);
   }
-  // Short sums of these are exact in every order.
+  // Values whose short sums are exact in every order of addition.
   static HostBuffer Exact(Scalar s, int64_t n, uint64_t seed = 1) {
     RandomDataOptions o;
     o.seed = seed;
@@ -79,7 +79,7 @@ TEST_F(Memory, HalfIsConvertedOnTheWay) {
   }
 }
 
-// Scratch of halves: the device has no such arrays, so they are kept as bits.
+// Scratch of halves is stored as bits because the device has no arrays of half.
 TEST_F(Memory, HalfScratch) {
   for (const char* space : {"private", "local", "reg"}) {
     Check(
@@ -104,7 +104,7 @@ TEST_F(Memory, HalfScratch) {
   }
 }
 
-// Halves that nobody computes with keep their bits, NaN or not.
+// Halves that are only moved keep their bits, including those of NaNs.
 TEST_F(Memory, HalvesAreMoved) {
   Check(
       "tg 1\nmodule @m\nkernel @E_1 : expanded {\n"
@@ -142,7 +142,7 @@ TEST_F(Memory, BitsOfTypesThatAreOnlyStored) {
        Random(Scalar::kFp8E4M3, 16), Output(Scalar::kFp8E4M3, 16)});
 }
 
-// A tree over a work-group's local memory, as group reduces are: barriers, gates, a uniform loop.
+// A tree reduction in a work-group's local memory, with barriers, gates and a uniform loop.
 TEST_F(Memory, LocalMemoryAndBarriers) {
   Check(
       "tg 1\nmodule @m\nkernel @r_4_8 : expanded {\n"
@@ -166,7 +166,8 @@ TEST_F(Memory, LocalMemoryAndBarriers) {
       {Output(Scalar::kF32, 4), Exact(Scalar::kF32, 32)}, {}, 5);
 }
 
-// Local memory used twice: the second fill must wait for every work-item's reads of the first.
+// Local memory that is filled twice: the second fill must wait until every work-item has read the
+// first.
 TEST_F(Memory, LocalMemoryIsReusedAfterABarrier) {
   Check(
       "tg 1\nmodule @m\nkernel @E_8 : expanded {\n"
@@ -188,7 +189,7 @@ TEST_F(Memory, LocalMemoryIsReusedAfterABarrier) {
       {Output(Scalar::kF32, 16), Random(Scalar::kF32, 16)}, {}, 5);
 }
 
-// A panel is filled by one loop, changed in place by the next, read by a third.
+// One loop fills a panel, the next changes it in place, a third reads it.
 TEST_F(Memory, PrivateArraysAndLoops) {
   Check(
       "tg 1\nmodule @m\nkernel @r_4 : expanded {\n"
@@ -210,7 +211,7 @@ TEST_F(Memory, PrivateArraysAndLoops) {
       {Output(Scalar::kF32, 32), Random(Scalar::kF32, 32)}, {}, 5);
 }
 
-// One loop for two accumulators that are exchanged: both are read before either is written.
+// One loop exchanges two accumulators: both are read before either is written.
 TEST_F(Memory, AccumulatorsThatReadEachOther) {
   Check(
       "tg 1\nmodule @m\nkernel @r_5 : expanded {\n"
@@ -233,7 +234,7 @@ TEST_F(Memory, AccumulatorsThatReadEachOther) {
       {Output(Scalar::kF32, 2), Exact(Scalar::kF32, 8)}, {}, 5);
 }
 
-// The bound is what the register held before the loop, which changes it.
+// The bound is the value that the register held before the loop changes it.
 TEST_F(Memory, ALoopsBoundIsReadOnce) {
   Check(
       "tg 1\nmodule @m\nkernel @r_n : expanded {\n"
@@ -299,7 +300,7 @@ TEST_F(Memory, GatesAndAlternatives) {
   }
 }
 
-// Of two and of three arguments: what is written, what is read, halves that are stored as bits.
+// Picks among two and three arguments: written, read, and with halves stored as bits.
 TEST_F(Memory, Picks) {
   for (Scalar s : {Scalar::kF32, Scalar::kF16, Scalar::kU8}) {
     const std::string t(GetScalarInfo(s).text), p = " : ptr<" + t + ", 8>\n";
@@ -327,7 +328,7 @@ TEST_F(Memory, Picks) {
   }
 }
 
-// Variables as arguments: in the size of the grid, in loops and in addresses.
+// Variables as arguments: in the grid's size, in loop bounds and in addresses.
 TEST_F(Memory, Variables) {
   const std::string text =
       "tg 1\nmodule @m\nvar @n : [1, 6]\nvar @max : [1, 9]\nvar @max_ : [1, 9]\nkernel @r_n : "
@@ -357,7 +358,7 @@ TEST_F(Memory, Images) {
   image.shape = {3, 8, 4};
   image.data = Random(Scalar::kF32, 96).data;
   HostBuffer out = UndefinedBuffer(image.dtype, image.shape);
-  // One column to the left; what comes from outside is 0.
+  // Shifts by one column to the left; reads outside the image give 0.
   Check(
       "tg 1\nmodule @m {target = \"cl-intel\"}\nkernel @E_3_8 : expanded {\n"
       "%o = define_global {arg = 0} : image<f32, 3, 8>\n"

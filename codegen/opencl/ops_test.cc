@@ -1,5 +1,5 @@
-// Every op of the spelling table, on every type it takes and every width of vector, compiled for
-// the device and compared with the interpreter on random and special values.
+// Every op of the spelling table, on every type and vector width that it takes, compiled for the
+// device and compared with the interpreter on random and special values.
 
 #include "codegen/opencl/testing/check.h"
 #include "codegen/opencl/testing/run_kernel.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kGroups = 32;
 
-// One kernel: out[slot][g*lanes .. ] = f(operands at g*lanes), one region of `out` for each f.
+// One kernel: out[slot][g*lanes .. ] = f(operands at g*lanes), with one region of `out` per f.
 class OpKernel {
  public:
   OpKernel(int lanes, ModuleFlags flags) : lanes_(lanes), b_(*NewKernel()) {
@@ -41,7 +41,7 @@ class OpKernel {
                                    DType::Pointer(t.scalar(), n, AddrSpace::kGlobal));
     outputs_.push_back({static_cast<int>(buffers_.size()), std::move(what), tolerance});
     buffers_.push_back(UndefinedBuffer(DType(t.scalar()), {n}));
-    // A scalar result of vector operands has a place of its own.
+    // A scalar result of vector operands has a separate address.
     const UOp* at =
         t.lanes() == lanes_ ? base_ : b_.Alu(Op::kCDiv, {base_, b_.ConstInt(kI32, lanes_)});
     stores_.push_back(b_.Store(b_.IndexPtr(p, at), value));
@@ -129,7 +129,7 @@ TEST_P(Ops, Elementwise) {
       const Op op = info.op;
       const bool mine = info.AllowsClass(is_float ? 'f' : is_bool ? 'b' : 'i');
       if (!IsElementwise(op) || !mine || IsIdentity(op) || op == Op::kThreefry) {
-        continue;  // devectorize rewrites the last
+        continue;  // devectorize rewrites these
       }
       const bool divides =
           op == Op::kCDiv || op == Op::kCMod || op == Op::kFloorDiv || op == Op::kFloorMod;
@@ -142,7 +142,7 @@ TEST_P(Ops, Elementwise) {
       const UOp* all[] = {x, second, z};
       k.Output(b.Alu(op, UOpSpan(all).first(static_cast<size_t>(info.max_sources))), what,
                ToleranceOf(op));
-      // Beside a constant: in every lane, on either side.
+      // A constant operand has the same value in every lane, on either side.
       if (info.max_sources == 2 && op != Op::kPow) {
         const UOp* c = b.ConstInt(type(), is_bool ? 1 : 3);
         k.Output(b.Alu(op, {x, c}), what + " constant");
@@ -165,7 +165,7 @@ TEST_P(Ops, Casts) {
     const std::string what = type().ToString() + " to " + t.ToString();
     k.Output(b.Cast(x, t), what);
     k.Output(b.Cast(mask, t), "mask to " + t.ToString());
-    // A mask of one width chooses among values of another.
+    // A mask of one width selects among values of another width.
     if (to != scalar()) k.Output(b.Where(mask, b.Cast(x, t), b.ConstInt(t, 1)), "where " + what);
     if (BitWidth(to) == BitWidth(scalar()) && to != Scalar::kBool && scalar() != Scalar::kBool) {
       k.Output(b.Bitcast(x, t), "bits of " + what);
@@ -198,7 +198,7 @@ TEST_P(Ops, Lanes) {
     const UOp* halves[] = {b.Gep(y, high), b.Gep(x, low)};
     k.Output(b.Cat(halves), "cat");
   }
-  // The same of masks.
+  // The same ops on masks.
   const UOp* mask = b.Lt(x, y);
   std::vector<const UOp*> bits;
   for (int64_t i : reversed) bits.push_back(b.Gep(mask, std::span(&i, 1)));

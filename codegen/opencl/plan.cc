@@ -9,7 +9,7 @@
 namespace tg::opencl {
 namespace {
 
-// Ops whose text may move into that of their users.
+// Returns whether the op's text may be inlined into its users.
 bool MayMove(const UOp* u) {
   return IsElementwise(u->op) || u->op == Op::kIndex || u->op == Op::kGep || u->op == Op::kSplat ||
          u->op == Op::kVectorize || u->op == Op::kCat || u->op == Op::kNoop;
@@ -28,7 +28,7 @@ Plan::Plan(const Kernel& kernel) {
 
 std::vector<Plan::RegisterUse> Plan::FindUses(const std::vector<const UOp*>& order) {
   std::vector<RegisterUse> register_uses;
-  std::vector<const UOp*> ifs;  // the gates of the open ones
+  std::vector<const UOp*> ifs;  // gates of the enclosing ifs
   for (size_t p = 0; p < order.size(); ++p) {
     const UOp* u = order[p];
     const int at = static_cast<int>(p);
@@ -47,7 +47,7 @@ std::vector<Plan::RegisterUse> Plan::FindUses(const std::vector<const UOp*>& ord
     }
     switch (u->op) {
       case Op::kPick:
-        if (u->num_srcs > 3) use(u->src(0));  // once for each comparison
+        if (u->num_srcs > 3) use(u->src(0));  // one use per comparison
         break;
       case Op::kIf:
         ifs.push_back(u->src(0));
@@ -59,7 +59,7 @@ std::vector<Plan::RegisterUse> Plan::FindUses(const std::vector<const UOp*>& ord
       case Op::kStore:
       case Op::kCopyAsync:
       case Op::kCopyTransposed:
-        // A gate is used where the access is; a store in an `if` of its own gate does without.
+        // An access uses its gate, except for a store inside an `if` with the same gate.
         for (const UOp* address : u->srcs().first(IsCopy(u->op) ? 2 : 1)) {
           if (address->op != Op::kIndex || address->num_srcs < 3) continue;
           const UOp* gate = address->src(2);
@@ -107,7 +107,7 @@ void Plan::FindLastTexts(const std::vector<const UOp*>& order) {
     const UOp* u = order[p];
     int mine = static_cast<int>(p);
     if (MayMove(u)) mine = std::max(mine, last_text_[p]);
-    // A loop's bound is read in every iteration.
+    // A loop's bound is read in every iteration, so its text is needed until the loop ends.
     if (u->op == Op::kRange) mine = end_[block_[p + 1]];
     for (const UOp* s : u->srcs()) {
       int& last = last_text_[position(s)];
@@ -118,15 +118,16 @@ void Plan::FindLastTexts(const std::vector<const UOp*>& order) {
 
 void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const RegisterUse> uses) {
   struct Found {
-    int scratch;      // its position
-    int64_t element;  // first one accessed
+    int scratch;      // position of the scratch
+    int64_t element;  // the first accessed element
     int lanes;
-    int at;  // the access
+    int at;  // position of the access
   };
   std::vector<Found> all;
-  std::vector<bool> named(order.size(), true);  // by position of a scratch
+  std::vector<bool> named(order.size(), true);  // by position of the scratch
   for (const RegisterUse use : uses) {
-    // Any use of an address but a plain access at a constant element makes it an array.
+    // A scratch is an array if an address of it has any use other than a plain access at a constant
+    // element.
     const UOp* u = order[static_cast<size_t>(use.user)];
     const UOp* address = u->src(use.source);
     const bool first = use.source == 0;
@@ -143,7 +144,7 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const Regi
     }
     all.push_back({scratch, address->src(1)->word(), value.lanes(), use.user});
   }
-  // The accesses of each element together, in order.
+  // Groups the accesses by element and keeps their order.
   std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
     return std::tie(a.scratch, a.element) < std::tie(b.scratch, b.element);
   });
@@ -179,19 +180,19 @@ void Plan::FindPieces(const std::vector<const UOp*>& order, std::span<const Regi
   }
 }
 
-// A first store in the innermost block that holds every access declares the variable.
+// The first store declares the variable if it is in the innermost block that holds every access.
 void Plan::DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
                           std::span<const int> accesses) {
   int common = block_[accesses[0]];
   const auto widen = [&](int block) {
     while (common != block) {
-      int& later = common > block ? common : block;  // which does not hold the other
+      int& later = common > block ? common : block;  // the block that does not contain the other
       later = parent_[later];
     }
   };
   for (int a : accesses) {
     widen(block_[a]);
-    // A load's text may move on to an outer block.
+    // A load's text may be inlined further out, into a later position.
     if (order[a]->op == Op::kLoad) widen(block_[last_text_[a]]);
   }
   piece.declare = order[piece.first]->op != Op::kStore || block_[piece.first] != common;
@@ -217,9 +218,9 @@ const std::vector<Piece>& Plan::PiecesOf(const UOp* scratch) const {
 bool Plan::StaysValid(const UOp* load, const Piece& piece) const {
   const int from = position(load);
   int to = last_text_[from];
-  // In a loop that begins after the load the text is read in every iteration.
+  // If a loop begins after the load, every iteration reads the text.
   for (int b = block_[to]; b > 0 && begin_[b] > from; b = parent_[b]) to = std::max(to, end_[b]);
-  // A store at `to` itself takes its value first, unless the text is still needed after it.
+  // A store at `to` evaluates its value first, unless the text is still needed after it.
   const auto it = std::upper_bound(piece.stores.begin(), piece.stores.end(), from);
   return it == piece.stores.end() || *it >= to;
 }

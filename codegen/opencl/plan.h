@@ -1,5 +1,6 @@
-// Plan: what the renderer decides before it writes a line: how often each value is used and how far
-// down the source its text may end up, and which scratch becomes named variables.
+// Plan: decisions that the renderer makes before it writes a line: the number of uses of each
+// value, the last position at which its text may appear, and the scratch that becomes named
+// variables.
 #ifndef TG_CODEGEN_OPENCL_PLAN_H_
 #define TG_CODEGEN_OPENCL_PLAN_H_
 
@@ -13,33 +14,35 @@
 
 namespace tg::opencl {
 
-// The part of a register scratch that all accesses to it cover exactly: one variable.
+// A part of a register scratch that every access to it covers exactly. It becomes one variable.
 struct Piece {
   std::string name;
   Scalar scalar = Scalar::kVoid;
   int lanes = 1;
-  int64_t element = 0;      // its first one in the scratch
+  int64_t element = 0;      // its first element in the scratch
   int first = -1;           // position of the first access
-  bool declare = true;      // by itself; else by the store at `first`
-  std::vector<int> stores;  // positions, ascending
+  bool declare = true;      // declared separately; else by the store at `first`
+  std::vector<int> stores;  // positions in ascending order
 };
 
 class Plan {
  public:
   explicit Plan(const Kernel& kernel);
 
-  // Of nodes of the kernel.
+  // Returns a node's position in the kernel's linear list.
   int position(const UOp* u) const { return places_[u->id].position; }
   int uses(const UOp* u) const { return places_[u->id].uses; }
-  // The position of the user of what is used once.
+  // Returns the position of the single user of a value that is used once.
   int user(const UOp* u) const { return places_[u->id].user; }
-  // Ranges around a position.
+  // Returns the number of loops around a position.
   int depth(int position) const { return depth_[block_[position]]; }
 
-  // The piece that an address in a register scratch is, or null where the scratch is an array.
+  // Returns the piece that an address in a register scratch denotes, or null if the scratch is an
+  // array.
   const Piece* PieceOf(const UOp* address) const;
   const std::vector<Piece>& PiecesOf(const UOp* scratch) const;
-  // Whether the variable still holds what `load`, a load of a piece, read wherever its text may go.
+  // Returns whether the variable of `piece` holds the value that `load` read, at every position
+  // where the load's text may appear.
   bool StaysValid(const UOp* load, const Piece& piece) const;
 
  private:
@@ -47,13 +50,13 @@ class Plan {
     int position = 0, uses = 0, user = 0;
   };
 
-  // A source that is an address in a register scratch.
+  // An operand that is an address in a register scratch.
   struct RegisterUse {
-    int user;  // its position
+    int user;  // position of the user
     uint32_t source;
   };
 
-  // Gives back those uses.
+  // Returns the uses of register scratch.
   std::vector<RegisterUse> FindUses(const std::vector<const UOp*>& order);
   void FindBlocks(const std::vector<const UOp*>& order);
   void FindLastTexts(const std::vector<const UOp*>& order);
@@ -61,11 +64,11 @@ class Plan {
   void DeclareAtStore(const std::vector<const UOp*>& order, Piece& piece,
                       std::span<const int> accesses);
 
-  std::vector<Place> places_;              // by id
+  std::vector<Place> places_;              // by node id
   std::vector<int> block_;                 // by position: number of the innermost block
-  std::vector<int> parent_, begin_, end_;  // of blocks: loops and ifs
-  std::vector<int> depth_;                 // of blocks: ranges around what is in them
-  std::vector<int> last_text_;             // by position: where the value's text may stand at last
+  std::vector<int> parent_, begin_, end_;  // by block, a loop or an if
+  std::vector<int> depth_;                 // by block: number of loops around its contents
+  std::vector<int> last_text_;             // by position: last position of the value's text
   llvm::DenseMap<const UOp*, std::vector<Piece>> pieces_;  // by scratch, in order
 };
 

@@ -30,7 +30,7 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
     case Op::kMax:
     case Op::kMin:
       if (IsInt(s)) {
-        // NVIDIA takes max(x, (short)0) != 0 for false, whatever x is.
+        // NVIDIA evaluates max(x, (short)0) != 0 as false for every x.
         text = absl::StrCat("(", t, " a, ", t, " b) {\n  const int x = a, y = b;\n  return (", t,
                             ")(", std::string(Mnemonic(op)), "(x, y));\n}\n");
         break;
@@ -47,12 +47,12 @@ void Prelude::Define(Op op, Scalar s, int lanes) {
       break;
     }
     case Op::kSin:
-      // PoCL 3.1 is off by 2^-7 for small lanes where another lane is large or not finite.
+      // In PoCL 3.1 small lanes have an error of 2^-7 if another lane is large or not finite.
       text = absl::StrCat("(", t, " a) {\n  const ", t, " small = fabs(a) < 1.0f ? a : (", t,
                           ")0;\n  return fabs(a) < 1.0f ? sin(small) : sin(a);\n}\n");
       break;
     case Op::kPow: {
-      // PoCL 3.1 gives infinity in all eight lanes where one of them overflows.
+      // PoCL 3.1 returns infinity in all eight lanes if one of them overflows.
       static constexpr const char* kQuarters[] = {".lo",    ".hi",    ".lo.lo",
                                                   ".lo.hi", ".hi.lo", ".hi.hi"};
       std::string parts;
@@ -81,7 +81,7 @@ std::string Prelude::BitCast(const std::string& from, const std::string& to) {
 
 std::string Prelude::FloatToInt(Scalar from, Scalar to, int lanes) {
   const std::string f = ValueType(from, lanes), t = ValueType(to, lanes);
-  // OpenCL only recommends 0 for a NaN.
+  // OpenCL recommends but does not require 0 for a NaN.
   std::string name = absl::StrCat(t, "_from_", f);
   functions_.insert(absl::StrCat("static inline ", t, " ", name, "(", f, " x) {  // NaN gives 0\n",
                                  "  return convert_", t, "_sat(x != x ? (", f, ")0 : x);\n}\n"));
@@ -131,7 +131,7 @@ std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lane
 
 namespace {
 
-// A function's text, made once for all kernels: it is long, and many have it.
+// A function's text is long and shared by many kernels, so it is made once.
 const std::string& KeptText(const std::string& name, llvm::function_ref<std::string()> make) {
   static std::mutex mutex;
   static auto& texts = *new std::map<std::string, std::string>;
@@ -141,13 +141,13 @@ const std::string& KeptText(const std::string& name, llvm::function_ref<std::str
   return text;
 }
 
-// `unaligned`: the type of a vector in memory; of one element none.
+// `unaligned` is the type of a vector in memory; a single element has none.
 std::string CopyTransposedText(const std::string& name, AddrSpace to, AddrSpace from, Scalar memory,
                                int n, const std::string& unaligned) {
   const std::string element(MemoryType(memory)), vector = n == 1 ? element : Cat(element, n);
   const std::string target(SpacePrefix(to)), source = Cat(SpacePrefix(from), "const ");
-  // Of its own it would not know the strides of several calls, and with AVX-512 have vectors of
-  // half the width: it has none among its arguments.
+  // The function must be inlined. A call would hide its constant strides, and with AVX-512 the
+  // compiler would use vectors of half the width, since no argument is a vector.
   std::string text = Cat("static inline __attribute__((always_inline)) void ", name, "(", target,
                          element, "* to, int t, ", source, element, "* from, int f");
   if (n == 1) {
@@ -163,7 +163,7 @@ std::string CopyTransposedText(const std::string& name, AddrSpace to, AddrSpace 
     for (int64_t lane : picks) out += "0123456789abcdef"[lane];
     return out;
   };
-  // Vectors of round k are called by the letter k.
+  // The names of the vectors of round k begin with the k-th letter.
   const auto named = [](size_t round, size_t i) { return Cat(std::string(1, "abcdef"[round]), i); };
   const auto width = static_cast<size_t>(n);
   for (size_t i = 0; i < width; ++i) {

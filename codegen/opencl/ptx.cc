@@ -7,8 +7,8 @@ namespace {
 
 struct Instruction {
   std::string_view name;
-  std::string_view ptx;      // the instruction's name in PTX
-  std::string_view a, b, c;  // types of the fragments
+  std::string_view ptx;      // name of the PTX instruction
+  std::string_view a, b, c;  // types of the fragments A, B and C
   int a_registers, b_registers, c_registers;
 };
 constexpr Instruction kInstructions[] = {
@@ -24,12 +24,12 @@ constexpr Instruction kInstructions[] = {
 };
 
 std::string Uint(int n) { return n == 1 ? "uint" : absl::StrCat("uint", n); }
-// Register `i` of a value of `n` of them.
+// Returns register `i` of a value of `n` registers.
 std::string Part(std::string_view value, int n, int i) {
   return n == 1 ? std::string(value) : absl::StrCat(std::string(value), ".s", i);
 }
 
-// "{%0, %1}" from number `first` on.
+// Returns "{%0, %1}", numbered from `first`.
 std::string Registers(int first, int n) {
   std::string text = "{";
   for (int i = 0; i < n; ++i) absl::StrAppend(&text, i ? ", " : "", "%", first + i);
@@ -60,7 +60,7 @@ PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
                   " x = ", prelude.BitCast(type(m.a), Uint(m.a_registers)), "(a);\n", "  ",
                   tf32 ? "" : "const ", Uint(m.b_registers),
                   " y = ", prelude.BitCast(type(m.b), Uint(m.b_registers)), "(b);\n");
-  // Sums in half are two to a register.
+  // Accumulators in half are packed two to a register.
   const std::string pack = float_sum ? "" : prelude.BitCast(type("half2"), "uint");
   const std::string unpack = float_sum ? "" : prelude.BitCast("uint", type("half2"));
   std::string sums, outputs, inputs, parts;
@@ -79,7 +79,8 @@ PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
     absl::StrAppend(&inputs, ", \"r\"(", Part("y", m.b_registers, i), ")");
   }
   if (tf32) {
-    // To the nearest number of ten bits of mantissa, ties away from zero, as cvt.rna.tf32 does.
+    // Rounds to the nearest number with a mantissa of ten bits, ties away from zero, like
+    // cvt.rna.tf32.
     text +=
         "  x = (x & 0x7f800000u) == 0x7f800000u ? x : (x + 0x1000u) & 0xffffe000u;\n"
         "  y = (y & 0x7f800000u) == 0x7f800000u ? y : (y + 0x1000u) & 0xffffe000u;\n";
@@ -115,7 +116,8 @@ PtxFunction LdMatrixFunction(int count, bool transpose) {
 PtxFunction ShuffleFunction(int width) {
   PtxFunction f;
   f.name = absl::StrCat("shuffle_", width);
-  // The last operand: which bits of a lane's number are its segment's, and the last lane of one.
+  // The last operand has the mask of the lane bits that select the segment, and the last lane of a
+  // segment.
   f.text = absl::StrCat("static inline uint ", f.name,
                         "(uint value, uint from) {\n  uint result;\n"
                         "  asm volatile(\"shfl.sync.idx.b32 %0, %1, %2, ",
@@ -128,7 +130,7 @@ PtxFunction ShuffleFunction(int width) {
 PtxFunction CopyAsyncFunction(int bytes, bool gated) {
   PtxFunction f;
   f.name = absl::StrCat("copy_async_", bytes, gated ? "_if" : "");
-  // Sixteen bytes may pass by the first cache.
+  // Only copies of sixteen bytes may bypass the first-level cache.
   f.text = absl::StrCat(
       "static inline void ", f.name, "(__local void* to, const __global void* from",
       gated ? ", bool condition" : "", ") {\n  asm volatile(\"cp.async.", bytes == 16 ? "cg" : "ca",

@@ -1,8 +1,9 @@
-// Functions of inline PTX for what OpenCL C has no words for: matrix instructions, ldmatrix,
+// Functions of inline PTX for operations that OpenCL C lacks: matrix instructions, ldmatrix,
 // shuffles and asynchronous copies on NVIDIA's GPUs.
 //
-// A __local pointer holds the address in shared memory, so its low 32 bits are the operand that PTX
-// wants. All of it is volatile: these ops are for the whole subgroup, and must stay where they are.
+// A __local pointer holds the address in shared memory, so its low 32 bits are the operand of the
+// PTX instruction. Every asm statement is volatile, because these ops act on the whole subgroup and
+// must not be moved.
 #ifndef TG_CODEGEN_OPENCL_PTX_H_
 #define TG_CODEGEN_OPENCL_PTX_H_
 
@@ -15,18 +16,19 @@ namespace tg::opencl {
 
 struct PtxFunction {
   std::string name;
-  std::string text;  // its definition
+  std::string text;  // the function's definition
 };
 
-// d = f(a, b, c) for the matrix instruction that op `wmma` names, as m16n8k16.f32.f16; without a
-// name where there is no such instruction.
-// `half`: its fragments of f16 are half8 and so on; else ushort8.
+// Returns d = f(a, b, c) for the matrix instruction that a `wmma` op names, such as
+// m16n8k16.f32.f16; the name is empty if there is no such instruction. `half`: fragments of f16
+// have type half8 and so on, else ushort8.
 PtxFunction MatrixFunction(std::string_view instruction, bool half, Prelude& prelude);
-// uint, uint2 or uint4 = f(row address): `count` matrices.
+// Returns uint, uint2 or uint4 = f(row address), which loads `count` matrices.
 PtxFunction LdMatrixFunction(int count, bool transpose);
-// uint = f(value, number of the work-item) in subgroups of `width`.
+// Returns uint = f(value, number of the work-item) for subgroups of `width`.
 PtxFunction ShuffleFunction(int width);
-// f(to, from) of `bytes` (4, 8, 16); where `gated` f(to, from, condition): zeros where it is false.
+// Returns f(to, from), which copies `bytes` (4, 8, 16). If `gated`, it is f(to, from, condition)
+// and writes zeros when the condition is false.
 PtxFunction CopyAsyncFunction(int bytes, bool gated);
 PtxFunction CommitFunction();
 PtxFunction WaitFunction(int pending);

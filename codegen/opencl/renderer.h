@@ -1,17 +1,17 @@
-// The OpenCL renderer: a kernel at stage linear becomes a function that a person can read.
+// The OpenCL renderer: turns a kernel at stage linear into a readable function.
 //
-// It is a walk over Body::linear. Every op that the target has is spelled by the table
-// spelling.def; what a target lacks was rewritten by devectorize, and what is left over is an error
-// that names it. Loads and everything used more than once get names (v0, v1, ...); short
-// expressions used once are written where they are used, never past a store that could change them.
-// Register scratch whose pieces are always accessed whole becomes variables (acc0, ...), other
-// scratch arrays (tile0, ...).
+// The renderer walks Body::linear. The table spelling.def spells every op that the target has.
+// devectorize has rewritten ops that the target lacks; a remaining one is an error that names it.
+// Loads, and values with several uses, get names (v0, v1, ...). A short expression with one use is
+// inlined there, but never past a store that could change its value. Register scratch whose pieces
+// are always accessed whole becomes variables (acc0, ...); other scratch becomes arrays (tile0,
+// ...).
 //
-// Integers wrap: signed arithmetic whose bounds do not rule out an overflow is done in the unsigned
-// type. Floats are contracted unless the module says no-contract.
+// Integers wrap: signed arithmetic is done in the unsigned type unless its bounds rule out an
+// overflow. Floats are contracted unless the module says no-contract.
 //
-// An argument is `restrict` unless some call in the module gives two arguments one buffer and
-// writes it, and `const` where it is only read.
+// An argument is `restrict` unless some call in the module passes one buffer for two arguments and
+// writes it, and `const` if it is only read.
 #ifndef TG_CODEGEN_OPENCL_RENDERER_H_
 #define TG_CODEGEN_OPENCL_RENDERER_H_
 
@@ -27,16 +27,16 @@
 
 namespace tg {
 
-// Errors: a kernel at another stage; an op or type that the target does not have.
+// Fails for a kernel at another stage, and for an op or type that the target does not have.
 absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& kernel,
                                             const Target& target);
 
 struct RenderedModule {
-  std::string source;                   // all functions, for one build
-  std::vector<RenderedKernel> kernels;  // in the order given
+  std::string source;                   // all functions, to be built as one program
+  std::vector<RenderedKernel> kernels;  // in the given order
 };
-// The kernels given, or all of the module. Several at a time where there are workers; the text does
-// not depend on them.
+// Renders the given kernels, or all kernels of the module. A thread pool renders several in
+// parallel; the text does not depend on it.
 absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target,
                                             Workers* workers = nullptr);
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,

@@ -9,7 +9,7 @@ namespace {
 
 struct Operator {
   std::string_view text;
-  int left, right;  // what its operands must bind at least as tightly as
+  int left, right;  // the minimum precedence of its operands
 };
 constexpr Operator kOperators[] = {
     {"?", kTernary + 1, kTernary},
@@ -36,11 +36,11 @@ constexpr const Operator* FindOperator(std::string_view text) {
   return it == std::end(kOperators) ? nullptr : it;
 }
 
-// The precedence that the placeholder in text[begin, end) needs, by what stands around it.
-// Operators of two operands have blanks around them, unary ones touch their operand.
+// Returns the precedence that the placeholder text[begin, end) requires, from the characters around
+// it. Binary operators have blanks around them; unary operators touch their operand.
 constexpr int Required(std::string_view text, size_t begin, size_t end) {
   int required = kTernary;
-  if (begin > 0 && text[begin - 1] == '-') return kPostfix;  // not --x
+  if (begin > 0 && text[begin - 1] == '-') return kPostfix;  // avoids --x
   if (begin > 0 && (text[begin - 1] == ')' || text[begin - 1] == '~' || text[begin - 1] == '!'))
     return kUnary;
   if (begin > 1 && text[begin - 1] == ' ') {
@@ -59,7 +59,7 @@ constexpr int Required(std::string_view text, size_t begin, size_t end) {
   return required;
 }
 
-// The placeholders of a row's text, in order.
+// Finds the placeholders of a row's text, in order.
 constexpr Spelling Make(Op op, std::string_view classes, std::string_view text,
                         Precedence precedence, std::string_view flags) {
   Spelling row{op, classes, text, precedence, 0, {}, 0};
@@ -88,7 +88,7 @@ constexpr Spelling kSpellings[] = {
 #undef TG_CL
 };
 
-// 1 + the first row of an op for a class; 0: it has none.
+// 1 + the first row of an op for a class; 0 if there is none.
 constexpr char kFirstClass = 'A', kLastClass = 'z';
 constexpr auto kRowOf = [] {
   std::array<std::array<uint8_t, kLastClass - kFirstClass + 1>, kNumOps> rows{};
@@ -121,7 +121,7 @@ bool IsSpelled(std::string_view name) {
       while (i < text.size() && in_name(text[i])) ++i;
       const std::string_view word = text.substr(begin, i - begin);
       if (begin > 0 && text[begin - 1] == '$') continue;
-      // A type has a name, which does not end so.
+      // A type's name replaces `$=`, and it does not end in an underscore.
       const bool typed = text.substr(i, 2) == "$=";
       if (typed ? name.starts_with(word) && name.size() > word.size() && !name.ends_with("_")
                 : name == word) {

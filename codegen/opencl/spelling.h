@@ -1,4 +1,4 @@
-// How ops are spelled: the table spelling.def and the filling in of operands.
+// Spelling of ops: the table spelling.def, and the substitution of operands.
 #ifndef TG_CODEGEN_OPENCL_SPELLING_H_
 #define TG_CODEGEN_OPENCL_SPELLING_H_
 
@@ -13,7 +13,7 @@
 
 namespace tg::opencl {
 
-// C's, from loosest to tightest.
+// C's precedences, from loosest to tightest.
 enum Precedence : int {
   kComma,
   kTernary,
@@ -32,12 +32,12 @@ enum Precedence : int {
   kPrimary
 };
 
-// A place in a row's text: text[begin, end).
+// A placeholder in a row's text: text[begin, end).
 struct Placeholder {
   static constexpr int8_t kType = -1, kOne = -2;
   uint8_t begin, end;
-  int8_t operand;   // its number, kType or kOne
-  int8_t required;  // the precedence that it needs, by what stands around it
+  int8_t operand;   // the operand's number, kType or kOne
+  int8_t required;  // the precedence that the surrounding text requires
 };
 
 struct Spelling {
@@ -45,7 +45,7 @@ struct Spelling {
   std::string_view classes;
   std::string_view text;
   Precedence precedence;
-  uint32_t flags;  // a bit for each letter
+  uint32_t flags;  // one bit per letter
   Placeholder placeholders[4];
   int num_placeholders;
 
@@ -56,15 +56,15 @@ struct Spelling {
   }
 };
 
-// The row for `op` on operands of class `cls` (a letter of the table), or null.
+// Returns the row for `op` on operands of class `cls` (a letter of the table), or null.
 const Spelling* FindSpelling(Op op, char cls);
 
-// Whether a row's text has this name in it: of a function or a type, or what `$=` makes of one with
-// some type.
+// Returns whether some row's text contains this name of a function or type, including names that
+// `$=` forms with a type.
 bool IsSpelled(std::string_view name);
 
-// Appends `row.text`, and for each placeholder what append(i, p) does: operand i, in parentheses
-// where it binds less tightly than p, or what kType and kOne stand for.
+// Appends `row.text` and calls append(i, p) for each placeholder. The callback appends operand i,
+// parenthesized if it binds less tightly than p, or the text for kType or kOne.
 void FillIn(Text& out, const Spelling& row, llvm::function_ref<void(int i, int precedence)> append);
 
 }  // namespace tg::opencl

@@ -1,5 +1,5 @@
-// Accesses of elements that are equally far apart, compiled for the device and compared with the
-// interpreter: every type that has them, both directions, under a gate with an alternative.
+// Strided accesses, compiled for the device and compared with the interpreter: every supported
+// type, both directions, under a gate with an alternative.
 #include "codegen/opencl/testing/check.h"
 #include "codegen/opencl/testing/run_kernel.h"
 #include "gtest/gtest.h"
@@ -9,8 +9,8 @@
 namespace tg {
 namespace {
 
-// Work-item g moves column g of x to column g of y, from the bottom up; columns from 5 on are not
-// there, and are written as what a gated load gives instead.
+// Work-item g moves column g of x to column g of y, from the bottom up. Columns from 5 on are
+// outside x, so they get the alternative of a gated load.
 std::string Columns(const std::string& type, int lanes) {
   const std::string n = std::to_string(8 * lanes), vector = type + "x" + std::to_string(lanes);
   std::string alternative = "%alt = vconst {values = [";
@@ -61,8 +61,8 @@ TEST(Strided, Columns) {
   }
 }
 
-// Rows of x, `gap` more apart than they are long and the last one first, become columns of a tile,
-// and its runs rows of y again.
+// Rows of x, from the last to the first with `gap` elements between them, become columns of a tile;
+// the tile's columns become rows of y again.
 std::string ThereAndBack(const std::string& type, int rows, int columns, int gap) {
   const int from = columns + gap, to = rows + gap;
   const std::string n = std::to_string(rows * from), last = std::to_string((rows - 1) * from);

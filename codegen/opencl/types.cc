@@ -70,11 +70,11 @@ std::string WithLanes(Scalar s, int lanes) {
 std::string FloatLiteral(Scalar s, int64_t bits) {
   const double value = DoubleFromBits(s, bits);
   if (value != value) {
-    // NAN is the quiet one without a payload.
+    // NAN is the quiet NaN without a payload.
     if (s == Scalar::kF32 && bits == 0x7fc00000) return "NAN";
     if (s == Scalar::kF64) return absl::StrFormat("as_double(0x%xUL)", bits);
     if (s == Scalar::kF32) return absl::StrFormat("as_float(0x%xu)", bits);
-    // Not every compiler with half has as_half.
+    // as_half is missing in some compilers that have half.
     if (bits == 0x7e00) return "(half)NAN";
     return absl::StrFormat("(half)as_float(0x%xu)", BitsFromDouble(Scalar::kF32, value));
   }

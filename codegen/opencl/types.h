@@ -1,8 +1,8 @@
 // OpenCL C's names for types.
 //
-// Values: a bool is `bool`; a vector of bools is a mask, a signed integer vector of 0 and -1 whose
-// elements are as wide as those of what was compared, as OpenCL's comparisons yield and its ?:
-// takes. Memory: a bool is a uchar, bf16 and fp8 are their bits.
+// Values: a bool is `bool`. A vector of bools is a mask: a vector of signed integers 0 and -1, as
+// wide as the compared elements, which OpenCL's comparisons return and its ?: takes. Memory: a bool
+// is a uchar; bf16 and fp8 are their bits.
 #ifndef TG_CODEGEN_OPENCL_TYPES_H_
 #define TG_CODEGEN_OPENCL_TYPES_H_
 
@@ -13,18 +13,18 @@
 
 namespace tg::opencl {
 
-// "float4". Masks have names of their own.
+// Returns the type of a value: "float4". Masks have separate names.
 std::string ValueType(Scalar s, int lanes);
 std::string MaskType(int bits, int lanes);  // "int4"
-// The element of a buffer or array: "uchar" for a bool.
+// Returns the element type of a buffer or array: "uchar" for a bool.
 std::string_view MemoryType(Scalar s);
-// The unsigned integer of the same size.
+// Returns the unsigned integer type of the same size.
 Scalar UnsignedOf(Scalar s);
-// The address space qualifier with a blank behind it; "" for what belongs to a work-item.
+// Returns the address space qualifier followed by a blank; "" for private memory.
 std::string_view SpacePrefix(AddrSpace space);
 
-// "(uchar)5" where `exact`: as a function's argument, or beside a vector; else "5", which C may
-// take as an int. Floats are exact to the bit.
+// Returns a literal. If `exact`, as for a function's argument or with a vector operand, it has the
+// exact type: "(uchar)5"; else "5", which C may treat as an int. Floats are exact to the bit.
 std::string Literal(Scalar s, int64_t bits, bool exact);
 
 }  // namespace tg::opencl

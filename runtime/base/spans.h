@@ -1,4 +1,4 @@
-// What the host did when: named stretches of time, for traces and summaries.
+// Named time intervals of the host's work, for traces and summaries.
 #ifndef TG_RUNTIME_BASE_SPANS_H_
 #define TG_RUNTIME_BASE_SPANS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tg::runtime {
 
-// Nanoseconds of the host's monotonic clock.
+// Returns the time of the host's monotonic clock in nanoseconds.
 inline int64_t HostNanos() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -19,13 +19,14 @@ inline int64_t HostNanos() {
 
 struct Span {
   std::string name;
-  int64_t start = 0, end = 0;  // HostNanos
+  int64_t start = 0, end = 0;  // in HostNanos
   double seconds() const { return static_cast<double>(end - start) * 1e-9; }
 };
 
 using SpanLog = std::vector<Span>;
 
-// Adds a span that lasts from its making to its end. `log` may be null: then nothing is kept.
+// Adds a span from the object's construction to its destruction. If `log` is null, nothing is
+// recorded.
 class ScopedSpan {
  public:
   ScopedSpan(SpanLog* log, std::string name)

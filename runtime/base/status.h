@@ -1,7 +1,7 @@
 // Short spellings for absl::Status in the runtime.
 //
-// Debian's Abseil has a string_view of its own, which does not convert from std::string_view; Cat()
-// is the concatenation that takes the standard types, so messages are built in one way everywhere.
+// Debian's Abseil has a separate string_view type, to which std::string_view does not convert.
+// Cat() concatenates the standard types, so that every message is built in the same way.
 #ifndef TG_RUNTIME_BASE_STATUS_H_
 #define TG_RUNTIME_BASE_STATUS_H_
 
@@ -27,8 +27,8 @@
   auto tmp = (expr);                              \
   if (!tmp.ok()) return tmp.status();             \
   lhs = std::move(tmp).value()
-// Evaluates `expr`, a StatusOr; returns its error or moves its value into `lhs` (which may
-// declare).
+// Evaluates `expr`, a StatusOr. Returns its error, or moves its value into `lhs` (which may be a
+// declaration).
 #define TG_ASSIGN_OR_RETURN(lhs, expr) \
   TG_ASSIGN_OR_RETURN_IMPL_(TG_STATUS_CONCAT_(tg_statusor_, __LINE__), lhs, expr)
 #endif

@@ -1,5 +1,5 @@
-// Any bytes: the npy reader refuses them or gives a tensor that survives being written and read
-// again.
+// For any bytes, the npy reader returns an error or a tensor that is unchanged by writing and
+// reading.
 
 #include <cstdint>
 #include <cstdlib>

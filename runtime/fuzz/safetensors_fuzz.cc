@@ -1,5 +1,5 @@
-// Any bytes: the safetensors reader refuses them, or gives tensors that lie inside them, side by
-// side, and survive being written and read again.
+// For any bytes, the safetensors reader returns an error, or tensors that lie inside the input
+// without gap or overlap and are unchanged by writing and reading.
 
 #include <cstdint>
 #include <cstdlib>

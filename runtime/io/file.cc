@@ -62,7 +62,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0) return FileError("open", path, errno);
   TG_ASSIGN_OR_RETURN(const size_t size, RegularFileSize(fd.get(), path));
-  // The size is a hint (it is 0 for pipes and /proc); the end of the file is where read() says so.
+  // The size is only a hint (it is 0 for pipes and /proc); the file ends where read() returns 0.
   std::string out;
   size_t used = 0;
   out.resize(size + 1);

@@ -1,5 +1,5 @@
-// Files as bytes: read whole or mapped. Errors name the path and the reason of the operating
-// system. Files are written by passes/instrument/write_file.h.
+// Reads files as bytes, whole or mapped. Errors name the path and the operating system's reason.
+// passes/instrument/write_file.h writes files.
 #ifndef TG_RUNTIME_IO_FILE_H_
 #define TG_RUNTIME_IO_FILE_H_
 
@@ -13,7 +13,7 @@
 
 namespace tg::runtime {
 
-// The whole file. NotFound where there is none; InvalidArgument for a directory.
+// Returns the contents of the file. NotFound if it does not exist; InvalidArgument for a directory.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // A read-only private mapping of a whole file. An empty file maps to empty bytes. The file must not

@@ -59,7 +59,7 @@ TEST_F(FileTest, MapsAndMovesTheMapping) {
   MappedFile other;
   other = std::move(moved);
   ASSERT_TRUE(WriteOne(path, "changed by renaming").ok());
-  EXPECT_EQ(other.bytes(), "mapped");  // the old file lives as long as its mapping
+  EXPECT_EQ(other.bytes(), "mapped");  // the mapping keeps the old file alive
   ASSERT_TRUE(WriteOne(path, "").ok());
   EXPECT_EQ(MappedFile::Open(path)->bytes(), "");
 }
@@ -71,7 +71,7 @@ TEST_F(FileTest, ErrorsNamePathAndReason) {
   EXPECT_EQ(MappedFile::Open(path).status(), absl::NotFoundError(want));
   EXPECT_EQ(ReadFile(folder_).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(WriteOne(path + "/below", "x").code(), absl::StatusCode::kNotFound);
-  EXPECT_FALSE(WriteOne(folder_, "x").ok());  // a folder is not replaced by a file
+  EXPECT_FALSE(WriteOne(folder_, "x").ok());  // a file does not replace a folder
   EXPECT_TRUE(fs::is_directory(folder_));
 }
 
@@ -87,7 +87,7 @@ TEST_F(FileTest, WritesThroughWhatIsNoRegularFile) {
   EXPECT_EQ(WriteOne("/dev/full", "x"),
             absl::ResourceExhaustedError("cannot write /dev/full: No space left on device"));
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
-  if (::geteuid() != 0) {  // root may write everything
+  if (::geteuid() != 0) {  // root may write to every file
     fs::permissions(path, fs::perms::owner_read);
     EXPECT_EQ(WriteOne(path, "x").code(), absl::StatusCode::kPermissionDenied);
   }

@@ -34,7 +34,7 @@ constexpr std::array<TypeRow, kNumElementTypes> kTypes = {{
     {"f8e5m2", 1},
 }};
 
-// Whether the system would give so much. What is small is not worth asking for.
+// Returns whether the system can allocate this amount. Small amounts are not checked.
 bool MemoryHas(size_t bytes) {
   constexpr size_t kSmall = size_t{1} << 28;
   if (bytes <= kSmall) return true;

@@ -1,4 +1,5 @@
-// A tensor in host memory, as files give it and as the runtime feeds devices: type, shape, bytes.
+// A tensor in host memory, which files store and which the runtime uploads to devices: type, shape,
+// bytes.
 //
 // Invariants, established by MakeHostTensor and by the readers: every dimension is >= 0; `data`
 // holds exactly product(shape) * ElementSize(type) bytes, in C order and in the byte order of this
@@ -18,7 +19,7 @@
 
 namespace tg::runtime {
 
-// Types that can be stored. What arithmetic exists on them is not the runtime's concern.
+// Types that can be stored. The runtime does not need to know which arithmetic they support.
 enum class ElementType : uint8_t {
   kBool,
   kI8,
@@ -38,10 +39,10 @@ enum class ElementType : uint8_t {
 };
 inline constexpr int kNumElementTypes = 15;
 
-// Bytes of one element: 1, 2, 4 or 8.
+// Returns the size of an element in bytes: 1, 2, 4 or 8.
 size_t ElementSize(ElementType type);
 
-// "bool", "i8" ... "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2".
+// Returns "bool", "i8" ... "u64", "f16", "bf16", "f32", "f64", "f8e4m3" or "f8e5m2".
 std::string_view ElementTypeName(ElementType type);
 
 struct HostTensor {
@@ -52,22 +53,22 @@ struct HostTensor {
   friend bool operator==(const HostTensor&, const HostTensor&) = default;
 };
 
-// "f32[2, 3]".
+// Returns a text like "f32[2, 3]".
 std::string TypeAndShape(ElementType type, std::span<const int64_t> shape);
 
-// product(shape), or nothing where a dimension is negative or the product of the non-zero
-// dimensions overflows int64 (so strides computed from a valid shape never overflow, even when a
-// dimension is 0).
+// Returns product(shape), or nothing if a dimension is negative or the product of the non-zero
+// dimensions overflows int64. Strides computed from a valid shape therefore never overflow, even
+// when a dimension is 0.
 std::optional<int64_t> NumElements(std::span<const int64_t> shape);
 
-// Bytes of a dense tensor, or nothing where NumElements fails or the bytes overflow int64.
+// Returns the bytes of a dense tensor, or nothing if NumElements fails or the bytes overflow int64.
 std::optional<size_t> NumBytes(ElementType type, std::span<const int64_t> shape);
 
-// A zero-filled tensor. InvalidArgument for a shape without a size, ResourceExhausted where the
-// system has no memory for it.
+// Makes a zero-filled tensor. InvalidArgument if NumBytes of the shape fails, ResourceExhausted if
+// the system lacks the memory.
 absl::StatusOr<HostTensor> MakeHostTensor(ElementType type, std::vector<int64_t> shape);
 
-// Makes every non-zero byte 1, so that a bool of a file is a bool of C++.
+// Sets every non-zero byte to 1, so that bools from a file are valid C++ bools.
 void NormalizeBools(std::span<std::byte> data);
 
 }  // namespace tg::runtime

@@ -11,7 +11,7 @@
 namespace tg::runtime {
 namespace {
 
-// The offset just behind the string literal that starts at `at`, or nothing if it does not end.
+// Returns the offset behind the string literal that starts at `at`, or nothing if it does not end.
 std::optional<size_t> EndOfString(std::string_view text, size_t at) {
   for (size_t i = at + 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;
@@ -25,7 +25,8 @@ size_t SkipSpace(std::string_view text, size_t at) {
   return end == std::string_view::npos ? text.size() : end;
 }
 
-// The value of a string literal; the literal itself where it is malformed (parsing will say so).
+// Returns the value of a string literal, or a malformed literal unchanged (the parser will report
+// it).
 std::string Decode(std::string_view literal) {
   if (literal.find('\\') == std::string_view::npos) {
     return std::string(literal.substr(1, literal.size() - 2));
@@ -43,7 +44,7 @@ std::string Decode(std::string_view literal) {
 }  // namespace
 
 absl::Status CheckJsonDepthAndKeys(std::string_view text, int max_depth, std::string_view name) {
-  std::vector<std::unordered_set<std::string>> keys;  // of each open object or array
+  std::vector<std::unordered_set<std::string>> keys;  // for each open object or array
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '"') {

@@ -43,8 +43,8 @@ struct Descr {
   bool big_endian;
 };
 
-// "<f4" little-endian, ">f4" big-endian, "=f4" or "f4" this machine's order; "|" where order has no
-// meaning, which holds for one byte only.
+// "<f4" is little-endian, ">f4" is big-endian, "=f4" or "f4" is this machine's order. "|" means
+// that order does not apply; it is valid only for elements of one byte.
 std::optional<Descr> ParseDescr(std::string_view descr) {
   char order = '=';
   if (!descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos) {
@@ -73,8 +73,8 @@ void SwapBytes(std::span<std::byte> data, size_t element_size) {
   }
 }
 
-// Copies Fortran order (first index fastest) to C order (last index fastest): walks the output in
-// order and keeps the offset of the matching input element, an odometer over the indices.
+// Copies Fortran order (first index fastest) to C order (last index fastest). Walks the output in
+// order and tracks the offset of the matching input element by an odometer over the indices.
 template <size_t kSize>
 void FromFortranOrder(const char* in, std::span<const int64_t> shape, std::byte* out) {
   std::vector<int64_t> stride(shape.size()), index(shape.size(), 0);
@@ -210,9 +210,10 @@ absl::StatusOr<std::string> NpyHeader(const HostTensor& tensor) {
                          row->kind_and_size, "', 'fortran_order': False, 'shape': (");
   for (size_t i = 0; i < tensor.shape.size(); ++i)
     dict += Cat(i == 0 ? "" : " ", tensor.shape[i], ",");
-  if (tensor.shape.size() > 1) dict.pop_back();  // (3, 4) but (3,)
+  if (tensor.shape.size() > 1) dict.pop_back();  // keeps the comma of (3,) but not of (3, 4)
   dict += "), }";
-  // At most 64 dimensions of 19 digits: always below the 65535 bytes of version 1.
+  // The header has at most 64 dimensions of 19 digits, which always fit the 65535 bytes of version
+  // 1.
   const size_t prefix = kMagic.size() + 4;
   const size_t total =
       (prefix + dict.size() + 1 + kDataAlignment - 1) / kDataAlignment * kDataAlignment;

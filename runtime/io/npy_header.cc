@@ -10,7 +10,7 @@ namespace {
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// A cursor over the literal. Every failing step gives an error that names the offset in the header.
+// A cursor over the literal. Errors name the offset in the header.
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
@@ -67,7 +67,7 @@ class HeaderParser {
     return Error("expected '", c, "'");
   }
 
-  // A Python string without escapes, in single or double quotes.
+  // Parses a Python string without escapes, in single or double quotes.
   absl::StatusOr<std::string> String(std::string_view what) {
     SkipSpace();
     if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
@@ -105,7 +105,8 @@ class HeaderParser {
     return Error("expected True or False");
   }
 
-  // A tuple of sizes: "()", "(3,)", "(3, 4)", "(3, 4,)". A size may end in Python 2's L.
+  // Parses a tuple of sizes: "()", "(3,)", "(3, 4)", "(3, 4,)". A size may have the suffix L of
+  // Python 2.
   absl::Status Shape(std::vector<int64_t>& out) {
     TG_RETURN_IF_ERROR(Expect('('));
     if (Accept(')')) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// The header of an .npy file: a Python dict literal of three known entries.
+// The header of an .npy file: a Python dict literal with three known entries.
 #ifndef TG_RUNTIME_IO_NPY_HEADER_H_
 #define TG_RUNTIME_IO_NPY_HEADER_H_
 
@@ -17,11 +17,11 @@ struct NpyHeaderFields {
   std::vector<int64_t> shape;
 };
 
-// NumPy has arrays of at most 64 dimensions.
+// NumPy arrays have at most 64 dimensions.
 inline constexpr size_t kNpyMaxRank = 64;
 
-// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`: each entry exactly once, in
-// any order; nothing but white space after it. `name` stands for the file in errors.
+// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`. Each entry occurs exactly
+// once, in any order; only white space may follow the dict. Errors call the file `name`.
 absl::StatusOr<NpyHeaderFields> ParseNpyHeader(std::string_view text, std::string_view name);
 
 }  // namespace tg::runtime

@@ -13,7 +13,7 @@
 namespace tg::runtime {
 namespace {
 
-// An npy file with the given header text, version and data, without any check.
+// Builds an npy file with the given header text, version and data, without any check.
 std::string RawNpy(int major, std::string_view header, std::string_view data) {
   std::string out = Cat("\x93NUMPY", static_cast<char>(major), '\0');
   size_t length = header.size();
@@ -47,7 +47,7 @@ std::string Bytes(const HostTensor& tensor) {
                                                   tensor.data.size()));
 }
 
-// A file of a tebibyte, of which only the header is on the disk.
+// The file's size is one tebibyte, but only its header occupies the disk.
 TEST(Npy, TypeAndShapeAreKnownBeforeDataIsRead) {
   const std::string path = Cat(testing::TempDir(), "/npy_test.", ::getpid(), ".npy");
   const std::string header = RawNpy(1, Dict("<f4", "False", "(4, 68719476736)"), "");
@@ -64,7 +64,7 @@ TEST(Npy, TypeAndShapeAreKnownBeforeDataIsRead) {
 }
 
 TEST(Npy, ReadsWhatNumpyWrites) {
-  // numpy.save of numpy.array([[1.5, -2], [3, 4e9]], '<f4'), byte for byte.
+  // The exact bytes that numpy.save writes for numpy.array([[1.5, -2], [3, 4e9]], '<f4').
   std::string file("\x93NUMPY\x01\x00v\x00", 10);
   file += "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }";
   file.resize(127, ' ');
@@ -119,7 +119,7 @@ TEST(Npy, BigEndianIsSwapped) {
 }
 
 TEST(Npy, FortranOrderBecomesCOrder) {
-  // Element (i, j, k) holds 100 i + 10 j + k; the file runs with i fastest.
+  // Element (i, j, k) holds 100 i + 10 j + k; in the file i varies fastest.
   const std::vector<int64_t> shape = {3, 4, 5};
   std::vector<int16_t> file_values, want;
   for (int k = 0; k < 5; ++k)
@@ -223,7 +223,7 @@ TEST(Npy, FilesRoundTripAndErrorsNameThePath) {
   const auto bf16 = WriteNpy(path, *MakeHostTensor(ElementType::kBF16, {2}));
   ASSERT_FALSE(bf16.ok());
   EXPECT_NE(std::string(bf16.message()).find(path + ": npy has no bf16"), std::string::npos);
-  EXPECT_EQ(*ReadNpy(path), tensor);  // the refused write left the file alone
+  EXPECT_EQ(*ReadNpy(path), tensor);  // the refused write did not change the file
   HostTensor broken = tensor;
   broken.data.pop_back();
   EXPECT_FALSE(WriteNpy(path, broken).ok());

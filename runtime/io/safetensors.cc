@@ -32,13 +32,14 @@ uint64_t ReadLength(std::string_view bytes) {
   return value;
 }
 
-// An array of integers >= 0, of at most `limit` entries.
+// Parses an array of at most `limit` integers >= 0.
 std::optional<std::vector<int64_t>> ParseSizes(const llvm::json::Value* value, size_t limit) {
   const llvm::json::Array* array = value == nullptr ? nullptr : value->getAsArray();
   if (array == nullptr || array->size() > limit) return std::nullopt;
   std::vector<int64_t> out;
   for (const llvm::json::Value& v : *array) {
-    // llvm::json converts a double of 2^63 to int64_t, which is undefined; look at the size first.
+    // llvm::json converts a double of 2^63 to int64_t, which is undefined, so the magnitude is
+    // checked first.
     const auto magnitude = v.getAsNumber();
     if (!magnitude || *magnitude >= 9e18) return std::nullopt;
     const auto number = v.getAsInteger();
@@ -48,7 +49,8 @@ std::optional<std::vector<int64_t>> ParseSizes(const llvm::json::Value* value, s
   return out;
 }
 
-// One entry of the header. `data` is what follows the header, at `data_offset` in the file.
+// Parses one entry of the header. `data` follows the header and begins at `data_offset` in the
+// file.
 absl::StatusOr<SafetensorsEntry> ParseEntry(std::string_view tensor, const llvm::json::Value& value,
                                             std::string_view data, size_t data_offset,
                                             std::string_view file) {
@@ -93,7 +95,8 @@ absl::StatusOr<SafetensorsEntry> ParseEntry(std::string_view tensor, const llvm:
                           data.substr(begin, end - begin), data_offset + begin};
 }
 
-// The tensors, sorted by place, must follow each other from the first byte of data to the last.
+// Checks that the tensors, sorted by offset, cover the data from the first byte to the last without
+// gap or overlap.
 absl::Status CheckCoverage(std::span<const SafetensorsEntry> entries, size_t data_begin,
                            size_t file_size, std::string_view file) {
   size_t at = data_begin;
@@ -179,7 +182,7 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::Parse(std::string_view bytes,
 absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
   TG_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
   TG_ASSIGN_OR_RETURN(SafetensorsFile file, Parse(mapped.bytes(), path));
-  file.file_ = std::move(mapped);  // the mapping stays where it is: the entries' views hold
+  file.file_ = std::move(mapped);  // keeps the mapping's address, so views stay valid
   return file;
 }
 
@@ -193,7 +196,7 @@ absl::StatusOr<HostTensor> SafetensorsFile::Read(std::string_view name) const {
   if (entry == nullptr) {
     const llvm::StringRef wanted = ToRef(name);
     const SafetensorsEntry* closest = nullptr;
-    unsigned distance = 4;  // farther names are no help
+    unsigned distance = 4;  // names at a larger distance do not help the user
     for (const SafetensorsEntry& e : entries_) {
       const unsigned d = wanted.edit_distance(e.name, /*AllowReplacements=*/true, distance);
       if (d < distance) std::tie(closest, distance) = std::make_tuple(&e, d);

@@ -1,4 +1,4 @@
-// The names that safetensors gives to element types.
+// Safetensors' names of element types.
 #ifndef TG_RUNTIME_IO_SAFETENSORS_DTYPE_H_
 #define TG_RUNTIME_IO_SAFETENSORS_DTYPE_H_
 

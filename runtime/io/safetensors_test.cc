@@ -18,7 +18,7 @@ std::string RawFile(std::string_view header, std::string_view data) {
   return RawFile(header.size(), header, data);
 }
 
-// One header entry.
+// Returns one header entry.
 std::string Entry(std::string_view name, std::string_view dtype, std::string_view shape,
                   int64_t begin, int64_t end) {
   return Cat("\"", name, "\":{\"dtype\":\"", dtype, "\",\"shape\":", shape, ",\"data_offsets\":[",
@@ -40,7 +40,7 @@ TEST(Safetensors, ReadsTensorsAndMetadata) {
   const auto parsed = SafetensorsFile::Parse(file, "m");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   ASSERT_EQ(parsed->entries().size(), 3u);
-  EXPECT_EQ(parsed->entries()[0].name, "a");  // in the order of the data, not of the header
+  EXPECT_EQ(parsed->entries()[0].name, "a");  // order of the data, not of the header
   EXPECT_EQ(parsed->entries()[1].name, "none");
   EXPECT_EQ(parsed->entries()[2].name, "b");
   EXPECT_EQ(parsed->metadata().at("format"), "pt");
@@ -85,7 +85,7 @@ TEST(Safetensors, FilesRoundTrip) {
   ASSERT_TRUE(WriteSafetensors(path, named, metadata).ok());
   auto opened = SafetensorsFile::Open(path);
   ASSERT_TRUE(opened.ok()) << opened.status();
-  const SafetensorsFile file = std::move(*opened);  // the views outlive the move
+  const SafetensorsFile file = std::move(*opened);  // the views stay valid after the move
   EXPECT_EQ(file.metadata(), metadata);
   ASSERT_EQ(file.entries().size(), tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -1,8 +1,8 @@
 // A block of device memory with shared ownership.
 //
-// A BufferRef in a Launch keeps the memory from being given to anyone else while the launch can
-// still run (PoCL aborts if a kernel's argument is released). When the last reference goes, the
-// memory returns to the pool it came from.
+// A BufferRef in a Launch keeps the memory from being reused while the launch can still run (PoCL
+// aborts if a kernel's argument is released). When the last reference is dropped, the memory
+// returns to its pool.
 #ifndef TG_RUNTIME_OPENCL_BUFFER_H_
 #define TG_RUNTIME_OPENCL_BUFFER_H_
 
@@ -21,14 +21,14 @@ using BufferRef = std::shared_ptr<const Buffer>;
 
 class Buffer {
  public:
-  // Called with the memory when the buffer dies; `capacity` is what was allocated.
+  // Receives the memory when the buffer is destroyed; `capacity` is the allocated size.
   class Owner {
    public:
     virtual ~Owner() = default;
     virtual void TakeBack(ClMem mem, size_t capacity) = 0;
   };
 
-  // `size` is what the user asked for, in bytes; capacity >= size.
+  // `size` is the requested size in bytes; capacity >= size.
   Buffer(std::shared_ptr<Context> context, ClMem mem, size_t size, size_t capacity,
          std::shared_ptr<Owner> owner);
   ~Buffer();
@@ -39,20 +39,20 @@ class Buffer {
   size_t size() const { return size_; }
   const Context& context() const { return *context_; }
 
-  // A part [offset, offset + size) of `parent` as a buffer of its own. InvalidArgument where it
-  // does not fit or the offset is not a multiple of the device's base_alignment.
+  // Makes a sub-buffer for the range [offset, offset + size) of `parent`. InvalidArgument if the
+  // range does not fit or the offset is not a multiple of the device's base_alignment.
   static absl::StatusOr<BufferRef> Part(const BufferRef& parent, size_t offset, size_t size);
 
  private:
   std::shared_ptr<Context> context_;
-  std::shared_ptr<Owner> owner_;  // null for a part
-  BufferRef parent_;              // of a part; released after mem_
+  std::shared_ptr<Owner> owner_;  // null for a sub-buffer
+  BufferRef parent_;              // for a sub-buffer; released after mem_
   ClMem mem_;
   size_t size_, capacity_;
 };
 
-// Copies between host and device, in the order of the queue. OutOfRange where the range is outside
-// the buffer. Write and Read return when the host's memory is free again, and filled.
+// Copy between host and device, in queue order. OutOfRange if the range is outside the buffer.
+// Write returns when the host memory may be reused, Read when it is filled.
 absl::Status Write(const Buffer& buffer, size_t offset, std::span<const std::byte> data);
 absl::Status Read(const Buffer& buffer, size_t offset, std::span<std::byte> data);
 
@@ -60,7 +60,7 @@ absl::Status Read(const Buffer& buffer, size_t offset, std::span<std::byte> data
 absl::Status Copy(const Buffer& from, size_t from_offset, const Buffer& to, size_t to_offset,
                   size_t size);
 
-// Enqueues filling the first size() bytes with one byte.
+// Enqueues a fill of the first size() bytes with one byte value.
 absl::Status Fill(const Buffer& buffer, std::byte value);
 
 }  // namespace tg::runtime

@@ -22,7 +22,7 @@ size_t SizeClass(size_t size) {
   return rounded < size ? 0 : rounded;
 }
 
-// What the pool and its living buffers share.
+// State shared by the pool and its live buffers.
 class BufferPool::State : public Buffer::Owner {
  public:
   State(std::shared_ptr<Context> context, size_t limit)
@@ -72,7 +72,8 @@ class BufferPool::State : public Buffer::Owner {
   void set_exact(bool exact) { exact_ = exact; }
 
  private:
-  // A new block, after releasing what is cached if there is no room at first. With mutex_ held.
+  // Allocates a new block. If the first attempt lacks memory, releases the cached blocks and
+  // retries. The caller holds mutex_.
   absl::Status Create(size_t capacity, ClMem& mem) {
     cl_int code = TryCreate(capacity, mem);
     if (IsOutOfMemory(code) && stats_.cached_bytes > 0) {
@@ -100,13 +101,13 @@ class BufferPool::State : public Buffer::Owner {
   }
 
   void ReleaseCached() {
-    // What runs still on a cached block must be done with it.
+    // Commands that still use a cached block must finish before it is released.
     if (stats_.cached_bytes > 0) context_->Finish().IgnoreError();
     free_.clear();
     stats_.cached_bytes = 0;
   }
 
-  const std::shared_ptr<Context> context_;  // before free_, which is released first
+  const std::shared_ptr<Context> context_;  // declared before free_, which must be destroyed first
   const size_t limit_;
   mutable std::mutex mutex_;
   std::unordered_map<size_t, std::vector<ClMem>> free_;  // by size class

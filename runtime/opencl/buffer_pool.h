@@ -1,11 +1,11 @@
-// Device memory that is reused: a buffer that is let go stays allocated, and serves the next
-// request of its size class.
+// A pool of device memory: a released buffer stays allocated and serves the next request of its
+// size class.
 //
 // Size classes are multiples of an eighth of a power of two (and at least 256 bytes), so at most an
-// eighth of a block is wasted. Reuse needs no waiting: whatever still runs on the old contents was
-// enqueued before, on the same in-order queue. When the device refuses memory, or the pool's own
-// limit would be passed, all cached blocks are released and the request is tried once more. Every
-// method may be called from any thread.
+// eighth of a block is wasted. Reuse needs no waiting, because every command on the old contents
+// was enqueued earlier on the same in-order queue. When the device refuses memory, or an allocation
+// would exceed the pool's limit, all cached blocks are released and the request is retried once.
+// Every method may be called from any thread.
 #ifndef TG_RUNTIME_OPENCL_BUFFER_POOL_H_
 #define TG_RUNTIME_OPENCL_BUFFER_POOL_H_
 
@@ -19,30 +19,31 @@
 namespace tg::runtime {
 
 struct BufferPoolStats {
-  size_t in_use_bytes = 0;  // of blocks that somebody holds
-  size_t cached_bytes = 0;  // of blocks that wait for reuse
+  size_t in_use_bytes = 0;  // bytes of blocks held by buffers
+  size_t cached_bytes = 0;  // bytes of blocks available for reuse
   size_t peak_in_use_bytes = 0;
-  size_t peak_total_bytes = 0;  // in use and cached
-  uint64_t allocations = 0;     // asked of the device
+  size_t peak_total_bytes = 0;  // of in_use_bytes + cached_bytes
+  uint64_t allocations = 0;     // requests to the device
   uint64_t reuses = 0;
-  uint64_t flushes = 0;  // times that everything cached was released to make room
+  uint64_t flushes = 0;  // times that all cached blocks were released to free memory
 };
 
 class BufferPool {
  public:
-  // `limit` bounds the bytes in use and cached together.
+  // `limit` bounds the sum of in-use and cached bytes.
   explicit BufferPool(std::shared_ptr<Context> context,
                       size_t limit = std::numeric_limits<size_t>::max());
 
-  // A buffer of `size` bytes, whose contents are arbitrary. 0 bytes is allowed. ResourceExhausted
-  // says how much was asked for, is in use, and is the most that the device gives at once.
+  // Returns a buffer of `size` bytes with arbitrary contents. 0 bytes is allowed. The message of
+  // ResourceExhausted has the requested size, the bytes in use, and the device's maximum for one
+  // allocation.
   absl::StatusOr<BufferRef> Allocate(size_t size);
 
-  // From now on blocks are as large as what is asked for, so that a simulator sees accesses right
-  // behind a buffer.
+  // Makes later blocks exactly as large as requested, so that a simulator detects accesses beyond
+  // the end of a buffer.
   void set_exact(bool exact);
 
-  // Releases everything cached.
+  // Releases all cached blocks.
   void Trim();
 
   BufferPoolStats stats() const;
@@ -50,10 +51,10 @@ class BufferPool {
 
  private:
   class State;
-  std::shared_ptr<State> state_;  // outlived by no buffer: each holds it
+  std::shared_ptr<State> state_;  // each buffer keeps it alive
 };
 
-// The bytes that a request of `size` takes; 0 where that overflows.
+// Returns the bytes that a request of `size` occupies; 0 on overflow.
 size_t SizeClass(size_t size);
 
 }  // namespace tg::runtime

@@ -78,7 +78,7 @@ TEST(BufferPoolTest, ReusesWhatWasLetGo) {
 TEST(BufferPoolTest, CountsWhatIsHeldCachedAndThePeak) {
   BufferPool pool(TestContext());
   BufferRef a = *pool.Allocate(4096);
-  BufferRef b = *pool.Allocate(4000);  // same class
+  BufferRef b = *pool.Allocate(4000);  // same size class
   const cl_mem memory = b->mem();
   EXPECT_EQ(pool.stats().in_use_bytes, 8192u);
   a.reset();
@@ -86,7 +86,7 @@ TEST(BufferPoolTest, CountsWhatIsHeldCachedAndThePeak) {
   EXPECT_EQ(pool.stats().in_use_bytes, 0u);
   EXPECT_EQ(pool.stats().cached_bytes, 8192u);
   const BufferRef c = *pool.Allocate(3900);
-  EXPECT_EQ(c->mem(), memory);  // the one used last
+  EXPECT_EQ(c->mem(), memory);  // the most recently used block
   EXPECT_EQ(c->size(), 3900u);
   const BufferPoolStats stats = pool.stats();
   EXPECT_EQ(stats.allocations, 2u);
@@ -105,7 +105,7 @@ TEST(BufferPoolTest, MakesRoomBeforeItFails) {
   BufferRef kept = *pool.Allocate(32 << 10);
   (*pool.Allocate(64 << 10)).reset();
   EXPECT_EQ(pool.stats().cached_bytes, 64u << 10);
-  const auto other_class = pool.Allocate(48 << 10);  // fits only without the cached block
+  const auto other_class = pool.Allocate(48 << 10);  // fits only after the cached block is released
   ASSERT_TRUE(other_class.ok()) << other_class.status();
   EXPECT_EQ(pool.stats().flushes, 1u);
   const absl::Status full = pool.Allocate(32 << 10).status();
@@ -151,7 +151,7 @@ TEST(BufferPoolTest, APartSharesTheMemoryOfTheWhole) {
   EXPECT_FALSE(Buffer::Part(whole, align, 4 * align).ok());
   EXPECT_FALSE(Buffer::Part(whole, align, 0).ok());
   EXPECT_FALSE(Buffer::Part(*part, 0, 4).ok());
-  whole.reset();  // the part keeps it
+  whole.reset();  // the sub-buffer keeps the memory alive
   EXPECT_EQ(pool.stats().cached_bytes, 0u);
   std::vector<std::byte> back(align);
   ASSERT_TRUE(Read(**part, 0, back).ok());

@@ -13,11 +13,11 @@ constexpr size_t kMaxLog = 4000;
 constexpr size_t kMaxLine = 400;
 
 struct Place {
-  size_t line = 0, column = 0;  // from 1
+  size_t line = 0, column = 0;  // both count from 1
   std::string_view message;
 };
 
-// A number at the start of `text`, followed by ':'; removes both.
+// Parses and removes a number followed by ':' at the start of `text`.
 std::optional<size_t> TakeNumberAndColon(std::string_view& text) {
   size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -52,7 +52,7 @@ std::optional<Place> FirstError(std::string_view log) {
   return std::nullopt;
 }
 
-// The offset of line `number` (from 1) in `text`, or npos.
+// Returns the offset of line `number` (from 1) in `text`, or npos.
 size_t LineStart(std::string_view text, size_t number) {
   size_t at = 0;
   for (size_t i = 1; i < number; ++i) {
@@ -63,11 +63,11 @@ size_t LineStart(std::string_view text, size_t number) {
   return at;
 }
 
-// The name of the last kernel that begins before `end`, or nothing.
+// Returns the name of the last kernel that begins before `end`, or an empty name.
 std::string_view KernelBefore(std::string_view source, size_t end) {
   const size_t keyword = source.substr(0, end).rfind("__kernel");
   if (keyword == std::string_view::npos) return {};
-  // Attributes stand before the return type, so the name is the word before the next parenthesis.
+  // Attributes precede the return type, so the name is the word before the next parenthesis.
   const size_t type = source.find("void", keyword);
   if (type == std::string_view::npos) return {};
   const size_t open = source.find('(', type);

@@ -1,4 +1,4 @@
-// Makes a compiler's log readable: which line of the source, in which kernel.
+// Explains a compiler's log: names the kernel and the line of the source.
 #ifndef TG_RUNTIME_OPENCL_BUILD_LOG_H_
 #define TG_RUNTIME_OPENCL_BUILD_LOG_H_
 
@@ -7,13 +7,13 @@
 
 namespace tg::runtime {
 
-// The first error of `log` with its line of `source`:
+// Returns the first error of `log` with its line of `source`:
 //   kernel @r_4: line 2, column 8: use of undeclared identifier 'y'
 //       x[0] = y;
 //              ^
-// then, from a new line, the log (its first kilobytes, if it is long). Understands
-// "<file>:LINE:COLUMN: ", as compilers that descend from Clang write; the log alone where there is
-// no such place.
+// The log follows on a new line (only its first kilobytes if it is long). Locations have the form
+// "<file>:LINE:COLUMN: " that compilers based on Clang write; if the log contains none, the result
+// is the log alone.
 std::string DescribeBuildLog(std::string_view log, std::string_view source);
 
 }  // namespace tg::runtime

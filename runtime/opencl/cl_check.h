@@ -1,4 +1,4 @@
-// OpenCL's error codes as absl::Status, and its objects as owners.
+// Converts OpenCL's error codes to absl::Status, and owns its objects.
 #ifndef TG_RUNTIME_OPENCL_CL_CHECK_H_
 #define TG_RUNTIME_OPENCL_CL_CHECK_H_
 
@@ -12,14 +12,14 @@
 
 namespace tg::runtime {
 
-// "CL_OUT_OF_RESOURCES"; "unknown OpenCL error" for a code that is not in the table.
+// Returns "CL_OUT_OF_RESOURCES"; "unknown OpenCL error" for a code that is not in the table.
 std::string_view ClErrorName(cl_int code);
 
-// Ok for CL_SUCCESS; else "clFinish failed on `device`: CL_OUT_OF_RESOURCES (-5)",
-// ResourceExhausted where memory or resources ran out and Internal otherwise.
+// Returns Ok for CL_SUCCESS; else an error like "clFinish failed on `device`: CL_OUT_OF_RESOURCES
+// (-5)". The code is ResourceExhausted if memory or resources ran out, Internal otherwise.
 absl::Status ClStatus(cl_int code, std::string_view call, std::string_view device);
 
-// Whether a failed allocation may succeed after other memory is given back.
+// Returns whether a failed allocation may succeed after other memory is released.
 bool IsOutOfMemory(cl_int code);
 
 // Returns from the enclosing function if the call fails: TG_CL_CALL(device, clFinish, queue).
@@ -44,7 +44,7 @@ class ClOwner {
   void Reset() {
     if (object_ != nullptr) kRelease(std::exchange(object_, nullptr));
   }
-  // For calls that return the object through a pointer; what was owned is released first.
+  // For calls that return the object through a pointer. Releases the object that was owned before.
   T* Receive() {
     Reset();
     return &object_;

@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<std::shared_ptr<Context>>> Context::CreateAll(
     for (const Device* device : members) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-      // The 1.x call works on every driver; its successor is missing on OpenCL 1.2 devices.
+      // Every driver supports the 1.x call; OpenCL 1.2 devices lack its successor.
       ClQueue queue(clCreateCommandQueue(context->get(), device->id,
                                          profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &code));
 #pragma GCC diagnostic pop

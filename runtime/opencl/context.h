@@ -1,8 +1,8 @@
-// A device opened for work: an OpenCL context and one in-order queue, on which everything runs.
-// Devices of one platform that are opened together share the OpenCL context.
+// An opened device: an OpenCL context and one in-order queue on which all commands run. Devices of
+// one platform that are opened together share the OpenCL context.
 //
-// The queue's order is what makes buffer reuse safe: a launch that is enqueued later runs later.
-// The objects made from a Context keep it alive through a shared pointer.
+// Buffer reuse is safe because the queue runs commands in the order in which they are enqueued.
+// Objects made from a Context keep it alive through a shared pointer.
 #ifndef TG_RUNTIME_OPENCL_CONTEXT_H_
 #define TG_RUNTIME_OPENCL_CONTEXT_H_
 
@@ -20,14 +20,14 @@ namespace tg::runtime {
 
 class Context {
  public:
-  // `profiling` gives events their times; it costs some drivers a little per launch.
+  // `profiling` records the times of events; with some drivers it slows launches slightly.
   static absl::StatusOr<std::shared_ptr<Context>> Create(const Device& device, bool profiling);
 
-  // One for each of `devices`, in their order: the same one where a device occurs again.
+  // Returns one context per element of `devices`, in order. Equal devices get the same context.
   static absl::StatusOr<std::vector<std::shared_ptr<Context>>> CreateAll(
       std::span<const Device> devices, bool profiling);
 
-  // Whether memory and events of the other one can be used here.
+  // Returns whether memory and events of the other context can be used in this one.
   bool SharesWith(const Context& other) const { return context() == other.context(); }
 
   const Device& device() const { return device_; }
@@ -37,7 +37,7 @@ class Context {
   cl_context context() const { return context_->get(); }
   cl_command_queue queue() const { return queue_.get(); }
 
-  // Waits until everything enqueued has run. An error of an earlier launch may appear here.
+  // Waits until all enqueued commands have run. An error of an earlier launch may be reported here.
   absl::Status Finish() const;
 
  private:

@@ -16,7 +16,7 @@
 namespace tg::runtime {
 namespace {
 
-constexpr cl_int kPlatformNotFound = -1001;  // CL_PLATFORM_NOT_FOUND_KHR, the loader's "none"
+constexpr cl_int kPlatformNotFound = -1001;  // CL_PLATFORM_NOT_FOUND_KHR
 
 std::string Lower(std::string_view text) {
   std::string out(text);
@@ -33,7 +33,7 @@ bool Mentions(const Device& device, const std::string& lower_wish) {
   return false;
 }
 
-// Those for which `accept` holds, the best kind first.
+// Returns the devices for which `accept` holds, sorted by preference of kind.
 template <typename Accept>
 std::vector<const Device*> Matching(std::span<const Device> devices, Accept accept) {
   std::vector<const Device*> out;
@@ -66,8 +66,8 @@ std::optional<size_t> ParseIndex(std::string_view text) {
 void PreparePocl() {
   static const bool done = [] {
     ::setenv("POCL_AFFINITY", "1", /*overwrite=*/0);
-    // PoCL reads the machine's processors off /sys and aborts where a chroot has none: then a plain
-    // machine is described to it.
+    // PoCL reads the processors' topology from /sys and aborts if it is missing, as in a chroot. In
+    // that case it gets a minimal topology description instead.
     if (::access("/sys/devices/system/cpu", F_OK) != 0) {
       const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
       const std::string machine = "NUMANode:1 core:" + std::to_string(cores) + " pu:1";

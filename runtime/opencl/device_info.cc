@@ -15,14 +15,14 @@ constexpr cl_device_info kNvComputeCapabilityMajor = 0x4000;
 constexpr cl_device_info kNvComputeCapabilityMinor = 0x4001;
 constexpr cl_device_info kNvWarpSize = 0x4003;
 
-// Some drivers count the terminating zero, some add spaces.
+// Some drivers include the terminating zero or append spaces.
 std::string Trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\0' || text.back() == ' ')) text.pop_back();
   text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
   return text;
 }
 
-// Asks a device for properties; remembers the first required one that it did not answer.
+// Queries properties of a device and remembers the first required property that failed.
 class Query {
  public:
   explicit Query(cl_device_id device) : device_(device) {}
@@ -145,7 +145,7 @@ absl::StatusOr<DeviceInfo> QueryDevice(cl_platform_id platform, cl_device_id dev
   query.Optional(CL_DEVICE_DOUBLE_FP_CONFIG, fp64);
   info.fp64 = fp64 != 0 || info.HasExtension("cl_khr_fp64");
   info.subgroups = info.HasExtension("cl_khr_subgroups");
-  // Only the embedded profile may lack 64-bit integers.
+  // Only devices of the embedded profile may lack 64-bit integers.
   info.int64 =
       query.String(CL_DEVICE_PROFILE) == "FULL_PROFILE" || info.HasExtension("cles_khr_int64");
 

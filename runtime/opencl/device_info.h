@@ -9,8 +9,8 @@
 
 namespace tg::runtime {
 
-// An error where the device does not answer what OpenCL 1.2 requires; optional properties that it
-// does not know keep their defaults.
+// Fails if the device does not report a property that OpenCL 1.2 requires. Optional properties that
+// it does not report keep their defaults.
 absl::StatusOr<DeviceInfo> QueryDevice(cl_platform_id platform, cl_device_id device);
 
 }  // namespace tg::runtime

@@ -7,7 +7,7 @@
 namespace tg::runtime {
 namespace {
 
-// Devices that only differ in what choosing looks at.
+// Devices that differ only in the properties that ChooseDevice reads.
 std::vector<Device> Fakes() {
   std::vector<Device> devices(4);
   const DeviceKind kinds[] = {DeviceKind::kCpu, DeviceKind::kGpu, DeviceKind::kGpu,
@@ -31,7 +31,7 @@ int Chosen(std::string_view wish) {
 }
 
 TEST(Device, IsChosenByKindNumberOrName) {
-  EXPECT_EQ(Chosen(""), 1);  // a GPU, though the CPU is listed first
+  EXPECT_EQ(Chosen(""), 1);  // a GPU is preferred although the CPU is listed first
   EXPECT_EQ(Chosen("gpu"), 1);
   EXPECT_EQ(Chosen("CPU"), 0);
   EXPECT_EQ(Chosen("2"), 2);
@@ -76,7 +76,7 @@ TEST(Device, RealDevicesReportTheirLimits) {
     EXPECT_GE(info.max_work_group_size, 1u);
     for (const size_t size : info.max_work_item_sizes) EXPECT_GE(size, 1u);
     EXPECT_GE(info.compute_units, 1u);
-    EXPECT_GE(info.local_memory, 16u << 10);  // minimum of an OpenCL 1.x embedded profile and more
+    EXPECT_GE(info.local_memory, 16u << 10);  // minimum of the embedded profile
     EXPECT_GE(info.global_memory, info.max_allocation);
     EXPECT_GE(info.base_alignment, 8u);
     EXPECT_TRUE(info.int64);

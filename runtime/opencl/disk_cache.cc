@@ -24,14 +24,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Entry: magic, key length, value length, key, value, checksum of all before. Numbers are 8 bytes
-// in this machine's order (a folder on a shared disk would fail the lengths or the checksum, and
-// miss).
+// An entry has a magic, the key's length, the value's length, the key, the value, and a checksum of
+// all preceding bytes. Numbers have 8 bytes in this machine's order. On a machine with another
+// order, the lengths or the checksum do not match, which is a miss.
 constexpr std::string_view kMagic = "tgcache1";
 constexpr std::string_view kSuffix = ".tgcache";
 constexpr size_t kOverhead = 8 + 8 + 8 + 8;
 constexpr auto kStaleTemporary = std::chrono::hours(1);
-constexpr uint64_t kScanFraction = 16;  // look at the folder after storing 1/16 of the bound
+constexpr uint64_t kScanFraction = 16;  // scans the folder after storing 1/16 of the bound
 
 constexpr uint64_t kFnvBasis = 0xcbf29ce484222325u;
 
@@ -73,7 +73,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Makes the folder and its parents; only the user may look into what is made.
+// Makes the folder and its parents, accessible only to the user.
 absl::Status MakeDirectories(const std::string& directory) {
   std::error_code error;
   if (fs::is_directory(directory, error)) return absl::OkStatus();
@@ -97,11 +97,11 @@ DiskCache::DiskCache(std::string directory, uint64_t bound, Warn warn)
     : directory_(std::move(directory)),
       bound_(bound),
       warn_(std::move(warn)),
-      stored_since_scan_(bound) {}  // so that the first store looks at the folder
+      stored_since_scan_(bound) {}  // so that the first store scans the folder
 
 std::string DiskCache::PathOf(std::string_view key) const {
   std::array<char, 33> name;
-  // Two passes with different bases: 128 bits. Only misses depend on it.
+  // Two hashes with different bases give 128 bits. A collision only costs a miss.
   std::snprintf(name.data(), name.size(), "%016llx%016llx",
                 static_cast<unsigned long long>(Hash(key)),
                 static_cast<unsigned long long>(Hash(key, ~kFnvBasis)));
@@ -121,7 +121,7 @@ std::optional<std::string> DiskCache::Load(std::string_view key) {
   }
   if (found == Found::kDamaged) ::unlink(path.c_str());
   if (found == Found::kValue) {
-    std::error_code ignored;  // a read-only folder serves hits all the same
+    std::error_code ignored;  // hits work even in a read-only folder
     fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -167,8 +167,9 @@ void DiskCache::WarnOnce(const absl::Status& status) {
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
-// Brings the folder to at most its bound less 1/kScanFraction, the room until the next scan. Files
-// of other names are left alone; a file that another process removes meanwhile is no matter.
+// Shrinks the folder to its bound minus the fraction 1/kScanFraction, which may be stored before
+// the next scan. Keeps files with foreign names. Another process may remove a file at the same
+// time.
 void DiskCache::Evict() {
   struct Entry {
     fs::file_time_type time;
@@ -186,7 +187,7 @@ void DiskCache::Evict() {
     const fs::file_time_type time = it->last_write_time(gone);
     if (gone) continue;
     if (name.find(Cat(kSuffix, ".tmp.")) != std::string::npos) {
-      if (now - time > kStaleTemporary) fs::remove(it->path(), gone);  // of a process that died
+      if (now - time > kStaleTemporary) fs::remove(it->path(), gone);  // its process died
       continue;
     }
     if (!it->path().has_extension() || it->path().extension().string() != kSuffix) continue;

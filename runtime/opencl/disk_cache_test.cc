@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An empty folder that lives as long as the test.
+// An empty folder for the duration of the test.
 class DiskCacheTest : public testing::Test {
  protected:
   DiskCacheTest() {
@@ -70,14 +70,14 @@ TEST_F(DiskCacheTest, ReturnsWhatWasStored) {
     EXPECT_EQ(cache.stats().misses, 2u);
     EXPECT_EQ(cache.stats().stores, 3u);
   }
-  DiskCache again(directory_);  // another run
+  DiskCache again(directory_);  // a second cache, as in another process
   EXPECT_EQ(again.Load("key"), "newer");
   again.Remove("key");
   EXPECT_FALSE(again.Load("key").has_value());
 }
 
 TEST_F(DiskCacheTest, ComparesTheWholeKey) {
-  // An entry that lies under the name of another key, as after a collision of the hash.
+  // An entry is stored under the name of another key, as after a hash collision.
   DiskCache cache(directory_);
   cache.Store("one", "value of one");
   fs::copy_file(cache.PathOf("one"), cache.PathOf("two"));
@@ -120,7 +120,7 @@ TEST_F(DiskCacheTest, EvictsTheLongestUnusedAndLeavesOtherFilesAlone) {
     cache.Store(Cat("old", i), value);
     age(Cat("old", i), 100 + i);
   }
-  ASSERT_TRUE(cache.Load("old39").has_value());  // the oldest, but just used
+  ASSERT_TRUE(cache.Load("old39").has_value());  // the oldest entry, but recently used
   ASSERT_TRUE(Overwrite(directory_ + "/notes.txt", "keep").ok());
   const std::string dead = cache.PathOf("x") + ".tmp.1.1", alive = cache.PathOf("x") + ".tmp.1.2";
   ASSERT_TRUE(Overwrite(dead, "torn").ok());
@@ -159,7 +159,7 @@ TEST_F(DiskCacheTest, AnUnusableFolderWarnsOnceAndCachesNothing) {
   EXPECT_EQ(cache.stats().stores, 0u);
 }
 
-// A full disk, played by a limit on the size of files: writes fail after the first bytes.
+// A limit on the size of files simulates a full disk: writes fail after the first bytes.
 TEST_F(DiskCacheTest, AFullDiskWarnsOnceAndLeavesNoRubbish) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -190,8 +190,8 @@ TEST_F(DiskCacheTest, NoFolderMeansNoCaching) {
   EXPECT_TRUE(warnings.empty());
 }
 
-// Processes that store, load and evict in one folder at the same time: each value that is found
-// must be the value of its key.
+// Processes store, load and evict in one folder at the same time. Each value that is found must
+// belong to its key.
 TEST_F(DiskCacheTest, ManyProcessesShareAFolder) {
   constexpr int kProcesses = 4, kKeys = 24, kRounds = 300;
   const auto value_of = [](int key) {
@@ -222,7 +222,7 @@ TEST_F(DiskCacheTest, ManyProcessesShareAFolder) {
     EXPECT_EQ(WEXITSTATUS(status), 0);
   }
   for (const auto& entry : fs::directory_iterator(directory_)) {
-    EXPECT_EQ(entry.path().extension(), ".tgcache") << entry.path();  // no temporary is left
+    EXPECT_EQ(entry.path().extension(), ".tgcache") << entry.path();  // no temporary file is left
   }
 }
 

@@ -10,7 +10,7 @@
 namespace tg::runtime {
 namespace {
 
-// What the handler writes; set before it is installed, and never freed.
+// The text that the handler writes. It is set before the handler is installed, and never freed.
 const std::string* crash_message = nullptr;
 
 struct Handled {
@@ -19,10 +19,10 @@ struct Handled {
 };
 Handled handled[] = {{SIGABRT, {}}, {SIGBUS, {}}, {SIGILL, {}}, {SIGSEGV, {}}};
 
-// Only calls what a signal handler may call. What the signal did before happens when this returns.
+// Calls only async-signal-safe functions. The signal's previous action runs after the return.
 void ExplainAndRaise(int signal) {
   if (::write(STDERR_FILENO, crash_message->data(), crash_message->size()) < 0) {
-    // Nothing more can be said.
+    // A failed write cannot be reported.
   }
   for (const Handled& h : handled) {
     if (h.signal == signal) ::sigaction(signal, &h.before, nullptr);

@@ -1,9 +1,9 @@
-// The cache of compiled kernels that PoCL keeps by itself, and what is said where it is damaged.
+// PoCL's own cache of compiled kernels, and a hint for the user if it is damaged.
 //
-// PoCL trusts its files: of one that was cut off, as on a full disk, it ends the process (an
-// assertion of its compiler, or SIGBUS in the dynamic linker), and does so in every later process
-// that needs the entry. Programs as binaries in a DiskCache would be checked, but PoCL compiles
-// each kernel of them anew at its first launch.
+// PoCL trusts the files of its cache. A truncated file, for example from a full disk, ends the
+// process (by an assertion of its compiler, or SIGBUS in the dynamic linker), and every later
+// process that needs the entry. Program binaries in a DiskCache would be checked, but PoCL
+// recompiles each kernel of a binary at its first launch.
 #ifndef TG_RUNTIME_OPENCL_DRIVER_CACHE_H_
 #define TG_RUNTIME_OPENCL_DRIVER_CACHE_H_
 
@@ -13,17 +13,18 @@
 
 namespace tg::runtime {
 
-// The folder, as PoCL chooses it: $POCL_CACHE_DIR, else pocl/kcache in $XDG_CACHE_HOME or in
-// $HOME/.cache; empty where none of them is set.
+// Returns the folder that PoCL chooses: $POCL_CACHE_DIR, else pocl/kcache in $XDG_CACHE_HOME or in
+// $HOME/.cache; empty if none of them is set.
 std::string PoclCacheDirectory();
 
-// "; PoCL's cache may be damaged: delete the folder ..." where the device is PoCL's, else empty.
+// Returns "; PoCL's cache may be damaged: delete the folder ..." for a PoCL device, else an empty
+// text.
 std::string DriverCacheHint(const DeviceInfo& device);
 
-// From here on, a signal that a crash of PoCL raises (SIGABRT, SIGBUS, SIGILL, SIGSEGV) writes a
-// line with that hint to standard error. Then it does what it did before, by default or by a
-// handler: LLVM, which PoCL is linked with, installs some when the device is opened. Only for
-// tools: a library installs no handlers.
+// Installs handlers for the signals that a crash of PoCL raises (SIGABRT, SIGBUS, SIGILL, SIGSEGV).
+// The handler writes that hint to standard error and then runs the previous action, the default or
+// an earlier handler: LLVM, which PoCL links, installs some when the device is opened. Only tools
+// call this; a library must not install handlers.
 void ExplainDriverCrashes(const char* tool, const DeviceInfo& device);
 
 }  // namespace tg::runtime

@@ -11,7 +11,7 @@
 namespace tg::runtime {
 namespace {
 
-// Sets a variable of the environment (null: unsets it) for as long as the object lives.
+// Sets an environment variable (null: unsets it) for the object's lifetime.
 class ScopedEnvironment {
  public:
   ScopedEnvironment(const char* name, const char* value) : name_(name) {
@@ -58,7 +58,7 @@ TEST(DriverCacheDeathTest, ACrashNamesTheFolder) {
         },
         testing::KilledBySignal(signal), "tool: .*delete the folder /c\n");
   }
-  // What handled the signal before does so afterwards.
+  // The previous handler of the signal still runs.
   EXPECT_EXIT(
       {
         ::signal(SIGABRT, [](int) { ::_exit(9); });
@@ -66,7 +66,7 @@ TEST(DriverCacheDeathTest, ACrashNamesTheFolder) {
         ::raise(SIGABRT);
       },
       testing::ExitedWithCode(9), "tool: .*delete the folder /c\n");
-  // Other drivers: the signal alone.
+  // Other drivers: the signal has no hint.
   EXPECT_EXIT(
       {
         for (const int s : {SIGABRT, SIGBUS, SIGILL, SIGSEGV}) ::signal(s, SIG_DFL);

@@ -28,7 +28,8 @@ Launch::Launch(std::shared_ptr<const Program> program, std::string name, const N
       range_(range),
       kernel_(std::move(kernel)) {}
 
-// Swaps, so that a replaced kernel goes together with its buffers, in the order of the destructor.
+// Swaps members, so that the replaced kernel and its buffers are destroyed in the destructor's
+// order.
 Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(program_, other.program_);
   std::swap(name_, other.name_);
@@ -77,7 +78,7 @@ absl::Status Launch::CheckRange() const {
       return InvalidArgument("kernel @", name_, ": local size ", Sizes(range_.local), " is above ",
                              Sizes(device.max_work_item_sizes), ", the limit of ", device.name);
     }
-    group *= local;  // each factor is below the device's limit: no overflow
+    group *= local;  // no overflow: each factor is below the device's limit
   }
   using Fixed = std::array<size_t, 3>;
   TG_ASSIGN_OR_RETURN(const Fixed fixed, WorkGroupInfo<Fixed>(context(), kernel_.get(),
@@ -96,8 +97,8 @@ absl::Status Launch::CheckRange() const {
   return absl::OkStatus();
 }
 
-// PoCL does not refuse too much local memory but aborts, so it is counted here. Called before local
-// arguments are set: drivers count those in what they report.
+// PoCL aborts on too much local memory instead of returning an error, so the size is checked here.
+// This runs before local arguments are set, since drivers include them in the reported size.
 absl::Status Launch::CheckLocalMemory() const {
   TG_ASSIGN_OR_RETURN(const cl_ulong own,
                       WorkGroupInfo<cl_ulong>(context(), kernel_.get(), CL_KERNEL_LOCAL_MEM_SIZE));
@@ -129,7 +130,7 @@ absl::Status Launch::SetArg(size_t index, const KernelArg& arg) {
     }
     const cl_mem mem = (*buffer)->mem();
     TG_RETURN_IF_ERROR(SetRawArg(index, sizeof mem, &mem));
-    buffers_[index] = *buffer;  // only now may the old one go
+    buffers_[index] = *buffer;  // the old buffer may be released only now
     return absl::OkStatus();
   }
   if (const auto* local = std::get_if<LocalArg>(&arg)) {

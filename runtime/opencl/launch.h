@@ -1,5 +1,5 @@
-// One kernel with everything resolved: arguments set, sizes checked. Enqueueing it again costs one
-// call and allocates nothing, so a plan is a vector of launches that is replayed.
+// A kernel whose arguments are set and whose sizes are checked. Enqueueing it again costs one call
+// and allocates nothing, so a plan is a vector of launches that is replayed.
 #ifndef TG_RUNTIME_OPENCL_LAUNCH_H_
 #define TG_RUNTIME_OPENCL_LAUNCH_H_
 
@@ -22,13 +22,13 @@
 
 namespace tg::runtime {
 
-// Work-items in all, and in a group. An unused dimension is 1.
+// Total work-items, and work-items per group. An unused dimension is 1.
 struct NDRange {
   std::array<size_t, 3> global = {1, 1, 1};
   std::array<size_t, 3> local = {1, 1, 1};
 };
 
-// A `__local` pointer to this many bytes.
+// A `__local` pointer to `bytes` bytes of memory.
 struct LocalArg {
   size_t bytes = 0;
 };
@@ -49,26 +49,27 @@ struct ScalarArg {
 
 using KernelArg = std::variant<BufferRef, LocalArg, ScalarArg>;
 
-// When a launch was queued, handed over, begun, done: nanoseconds of the device's clock.
+// The times at which a launch was queued, submitted, started and finished, in nanoseconds of the
+// device's clock.
 struct LaunchTimes {
   uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
   double seconds() const { return static_cast<double>(ended - started) * 1e-9; }
 };
 
-// The most work-items that a group of a kernel can have, of what a driver says of the kernel and of
-// the device. `fixed`: it was compiled for the group's size (NVIDIA's says 256 of it also where
-// that is more, and runs it).
+// Returns the maximum group size of a kernel, from the limits that the driver reports for the
+// kernel and for the device. `fixed`: the kernel was compiled for a fixed group size. NVIDIA's
+// driver then reports 256 even if the fixed size is larger, and runs it.
 inline size_t GroupLimit(bool fixed, size_t of_kernel, size_t of_device) {
   return fixed ? of_device : std::min(of_kernel, of_device);
 }
 
 class Launch {
  public:
-  // Makes a kernel of its own, sets its arguments and checks the range: InvalidArgument names the
-  // kernel, the limit and the device where the number of arguments is wrong, a local size does not
-  // divide the global one or passes the limits of device or kernel, or a group's local memory
-  // (arguments and the kernel's own) is more than the device has. `name` is what errors call the
-  // kernel; by default as it is called in the program.
+  // Makes a new kernel object, sets its arguments and checks the range. InvalidArgument names the
+  // kernel, the limit and the device if the number of arguments is wrong, a local size does not
+  // divide the global one or exceeds the limits of device or kernel, or a group's local memory
+  // (arguments and the kernel's own) exceeds the device's. Errors call the kernel `name`; the
+  // default is its name in the program.
   static absl::StatusOr<Launch> Create(std::shared_ptr<const Program> program,
                                        const std::string& kernel, std::span<const KernelArg> args,
                                        const NDRange& range, std::string_view name = {});
@@ -80,16 +81,17 @@ class Launch {
   const NDRange& range() const { return range_; }
   const Context& context() const { return *program_->context(); }
 
-  // Replaces an argument, for inputs and variables that change between replays. What is already
-  // enqueued keeps the old one. A local argument can only be replaced by one that is not larger.
+  // Replaces an argument, such as an input or variable that changes between replays. Commands that
+  // are already enqueued keep the old one. The new size of a local argument must not exceed the old
+  // one.
   absl::Status SetArg(size_t index, const KernelArg& arg);
 
-  // Replaces the range, as checked by Create; for grids whose sizes depend on variables. After an
-  // error the old one stays.
+  // Replaces the range, with the checks of Create, for grids whose sizes depend on variables. After
+  // an error the old range remains.
   absl::Status SetRange(const NDRange& range);
 
-  // Enqueues on the context's queue, to begin after `waits`. With `event`, the launch can be waited
-  // for and timed.
+  // Enqueues on the context's queue, to start after `waits`. `event` allows waiting for the launch
+  // and timing it.
   absl::Status Enqueue(ClEvent* event = nullptr, std::span<const cl_event> waits = {}) const;
 
  private:
@@ -103,16 +105,15 @@ class Launch {
   std::shared_ptr<const Program> program_;
   std::string name_;
   NDRange range_;
-  std::vector<BufferRef>
-      buffers_;  // of each argument; null where it is no buffer. Outlives kernel_.
+  std::vector<BufferRef> buffers_;  // per argument; null for non-buffers. Outlives kernel_.
   std::vector<size_t> local_bytes_;
   ClKernel kernel_;
 };
 
-// Enqueues all, in order. With `events`, one for each launch is put there.
+// Enqueues all launches in order. If `events` is given, it receives one event per launch.
 absl::Status EnqueueAll(std::span<const Launch> launches, std::vector<ClEvent>* events = nullptr);
 
-// Waits for the launch and gives its times. FailedPrecondition where the context has no profiling.
+// Waits for the launch and returns its times. FailedPrecondition if the context has no profiling.
 absl::StatusOr<LaunchTimes> WaitForTimes(const Context& context, const ClEvent& event);
 
 }  // namespace tg::runtime

@@ -55,7 +55,7 @@ class LaunchTest : public testing::Test {
     return Launch::Create(program_, kernel, args, range);
   }
 
-  // The message of a launch that must be refused.
+  // Returns the message of a launch that must be refused.
   std::string Refusal(const std::string& kernel, std::vector<KernelArg> args, NDRange range) {
     const auto launch = Make(kernel, std::move(args), range);
     EXPECT_FALSE(launch.ok());
@@ -106,7 +106,7 @@ TEST_F(LaunchTest, APlanIsReplayedAndItsArgumentsReplaced) {
     ASSERT_TRUE(EnqueueAll(plan).ok());
     reference(0.5f);
   }
-  // Replacing an argument right after enqueueing leaves what is enqueued alone.
+  // Replacing an argument right after enqueueing does not affect the enqueued launch.
   ASSERT_TRUE(plan[2].SetArg(1, ScalarArg::Of(0.25f)).ok());
   ASSERT_TRUE(EnqueueAll(plan).ok());
   reference(0.25f);
@@ -212,8 +212,7 @@ TEST_F(LaunchTest, RefusesWrongArguments) {
 }
 
 TEST_F(LaunchTest, CountsTheKernelsOwnLocalMemory) {
-  const size_t size =
-      context_->info().local_memory / 4 + 1;  // ints, so just above the limit together
+  const size_t size = context_->info().local_memory / 4 + 1;  // as ints, just above the limit
   const std::string source =
       Cat("__kernel void big(__global int* x, __local int* l) { __local int own[", size / 2,
           "]; own[get_local_id(0)] = x[0]; barrier(CLK_LOCAL_MEM_FENCE); "
@@ -231,7 +230,8 @@ TEST_F(LaunchTest, CountsTheKernelsOwnLocalMemory) {
   EXPECT_EQ(make(size * 4 - size / 2 * 4 + 4).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// PoCL aborts when a buffer is released that a kernel still has as an argument; a launch keeps it.
+// PoCL aborts if a buffer is released while a kernel has it as an argument, so a launch keeps its
+// buffers.
 TEST_F(LaunchTest, ALaunchKeepsItsBuffers) {
   const std::vector<float> values = RandomFloats(16, 7);
   BufferRef out = *pool_.Allocate(64);
@@ -242,7 +242,7 @@ TEST_F(LaunchTest, ALaunchKeepsItsBuffers) {
   ASSERT_TRUE(launch->Enqueue().ok());
   const std::vector<float> got = Download<float>(out);
   for (int i = 0; i < 16; ++i) EXPECT_EQ(got[i], 2 * values[i]);
-  // Replacing a launch drops the old kernel before its buffers.
+  // Replacing a launch destroys the old kernel before its buffers.
   *launch = std::move(
       *Make("axpy", {out, ScalarArg::Of(1.0f), ScalarArg::Of(16)}, {{16, 1, 1}, {1, 1, 1}}));
   pool_.Trim();

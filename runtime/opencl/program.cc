@@ -40,7 +40,7 @@ absl::StatusOr<ClProgram> BuildFromSource(const Context& context, const std::str
                              : absl::InvalidArgumentError(message);
 }
 
-// An unset program where the driver does not take the binary.
+// Returns an unset program if the driver rejects the binary.
 ClProgram BuildFromBinary(const Context& context, const std::string& binary,
                           const std::string& options) {
   cl_int code = CL_SUCCESS, status = CL_SUCCESS;
@@ -53,7 +53,7 @@ ClProgram BuildFromBinary(const Context& context, const std::string& binary,
   return code == CL_SUCCESS ? std::move(program) : ClProgram();
 }
 
-// Empty where the driver gives none.
+// Returns an empty text if the driver provides no binary.
 std::string Binary(cl_program program) {
   size_t size = 0;
   if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
@@ -77,7 +77,7 @@ absl::StatusOr<ClKernel> Program::CreateKernel(const std::string& name) const {
     TG_ASSIGN_OR_RETURN(const std::vector<std::string> names, KernelNames());
     std::string list;
     for (const std::string& known : names) list += Cat(list.empty() ? "" : ", ", known);
-    // PoCL takes an empty file of its cache for a program without kernels.
+    // PoCL treats an empty file in its cache as a program without kernels.
     if (list.empty()) list = Cat("none", DriverCacheHint(context_->info()));
     return NotFound("no kernel '", name, "' in the program for ", context_->name(), "; it has ",
                     list);
@@ -103,8 +103,8 @@ absl::StatusOr<std::vector<std::string>> Program::KernelNames() const {
 
 std::string ProgramKey(const DeviceInfo& device, std::string_view source,
                        std::string_view options) {
-  // Each field on a line of its own; only the source, which is last, may hold line ends, and so
-  // none of the fields can imitate another.
+  // Each field is on a separate line. Only the source may contain line breaks, and it is last, so
+  // that no field can imitate another.
   std::string key = Cat("tg program ", kKeyFormat, "\n");
   for (const std::string_view field :
        {std::string_view(device.platform), std::string_view(device.platform_version),

@@ -1,4 +1,5 @@
-// OpenCL C source made into kernels: one build for all kernels of a program, kept on disk.
+// Compiles OpenCL C source to kernels, with one build for all kernels of a program and a cache on
+// disk.
 #ifndef TG_RUNTIME_OPENCL_PROGRAM_H_
 #define TG_RUNTIME_OPENCL_PROGRAM_H_
 
@@ -25,11 +26,11 @@ class Program {
   cl_program program() const { return program_.get(); }
   bool from_cache() const { return from_cache_; }
 
-  // A new kernel object, with arguments of its own. NotFound (with the kernels there are) for an
-  // unknown name.
+  // Makes a new kernel object, which has separate arguments. NotFound (with the existing kernels)
+  // for an unknown name.
   absl::StatusOr<ClKernel> CreateKernel(const std::string& name) const;
 
-  // The names of the kernels, sorted.
+  // Returns the sorted names of the kernels.
   absl::StatusOr<std::vector<std::string>> KernelNames() const;
 
  private:
@@ -38,20 +39,20 @@ class Program {
   bool from_cache_;
 };
 
-// What a program is cached under: everything that its binary depends on, as text.
+// Returns a program's cache key: all inputs that determine its binary, as text.
 std::string ProgramKey(const DeviceInfo& device, std::string_view source, std::string_view options);
 
-// Builds `source` with the compiler's `options`, or loads it from `cache` (which may be null). A
-// cached binary that the driver refuses is forgotten, and the source is built. InvalidArgument
-// where the compiler refuses the source: its first error with the line of the source, then the
-// compiler's log.
+// Builds `source` with the compiler's `options`, or loads it from `cache` (which may be null). If
+// the driver rejects a cached binary, the entry is removed and the source is built. InvalidArgument
+// if the compiler rejects the source; the message has the first error with its source line,
+// followed by the compiler's log.
 absl::StatusOr<std::shared_ptr<const Program>> BuildProgram(std::shared_ptr<Context> context,
                                                             const std::string& source,
                                                             const std::string& options,
                                                             DiskCache* cache);
 
-// Whether keeping binaries pays on this device. Not on PoCL, which keeps its own by source, and
-// compiles every kernel once more when asked for the binary (40 ms each).
+// Returns whether caching binaries is faster on this device. It is not on PoCL, which has its own
+// cache keyed by source, and which compiles every kernel again when asked for the binary.
 bool CachingPays(const DeviceInfo& device);
 
 }  // namespace tg::runtime

@@ -99,9 +99,9 @@ TEST_F(ProgramTest, ATornEntryIsBuiltAgain) {
   EXPECT_TRUE((*BuildProgram(context_, kSource, "", &cache_))->from_cache());
 }
 
-// What NVIDIA's assembler gets wrong unless its text is repaired: the sign of an operand of the
-// greatest or least of three, 16-bit negations of -32768, and -0.0 where the other choice is -1.0.
-// On other devices the values are the same.
+// Constructs that NVIDIA's assembler miscompiles unless the PTX is repaired: the sign of an operand
+// of a three-operand minimum or maximum, 16-bit negations of -32768, and a select between -0.0 and
+// -1.0. Other devices must give the same values.
 TEST_F(ProgramTest, NegationsKeepTheirSignAndWrap) {
   const std::string source =
       "__kernel void negations(__global const int* x, __global const short* s, __global int* y) {\n"

@@ -10,19 +10,19 @@
 namespace tg::runtime {
 namespace {
 
-// ---- What ptxas 12.6 to 13.2 get wrong for compute capability 9.0, seen in the machine code that
-// they make and in its values:
+// ---- Defects of ptxas 12.6 to 13.2 for compute capability 9.0, which appear in its machine code
+// and in the results:
 //
-// 1. max(max(a, -b), c) of s32 or s16 becomes one instruction for the greatest of three, in which
-//    the sign of b is lost; min alike. So what negates in a function with one of these becomes
-//    ~x + 1, which ptxas does not take for an operand's sign.
+// 1. max(max(a, -b), c) of s32 or s16 becomes a three-operand maximum that loses the sign of b; min
+//    has the same defect. In a function that contains one of these ops, a negation is therefore
+//    rewritten to ~x + 1, which ptxas does not fold into an operand's sign.
 constexpr std::string_view kThreeOperands[] = {"max.s32", "min.s32", "max.s16", "min.s16"};
-// 2. In 16 bits, -x is not cut to 16 bits before it is compared, shifted or widened, and of two
-//    values that share a register one is sometimes read in place of the other. So arithmetic of 16
-//    bits is done in 32, and what is narrow is only loaded, stored and moved.
+// 2. In 16 bits, -x is not truncated to 16 bits before it is compared, shifted or widened. If two
+//    values share a register, one is sometimes read instead of the other. Arithmetic in 16 bits is
+//    therefore done in 32 bits, and narrow values are only loaded, stored and moved.
 struct NarrowOp {
-  std::string_view name, wide;  // without the type; those that end with a dot begin like this
-  size_t narrow_sources;        // further ones are predicates, or the amount of a shift
+  std::string_view name, wide;  // without the type; names that end with a dot are prefixes
+  size_t narrow_sources;        // the other sources are predicates or shift amounts
   bool narrow_result;
 };
 constexpr NarrowOp kNarrowOps[] = {
@@ -34,13 +34,14 @@ constexpr NarrowOp kNarrowOps[] = {
     {"shr", "shr", 1, true},       {"selp", "selp", 2, true}, {"mul.wide", "mul.lo", 2, false},
     {"setp.", "", 2, false},
 };
-// 3. What is -0.0 or -1.0 is made from the integers 0 and -1, and so is 0.0. So it is chosen as
-// bits.
+// 3. A select between -0.0 and -1.0 is compiled to a conversion of the integer 0 or -1, which
+// yields
+//    0.0 instead of -0.0. The select is therefore done on the bits.
 constexpr std::string_view kMinusZero = "0f80000000", kMinusOne = "0fBF800000";
 
-// An instruction: "@%p1 neg.s32 \t%r1, %r2;".
+// A PTX instruction: "@%p1 neg.s32 \t%r1, %r2;".
 struct Instruction {
-  std::string guard;  // with a blank behind it, or nothing
+  std::string guard;  // followed by a blank, or empty
   std::string_view name;
   std::vector<std::string_view> operands;
 };
@@ -53,7 +54,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
-// Nothing where the line is not exactly one instruction.
+// Returns nothing unless the line is exactly one instruction.
 std::optional<Instruction> Parse(std::string_view line) {
   line = Trimmed(line);
   if (line.empty() || line.find(';') != line.size() - 1) return std::nullopt;
@@ -75,7 +76,7 @@ std::optional<Instruction> Parse(std::string_view line) {
   return parsed;
 }
 
-// What an instruction negates; nothing where it does something else.
+// Returns the operand that an instruction negates, or nothing for other instructions.
 std::optional<std::string_view> Negated(std::string_view op,
                                         const std::vector<std::string_view>& args) {
   if (op == "neg" && args.size() == 2) return args[1];
@@ -98,15 +99,16 @@ const NarrowOp* FindNarrowOp(std::string_view op, size_t operands) {
   return found == std::end(kNarrowOps) || operands < 1 + found->narrow_sources ? nullptr : found;
 }
 
-// A constant of 16 bits as the number of 32 bits that an operand of this type is.
+// Converts a 16-bit constant to the 32-bit number that an operand of this type denotes.
 std::string WideConstant(std::string_view text, bool is_signed) {
   const int bits = std::atoi(std::string(text).c_str()) & 0xffff;
   return Cat(is_signed && bits > 0x7fff ? bits - 0x10000 : bits);
 }
 
-// `i`, an op of `type`, which has 16 bits, as one of 32.
+// Converts the 16-bit instruction `i`, an op of `type`, to 32 bits.
 std::string Widened(const Instruction& i, std::string_view op, char type, const NarrowOp& row) {
-  // Register k - 1 holds operand k; the first also the result, once the operands are read.
+  // Register k - 1 holds operand k. The first register also holds the result, after the operands
+  // are read.
   constexpr std::string_view kWords[] = {"%tg0", "%tg1", "%tg2"};
   std::string out = "\t{\n\t.reg .b32 %tg0, %tg1, %tg2;\n";
   std::vector<std::string> args;
@@ -136,8 +138,8 @@ std::string Widened(const Instruction& i, std::string_view op, char type, const 
   return out + "\t}\n";
 }
 
-// The text in place of an instruction; empty: as it is. `three`: the function has an op of
-// kThreeOperands.
+// Returns the text that replaces an instruction, or an empty text to keep it. `three`: the function
+// contains an op of kThreeOperands.
 std::string Replacement(const Instruction& i, bool three) {
   const size_t dot = i.name.rfind('.');
   if (dot == std::string_view::npos) return "";
@@ -158,8 +160,8 @@ std::string Replacement(const Instruction& i, bool three) {
   return row == nullptr ? "" : Widened(i, op, type[0], *row);
 }
 
-// Calls line(text, function) for each line without its end, with the number of the function that
-// it is in.
+// Calls line(text, function) for each line without its line break; `function` is the number of the
+// enclosing function.
 template <typename F>
 void ForEachLine(std::string_view ptx, F line) {
   size_t function = 0;
@@ -179,7 +181,7 @@ void ForEachLine(std::string_view ptx, F line) {
 }  // namespace
 
 std::optional<std::string> RepairPtx(std::string_view ptx) {
-  // The driver's text ends with a zero.
+  // The driver's text may end with zero bytes.
   while (ptx.ends_with('\0')) ptx.remove_suffix(1);
   if (ptx.find('\0') != std::string_view::npos || ptx.find(".version") == std::string_view::npos) {
     return std::nullopt;

@@ -1,8 +1,8 @@
-// Rewrites PTX where NVIDIA's assembler, ptxas, is known to compute something else than it says.
+// Rewrites PTX constructs that NVIDIA's assembler, ptxas, is known to miscompile.
 //
-// NVIDIA's OpenCL compiler works in two steps: a source becomes PTX, which is what the driver gives
-// as a program's binary, and ptxas makes machine code of it. A defect of ptxas is met in the text
-// that it reads: above that, in OpenCL C, the first step would undo any other spelling.
+// NVIDIA's OpenCL compiler has two steps: it compiles the source to PTX, which the driver returns
+// as a program's binary, and ptxas assembles it to machine code. Defects of ptxas are worked around
+// in PTX, because the first step would normalize any other spelling in OpenCL C.
 #ifndef TG_RUNTIME_OPENCL_PTX_REPAIR_H_
 #define TG_RUNTIME_OPENCL_PTX_REPAIR_H_
 
@@ -12,8 +12,8 @@
 
 namespace tg::runtime {
 
-// The text with what ptxas gets wrong written in another way; nothing where there is none of it, or
-// where the text is no PTX.
+// Returns the text with the miscompiled constructs rewritten; nothing if it contains none or is not
+// PTX.
 std::optional<std::string> RepairPtx(std::string_view ptx);
 
 }  // namespace tg::runtime

@@ -11,8 +11,8 @@
 
 namespace tg::runtime {
 
-// The device that $TG_DEVICE names (as for ChooseDevice), with profiling. Ends the process where
-// there is none: a machine without OpenCL cannot run these tests.
+// Opens the device that $TG_DEVICE names (see ChooseDevice), with profiling. Ends the process if
+// there is none, since these tests need OpenCL.
 inline std::shared_ptr<Context> TestContext() {
   const char* wish = std::getenv("TG_DEVICE");
   absl::StatusOr<Device> device = ChooseDevice(wish == nullptr ? "" : wish);

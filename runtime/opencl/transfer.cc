@@ -15,7 +15,8 @@ const cl_event* Data(std::span<const cl_event> waits) {
 }
 cl_event* Receive(ClEvent* event) { return event == nullptr ? nullptr : event->Receive(); }
 
-// A piece was read, or failed to be with a negative status, which the event passes on to its write.
+// Runs after the read of a piece. The event passes the status, negative after a failure, to the
+// piece's write.
 void CL_CALLBACK SetArrived(cl_event, cl_int status, void* arrived) {
   const auto event = static_cast<cl_event>(arrived);
   clSetUserEventStatus(event, status < 0 ? status : CL_COMPLETE);
@@ -29,14 +30,14 @@ bool CopyDirectly(const Context& from, const Context& to) {
 
 }  // namespace
 
-// Memory of the host that devices reach without the processor's help.
+// Pinned host memory, which devices access by DMA.
 struct Transfer::Staging {
   struct Piece {
     size_t offset = 0, size = 0;
-    ClEvent arrived;  // of the receiver's OpenCL context: it may be written
+    ClEvent arrived;  // in the receiver's OpenCL context; signals that the piece may be written
     ClEvent written;
   };
-  std::shared_ptr<const Buffer> keeps_sender;  // and with it the queue that unmaps
+  std::shared_ptr<const Buffer> keeps_sender;  // also keeps the queue that unmaps
   ClMem pinned;
   std::byte* bytes = nullptr;
   std::vector<Piece> pieces;
@@ -73,7 +74,7 @@ absl::StatusOr<Transfer> Transfer::Create(BufferRef from, BufferRef to, size_t s
                                                              CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                                              size, 0, nullptr, nullptr, &code));
   TG_RETURN_IF_ERROR(ClStatus(code, "clEnqueueMapBuffer", sender.name()));
-  // Few enough to cost nothing, enough for both directions to be busy.
+  // Pieces are few, so that their overhead is negligible, but enough to keep both directions busy.
   constexpr size_t kLeastPiece = 1 << 20, kMostPieces = 16;
   const size_t step = std::max(kLeastPiece, (size + kMostPieces - 1) / kMostPieces);
   for (size_t offset = 0; offset < size; offset += step) {
@@ -100,7 +101,7 @@ absl::Status Transfer::EnqueuePiece(size_t number, std::span<const cl_event> wai
   piece.arrived = ClEvent(clCreateUserEvent(receiver().context(), &code));
   TG_RETURN_IF_ERROR(ClStatus(code, "clCreateUserEvent", receiver().name()));
   const cl_event arrived = piece.arrived.get();
-  clRetainEvent(arrived);  // for the callback
+  clRetainEvent(arrived);  // reference held by the callback
   code = clSetEventCallback(read.get(), CL_COMPLETE, SetArrived, arrived);
   if (code != CL_SUCCESS) clReleaseEvent(arrived);
   return ClStatus(code, "clSetEventCallback", sender().name());
@@ -110,7 +111,7 @@ absl::Status Transfer::EnqueueRead(ClEvent* event, std::span<const cl_event> wai
   TG_CHECK(through_host());
   std::vector<cl_event> all(waits.begin(), waits.end());
   if (const cl_event last = staging_->last_write(); last != nullptr) {
-    // The pieces' memory is still being written.
+    // The previous copy may still be writing the pieces' contents to the receiver.
     if (sender().SharesWith(receiver())) {
       all.push_back(last);
     } else {
@@ -118,7 +119,7 @@ absl::Status Transfer::EnqueueRead(ClEvent* event, std::span<const cl_event> wai
     }
   }
   for (size_t i = 0; i < staging_->pieces.size(); ++i) {
-    // The queue is in order: what the first one waits for, all do.
+    // The queue is in order, so the first piece's wait delays all pieces.
     TG_RETURN_IF_ERROR(EnqueuePiece(i, i == 0 ? all : std::span<const cl_event>()));
   }
   if (event != nullptr) return EnqueueMarker(sender(), event);

@@ -1,10 +1,9 @@
 // A copy of memory between two devices.
 //
-// Devices that share an OpenCL context copy by one command, on the queue of the device that
-// receives. Others go through pinned memory of the host, and so do NVIDIA's, whose driver moves
-// whole buffers back and forth for such a command (eight times slower on two H200): commands on the
-// sender's queue read, piece by piece, and commands on the receiver's queue write each piece as
-// soon as it is there.
+// Devices that share an OpenCL context copy by one command on the receiver's queue. Other devices
+// copy through pinned host memory: commands on the sender's queue read piece by piece, and commands
+// on the receiver's queue write each piece as soon as it has arrived. NVIDIA's devices also use
+// host memory, because their driver moves whole buffers back and forth for a direct copy.
 #ifndef TG_RUNTIME_OPENCL_TRANSFER_H_
 #define TG_RUNTIME_OPENCL_TRANSFER_H_
 
@@ -21,7 +20,7 @@ namespace tg::runtime {
 
 class Transfer {
  public:
-  // Of the first `size` bytes, which both buffers have.
+  // Copies the first `size` bytes; both buffers must be at least this large.
   static absl::StatusOr<Transfer> Create(BufferRef from, BufferRef to, size_t size);
   Transfer(Transfer&&) = default;
   Transfer& operator=(Transfer&&) = default;
@@ -30,15 +29,15 @@ class Transfer {
   const Context& sender() const { return from_->context(); }
   const Context& receiver() const { return to_->context(); }
 
-  // Through the host only: what the sender does. It may be enqueued again before the last one is
-  // done. `event` is that of the end.
+  // Enqueues the sender's part of a copy through the host. It may be enqueued again before the
+  // previous copy has finished. `event` signals its end.
   absl::Status EnqueueRead(ClEvent* event = nullptr, std::span<const cl_event> waits = {});
-  // What the receiver does; after EnqueueRead where that is needed. `waits` are of its own OpenCL
-  // context.
+  // Enqueues the receiver's part, after EnqueueRead if that is needed. `waits` must belong to the
+  // receiver's OpenCL context.
   absl::Status EnqueueWrite(ClEvent* event = nullptr, std::span<const cl_event> waits = {});
 
-  // Waits for the end of what EnqueueWrite gave `event` for, and gives the times of the receiver,
-  // as WaitForTimes does (launch.h).
+  // Waits until the EnqueueWrite that set `event` has finished, and returns the receiver's times,
+  // like WaitForTimes (launch.h).
   absl::StatusOr<LaunchTimes> Times(const ClEvent& event) const;
 
  private:
@@ -51,9 +50,9 @@ class Transfer {
   std::shared_ptr<Staging> staging_;
 };
 
-// Puts an event behind everything that has been enqueued, and hands the queue to the device.
+// Enqueues an event that signals the end of all commands enqueued so far, and flushes the queue.
 absl::Status EnqueueMarker(const Context& context, ClEvent* event);
-// What is enqueued from now on begins after `waits`.
+// Delays all commands that are enqueued later until `waits` have finished.
 absl::Status EnqueueBarrier(const Context& context, std::span<const cl_event> waits);
 
 }  // namespace tg::runtime

@@ -20,9 +20,9 @@ std::vector<std::byte> RandomBytes(size_t size, unsigned seed) {
   return out;
 }
 
-constexpr size_t kSize = (3 << 20) + 12;  // several pieces
+constexpr size_t kSize = (3 << 20) + 12;  // large enough for several pieces
 
-// There and back, again and again without waiting in between: what arrives is what was there.
+// Copies there and back repeatedly without waiting in between. The result must equal the input.
 void GoesThereAndBack(const std::shared_ptr<Context>& a, const std::shared_ptr<Context>& b,
                       bool through_host) {
   BufferPool here(a), there(b);
@@ -32,7 +32,7 @@ void GoesThereAndBack(const std::shared_ptr<Context>& a, const std::shared_ptr<C
   ASSERT_EQ(out.through_host(), through_host);
   const auto enqueue = [](Transfer& transfer, std::span<const cl_event> waits, ClEvent* event) {
     if (!transfer.through_host()) return transfer.EnqueueWrite(event, waits);
-    // The second command follows the first by itself; what is waited for is the sender's.
+    // The write follows the read without an explicit wait; `waits` belong to the sender.
     const absl::Status status = transfer.EnqueueRead(nullptr, waits);
     return status.ok() ? transfer.EnqueueWrite(event) : status;
   };
@@ -43,7 +43,7 @@ void GoesThereAndBack(const std::shared_ptr<Context>& a, const std::shared_ptr<C
     ASSERT_TRUE(enqueue(out, {}, &arrived).ok());
     const cl_event wait = arrived.get();
     ASSERT_TRUE(enqueue(back, std::span(&wait, 1), &returned).ok());
-    // Enqueued before the last one is done.
+    // Enqueued before the previous copy has finished.
     const cl_event last = returned.get();
     if (!through_host) {
       ASSERT_TRUE(EnqueueBarrier(*b, std::span(&last, 1)).ok());
@@ -108,7 +108,7 @@ TEST(Context, ADeviceIsOpenedOnce) {
 }  // namespace tg::runtime
 
 int main(int argc, char** argv) {
-  // PoCL has two devices, then, on any machine.
+  // With this setting PoCL has two devices on any machine.
   ::setenv("POCL_DEVICES", "pthread pthread", /*overwrite=*/0);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

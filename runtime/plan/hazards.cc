@@ -6,7 +6,8 @@
 namespace tg::runtime {
 namespace {
 
-// Of one piece of memory: by queue, 1 + the last command that wrote it, and that read it since.
+// Accesses to one piece of memory. For each queue: 1 + the number of its last command that wrote
+// the memory, and of its last command that read it since.
 struct Accesses {
   std::map<int, size_t> write, reads;
 };
@@ -15,8 +16,9 @@ struct Accesses {
 
 std::vector<std::vector<size_t>> FindWaits(std::span<const Command> commands) {
   std::map<int, Accesses> memory;
-  // By queue: what each other queue must at least have done when its next command begins, as 1 +
-  // the number of a command. A wait brings what the command waited for knew.
+  // For each queue: the command, as 1 + its number, that each other queue has finished at least
+  // when the queue's next command starts. A wait also transfers what was known when the awaited
+  // command was enqueued.
   std::map<int, std::map<int, size_t>> known;
   std::vector<std::map<int, size_t>> known_at(commands.size());
   std::vector<std::vector<size_t>> waits(commands.size());
@@ -34,7 +36,7 @@ std::vector<std::vector<size_t>> FindWaits(std::span<const Command> commands) {
       need(memory[m].reads);
     }
     std::map<int, size_t>& here = known[c.queue];
-    // The latest first: it may bring the others.
+    // The latest command comes first, because waiting for it may imply the other waits.
     std::vector<std::pair<size_t, int>> order;
     for (const auto& [queue, command] : needs) order.emplace_back(command, queue);
     std::sort(order.rbegin(), order.rend());

@@ -20,7 +20,7 @@ TEST(Hazards, ReadAfterWrite) {
 }
 
 TEST(Hazards, WriteAfterRead) {
-  // Another reader on the first queue does not wait; who overwrites does.
+  // A second reader on the first queue needs no wait; a command that overwrites does.
   EXPECT_EQ(FindWaits(std::vector<Command>{
                 {0, {}, {1}}, {1, {1}, {2}}, {0, {1}, {3}}, {0, {3}, {1}}, {0, {}, {1}}}),
             (Waits{{}, {0}, {}, {1}, {}}));
@@ -31,13 +31,15 @@ TEST(Hazards, WriteAfterWrite) {
 }
 
 TEST(Hazards, WhatAWaitImplies) {
-  // The second command of queue 1 knows of the first's wait; so does whoever waits for it.
+  // The second command of queue 1 inherits the first command's wait; so does a command that waits
+  // for it.
   EXPECT_EQ(
       FindWaits(std::vector<Command>{{0, {}, {1}}, {1, {1}, {2}}, {1, {1}, {3}}, {2, {1, 3}, {4}}}),
       (Waits{{}, {0}, {}, {2}}));
 }
 
-// Every conflict between queues is ordered by queues and waits; without any one wait, some is not.
+// Queues and waits order every conflict between queues. Without any one of the waits, some conflict
+// is unordered.
 TEST(Hazards, RandomCommandsAreOrdered) {
   std::mt19937 random(5);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
@@ -51,7 +53,7 @@ TEST(Hazards, RandomCommandsAreOrdered) {
     }
     Waits waits = FindWaits(commands);
     const size_t n = commands.size();
-    // Which commands are done before each.
+    // Returns, for each command, the commands that have finished before it starts.
     const auto before = [&] {
       std::vector<std::set<size_t>> done(n);
       for (size_t i = 0; i < n; ++i) {

@@ -11,7 +11,7 @@
 namespace tg::runtime {
 namespace {
 
-// Nodes that addresses and gates are computed from.
+// Returns the nodes from which addresses and gates are computed.
 NodeSet AddressNodes(const Body& body) {
   NodeSet seen;
   std::vector<const UOp*> order;
@@ -24,7 +24,8 @@ NodeSet AddressNodes(const Body& body) {
   return seen;
 }
 
-// 2 * M * N * K of a matrix instruction named like "m16n8k16_...", by the work-item; 0 for another.
+// Returns the share of one work-item in 2 * M * N * K of a matrix instruction with a name like
+// "m16n8k16_..."; 0 for other names.
 double MatrixOps(std::string_view name, int subgroup) {
   double product = 2;
   for (const char letter : {'m', 'n', 'k'}) {
@@ -43,11 +44,12 @@ bool IsGlobal(const UOp* address) {
 }
 
 double AccessBytes(const UOp* address, DType value) {
-  // In memory an element has the pointer's type, even where the access converts.
+  // An element in memory has the pointer's type, even if the access converts it.
   return static_cast<double>(ByteSize(address->dtype.scalar())) * value.lanes();
 }
 
-// Whether it is the opposite of a comparison, which takes no more than the comparison.
+// Returns whether the node negates a comparison. The negation costs nothing, since the comparison
+// can be inverted.
 bool IsOpposite(const UOp* u) {
   if (u->op != Op::kCmpNe && u->op != Op::kXor) return false;
   const UOp *of = u->src(0), *with = u->src(1);
@@ -60,8 +62,8 @@ bool CountsAsOp(const UOp* u) {
   return IsElementwise(u->op) && u->op != Op::kCast && u->op != Op::kBitcast && !IsOpposite(u);
 }
 
-// The special that the size of a loop, or the condition of a block, depends on, where it is one;
-// else null.
+// Returns the single special on which a loop's size or a block's condition depends; null if it
+// depends on other values.
 const UOp* ItemOf(const UOp* opener) {
   const UOp* item = nullptr;
   for (const UOp* u : PostOrder(opener->src(0))) {
@@ -72,9 +74,9 @@ const UOp* ItemOf(const UOp* opener) {
   return item;
 }
 
-// An `if` that is open.
+// An enclosing `if`.
 struct Block {
-  const UOp* item;  // the special that alone decides who enters; null: it is not so
+  const UOp* item;  // the special that alone decides the predicate, or null
   SizeExpr condition;
 };
 
@@ -87,9 +89,9 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
     TG_ASSIGN_OR_RETURN(const SizeExpr size, SizeExpr::From(u->src(0), *body.context));
     return static_cast<double>(std::max<int64_t>(0, size.Evaluate(var)));
   };
-  std::vector<Block> blocks;  // that are open
-  // The mean of `size` over those values of `item` with which the open blocks are entered, or over
-  // the first ones if these are very many.
+  std::vector<Block> blocks;  // the enclosing blocks
+  // Returns the mean of `size` over the values of `item` for which the enclosing blocks are
+  // entered. If there are very many values, it uses the first ones.
   const auto mean_of = [&](const SizeExpr& size, const UOp* item) -> absl::StatusOr<double> {
     constexpr double kMostItems = 1 << 16;
     TG_ASSIGN_OR_RETURN(const double all, size_of(item));
@@ -111,7 +113,8 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
     TG_ASSIGN_OR_RETURN(const SizeExpr size, SizeExpr::From(range->src(0), *body.context, item));
     return mean_of(size, item);
   };
-  // How many of those that come to a block enter it, as far as one work-item id decides; else 1.
+  // Returns the fraction of the executions that enter a block if one work-item id decides the
+  // predicate; else 1.
   const auto open_block = [&](const UOp* open) -> absl::StatusOr<double> {
     const UOp* item = ItemOf(open);
     absl::StatusOr<SizeExpr> condition = SizeExpr::From(open->src(0), *body.context, item);
@@ -132,7 +135,7 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
   const NodeSet addresses = AddressNodes(body);
   KernelWork work;
   double times = items;
-  std::vector<double> outer;  // `times` outside each open loop and block
+  std::vector<double> outer;  // `times` outside each enclosing loop and block
   for (const UOp* u : body.linear) {
     if (u->op == Op::kRange) {
       TG_ASSIGN_OR_RETURN(const double trips, trips_of(u));

@@ -1,4 +1,4 @@
-// How much work a kernel does: arithmetic and memory traffic, counted on its linear form.
+// The work of a kernel: arithmetic and memory traffic, counted on its linear form.
 #ifndef TG_RUNTIME_PLAN_KERNEL_STATS_H_
 #define TG_RUNTIME_PLAN_KERNEL_STATS_H_
 
@@ -10,21 +10,22 @@
 
 namespace tg::runtime {
 
-// Of one launch, all work-items together. Doubles, since products of trip counts pass 2^63.
+// The work of one launch, summed over all work-items. Doubles, since products of trip counts exceed
+// 2^63.
 struct KernelWork {
-  // Elementwise operations, by lanes, that compute values rather than addresses or gates; a
-  // multiply-add counts 2, a matrix instruction 2 for each of its products. Casts count nothing,
-  // nor does the opposite of a comparison: there is no op for ==.
+  // Elementwise operations per lane that compute values, not addresses or gates. A multiply-add
+  // counts 2, a matrix instruction 2 for each of its products. Casts count 0. So does the negation
+  // of a comparison, because there is no op for ==.
   double ops = 0;
-  double load_bytes = 0, store_bytes = 0;  // of global memory, each access counted
+  double load_bytes = 0, store_bytes = 0;  // global memory only, including repeated accesses
 };
 
 using VarLookup = std::function<int64_t(std::string_view)>;
 
-// The work of a kernel at stage linear where each variable has the value that `var` gives. Gated
-// accesses count as made, and blocks as entered, so it is an upper bound; but a block or a loop of
-// which one work-item id decides counts as often as it is gone through on average.
-// InvalidArgument where the size of a loop or a grid depends on anything else but variables, as on
+// Counts the work of a kernel at stage linear; `var` gives the value of each variable. Gated
+// accesses count as executed and blocks as entered, so the result is an upper bound. A block or
+// loop that depends on a single work-item id counts with its mean number of executions.
+// InvalidArgument if the size of a loop or grid depends on values other than variables, such as
 // another loop's counter.
 absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var);
 

@@ -18,8 +18,8 @@ absl::StatusOr<KernelWork> Count(const std::string& kernel, int64_t n = 0) {
   return CountWork(*module->kernels[0], [n](std::string_view) { return n; });
 }
 
-// 16 groups of 4 items, 8 iterations each: a multiply-add of four lanes. The index arithmetic, and
-// the multiplication that only feeds it, count nothing.
+// 16 groups of 4 items, 8 iterations each, with a multiply-add of four lanes. The index arithmetic,
+// including the multiplication that only feeds it, counts 0.
 TEST(KernelWork, LoopOfMultiplyAdds) {
   const auto work = Count(R"(
 kernel @k : linear {
@@ -114,8 +114,8 @@ kernel @k : linear {
   }
 }
 
-// Of 12 groups the first 4 go through a loop of g + 1 steps, 10 in all, and the others through a
-// block that holds a block.
+// The first 4 of 12 groups run a loop of g + 1 steps, 10 in all; the other groups enter nested
+// blocks.
 TEST(KernelWork, BlocksOfSomeGroups) {
   const auto work = Count(R"(
 kernel @k : linear {
@@ -156,7 +156,7 @@ kernel @k : linear {
 }
 
 TEST(KernelWork, TripsThatDifferBetweenGroups) {
-  // (n + 3 - g) / 4 steps of group g of 4: n in all.
+  // Group g of 4 runs (n + 3 - g) / 4 steps, in total n.
   constexpr char kText[] = R"(
 kernel @k : linear {
   %y = define_global {arg = 0} : ptr<f32, 64>

@@ -7,9 +7,9 @@
 namespace tg::runtime {
 namespace {
 
-// The most bytes that live at one step.
+// Returns the maximum over all steps of the bytes that are live.
 size_t MostLive(std::span<const Lifetime> lifetimes) {
-  std::map<int, std::pair<size_t, size_t>> changes;  // at a step: bytes that begin, that ended
+  std::map<int, std::pair<size_t, size_t>> changes;  // by step: bytes that begin, that ended
   for (const Lifetime& life : lifetimes) {
     changes[life.first].first += life.bytes;
     changes[life.last + 1].second += life.bytes;
@@ -22,11 +22,11 @@ size_t MostLive(std::span<const Lifetime> lifetimes) {
   return most;
 }
 
-// The lives of a block's buffers, none of which overlap: last step by first step.
+// The disjoint lifetimes of a block's buffers: last step by first step.
 class Block {
  public:
   bool IsFree(const Lifetime& life) const {
-    const auto after = lives_.upper_bound(life.last);  // begins behind it
+    const auto after = lives_.upper_bound(life.last);  // the first lifetime that begins after it
     return after == lives_.begin() || std::prev(after)->second < life.first;
   }
   void Add(const Lifetime& life) { lives_[life.first] = life.last; }
@@ -49,7 +49,7 @@ MemoryPlan PlanMemory(std::span<const Lifetime> lifetimes) {
   for (const size_t i : order) {
     const Lifetime& life = lifetimes[i];
     plan.separate_bytes += life.bytes;
-    // Blocks were made in order of decreasing size: the last free one is the smallest.
+    // Blocks were made in order of decreasing size, so the last free one is the smallest.
     size_t b = blocks.size();
     for (size_t k = blocks.size(); k-- > 0 && b == blocks.size();) {
       if (blocks[k].IsFree(life)) b = k;

@@ -1,10 +1,10 @@
-// Which temporary buffers share memory.
+// Assigns temporary buffers to shared blocks of memory.
 //
-// A buffer lives from the first step that touches it to the last. Two whose lives overlap get
-// different blocks. Blocks are dealt greedily, the largest buffer first, each to the smallest block
-// that is free during its life, else to a new one: the "greedy by size" of Pisarchyk and Lee,
-// "Efficient memory management for deep neural net inference", 2020. A block never grows, since
-// later buffers are smaller.
+// A buffer is live from the first step that accesses it to the last. Buffers with overlapping
+// lifetimes get different blocks. The assignment is greedy, largest buffer first: each buffer gets
+// the smallest block that is free during its lifetime, or a new one. This is "greedy by size" in
+// Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020. A block
+// never grows, since later buffers are smaller.
 #ifndef TG_RUNTIME_PLAN_MEMORY_PLAN_H_
 #define TG_RUNTIME_PLAN_MEMORY_PLAN_H_
 
@@ -16,17 +16,17 @@ namespace tg::runtime {
 
 struct Lifetime {
   size_t bytes = 0;
-  int first = 0, last = 0;  // steps, both included
+  int first = 0, last = 0;  // steps, both inclusive
 };
 
 struct MemoryBytes {
-  size_t separate_bytes = 0;  // if every buffer had its own
-  size_t planned_bytes = 0;   // the sum of blocks
-  size_t live_bytes = 0;      // the most that live at one step: no plan needs less
+  size_t separate_bytes = 0;  // total if no buffers share memory
+  size_t planned_bytes = 0;   // sum of the block sizes
+  size_t live_bytes = 0;      // maximum live bytes at one step: a lower bound for every plan
 };
 
 struct MemoryPlan : MemoryBytes {
-  std::vector<int> block_of;  // of each lifetime, in the order given
+  std::vector<int> block_of;  // by lifetime, in the given order
   std::vector<size_t> block_bytes;
 };
 

@@ -15,7 +15,7 @@ TEST(MemoryPlan, Nothing) {
   EXPECT_EQ(plan.live_bytes, 0u);
 }
 
-// A chain needs two buffers, however long it is.
+// A chain of any length needs two buffers.
 TEST(MemoryPlan, ChainAlternates) {
   std::vector<Lifetime> chain;
   for (int i = 0; i < 100; ++i) chain.push_back({1000, i, i + 1});

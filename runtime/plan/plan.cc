@@ -10,13 +10,13 @@
 namespace tg::runtime {
 namespace {
 
-// Temporaries of a schedule on one device: which, and when they live.
+// The temporaries of a schedule on one device, and their lifetimes.
 struct Temporaries {
   std::vector<int> buffers;
   std::vector<Lifetime> lives;
 };
 
-// By the device's name.
+// Returns the temporaries by device name.
 absl::StatusOr<std::map<std::string, Temporaries>> FindTemporaries(
     const Module& module, std::span<const ScheduledKernel> schedule) {
   std::map<int, Lifetime> lives;
@@ -41,7 +41,7 @@ absl::StatusOr<std::map<std::string, Temporaries>> FindTemporaries(
   return found;
 }
 
-// Drivers count local memory in 32 bits (PoCL's count wraps), so it is counted here as well.
+// Drivers count local memory in 32 bits (PoCL's count overflows), so it is also checked here.
 absl::Status CheckLocalMemory(const Kernel& kernel, const DeviceInfo& device) {
   const int64_t bytes = ScratchBytes(kernel.body.linear, AddrSpace::kLocal);
   if (static_cast<uint64_t>(bytes) > device.local_memory) {
@@ -199,7 +199,7 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
     }
     args.emplace_back(*std::move(buffer));
   }
-  // The grid is set with the variables.
+  // The range is set together with the variables.
   NDRange range;
   for (size_t d = 0; d < 3; ++d) {
     range.local[d] = range.global[d] = static_cast<size_t>(rendered.local[d]);

@@ -1,14 +1,14 @@
-// Plan: a graph ready to run on a device again and again. An ordered list of launches with every
-// argument resolved; a replay allocates nothing.
+// Plan: a graph that is ready to run repeatedly on a device. It is an ordered list of launches
+// whose arguments are resolved; a replay allocates nothing.
 //
-// Inputs, outputs, params and states live in buffers that the caller gives and keeps; several plans
-// of one module may share them. Temporaries belong to the plan and share memory where their lives
+// The caller provides and keeps the buffers of inputs, outputs, params and states; several plans of
+// one module may share them. The plan owns the temporaries, which share memory if their lifetimes
 // do not overlap (memory_plan.h). Everything runs in the order of the device's queue, so a plan may
-// be enqueued again before its last run has ended.
+// be enqueued again before its previous run has ended.
 //
-// A graph over several devices has a queue for each. Copies between them wait for what they read,
-// and whoever overwrites it for them (hazards.h); when all is enqueued, the queues wait for each
-// other.
+// A graph over several devices has one queue per device. A copy between devices waits for the
+// commands that write its source; commands that overwrite memory which a copy uses wait for the
+// copy (hazards.h). After everything is enqueued, the queues wait for each other.
 #ifndef TG_RUNTIME_PLAN_PLAN_H_
 #define TG_RUNTIME_PLAN_PLAN_H_
 
@@ -38,7 +38,7 @@ namespace tg::runtime {
 using NamedBuffers = std::map<std::string, BufferRef, std::less<>>;
 using VarMap = std::map<std::string, int64_t, std::less<>>;
 
-// A kernel, what was rendered of it, and the program that holds that.
+// A kernel, its rendered form, and the program that contains it.
 struct BuiltKernel {
   const Kernel* kernel = nullptr;  // linear
   const RenderedKernel* rendered = nullptr;
@@ -46,77 +46,81 @@ struct BuiltKernel {
 };
 using BuiltKernels = std::map<std::string, BuiltKernel, std::less<>>;  // by name in the module
 
-// What there is on one device.
+// The resources of one device.
 struct PlanDevice {
-  std::string name;  // as the module's buffers say; "" the default one
+  std::string name;  // name in the module's buffers; "" is the default device
   const BuiltKernels* kernels = nullptr;
   BufferPool* pool = nullptr;  // for temporaries
 };
 
-// Bytes to allocate for a buffer: symbolic extents count with the upper bound of their variable.
-// InvalidArgument where the product overflows or the variable is not declared; Unimplemented for
-// images.
+// Returns the bytes to allocate for a buffer; a symbolic extent counts with the upper bound of its
+// variable. InvalidArgument if the product overflows or the variable is not declared; Unimplemented
+// for images.
 absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer);
 
-// The shape that the variables make of the declared one. InvalidArgument for a missing variable.
+// Returns the declared shape with the variables' values substituted. InvalidArgument for a missing
+// variable.
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const VarMap& vars);
 
-// One launch or copy, for who reports.
+// Data about one launch or copy, for reports.
 struct PlannedKernel {
   const Kernel* kernel = nullptr;    // null: a copy between devices
-  const Context* context = nullptr;  // where it runs; of a copy, the receiver
+  const Context* context = nullptr;  // where it runs; the receiver for a copy
   NDRange range;
-  bool empty = false;  // no work-items with the present variables: is not launched
+  bool empty = false;  // no work-items with the current variables; it is not launched
   size_t num_args = 0;
-  size_t buffer_bytes = 0;  // of its distinct buffers, as far as the kernel is given them
+  size_t buffer_bytes = 0;  // distinct buffers, limited to the parts that the kernel gets
   KernelWork work;
 };
 
 class Plan {
  public:
-  // Resolves and allocates everything. `devices` are those of the graph's buffers; `buffers` holds
-  // every one that is not temporary; `vars` gives each variable a value within its bounds. The
-  // module outlives the plan. Errors name the kernel and the buffer or variable.
+  // Resolves and allocates everything. `devices` covers the devices of the graph's buffers;
+  // `buffers` holds every buffer that is not temporary; `vars` gives each variable a value within
+  // its bounds. The module must outlive the plan. Errors name the kernel and the buffer or
+  // variable.
   static absl::StatusOr<Plan> Create(const Module& module, const Graph& graph,
                                      std::span<const PlanDevice> devices,
                                      const NamedBuffers& buffers, const VarMap& vars);
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
 
-  // Other values for the variables: sets arguments and grids that depend on them.
+  // Changes the variables' values, and the arguments and grids that depend on them.
   absl::Status SetVars(const VarMap& vars);
 
-  // Enqueues all kernels and copies. With `events`, one for each is put there; unset for an empty
-  // kernel.
+  // Enqueues all kernels and copies. If `events` is given, it receives one event per step, unset
+  // for an empty kernel.
   absl::Status Enqueue(std::vector<ClEvent>* events = nullptr);
 
-  // The times of kernel or copy `i`, from the event that Enqueue gave for it: waits for its end.
+  // Waits for the end of kernel or copy `i` and returns its times. `event` is the one that Enqueue
+  // returned for it.
   absl::StatusOr<LaunchTimes> TimesOf(size_t i, const ClEvent& event) const;
 
   std::span<const PlannedKernel> kernels() const { return kernels_; }
-  // Of all devices together.
+  // Total of all devices.
   const MemoryBytes& temporaries() const { return temporaries_; }
 
  private:
-  // How a launch depends on variables.
+  // An argument of a launch that is a variable.
   struct VarArg {
-    size_t index = 0;  // of the argument
+    size_t index = 0;  // index of the argument
     std::string name;
-    bool wide = false;  // 64 bits
+    bool wide = false;  // the argument has 64 bits
   };
   struct Step {
     std::optional<Launch> launch;
-    std::optional<Transfer> transfer;  // in place of a launch
+    std::optional<Transfer> transfer;  // replaces the launch for a copy
     const RenderedKernel* rendered = nullptr;
     std::vector<VarArg> var_args;
-    VarMap bound;  // what the graph binds
+    VarMap bound;  // variables bound by the graph
   };
-  // Of several devices: what is enqueued for a step. A transfer through the host is two.
+  // A command that is enqueued for a step, for plans over several devices. A transfer through the
+  // host has two commands.
   struct Enqueued {
     size_t step = 0;
     const Context* queue = nullptr;
-    bool reads = false;         // the first of the two
-    std::vector<size_t> waits;  // for these commands, by number
+    bool reads = false;         // the read of a transfer through the host
+    std::vector<size_t> waits;  // numbers of the commands to wait for
     bool is_waited_for = false;
   };
 
@@ -133,19 +137,19 @@ class Plan {
   absl::StatusOr<BufferRef> Resolve(const BufferSlice& slice) const;
   // Updates kernels_[i] and the launch's range.
   absl::Status SetStepVars(size_t i, const VarMap& vars);
-  // Where there are several queues: what waits for what.
+  // Computes the waits between commands if there are several queues.
   void FindHazards(std::span<const ScheduledKernel> schedule);
   absl::Status EnqueueOnSeveral(std::vector<ClEvent>* events);
-  // Every queue waits for what is enqueued on the others.
+  // Makes every queue wait for the commands enqueued on the other queues.
   absl::Status Join() const;
 
   const Module* module_;
   std::map<std::string, PlanDevice, std::less<>> devices_;  // by name
-  std::vector<BufferRef> buffers_;  // by index in the module; null where the graph has no use
+  std::vector<BufferRef> buffers_;  // by index in the module; null if the graph does not use it
   MemoryBytes temporaries_;
   std::vector<Step> steps_;
   std::vector<PlannedKernel> kernels_;  // parallel to steps_
-  std::vector<Enqueued> commands_;      // empty where one queue is all
+  std::vector<Enqueued> commands_;      // empty if there is only one queue
   std::vector<const Context*> queues_;
 };
 

@@ -1,4 +1,4 @@
-// A plan over several devices: who waits for whom.
+// Waits between the queues of a plan over several devices.
 #include <algorithm>
 
 #include "runtime/base/status.h"
@@ -17,7 +17,7 @@ void Plan::FindHazards(std::span<const ScheduledKernel> schedule) {
     enqueued.emplace_back().step = step;
     return command;
   };
-  // Temporaries may share a block of memory.
+  // Temporaries in one block of memory conflict with each other.
   std::map<const Buffer*, int> blocks;
   const auto block = [&](const BufferSlice& slice) {
     const Buffer* memory = buffers_[static_cast<size_t>(slice.buffer)].get();
@@ -66,7 +66,7 @@ absl::Status Plan::EnqueueOnSeveral(std::vector<ClEvent>* events) {
     const bool wants_event = c.is_waited_for || (events != nullptr && !c.reads);
     ClEvent* event = wants_event ? &own[i] : nullptr;
     if (kernels_[c.step].empty) {
-      // Who waits for it waits for what stands before it on its queue.
+      // A command that waits for this one must also wait for the earlier commands on its queue.
       TG_RETURN_IF_ERROR(EnqueueBarrier(*c.queue, waits));
       if (c.is_waited_for) TG_RETURN_IF_ERROR(EnqueueMarker(*c.queue, event));
       continue;
@@ -74,7 +74,7 @@ absl::Status Plan::EnqueueOnSeveral(std::vector<ClEvent>* events) {
     TG_RETURN_IF_ERROR(step.launch ? step.launch->Enqueue(event, waits)
                        : c.reads   ? step.transfer->EnqueueRead(event, waits)
                                    : step.transfer->EnqueueWrite(event, waits));
-    // An event is only sure to come where its queue was handed over.
+    // Other queues may wait for an event only after its queue is flushed.
     if (c.is_waited_for) TG_CL_CALL(c.queue->name(), clFlush, c.queue->queue());
     if (events == nullptr || c.reads) continue;
     clRetainEvent(own[i].get());

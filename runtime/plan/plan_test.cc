@@ -14,7 +14,7 @@
 namespace tg::runtime {
 namespace {
 
-// y = x * factor, as a kernel over `groups` groups of 4.
+// y = x * factor, as a kernel with `groups` groups of 4.
 std::string ScaleKernel(const std::string& name, const std::string& factor) {
   return "kernel @" + name + R"( : linear {
   %y = define_global {arg = 0} : ptr<f32, 64>
@@ -37,7 +37,7 @@ std::string ScaleKernel(const std::string& name, const std::string& factor) {
 )";
 }
 
-// Fills the first n elements with their number times n.
+// Sets each of the first n elements to its index times n.
 constexpr char kCountKernel[] = R"(
 kernel @count : linear {
   %y = define_global {arg = 0} : ptr<f32, 64>
@@ -75,7 +75,7 @@ class PlanTest : public ::testing::Test {
     const PlanDevice device = {"", &built_, &pool_};
     return Plan::Create(*module_, *module_->graphs[0], std::span(&device, 1), buffers_, vars);
   }
-  // The message of the error that making a plan gives.
+  // Returns the error message of creating a plan.
   std::string Failure(const VarMap& vars = {}) {
     return std::string(Make(vars).status().message());
   }

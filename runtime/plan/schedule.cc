@@ -43,7 +43,7 @@ class Scheduler {
     return Cat(text, ": ");
   }
 
-  // Sources, and for a kernel what the assigns of its results ask to happen before.
+  // Returns sources; a kernel also has the ordering sources of its results' assigns.
   const UOp* Child(const UOp* u, size_t i) const {
     if (i < u->num_srcs) return u->src(i);
     const std::vector<const UOp*>& extra = before_.Get(u);
@@ -93,14 +93,14 @@ class Scheduler {
                                ", not from a kernel; the graph has not been through kernelize");
       case Op::kKernel:
         return Kernel(u);
-      case Op::kCopy:  // done by its assign
+      case Op::kCopy:  // scheduled at its assign
         return absl::OkStatus();
       case Op::kLoop:
       case Op::kCarried:
         return Unimplemented(Where(u), "a plan cannot execute ", Mnemonic(u->op));
       default:
-        // Movement ops stand between a buffer and the assign to a part of it; the sizes of
-        // symbolic ones are expressions.
+        // Movement ops connect a buffer with the assign to a part of it; symbolic sizes are
+        // expressions.
         if (IsMovement(u->op) || u->dtype.is_index()) return absl::OkStatus();
         return InvalidArgument(Where(u), "a plan cannot execute ", Mnemonic(u->op),
                                "; the graph has not been through kernelize");
@@ -170,7 +170,7 @@ class Scheduler {
     return use;
   }
 
-  // The memory behind a value: of a buffer, whichever of its versions this is.
+  // Returns the memory of a value, which is the same for every version of a buffer.
   absl::StatusOr<BufferSlice> Resolve(const UOp* u) const {
     const UOp* const operand = u;
     int64_t offset = 0, size = -1;

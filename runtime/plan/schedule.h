@@ -1,9 +1,9 @@
-// Schedule: the order in which a graph's kernels and copies between devices run, and which memory
-// and variables each is given. Needs no device.
+// Schedule: the order in which a graph's kernels and copies between devices run, and the memory and
+// variables that each of them gets. Needs no device.
 //
-// A kernel runs after everything that its operands and the assigns of its results ask for, and
-// before every node that reads one of those assigns. Among the orders that this allows it is the
-// one of a depth-first walk from the sink, sources from the left, so equal graphs give equal
+// A kernel runs after everything on which its operands and its results' assigns depend, and before
+// every node that reads one of the assigns. Among the valid orders, the schedule takes the order of
+// a depth-first walk from the sink that visits sources from the left, so equal graphs give equal
 // schedules.
 #ifndef TG_RUNTIME_PLAN_SCHEDULE_H_
 #define TG_RUNTIME_PLAN_SCHEDULE_H_
@@ -22,11 +22,11 @@ namespace tg::runtime {
 struct BufferSlice {
   int buffer = 0;  // index in Module::buffers
   int64_t offset = 0;
-  int64_t size = -1;  // -1: to the buffer's end
+  int64_t size = -1;  // -1 means up to the buffer's end
   friend bool operator==(const BufferSlice&, const BufferSlice&) = default;
 };
 
-// A variable that a kernel takes: its value in this run is the module's variable's, unless the
+// A variable that a kernel takes. Its value is the module variable's value in the run, unless the
 // graph binds it to a number.
 struct VarUse {
   std::string name;
@@ -34,14 +34,14 @@ struct VarUse {
 };
 
 struct ScheduledKernel {
-  const Kernel* kernel = nullptr;    // null: a copy
-  std::vector<BufferSlice> buffers;  // by slot; of a copy: to where, from where
+  const Kernel* kernel = nullptr;    // null for a copy
+  std::vector<BufferSlice> buffers;  // by slot; for a copy: destination, source
   std::vector<VarUse> vars;
 };
 
-// InvalidArgument, naming graph, node and line, where the graph holds something that a plan cannot
-// execute: an op that kernelize would have turned into a kernel, or an order that contradicts
-// itself. Unimplemented for loops.
+// InvalidArgument, naming graph, node and line, if the graph holds something that a plan cannot
+// execute: an op that kernelize would have put into a kernel, or a cyclic order. Unimplemented for
+// loops.
 absl::StatusOr<std::vector<ScheduledKernel>> MakeSchedule(const Module& module, const Graph& graph);
 
 }  // namespace tg::runtime

@@ -17,7 +17,7 @@ buffer @t : f32[8] temp
 buffer @u : f32[8] temp
 buffer @y : f32[8] output
 )";
-// Kernels are only looked up here.
+// These kernels are only looked up by name.
 constexpr char kKernels[] = R"(
 kernel @a : kernel {
   sink
@@ -39,7 +39,7 @@ std::unique_ptr<Module> Parse(const std::string& graph) {
   return module;
 }
 
-// "a(t, x) b(y, t; n)": kernels in order with buffers and variables.
+// Returns a text like "a(t, x) b(y, t; n)": kernels in order, with buffers and variables.
 std::string Describe(const Module& module, const std::vector<ScheduledKernel>& schedule) {
   std::string text;
   for (const ScheduledKernel& item : schedule) {
@@ -96,7 +96,7 @@ TEST(Schedule, KernelNamedTwiceRunsOnce) {
             "a(t, u, x) b(y, u, t)");
 }
 
-// What an assign asks to happen before comes before its kernel, which is an earlier source.
+// The ordering sources of an assign run before its kernel, which is an earlier source.
 TEST(Schedule, OrderingSourcesComeBeforeTheKernel) {
   EXPECT_EQ(Schedule(R"(
   %x = buffer @x : f32
@@ -174,7 +174,7 @@ TEST(Schedule, CopyBetweenDevices) {
   sink %y1
 )"),
             "copy(y, x)");
-  // Its order is that of an assign: @x is overwritten behind it.
+  // The copy is ordered like an assign: @x is overwritten after it.
   EXPECT_EQ(Schedule(R"(
   %t = buffer @t : f32
   %x = buffer @x : f32

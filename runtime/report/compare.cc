@@ -51,7 +51,8 @@ absl::StatusOr<Difference> Compare(const HostTensor& a, const HostTensor& b,
   Difference most;
   for (size_t i = 0; i < xs.size(); ++i) {
     double distance = Distance(xs[i], ys[i]);
-    // Doubles do not tell large 64-bit integers apart.
+    // A double cannot represent every 64-bit integer, so equal doubles may come from different
+    // integers.
     if (distance == 0 && a.type == b.type && ClassOf(a.type) == ScalarClass::kSigned) {
       const Scalar s = ScalarOf(a.type);
       if (LoadBits(s, a.data.data(), i) != LoadBits(s, b.data.data(), i)) distance = 1;

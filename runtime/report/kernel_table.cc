@@ -16,7 +16,7 @@ std::string Format(const char* format, double value) {
   return text;
 }
 
-// `value` with three digits and the first unit that leaves less than `step` before the point.
+// Formats `value` with three digits and the first unit for which the number is less than `step`.
 std::string Scaled(double value, std::span<const std::string_view> units, double step) {
   size_t unit = 0;
   while (value >= step && unit + 1 < units.size()) {
@@ -31,7 +31,7 @@ std::string Scaled(double value, std::span<const std::string_view> units, double
 }
 
 std::string Sizes(const std::array<size_t, 3>& sizes) {
-  // Trailing ones say nothing.
+  // Trailing sizes of 1 are omitted.
   size_t n = 3;
   while (n > 1 && sizes[n - 1] == 1) --n;
   std::string text;
@@ -47,7 +47,7 @@ std::string Rate(double amount, double seconds) {
   return seconds > 0 ? Format("%.1f", amount / seconds * 1e-9) : "-";
 }
 
-// A cell is text and how wide it looks.
+// A cell's text and its displayed width.
 struct Cell {
   std::string text;
   size_t width = 0;
@@ -57,7 +57,7 @@ Cell Plain(std::string text) {
   return {std::move(text), width};
 }
 
-constexpr size_t kNameColumn = 1, kLastColumn = 10;  // these stand to the left, others to the right
+constexpr size_t kNameColumn = 1, kLastColumn = 10;  // these are left-aligned, others right-aligned
 using Row = std::array<Cell, kLastColumn + 1>;
 
 Row Headings() {

@@ -104,7 +104,8 @@ TEST_F(ReportTest, TraceIsJsonWithTheKernelsOnTheHostsClock) {
   EXPECT_EQ(*get(2)->getNumber("ts"), 0);
   EXPECT_EQ(*get(2)->getNumber("dur"), 1000);
   EXPECT_EQ(get(4)->getString("name")->str(), reduce_.name);
-  // Started 4 us after it was queued, which is when the run began: 2 ms after the first span.
+  // It started 4 us after it was queued. It was queued when the run began, 2000 us after the first
+  // span.
   EXPECT_EQ(*get(4)->getNumber("ts"), 2004);
   EXPECT_EQ(*get(4)->getNumber("dur"), 1000);
   EXPECT_EQ(*get(5)->getNumber("ts"), 2000 + 1005);
@@ -143,7 +144,7 @@ TEST(Compare, NotNumbersAndInfinities) {
 TEST(Compare, InBounds) {
   const std::vector<double> bounds = {0.5, 0.1, 0};
   const auto d = Compare(Floats({1, 1, 1}), Floats({1.25, 1.0625, 1}), bounds);
-  EXPECT_EQ(d->element, 1);  // not the largest difference, but the most of its bound
+  EXPECT_EQ(d->element, 1);  // not the largest difference, but the largest relative to its bound
   EXPECT_DOUBLE_EQ(d->of_bound, 0.625);
   EXPECT_EQ(d->absolute, 0.25);
   EXPECT_EQ(Compare(Floats({1, 1, 1}), Floats({1, 1, 1.5}), bounds)->of_bound, INFINITY);

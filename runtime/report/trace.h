@@ -1,8 +1,8 @@
 // A trace of a run in the format that Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //
-// One JSON object with "traceEvents": complete events ("ph": "X") with start and duration in
-// microseconds, and metadata events that name the rows.
-// Format: "Trace Event Format", the Catapult project.
+// The trace is one JSON object with "traceEvents": complete events ("ph": "X") with start and
+// duration in microseconds, and metadata events that name the rows. Format: "Trace Event Format",
+// the Catapult project.
 #ifndef TG_RUNTIME_REPORT_TRACE_H_
 #define TG_RUNTIME_REPORT_TRACE_H_
 
@@ -19,12 +19,12 @@ namespace tg::runtime {
 
 class Trace {
  public:
-  // A row "host" of what the host did.
+  // Adds a row "host" with the host's spans.
   void AddHost(std::span<const Span> spans);
 
-  // Those kernels and copies of one run that `context` runs, on a row `device`. A device's clock
-  // has an origin of its own; its times are moved so that the first kernel is queued when the run
-  // starts by the host's.
+  // Adds a row `device` with the kernels and copies of one run that run on `context`. A device's
+  // clock has an arbitrary origin, so its times are shifted: the first kernel is queued at the
+  // host's start time of the run.
   void AddKernels(const std::string& device, const Context* context,
                   std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                   int64_t run_start);
@@ -35,7 +35,7 @@ class Trace {
   struct Event {
     std::string name;
     int row = 0;
-    int64_t start = 0, end = 0;  // HostNanos
+    int64_t start = 0, end = 0;  // in HostNanos
     const PlannedKernel* kernel = nullptr;
   };
   int Row(const std::string& name);

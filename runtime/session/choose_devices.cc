@@ -8,7 +8,7 @@
 namespace tg::runtime {
 namespace {
 
-// "m.uop:7: buffer @w is on device 'gpu'": the first thing that asks for the device.
+// Names the first declaration that requests the device: "m.uop:7: buffer @w is on device 'gpu'".
 std::string WhoAsksFor(const Module& module, std::string_view name) {
   const auto at = [&](Location loc) {
     return loc.line > 0 ? Cat(module.path, module.path.empty() ? "line " : ":", loc.line, ": ")

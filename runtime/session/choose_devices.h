@@ -1,4 +1,4 @@
-// Which of the machine's devices a module's devices are.
+// Maps a module's devices to the machine's devices.
 #ifndef TG_RUNTIME_SESSION_CHOOSE_DEVICES_H_
 #define TG_RUNTIME_SESSION_CHOOSE_DEVICES_H_
 
@@ -14,25 +14,27 @@
 
 namespace tg::runtime {
 
-// What a user says; each wish is as for ChooseDevice.
+// A user's device requests; each has the syntax of ChooseDevice.
 struct DeviceWishes {
-  std::string plain;                                      // of the default device
-  std::map<std::string, std::string, std::less<>> named;  // by the name that the module gives it
+  std::string plain;                                      // request for the default device
+  std::map<std::string, std::string, std::less<>> named;  // requests by the module's device name
 };
 
-// Of texts like "gpu", which is plain, and "GPU:1=cpu:1". InvalidArgument where one is given twice.
+// Parses texts like "gpu", which is plain, and "GPU:1=cpu:1". InvalidArgument if a device is given
+// twice.
 absl::StatusOr<DeviceWishes> ParseDeviceWishes(std::span<const std::string> texts);
 
-// A device of the module, and what it is here.
+// A device of the module, and the machine's device for it.
 struct ChosenDevice {
-  std::string name;  // "" the default one
+  std::string name;  // "" is the default device
   Device device;
 };
 
-// The device of each name that the module's graphs use, the default one first; there is at least
-// one. A name without a wish is a wish itself. Where the module has a single device, whatever it is
-// called, the plain wish is for it. NotFound names the device and the place in the module that asks
-// for it; InvalidArgument a wish for what the module has not.
+// Returns the device for each name that the module's graphs use, the default one first; the result
+// is not empty. A name without a request serves as its request. If the module has a single device,
+// the plain request applies to it, whatever its name. NotFound names the device and the place in
+// the module that requests it. InvalidArgument reports a request for a device that the module
+// lacks.
 absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
                                                         const DeviceWishes& wishes,
                                                         std::span<const Device> devices);

@@ -1,4 +1,4 @@
-// From a module as written to one that can be rendered: runs tg's passes.
+// Compiles a module as written to one that can be rendered, by running tg's passes.
 #ifndef TG_RUNTIME_SESSION_COMPILE_H_
 #define TG_RUNTIME_SESSION_COMPILE_H_
 
@@ -8,8 +8,8 @@
 
 namespace tg::runtime {
 
-// Runs the default pipeline for the target and verifies after each pass. Passes leave alone what is
-// behind their stage already, so a module may be given at any stage.
+// Runs the default pipeline for the target and verifies after each pass. Passes skip parts that are
+// beyond their stage, so a module may be at any stage.
 absl::Status CompileForTarget(Module& module, const Target& target);
 
 }  // namespace tg::runtime

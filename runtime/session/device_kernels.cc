@@ -10,8 +10,8 @@
 namespace tg::runtime {
 namespace {
 
-// PoCL compiles one program at a time, whatever the number of threads, and Oclgrind crashes when
-// asked for two; other drivers compile several.
+// PoCL compiles one program at a time, whatever the number of threads, and Oclgrind crashes on
+// concurrent builds. Other drivers compile several programs in parallel.
 size_t KernelsAProgram(size_t kernels, const DeviceInfo& device) {
   constexpr size_t kMostPrograms = 8, kFewestKernels = 4;
   if (device.is_pocl || device.platform == "Oclgrind") return kernels;

@@ -1,5 +1,5 @@
-// DeviceKernels: what a session has on one device: its memory, and the kernels that run there,
-// rendered and built.
+// DeviceKernels: a session's resources on one device: its memory, and the rendered and built
+// kernels that run there.
 #ifndef TG_RUNTIME_SESSION_DEVICE_KERNELS_H_
 #define TG_RUNTIME_SESSION_DEVICE_KERNELS_H_
 
@@ -20,14 +20,14 @@
 namespace tg::runtime {
 
 struct BuildOptions {
-  // For the OpenCL compiler: no warnings. Division and square root are asked to be correctly
-  // rounded where the device can do that.
+  // Options for the OpenCL compiler: no warnings. Correctly rounded division and square root are
+  // requested if the device has them.
   std::string build_options = "-w";
-  DiskCache* cache = nullptr;  // of compiled programs; null: none
-  SpanLog* spans = nullptr;    // what took how long
+  DiskCache* cache = nullptr;  // of compiled programs; null disables caching
+  SpanLog* spans = nullptr;    // durations of compilation steps
 };
 
-// A linear kernel and what the session's module calls it.
+// A linear kernel and its name in the session's module.
 struct NamedKernel {
   std::string name;
   const Kernel* kernel = nullptr;
@@ -35,11 +35,11 @@ struct NamedKernel {
 
 class DeviceKernels {
  public:
-  // `names`: those of the module's buffers that are on this device.
+  // `names`: the names of this device in the module's buffers.
   DeviceKernels(std::vector<std::string> names, std::shared_ptr<Context> context, Target target);
 
-  // Renders and builds kernels of a linear module, which outlives this. They are built in one
-  // program, or in a few at the same time where the driver compiles on several threads.
+  // Renders and builds kernels of a linear module, which must outlive this object. They are built
+  // as one program, or as a few concurrent programs if the driver compiles on several threads.
   absl::Status Build(const Module& module, std::vector<NamedKernel> kernels,
                      const BuildOptions& options);
 
@@ -49,7 +49,7 @@ class DeviceKernels {
   BufferPool& pool() { return pool_; }
   const BufferPool& pool() const { return pool_; }
 
-  // What was built, and its renderings, in the same order.
+  // The built kernels and their renderings, in the same order.
   std::span<const NamedKernel> kernels() const { return kernels_; }
   std::span<const RenderedKernel> rendered() const { return rendered_; }
   const BuiltKernels& built() const { return built_; }

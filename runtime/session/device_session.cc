@@ -10,7 +10,7 @@
 namespace tg::runtime {
 namespace {
 
-// By device: the names of the kernels that the module's graphs run there.
+// Returns, for each device, the names of the kernels that the module's graphs run there.
 std::map<std::string, std::set<std::string_view>> KernelsByDevice(const Module& module) {
   std::map<std::string, std::set<std::string_view>> used;
   for (const auto& graph : module.graphs) {
@@ -64,7 +64,7 @@ absl::Status DeviceSession::Build() {
                                         const auto found = used.find(device);
                                         return found != used.end() && found->second.contains(name);
                                       });
-      // What no graph runs is built as well, to see that it can be.
+      // On a single device, kernels that no graph runs are built too, to detect errors.
       if (needed || devices_.size() == 1) kernels.push_back({name, compiled->kernels[i].get()});
     }
     TG_RETURN_IF_ERROR(devices_[d]->Build(*compiled, std::move(kernels), options_));
@@ -96,7 +96,7 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer) {
   BufferRef& ref = buffers_[buffer.name];
   if (ref != nullptr) return ref;
   TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(module(), buffer));
-  // What no graph uses may be on any device.
+  // A buffer that no graph uses may be on any device.
   const auto device = by_name_.find(buffer.device);
   BufferPool& pool = device != by_name_.end() ? device->second->pool() : devices_[0]->pool();
   absl::StatusOr<BufferRef> made = pool.Allocate(bytes);
@@ -155,7 +155,7 @@ absl::Status DeviceSession::Finish() const {
 absl::Status DeviceSession::Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
                                     const VarMap& vars) {
   TG_ASSIGN_OR_RETURN(last_plan_, PlanFor(graph, buffers, vars));
-  // What was uploaded is not part of the run.
+  // Uploads are not part of the measured run.
   TG_RETURN_IF_ERROR(Finish());
   std::vector<ClEvent> events;
   times_ = {};

@@ -1,4 +1,4 @@
-// DeviceSession: a session on OpenCL devices: one, or as many as the module's buffers name.
+// DeviceSession: a session on the OpenCL devices that the module's buffers name.
 #ifndef TG_RUNTIME_SESSION_DEVICE_SESSION_H_
 #define TG_RUNTIME_SESSION_DEVICE_SESSION_H_
 
@@ -15,47 +15,47 @@
 
 namespace tg::runtime {
 
-// A device beside the first one.
+// A device other than the first one.
 struct NamedDevice {
-  std::vector<std::string> names;  // of the module's buffers that are there
+  std::vector<std::string> names;  // names of this device in the module's buffers
   std::shared_ptr<Context> context;
   Target target;
-  // The session's module, compiled for `target`: its kernels stand in the same order. Null: the
-  // session's own is.
+  // The session's module compiled for `target`, with its kernels in the same order. Null means the
+  // session's own module.
   std::shared_ptr<const Module> module;
 };
 
 struct DeviceSessionOptions : BuildOptions {
-  // The only device, whatever the module calls it, or the first one; and what the module was
-  // compiled for.
+  // The first or only device, whatever its name in the module, and the target for which the module
+  // was compiled.
   std::shared_ptr<Context> context;
   Target target;
-  std::vector<std::string> names = {""};  // of the module's buffers that are on the first device
+  std::vector<std::string> names = {""};  // names of the first device in the module's buffers
   std::vector<NamedDevice> others;
-  bool time_kernels = false;  // needs contexts with profiling
+  bool time_kernels = false;  // requires contexts with profiling
 };
 
-// When a run happened and what its kernels and copies took.
+// The start and end of a run, and the times of its kernels and copies.
 struct RunTimes {
   int64_t start = 0, end = 0;        // HostNanos, from before the first enqueue to after the last
-  std::vector<LaunchTimes> kernels;  // of each kernel of the plan; zeros for an empty kernel
+  std::vector<LaunchTimes> kernels;  // by kernel of the plan; zeros for an empty kernel
   double seconds() const { return static_cast<double>(end - start) * 1e-9; }
 };
 
 class DeviceSession : public Session {
  public:
   // Renders and builds the kernels of the module, which must be linear (compile.h), for the devices
-  // that they run on. NotFound for a device of the module's that is not in the options.
+  // on which they run. NotFound if a device of the module is not in the options.
   static absl::StatusOr<std::unique_ptr<DeviceSession>> Create(std::unique_ptr<Module> module,
                                                                DeviceSessionOptions options);
 
-  // The first one is the options' `context`.
+  // The first element is for the options' `context`.
   std::span<const std::unique_ptr<DeviceKernels>> devices() const { return devices_; }
   bool built_from_cache() const;
-  // Of all devices together.
+  // Returns the sum over all devices.
   BufferPoolStats memory() const;
 
-  // Of the graph that ran last. Null before that.
+  // Returns the plan of the most recently run graph; null before the first run.
   const Plan* last_plan() const { return last_plan_; }
   const RunTimes& last_times() const { return times_; }
 
@@ -69,7 +69,7 @@ class DeviceSession : public Session {
  private:
   DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options);
   absl::Status Build();
-  // The plan of the graph with these variables.
+  // Returns the graph's plan with these variables.
   absl::StatusOr<Plan*> PlanFor(const Graph& graph, std::span<const BufferDecl* const> buffers,
                                 const VarMap& vars);
   absl::StatusOr<BufferRef> BufferFor(const BufferDecl& buffer);

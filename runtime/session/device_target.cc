@@ -14,7 +14,8 @@ bool Contains(const std::string& text, std::string_view part) {
 
 std::string_view PresetFor(const DeviceInfo& device) {
   if (device.kind == DeviceKind::kCpu) {
-    // In sixteen lanes a tile of sums takes more than all registers of a CPU that has eight.
+    // With sixteen lanes, a tile of accumulators needs more than all registers of a CPU whose
+    // vectors have eight lanes.
     const uint32_t lanes = device.native.f32;
     return lanes > 0 && lanes <= 8 ? "cl-cpu-avx2" : "cl-cpu";
   }
@@ -30,8 +31,9 @@ Target TargetForDevice(const DeviceInfo& device) {
   const absl::StatusOr<Target> preset = FindTarget(PresetFor(device));
   TG_CHECK(preset.ok());
   Target target = *preset;
-  // NVIDIA compiles small kernels that compute in half without listing the extension, and gives up
-  // on larger ones ("do not know how to split the result of this operator"): the extension decides.
+  // NVIDIA compiles small kernels that compute in half without listing the extension, but fails on
+  // larger ones ("do not know how to split the result of this operator"). Half arithmetic is used
+  // only if the extension is listed.
   target.fp16 = target.fp16 && device.fp16;
   target.fp64 = device.fp64;
   target.int64 = device.int64;

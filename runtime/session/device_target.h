@@ -1,4 +1,4 @@
-// From a device as its driver describes it to what passes know of it.
+// Derives the passes' target from a device that its driver describes.
 #ifndef TG_RUNTIME_SESSION_DEVICE_TARGET_H_
 #define TG_RUNTIME_SESSION_DEVICE_TARGET_H_
 
@@ -8,12 +8,12 @@
 
 namespace tg::runtime {
 
-// The preset that suits the device best, with what the device reports in place of the preset's
-// limits where the device has less: types, sizes of groups and of local memory.
+// Returns the preset that fits the device best. If the device reports less than the preset (types,
+// sizes of groups and of local memory), the reported limits replace the preset's.
 Target TargetForDevice(const DeviceInfo& device);
 
-// The target that a user means: "" is `module_target`, or where that is empty too the device's own;
-// "host" the device's own; else the preset of that name.
+// Returns the target that a user requests: "" is `module_target`, or the device's own target if
+// that is empty too; "host" is the device's own target; other texts name a preset.
 absl::StatusOr<Target> ChooseTarget(std::string_view wish, std::string_view module_target,
                                     const DeviceInfo& device);
 

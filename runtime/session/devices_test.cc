@@ -1,4 +1,4 @@
-// Which devices a module gets, and sessions on several of them.
+// Device selection for modules, and sessions on several devices.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -38,7 +38,7 @@ std::unique_ptr<Module> Parse(const std::string& text) {
   return module;
 }
 
-// A module whose graph takes @x on device `a` to @y on device `b`.
+// Returns a module whose graph copies @x on device `a` to @y on device `b`.
 std::string Between(const std::string& a, const std::string& b) {
   const auto on = [](const std::string& name) {
     return name.empty() ? "" : " on \"" + name + "\"";
@@ -49,7 +49,7 @@ std::string Between(const std::string& a, const std::string& b) {
          " : f32\n  sink %c -> @y\n}\n";
 }
 
-// "=Ryzen B=H200 B", or the message.
+// Returns "NAME=DEVICE" pairs of the chosen devices, or the error message.
 std::string Choose(const std::string& a, const std::string& b,
                    const std::vector<std::string>& texts) {
   const auto wishes = ParseDeviceWishes(texts);
@@ -69,11 +69,11 @@ TEST(ChooseDevices, Wishes) {
   EXPECT_EQ(Choose("", "", {"cpu"}), "=Ryzen");
   EXPECT_EQ(Choose("", "B", {"cpu", "B=gpu:1"}), "=Ryzen B=H200 B");
   EXPECT_EQ(Choose("B", "", {"B=cpu:1"}), "=H200 A B=Xeon");
-  // A name is a wish itself.
+  // A name without a request serves as its request.
   EXPECT_EQ(Choose("GPU", "GPU:1", {}), "GPU=H200 A GPU:1=H200 B");
   EXPECT_EQ(Choose("CL", "CL:3", {}), "CL=H200 A CL:3=Xeon");
   EXPECT_EQ(Choose("", "xeon", {}), "=H200 A xeon=Xeon");
-  // The only device.
+  // The plain request applies to the only device.
   EXPECT_EQ(Choose("B", "B", {"cpu"}), "B=Ryzen");
   EXPECT_EQ(Choose("cpu", "cpu", {}), "cpu=Ryzen");
 }
@@ -100,7 +100,7 @@ TEST(ChooseDevices, Errors) {
   EXPECT_EQ(Choose("", "B", {"=cpu"}), "expected DEVICE or NAME=DEVICE, not '=cpu'");
 }
 
-// Values go around three devices, are read where they are overwritten later, and states are kept.
+// Values pass through three devices, are read before they are overwritten, and states persist.
 constexpr char kRound[] = R"(tg 1
 module @round
 buffer @x : f32[300, 700] input on "A"
@@ -170,7 +170,7 @@ TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
   ASSERT_TRUE(OpenDevices(*module, chosen, "", /*profiling=*/true, options).ok());
   ASSERT_EQ(options.others.size(), 2u);
   if (GetParam() == How::kThroughTheHost) {
-    // A context of its own for each.
+    // Each device gets a separate context.
     for (NamedDevice& d : options.others) d.context = *Context::Create(d.context->device(), true);
   }
   if (GetParam() == How::kTwoTargets) {
@@ -214,7 +214,7 @@ TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
       EXPECT_LT(worst, name == std::string("z") ? 1e-3 : 1e-5) << name << " in run " << run;
     }
   }
-  // Each kernel and copy ran where it belongs, and has a time.
+  // Each kernel and copy ran on the right device and has a time.
   const DeviceSession& d = **session;
   size_t copies = 0;
   for (size_t i = 0; i < d.last_plan()->kernels().size(); ++i) {
@@ -241,7 +241,7 @@ TEST(ASession, NamesADeviceThatIsMissing) {
 }  // namespace tg::runtime
 
 int main(int argc, char** argv) {
-  // PoCL has three devices, then, on any machine.
+  // With this setting PoCL has three devices on any machine.
   ::setenv("POCL_DEVICES", "pthread pthread pthread", /*overwrite=*/0);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -13,14 +13,14 @@
 namespace tg::runtime {
 namespace {
 
-// Whether somebody outside may give the buffer its contents.
+// Returns whether the user may set the buffer's contents.
 bool IsSettable(const BufferDecl& buffer) {
   return buffer.role == Role::kInput || buffer.role == Role::kState ||
          (buffer.role == Role::kParam && !HasContents(buffer));
 }
 
-// The variables that a graph, with the bodies of its loops, asks the run for: not those that a bind
-// gives their value.
+// Returns the variables that a graph and the bodies of its loops read from the run. Variables that
+// a bind sets are excluded.
 std::set<std::string> VarsAskedFor(const Module& module, const Graph& graph) {
   std::set<std::string> asked, bound;
   std::set<const Graph*> seen = {&graph};
@@ -118,7 +118,7 @@ absl::StatusOr<VarMap> ResolveVars(const Module& module, const VarMap& given,
     const std::optional<ElementType> type = ElementTypeOf(buffer.dtype.scalar());
     TG_RETURN_IF_ERROR(CheckTensor(module, buffer, *type, shape->second, vars));
   }
-  // A variable that can only have one value has it.
+  // A variable with a single possible value gets that value.
   for (const VarDecl& var : module.vars) {
     if (var.min == var.max) vars.try_emplace(var.name, var.min);
   }
@@ -149,14 +149,14 @@ Needs NeedsOf(const Module& module, const Graph& graph) {
 Missing FindMissing(std::span<const Needs* const> needs, const VarMap& vars,
                     const ShapesByName& shapes) {
   Missing missing;
-  std::set<std::string_view> listed;  // names of buffers and of variables differ
+  std::set<std::string_view> listed;  // buffers and variables have distinct names
   for (const Needs* n : needs) {
     for (const BufferDecl* buffer : n->buffers) {
       if (!IsSettable(*buffer) || buffer->role == Role::kState) continue;
       if (shapes.contains(buffer->name) || !listed.insert(buffer->name).second) continue;
       missing.buffers.push_back(buffer);
       if (buffer->role != Role::kInput) continue;
-      // Its shape will say its extents.
+      // The buffer's shape will determine these variables.
       for (const DeclDim& dim : buffer->shape) {
         if (!dim.var.empty()) listed.insert(dim.var);
       }

@@ -1,4 +1,4 @@
-// What a run is given, and what it still needs: buffers with contents, variables with values.
+// The inputs of a run: buffers with contents, variables with values, and the ones that are missing.
 #ifndef TG_RUNTIME_SESSION_GIVEN_H_
 #define TG_RUNTIME_SESSION_GIVEN_H_
 
@@ -17,33 +17,35 @@
 
 namespace tg::runtime {
 
-// By buffer with contents: their shape.
+// The shapes of buffers with contents, by name.
 using ShapesByName = std::map<std::string, std::vector<int64_t>, std::less<>>;
 
-// Whether a tensor of this type and shape may be given for `name`. NotFound (with the names there
-// are) for another name, InvalidArgument for another type or shape.
+// Checks whether a tensor of this type and shape may be given for `name`. NotFound (with the
+// existing names) for an unknown name, InvalidArgument for another type or shape.
 absl::Status CheckInput(const Module& module, std::string_view name, ElementType type,
                         std::span<const int64_t> shape);
 
-// The declaration of a variable that may have `value`. NotFound where there is no such variable,
+// Returns the declaration of a variable and checks `value`. NotFound if there is no such variable,
 // InvalidArgument outside of its bounds.
 absl::StatusOr<const VarDecl*> CheckVar(const Module& module, std::string_view name, int64_t value);
 
-// `given` and what follows from the shapes of inputs and from bounds that leave one value.
+// Returns `given` and the values that follow from the shapes of inputs and from bounds that allow
+// only one value.
 absl::StatusOr<VarMap> ResolveVars(const Module& module, const VarMap& given,
                                    const ShapesByName& shapes);
 
-// The buffers that a graph reads or writes by name, in the module's order.
+// Returns the buffers that a graph reads or writes by name, in the module's order.
 std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& graph);
 
-// What a run of a graph asks for.
+// The buffers and variables that a run of a graph requires.
 struct Needs {
-  std::vector<const BufferDecl*> buffers;  // BuffersOf
-  std::vector<const VarDecl*> vars;        // but for those that a `bind` gives their value
+  std::vector<const BufferDecl*> buffers;  // see BuffersOf
+  std::vector<const VarDecl*> vars;        // without the variables that a `bind` sets
 };
 Needs NeedsOf(const Module& module, const Graph& graph);
 
-// Of what runs of several graphs need: inputs and params without contents, variables without value.
+// Inputs and params without contents, and variables without a value, that runs of several graphs
+// require.
 struct Missing {
   std::vector<const BufferDecl*> buffers;
   std::vector<const VarDecl*> vars;
@@ -55,7 +57,7 @@ struct Missing {
 Missing FindMissing(std::span<const Needs* const> needs, const VarMap& vars,
                     const ShapesByName& shapes);
 
-// "; there are @a, @b" after an unknown name, or a guess where one is close.
+// Returns "; there are @a, @b" for the message about an unknown name, or a guess if one is close.
 std::string OtherNames(std::string_view wrong, std::span<const std::string_view> names);
 
 }  // namespace tg::runtime

@@ -14,7 +14,7 @@
 namespace tg::runtime {
 namespace {
 
-// Programs of all sessions of the process; null where there is no folder for them.
+// Returns the program cache that all sessions of the process share; null if it has no folder.
 DiskCache* ProcessCache() {
   static DiskCache& cache = *new DiskCache(DefaultCacheDirectory());
   return cache.directory().empty() ? nullptr : &cache;

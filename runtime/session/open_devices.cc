@@ -10,8 +10,8 @@
 namespace tg::runtime {
 namespace {
 
-// Whether what is compiled for one device is for the other too. Targets of one name on like devices
-// are equal (ChooseTarget).
+// Returns whether code compiled for one device is valid for the other. Targets with equal names on
+// equal devices are equal (ChooseTarget).
 bool AreAlike(const Context& context_a, const Target& target_a, const Context& context_b,
               const Target& target_b) {
   const DeviceInfo &a = context_a.info(), &b = context_b.info();

@@ -1,4 +1,4 @@
-// From a module and the devices that are chosen for it to what a session needs.
+// Opens the devices that are chosen for a module and compiles the module for them.
 #ifndef TG_RUNTIME_SESSION_OPEN_DEVICES_H_
 #define TG_RUNTIME_SESSION_OPEN_DEVICES_H_
 
@@ -13,13 +13,14 @@
 
 namespace tg::runtime {
 
-// Opens the devices, those of one platform together, and chooses targets (ChooseTarget with
-// `wish`). Fills in what `options` says about devices. With `profiling`, kernels can be timed.
+// Opens the devices, with one OpenCL context per platform, and chooses targets (ChooseTarget with
+// `wish`). Sets the fields of `options` that concern devices. With `profiling`, kernels can be
+// timed.
 absl::Status OpenDevices(const Module& module, std::span<const ChosenDevice> chosen,
                          std::string_view wish, bool profiling, DeviceSessionOptions& options);
 
-// Runs the pipeline for these devices. What comes before kernels is done once, for the first one's
-// target, then kernels are compiled for each target. `passes` has no target of its own.
+// Runs the pipeline for these devices. The stages before kernels run once, for the first device's
+// target; then kernels are compiled for each target. `passes` must have no target.
 absl::Status CompileForDevices(Module& module, const Pipeline& pipeline, PassManagerOptions passes,
                                DeviceSessionOptions& options);
 

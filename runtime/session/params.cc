@@ -9,7 +9,7 @@
 namespace tg::runtime {
 namespace {
 
-// `name` in the folder of file `beside`.
+// Returns the path of `name` in the folder of the file `beside`.
 std::string Sibling(const std::string& beside, const std::string& name) {
   const size_t slash = beside.rfind('/');
   if (name.starts_with('/') || slash == std::string::npos) return name;
@@ -38,7 +38,7 @@ absl::StatusOr<std::span<const std::byte>> ParamReader::ReadFile(const BufferDec
   }
   const SafetensorsEntry* entry = file->Find(buffer.tensor);
   if (entry == nullptr) {
-    // Its message has the names that are close.
+    // The status's message lists close names.
     return For(buffer, file->Read(buffer.tensor).status());
   }
   VarMap vars;

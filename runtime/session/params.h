@@ -1,4 +1,4 @@
-// Where a module's parameters come from: tensors of safetensors files, bytes of other files, or
+// The sources of a module's parameters: tensors of safetensors files, bytes of other files, or
 // values in its text.
 #ifndef TG_RUNTIME_SESSION_PARAMS_H_
 #define TG_RUNTIME_SESSION_PARAMS_H_
@@ -16,19 +16,20 @@
 
 namespace tg::runtime {
 
-// Whether the module says where the buffer's contents are. Otherwise whoever runs it gives them.
+// Returns whether the module defines the buffer's contents. Otherwise the user must set them.
 inline bool HasContents(const BufferDecl& buffer) {
   return buffer.values.has_value() || !buffer.file.empty();
 }
 
 class ParamReader {
  public:
-  // Names of files are relative to the folder of the module's own file.
+  // File names are relative to the folder of the module's file.
   explicit ParamReader(const Module& module) : module_(module) {}
 
-  // The contents of a param or state that HasContents: packed elements, valid as long as the reader
-  // (a file is mapped, not read). Errors name the buffer and the file: no such file or tensor,
-  // another type or shape than declared, a number of values that is not the shape's.
+  // Returns the contents of a param or state that HasContents: packed elements, valid for the
+  // reader's lifetime (a file is mapped, not read). Errors name the buffer and the file: the file
+  // or tensor does not exist, its type or shape differs from the declaration, or the number of
+  // values does not match the shape.
   absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer);
 
  private:

@@ -9,8 +9,8 @@
 namespace tg::runtime {
 namespace {
 
-// The first elements of a buffer, as many as the shape has. A buffer with a symbolic extent is kept
-// at its greatest size.
+// Returns the first elements of a buffer that fill `shape`. A buffer with a symbolic extent is
+// stored at its maximum size.
 HostBuffer Prefix(const HostBuffer& buffer, std::vector<int64_t> shape) {
   const auto n = static_cast<size_t>(tg::NumElements(shape));
   HostBuffer part;

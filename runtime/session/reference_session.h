@@ -1,5 +1,5 @@
-// ReferenceSession: a session on the interpreter. Slow, without any device, and the authority on
-// what a module means.
+// ReferenceSession: a session on the interpreter. It is slow, needs no device, and defines a
+// module's semantics.
 #ifndef TG_RUNTIME_SESSION_REFERENCE_SESSION_H_
 #define TG_RUNTIME_SESSION_REFERENCE_SESSION_H_
 
@@ -14,12 +14,12 @@ namespace tg::runtime {
 
 class ReferenceSession : public Session {
  public:
-  // Interprets the module at whatever stage it is.
+  // Interprets the module at its current stage.
   ReferenceSession(std::unique_ptr<Module> module, const InterpretOptions& options)
       : Session(std::move(module)), options_(options) {}
 
-  // How far each element of a buffer may be from another correct evaluation, after a run with
-  // track_error; empty: not at all.
+  // Returns, after a run with track_error, the maximum difference between each element of a buffer
+  // and another correct evaluation; empty if no difference is allowed.
   std::vector<double> ErrorOf(std::string_view name) const;
 
  protected:

@@ -72,7 +72,7 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers, co
     if (!type) {
       return Unimplemented("state @", buffer->name, " is of type ", buffer->dtype.ToString());
     }
-    // The whole of a symbolic state, so that later runs with other extents find zeros too.
+    // Initializes all of a symbolic state, so that later runs with other extents also find zeros.
     VarMap largest = vars;
     for (const VarDecl& var : module_->vars) largest[var.name] = var.max;
     TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, largest));

@@ -1,14 +1,14 @@
-// Session: a module that is run with named tensors. The interface for who embeds tg.
+// Session: runs a module with named tensors. This is the interface for programs that embed tg.
 //
 //   absl::StatusOr<std::unique_ptr<Session>> session = OpenSession("model.uop", "gpu");  // open.h
 //   session->Set("x", picture);
 //   session->Run("main");
 //   absl::StatusOr<HostTensor> logits = session->Get("logits");
 //
-// Inputs keep their contents from run to run until they are set again, and so do states, which
-// begin as zeros or as the module says. Params come from the files that the module names. A
-// variable's value is given (SetVar), or it follows from the shape of an input. Belongs to one
-// thread.
+// Inputs keep their contents between runs until they are set again. States keep theirs too; they
+// start as zeros or with the values that the module defines. Params come from the files that the
+// module names. A variable's value is set (SetVar) or follows from the shape of an input. Only one
+// thread may use a session.
 #ifndef TG_RUNTIME_SESSION_SESSION_H_
 #define TG_RUNTIME_SESSION_SESSION_H_
 
@@ -38,38 +38,38 @@ class Session {
 
   const Module& module() const { return *module_; }
 
-  // The contents of an input or state, or of a param that the module gives none. NotFound (with
-  // the names there are) for another name, InvalidArgument for another type or shape.
+  // Sets the contents of an input or state, or of a param without contents in the module. NotFound
+  // (with the existing names) for an unknown name, InvalidArgument for another type or shape.
   absl::Status Set(std::string_view name, const HostTensor& tensor);
 
-  // NotFound where there is no such variable, InvalidArgument outside of its bounds.
+  // NotFound if there is no such variable, InvalidArgument outside of its bounds.
   absl::Status SetVar(std::string_view name, int64_t value);
 
-  // Runs a graph of the module, "" the one named main or else the only one, and waits for its end.
-  // Before the first, and after a param was set, @init runs, where the module has it.
+  // Runs a graph of the module and waits for its end; "" means the graph named main, or the only
+  // graph. Before the first run, and after a param was set, @init runs if the module has it.
   // FailedPrecondition names the inputs and variables that were not given.
   absl::Status Run(std::string_view graph = "");
 
-  // The contents of an output, state, input or param, in the shape that the variables of the last
-  // run make. FailedPrecondition for an output before any run.
+  // Returns the contents of an output, state, input or param, in the shape given by the last run's
+  // variables. FailedPrecondition for an output before any run.
   absl::StatusOr<HostTensor> Get(std::string_view name);
 
  protected:
   explicit Session(std::unique_ptr<Module> module) : module_(std::move(module)) {}
 
-  // Gives the buffer contents of this shape.
+  // Sets the buffer's contents, which have this shape.
   virtual absl::Status Upload(const BufferDecl& buffer, std::span<const int64_t> shape,
                               std::span<const std::byte> bytes) = 0;
   // Fills the tensor, whose type and shape are set and whose bytes are allocated.
   virtual absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) = 0;
-  // Every variable that can be known is in `vars`. `buffers` are those that the graph names.
+  // `vars` has every variable whose value is known. `buffers` are the buffers that the graph names.
   virtual absl::Status Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
                                const VarMap& vars) = 0;
 
  private:
   const Needs& NeedsIn(const Graph& graph);
   absl::Status RunOne(const Graph& graph);
-  // What the module itself gives contents.
+  // Loads contents that the module defines.
   absl::Status LoadContents(std::span<const BufferDecl* const> buffers);
   absl::Status ClearStates(std::span<const BufferDecl* const> buffers, const VarMap& vars);
 
@@ -81,10 +81,10 @@ class Session {
   bool is_initialized_ = false;  // @init has run with these params
 };
 
-// The graph that `name` means, see Run. NotFound lists the graphs there are.
+// Returns the graph that `name` means, see Run. NotFound lists the existing graphs.
 absl::StatusOr<const Graph*> FindGraphToRun(const Module& module, std::string_view name);
 
-// The declaration of a buffer that Session::Get may be asked for. NotFound lists them.
+// Returns the declaration of a buffer that Session::Get accepts. NotFound lists them.
 absl::StatusOr<const BufferDecl*> FindStored(const Module& module, std::string_view name);
 
 }  // namespace tg::runtime

@@ -1,4 +1,4 @@
-// Sessions on the device and on the interpreter: the same behaviour from outside.
+// Sessions on the device and on the interpreter have the same observable behaviour.
 #include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::string Message(const absl::Status& status) { return std::string(status.mess
 #define ASSERT_OK(expr) \
   if (const absl::Status s = (expr); !s.ok()) FAIL() << s
 
-// Param: whether on the interpreter.
+// Param: whether the session runs on the interpreter.
 class SessionTest : public ::testing::TestWithParam<bool> {
  protected:
   absl::Status Open(const std::string& text, const std::string& path = "") {
@@ -110,8 +110,8 @@ graph @init {
 }
 )";
 
-// The module's own @init and what the compiler adds to it run before the first run and after a
-// param was set; states begin as the module says.
+// The module's @init and the compiler's additions to it run before the first run and after a param
+// was set; states start with the values that the module defines.
 TEST_P(SessionTest, InitRunsOnceForEachSetOfParams) {
   ASSERT_OK(Open(kWeights));
   ASSERT_OK(session_->Set("x", Floats({2}, {1, 2})));
@@ -119,7 +119,7 @@ TEST_P(SessionTest, InitRunsOnceForEachSetOfParams) {
   ASSERT_OK(session_->Set("w", Floats({2}, {4, 16})));
   ASSERT_OK(session_->Run());
   EXPECT_EQ(Get("y"), (std::vector<float>{1 * 8 / 2.0f + 2, 2 * 32 / 4.0f + 2}));
-  ASSERT_OK(session_->Run());  // the table has changed since, @init has not run again
+  ASSERT_OK(session_->Run());  // the table has changed since, but @init has not run again
   EXPECT_EQ(Get("y"), (std::vector<float>{1 * 9 / 2.0f + 3, 2 * 33 / 4.0f + 3}));
   ASSERT_OK(session_->Set("w", Floats({2}, {16, 4})));
   ASSERT_OK(session_->Run());
@@ -161,7 +161,8 @@ TEST_P(SessionTest, WhatIsMissingIsNamed) {
   EXPECT_EQ(Message(session_->Get("z").status()).substr(0, 21), "there is no buffer @z");
 }
 
-// A variable in the shape of an output, one that an input's shape says, and one that a bind gives.
+// Three variables: one in an output's shape, one that an input's shape determines, and one that a
+// bind sets.
 constexpr char kVariables[] = R"(tg 1
 module @variables
 var @n : [1, 6]
@@ -185,7 +186,7 @@ graph @main {
 
 TEST_P(SessionTest, MissingVariablesAreNamedWithTheirBounds) {
   ASSERT_OK(Open(kVariables));
-  // That @n is missing too follows from @x.
+  // @n is missing because @x is.
   EXPECT_EQ(Message(session_->Run()),
             "graph @main needs what is not given: input @x (f32[@n]), variable @m (2 to 4)");
   ASSERT_OK(session_->Set("x", Floats({2}, {1, 2})));
@@ -282,7 +283,7 @@ TEST_P(SessionTest, VariablesAreChecked) {
             "buffer @x is f32[@n, 2] and @n is 3, so it cannot be f32[2, 2]");
 }
 
-// Two graphs over one state, as prompt and next token of a language model.
+// Two graphs share one state, like the prompt and next-token graphs of a language model.
 TEST_P(SessionTest, GraphsShareStates) {
   ASSERT_OK(Open(R"(tg 1
 module @m
@@ -436,7 +437,7 @@ TEST(DeviceTarget, VectorsOfACpuChooseThePreset) {
   device.kind = DeviceKind::kCpu;
   device.max_work_group_size = 4096;
   device.max_work_item_sizes = {4096, 4096, 4096};
-  EXPECT_EQ(TargetForDevice(device).name, "cl-cpu");  // it does not say
+  EXPECT_EQ(TargetForDevice(device).name, "cl-cpu");  // the device does not report it
   for (uint32_t lanes : {1, 4, 8}) {
     device.native.f32 = lanes;
     EXPECT_EQ(TargetForDevice(device).name, "cl-cpu-avx2") << lanes;

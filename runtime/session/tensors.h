@@ -1,4 +1,5 @@
-// Between a module's buffers, tensors in files and host memory, and the interpreter's buffers.
+// Conversions between a module's buffers, tensors in files and host memory, and the interpreter's
+// buffers.
 #ifndef TG_RUNTIME_SESSION_TENSORS_H_
 #define TG_RUNTIME_SESSION_TENSORS_H_
 
@@ -16,21 +17,21 @@
 
 namespace tg::runtime {
 
-// The two type lists name the same types; void and index are never stored.
+// The two enums have the same types; void and index are never stored.
 std::optional<ElementType> ElementTypeOf(Scalar scalar);
 Scalar ScalarOf(ElementType type);
 
-// "f32[4, @n]", as declared.
+// Returns the declared type: "f32[4, @n]".
 std::string DeclaredType(const BufferDecl& buffer);
 
-// InvalidArgument where a tensor of this type and shape cannot be the buffer's contents. A symbolic
-// extent takes any number within its variable's bounds; the first one decides, later ones and
-// `vars` must agree with it. What was learnt is added to `vars`.
+// InvalidArgument if a tensor of this type and shape cannot be the buffer's contents. A symbolic
+// extent accepts any number within its variable's bounds. Its first occurrence defines the
+// variable; later occurrences and `vars` must agree. The values found are added to `vars`.
 absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, ElementType type,
                          std::span<const int64_t> shape, VarMap& vars);
 
 HostBuffer ToHostBuffer(const BufferDecl& buffer, const HostTensor& tensor);
-// InvalidArgument for an image or a type that files do not have.
+// InvalidArgument for an image, or for a type that files cannot store.
 absl::StatusOr<HostTensor> ToHostTensor(const HostBuffer& buffer);
 
 }  // namespace tg::runtime

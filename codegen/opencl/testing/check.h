@@ -1,4 +1,4 @@
-// For tests: a kernel in the interpreter and on the device must give the same values.
+// For tests: a kernel must give the same values in the interpreter and on the device.
 #ifndef TG_CODEGEN_OPENCL_TESTING_CHECK_H_
 #define TG_CODEGEN_OPENCL_TESTING_CHECK_H_
 
@@ -13,15 +13,15 @@
 namespace tg {
 
 // Linearizes the module's only kernel (stage expanded) with `shuffle`, renders it for its target,
-// and runs it both ways on copies of `buffers` (by slot; an element that is not defined starts as
-// rubbish). What differs, or an error, with the source; "" where all is well. `tolerance` counts
-// for every buffer that is written; `written`, if given, gets the buffers as the interpreter left
-// them.
+// and runs it in the interpreter and on the device with copies of `buffers` (by slot; undefined
+// elements start with arbitrary values). Returns the differences or an error, with the source; ""
+// if there are none. `tolerance` applies to every written buffer; `written`, if given, receives the
+// interpreter's buffers.
 std::string CheckOnDevice(Module& module, const std::vector<HostBuffer>& buffers,
                           const VarValues& vars = {}, const Tolerance& tolerance = {},
                           int64_t shuffle = -1);
 
-// The same with both results handed out instead of compared.
+// Does the same but returns both results without comparing them.
 struct BothResults {
   std::string error, source;
   std::vector<HostBuffer> expected, actual;

@@ -20,7 +20,7 @@ struct Device {
 const Device& TheDevice() {
   static const Device device = [] {
     Device d;
-    // PoCL's cache of compiled kernels must not be shared with other runs.
+    // Concurrent runs must not share PoCL's cache of compiled kernels.
     if (const char* tmp = getenv("TEST_TMPDIR")) setenv("POCL_CACHE_DIR", tmp, 0);
     const char* wish = getenv("TG_TEST_DEVICE");
     const cl_device_type type =
@@ -39,7 +39,7 @@ const Device& TheDevice() {
   return device;
 }
 
-// Memory of a buffer: its elements packed, or an image of four channels.
+// Creates the memory of a buffer: packed elements, or an image of four channels.
 cl_mem MakeMemory(const Device& d, const HostBuffer& buffer, std::vector<uint8_t>& bytes) {
   bytes = BufferToBytes(buffer);
   cl_int error = CL_SUCCESS;
@@ -73,7 +73,7 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
   const char* text = source.c_str();
   cl_int error = CL_SUCCESS;
   cl_program program = clCreateProgramWithSource(d.context, 1, &text, nullptr, &error);
-  // Division and square root are rounded correctly where the device can.
+  // Requests correctly rounded division and square root if the device has them.
   cl_device_fp_config config = 0;
   clGetDeviceInfo(d.id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, nullptr);
   const char* options =
@@ -83,7 +83,7 @@ absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel
   size_t size = 0;
   clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &size);
   log.resize(std::min(size, log.size()));
-  // What a compiler warns of, a person will stumble over too.
+  // A warning fails the test: a construct that compilers warn about also misleads readers.
   if (error != CL_SUCCESS || log.find("warning:") != std::string::npos) {
     return absl::InternalError(absl::StrCat("build gave ", error, ":\n", log, "\n", source));
   }

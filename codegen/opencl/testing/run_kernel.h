@@ -1,4 +1,4 @@
-// For tests: builds a rendered kernel on this machine's OpenCL and runs it, apart from tg's
+// For tests: builds and runs a rendered kernel on this machine's OpenCL, independently of tg's
 // runtime.
 #ifndef TG_CODEGEN_OPENCL_TESTING_RUN_KERNEL_H_
 #define TG_CODEGEN_OPENCL_TESTING_RUN_KERNEL_H_
@@ -13,12 +13,11 @@
 
 namespace tg {
 
-// Whether there is a device: a CPU, unless the environment names another kind by
-// TG_TEST_DEVICE=gpu.
+// Returns whether there is a device: a CPU, unless TG_TEST_DEVICE=gpu requests another kind.
 bool HaveDevice();
 
-// Runs `kernel`, whose function is in `source`, on buffers by slot and puts back what it wrote.
-// Errors hold the compiler's log.
+// Runs `kernel`, whose function is in `source`, on buffers by slot, and copies its outputs back.
+// Errors contain the compiler's log.
 absl::Status RunOnDevice(const std::string& source, const RenderedKernel& kernel,
                          std::span<HostBuffer> buffers, const VarValues& vars);
 
