@@ -11,7 +11,7 @@ uint64_t LittleEndian(std::string_view bytes) {
   return value;
 }
 
-// The length of a header that is a JSON object.
+// Length of the safetensors header if the file begins with one, which is a JSON object.
 bool IsSafetensors(std::string_view bytes) {
   constexpr uint64_t kMostHeader = 100'000'000;
   if (bytes.size() < 10 || bytes[8] != '{') return false;

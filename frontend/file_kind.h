@@ -1,4 +1,4 @@
-// What a file is that is no text: told by its first bytes, so that an error can name it.
+// Recognizes binary files by their first bytes, so that an error can name the kind of the file.
 #ifndef TG_FRONTEND_FILE_KIND_H_
 #define TG_FRONTEND_FILE_KIND_H_
 
@@ -8,11 +8,11 @@ namespace tg {
 
 struct FileKind {
   std::string_view name;    // "an ONNX model"
-  std::string_view advice;  // what to do with it instead; may be empty
+  std::string_view advice;  // what to do instead; may be empty
   bool (*matches)(std::string_view bytes);
 };
 
-// Null where the bytes, of which the first few thousand do, are of no kind that is known.
+// Returns null if the kind is not known. `bytes`: the first few thousand bytes are enough.
 const FileKind* KindOfFile(std::string_view bytes);
 
 }  // namespace tg

@@ -18,7 +18,7 @@ std::string Number(double v) {
   return text;
 }
 
-// The lines of a composition in one line.
+// Joins the lines of a composition into one line.
 std::string Formula(std::string_view body) {
   std::string out;
   for (size_t at = 0; at < body.size();) {

@@ -1,10 +1,10 @@
-// Graph in, OpenCL C out: the time from a parsed graph to the last kernel's source, on one thread
+// Measures the time from a parsed graph to the last kernel's OpenCL C source, on one thread
 // (--jobs=N: on N).
 //
 //   bazel run --config=opt //tools:bench_compile -- --target=cl-cpu GRAPH.repr...
 //
-// Files hold what tinygrad prints or modules in tg's own text (`xz -dc` before: nothing is
-// decompressed here). Reading, importing and copying the module are not timed. Counters give the
+// Files hold texts that tinygrad prints or modules in tg's text format (run `xz -dc` first: nothing
+// is decompressed here). Reading, importing and copying the module are not timed. Counters give the
 // parts in milliseconds: each pass of the default pipeline and `render`; `nodes` are the graph's.
 #include <chrono>
 #include <cstdio>
@@ -39,7 +39,7 @@ double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// The valid module that the file holds; null, with a message on stderr, where it does not.
+// Reads a valid module from the file; returns null, with a message on stderr, after an error.
 std::unique_ptr<Module> Read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {

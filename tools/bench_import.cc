@@ -1,4 +1,4 @@
-// Reading what tinygrad prints: 50 MB of a deeply nested graph.
+// Measures the import of a text that tinygrad prints: 50 MB of a deeply nested graph.
 //
 //   bazel run --config=opt //tools:bench_import
 #include <string>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kBytes = 50'000'000;
 
-// `layers`, nested in each other as the printer does it: every line is indented by its depth, a
-// node that is used twice has a name.
+// Appends `layers` nested layers in the format of tinygrad's printer: each line is indented by its
+// depth, and a node with two uses has a name.
 void AppendTower(std::string& out, int& number, int layers) {
   const auto line = [&out](int depth, const std::string& text) {
     out.append(static_cast<size_t>(2 * depth), ' ');
@@ -58,7 +58,7 @@ void Report(benchmark::State& state, const std::string& text) {
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(text.size()));
 }
 
-// The notation alone.
+// Parses the notation only.
 void BM_Read(benchmark::State& state) {
   const std::string text = PrintedGraph();
   for (auto _ : state) {
@@ -69,7 +69,7 @@ void BM_Read(benchmark::State& state) {
   Report(state, text);
 }
 
-// The module.
+// Imports the module.
 void BM_Import(benchmark::State& state) {
   const std::string text = PrintedGraph();
   for (auto _ : state) {
@@ -80,7 +80,7 @@ void BM_Import(benchmark::State& state) {
   Report(state, text);
 }
 
-// The module, verified, as tools read it.
+// Imports and verifies the module, as the tools do.
 void BM_ImportAndVerify(benchmark::State& state) {
   const std::string text = PrintedGraph();
   for (auto _ : state) {

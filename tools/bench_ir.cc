@@ -1,9 +1,9 @@
-// Reading, verifying, printing and simplifying big modules. Arguments: UOps, kind (0 mixture,
-// 1 chain, 2 index: tools/module_generator.h).
+// Measures reading, verifying, printing and simplifying large modules. Arguments: UOps, kind (0
+// mixture, 1 chain, 2 index: tools/module_generator.h).
 //
 //   bazel run --config=opt //tools:bench_ir
 //
-// peak_MB is the process's greatest resident size, text of the module included; run with
+// peak_MB is the process's peak resident size, including the text of the module; run with
 // --benchmark_filter for that of one benchmark.
 #include <sys/resource.h>
 
@@ -64,7 +64,7 @@ void BM_Print(benchmark::State& state) {
   Report(state, text.size());
 }
 
-// The whole: what tg-opt does without a pass.
+// The work of tg-opt without passes.
 void BM_ReadVerifyPrint(benchmark::State& state) {
   const std::string text = TextOf(state);
   for (auto _ : state) {
@@ -76,7 +76,7 @@ void BM_ReadVerifyPrint(benchmark::State& state) {
   Report(state, text.size());
 }
 
-// Each iteration needs a new module; reading it is not counted.
+// Each iteration needs a new module; the time excludes reading it.
 void BM_Simplify(benchmark::State& state) {
   const std::string text = TextOf(state);
   for (auto _ : state) {

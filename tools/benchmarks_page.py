@@ -27,7 +27,7 @@ ROW_FIELDS = {"work": str, "machine": str, "tg": (int, float), "peer": (int, flo
 
 
 def check(name, table):
-    """Raises ValueError where a table has not the form that the head of this file describes."""
+    """Raises ValueError if a table does not have the form that the head of this file describes."""
     for field, kind in FIELDS.items():
         if not isinstance(table.get(field), kind):
             raise ValueError("%s: %s must be given, as %s" % (name, field, kind.__name__))
@@ -46,7 +46,7 @@ def check(name, table):
 
 
 def number(value):
-    """A number with its digits, without an exponent from 0.001 on; "" for None."""
+    """A number with its digits, without an exponent if it is at least 0.001; "" for None."""
     if value is None:
         return ""
     if isinstance(value, int):

@@ -1,6 +1,6 @@
 """Checks that every option that the documents name exists in tg-opt.
 
-Of a document with a section `## tg-opt`, only that section counts.
+In a document with a section `## tg-opt`, only that section is checked.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""The commands with tinygrad in the documents work with the tinygrad that is installed.
+"""Runs the commands with tinygrad in the documents with the installed tinygrad.
 
     python3 tools/documented_commands_test.py TG_OPT DOCUMENT...
 
-Without tinygrad it is skipped. The folder of TG_OPT holds the other tools.
+Skipped without tinygrad. The folder of TG_OPT holds the other tools.
 """
 
 import os

@@ -4,7 +4,7 @@
     export("model.repr", outputs={"logits": model(x)}, inputs={"x": x})
 
 writes model.repr, the printed graph with its names in comments above it, and model.safetensors, the
-contents of every realized buffer that is no input: weights, and what states start with. `tg-run
+contents of every realized buffer that is not an input: weights, and initial values of states. `tg-run
 model.repr --input=x=x.npy` runs it. A path that ends in .uop gives a module of tg instead; the tool
 tg-import, on the PATH or named by TG_IMPORT, makes it. Works with tinygrad v0.10.3 and v0.14.0, and
 needs nothing else.
@@ -34,7 +34,7 @@ def _graph(tensor):
 
 
 def _number(buffer):
-    """What tells a BUFFER from others in the printed text."""
+    """The number that identifies a BUFFER in the printed text."""
     for source in buffer.src:
         if source.op.name == "UNIQUE":
             return source.arg
@@ -71,8 +71,8 @@ def _contents(buffer):
     return bytes(memory.as_memoryview() if hasattr(memory, "as_memoryview") else memory.as_buffer())
 
 
-# What leaves a buffer's elements where they are. ASSIGN (v0.10.3) and AFTER (v0.14.0) are the buffer
-# after it was assigned to.
+# Ops that keep the layout of a buffer's elements. ASSIGN (v0.10.3) and AFTER (v0.14.0) are the buffer
+# after an assignment.
 _SAME_ELEMENTS = ("RESHAPE", "ASSIGN", "AFTER", "COPY", "DETACH")
 
 
@@ -92,7 +92,7 @@ def _check_name(name, what):
 
 
 def _name_buffers(tensors, what):
-    """{number: (name, shape)} of tensors that are a whole buffer each."""
+    """{number: (name, shape)} of tensors, each of which is a whole buffer."""
     names = {}
     for name, tensor in tensors.items():
         _check_name(name, what)
@@ -139,7 +139,7 @@ def export(path, outputs, inputs=None, params=None):
     Args:
       path: of the text, ending in .repr or .uop; weights go into the same folder, into .safetensors.
       outputs: {name: Tensor}, not realized yet.
-      inputs: {name: Tensor} that whoever runs it gives, also one that the graph does not read:
+      inputs: {name: Tensor} that the caller of the graph passes, also one that the graph does not read:
         Tensor.empty, or realized.
       params: {name: Tensor} for names of weights, as nn.state.get_state_dict(model) gives them.
       A tensor in either that was assigned to becomes a state, and its assignment is part of the

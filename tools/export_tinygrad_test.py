@@ -1,4 +1,4 @@
-"""Exports from the tinygrad that is installed, and runs what comes out; without tinygrad it is skipped.
+"""Exports graphs from the installed tinygrad and runs them; skipped without tinygrad.
 
     python3 tools/export_tinygrad_test.py TG_RUN
 
@@ -34,7 +34,7 @@ def flat(values):
 @unittest.skipIf(tinygrad is None, "tinygrad is not installed")
 class Export(unittest.TestCase):
     def run_model(self, outputs, inputs, params=None, suffix=".repr", steps=()):
-        """steps: functions that make the outputs of further runs, the last of which are compared."""
+        """steps: functions that make the outputs of further runs. The outputs of the last run are compared."""
         from export_tinygrad import export
         with tempfile.TemporaryDirectory() as folder:
             at = lambda name: os.path.join(folder, name)  # noqa: E731

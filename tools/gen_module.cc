@@ -1,4 +1,4 @@
-// tg-gen: prints a big module for measurements.
+// tg-gen: prints a large module for measurements.
 //
 //   tg-gen --nodes=1000000 [--kind=mixture|chain|index] [--names] [--seed=1] > big.uop
 #include <charconv>

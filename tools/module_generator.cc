@@ -33,7 +33,7 @@ class Generator {
           {.name = name, .dtype = kF32, .shape = {{kSide, ""}, {kSide, ""}}, .role = Role::kInput});
       Add(builder_.Buffer(name, kF32));
     }
-    // The sink is one node more.
+    // The sink adds one node.
     while (ctx.num_nodes() + 1 < options_.nodes) {
       Add(options_.kind == ModuleKind::kChain ? Link(values_.back()) : Step());
     }
@@ -52,12 +52,12 @@ class Generator {
  private:
   size_t Below(size_t n) { return random_() % n; }
 
-  // `u` is a value of shape [kSide, kSide].
+  // Requires a value `u` of shape [kSide, kSide].
   void Add(const UOp* u) {
     values_.push_back(u);
     used_.push_back(false);
   }
-  // A value: mostly a recent one, which makes depth, else any, which makes width.
+  // Picks a value: usually a recent one, which adds depth, otherwise any, which adds width.
   const UOp* Pick() {
     const size_t n = values_.size();
     const size_t i = Below(4) ? n - 1 - Below(std::min<size_t>(n, 16)) : Below(n);
@@ -129,7 +129,7 @@ class Generator {
   std::vector<bool> used_;
 };
 
-// Address arithmetic: a pool of values that are at least 0, each with its greatest value.
+// Address arithmetic: a pool of non-negative values, each with its upper bound.
 class IndexGenerator {
  public:
   IndexGenerator(const GeneratorOptions& options, Body& body)
@@ -148,7 +148,7 @@ class IndexGenerator {
         builder_.DefineGlobal(0, DType::Pointer(Scalar::kF32, kElements, AddrSpace::kGlobal));
     const UOp* value = builder_.Const(kF32, 1.0);
     std::vector<const UOp*> stores;
-    // A value that nothing uses becomes an address: remainder, index, store.
+    // An unused value becomes an address: remainder, index, store.
     while (ctx.num_nodes() + unused_ * 3 + 1 < options_.nodes) Step();
     for (size_t i = 0; i < values_.size(); ++i) {
       if (values_[i].used) continue;
@@ -160,7 +160,7 @@ class IndexGenerator {
 
  private:
   static constexpr int64_t kGrid = 1024, kElements = int64_t{1} << 24, kGreatest = int64_t{1} << 40;
-  static constexpr int kTerms = 8;  // of a sum, about what a padded window of a picture has
+  static constexpr int kTerms = 8;  // of a sum, similar to a padded 2-d window
   struct Value {
     const UOp* node;
     int64_t max;

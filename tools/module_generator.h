@@ -1,4 +1,5 @@
-// Big modules for measurements: valid tensor graphs of any size, the same for the same options.
+// Generates large modules for measurements: valid tensor graphs of any size, deterministic in the
+// options.
 #ifndef TG_TOOLS_MODULE_GENERATOR_H_
 #define TG_TOOLS_MODULE_GENERATOR_H_
 
@@ -19,13 +20,14 @@ namespace tg {
 enum class ModuleKind { kMixture, kChain, kIndex };
 
 struct GeneratorOptions {
-  size_t nodes = 1000;  // about how many UOps; at least 32
+  size_t nodes = 1000;  // approximate number of UOps; at least 32
   ModuleKind kind = ModuleKind::kMixture;
   bool names = false;  // every fourth node has a name
   uint64_t seed = 1;
 };
 
-// Valid; every node is reached from the sink. Graphs are called @main and are over f32[64, 64].
+// Returns a valid module in which the sink reaches all nodes. Graphs are called @main and compute
+// on f32[64, 64].
 std::unique_ptr<Module> GenerateModule(const GeneratorOptions& options);
 
 }  // namespace tg

@@ -1,5 +1,5 @@
-"""What --config=portable promises: no libraries but libc and the OpenCL loader, and a libstdc++ that
-nobody else in the process sees.
+"""Checks --config=portable: no libraries but libc and the OpenCL loader, and a libstdc++ whose symbols
+are not visible to other libraries.
 
     portable_test.py TG_OPT TG_RUN
 """
@@ -28,7 +28,7 @@ class Portable(unittest.TestCase):
     def test_no_symbol_is_exported(self):
         for tool in (TG_OPT, TG_RUN):
             lines = said("nm", "--dynamic", "--defined-only", "--demangle", tool).splitlines()
-            # What libc itself is to find here: copies of its variables.
+            # Symbols that libc must find here: copies of its variables.
             exported = [line for line in lines if not re.search(r"@GLIBC_[0-9.]+$", line)]
             self.assertEqual(exported, [])
 

@@ -17,7 +17,7 @@ constexpr std::string_view kGenerated =
     "compares. "
     "-->\n";
 
-// A cell of a table: '|' would end it, '<' may begin a tag.
+// Escapes a cell of a table: '|' would end it, '<' may begin a tag.
 std::string Cell(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -31,7 +31,7 @@ std::string Code(std::string_view text) {
   return text.empty() ? "" : "`" + std::string(text) + "`";
 }
 
-// Names that are separated by blanks.
+// Splits names that are separated by blanks.
 std::string Names(std::string_view names) {
   std::string out;
   while (!names.empty()) {
@@ -42,7 +42,7 @@ std::string Names(std::string_view names) {
   return out;
 }
 
-// Letters of a column as words: "ca" -> "commutative, associative".
+// Expands letters of a column to words: "ca" -> "commutative, associative".
 std::string Words(std::string_view letters,
                   std::initializer_list<std::pair<char, std::string_view>> meaning) {
   std::string out;

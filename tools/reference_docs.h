@@ -1,4 +1,4 @@
-// Reference pages made from the tables that the code reads: docs/ops.md, docs/verifier.md,
+// Generates reference pages from the tables that the code reads: docs/ops.md, docs/verifier.md,
 // docs/accuracy.md, docs/onnx.md.
 #ifndef TG_TOOLS_REFERENCE_DOCS_H_
 #define TG_TOOLS_REFERENCE_DOCS_H_

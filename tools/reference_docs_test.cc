@@ -1,4 +1,4 @@
-// The pages in docs/ are what the tables give.
+// Checks that the pages in docs/ match the tables.
 #include "tools/reference_docs.h"
 
 #include "gtest/gtest.h"

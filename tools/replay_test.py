@@ -1,8 +1,8 @@
-"""tools/replay on a small corpus: which differences it lists, and that it cleans up.
+"""Tests tools/replay on a small corpus: the differences that it lists, and that it cleans up.
 
     replay_test.py REPLAY TG_OPT FOLDER
 
-The second version of tg-opt is a script that changes what the first one is given or prints.
+The second version of tg-opt is a script that changes the input or the output of the first one.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-# What a script does: the second command line, then what happens to the output.
+# The actions of a script: it runs the second command line, then changes the output.
 PLAIN = 'exec {tool} "$@"'
 OTHER_OPTS = ('for a in "$@"; do [ "$a" = --pass=default ] && a=--pass=kernelize,optimize:none; '
               'set -- "$@" "$a"; shift; done; exec {tool} "$@"')

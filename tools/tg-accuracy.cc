@@ -1,4 +1,4 @@
-// tg-accuracy: how far the mathematical functions are from their exact values.
+// tg-accuracy: measures the errors of the mathematical functions.
 //
 //   tg-accuracy                                        all of them, on this machine's devices
 //   tg-accuracy --function=sin --type=f32 --by=own --exhaustive
@@ -27,7 +27,7 @@ bool Has(const std::vector<std::string>& list, std::string_view name) {
   return list.empty();
 }
 
-// All 2^32 floats, a part at a time.
+// All 2^32 floats, in blocks.
 absl::StatusOr<Measured> Exhaustive(const Evaluator& evaluator, const Function& function,
                                     const Implementation& by) {
   constexpr int64_t kPart = int64_t{1} << 22;
@@ -42,8 +42,8 @@ absl::StatusOr<Measured> Exhaustive(const Evaluator& evaluator, const Function& 
   return worst;
 }
 
-// Measures a function by all who are asked for; `stated` gives the bounds. Returns whether they
-// hold.
+// Measures a function on all selected implementations; `stated` gives the bounds. Returns whether
+// the bounds hold.
 template <typename F>
 bool MeasureFunction(const Evaluator& evaluator, const Function& function, Scalar scalar,
                      const Choices& choices, F&& stated) {
@@ -90,7 +90,7 @@ bool MeasureAll(const Evaluator& evaluator, const Choices& choices) {
   for (const Composition& c : Compositions()) {
     for (const Scalar s : {Scalar::kF16, Scalar::kBF16, Scalar::kF32, Scalar::kF64}) {
       good &= MeasureFunction(evaluator, c.function, s, choices, [&](Implementation::Kind kind) {
-        // Of other devices' functions nothing is stated.
+        // The table states no bounds for the built-in functions of other devices.
         const bool stated = kind != Implementation::Kind::kDevice || evaluator.is_pocl();
         return stated ? c.BoundFor(s) : HUGE_VAL;
       });

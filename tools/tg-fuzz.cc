@@ -1,4 +1,4 @@
-// tg-fuzz: random graphs through the whole compiler, against the interpreter.
+// tg-fuzz: compiles random graphs and compares the results with the interpreter's.
 //
 //   tg-fuzz --seed=1 --count=100000 --table
 //   tg-fuzz --trace --seed=241            one of them, in steps
@@ -127,7 +127,7 @@ int Main(std::vector<std::string> arguments) {
 
   fuzz::Coverage::WatchRules();
   if (!device.empty() && check.target.empty()) check.target = "cl-cpu";
-  std::optional<absl::StatusOr<fuzz::DeviceRunner>> runner;  // opened by the process that uses it
+  std::optional<absl::StatusOr<fuzz::DeviceRunner>> runner;  // opened in the process that uses it
   fuzz::WorkOptions work;
   work.first = first;
   work.count = static_cast<uint64_t>(count.value_or(1000));

@@ -1,5 +1,5 @@
-// tg-import: an ONNX model (docs/running-models.md), or what print(uop) gives in tinygrad
-// (docs/tinygrad.md), as a module.
+// tg-import: converts an ONNX model (docs/running-models.md), or the text that tinygrad's
+// print(uop) prints (docs/tinygrad.md), to a module.
 #include <climits>
 #include <cstdlib>
 #include <string>
@@ -34,7 +34,7 @@ std::string FolderOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// Names of files are relative to the module's file: one that is written to another folder than the
+// File names are relative to the module's file: a module that is written to another folder than the
 // model's names them in full.
 void NameFilesFrom(const std::string& output, Module& module) {
   char from[PATH_MAX], to[PATH_MAX];

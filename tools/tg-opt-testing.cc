@@ -1,4 +1,4 @@
-// tg-opt with further passes, as an embedder would build it.
+// tg-opt with additional passes, as an embedder would build it.
 #include <vector>
 
 #include "passes/example/example.h"

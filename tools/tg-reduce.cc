@@ -1,4 +1,4 @@
-// tg-reduce: makes a failing module small.
+// tg-reduce: shrinks a failing module.
 //
 //   tg-reduce --seed=241                       what tg-fuzz found
 //   tg-reduce bad.uop                          whatever check of tg-fuzz bad.uop fails
@@ -30,7 +30,7 @@ int Fail(const std::string& message) {
   return 2;
 }
 
-// The first failure of a check in a new process; empty pass: none.
+// The first failure of the checks in a new process; an empty pass if none fails.
 fuzz::SeedFailure CheckApart(const RandomProgram& program, fuzz::CheckOptions options) {
   fuzz::WorkOptions work;
   work.first = options.seed;
@@ -43,7 +43,7 @@ fuzz::SeedFailure CheckApart(const RandomProgram& program, fuzz::CheckOptions op
   return result.failures.empty() ? fuzz::SeedFailure{} : result.failures[0];
 }
 
-// Runs the command with the module's file for each %s; true where it succeeds.
+// Runs the command with the module's file in place of each %s; returns whether it succeeds.
 bool RunCommand(const std::string& command, const RandomProgram& program) {
   std::string path = "/tmp/tg-reduce-XXXXXX";
   const int fd = mkstemp(path.data());
@@ -118,7 +118,7 @@ int Main(std::vector<std::string> arguments) {
     interesting = [&check, kind](const RandomProgram& p) {
       return fuzz::FailureKind(CheckApart(p, check)) == kind;
     };
-    // What is not needed is left out.
+    // Turns off each option that the failure does not need.
     for (bool* option : {&check.simplify, &check.random_opts, &check.shuffle}) {
       const bool was = std::exchange(*option, false);
       if (!interesting(program)) *option = was;

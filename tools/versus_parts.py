@@ -4,8 +4,8 @@
     tools/versus_parts.py --tg-opt=... --tg-run=... --target=cl-cpu --device=cpu model.uop graph.repr ...
 
 Takes each different kernel that kernelize makes of the models and that holds several reduces or
-stores several values; makes a graph of its body, and of that kernels with kernelize:fuse=false, one
-reduce each. Of a kernel that hfuse makes the parts are the kernels that it was made of.
+stores several values; converts its body to a graph, and the graph to kernels of one reduce each with
+kernelize:fuse=false. The parts of a kernel that hfuse makes are the kernels that it merged.
 Runs the kernel and its parts one after the other on the same random inputs, in one process, so that
 a host's slower minutes fall on both. A turn is a process in which the kernel comes
 first and one in which its parts do; the quotient of a turn, the time of the parts over that of the
@@ -158,7 +158,7 @@ def run(command):
     return done.stdout + done.stderr
 
 
-# All passes but the one that would make one launch of several again.
+# All passes but hfuse, which would merge the parts again.
 APART = "kernelize,optimize,lower,expand,devectorize,linearize"
 
 LEAD = """
@@ -172,8 +172,8 @@ kernel @lead : kernel {
 
 
 def together(whole, parts, whole_first):
-    """A module that runs the kernel of one and those of the other on the same inputs, behind a kernel
-    that does nothing: what comes first is launched as what comes second is."""
+    """A module that runs the kernels of both modules on the same inputs, after a kernel that does
+    nothing, so that the launch conditions of the first and the second are the same."""
     for n in re.findall(r"^buffer @b(\d+) : .* output$", whole, re.M):  # the kernel has other outputs
         whole = re.sub(rf"(?<=[@%])b{n}\b", f"w{n}", whole)
     graph = re.compile(r"^graph @main \{\n(.*?)  sink (.*?)\n\}\n", re.M | re.S)
@@ -195,7 +195,7 @@ def run_times(args, path, whole_first, folder):
     with open(trace) as file:
         events = [e for e in json.load(file)["traceEvents"] if e.get("cat") == "kernel"]
     size, times = len(events) // (args.repeat + 1), []
-    for n in range(size, len(events), size):  # but for the first run, which warms up
+    for n in range(size, len(events), size):  # without the first run, which warms up
         device = [e["dur"] for e in events[n + 1 : n + size]]
         ends = [e["ts"] + e["dur"] for e in events[n : n + size]]
         if whole_first:
@@ -206,7 +206,7 @@ def run_times(args, path, whole_first, folder):
 
 
 def interval(numbers, confidence=0.99):
-    """Where the median of what these are samples of lies; None: they are too few to say."""
+    """The confidence interval of the median; None if there are too few samples."""
     n = len(numbers)
     below, outside = 0, 2.0**-n  # at most this number of them are under the median with this probability
     while 2 * outside <= 1 - confidence:
@@ -252,7 +252,7 @@ class Pair:
         return [math.sqrt(of(first) * of(second)) for first, second in self.turns]
 
     def is_slower(self, in_all):
-        """Whether the kernel is slower than its parts, for all that the turns say."""
+        """Whether the turns show that the kernel is slower than its parts."""
         found = interval(self.quotients(in_all))
         return found is not None and found[1] < 1
 
@@ -274,7 +274,7 @@ def prepare(args, folder):
     for model in args.models:
         module = run([args.tg_opt, f"--target={args.target}", "--pass=kernelize", model])
         stem = os.path.basename(model).split(".")[0]
-        # Launches are merged by tg-opt, which knows no host.
+        # tg-opt merges launches, and it has no target `host`.
         plan = args.target if args.run_target in (None, "host") else args.run_target
         apart = run([args.tg_opt, f"--target={plan}", f"--pass={APART}", model])
         fused = run([args.tg_opt, f"--target={plan}", "--pass=default", model])

@@ -1,4 +1,4 @@
-// Translator: BITCAST between types of different sizes, the first element in the lowest bits.
+// Translator: BITCAST between types of different sizes. The first element holds the lowest bits.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -27,7 +27,7 @@ const UOp* Translator::BitcastResized(const Node& n, const UOp* x, DType t) {
     Nodes srcs{word, b_.ConstInt(wide, place * std::min(from, to))};
     return Broadcast(n, srcs) ? Emit(n, op, wide, {srcs[0], srcs[1]}) : nullptr;
   };
-  // The small ones of each large one beside each other, on an axis of their own.
+  // The narrow elements of each wide one lie along a new innermost axis.
   const size_t axis = shape.size();
   Shape apart = shape;
   if (from < to) {

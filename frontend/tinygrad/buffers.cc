@@ -57,7 +57,7 @@ std::optional<std::vector<int64_t>> ReshapeOf(const Node* n) {
 
 namespace {
 
-// The number that tells a buffer from others.
+// The number that identifies a buffer.
 std::optional<int64_t> NumberOf(const Node* n) {
   for (size_t i = 0; i < n->num_srcs; ++i) {
     const Node* s = n->src(i);
@@ -155,7 +155,7 @@ void Buffers::FindUses(const Demand& demand, std::span<const KernelUse> kernels)
     const Node& n = *node;
     const OpClass cls = demand.OpOf(&n).cls;
     if (!demand.IsLive(&n) || IsAlias(cls)) continue;
-    // What a kernel writes, it may read as well.
+    // A kernel may also read a buffer that it writes.
     bool in_place = false;
     if (cls == OpClass::kKernel && num_kernels < kernels.size()) {
       const KernelUse& use = kernels[num_kernels++];

@@ -1,9 +1,9 @@
 // Buffers: the declarations that a module needs for the BUFFERs of a tensor graph.
 //
-// A buffer's number (tinygrad's UNIQUE, or its slot) tells it from others; its name is @buf0,
-// @buf1, ... in the order of the text, or what a directive says. tinygrad's buffers are flat: where
-// every use reshapes one alike, that is its shape here. What the graph assigns to is state, what it
-// only reads an input.
+// A number (tinygrad's UNIQUE, or the slot) identifies a buffer. Its name is @buf0, @buf1, ... in
+// the order of the text, or the name that a directive gives. tinygrad's buffers are flat: if all
+// uses reshape a buffer to the same shape, the declaration has that shape. A buffer that the graph
+// assigns to is state; one that it only reads is an input.
 #ifndef TG_FRONTEND_TINYGRAD_BUFFERS_H_
 #define TG_FRONTEND_TINYGRAD_BUFFERS_H_
 
@@ -24,45 +24,46 @@
 namespace tg::tinygrad {
 
 struct Buffer {
-  const Node* node = nullptr;  // the first that names it
+  const Node* node = nullptr;  // first node that names it
   std::string name;
   DType type;
   int64_t size = 0;
   std::vector<int64_t> shape;
   bool written = false;
-  bool by_kernel = false;  // by a KERNEL as a whole
-  bool read = false;       // as it is before the graph
-  bool is_result = false;  // after it was written
+  bool by_kernel = false;  // a KERNEL reads or writes it as a whole
+  bool read = false;       // its value before the graph runs
+  bool is_result = false;  // its value after a write
 };
 
 class Buffers {
  public:
-  // Declares them in `module`. `kernels`: what the graph's KERNELs run, in the order of the text.
-  // False after an error.
+  // Declares the buffers in `module`. `kernels`: what the graph's KERNELs run, in the order of the
+  // text. Returns false after an error.
   bool Declare(const Demand& demand, std::span<const KernelUse> kernels, const Devices& devices,
                const Directives& directives, Module& module, Diagnostics& diags);
 
-  // Of a BUFFER node.
+  // The buffer that a BUFFER node declares.
   const Buffer& Of(const Node* n) const { return buffers_.at(*number_[n->slot]); }
 
  private:
   bool Collect(const Demand& demand, Diagnostics& diags);
   void FindUses(const Demand& demand, std::span<const KernelUse> kernels);
 
-  std::vector<std::optional<int64_t>> number_;  // by slot: of the buffer that it is, or moves
-  std::vector<bool> moved_;                     // by slot: it is a view of its buffer
+  std::vector<std::optional<int64_t>> number_;  // by slot: number of the buffer behind the node
+  std::vector<bool> moved_;                     // by slot: the node is a view of its buffer
   std::map<int64_t, Buffer> buffers_;
   std::vector<int64_t> order_;
 };
 
-// A variable of newer versions: BUFFER or PARAM in an address space of its own.
+// Whether the node is a variable of newer versions: BUFFER or PARAM in the address space of
+// variables.
 bool IsVariable(const Node* n);
-// What is known of a shape in an argument or in a source: numbers only.
+// The shape in an argument or in a source, if all of its extents are numbers.
 std::optional<std::vector<int64_t>> StaticShape(const Value& tuple);
 std::optional<std::vector<int64_t>> StaticShape(const Node* extents);
-// The same of a RESHAPE, or of a VIEW that is one.
+// The shape that a RESHAPE, or a VIEW that only reshapes, has, if all extents are numbers.
 std::optional<std::vector<int64_t>> ReshapeOf(const Node* n);
-// The product, or nullopt where it is no size of a buffer.
+// The product, or nullopt if it is not a valid buffer size.
 std::optional<int64_t> Product(std::span<const int64_t> shape);
 
 }  // namespace tg::tinygrad

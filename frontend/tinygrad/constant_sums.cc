@@ -9,7 +9,7 @@
 namespace tg::tinygrad {
 namespace {
 
-// Numbers of a text have any size.
+// The text may hold integers of any size.
 using Wide = __int128;
 constexpr Wide kLimit = Wide{1} << 100;
 
@@ -61,7 +61,7 @@ std::optional<Wide> Product(const Extents& shape) {
   return size;
 }
 
-// The shape that a movement makes of `shape`; nullopt where it cannot.
+// The shape after the movement op `n` is applied to `shape`; nullopt if it does not apply.
 std::optional<Extents> Moved(const Node& n, const Extents& shape) {
   if (n.op == "PERMUTE") {
     Extents out;
@@ -98,7 +98,8 @@ bool IsTooLarge(const Extents& shape) {
   return !size || *size >= Wide{1} << 62 || !std::all_of(shape.begin(), shape.end(), Fits);
 }
 
-// Coordinates of nodes as affine expressions of those of the sum's source, which are in `sizes`.
+// Represents coordinates of nodes as affine expressions of the coordinates of the sum's source,
+// whose extents are `sizes`.
 class Coordinates {
  public:
   explicit Coordinates(Extents sizes) : sizes_(std::move(sizes)) {
@@ -114,7 +115,8 @@ class Coordinates {
   };
   const std::vector<Condition>& conditions() const { return conditions_; }
 
-  // From those of `n`'s elements to those of its source's, of shape `from`. `to`: n's shape.
+  // Rewrites coordinates of elements of `n` to coordinates in its source. `from`: shape of the
+  // source. `to`: shape of n.
   bool Through(const Node& n, const Extents& from, const Extents& to) {
     if (n.op == "PERMUTE") {
       std::vector<Expr> source(now_.size());
@@ -165,7 +167,7 @@ class Coordinates {
     return true;
   }
 
-  // x = quotient * n + rest, term by term: right where the rest is always in [0, n).
+  // Splits x into quotient * n + rest, term by term. Correct only if rest is always in [0, n).
   bool Split(Wide n, Expr* x, Expr* rest) const {
     const auto split = [n](Wide* a, Wide* b) {
       *b = (*a % n + n) % n;
@@ -185,7 +187,7 @@ class Coordinates {
   std::vector<Condition> conditions_;
 };
 
-// `bound` less what `expr` has from other coordinates than the first.
+// Subtracts from `bound` the terms of `expr` in all coordinates but the first.
 std::optional<AffineExpr> Bound(Wide bound, const Expr& expr) {
   AffineExpr out;
   bool fits = Fits(bound - expr.number);
@@ -205,7 +207,7 @@ std::pair<Wide, Wide> RangeOf(const AffineExpr& e, const std::vector<int64_t>& s
   return {least, greatest};
 }
 
-// Drops bounds that always hold, and writes the others as a count where they allow it.
+// Drops bounds that always hold, and turns the others into a count if they allow it.
 void Simplify(ConstantSum& sum) {
   std::erase_if(sum.lower, [&](const auto& e) { return RangeOf(e, sum.shape).second <= 0; });
   std::erase_if(sum.upper,
@@ -243,7 +245,7 @@ std::optional<ConstantSum> FindConstantSum(const Node& reduce) {
   const bool finite = value.kind == Kind::kFloat && std::isfinite(value.real);
   if (value.kind != Kind::kInt && !finite) return std::nullopt;
 
-  std::vector<Extents> shapes{{}};  // from the constant up
+  std::vector<Extents> shapes{{}};  // from the constant to the sum
   bool too_large = false;
   for (size_t i = sum.movements.size(); i-- > 0;) {
     auto shape = Moved(*sum.movements[i], shapes.back());

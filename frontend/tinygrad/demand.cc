@@ -28,7 +28,7 @@ bool IsFloatFunction(Op op) {
   return info.min_sources == 1 && info.AllowsClass('f') && !info.AllowsClass('i');
 }
 
-// Whether source `i` of such an op is one extent or a list of them.
+// Whether source `i` of an op of class `cls` is one extent or a list of extents.
 static bool IsExtents(OpClass cls, size_t i) {
   switch (cls) {
     case OpClass::kMovement:
@@ -63,7 +63,7 @@ DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType sourc
       return kIndex;
     case OpClass::kCompare: {
       const ForeignType other = TypeOf(n->src(n->num_srcs > 1 ? 1 - std::min<size_t>(i, 1) : 0));
-      // Of two weak types the float one counts.
+      // If both types are weak, the float one wins.
       return !other.weak || other.type.is_float() ? other.type : source.type;
     }
     case OpClass::kWhere:
@@ -73,7 +73,7 @@ DType Demand::WeakSourceType(const Node* n, size_t i, DType t, ForeignType sourc
     case OpClass::kCat:
       return t.is_memory() ? source.type : t;
     case OpClass::kElementwise:
-      // What is computed in integers stays so below the conversion; a constant has any type.
+      // An integer computation below the conversion stays integer; a constant takes any type.
       if (IsFloatFunction(ops_[n->slot]->op) && t.is_float() && n->src(i)->op != "CONST") {
         return source.type;
       }
@@ -122,13 +122,13 @@ void Demand::FindAddresses() {
       case OpClass::kCat:
         break;
       case OpClass::kRange:
-        last = std::min<size_t>(last, 1);  // what comes after the number is run before the loop
+        last = std::min<size_t>(last, 1);  // sources after the trip count run before the loop
         break;
       case OpClass::kWhere:
         first = 1;
         break;
       case OpClass::kElementwise:
-        // What a constant makes a product, a quotient, a remainder.
+        // A constant operand turns these ops into a product, a quotient or a remainder.
         if (op.op == Op::kShl || op.op == Op::kShr || op.op == Op::kAnd) {
           if (!PowerOf(op.op, *n)) continue;
         } else if (!GetOpInfo(op.op).AllowsClass('x')) {
@@ -201,7 +201,7 @@ void Demand::FindLanes() {
 
 void Demand::Collect(std::span<const Node* const> roots) {
   std::vector<const Node*> stack(roots.begin(), roots.end());
-  // A slot is a node's number here only if the node is at that number.
+  // A slot is valid only if the node at that index is this node: slots of earlier Demands remain.
   const auto is_new = [this](const Node* n) {
     return n->slot >= nodes_.size() || nodes_[n->slot] != n;
   };
@@ -228,7 +228,7 @@ bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagn
   foreign_.resize(count);
   types_.resize(count);
   is_data_.resize(count);
-  // One look-up for each name.
+  // Each op name is looked up once.
   llvm::StringMap<const OpEntry*> ops;
   llvm::StringMap<std::optional<ForeignType>> named;
   for (const Node* node : nodes_) {
@@ -253,7 +253,7 @@ bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagn
                   "unknown type '" + std::string(n.dtype.text()) + "'");
       return false;
     }
-    // Extents never overflow in tinygrad either.
+    // tinygrad also assumes that extents do not overflow.
     if (n.in_arg && type->type.is_int()) type = ForeignType{kIndex, true, type->type};
     foreign_[n.slot] = *type;
   }
@@ -264,7 +264,8 @@ bool Demand::Compute(const Text& text, std::span<const Node* const> roots, Diagn
     Request(root, TypeOf(root).type);
     is_data_[root->slot] = true;
   }
-  // Users stand behind their sources. What stands in an argument is used by who has the argument.
+  // Users follow their sources in `nodes`. The user of a node in an argument is the node that has
+  // the argument.
   for (size_t i = count; i-- > 0;) {
     const Node& n = *nodes_[i];
     if (n.in_arg && types_[i].empty()) Request(&n, foreign_[i].type);

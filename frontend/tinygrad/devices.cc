@@ -8,10 +8,10 @@
 namespace tg::tinygrad {
 namespace {
 
-// Devices of the host, by the part of their names in front of a colon.
+// Devices of the host, by the prefix of their name before the colon.
 constexpr std::array<std::string_view, 7> kHosts = {"NPY", "DISK",  "TINYFS", "PYTHON",
                                                     "CPU", "CLANG", "LLVM"};
-// Those that hold data only, whatever stands in a graph.
+// The first entries of kHosts only store data, whatever the graph contains.
 constexpr size_t kStores = 3;
 
 size_t HostNumber(std::string_view name) {
@@ -19,7 +19,7 @@ size_t HostNumber(std::string_view name) {
   return static_cast<size_t>(at - kHosts.begin());
 }
 
-// Whether the op does arithmetic, or writes to memory that is there.
+// Whether the op computes, or writes to existing memory.
 bool IsWork(OpClass cls) {
   switch (cls) {
     case OpClass::kElementwise:
@@ -67,7 +67,7 @@ bool DeviceTable::ReadBuffer(const Node& n, int* number, Diagnostics& diags) {
 
 bool DeviceTable::ReadCopy(const Node& n, int* number, Diagnostics& diags) {
   const bool has_source = n.num_srcs > 1 && n.src(1)->op == "DEVICE";
-  // In v0.10.3 its own argument says whether it is to be a copy in any case.
+  // In v0.10.3, without a DEVICE source, the argument may be a bool: whether the copy is mandatory.
   const Value& name = has_source ? n.src(1)->arg : n.arg;
   *number = kNone;
   return name.kind == Kind::kBool || Read(n, &name, number, diags);
@@ -100,7 +100,7 @@ std::string_view DeviceTable::Name(int number) const {
 bool Devices::ReadAll(const Demand& demand, std::span<const KernelUse> kernels,
                       Diagnostics& diags) {
   size_t num_kernels = 0;
-  std::vector<bool> copies(demand.nodes().size());  // KERNELs, and the ASSIGNs of what they write
+  std::vector<bool> copies(demand.nodes().size());  // KERNELs that copy, and their ASSIGNs
   for (const Node* node : demand.nodes()) {
     const Node& n = *node;
     if (!demand.IsLive(&n)) continue;
@@ -139,7 +139,8 @@ bool Devices::Find(const Demand& demand, std::span<const KernelUse> kernels, Dia
   if (!ReadAll(demand, kernels, diags)) return false;
   first_ = table_.FirstOfSeveral();
   if (first_ == DeviceTable::kNone) return true;
-  // Where what is on no real device is wanted: by the first of its users that tells.
+  // The device on which a value without a real device is needed: that of its first user that has
+  // one.
   std::vector<int> wanted(count, DeviceTable::kNone);
   for (size_t i = count; i-- > 0;) {
     const Node& n = *demand.nodes()[i];

@@ -1,10 +1,10 @@
-// Devices: where the values of a tinygrad graph are.
+// Devices: the placement of values of a tinygrad graph.
 //
-// tinygrad also calls places devices from which data only comes or to which it only goes: files,
-// arrays of Python, the host's memory. In tg, data there is an input or an output of the device
-// that works with it. So a host's device on which a graph computes nothing is none in tg: what is
-// copied from there arrives on the device that it is copied to, and what is copied there stays
-// where it was computed. The names of all others are kept, unless there is one device only.
+// tinygrad also calls a source or a sink of data a device: files, arrays of Python, the host's
+// memory. In tg such data is an input or an output of the device that computes with it. A host
+// device on which a graph computes nothing is therefore not a device in tg: data copied from it is
+// placed on the target of the copy, and data copied to it stays on the device that computed it. All
+// other devices keep their names, unless there is only one device.
 #ifndef TG_FRONTEND_TINYGRAD_DEVICES_H_
 #define TG_FRONTEND_TINYGRAD_DEVICES_H_
 
@@ -21,27 +21,27 @@
 
 namespace tg::tinygrad {
 
-// The devices that a text names, each once, and what is done on them.
+// The devices that a text names, without duplicates, and whether each computes.
 class DeviceTable {
  public:
   static constexpr int kNone = -1;
 
-  // The number of the device in an argument, a string; kNone for none. False, with an error at `n`,
-  // for what is on several devices at once.
+  // Reads the number of the device in a string argument; kNone if there is no name. Returns false,
+  // with an error at `n`, for a value on several devices.
   bool Read(const Node& n, const Value* name, int* number, Diagnostics& diags);
-  // Of a BUFFER or PARAM.
+  // Reads the device of a BUFFER or PARAM.
   bool ReadBuffer(const Node& n, int* number, Diagnostics& diags);
-  // Of what a COPY goes to; kNone where it does not say.
+  // Reads the target of a COPY; kNone if it names none.
   bool ReadCopy(const Node& n, int* number, Diagnostics& diags);
 
-  // Something is computed there.
+  // Notes that something is computed on the device.
   void NoteWork(int number);
 
-  // Once all is read: whether it is a device in tg, too.
+  // Whether tg has the device too. Valid once everything is read.
   bool IsReal(int number) const;
-  // The first of those; kNone where there are less than two.
+  // The first real device; kNone if there are fewer than two.
   int FirstOfSeveral() const;
-  // "" for kNone.
+  // Empty for kNone.
   std::string_view Name(int number) const;
 
  private:
@@ -52,14 +52,15 @@ class DeviceTable {
   std::vector<Device> devices_;
 };
 
-// Of a tensor graph.
+// The devices of a tensor graph.
 class Devices {
  public:
-  // `kernels`: what the graph's KERNELs run, in the order of the text. False after an error.
+  // `kernels`: what the graph's KERNELs run, in the order of the text. Returns false after an
+  // error.
   bool Find(const Demand& demand, std::span<const KernelUse> kernels, Diagnostics& diags);
 
-  // The name in tg of the device that a node's value is on; "" where there is only one. A constant
-  // is on the first.
+  // tg's name of the device that holds a node's value; empty if there is only one device. A
+  // constant is on the first device.
   std::string_view Of(const Node* n) const;
   // Whether a COPY moves its value to another device.
   bool Moves(const Node* copy) const;
@@ -68,8 +69,8 @@ class Devices {
   bool ReadAll(const Demand& demand, std::span<const KernelUse> kernels, Diagnostics& diags);
 
   DeviceTable table_;
-  std::vector<int> device_;  // by slot: as tinygrad has it
-  std::vector<int> place_;   // by slot: in tg; kNone for a constant
+  std::vector<int> device_;  // by slot: tinygrad's device
+  std::vector<int> place_;   // by slot: tg's device; kNone for a constant
   int first_ = DeviceTable::kNone;
 };
 

@@ -14,7 +14,7 @@ bool IsSymbolChar(char c) {
          c == '.' || c == '$' || c == '-';
 }
 
-// One directive, from the left.
+// Scans one directive from left to right.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -62,8 +62,8 @@ class Scanner {
   std::string_view rest_;
 };
 
-// " = NUMBER [SHAPE] file(...)" or " = none [SHAPE] TYPE", which leaves `number` empty; what is
-// wrong, or nothing.
+// Reads " = NUMBER [SHAPE] file(...)" or " = none [SHAPE] TYPE"; the latter leaves `number` empty.
+// Returns the error message, or an empty string.
 std::string ReadBuffer(Scanner& s, NamedBuffer* buffer, std::optional<int64_t>* number) {
   constexpr const char* kNoNumber = "expected '= NUMBER' behind the name";
   if (!s.Punct('=')) return kNoNumber;

@@ -1,4 +1,4 @@
-// Directives: what tools/export_tinygrad.py says about a graph in comments above it, since
+// Directives: comments that tools/export_tinygrad.py writes above a graph, since
 // tinygrad's text names no buffers.
 //
 //   # tg: module resnet
@@ -8,9 +8,9 @@
 //   # tg: input unused = none [4] dtypes.float
 //   # tg: output logits = 0 [1, 1000]
 //
-// A buffer is meant by its number in the text (of UNIQUE, or the slot), an output by its position
-// among the sink's sources; an input of no number is one that the graph does not read. Where no
-// file is named, a state begins with zeros.
+// A directive names a buffer by its number (UNIQUE, or the slot) and an output by its position
+// among the sink's sources. The graph does not read an input without a number. A state without a
+// file is initialized to zeros.
 #ifndef TG_FRONTEND_TINYGRAD_DIRECTIVES_H_
 #define TG_FRONTEND_TINYGRAD_DIRECTIVES_H_
 
@@ -30,8 +30,8 @@ struct NamedBuffer {
   Role role = Role::kInput;
   std::string name;
   std::vector<int64_t> shape;
-  std::string file, tensor;  // of a param or state; empty: none
-  DType type;                // of an input that has no number
+  std::string file, tensor;  // of a param or state; may be empty
+  DType type;                // of an input without a number
   Location loc;
 };
 
@@ -39,13 +39,13 @@ struct Directives {
   std::string module;
   std::map<int64_t, NamedBuffer> buffers;
   std::map<int64_t, NamedBuffer> outputs;
-  std::vector<NamedBuffer> unread;  // inputs
+  std::vector<NamedBuffer> unread;  // inputs that the graph does not read
 };
 
-// Nullopt, with an error, where a comment that begins with `tg:` is no directive.
+// Returns nullopt, with an error, if a comment that begins with `tg:` is not a valid directive.
 std::optional<Directives> ReadDirectives(const Text& text, Diagnostics& diags);
 
-// `name` as a symbol of tg: other characters become '_'.
+// `name` as a symbol of tg: invalid characters become '_'.
 std::string SymbolFor(std::string_view name);
 
 }  // namespace tg::tinygrad

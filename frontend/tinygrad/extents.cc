@@ -8,14 +8,14 @@
 namespace tg::tinygrad {
 namespace {
 
-// Products of two of what LargestExtent admits fit.
+// Holds the product of any two values that LargestExtent admits.
 using Wide = __int128;
 
 struct Interval {
   Wide lo = 0, hi = 0;
 };
 
-// A number plus multiples of nodes that are no sums, by id: so (i + 5) - i is 5.
+// A constant plus multiples of leaves, by id. Leaves are not sums, so (i + 5) - i is 5.
 struct Sum {
   Wide number = 0;
   std::map<uint32_t, Wide> terms;
@@ -31,7 +31,7 @@ struct Sum {
 };
 
 constexpr Wide kLimit = Wide{1} << 62;
-constexpr size_t kMaxTerms = 8;  // so that a sum of products of what fits fits in Wide
+constexpr size_t kMaxTerms = 8;  // a sum of kMaxTerms products fits in Wide
 bool Fits(Wide x) { return -kLimit < x && x < kLimit; }
 
 class Evaluation {
@@ -111,7 +111,7 @@ class Evaluation {
     }
   }
 
-  // Of at most kMaxTerms terms, of counts and leaves that fit.
+  // Requires at most kMaxTerms terms whose factors and leaves are in the admitted range.
   Interval RangeOf(const Sum& sum) const {
     Interval range{sum.number, sum.number};
     for (const auto& [id, count] : sum.terms) {

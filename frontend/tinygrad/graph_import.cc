@@ -99,7 +99,7 @@ class GraphTranslator : public Translator {
         return predicate && devices_.Moves(&n) ? CopyTo(n, predicate) : predicate;
       }
       case OpClass::kReduce: {
-        // Defined elements are reduced, so there is a result where there is one.
+        // The reduction skips undefined elements; its result is defined if any element is.
         const UOp* predicate = PredicateOf(n.src(0));
         return predicate && !ShapeOf(predicate).empty() ? Reduced(n, Op::kOr, predicate)
                                                         : predicate;
@@ -128,7 +128,7 @@ class GraphTranslator : public Translator {
     return n.arg.kind == Kind::kInt ? EmitReshape(n, u, {buffer.size}) : DeclaredShape(n, u);
   }
 
-  // Newer versions declare shapes with buffers.
+  // Buffers of newer versions declare their shape.
   const UOp* DeclaredShape(const Node& n, const UOp* u) {
     const auto declared = StaticShape(n.src(0));
     return declared ? EmitReshape(n, u, Shape(declared->begin(), declared->end()))
@@ -140,14 +140,14 @@ class GraphTranslator : public Translator {
     return x ? Emit(n, demand_.OpOf(&n).op, x->dtype, {x}) : nullptr;
   }
 
-  // `x` on the device that `n`'s value is on.
+  // Copies `x` to the device that holds the value of `n`.
   const UOp* CopyTo(const Node& n, const UOp* x) {
     const Attr attr = ctx_.MakeAttr(Op::kCopy, {int64_t{ctx_.Intern(devices_.Of(&n))}});
     return Emit(n, Op::kCopy, x->dtype, {x}, attr);
   }
 
   const UOp* View(const Node& n, DType t) {
-    if (t.is_void()) return nullptr;  // of a constant, which looks at it
+    if (t.is_void()) return nullptr;  // the user, a constant, reads it
     const UOp* x = Source(n, 0, t);
     return x ? EmitView(n, x, n.arg) : nullptr;
   }
@@ -174,7 +174,7 @@ class GraphTranslator : public Translator {
       srcs.push_back(s);
     }
     if (srcs.size() < 2) return Fail(n, "it has no target and value");
-    // What a kernel or a copy writes is the buffer, whatever its shape.
+    // The result of a kernel or a copy is the written buffer, regardless of its shape.
     if (n.src(1)->op == "KERNEL") {
       while (IsMovement(srcs[0]->op)) srcs[0] = srcs[0]->src(0);
       if (srcs[1]->op != Op::kKernel) srcs[1] = EmitReshape(n, srcs[1], ShapeOf(srcs[0]));
@@ -182,8 +182,8 @@ class GraphTranslator : public Translator {
     return Emit(n, Op::kAssign, t, {srcs.data(), srcs.size()});
   }
 
-  // What a KERNEL runs is not in its text: the ASTs follow the graph, in the order in which the
-  // texts of the KERNELs end.
+  // The text of a KERNEL does not contain its AST: the ASTs follow the graph, in the order in which
+  // the texts of the KERNELs end.
   const UOp* Kernel(const Node& n) {
     if (num_kernels_ == kernels_.size()) {
       return Fail(n,
@@ -195,7 +195,7 @@ class GraphTranslator : public Translator {
     for (size_t i = 0; i < n.num_srcs; ++i) {
       const UOp* s = Source(n, i, kVoid);
       if (!s) return nullptr;
-      // A buffer as a whole, not as something of tinygrad's flat shape.
+      // Passes the whole buffer in its declared shape, not in tinygrad's flat one.
       while (IsMovement(s->op)) s = s->src(0);
       operands.push_back(s);
     }
@@ -208,7 +208,7 @@ class GraphTranslator : public Translator {
     return Emit(n, Op::kKernel, kVoid, {operands.data(), operands.size()}, attr);
   }
 
-  // STORE(target, value) of newer versions, whose effect AFTER waits for.
+  // STORE(target, value) of newer versions. AFTER orders it.
   const UOp* Store(const Node& n) {
     if (n.num_srcs == 2 && BaseIsVariable(n.src(0))) return nullptr;  // a bind
     if (n.num_srcs == 2 && IsUndefined(n.src(1))) return nullptr;     // it writes nothing
@@ -231,12 +231,12 @@ class GraphTranslator : public Translator {
       if (!IsUnwritten(effect)) effects.push_back(effect);
     }
     if (effects.empty()) return x;
-    // One that is overwritten as a whole is what was written.
+    // An assign to the whole buffer is the value after it.
     if (effects.size() == 1 && effects[0]->op == Op::kAssign && effects[0]->src(0) == x) {
       return effects[0];
     }
-    // tg's `after` is of a buffer: of a view of one it is that view of the buffer after it. A view
-    // that was assigned to is one more effect.
+    // tg's `after` takes a buffer: the `after` of a view becomes that view of the buffer after the
+    // effects. A view that was assigned to is one more effect.
     Nodes view, srcs;
     while (IsMovement(x->op) || (x->op == Op::kAssign && IsMovement(x->src(0)->op))) {
       (IsMovement(x->op) ? view : srcs).push_back(x);
@@ -257,7 +257,7 @@ class GraphTranslator : public Translator {
     return (n->op == "BUFFER" || n->op == "PARAM") && IsVariable(n);
   }
 
-  // REDUCE of newer versions: over the first axes, which go away.
+  // REDUCE of newer versions removes its axes, which are the first ones.
   const UOp* Reduce(const Node& n, DType t) {
     if (const auto sum = sums_.find(&n); sum != sums_.end()) return Sum(n, t, sum->second);
     const auto items = n.arg.list();
@@ -281,13 +281,13 @@ class GraphTranslator : public Translator {
     return EmitReshape(n, u, shape);
   }
 
-  // A sum of a constant: it times max(0, min(extent, upper...) - max(0, lower...)).
+  // The sum is the constant times max(0, min(extent, upper...) - max(0, lower...)).
   const UOp* Sum(const Node& n, DType t, const ConstantSum& sum) {
     const Shape shape(sum.shape.begin(), sum.shape.end());
     const auto emit = [&](Op op, const UOp* a, const UOp* b) -> const UOp* {
       return a && b ? Emit(n, op, a->dtype, {a, b}) : nullptr;
     };
-    // What is affine wraps to the right integer in the result's type.
+    // Affine expressions wrap to the right integer in the result's type.
     const DType type = sum.count && t.is_int() ? t : kIndex;
     const auto value_of = [&](const AffineExpr& e) {
       const UOp* u = nullptr;
@@ -318,8 +318,8 @@ class GraphTranslator : public Translator {
     return EmitBroadcast(n, count, shape);
   }
 
-  // STACK of newer versions: the sources along a new first axis. As a list of extents it has no
-  // value: who has them looks at the sources.
+  // STACK of newer versions joins its sources along a new first axis. A list of extents has no
+  // value: its users read the sources.
   const UOp* Stack(const Node& n, DType t) {
     if (t.is_void() || !demand_.IsData(&n)) return nullptr;
     Nodes parts;
@@ -341,8 +341,8 @@ class GraphTranslator : public Translator {
       const DType t = parts[i]->dtype;
       Shape shape = ShapeOf(parts[i]);
       shape.insert(shape.begin(), 1);
-      // The place of axis 0 is taken by padding; what is padded is told by a padded `true`, since
-      // adding zeros would lose the sign of zeros.
+      // Padding turns axis 0 into axis i. A padded `true` marks the elements that are not padding,
+      // since adding zeros would lose the sign of zeros.
       std::vector<int64_t> words{static_cast<int64_t>(shape.size()), static_cast<int64_t>(i),
                                  static_cast<int64_t>(parts.size() - 1 - i)};
       words.resize(1 + 2 * shape.size());
@@ -355,7 +355,7 @@ class GraphTranslator : public Translator {
     return all;
   }
 
-  // Values get outputs; assigns have their targets already.
+  // Values become outputs; assigns already have targets.
   bool Sink(const Node& at, const std::vector<const Node*>& results) {
     for (const auto& [index, named] : directives_.outputs) {
       if (index >= 0 && static_cast<size_t>(index) < results.size()) continue;
@@ -399,13 +399,13 @@ class GraphTranslator : public Translator {
     return true;
   }
 
-  // Whether it writes memory of its own: an assign, or a view of one.
+  // Whether the value is memory that the graph wrote: an assign, or a view of one.
   static bool IsEffect(const UOp* u) {
     while (IsMovement(u->op)) u = u->src(0);
     return u->op == Op::kAssign || u->op == Op::kAfter;
   }
 
-  // Whether it is a buffer as it was before.
+  // Whether the value is a buffer that the graph did not write.
   static bool IsUnwritten(const UOp* u) {
     while (IsMovement(u->op)) u = u->src(0);
     return u->op == Op::kBuffer;
@@ -413,8 +413,8 @@ class GraphTranslator : public Translator {
 
   static bool CanDeclare(const Dim& d) { return !d.is_symbolic() || d.symbol()->op == Op::kVar; }
 
-  // A value whose shape can be declared. One with other extents becomes what tinygrad's memory
-  // holds: its elements one after the other, in front of zeros up to the greatest size.
+  // A value of a shape that can be declared. A value with other extents gets the layout of
+  // tinygrad's memory: its elements are contiguous, and zeros follow up to the greatest size.
   const UOp* Packed(const Node& n, const UOp* u, Shape* declared) {
     if (std::all_of(declared->begin(), declared->end(), CanDeclare)) return u;
     const Shape shape = std::move(*declared);
@@ -432,7 +432,7 @@ class GraphTranslator : public Translator {
     if (!flat) return nullptr;
     *declared = {*greatest};
     const Dim behind = SubDims(ctx_, *greatest, size);
-    if (!behind.is_symbolic()) return flat;  // it is 0
+    if (!behind.is_symbolic()) return flat;  // the size is 0
     return Emit(n, Op::kPad, u->dtype, {flat, behind.symbol()},
                 ctx_.MakeAttr(Op::kPad, {1, 0, kSymbolic}));
   }
@@ -459,9 +459,9 @@ class GraphTranslator : public Translator {
   const Buffers& buffers_;
   const Directives& directives_;
   const std::span<const KernelUse> kernels_;
-  size_t num_kernels_ = 0;  // that were met so far
+  size_t num_kernels_ = 0;  // the number met up to here
   llvm::DenseMap<const Node*, ConstantSum> sums_;
-  llvm::DenseSet<const Node*> skipped_;  // between them and their constants
+  llvm::DenseSet<const Node*> skipped_;  // nodes between the sums and their constants
 };
 
 }  // namespace

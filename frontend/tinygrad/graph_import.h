@@ -1,4 +1,4 @@
-// Tensor graphs into graph @main of a module.
+// Imports tensor graphs as graph @main of a module.
 #ifndef TG_FRONTEND_TINYGRAD_GRAPH_IMPORT_H_
 #define TG_FRONTEND_TINYGRAD_GRAPH_IMPORT_H_
 
@@ -12,8 +12,9 @@
 
 namespace tg::tinygrad {
 
-// `roots`: a SINK, or values that become outputs. Declares buffers and variables in `module` and
-// adds the graph. `kernels`: what its KERNELs run, in their order. False after an error.
+// Declares buffers and variables in `module` and adds the graph. `roots`: a SINK, or values that
+// become outputs. `kernels`: what the graph's KERNELs run, in the order of the text. Returns false
+// after an error.
 bool ImportGraph(const Text& text, std::span<const Node* const> roots, const Directives& directives,
                  std::span<const KernelUse> kernels, Module& module, Diagnostics& diags);
 

@@ -24,7 +24,7 @@ std::string ModuleName(std::string_view file_name) {
   return tinygrad::SymbolFor(file_name);
 }
 
-// A graph, and the kernels behind it; or kernels alone.
+// The roots are a graph, followed by its kernels, or only kernels.
 bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directives, Module& module,
                  Diagnostics& diags) {
   const std::span<const tinygrad::Node* const> roots = text.roots;
@@ -52,12 +52,12 @@ bool ImportRoots(const tinygrad::Text& text, const tinygrad::Directives& directi
   if (num_values > 0) {
     return tinygrad::ImportGraph(text, roots.first(num_values), directives, kernels, module, diags);
   }
-  // One kernel can be run; of several nobody knows in which order.
+  // A single kernel can be run; the order of several is not known.
   if (kernels.size() == 1 && kernels[0].kernel) tinygrad::RunAlone(kernels[0], module);
   return true;
 }
 
-// Whether anything is reduced. A kernel that is lowered already may do so in its loops.
+// Whether the module reduces. Loops of a lowered kernel may be reductions.
 bool Reduces(const Module& module) {
   if (!module.kernels.empty()) return true;
   return std::any_of(module.graphs.begin(), module.graphs.end(), [](const auto& graph) {
@@ -100,11 +100,12 @@ std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view f
   if (!directives) return nullptr;
   auto module = std::make_unique<Module>();
   module->path = file_name;
-  // Its rules make 1 of inf/(inf + 1), without which the gradient of a sigmoid ends in NaN.
+  // tinygrad's rules simplify inf/(inf + 1) to 1; without that the gradient of a sigmoid yields
+  // NaN.
   module->flags.Add(ModuleFlag::kInfRatio);
   module->name = directives->module.empty() ? ModuleName(file_name) : directives->module;
   if (!ImportRoots(*syntax, *directives, *module, diags)) return nullptr;
-  // tinygrad takes x*0 for 0 where it makes a load of a one-hot row in a sum.
+  // tinygrad simplifies x*0 to 0 when it turns a sum over a one-hot row into a load.
   if (Reduces(*module)) module->flags.Add(ModuleFlag::kZeroMul);
   return module;
 }

@@ -1,4 +1,4 @@
-// What tinygrad prints, as a module.
+// Imports the text that tinygrad prints as a module.
 #ifndef TG_FRONTEND_TINYGRAD_IMPORT_H_
 #define TG_FRONTEND_TINYGRAD_IMPORT_H_
 
@@ -10,13 +10,13 @@
 
 namespace tg {
 
-// Whether the text looks like a printed UOp rather than a module: its first line that is neither
-// blank nor a comment begins with UOp(, also in a list or behind a name.
+// Whether the text looks like a printed UOp and not like a module: the first line that is neither
+// blank nor a comment begins with UOp(, possibly in a list or after a name.
 bool IsTinygradText(std::string_view text);
 
-// The module that the text of docs/tinygrad.md means, or null with errors that have line and
-// column. As after ParseModule, whether it is valid is for the verifier to say; nodes have the
-// places of their UOps. `text` becomes the source that `diags` shows and must live as long as
+// Imports a text as docs/tinygrad.md defines it. Returns null after errors, which have line and
+// column. As with ParseModule, the verifier decides whether the module is valid. Nodes have the
+// locations of their UOps. `text` becomes the source that `diags` shows and must live as long as
 // `diags` gets errors.
 std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view file_name,
                                        Diagnostics& diags);

@@ -1,5 +1,5 @@
-// Any bytes: the importer refuses them with a message that has a place, or gives a module that can
-// be verified, printed, and read again.
+// Fuzzes the importer with arbitrary bytes: it refuses them with a message that has a location, or
+// returns a module that can be verified, printed, and read again.
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-// Of bytes that are damaged anywhere the reader refuses nearly all; mutants of UOps get further.
+// The reader refuses most texts with damaged bytes; mutated UOps get past it.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed) {
   std::mt19937 random(seed);

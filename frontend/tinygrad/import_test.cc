@@ -1,4 +1,4 @@
-// Texts into modules: what becomes of each kind of op, and what is refused.
+// Imports texts as modules: the translation of each kind of op, and the refused inputs.
 #include <string>
 
 #include "frontend/tinygrad/import_testing.h"
@@ -47,7 +47,7 @@ graph @main {
 )");
 }
 
-// Two uses that do not agree leave the buffer flat.
+// Two uses with different shapes leave the buffer flat.
 TEST(ImportTest, BuffersOfTwoShapesAreFlat) {
   const std::string text = Import(Op("SINK", "void", "None",
                                      Op("RESHAPE", "float", "(2, 3)", Buffer(7, "float", 6)) +
@@ -156,7 +156,7 @@ graph @main {
 )");
 }
 
-// The first element is the lowest bits.
+// The first element holds the lowest bits.
 TEST(ImportTest, BitcastToAnotherSize) {
   EXPECT_EQ(Import(Op("BITCAST", "float", "None", Buffer(0, "ushort", 6))), R"(tg 1
 module @t {flags = ["inf-ratio"]}
@@ -215,7 +215,7 @@ TEST(ImportTest, FunctionsOfIntegersConvert) {
             "  %buf0 = buffer @buf0 : i32\n"
             "  %0 = cast %buf0 : f16\n"
             "  %1 = recip %0 : f16\n");
-  // What is weak is computed in integers; a constant is of the function's type.
+  // Weak operands are computed as integers; a constant takes the function's type.
   const std::string quotient =
       Op("FLOORDIV", "weakint", "None",
          Op("BIND", "weakint", "None",
@@ -253,14 +253,14 @@ TEST(ImportTest, PowersOfIntegersAreProducts) {
             std::string::npos);
 }
 
-// A one-hot row in a sum may stand beside an infinity.
+// The other elements of a row that a one-hot row selects from may be infinite.
 TEST(ImportTest, SumsTakeNothingOfWhatIsTimesZero) {
   const std::string text =
       Import(Op("REDUCE_AXIS", "float", "(Ops.ADD, (0,))", Buffer(0, "float", 5)));
   EXPECT_NE(text.find("flags = [\"zero-mul\", \"inf-ratio\"]"), std::string::npos) << text;
 }
 
-// `after` is of a buffer: of a view it is that view of the buffer after it.
+// `after` takes a buffer: the `after` of a view becomes that view of the buffer.
 TEST(ImportTest, AfterOfAView) {
   const std::string buffer =
       "UOp(Ops.PARAM, dtypes.float, arg=ParamArg(0, dtypes.float, device='CL'), "

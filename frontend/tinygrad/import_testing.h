@@ -1,4 +1,4 @@
-// What tests of the import share.
+// Utilities that the tests of the importer share.
 #ifndef TG_FRONTEND_TINYGRAD_IMPORT_TESTING_H_
 #define TG_FRONTEND_TINYGRAD_IMPORT_TESTING_H_
 

@@ -1,6 +1,6 @@
-// Translator: predicates of values that are Invalid in part. tinygrad moves each op inside of
-// where(predicate, x, Invalid) until the predicate reaches the store; here a node's predicate is
-// computed next to its value.
+// Translator: predicates of values that are partly Invalid. tinygrad moves each op into
+// where(predicate, x, Invalid) until the predicate reaches the store; this translator computes a
+// node's predicate together with its value.
 #include <algorithm>
 
 #include "frontend/tinygrad/translator.h"
@@ -39,7 +39,7 @@ void Translator::FindUndefined() {
       case OpClass::kNothing:
       case OpClass::kReduce:
       case OpClass::kGep:
-      case OpClass::kIndex:  // of a value: a lane
+      case OpClass::kIndex:  // of a value: selects a lane
         undefined = is_undefined(0);
         break;
       default:
@@ -140,7 +140,7 @@ const UOp* Translator::WherePredicate(const Node& n) {
   return Both(n, PredicateOf(n.src(0)), chosen);
 }
 
-// An element is defined where all that its bits come from are.
+// An element is defined if all elements that its bits come from are.
 const UOp* Translator::CastPredicate(const Node& n, const UOp* u) {
   const UOp* predicate = PredicateOf(n.src(0));
   if (!predicate || !has_shapes_ || ShapeOf(predicate).empty()) return predicate;
@@ -167,7 +167,7 @@ const UOp* Translator::MovedPredicate(const Node& n) {
   if (demand_.OpOf(&n).op != Op::kPad) {
     return ShapeOf(predicate).empty() ? predicate : Moved(n, predicate);
   }
-  // What padding adds is defined.
+  // Padding is defined.
   const UOp* x = ValueOf(n.src(0), demand_.Types(n.src(0))[0]);
   return Not(n, Moved(n, Not(n, EmitBroadcast(n, predicate, ShapeOf(x)))));
 }

@@ -11,7 +11,8 @@ void JoinConstants(Text& text) {
     if (c.op != "CONST" || c.num_srcs > 0) continue;
     const auto from = TypeOf(c.dtype), to = TypeOf(n.dtype);
     if (!from || !to || !to->type.is_value()) continue;
-    // Only weak types become any other without a conversion, and no fraction an integer.
+    // Only weak types convert to any other type without a CAST, and a fraction never becomes an
+    // integer.
     const bool same = from->type == to->type && !from->weak;
     const bool weak = from->weak && (!from->type.is_float() || to->type.is_float());
     if (!same && !weak) continue;

@@ -1,5 +1,5 @@
-// Constants of newer versions' last stages, CAST(CONST), as the CONST of that type that all others
-// print.
+// Folds CAST(CONST), which the last stages of newer versions print, into the CONST of that type
+// that all other stages print.
 #ifndef TG_FRONTEND_TINYGRAD_JOIN_CONSTANTS_H_
 #define TG_FRONTEND_TINYGRAD_JOIN_CONSTANTS_H_
 

@@ -13,7 +13,8 @@
 namespace tg::tinygrad {
 namespace {
 
-// STORE(DEFINE_GLOBAL, VIEW, value), LOAD(DEFINE_GLOBAL, VIEW): shaped places.
+// Translates STORE(DEFINE_GLOBAL, VIEW, value) and LOAD(DEFINE_GLOBAL, VIEW), which access shaped
+// memory.
 class AstTranslator : public Translator {
  public:
   AstTranslator(const Demand& demand, Module& module, Kernel& kernel, Diagnostics& diags)
@@ -64,12 +65,12 @@ class AstTranslator : public Translator {
   }
 
   const UOp* View(const Node& n, DType t) {
-    if (t.is_void() || n.num_srcs == 0) return nullptr;  // of a load or a constant, which looks
+    if (t.is_void() || n.num_srcs == 0) return nullptr;  // the user, a load or a constant, reads it
     const UOp* x = Source(n, 0, t);
     return x ? EmitView(n, x, n.arg) : nullptr;
   }
 
-  // Where a LOAD or a STORE goes: source 0 through the view that is source 1.
+  // The target of a LOAD or a STORE: source 0 through the view in source 1.
   const UOp* Place(const Node& n) {
     const UOp* memory = Source(n, 0, kVoid);
     if (!memory) return nullptr;
@@ -80,7 +81,7 @@ class AstTranslator : public Translator {
   }
 };
 
-// KernelInfo(name='r_4_8', ...), without the colours that its text may have.
+// The name in KernelInfo(name='r_4_8', ...), without color codes.
 std::string NameOf(const Node& root, const Module& module) {
   const Value* name = FindItem(root.arg, "name");
   std::string text = name && name->kind == Kind::kString ? Unquote(name->text()) : "kernel";
@@ -104,7 +105,7 @@ std::vector<const Node*> InstructionsOf(const Text& text) {
     out = text.roots;
   }
   while (!out.empty() && out.back()->op != "SINK") out.pop_back();
-  // Kernels and graphs stand in lists too.
+  // A list may also hold kernels and graphs.
   if (out.size() < 2 || out[0]->op == "SINK" || !IsKernelRoot(text, out.back())) out.clear();
   return out;
 }
@@ -128,9 +129,9 @@ bool ImportKernel(const Text& text, const Node* root, std::span<const Node* cons
     *use = {};
     return true;
   }
-  // PROGRAM(SINK, LINEAR, SOURCE, BINARY) of newer versions: the first holds all.
+  // PROGRAM(SINK, LINEAR, SOURCE, BINARY) of newer versions: the SINK holds the whole kernel.
   if (root->op == "PROGRAM" && root->num_srcs > 0) root = root->src(0);
-  // Conditions of stores stand nowhere else.
+  // Only the instructions have the conditions of stores.
   std::vector<const Node*> roots;
   for (const Node* n : instructions) {
     if (n->op == "IF") roots.push_back(n);
@@ -182,7 +183,7 @@ void RunAlone(const KernelUse& use, Module& module) {
   Builder b(*graph->body.context);
   std::vector<const UOp*> operands;
   for (int64_t i = 0; !slots.empty() && i <= slots.rbegin()->first; ++i) {
-    // A slot that the kernel does not use has to be given all the same.
+    // The caller passes all slots, also unused ones.
     const auto it = slots.find(i);
     const SlotUse slot = it == slots.end()
                              ? SlotUse{DType::Pointer(Scalar::kF32, 1, AddrSpace::kGlobal)}

@@ -1,4 +1,4 @@
-// Kernels into kernels of a module.
+// Imports kernels as kernels of a module.
 #ifndef TG_FRONTEND_TINYGRAD_KERNEL_IMPORT_H_
 #define TG_FRONTEND_TINYGRAD_KERNEL_IMPORT_H_
 
@@ -16,31 +16,31 @@ namespace tg::tinygrad {
 
 // What a KERNEL of a graph runs.
 struct KernelUse {
-  const Kernel* kernel = nullptr;  // null: it copies its operand 1
+  const Kernel* kernel = nullptr;  // null: copies operand 1
   std::vector<std::string> vars;
-  std::vector<int64_t> kept_slots;  // where it leaves what a value that is Invalid would overwrite
+  std::vector<int64_t> kept_slots;  // slots that keep old elements where the value is Invalid
 };
 
-// The instructions that the text is a list of, or the sources of its LINEAR, up to the SINK, which
-// is the last of them; nothing where it is something else.
+// The instructions of a text that is a list of them or a LINEAR, up to and including the SINK.
+// Empty for any other text.
 std::vector<const Node*> InstructionsOf(const Text& text);
 
-// Whether this root was printed from a kernel, not from a graph.
+// Whether this root is a kernel and not a graph.
 bool IsKernelRoot(const Text& text, const Node* root);
 
-// What a kernel does with its slots. What is kept in part counts as read.
+// How a kernel uses its slots. A slot that is only partly overwritten counts as read.
 struct SlotUse {
   DType type;
   bool read = false, written = false;
 };
 std::map<int64_t, SlotUse> SlotsOf(const KernelUse& use);
 
-// The kernel whose SINK or PROGRAM is `root`. `instructions`: see InstructionsOf. False after an
-// error.
+// Imports the kernel with the root `root`, a SINK or PROGRAM. `instructions`: see InstructionsOf.
+// Returns false after an error.
 bool ImportKernel(const Text& text, const Node* root, std::span<const Node* const> instructions,
                   Module& module, KernelUse* use, Diagnostics& diags);
 
-// Graph @main that runs a kernel on buffers of its own: @data0, ... by slot.
+// Adds graph @main, which runs a kernel on newly declared buffers: @data0, ... by slot.
 void RunAlone(const KernelUse& use, Module& module);
 
 }  // namespace tg::tinygrad

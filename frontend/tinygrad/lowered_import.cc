@@ -9,7 +9,7 @@
 namespace tg::tinygrad {
 namespace {
 
-// 4 in arg=4, as in arg=(4, AxisType.LOOP).
+// The axis number: 4 in arg=4 and in arg=(4, AxisType.LOOP).
 int64_t NumberOf(const Node& range) {
   const Value& v = range.arg;
   if (v.kind == Kind::kInt) return v.number;
@@ -17,7 +17,7 @@ int64_t NumberOf(const Node& range) {
   return !items.empty() && items[0].value.kind == Kind::kInt ? items[0].value.number : 0;
 }
 
-// The numbers that tell a loop from others: 4 and 1 in arg=(4, 1, AxisType.LOOP).
+// The numbers that identify a loop: 4 and 1 in arg=(4, 1, AxisType.LOOP).
 std::vector<int64_t> NumbersOf(const Node& range) {
   std::vector<int64_t> numbers{NumberOf(range)};
   for (const Item& item : range.arg.list()) {
@@ -38,10 +38,10 @@ LoweredTranslator::LoweredTranslator(const Demand& demand,
     has_end_ |= n->op == "END";
     if (n->op == "RANGE") ranges.push_back(n);
   }
-  // Outer ranges have smaller numbers, there as here, where sums put them first.
+  // Outer ranges have smaller numbers in tinygrad and in tg; sums put outer ranges first.
   std::stable_sort(ranges.begin(), ranges.end(),
                    [](const Node* a, const Node* b) { return NumberOf(*a) < NumberOf(*b); });
-  // A list prints a loop with each instruction that is in it.
+  // In a list, each instruction prints the loops around it again.
   std::map<std::vector<int64_t>, int64_t> known;
   for (const Node* n : ranges) {
     if (instructions.empty()) {
@@ -101,8 +101,8 @@ const UOp* LoweredTranslator::Other(const Node& n, DType t) {
     case OpClass::kBarrier:
       return Barrier(n);
     case OpClass::kIf: {
-      // In a list of instructions of newer versions; elsewhere what waits for an IF takes its
-      // condition as a gate, and waits for what the IF does.
+      // In a list of instructions of newer versions, the IF of a store is read here. Elsewhere an
+      // op that waits for an IF takes its condition as a gate, and waits for the effects of the IF.
       if (n.num_srcs > 1 && demand_.IsMemory(n.src(1))) {
         ReadGate(n);
         return nullptr;
@@ -127,7 +127,7 @@ const UOp* LoweredTranslator::Other(const Node& n, DType t) {
     case OpClass::kEnd:
       return n.op == "END" ? End(n) : nullptr;
     case OpClass::kEndIf:
-      return nullptr;  // the graph says where blocks end
+      return nullptr;  // the graph defines where blocks end
     case OpClass::kGroup:
       return Group(n);
     default:

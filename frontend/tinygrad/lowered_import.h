@@ -1,4 +1,5 @@
-// Lowered kernels: RANGE, SPECIAL, INDEX, LOAD, STORE, with or without accumulators and vectors.
+// Imports lowered kernels: RANGE, SPECIAL, INDEX, LOAD, STORE, with or without accumulators and
+// vectors.
 #ifndef TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_
 #define TG_FRONTEND_TINYGRAD_LOWERED_IMPORT_H_
 
@@ -12,9 +13,10 @@
 
 namespace tg::tinygrad {
 
-// Fills the kernel's body and stage: lowered, or expanded where lanes are vectors already.
-// `instructions`: those of the list that the text is, if it is one, where newer versions keep the
-// conditions of stores. `kept_slots`: see KernelUse. False after an error.
+// Fills the kernel's body and sets its stage: lowered, or expanded if the text already has vectors.
+// `instructions`: the instructions if the text is a list of them, else empty; in newer versions
+// only they have the conditions of stores. `kept_slots`: see KernelUse. Returns false after an
+// error.
 bool ImportLowered(const Demand& demand, const Node& sink,
                    std::span<const Node* const> instructions, Module& module, Kernel& kernel,
                    std::vector<int64_t>* kept_slots, Diagnostics& diags);

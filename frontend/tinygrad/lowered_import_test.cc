@@ -1,4 +1,4 @@
-// Kernels whose loops and addresses stand in the text, from both versions.
+// Imports of kernels with explicit loops and addresses, from both versions.
 #include <string>
 
 #include "frontend/tinygrad/import_testing.h"
@@ -7,8 +7,8 @@
 namespace tg {
 namespace {
 
-// SINK(STORE(INDEX(data0, i), value)) of a lowered kernel in the spelling of v0.10.3, where `i` is
-// gidx0 of 8.
+// SINK(STORE(INDEX(data0, i), value)) of a lowered kernel in the notation of v0.10.3. `i` is gidx0
+// of size 8.
 std::string Lowered(const std::string& value) {
   return Op("SINK", "void", "KernelInfo(name='k', local_dims=0)",
             Op("STORE", "void", "None",
@@ -30,7 +30,7 @@ std::string Int(const std::string& value) {
   return "UOp(Ops.CONST, dtypes.int, arg=" + value + ", src=())";
 }
 
-// What is computed from coordinates is `int` as a value, and `index` as an address.
+// An expression of coordinates is `int` as a value, and `index` in an address.
 TEST(LoweredImportTest, CoordinatesAreIndexInAddressesOnly) {
   EXPECT_EQ(KernelLines(Op("MUL", "int", "None", I() + ", " + Int("3"))),
             R"(  %3 = index %0, %2 : ptr<i32, 8>
@@ -55,7 +55,7 @@ TEST(LoweredImportTest, CoordinatesAreIndexInAddressesOnly) {
 )");
 }
 
-// Between a load and a BITCAST, in the last stages of v0.10.3.
+// The last stages of v0.10.3 print such a NOOP between a load and a BITCAST.
 TEST(LoweredImportTest, NoopWithAValueIsItsSource) {
   const std::string load =
       Op("LOAD", "float", "None",
@@ -152,7 +152,7 @@ TEST(LoweredImportTest, ElementsOfMemoryAreLanes) {
 )");
 }
 
-// LOAD(address, alternative, condition); conditions of stores stand between instructions.
+// LOAD(address, alternative, condition); only instructions have conditions of stores.
 TEST(LoweredImportTest, ConditionsOfInstructions) {
   const std::string address = At(Data(0, 8), Gidx()), other = At(Data(1, 8), Gidx());
   const std::string condition = Op("CMPLT", "bool", "None", Gidx() + ", " + Number("5"));
@@ -180,14 +180,14 @@ TEST(LoweredImportTest, ConditionsOfInstructions) {
   const std::string sink = SinkOf(store + ", " + plain);
   const std::string end = Op("ENDIF", "void", "None", block(condition));
   const std::string gated = block(condition) + ", " + store + ", " + end + ", " + plain;
-  // As a list, where each brings the text of all that it uses.
+  // In a list, each instruction prints everything that it uses.
   EXPECT_EQ(Body("[" + gated + ", " + sink + "]"), expected);
-  // As LINEAR, where nodes have names.
+  // In a LINEAR, nodes have names.
   EXPECT_EQ(Body(Op("LINEAR", "void", "None",
                     Op("IF", "void", "None", condition + ", x1:=" + address) + ", x2:=" +
                         Stores("x1", value) + ", x3:=" + plain + ", " + SinkOf("x2, x3"))),
             expected);
-  // As PROGRAM, whose SINK has the conditions too; its target is no Python.
+  // In a PROGRAM, the SINK has the conditions too; its target is not in Python's notation.
   const std::string whole =
       SinkOf(Op("STORE", "void", "None", address + ", " + value + ", " + condition) + ", " + plain);
   EXPECT_EQ(Body(Op("PROGRAM", "void", "ProgramInfo(name='k', target=CPU::x86_64,avx2,-fma)",
@@ -205,8 +205,9 @@ TEST(LoweredImportTest, ConditionsOfInstructions) {
         "error: STORE: of several stores to one address some have a condition");
 }
 
-// Before the last stages there is no BARRIER: between the work-items' stores and what reads them,
-// and in a loop before the next iteration's.
+// Before the last stages the text has no BARRIER. The importer adds one between the stores and the
+// loads of a work-group's memory, and one at the end of an iteration before the next iteration's
+// stores.
 TEST(LoweredImportTest, BarriersThatNobodyPrinted) {
   const std::string range = Op("RANGE", "int", "(1, AxisType.REDUCE)", Number("4"));
   const std::string set = Stores(At(Shared(8), Lidx()), "x1:=" + range);
@@ -222,14 +223,14 @@ TEST(LoweredImportTest, BarriersThatNobodyPrinted) {
     return n;
   };
   EXPECT_EQ(count(body, "= barrier "), 2u) << body;
-  // The same, printed later: nothing is added.
+  // The text of a later stage has the barrier; the importer adds none.
   const std::string barrier = Op("BARRIER", "void", "None", set);
   const std::string waited =
       Op("LOAD", "int", "None",
          At(Op("AFTER", "int", "None", Shared(8) + ", " + barrier), Number("0")));
   const std::string last = Stores(At(Data(0, 8), Lidx()), "x2:=" + waited);
   EXPECT_EQ(Body(sum(Op("BARRIER", "void", "None", last + ", x2"))), body);
-  // A work-item's own memory needs none.
+  // Private memory needs no barrier.
   const std::string own = Memory("BUFFER", 0, "addrspace=AddrSpace.REG", 8);
   const std::string kept = Stores(At(own, Number("0")), "x1:=" + range);
   const std::string its = Op("AFTER", "int", "None", own + ", " + kept);
@@ -239,8 +240,7 @@ TEST(LoweredImportTest, BarriersThatNobodyPrinted) {
   EXPECT_EQ(count(alone, "= scratch "), 1u) << alone;
 }
 
-// What is Invalid in part is an address, or is stored, under the condition that the rest is
-// defined.
+// A partly Invalid value makes the address or the store conditional on its predicate.
 TEST(LoweredImportTest, PredicatesOfInvalidValues) {
   const std::string invalid = "UOp(Ops.CONST, dtypes.bool, arg=Invalid, src=())";
   const std::string holds = Op("CMPLT", "bool", "None", Gidx() + ", " + Number("5"));
@@ -286,7 +286,7 @@ TEST(LoweredImportTest, PredicatesOfInvalidValues) {
   %9 = index %4, %6, %8 : ptr<i32, 16>
   %10 = load %9 : i32
   %11 )");
-  // Each lane is defined or not; a reduction skips undefined values.
+  // Each lane has a predicate; a reduction skips undefined lanes.
   const std::string lanes = Op("STACK", "int", "None", Number("7") + ", " + invalid);
   EXPECT_EQ(stored(At(lanes, Number("1"))), begin + R"(  %3 = const true : bool
   %4 = const false : bool

@@ -3,7 +3,7 @@
 
 namespace tg::tinygrad {
 
-// UNROLL(VCONST 0..n-1, ((axis, n),)): the number of the lane.
+// UNROLL(VCONST 0..n-1, ((axis, n),)) is the lane number.
 const UOp* LoweredTranslator::Unroll(const Node& n, DType t) {
   const auto axes = n.arg.list();
   const auto axis = axes.size() == 1 ? axes[0].value.list() : std::span<const Item>();
@@ -59,7 +59,7 @@ const UOp* LoweredTranslator::Gather(const Node& n, DType t, Op op) {
   return Emit(n, op, t, {srcs.data(), srcs.size()});
 }
 
-// Of pointers only n times the same one, which an index of n lanes takes as it is.
+// A vector of pointers holds one pointer n times; an index of n lanes takes the pointer itself.
 const UOp* LoweredTranslator::Vectorize(const Node& n, DType t) {
   const UOp* u = Gather(n, t, Op::kVectorize);
   if (!u || u->num_srcs == 0 || !u->src(0)->dtype.is_memory()) return u;
@@ -80,7 +80,7 @@ const UOp* LoweredTranslator::Gep(const Node& n, DType t) {
   return Emit(n, Op::kGep, t, {x}, ctx_.MakeAttr(Op::kGep, words));
 }
 
-// Addresses and stores take the predicates of what they are made of as gates.
+// Addresses and stores take the predicates of their sources as gates.
 const UOp* LoweredTranslator::OtherPredicate(const Node& n, const UOp* u) {
   const UOp* first = n.num_srcs > 0 ? PredicateOf(n.src(0)) : nullptr;
   const DType t(Scalar::kBool, u->dtype.lanes());
@@ -105,7 +105,7 @@ const UOp* LoweredTranslator::OtherPredicate(const Node& n, const UOp* u) {
       return Emit(n, Op::kVectorize, t, {lanes.data(), lanes.size()});
     }
     case OpClass::kLoad:
-      // An alternative that is Invalid everywhere is none.
+      // An alternative that is Invalid everywhere counts as absent.
       for (size_t i = 0; i < n.num_srcs; ++i) {
         if (PredicateOf(n.src(i))) return Translator::OtherPredicate(n, u);
       }
@@ -115,7 +115,7 @@ const UOp* LoweredTranslator::OtherPredicate(const Node& n, const UOp* u) {
   }
 }
 
-// INDEX of a value in newer versions: one of its lanes.
+// INDEX of a value in newer versions selects one of its lanes.
 const UOp* LoweredTranslator::Lane(const Node& n, DType t) {
   const UOp *x = Source(n, 0, t.WithLanes(1)), *lane = x ? Source(n, 1, kIndex) : nullptr;
   if (!lane) return nullptr;

@@ -6,14 +6,14 @@
 
 namespace tg::tinygrad {
 
-// An integer coordinate as the text has it: i32.
+// An integer coordinate with the type in the text: i32.
 const UOp* LoweredTranslator::Coordinate(const Node& n, const UOp* u, DType t) {
   if (body_.side.loc(u).line == 0) body_.side.SetLoc(u, n.loc);
   return t.is_index() ? u : Emit(n, Op::kCast, t, {u});
 }
 
 const UOp* LoweredTranslator::Special(const Node& n, DType t) {
-  // Newer versions: arg='gidx0', and the size is a source.
+  // In newer versions arg is 'gidx0', and the size is a source.
   const auto items = n.arg.list();
   const bool is_pair = items.size() == 2 && items[1].value.kind == Kind::kInt;
   const Value& text = is_pair ? items[0].value : n.arg;
@@ -62,8 +62,8 @@ bool LoweredTranslator::RangeSources(const Node& n, size_t first, Nodes* nodes) 
   return true;
 }
 
-// The loops around the ASSIGN of an accumulator may be printed behind its DEFINE_ACC, which sets it
-// in each of their iterations.
+// The text may print the loops around the ASSIGN of an accumulator after its DEFINE_ACC, which
+// initializes the accumulator in each of their iterations.
 std::vector<const Node*> LoweredTranslator::Prerequisites(const Node& n) const {
   const Node* assign = n.op == "DEFINE_ACC" ? open_.AssignOf(&n) : nullptr;
   std::vector<const Node*> ranges;
@@ -73,8 +73,8 @@ std::vector<const Node*> LoweredTranslator::Prerequisites(const Node& n) const {
   return ranges;
 }
 
-// DEFINE_ACC(initial value, ranges...): an element of memory, which is set once in every
-// iteration of the loops around; its value is what is in it in an iteration of `ranges`.
+// DEFINE_ACC(initial value, ranges...) is an element of memory, initialized once per iteration of
+// the enclosing loops. Its value is the element's content in an iteration of `ranges`.
 const UOp* LoweredTranslator::DefineAcc(const Node& n, DType t) {
   const UOp* initial = Source(n, 0, t);
   const Node* assign = open_.AssignOf(&n);
@@ -107,7 +107,7 @@ const UOp* LoweredTranslator::Assign(const Node& n, DType t) {
 }
 
 const UOp* LoweredTranslator::Reduce(const Node& n, DType t) {
-  // Newer versions: (op, number of axes), which is 0 here.
+  // In newer versions the argument is (op, number of axes); the number is 0 in a lowered kernel.
   const auto items = n.arg.list();
   const bool is_pair =
       items.size() == 2 && items[1].value.kind == Kind::kInt && items[1].value.number == 0;
@@ -120,7 +120,7 @@ const UOp* LoweredTranslator::Reduced(const Node& n, Op op, DType t, const UOp* 
   Nodes srcs{x};
   if (!x || !RangeSources(n, 1, &srcs)) return nullptr;
   const Attr attr = ctx_.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)});
-  // Lanes first.
+  // Reduces over lanes first.
   if (srcs[0]->dtype != t && srcs.size() > 1) {
     srcs[0] = Emit(n, Op::kReduce, t, {srcs[0]}, attr);
   }
@@ -187,7 +187,7 @@ bool LoweredTranslator::StoresToLocal(const Nodes& tokens) const {
 bool LoweredTranslator::NeedsBarrierAtEnd(const Nodes& effects, const Nodes& ranges) const {
   if (!has_local_ || ranges.empty() || effects.empty()) return false;
   if (effects.size() == 1 && effects[0]->op == Op::kBarrier) return false;
-  // What is computed in the loop.
+  // The nodes that are computed in the loop.
   NodeSet inside, stored, seen;
   std::vector<const UOp*> slice;
   AppendPostOrder({effects.data(), effects.size()}, seen, slice);
@@ -202,8 +202,8 @@ bool LoweredTranslator::NeedsBarrierAtEnd(const Nodes& effects, const Nodes& ran
   });
 }
 
-// END(effect, loops...). In the last stages but one its loops are what became of them: numbers of
-// work-items close nothing.
+// END(effect, loops...). In the second-to-last stage the loops may have become work-item numbers,
+// which close nothing.
 const UOp* LoweredTranslator::End(const Node& n) {
   Nodes ranges, ends;
   for (size_t i = 1; i < n.num_srcs; ++i) {
@@ -229,7 +229,8 @@ const UOp* LoweredTranslator::Group(const Node& n) {
   return TokenSources(n, 0, &tokens) ? Keep(n, std::move(tokens)) : nullptr;
 }
 
-// Of newer versions it also waits for loads, whose values what else it waits for uses.
+// In newer versions a BARRIER also waits for loads. The other effects that it waits for use their
+// values.
 const UOp* LoweredTranslator::Barrier(const Node& n) {
   Nodes tokens;
   if (n.num_srcs > 0 && !TokenSources(n, 0, &tokens)) return nullptr;

@@ -4,8 +4,8 @@
 
 namespace tg::tinygrad {
 
-// What is addressed has a pointer's type in older versions and is loaded by itself; in newer ones
-// it has the element's.
+// In older versions an address has a pointer type and a LOAD is explicit; in newer versions an
+// address has the element's type, and its use as a value is a load.
 const UOp* LoweredTranslator::AsValue(const Node& n, const UOp* u) {
   if (u->op != Op::kIndex || is_place_) return u;
   if (place_types_.lookup(u).is_memory()) return u;
@@ -35,8 +35,8 @@ const UOp* LoweredTranslator::DefineLocal(const Node& n) {
   return b_.Scratch(t);
 }
 
-// PARAM and BUFFER of newer versions: their type is that of an element, their source says how many
-// there are. A BUFFER is the kernel's own.
+// PARAM and BUFFER of newer versions have the element's type and the number of elements as a
+// source. A BUFFER is local or private memory of the kernel.
 const UOp* LoweredTranslator::Parameter(const Node& n, DType t) {
   if (IsVariable(&n)) return Variable(n, t);
   const Value* slot = FindItem(n.arg, "slot", 0);
@@ -58,14 +58,15 @@ const UOp* LoweredTranslator::Parameter(const Node& n, DType t) {
   has_local_ |= local;
   const AddrSpace addr_space = local ? AddrSpace::kLocal : AddrSpace::kReg;
   const DType pointer = DType::Pointer(t.scalar(), size, addr_space);
-  // The instructions of a list each bring the whole text of what they use.
+  // In a list, each instruction prints everything that it uses again.
   const UOp*& scratch = local_buffers_[{addr_space, slot->number}];
   if (!scratch) scratch = b_.Scratch(pointer);
   if (scratch->dtype != pointer) return Fail(n, "its number has another type or size elsewhere");
   return scratch;
 }
 
-// Element source 1 of memory source 0, under `gate` (null: always) and where the index is defined.
+// The element of memory source 0 at index source 1, under `gate` (null: always) and the index's
+// predicate.
 const UOp* LoweredTranslator::ElementOf(const Node& n, const UOp* gate) {
   const UOp* memory = Place(n);
   if (!memory) return nullptr;
@@ -97,7 +98,7 @@ const UOp* LoweredTranslator::Index(const Node& n, DType t) {
   return gate ? ElementOf(n, gate) : nullptr;
 }
 
-// SHRINK(memory, first, count): its lanes are those of what is loaded or stored.
+// SHRINK(memory, first, count) addresses a vector; its lanes are those of the load or store.
 const UOp* LoweredTranslator::Elements(const Node& n) {
   if (n.op == "SHRINK" && demand_.IsMemory(&n)) return ElementOf(n, nullptr);
   return Fail(n,
@@ -105,9 +106,8 @@ const UOp* LoweredTranslator::Elements(const Node& n) {
               "its devectorizer, is not read; the text before and the one after are");
 }
 
-// The address of an access, with what its further sources demand: a token that it waits for, a
-// condition, an alternative. A store takes the conditions of the blocks that it stands in as its
-// gate.
+// The address of an access. Its further sources add a token to wait for, a condition, or an
+// alternative. A store takes the conditions of the enclosing blocks as its gate.
 const UOp* LoweredTranslator::Address(const Node& n, DType t, size_t first_extra,
                                       const UOp** alternative) {
   const UOp* address = Place(n);
@@ -151,7 +151,7 @@ const UOp* LoweredTranslator::Load(const Node& n, DType t) {
                      : Emit(n, Op::kLoad, t, {address});
 }
 
-// The address, under one more condition.
+// The address, with one more condition in its gate.
 const UOp* LoweredTranslator::Under(const Node& n, const UOp* condition, const UOp* address) {
   if (!condition || !address) return address;
   const UOp* gate = Both(n, address->num_srcs > 2 ? address->src(2) : nullptr, condition);
@@ -159,7 +159,7 @@ const UOp* LoweredTranslator::Under(const Node& n, const UOp* condition, const U
               : nullptr;
 }
 
-// Ends the loops around it.
+// A STORE ends the loops around it.
 const UOp* LoweredTranslator::Store(const Node& n) {
   const UOp* address = Address(n, kVoid, 2, nullptr);
   if (!address) return nullptr;

@@ -1,6 +1,6 @@
-// LoweredTranslator: kernels whose loops and addresses stand in the text, in the forms of both
-// versions. Newer ones have scalar types and leave lanes to shapes, which Demand turns into types;
-// their memory is PARAM and BUFFER, order stands in AFTER, END and GROUP.
+// LoweredTranslator: kernels with explicit loops and addresses, in the forms of both versions.
+// Newer versions have scalar types and leave lanes to shapes, which Demand turns into types; their
+// memory is PARAM and BUFFER, and AFTER, END and GROUP define the order.
 #ifndef TG_FRONTEND_TINYGRAD_LOWERED_TRANSLATOR_H_
 #define TG_FRONTEND_TINYGRAD_LOWERED_TRANSLATOR_H_
 
@@ -18,7 +18,7 @@ namespace tg::tinygrad {
 
 class LoweredTranslator : public Translator {
  public:
-  // `instructions`: the list that the text is, if it is one.
+  // `instructions`: the instructions if the text is a list of them, else empty.
   LoweredTranslator(const Demand& demand, std::span<const Node* const> instructions, Module& module,
                     Kernel& kernel, Diagnostics& diags);
 
@@ -36,10 +36,10 @@ class LoweredTranslator : public Translator {
   const UOp* Parameter(const Node& n, DType t);
   const UOp* DefineLocal(const Node& n);
   const UOp* LocalBuffer(const Node& n, DType t);
-  // Source `i` as memory, not what is there.
+  // Source `i` as memory, without a load.
   const UOp* Place(const Node& n, size_t i = 0);
   const UOp* Index(const Node& n, DType t);
-  // SHRINK of memory: some elements from one on.
+  // SHRINK of memory: consecutive elements.
   const UOp* Elements(const Node& n);
   const UOp* ElementOf(const Node& n, const UOp* gate);
   const UOp* Address(const Node& n, DType t, size_t first_extra, const UOp** alternative);
@@ -47,17 +47,18 @@ class LoweredTranslator : public Translator {
   const UOp* Store(const Node& n);
   const UOp* Under(const Node& n, const UOp* condition, const UOp* address);
   const UOp* After(const Node& n, DType t);
-  // The condition of an IF of instructions whose source 1 is the address that is stored to.
+  // Reads the condition of an IF in a list of instructions. Its source 1 is the address of the
+  // store.
   bool ReadGate(const Node& n);
 
   // ---- Loops and order (lowered_loops.cc)
   const UOp* Coordinate(const Node& n, const UOp* u, DType t);
   const UOp* Special(const Node& n, DType t);
   const UOp* Range(const Node& n, DType t);
-  // The range nodes, not the values of their counters.
+  // The range nodes, not the values of the counters.
   Nodes RangeNodes(const OpenScopes::Scopes& scopes);
   bool RangeSources(const Node& n, size_t first, Nodes* nodes);
-  // Those of the loops that source `i` is computed in.
+  // Appends the loops in which source `i` is computed.
   void LoopsOf(const Node& n, size_t i, Nodes* nodes);
   const UOp* DefineAcc(const Node& n, DType t);
   const UOp* Assign(const Node& n, DType t);
@@ -66,14 +67,15 @@ class LoweredTranslator : public Translator {
   const UOp* End(const Node& n);
   const UOp* Group(const Node& n);
   const UOp* Barrier(const Node& n);
-  // What happened once `n` has: none for a value.
+  // The effects of `n` that a user waits for; empty for a value.
   Nodes TokensOf(const Node* n) const;
   bool TokenSources(const Node& n, size_t first, Nodes* tokens);
-  // Newer versions put barriers in last. Before, memory of a group that is read after it was
-  // written has one between, and so has an iteration before the next one writes what it has read.
+  // Whether a barrier is needed. Only the last stages of newer versions have barriers. In earlier
+  // stages, a barrier separates the stores to a work-group's memory from its loads, and the loads
+  // of an iteration from the stores of the next one.
   bool StoresToLocal(const Nodes& tokens) const;
   bool NeedsBarrierAtEnd(const Nodes& effects, const Nodes& ranges) const;
-  // Several tokens of one node.
+  // Assigns several tokens to one node.
   const UOp* Keep(const Node& n, Nodes tokens);
 
   // ---- Lanes (lowered_lanes.cc)
@@ -87,25 +89,25 @@ class LoweredTranslator : public Translator {
 
   struct Accumulator {
     const UOp* memory = nullptr;
-    const UOp* place = nullptr;  // in an iteration
+    const UOp* place = nullptr;  // its element in the iteration
     Nodes ranges;
     DType type;
   };
   struct Gate {
     const UOp* condition = nullptr;
-    int blocks = 0;  // IFs in front of a store to the address
+    int blocks = 0;  // number of IFs of stores to the address
     Nodes stores;
   };
 
   const OpenScopes open_;
-  bool has_end_ = false;    // the text says where loops end
-  bool has_local_ = false;  // a BUFFER of a work-group's
+  bool has_end_ = false;    // the text ends loops explicitly
+  bool has_local_ = false;  // the text has a BUFFER in local memory
   bool is_place_ = false;
   llvm::DenseMap<const UOp*, DType> place_types_;  // of INDEX, as printed
   llvm::DenseMap<const Node*, const UOp*> ranges_;
   llvm::DenseMap<const Node*, int64_t> range_ids_;
   std::map<const Node*, Accumulator> accumulators_;
-  std::map<const Node*, Nodes> tokens_;  // where a node has another number of them than one
+  std::map<const Node*, Nodes> tokens_;  // of nodes that have zero or several tokens
   std::map<std::pair<AddrSpace, int64_t>, const UOp*> local_buffers_;
   llvm::DenseMap<const UOp*, Gate> gates_;  // by address
   std::vector<int64_t> kept_slots_;         // see KernelUse

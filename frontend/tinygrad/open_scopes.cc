@@ -21,7 +21,7 @@ OpenScopes::OpenScopes(const Demand& demand) : open_(demand.nodes().size()) {
     const bool reduces = n->op == "REDUCE", assigns = n->op == "ASSIGN" && n->num_srcs > 0;
     if (assigns) assign_[n->src(0)] = n;
     for (size_t i = 0; i < n->num_srcs; ++i) {
-      // Further sources of a REDUCE are its loops.
+      // The sources of a REDUCE after the first are its loops.
       if (n->src(i)->op == "STORE" || (reduces && i > 0)) continue;
       Merge(open, open_[n->src(i)->slot]);
     }

@@ -1,4 +1,4 @@
-// OpenScopes: the loops and blocks (RANGE, IF) that each node of a lowered kernel stands in.
+// OpenScopes: the loops and blocks (RANGE, IF) that enclose each node of a lowered kernel.
 #ifndef TG_FRONTEND_TINYGRAD_OPEN_SCOPES_H_
 #define TG_FRONTEND_TINYGRAD_OPEN_SCOPES_H_
 
@@ -9,8 +9,8 @@
 
 namespace tg::tinygrad {
 
-// A node stands in what its sources stand in, without the loops that it, a REDUCE or the ASSIGN of
-// an accumulator, has run through. What comes after a STORE stands in none of its scopes.
+// The scopes of a node are those of its sources, without the loops that the node (a REDUCE or the
+// ASSIGN of an accumulator) ends. A STORE ends all of its scopes.
 class OpenScopes {
  public:
   using Scopes = std::vector<const Node*>;  // in the order of the text
@@ -18,7 +18,7 @@ class OpenScopes {
   explicit OpenScopes(const Demand& demand);
 
   const Scopes& Of(const Node* n) const { return open_[n->slot]; }
-  // The ASSIGN of a DEFINE_ACC; null where there is none.
+  // The ASSIGN of a DEFINE_ACC, or null.
   const Node* AssignOf(const Node* acc) const { return assign_.lookup(acc); }
 
  private:

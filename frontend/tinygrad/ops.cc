@@ -33,7 +33,7 @@ std::optional<ForeignType> ImageType(const Value& call, Scalar storage) {
                                   static_cast<int32_t>(width->number))};
 }
 
-// `t` with a method's effect: .vec(n), .ptr(size, local=True).
+// Applies a method call to `t`: .vec(n), .ptr(size, local=True).
 std::optional<ForeignType> WithMethod(ForeignType t, const Value& call) {
   if (call.is_call(".vec")) {
     const Value* lanes = IntItem(call, 1);
@@ -52,7 +52,7 @@ std::optional<ForeignType> WithMethod(ForeignType t, const Value& call) {
       if (named->is_name("AddrSpace.LOCAL")) space = AddrSpace::kLocal;
       if (named->is_name("AddrSpace.REG")) space = AddrSpace::kReg;
     }
-    // A pointer to vectors is one to scalars that is accessed widely.
+    // A pointer to vectors becomes a pointer to scalars; the accesses are vectors.
     t.type = DType::Pointer(t.type.scalar(), size->number, space);
     return t;
   }
@@ -73,7 +73,7 @@ std::optional<ForeignType> TypeNamed(std::string_view name) {
         names.remove_prefix(bar == std::string_view::npos ? names.size() : bar + 1);
       }
     }
-    // `index` was the name of weakint for a while.
+    // Some versions call weakint `index`.
     (*types)["weakint"] = (*types)["index"] = {kIndex, true};
     (*types)["weakfloat"] = {kF32, true};
     return types;
@@ -101,7 +101,7 @@ std::string SuggestOp(std::string_view name) {
 }
 
 std::optional<ForeignType> TypeOf(const Value& dtype) {
-  // Receivers, from the outside in: float.vec(4).ptr(16) is ptr of vec of float.
+  // Receivers from the outermost inwards: float.vec(4).ptr(16) is ptr of vec of float.
   std::vector<const Value*> methods;
   const Value* v = &dtype;
   while (v->kind == Kind::kCall && v->text().substr(0, 1) == "." && v->count > 0) {
@@ -116,7 +116,7 @@ std::optional<ForeignType> TypeOf(const Value& dtype) {
   } else if (v->is_call("dtypes.imagef")) {
     t = ImageType(*v, Scalar::kF32);
   } else if (v->kind == Kind::kCall && v->text().substr(0, 7) == "dtypes.") {
-    // The first method of a name stands in the call's own name: dtypes.float.vec(4).
+    // The call's name contains the first method after a name: dtypes.float.vec(4).
     const size_t dot = v->text().rfind('.');
     t = TypeNamed(v->text().substr(0, dot));
     if (!t) return std::nullopt;

@@ -1,4 +1,4 @@
-// What tg makes of tinygrad's ops and types, by name: ops.def and ir/scalars.def as look-ups.
+// Look-ups in ops.def and ir/scalars.def: the translation of tinygrad's ops and types by name.
 #ifndef TG_FRONTEND_TINYGRAD_OPS_H_
 #define TG_FRONTEND_TINYGRAD_OPS_H_
 
@@ -69,21 +69,21 @@ struct OpEntry {
   OpClass cls;
   Op op;
 };
-// Null for a name that no known version has.
+// Returns null for a name that no known version has.
 const OpEntry* FindOp(std::string_view name);
 // "; did you mean 'ADD'?", or empty.
 std::string SuggestOp(std::string_view name);
 
-// A type in tg. Weak types are those of constants and extents in newer versions: they take the
-// type of what they meet.
+// A type in tg. Weak types are the types of constants and extents in newer versions: a weak operand
+// takes the type of the other operand.
 struct ForeignType {
   DType type;
   bool weak = false;     // type is index for weakint, f32 for weakfloat
   DType printed = type;  // in the text
 };
-// Nullopt for what is no type.
+// Returns nullopt if the value is not a type.
 std::optional<ForeignType> TypeOf(const Value& dtype);
-// Of a name alone: dtypes.float.
+// The same for a plain name, such as dtypes.float.
 std::optional<ForeignType> TypeNamed(std::string_view name);
 
 }  // namespace tg::tinygrad

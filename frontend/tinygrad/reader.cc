@@ -48,18 +48,18 @@ class Reader {
   }
 
  private:
-  // An open bracket.
+  // A bracket that is not closed yet.
   struct Frame {
     Kind kind = Kind::kTuple;
     char close = ')';
     bool is_uop = false;
     bool is_src = false;       // the tuple of a UOp's sources
-    bool opens_scope = false;  // of names
-    const char* at = nullptr;  // of the value
+    bool opens_scope = false;  // names are local to it
+    const char* at = nullptr;  // start of the value
     uint32_t callee_size = 0;
     uint32_t name = kNoName;  // x1:=
-    size_t base = 0;          // its first item in items_
-    std::string_view key;     // under which it is an item of the frame around it
+    size_t base = 0;          // index in items_ of its first item
+    std::string_view key;     // the key that it has in the enclosing frame
     Location loc;
   };
   using Scope = llvm::DenseMap<uint32_t, const Node*>;
@@ -67,7 +67,7 @@ class Reader {
   Location Here(const char* at) const {
     return {line_, static_cast<uint32_t>(at - line_start_) + 1};
   }
-  // `at` is on the current line.
+  // `at` must be on the current line.
   void Fail(const char* at, std::string message) {
     if (!failed_) diags_.Error(Here(at), std::move(message));
     failed_ = true;
@@ -83,7 +83,7 @@ class Reader {
                             std::to_string(f.loc.column) + " is still open");
   }
 
-  // Half of a deep graph's text is indentation.
+  // Half of a deep graph's text is indentation, so this is fast.
   void SkipBlanks() {
     for (; at_ != end_; ++at_) {
       if (*at_ == '\n') {
@@ -106,7 +106,7 @@ class Reader {
         {std::string_view(start, static_cast<size_t>(at_ - start)), Here(start)});
   }
 
-  // One token, or a few that belong together.
+  // Reads one token, or a few that form a unit.
   void Step() {
     const char c = *at_;
     if (!frames_.empty() && c == frames_.back().close) return Close();
@@ -160,7 +160,8 @@ class Reader {
       ++at_;
       return;
     }
-    // target=CL:renderer:arch,features behind the key of a PROGRAM's argument: to the end of that.
+    // The argument of a PROGRAM contains target=CL:renderer:arch,features, which is read up to its
+    // end.
     if ((next == ':' || next == '+') && key_ == "target") return Target(start);
     if ((next == '\'' || next == '"') && word.size() <= 2) {  // b'...'
       at_ = start;
@@ -277,7 +278,7 @@ class Reader {
       after_value_ = false;
       return;
     }
-    // dtypes.float.vec(4).ptr(16): what follows is a method of this value.
+    // A method call follows: dtypes.float.vec(4).ptr(16). This value is the receiver.
     if (at_ != end_ && *at_ == '.' && v.kind == Kind::kCall) return Method(v);
     Push(v);
   }
@@ -367,13 +368,13 @@ class Reader {
   const char* const end_;
   const char* line_start_;
   uint32_t line_ = 1;
-  Location last_;  // where the last token ends
+  Location last_;  // end of the last token
   bool failed_ = false;
-  bool after_value_ = false;  // a value of the innermost frame was just read
+  bool after_value_ = false;  // the last token ended a value of the innermost frame
   uint32_t pending_name_ = kNoName;
   std::string_view key_;
   std::vector<Frame> frames_;
-  std::vector<Item> items_;  // of the open frames
+  std::vector<Item> items_;  // items of the open frames
   std::vector<Scope> scopes_;
   std::unique_ptr<Text> result_;
 };

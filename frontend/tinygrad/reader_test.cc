@@ -1,4 +1,4 @@
-// The notation alone: what is a text, what its parts are, and where it is said to be torn.
+// Tests of the notation alone: accepted texts, their parts, and the locations of syntax errors.
 #include "frontend/tinygrad/reader.h"
 
 #include <cmath>
@@ -28,7 +28,7 @@ TEST(ReaderTest, SharedNodesAreOneNode) {
   EXPECT_EQ(add.src(0)->loc.column, 7u);
 }
 
-// The argument of a CONST that holds `text`.
+// The argument of a CONST whose argument is written `text`.
 Value Argument(const std::string& text, std::unique_ptr<Text>& keep, std::string& source) {
   Diagnostics diags;
   source = "UOp(Ops.CONST, dtypes.float, arg=" + text + ", src=())";
@@ -159,7 +159,7 @@ TEST(ReaderTest, ErrorsHaveLineAndColumn) {
   }
 }
 
-// Every beginning of a text is torn, and is said to be.
+// Every proper prefix of a text is an error.
 TEST(ReaderTest, EveryPrefixIsAnError) {
   const std::string text = kShared;
   for (size_t n = 0; n < text.size(); ++n) {

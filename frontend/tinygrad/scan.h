@@ -1,4 +1,4 @@
-// Scanning: single tokens of Python's notation.
+// Scanners of single tokens of Python's notation.
 #ifndef TG_FRONTEND_TINYGRAD_SCAN_H_
 #define TG_FRONTEND_TINYGRAD_SCAN_H_
 
@@ -14,8 +14,8 @@ inline bool IsWordStart(char c) {
 }
 inline bool IsWord(char c) { return IsWordStart(c) || IsDigit(c); }
 
-// Reads the token at *at, which is not the end, and moves behind it. Returns what is wrong with it,
-// or nothing. A token ends on its line.
+// Reads the token at *at, which must not be the end, and advances past it. Returns an error
+// message, or an empty string. A token does not span lines.
 using ScanFunction = std::string(const char** at, const char* end, Value* value);
 
 ScanFunction ScanNumber;  // 12, -3, 1e-30, -inf, nan

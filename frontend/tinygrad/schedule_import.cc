@@ -55,7 +55,7 @@ class ScheduleImport {
     return n;
   }
 
-  // What a CALL is given, without variables, whose values the run says.
+  // The operands of a CALL, without variables, whose values are given when the module runs.
   static std::vector<const Node*> OperandsOf(const Node& call) {
     std::vector<const Node*> out;
     for (size_t i = 1; i < call.num_srcs; ++i) {
@@ -65,7 +65,7 @@ class ScheduleImport {
     return out;
   }
 
-  // The device of each buffer, see devices.h.
+  // Finds the device of each buffer, see devices.h.
   bool FindDevices(const Node& linear) {
     DeviceTable table;
     std::map<int64_t, int> device;                    // by buffer
@@ -77,7 +77,7 @@ class ScheduleImport {
       std::vector<int64_t> numbers;
       for (const Node* n : operands) {
         const Value* slot = FindItem(n->arg, "slot", 0);
-        if (!slot || slot->kind != Kind::kInt) continue;  // Find says what is wrong
+        if (!slot || slot->kind != Kind::kInt) continue;  // Find reports the error
         numbers.push_back(slot->number);
         int& number = device[slot->number];
         if (!table.ReadBuffer(*n, &number, diags_)) return false;
@@ -106,7 +106,7 @@ class ScheduleImport {
   struct Memory {
     size_t decl = 0;  // in the module
     const UOp* buffer = nullptr;
-    const UOp* now = nullptr;  // after what was called so far
+    const UOp* now = nullptr;  // its value after the calls before this one
     bool written = false, read_first = false, read_after = false;
   };
 
@@ -115,7 +115,7 @@ class ScheduleImport {
     return false;
   }
 
-  // The memory behind a BUFFER; null after an error.
+  // The memory of a BUFFER; null after an error.
   Memory* Find(const Node& n) {
     const Value* slot = FindItem(n.arg, "slot", 0);
     const auto shape = n.num_srcs > 0 ? StaticShape(n.src(0)) : std::nullopt;
@@ -183,7 +183,7 @@ class ScheduleImport {
     return true;
   }
 
-  // `value`, on the device of `target`.
+  // Copies `value` to the device of `target`.
   const UOp* Copied(const Memory& target, const UOp* value) {
     const std::string& device = module_.buffers[target.decl].device;
     const UOp* buffer = value;
@@ -207,7 +207,7 @@ class ScheduleImport {
   Diagnostics& diags_;
   std::unique_ptr<Graph> graph_;
   Builder b_;
-  std::map<int64_t, std::string> devices_;  // by number, where there are several
+  std::map<int64_t, std::string> devices_;  // by number; empty if there is only one
   std::map<int64_t, Memory> memory_;        // by number
   std::vector<int64_t> order_;
   size_t num_anonymous_ = 0;

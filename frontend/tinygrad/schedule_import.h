@@ -1,4 +1,5 @@
-// Schedules of newer versions: LINEAR(CALL(kernel, buffers...), ...), which holds its kernels.
+// Imports schedules of newer versions: LINEAR(CALL(kernel, buffers...), ...), which contains its
+// kernels.
 #ifndef TG_FRONTEND_TINYGRAD_SCHEDULE_IMPORT_H_
 #define TG_FRONTEND_TINYGRAD_SCHEDULE_IMPORT_H_
 
@@ -9,9 +10,9 @@
 
 namespace tg::tinygrad {
 
-// Adds the kernels, and graph @main that runs them in their order. A buffer is an input if it is
-// only read, state if it is read before it is written, a temp if it is read afterwards, else an
-// output. False after an error.
+// Adds the kernels, and graph @main, which runs them in order. A buffer is an input if it is only
+// read, state if it is read before it is written, a temp if it is read after it is written,
+// and otherwise an output. Returns false after an error.
 bool ImportSchedule(const Text& text, const Node* linear, const Directives& directives,
                     Module& module, Diagnostics& diags);
 

@@ -56,7 +56,7 @@ const UOp* Translator::EmitPairs(const Node& n, Op op, const UOp* x,
 const UOp* Translator::EmitReshape(const Node& n, const UOp* x, const Shape& shape) {
   if (!x) return nullptr;
   if (ShapeOf(x) == shape) return x;
-  // A buffer that is declared with this shape stands behind a reshape to tinygrad's flat one.
+  // If a buffer is declared with this shape, a reshape to tinygrad's flat shape follows it.
   if (x->op == Op::kReshape && ShapeOf(x->src(0)) == shape) return x->src(0);
   return EmitDims(n, Op::kReshape, x, shape);
 }
@@ -112,7 +112,7 @@ bool Translator::Pairs(const Node& n, const UOp* x, std::vector<std::pair<Dim, D
     }
     return true;
   }
-  // Newer versions: source 1 says where the one begins in the other, source 2 the new extents.
+  // In newer versions source 1 holds the offsets and source 2 the new extents.
   const Shape shape = ShapeOf(x);
   Shape offset, size;
   if (!Extents(n, 1, &offset) || !Extents(n, 2, &size)) return false;
@@ -134,7 +134,7 @@ const UOp* Translator::Moved(const Node& n, const UOp* x) {
     if (!Extents(n, 1, &shape)) return nullptr;
     if (op == Op::kReshape) return EmitReshape(n, x, shape);
     if (n.num_srcs > 1) {
-      // Newer versions: these extents come in front.
+      // In newer versions the argument holds the extents of the new leading axes.
       Shape ones(shape.size(), 1);
       const Shape inner = ShapeOf(x);
       ones.insert(ones.end(), inner.begin(), inner.end());
@@ -153,7 +153,7 @@ const UOp* Translator::Moved(const Node& n, const UOp* x) {
     const Value& v = items[i].value;
     if (v.kind != Kind::kInt && v.kind != Kind::kBool) return Fail(n, "expected a tuple of axes");
     if (v.kind == Kind::kInt) words.push_back(v.number);
-    // FLIP marks the axes that are turned around.
+    // FLIP has a bool for each axis: whether it is reversed.
     if (v.kind == Kind::kBool && v.number) words.push_back(static_cast<int64_t>(i));
   }
   words[0] = static_cast<int64_t>(words.size()) - 1;
@@ -165,7 +165,7 @@ const UOp* Translator::EmitView(const Node& n, const UOp* x, const Value& tracke
   auto views = ReadViews(tracker, [this](const Value& v) { return DimOf(v); });
   if (!views) return Fail(n, "expected arg=ShapeTracker(views=(View(...), ...))");
   if (!x->dtype.is_memory() && ShapeOf(x).empty()) {
-    // A single value is everywhere that the masks let it be.
+    // All unmasked elements are the single value.
     (*views)[0].strides.assign((*views)[0].strides.size(), 0);
     (*views)[0].offset = 0;
   }
@@ -225,7 +225,7 @@ const UOp* Translator::EmitConst(const Node& n, DType t) {
   }
   const UOp* c = b_.ConstBits(t, bits);
   if (body_.side.loc(c).line == 0) body_.side.SetLoc(c, n.loc);
-  // A shape stands in its source, a view.
+  // The shape is in the source, a VIEW.
   if (!has_shapes_ || n.num_srcs == 0 || n.src(0)->op != "VIEW") return c;
   if (const auto shape = ContiguousShape(n.src(0)->arg); shape && shape->empty()) return c;
   const auto views = ReadViews(n.src(0)->arg, [this](const Value& d) { return DimOf(d); });

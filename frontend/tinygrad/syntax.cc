@@ -34,7 +34,7 @@ void ForEachNodeIn(const Value& arg, llvm::function_ref<void(const Node*)> visit
 
 namespace {
 
-// The value of hexadecimal digits text[at, at + count), or -1.
+// Parses the hexadecimal digits text[at, at + count); returns -1 if there are others.
 int32_t Hex(std::string_view text, size_t at, size_t count) {
   if (at + count > text.size()) return -1;
   int32_t value = 0;

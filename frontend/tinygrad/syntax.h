@@ -1,8 +1,9 @@
-// Syntax: the text that `print(uop)` gives in tinygrad, as a graph of its parts. Nothing is
-// understood here but Python's notation for values and the names (`x1:=`) that the printer gives to
-// shared nodes; what an op or an argument means is for the translator (graph_import.h).
+// Syntax: the text that tinygrad's `print(uop)` prints, as a graph of its parts. This layer knows
+// only Python's notation for values and the names (`x1:=`) that the printer gives to shared nodes;
+// the translator (graph_import.h) interprets ops and arguments.
 //
-// Everything lives in a Text, and views point into the text that was read, which must outlive it.
+// A Text owns all parts. Their views point into the text that was read, which must outlive the
+// Text.
 #ifndef TG_FRONTEND_TINYGRAD_SYNTAX_H_
 #define TG_FRONTEND_TINYGRAD_SYNTAX_H_
 
@@ -27,20 +28,20 @@ enum class Kind : uint8_t {
   kNone,
   kBool,
   kInt,     // of any size
-  kFloat,   // inf and nan too
+  kFloat,   // includes inf and nan
   kString,  // with its quotes and escapes, see Unquote
-  kName,    // dtypes.float, Ops.ADD; also of an enum printed as <Ops.ADD: 48>
-  kTuple,   // also lists
-  kCall,    // callee(items); a method's name begins with '.' and its receiver is item 0
+  kName,    // dtypes.float, Ops.ADD; also an enum printed as <Ops.ADD: 48>
+  kTuple,   // includes lists
+  kCall,    // callee(items); a method's callee begins with '.' and its receiver is item 0
   kOpaque,  // <...>
   kUOp,
 };
 
 struct Value {
   Kind kind = Kind::kNone;
-  uint32_t count = 0;        // of items
-  uint32_t size = 0;         // bytes of text; of a call, of its callee
-  const char* at = nullptr;  // where its text begins
+  uint32_t count = 0;        // number of items
+  uint32_t size = 0;         // bytes of the text, or of a call's callee
+  const char* at = nullptr;  // start of its text
   union {
     int64_t number = 0;  // kBool, kInt (modulo 2^64)
     double real;         // kFloat
@@ -65,15 +66,15 @@ inline std::span<const Item> Value::list() const {
   return {items, count};
 }
 
-// A printed UOp. Sources stand before their users in Text::nodes.
+// A printed UOp. Sources precede their users in Text::nodes.
 struct Node {
   std::string_view op;  // without "Ops."
   Value dtype, arg;
   const Item* src_items = nullptr;
   uint32_t num_srcs = 0;
   uint32_t id = 0;      // its index in Text::nodes
-  bool in_arg = false;  // printed inside of another node's argument
-  // Its number among the nodes of one graph or kernel, for the Demand that is in use.
+  bool in_arg = false;  // printed inside an argument of another node
+  // Index among the nodes of one graph or kernel; the current Demand assigns it.
   mutable uint32_t slot = UINT32_MAX;
   Location loc;
 
@@ -90,18 +91,18 @@ class Text {
  public:
   explicit Text(std::string_view source) : source_(source) {}
 
-  // Every node, in the order in which their texts end.
+  // All nodes, in the order in which their texts end.
   std::deque<Node> nodes;
-  // The UOps that stand outside of any other, in the order of the text.
+  // The UOps that are not inside any other, in the order of the text.
   std::vector<const Node*> roots;
   std::vector<Comment> comments;
-  // The roots stand in a list.
+  // Whether the text is a list of the roots.
   bool is_list = false;
 
-  // Where `at`, a place in the text, is.
+  // The location of `at`, which points into the text.
   Location LocationOf(const char* at) const;
 
-  // Keeps a copy of the items.
+  // Copies the items into this Text.
   const Item* Keep(const Item* items, size_t count);
 
  private:
@@ -110,13 +111,13 @@ class Text {
   size_t used_ = 0, capacity_ = 0;
 };
 
-// Calls `visit` with each UOp in an argument, without those below it.
+// Calls `visit` for each UOp in an argument, but not for UOps below it.
 void ForEachNodeIn(const Value& arg, llvm::function_ref<void(const Node*)> visit);
 
-// The value of a string: its text without quotes, escapes resolved.
+// The value of a string literal: no quotes, escapes resolved.
 std::string Unquote(std::string_view quoted);
 
-// The item `key` of a call, or else positional item `position`; null where there is neither.
+// The item `key` of a call, or else the positional item `position`; null if there is neither.
 const Value* FindItem(const Value& call, std::string_view key, size_t position = SIZE_MAX);
 
 }  // namespace tg::tinygrad

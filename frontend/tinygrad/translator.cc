@@ -151,7 +151,7 @@ const UOp* Translator::Translate(const Node& n, DType t) {
       return DefineVar(n, t);
     case OpClass::kAlias:
       return Source(n, 0, t);
-    // A NOOP with a value, below a BITCAST of v0.10.3's last stages, is its source.
+    // The last stages of v0.10.3 print a NOOP with a value below a BITCAST; it is its source.
     case OpClass::kNothing:
       return t.is_void() || n.num_srcs == 0 ? nullptr : Source(n, 0, t);
     case OpClass::kRefused:
@@ -187,25 +187,25 @@ const UOp* Translator::Elementwise(const Node& n, DType t) {
     return Fail(n, "it has " + std::to_string(n.num_srcs) + " sources, not " +
                        std::to_string(info.min_sources));
   }
-  // An integer is whole.
+  // trunc of an integer is the integer.
   if (op == Op::kTrunc && !t.is_float()) return Source(n, 0, t);
   Nodes srcs;
   for (size_t i = 0; i < n.num_srcs; ++i) {
     const UOp* s = Source(n, i, t);
     if (!s) return nullptr;
-    // A count of a shift may have another integer type.
+    // The shift count may have another integer type.
     if ((op == Op::kShl || op == Op::kShr) && s->dtype != t && s->dtype.is_int()) {
       s = Emit(n, Op::kCast, t, {s});
       if (!s) return nullptr;
     }
-    // v0.14.0 leaves it to what prints a kernel to convert an integer for such a function.
+    // v0.14.0 converts integers for such a function only when it prints the kernel.
     if (IsFloatFunction(op) && t.is_float() && !s->dtype.is_float()) {
       s = Emit(n, Op::kCast, t, {s});
       if (!s) return nullptr;
     }
     srcs.push_back(s);
   }
-  // No bits in what never overflows.
+  // The type index has no bitwise ops, since it never overflows.
   if (const auto power = t.is_index() ? PowerOf(op, n) : std::nullopt) {
     if (op == Op::kShl || op == Op::kShr || op == Op::kAnd) {
       op = op == Op::kShl ? Op::kMul : op == Op::kShr ? Op::kFloorDiv : Op::kFloorMod;
@@ -244,7 +244,7 @@ const UOp* Translator::Compare(const Node& n) {
 const UOp* Translator::Where(const Node& n, DType t) {
   Nodes srcs;
   for (size_t i = 0; i < 3; ++i) {
-    // In a kernel the other arm is the value: an address or a store is gated by the predicate.
+    // In a kernel the value is the other operand: the predicate gates an address or a store.
     const bool undefined = i < n.num_srcs && IsUndefined(n.src(i));
     if (undefined && !has_shapes_) return Source(n, i == 1 ? 2 : 1, t);
     const UOp* s = undefined ? Zero(t) : Source(n, i, t);
@@ -262,7 +262,7 @@ const UOp* Translator::Cast(const Node& n, DType t) {
       (t.is_memory() && x->dtype.is_value())) {
     return Fail(n, "from " + x->dtype.ToString() + " to " + t.ToString());
   }
-  // A pointer to vectors is one to scalars here: how much moves is the access's type.
+  // tg has pointers to scalars only: the type of the access holds the lanes.
   if (x->dtype.is_memory()) {
     if (t.is_value() && x->dtype.value_scalar() != t.scalar()) {
       return Fail(n, "memory as elements of another type is not read");
@@ -276,7 +276,7 @@ const UOp* Translator::Cast(const Node& n, DType t) {
   const Scalar to = t.scalar();
   if (!u || u->op != Op::kCast || !x->dtype.is_float()) return u;
   if (to != Scalar::kI32 && to != Scalar::kI64) return u;
-  // What does not fit, NaN included, becomes the least integer, as on x86 and in numpy.
+  // Values out of range and NaN become the least integer, as on x86 and in numpy.
   const DType wide(BitWidth(x->dtype.scalar()) < 32 ? Scalar::kF32 : x->dtype.scalar(), t.lanes());
   if (x->dtype != wide) x = Emit(n, Op::kCast, wide, {x});
   const UOp* limit = b_.Const(wide, to == Scalar::kI32 ? 0x1p31 : 0x1p63);

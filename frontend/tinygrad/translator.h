@@ -1,5 +1,5 @@
-// Translator: what tensor graphs and kernels have in common when they become bodies of a module:
-// nodes one after the other, sources first; elementwise ops, constants, movement and reductions.
+// Translator: the part of the import that tensor graphs and kernels share: it emits a body's nodes,
+// sources first, and translates elementwise ops, constants, movement and reductions.
 #ifndef TG_FRONTEND_TINYGRAD_TRANSLATOR_H_
 #define TG_FRONTEND_TINYGRAD_TRANSLATOR_H_
 
@@ -34,46 +34,48 @@ class Translator {
 
   Translator(const Demand& demand, Module& module, Body& body, Diagnostics& diags);
 
-  // Every node that is needed, sources first. False after an error.
+  // Translates all needed nodes, sources first. Returns false after an error.
   bool TranslateAll();
-  // Nodes that are translated before `n` though they are no sources of it.
+  // Nodes that must be translated before `n` though they are not its sources.
   virtual std::vector<const Node*> Prerequisites(const Node& n) const {
     (void)n;
     return {};
   }
-  // The body's sink over what `sink`'s sources became; false, with `error` at the source, where one
-  // is not what `accepts` wants.
+  // Makes the body's sink over the translations of `sink`'s sources. Returns false, with `error` at
+  // the source, if `accepts` refuses one.
   bool SetRoot(const Node& sink, llvm::function_ref<bool(const UOp*)> accepts,
                const std::string& error);
   void SetRoot(const Node& sink, UOpSpan roots);
 
-  // The node as a `t`: null for what has no value, or after an error.
+  // Translates the node as a `t`. Returns null for a node without a value, or after an error.
   const UOp* Translate(const Node& n, DType t);
-  // The ops that this class does not know. Null for what has no value, or after an error.
+  // Translates the ops that this class does not handle. Returns null for a node without a value, or
+  // after an error.
   virtual const UOp* Other(const Node& n, DType t) = 0;
 
-  // A source's translation as a value: newer versions leave loads to the reader.
+  // A source's translation as a value: newer versions leave loads implicit.
   virtual const UOp* AsValue(const Node& n, const UOp* u) {
     (void)n;
     return u;
   }
-  // Whether a node is not translated, since who needs it does without.
+  // Whether the node is not translated because its users do not need it.
   virtual bool IsSkipped(const Node& n) const {
     (void)n;
     return false;
   }
-  // The predicate (see below) of an op that Other translated to `u`, from those of its sources:
-  // null where the op takes them into account itself. An error by default.
+  // The predicate (see below) of an op that Other translated to `u`, from the predicates of its
+  // sources. Returns null if the op applies them itself. The default is an error.
   virtual const UOp* OtherPredicate(const Node& n, const UOp* u);
 
-  // Source `i`, as `n` takes it when it is a `t`; null, with an error, where it has no value.
+  // Source `i` in the type that `n`, translated as a `t`, demands. Returns null, with an error, if
+  // it has no value.
   const UOp* Source(const Node& n, size_t i, DType t);
-  // The translation of a node as a `t`; null where there is none.
+  // The translation of a node as a `t`, or null.
   const UOp* ValueOf(const Node* n, DType t) const;
   // An extent: a number or a UOp in an argument.
   std::optional<Dim> DimOf(const Value& v);
 
-  // A node and its place; null, with an error, where it has no shape.
+  // Emits a node with the location of `n`. Returns null, with an error, if it has no shape.
   const UOp* Emit(const Node& n, Op op, DType t, UOpSpan srcs, Attr attr = {});
   const UOp* Emit(const Node& n, Op op, DType t, std::initializer_list<const UOp*> srcs,
                   Attr attr = {}) {
@@ -81,43 +83,43 @@ class Translator {
   }
   const UOp* EmitReshape(const Node& n, const UOp* x, const Shape& shape);
   const UOp* EmitDims(const Node& n, Op op, const UOp* x, const Shape& shape);
-  // Sources of one shape, as newer versions leave it to the reader.
+  // Broadcasts sources to one shape, which newer versions leave implicit.
   bool Broadcast(const Node& n, Nodes& srcs);
-  // `x`, a scalar or of a shape that broadcasts to `shape`, as a `shape`.
+  // Broadcasts `x`, a scalar or a tensor, to `shape`.
   const UOp* EmitBroadcast(const Node& n, const UOp* x, const Shape& shape);
   const UOp* Zero(DType t) { return b_.ConstBits(t, 0); }
-  // pad or shrink, by the pairs of its argument.
+  // Emits a pad or shrink with the pairs of its argument.
   const UOp* EmitPairs(const Node& n, Op op, const UOp* x,
                        const std::vector<std::pair<Dim, Dim>>& pairs);
   const UOp* EmitConst(const Node& n, DType t);
-  // `x`, a value or a pointer, through a ShapeTracker.
+  // Applies a ShapeTracker to `x`, a value or a pointer.
   const UOp* EmitView(const Node& n, const UOp* x, const Value& tracker);
-  // A variable of the module; declares it.
+  // Declares a variable of the module and returns it.
   const UOp* EmitVar(const Node& n, const std::string& name, int64_t min, int64_t max, DType t);
-  // A variable of newer versions (IsVariable).
+  // Translates a variable of newer versions (IsVariable).
   const UOp* Variable(const Node& n, DType t);
-  // `u`, an integer, as an index.
+  // Converts an integer `u` to index.
   const UOp* AsIndex(const UOp* u);
 
-  // ---- Invalid (invalid.cc). Some elements of a value may be undefined: those that are Invalid,
-  // and what is computed from them. A predicate says which are defined: a bool of the value's shape
-  // or a scalar, null where all are. A store does not write the others.
+  // ---- Invalid (invalid.cc). Some elements of a value may be undefined: elements that are
+  // Invalid, and elements computed from them. A predicate tells which are defined: a bool of the
+  // value's shape or a scalar; null if all are. A store does not write undefined elements.
 
-  // Whether all elements are undefined, of whatever type: such a node is not translated.
+  // Whether all elements are undefined, in any type. Such a node is not translated.
   bool IsUndefined(const Node* n) const {
     return n->slot < undefined_.size() && undefined_[n->slot];
   }
   const UOp* PredicateOf(const Node* n) const { return predicates_.lookup(n); }
-  // The predicate of source `i` as a bool, also where it is constant.
+  // The predicate of source `i` as a bool, even if it is constant.
   const UOp* SourcePredicate(const Node& n, size_t i);
-  // Where both hold; null: always.
+  // The conjunction of two predicates; null means always.
   const UOp* Both(const Node& n, const UOp* a, const UOp* b);
   const UOp* Not(const Node& n, const UOp* a);
   // `x` where the predicate holds, `other` elsewhere.
   const UOp* Defined(const Node& n, const UOp* predicate, const UOp* x, const UOp* other);
-  // `x`, the value of source 0, as what a reduction takes: undefined elements do not count.
+  // `x`, the value of source 0, with undefined elements replaced by the reduction's identity.
   const UOp* DefinedForReduce(const Node& n, Op op, const UOp* x);
-  // Reports at the node and returns null.
+  // Reports an error at the node and returns null.
   std::nullptr_t Fail(const Node& n, const std::string& message);
   bool Refuse(const Node& n, const std::string& message) {
     Fail(n, message);
@@ -136,21 +138,22 @@ class Translator {
 
  private:
   const UOp* Elementwise(const Node& n, DType t);
-  // tg's pow is of floats: a constant power of an integer is a product.
+  // Expands a constant power of an integer into products, since tg's pow takes floats.
   const UOp* IntPower(const Node& n, DType t, const UOp* x, const UOp* exponent);
   const UOp* Where(const Node& n, DType t);
   const UOp* Compare(const Node& n);
   const UOp* Cast(const Node& n, DType t);
-  // BITCAST to a type of another size: the last axis of x gets as much shorter or longer.
+  // BITCAST to a type of another size: the last axis of x grows or shrinks by the ratio of the
+  // sizes.
   const UOp* BitcastResized(const Node& n, const UOp* x, DType t);
-  // The movement of `n`, applied to `x`.
+  // Applies the movement op `n` to `x`.
   const UOp* Moved(const Node& n, const UOp* x);
   const UOp* ReduceAxis(const Node& n, DType t);
   const UOp* DefineVar(const Node& n, DType t);
-  // The extents of an argument (`items`), or of source `i`.
+  // Reads the extents of an argument (`items`), or of source `i`.
   bool Extents(const Node& n, size_t i, Shape* shape);
   bool Pairs(const Node& n, const UOp* x, std::vector<std::pair<Dim, Dim>>* pairs);
-  // As each of the types that are wanted.
+  // Translates the node as each demanded type.
   bool TranslateTypes(const Node& n);
 
   void FindUndefined();
@@ -162,13 +165,13 @@ class Translator {
   ShapeMap shapes_;
   bool failed_ = false;
   std::vector<llvm::SmallVector<const UOp*, 1>> values_;  // by slot, like Demand::Types
-  std::vector<bool> undefined_;                           // by slot; empty where nothing is Invalid
+  std::vector<bool> undefined_;                           // by slot; empty if nothing is Invalid
   llvm::DenseMap<const Node*, const UOp*> predicates_;
 };
 
-// The op of an argument like Ops.ADD, if it can stand in a reduction.
+// The op of an argument like Ops.ADD, if a reduction may use it.
 std::optional<Op> ReduceOpOf(const Value& v);
-// The type of a value of type `t`: images hold floats.
+// The type of a value that is printed as a `t`: images hold floats.
 DType ValueType(DType t);
 
 }  // namespace tg::tinygrad

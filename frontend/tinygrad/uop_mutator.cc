@@ -93,10 +93,10 @@ struct Range {
   size_t begin = 0, end = 0;
 };
 
-// The printed UOps of a text, with the names in front of them (x1:=).
+// Finds the printed UOps of a text, with their names (x1:=).
 std::vector<Range> FindNodes(std::string_view text) {
   std::vector<Range> nodes;
-  std::vector<std::pair<size_t, bool>> open;  // where a bracket's value begins; whether it is a UOp
+  std::vector<std::pair<size_t, bool>> open;  // start of the bracket's value; whether it is a UOp
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '\'' || c == '"') {
@@ -119,7 +119,7 @@ std::vector<Range> FindNodes(std::string_view text) {
   return nodes;
 }
 
-// The places that hold `from` characters of a kind, such as digits.
+// Finds the occurrences of `prefix`, each with the accepted characters that follow it.
 template <typename Accepts>
 std::vector<Range> FindWords(std::string_view text, std::string_view prefix, Accepts accepts) {
   std::vector<Range> words;
@@ -186,14 +186,14 @@ void Change(std::string& text, std::mt19937& random) {
       return replace(PickOf(arguments, random),
                      random() % 2 || other.empty() ? Pick(kArguments, random) : other);
     }
-    case 6: {  // another name
+    case 6: {  // renames a node
       const auto names = FindWords(text, " x", IsDigit);
       const std::string other = At(text, PickOf(names, random));
       return other.empty() ? void() : replace(PickOf(names, random), other);
     }
-    case 7:  // a source that another node has
+    case 7:  // moves a source of another node here
       return replace(node, At(text, PickOf(nodes, random)));
-    case 8:  // one more, or one less
+    case 8:  // adds or drops a source
       if (node.end == 0 || node.end >= text.size() || text[node.end] != ',') return;
       if (random() % 2) return replace({node.begin, node.end + 1}, "");
       return text.insert(node.end, ", " + At(text, node)), void();
@@ -201,7 +201,7 @@ void Change(std::string& text, std::mt19937& random) {
       return replace(node, "UOp(Ops." + Pick(kOps, random) + ", " + Pick(kTypes, random) +
                                ", arg=" + Pick(kArguments, random) + ", src=(" + At(text, node) +
                                ",))");
-    case 10: {  // a name in the place of a node
+    case 10: {  // replaces a node by a name
       const std::string name = At(text, PickOf(FindWords(text, " x", IsDigit), random));
       return name.empty() ? void() : replace(node, name);
     }
@@ -220,7 +220,7 @@ void AppendRandom(int depth, int& num_names, std::string& out, std::mt19937& ran
     AppendRandom(depth - 1, num_names, node, random);
     node += ",";
   }
-  // Sources have their names by now.
+  // All sources have names here.
   out += "x" + std::to_string(num_names++) + ":=" + node + "))";
 }
 

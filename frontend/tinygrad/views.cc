@@ -34,7 +34,7 @@ bool View::IsContiguous() const {
     if (shape[i].Is(1)) continue;
     if (strides[i] != expected) return false;
     if (shape[i].is_symbolic()) {
-      // Its multiple would be a new expression; further out only ones may stand.
+      // A multiple of a symbolic extent would be a new expression, so all outer extents must be 1.
       for (size_t k = 0; k < i; ++k) {
         if (!shape[k].Is(1)) return false;
       }

@@ -1,4 +1,4 @@
-// ShapeTrackers in arguments.
+// Reads ShapeTrackers in arguments.
 #ifndef TG_FRONTEND_TINYGRAD_VIEWS_H_
 #define TG_FRONTEND_TINYGRAD_VIEWS_H_
 
@@ -21,17 +21,18 @@ struct View {
   std::vector<std::pair<Dim, Dim>> mask;  // empty: none
   bool has_mask = false;
 
-  // Every element of flat memory of its size, in its order.
+  // Whether the view covers all elements of flat memory of its size, in order.
   bool IsContiguous() const;
 };
 
-// A number, or what `symbol` makes of a UOp.
+// Reads a number, or a UOp as a symbolic extent.
 using DimReader = std::function<std::optional<Dim>(const Value&)>;
 
-// The views of ShapeTracker(...), the last one the outermost; nullopt where the argument is none.
+// Reads the views of a ShapeTracker(...), the outermost last. Returns nullopt for any other
+// argument.
 std::optional<std::vector<View>> ReadViews(const Value& tracker, const DimReader& dim);
 
-// The shape of a tracker that only reshapes, all numbers.
+// The shape of a tracker that only reshapes, if all extents are numbers.
 std::optional<std::vector<int64_t>> ContiguousShape(const Value& tracker);
 
 // The words of a `view` op's attribute, and its symbolic entries in order (see Attr in ir/uop.h).

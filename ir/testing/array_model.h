@@ -1,5 +1,5 @@
-// Arrays of numbers and the movement ops on them, coordinate by coordinate: a reference that shares
-// no code with the interpreter, nor with the passes' index arithmetic.
+// Arrays of numbers and movement ops on them, one coordinate at a time: a reference that shares no
+// code with the interpreter or with the index arithmetic of passes.
 #ifndef TG_IR_TESTING_ARRAY_MODEL_H_
 #define TG_IR_TESTING_ARRAY_MODEL_H_
 
@@ -10,7 +10,7 @@
 
 namespace tg::testing {
 
-// What a view of memory is made of: the position of each element; or the elements themselves.
+// A view of memory as the position of each element, or a value as its elements.
 struct Array {
   std::vector<int64_t> shape;
   std::vector<int64_t> items;  // row-major
@@ -20,7 +20,7 @@ struct Array {
 
 using Coordinates = std::vector<int64_t>;
 
-// The array of this shape whose element at `to` is item(to).
+// The array of this shape with the element item(to) at coordinate `to`.
 Array Filled(const std::vector<int64_t>& shape,
              const std::function<int64_t(const Coordinates&)>& item);
 int64_t ItemAt(const Array& x, const Coordinates& at);
@@ -28,9 +28,9 @@ int64_t ItemAt(const Array& x, const Coordinates& at);
 Array Reshaped(const Array& x, std::vector<int64_t> shape);
 Array Permuted(const Array& x, const std::vector<int64_t>& order);
 Array Flipped(const Array& x, const std::vector<int64_t>& axes);
-// From the first of each pair to in front of the second.
+// Keeps the half-open range [first, second) of each axis.
 Array Shrunk(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& pairs);
-// Grows by the first of each pair in front and by the second behind; what is added is `padding`.
+// Pads each axis with `padding`: `first` elements before, `second` elements after.
 Array Padded(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& pairs,
              int64_t padding);
 Array Expanded(const Array& x, const std::vector<int64_t>& shape);

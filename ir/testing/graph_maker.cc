@@ -57,7 +57,7 @@ GraphMaker::GraphMaker(uint64_t seed, const RandomGraphOptions& options)
     index_pool_.push_back({var_, static_cast<double>(var_max_)});
     index_vars_.push_back(var_);
   }
-  // Variables that are no extents.
+  // Variables that are not used as extents.
   templates_ = !options.templates.empty() && rng_.Percent(options.template_share);
   if (rng_.Percent(templates_ ? 80 : 30)) {
     constexpr int64_t kBounds[][2] = {{0, 3}, {0, 7},  {1, 4},    {-3, 9},    {-8, -1},
@@ -79,7 +79,7 @@ GraphMaker::GraphMaker(uint64_t seed, const RandomGraphOptions& options)
 
 int64_t GraphMaker::Evaluate(const Dim& d) const {
   if (!d.is_symbolic()) return d.value();
-  // Extents are a few sums and products of the variable.
+  // A symbolic extent is the variable, or a sum or product of extents.
   const UOp* u = d.symbol();
   if (u == var_) return var_value_;
   const int64_t a = Evaluate(Dim(u->src(0))), b = Evaluate(Dim(u->src(1)));
@@ -116,7 +116,7 @@ void GraphMaker::Push(Value v) { pool_.push_back(std::move(v)); }
 
 Value GraphMaker::Recent() {
   const auto n = static_cast<int64_t>(pool_.size());
-  // Most often one of the last: graphs grow deep.
+  // Most sources are recent nodes, so that graphs grow deep.
   const int64_t back = rng_.Percent(65) ? rng_.Below(std::min<int64_t>(n, 5)) : rng_.Below(n);
   return pool_[static_cast<size_t>(n - 1 - back)];
 }
@@ -232,7 +232,7 @@ Value GraphMaker::ToShape(Value v, const Shape& shape) {
   if (v.shape == shape) return v;
   if (v.shape.empty()) return Broadcast(v, shape);
   if (v.shape.size() == shape.size()) {
-    // Perhaps its axes in another order, or extents of 1 that can be repeated.
+    // May permute the axes, or broadcast axes of size 1.
     bool expands = true;
     for (size_t i = 0; i < shape.size(); ++i) expands &= v.shape[i] == shape[i] || v.shape[i].Is(1);
     if (expands) return Moved(v, b_.Expand(v.node, shape));
@@ -247,7 +247,7 @@ Value GraphMaker::ToShape(Value v, const Shape& shape) {
     if (Declarable(shape)) return NewBuffer(v.scalar(), shape);
     return Broadcast(Constant(v.scalar()), shape);
   }
-  // Flat, cut or padded to the number of elements.
+  // Flattens the value, then shrinks or pads it to the number of elements.
   const int64_t have = v.size(), want = NumElements(shape);
   if (v.shape.size() != 1) v = Moved(v, b_.Reshape(v.node, {have}));
   if (have > want) {
@@ -330,13 +330,13 @@ RandomProgram GraphMaker::Make() {
     if (states_[i].assigns.empty()) WriteState();
   }
   Finish();
-  // A separate generator, so that it changes no other graph.
+  // A separate generator, so that device placement does not change other graphs.
   Rng devices(devices_seed_);
   if (devices.Percent(options_.devices)) ScatterDevices(module_, *module_.graphs[0], devices);
   return std::move(program_);
 }
 
-// Chooses what is stored: what nobody uses, and a few others.
+// Chooses the results to store: unused values, and a few others.
 void GraphMaker::Finish() {
   NodeSet used;
   for (uint32_t i = 0; i < b_.context().num_nodes(); ++i) {
@@ -377,7 +377,7 @@ void GraphMaker::Finish() {
     roots.push_back(u);
     targets.push_back("");
   }
-  // In any order: what runs first must not depend on it.
+  // Shuffles the roots: the result must not depend on the order of execution.
   for (size_t i = roots.size(); i > 1; --i) {
     const auto k = static_cast<size_t>(rng_.Below(static_cast<int64_t>(i)));
     std::swap(roots[i - 1], roots[k]);

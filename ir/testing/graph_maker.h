@@ -18,10 +18,11 @@ namespace tg::testing {
 struct Value {
   const UOp* node = nullptr;
   Shape shape;
-  std::vector<int64_t> extents;  // what the variables make of the shape
-  // Correct evaluations may differ a little: below a transcendental or a sum of floats.
+  std::vector<int64_t> extents;  // the shape, evaluated with the variables
+  // Correct evaluations may differ slightly: the value depends on a transcendental function or a
+  // sum of floats.
   bool rough = false;
-  // A NaN in it may have any bits, because it was computed.
+  // The value was computed, so a NaN in it may have any bits.
   bool computed = false;
 
   Scalar scalar() const { return node->dtype.scalar(); }
@@ -37,19 +38,19 @@ class GraphMaker {
   // ---- graph_maker.cc: the pool
   void Step();
   Value Wrap(const UOp* u, bool rough = false, bool computed = false);
-  // One of these types: in narrow graphs most often an integer of 8 or 16 bits, if there is one.
+  // Picks one of these types; in narrow graphs usually an integer of 8 or 16 bits, if there is one.
   Scalar PickScalar(const std::vector<Scalar>& scalars);
   void Push(Value v);
   Value Recent();
   std::optional<Value> Find(Scalar s, const Shape* shape, bool exact);
   Value NewBuffer(Scalar s, const Shape& shape);
-  // Numbers that count along one axis of `shape`, or a constant where it has none to count.
+  // Numbers that increase along one axis of `shape`, or a constant if no axis allows it.
   Value Places(Scalar s, const Shape& shape);
   Value Constant(Scalar s, bool nonzero = false);  // of shape []
   Value Source(Scalar s);                          // a value of this type from the pool
-  // A value of this type that can be combined with `like`: of its shape, or of shape [].
+  // A value of this type that can be combined with `like`: it has the same shape, or shape [].
   Value Operand(Scalar s, const Value& like, bool exact);
-  Value Exact(Value v);  // v, or in place of a rough one another
+  Value Exact(Value v);  // v, or another value if v is rough
   Value ToScalar(Value v, Scalar s);
   Value ToShape(Value v, const Shape& shape);
   Value Broadcast(Value v, const Shape& shape);  // from shape []
@@ -66,14 +67,14 @@ class GraphMaker {
   Value Cast();
   Value Reduce(const Value& x);
   Value Wrapper();      // contiguous, detach, ...
-  Value IndexScalar();  // integer arithmetic on variables, brought into the pool as a number
+  Value IndexScalar();  // integer arithmetic on variables, as a value of the pool
 
   // ---- make_template.cc
   Value Narrow();
   std::optional<Value> FromTemplate(const RootTemplate& t);
-  const RootTemplate* PickTemplate();  // one that may matter to this module; null: none
+  const RootTemplate* PickTemplate();  // one that can match in this module; null: none
   void ChooseNumbers(const RootTemplate& t, int64_t* numbers);
-  Value Bounded(const Value& v, const int64_t* numbers);  // numbers: 4 that may matter, or null
+  Value Bounded(const Value& v, const int64_t* numbers);  // numbers: 4 likely bounds, or null
   const UOp* Instantiate(const ExprTemplate& t, bool want_bool, const struct TemplateNames& names);
 
   // ---- make_movement.cc
@@ -84,8 +85,8 @@ class GraphMaker {
   std::optional<Value> Flip(const Value& x);
   std::optional<Value> Pad(const Value& x);
   std::optional<Value> Shrink(const Value& x);
-  // Each second or third element along an axis, as front ends write it: padded to whole steps, cut
-  // into these, one of each kept.
+  // Every second or third element along an axis, in the form of front ends: padded to a multiple of
+  // the step, reshaped to steps, and shrunk to the first element of each.
   std::optional<Value> Stepped(const Value& x);
   std::optional<Value> View(const Value& x);
   Value Moved(const Value& x, const UOp* u) { return Wrap(u, x.rough, x.computed); }
@@ -95,18 +96,18 @@ class GraphMaker {
   // ---- make_memory.cc
   void StartState();
   void WriteState();
-  Value Place(Value x);  // a part of a buffer, each element once
+  Value Place(Value x);  // part of a buffer, without repeated elements
   Value BufferView();
 
   struct State {
     std::string name;
     Value entry;
-    Value now;                        // the whole buffer after all writes so far
-    std::vector<const UOp*> assigns;  // all of them
+    Value now;                        // the whole buffer after all previous writes
+    std::vector<const UOp*> assigns;  // all assigns to the buffer
   };
   struct IndexValue {
     const UOp* node;
-    double magnitude;  // no value is greater
+    double magnitude;  // upper bound of the absolute value
   };
 
   const RandomGraphOptions& options_;
@@ -121,17 +122,17 @@ class GraphMaker {
   std::vector<IndexValue> index_pool_;
   std::vector<const UOp*> index_vars_;
   std::vector<State> states_;
-  std::vector<const UOp*> effects_;  // assigns that the sink holds on to
-  const UOp* var_ = nullptr;         // the extent that is a variable
+  std::vector<const UOp*> effects_;  // assigns that the sink keeps alive
+  const UOp* var_ = nullptr;         // the variable that is an extent
   int64_t var_value_ = 0, var_min_ = 0, var_max_ = 0;
   ValueStyle style_ = ValueStyle::kTame;
-  bool empty_ = false;  // extents of 0 occur
+  bool empty_ = false;  // extents may be 0
   bool templates_ = false;
-  bool inexact_ = false;  // other values than those of the ops are allowed
+  bool inexact_ = false;  // values may differ from the exact result of the ops
   int num_buffers_ = 0;
 };
 
-// The scalars of a class mask such as "bixf" (and 's', 'u'), index left out.
+// The scalar types of a class mask such as "bixf" (and 's', 'u'), without index.
 std::vector<Scalar> ScalarsOf(std::string_view classes);
 
 }  // namespace tg::testing

@@ -30,7 +30,7 @@ bool IsTranscendental(Op op) {
   return op == Op::kExp2 || op == Op::kLog2 || op == Op::kSin || op == Op::kPow;
 }
 
-// Ops on which small errors of operands stay small.
+// Whether small errors of operands cause only small errors of the result.
 bool IsGentle(Op op) {
   switch (op) {
     case Op::kAdd:
@@ -58,7 +58,7 @@ Value GraphMaker::Elementwise() {
   if (op == Op::kThreefry) return ElementwiseOf(op, Scalar::kU64);
   const std::vector<Scalar> scalars = ScalarsOf(GetOpInfo(op).classes);
   Scalar s = PickScalar(scalars);
-  // Often a type that is there already, so that not every second node is a cast.
+  // Often picks a type that the pool has, so that not every second node is a cast.
   if (rng_.Percent(45)) {
     const Scalar recent = Recent().scalar();
     if (std::find(scalars.begin(), scalars.end(), recent) != scalars.end()) s = recent;
@@ -90,7 +90,7 @@ Value GraphMaker::ElementwiseOf(Op op, Scalar s) {
     }
   }
   if (operands.size() == 2 && rng_.Percent(40)) std::swap(operands[0], operands[1]);
-  // A sum whose zeros may differ in sign is no good for who looks at the bits: none here.
+  // The result is rough if the op is transcendental or an operand is rough.
   bool rough = IsTranscendental(op);
   std::vector<const UOp*> srcs;
   for (const Value& v : operands) {
@@ -100,7 +100,7 @@ Value GraphMaker::ElementwiseOf(Op op, Scalar s) {
   return Wrap(b_.Alu(op, srcs), rough && s != Scalar::kVoid, is_float);
 }
 
-// One conversion, or through other types and perhaps back again.
+// A single conversion, or a chain through other types that may return to the first.
 Value GraphMaker::Cast() {
   const Value from = Recent();
   Value v = from;
@@ -127,14 +127,14 @@ Value GraphMaker::Reduce(const Value& from) {
   }
   if (IsFloat(s) && op == Op::kMul && terms > 8) op = Op::kAdd;
   if (IsFloat(s) && (op == Op::kMax || op == Op::kMin)) {
-    // Which of two zeros wins depends on the order; x + 0 has no -0.
+    // The order of evaluation determines the sign of a zero; x + 0 is never -0.
     x = Wrap(b_.Add(x.node, b_.ConstInt(x.node->dtype, 0)), x.rough, true);
   } else if (!IsFloat(s)) {
     x = Exact(x);
   }
   const bool rough = x.rough || (IsFloat(s) && (op == Op::kAdd || op == Op::kMul));
   Value r = Wrap(b_.ReduceAxis(x.node, op, axes), rough, IsFloat(s));
-  // As softmax has it: the result meets what it was made from.
+  // Combines the result with its operand, as softmax does.
   if (rng_.Percent(35)) {
     Value full = Moved(r, b_.Expand(r.node, x.shape));
     if (IsFloat(s) && rng_.Percent(60)) {
@@ -201,7 +201,7 @@ Value GraphMaker::IndexScalar() {
       default:
         v.node = b_.Alu(op, {a.node, b.node});
     }
-    // Far from an overflow, also in what rules make of it.
+    // Far from an overflow, even after rewrite rules change the expression.
     if (v.magnitude < 0x1p20) index_pool_.push_back(v);
   }
   const Scalar s = rng_.Pick({Scalar::kI32, Scalar::kI64, Scalar::kF32, Scalar::kI8, Scalar::kU16});

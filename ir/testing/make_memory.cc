@@ -34,7 +34,7 @@ std::optional<Value> GraphMaker::Stepped(const Value& x) {
   const auto axis = static_cast<size_t>(rng_.Below(static_cast<int64_t>(x.shape.size())));
   const int64_t size = x.extents[axis], step = 2 + rng_.Below(2);
   const int64_t steps = (size + step - 1) / step;
-  // What is kept of each step is there in the last one too.
+  // The part kept of each step must exist in the last step too.
   const int64_t keep = rng_.Below(size - (steps - 1) * step);
   std::vector<std::pair<Dim, Dim>> pads(x.shape.size(), {0, 0}), kept;
   pads[axis].second = steps * step - size;
@@ -92,7 +92,7 @@ void GraphMaker::WriteState() {
   const Value target = Place(state.now);
   bool rough = state.now.rough;
   const auto value_for = [&](const Value& place) {
-    // From its own old contents, moved or not, or from anything.
+    // The new contents derive from the old contents, moved or not, or from any value.
     const int64_t roll = rng_.Below(100);
     if (roll < 15)
       return ToShape(Movement(rng_.Percent(50) ? state.now : state.entry), place.shape);
@@ -105,7 +105,7 @@ void GraphMaker::WriteState() {
   };
   const auto halves = static_cast<int64_t>(target.shape.size());
   if (halves > 0 && target.size() > 1 && IsStatic(target.shape) && rng_.Percent(25)) {
-    // Two writes without an order: to disjoint parts.
+    // Two unordered writes to disjoint parts.
     const auto axis = static_cast<size_t>(rng_.Below(halves));
     const int64_t size = target.extents[axis], cut = rng_.Below(size + 1);
     for (int half = 0; half < 2; ++half) {
@@ -124,14 +124,14 @@ void GraphMaker::WriteState() {
     if (rng_.Percent(50)) Push(done);
   }
   if (tokens.size() == 2 && target.node == state.now.node && rng_.Percent(50)) {
-    // The assign itself is the whole buffer.
+    // The assign represents the whole buffer.
     state.now = Wrap(tokens[1], rough, true);
   } else {
     tokens[0] = state.entry.node;
     if (state.now.node != state.entry.node) tokens.push_back(state.now.node);
     state.now = Wrap(ctx.Make(Op::kAfter, DType(s), tokens), rough, true);
   }
-  // Both the old and the new contents are read from now on.
+  // Later nodes may read both the old and the new contents.
   if (rng_.Percent(40)) Push(before);
   if (rng_.Percent(70)) Push(state.now);
 }

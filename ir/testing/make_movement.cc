@@ -1,4 +1,4 @@
-// Movement ops of random graphs, on numbers and on extents that are variables.
+// Movement ops of random graphs, on constant and on symbolic extents.
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +10,7 @@ bool GraphMaker::Small(const std::vector<int64_t>& extents) const {
   return NumElements(extents) <= options_.max_elements;
 }
 
-// Extents, some of them 1, whose product is n.
+// Random extents, some of them 1, with the product n.
 std::vector<int64_t> GraphMaker::RandomFactors(int64_t n) {
   std::vector<int64_t> out;
   if (n == 0) {
@@ -40,7 +40,7 @@ std::optional<Value> GraphMaker::Reshape(const Value& x) {
     for (int64_t e : RandomFactors(x.size())) to.push_back(e);
     return Moved(x, b_.Reshape(x.node, to));
   }
-  // Axes of size 1 come and go, two neighbours become one, a product becomes its factors.
+  // Adds and removes axes of size 1, merges neighbours, and splits axes into factors.
   to = x.shape;
   const auto rank = static_cast<int64_t>(to.size());
   if (rng_.Percent(35) && rank < 5) {
@@ -89,7 +89,7 @@ std::optional<Value> GraphMaker::Expand(const Value& x) {
       extents[i] = 1;
     }
   }
-  // A broadcast is both at once.
+  // A broadcast combines the reshape and the expand.
   return Moved(from, in_front ? b_.Broadcast(x.node, to) : b_.Expand(from.node, to));
 }
 
@@ -142,7 +142,7 @@ std::optional<Value> GraphMaker::Shrink(const Value& x) {
     if (!d.is_symbolic()) {
       const int64_t size = d.value();
       if (var_ && var_max_ <= size && rng_.Percent(25)) {
-        // The first n, or all but n.
+        // The first n elements, or all elements but n.
         pair = rng_.Percent(60) ? std::pair<Dim, Dim>(0, Dim(var_))
                                 : std::pair<Dim, Dim>(Dim(var_), size);
       } else if (rng_.Percent(50)) {
@@ -163,7 +163,7 @@ std::optional<Value> GraphMaker::Shrink(const Value& x) {
   return Moved(x, b_.Shrink(x.node, pairs));
 }
 
-// A list of one to three views: strides of 0, negative ones, windows, masks.
+// A list of one to three views, with strides of 0, negative strides, windows and masks.
 std::optional<Value> GraphMaker::View(const Value& x) {
   if (!IsStatic(x.shape)) return std::nullopt;
   std::vector<int64_t> words = {0};
@@ -197,7 +197,7 @@ std::optional<Value> GraphMaker::View(const Value& x) {
         mask.emplace_back(begin, size == 0 ? begin : rng_.In(begin, shape[i]));
       }
     }
-    // Brings the offsets of what is not masked into 0..size-1.
+    // Shifts the offsets of unmasked elements into [0, size).
     int64_t least = 0, greatest = 0;
     bool none = false;
     for (size_t i = 0; i < rank; ++i) {

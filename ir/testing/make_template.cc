@@ -1,4 +1,4 @@
-// Instances of rules' left sides, and integers of which bounds are known.
+// Instances of the left sides of rewrite rules, and integers with known bounds.
 #include <algorithm>
 #include <cstdlib>
 
@@ -8,18 +8,18 @@
 
 namespace tg::testing {
 
-// The nodes and types that the names of a template mean in one instance.
+// The nodes and types that a template's names have in one instance.
 struct TemplateNames {
   Scalar scalar;
   const UOp* vars[4];
   const UOp* gates[4];
   int64_t numbers[4];    // small integers
-  int64_t constants[4];  // most often those numbers, or quarters of them: bits
+  int64_t constants[4];  // usually those numbers, or quarters of them, as bits
 };
 
 namespace {
 
-// The value of a template of constants over the integers. As deep as a rule is written.
+// Evaluates a template of constants over the integers. The recursion is as deep as the rule.
 int64_t EvalWish(const ExprTemplate& t, const int64_t* numbers) {
   if (t.kind == ExprTemplate::Kind::kConstant) return numbers[t.value];
   if (t.kind == ExprTemplate::Kind::kLiteral) return t.value;
@@ -30,7 +30,7 @@ int64_t EvalWish(const ExprTemplate& t, const int64_t* numbers) {
 
 }  // namespace
 
-// Constants that guards compare with each other are often related.
+// The constants that a guard compares are often related.
 void GraphMaker::ChooseNumbers(const RootTemplate& t, int64_t* numbers) {
   const bool heed = rng_.Percent(75);
   for (int attempt = 0; attempt < 40; ++attempt) {
@@ -59,10 +59,10 @@ void GraphMaker::ChooseNumbers(const RootTemplate& t, int64_t* numbers) {
   }
 }
 
-// Something of which bounds are known, made from an integer or index.
+// A value with known bounds, made from an integer or index.
 Value GraphMaker::Bounded(const Value& v, const int64_t* numbers) {
   const DType type = v.node->dtype;
-  // A bound is often one of the numbers that the bound is compared with.
+  // The bound is often one of the numbers that a guard compares with.
   const auto number = [&]() -> int64_t {
     const int64_t n =
         numbers && rng_.Percent(60) ? numbers[rng_.Below(4)] : rng_.Pick({1, 2, 3, 4, 7, 8, 15});
@@ -92,7 +92,7 @@ Value GraphMaker::Bounded(const Value& v, const int64_t* numbers) {
   return out;
 }
 
-// A small integer, perhaps moved and padded, and something that depends on its bounds.
+// A small integer, possibly moved and padded, and a value that depends on its bounds.
 Value GraphMaker::Narrow() {
   const Scalar s = PickScalar(ScalarsOf("i"));
   Value v = Bounded(Exact(ToScalar(Exact(Recent()), s)), nullptr);
@@ -151,7 +151,7 @@ const RootTemplate* GraphMaker::PickTemplate() {
     }
     return true;
   };
-  // What needs the flags that this module has, or more luck than most, is rare otherwise.
+  // Templates that need this module's flags or known bounds would otherwise be rare.
   const bool flagged = inexact_ && rng_.Percent(60), bounded = rng_.Percent(25);
   for (int attempt = 0; attempt < 200; ++attempt) {
     const RootTemplate& t = rng_.Pick(options_.templates);
@@ -162,7 +162,7 @@ const RootTemplate* GraphMaker::PickTemplate() {
   return nullptr;
 }
 
-// Templates are as deep as a rule is written.
+// The recursion is as deep as the rule.
 const UOp* GraphMaker::Instantiate(const ExprTemplate& t, bool want_bool,
                                    const TemplateNames& names) {
   const DType type = want_bool ? kBool : DType(names.scalar);

@@ -1,8 +1,8 @@
-// Random tensor graphs: valid modules of every op, type and combination of movement, with inputs to
-// run them on. For property tests of passes: what a pass makes of one must compute the same.
+// Random tensor graphs: valid modules with all ops, types and combinations of movement, and inputs
+// to run them on. For property tests of passes: the output of a pass must compute the same values.
 //
-// The same seed and options give the same program on every machine. Tensors are small, so that an
-// interpretation takes well under a millisecond.
+// The same seed and options give the same program on every machine. Tensors are small, so that
+// interpretation is fast.
 #ifndef TG_IR_TESTING_RANDOM_GRAPH_H_
 #define TG_IR_TESTING_RANDOM_GRAPH_H_
 
@@ -19,19 +19,19 @@
 namespace tg::testing {
 
 struct RandomGraphOptions {
-  // Nodes that are made before outputs are chosen; nodes that no output needs are dropped.
+  // Number of nodes made before outputs are chosen; nodes that no output needs are dropped.
   int min_nodes = 40;
   int max_nodes = 130;
   int64_t max_elements = 160;  // of a tensor
-  // Shares of graphs, in percent.
-  int symbolic = 15;        // with extents that are variables
+  // Percentages of graphs.
+  int symbolic = 15;        // with symbolic extents
   int special = 25;         // with infinities, NaN, zeros of both signs, limits of integers
-  int state = 30;           // with buffers that are written in place
+  int state = 30;           // with in-place writes
   int empty = 4;            // with extents of 0
   int template_share = 60;  // with instances of `templates`
-  int inexact = 8;          // with flags under which other values are right too
-  int devices = 8;          // over several devices
-  // Most values are integers of 8 and 16 bits, most of these near their limits, where arithmetic
+  int inexact = 8;          // with flags that permit other values
+  int devices = 8;          // on several devices
+  // Most values are integers of 8 and 16 bits, most of them near their limits, where arithmetic
   // wraps; every op takes integers.
   bool narrow = false;
   bool writes = false;  // only in-place writes through chains of views (write_chains.h)

@@ -81,7 +81,7 @@ TEST(RandomGraph, SomeAreOverSeveralDevices) {
 
 TEST(RandomGraph, EveryElementwiseOpWithEveryTypeThatItTakes) {
   std::set<std::pair<Op, Scalar>> seen;
-  std::vector<size_t> sizes;  // ops that are no leaves
+  std::vector<size_t> sizes;  // number of ops that are not leaves
   for (uint64_t seed = 0; seed < 6000; ++seed) {
     const RandomProgram p = MakeRandomProgram(seed);
     const auto order = PostOrder(p.module->graphs[0]->body.root);

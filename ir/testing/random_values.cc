@@ -11,7 +11,7 @@ namespace {
 int64_t SpecialFloat(Rng& rng, Scalar s) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const double sign = rng.Percent(50) ? 1 : -1;
-  // Bits of the greatest number: one below infinity, or in a format without one, below its NaN.
+  // Bits of the greatest number: one below infinity, or below NaN in a format without infinity.
   const int64_t top = BitsFromDouble(s, kInf) - 1;
   switch (rng.Below(9)) {
     case 0:

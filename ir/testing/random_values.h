@@ -13,13 +13,13 @@ namespace tg::testing {
 
 enum class ValueStyle : uint8_t {
   kTame,     // small: quarters in [-4, 4], integers in [-8, 8]; no -0.0
-  kWide,     // any bits of an integer; floats with all their significant bits, most of a few units
-  kSpecial,  // what goes wrong: limits, infinities, NaN, zeros of both signs, subnormals
+  kWide,     // any bits of an integer; floats with full significands, most of small magnitude
+  kSpecial,  // difficult values: limits, infinities, NaN, zeros of both signs, subnormals
 };
 
-// The bits of one value. NaNs are quiet with no payload, so that conversions keep them.
+// The bits of one value. NaNs are quiet without payload, so that conversions preserve them.
 int64_t RandomBits(Rng& rng, Scalar s, ValueStyle style);
-// Where `style` is special, a part of the elements is tame or wide.
+// If `style` is special, some elements are tame or wide.
 HostBuffer RandomBuffer(Rng& rng, Scalar s, std::vector<int64_t> shape, ValueStyle style);
 
 }  // namespace tg::testing

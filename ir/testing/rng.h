@@ -1,4 +1,4 @@
-// A small generator of random numbers whose sequence is the same on every machine and compiler.
+// A random number generator whose sequence is the same on every machine and compiler.
 #ifndef TG_IR_TESTING_RNG_H_
 #define TG_IR_TESTING_RNG_H_
 
@@ -19,11 +19,11 @@ class Rng {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  // 0..n-1; n > 0.
+  // A number in [0, n); requires n > 0.
   int64_t Below(int64_t n) {
     return static_cast<int64_t>((Next() >> 1) % static_cast<uint64_t>(n));
   }
-  // lo..hi, both included.
+  // A number in [lo, hi], inclusive.
   int64_t In(int64_t lo, int64_t hi) { return lo + Below(hi - lo + 1); }
   bool Percent(int p) { return Below(100) < p; }
 

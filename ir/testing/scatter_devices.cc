@@ -18,7 +18,7 @@ class Scatter {
   Scatter(const Module& module, Body& body, Rng& rng)
       : body_(body), ctx_(*body.context), devices_(module, ctx_), rng_(rng) {}
 
-  // The new sink; null where it cannot be.
+  // Returns the new sink, or null if the graph cannot be distributed.
   const UOp* Run() {
     NodeMap<const UOp*> map;
     for (const UOp* u : PostOrder(body_.root)) {
@@ -47,7 +47,7 @@ class Scatter {
                      ctx_.MakeAttr(Op::kCopy, {int64_t{ctx_.Intern(name)}}));
   }
 
-  // Copies sources of what `u` becomes.
+  // Copies sources of the new node to one device.
   bool BringTogether(const UOp* u) {
     if (u->op == Op::kSink) {
       const auto targets = u->list();
@@ -64,7 +64,7 @@ class Scatter {
       if (const DeviceId d = devices_.Of(srcs_[i]); d != kAnyDevice) places.push_back(d);
     }
     if (places.empty()) return true;
-    // An assign is done where its target is.
+    // An assign runs on the device of its target.
     const DeviceId here = u->op == Op::kAssign ? places[0] : rng_.Pick(places);
     for (size_t i = 0; i < count; ++i) {
       if (!Move(srcs_[i], here)) return false;

@@ -1,4 +1,4 @@
-// A graph over several devices from one over one. Internal to random_graph.h.
+// Distributes a graph of one device over several devices. Internal to random_graph.h.
 #ifndef TG_IR_TESTING_SCATTER_DEVICES_H_
 #define TG_IR_TESTING_SCATTER_DEVICES_H_
 
@@ -7,9 +7,9 @@
 
 namespace tg::testing {
 
-// Puts each of the module's buffers on the default device or one of two others, and copies what an
-// op needs from elsewhere to a device that one of its sources is on; here and there something else.
-// Nothing is changed where that would copy what no memory holds.
+// Places each of the module's buffers on the default device or one of two others. Copies the
+// sources of an op to a device that holds one of them, and occasionally copies other values.
+// Changes nothing if that would copy a value that has no memory.
 void ScatterDevices(Module& module, Graph& graph, Rng& rng);
 
 }  // namespace tg::testing

@@ -1,5 +1,5 @@
-// Views of states and values, each with what it is by a model of memory (array_model.h). Internal
-// to write_chains.h.
+// Views of states and values, with their contents in a model of memory (array_model.h). Internal to
+// write_chains.h.
 #ifndef TG_IR_TESTING_VIEW_MAKER_H_
 #define TG_IR_TESTING_VIEW_MAKER_H_
 
@@ -15,15 +15,15 @@
 namespace tg::testing {
 
 using Extents = std::vector<int64_t>;
-// The contents of a state's buffer, flat. One that is written is another one.
+// The flat contents of a state's buffer. A write makes a new object.
 using Memory = std::shared_ptr<const std::vector<int64_t>>;
 
-// A node with what it is: a view of a state, or a value.
+// A node and its model: a view of a state, or a value.
 struct Handle {
   const UOp* node = nullptr;
-  Array array;       // of a view: where each element is in memory; else the elements
-  Memory memory;     // of a view: what it holds; else null
-  size_t state = 0;  // of a view
+  Array array;       // for a view: the position in memory of each element; else the elements
+  Memory memory;     // for a view: the memory; else null
+  size_t state = 0;  // for a view
   const Extents& shape() const { return array.shape; }
 };
 
@@ -31,12 +31,13 @@ class ViewMaker {
  public:
   ViewMaker(Rng& rng, Builder& b) : rng_(rng), b_(b) {}
 
-  // `x` through `most` random movement ops at most, which leave each element at one place.
+  // Applies at most `most` random movement ops to `x`, none of which repeats an element.
   Handle Place(Handle x, int64_t most);
-  // `x` in this shape: repeated where it is one element, else flat and cut or padded.
+  // Converts `x` to this shape: broadcasts a single element, otherwise flattens it and shrinks or
+  // pads it.
   Handle ToShape(const Handle& x, const Extents& shape);
   Handle Shrink(const Handle& x, const std::vector<std::pair<int64_t, int64_t>>& pairs);
-  // What a shrink that drops nothing keeps.
+  // The pairs of a shrink that drops nothing.
   std::vector<std::pair<int64_t, int64_t>> All(const Handle& x);
   // The same node as a value.
   static Handle Read(const Handle& x);
@@ -49,8 +50,8 @@ class ViewMaker {
   Handle RandomPermute(const Handle& x);
   Handle RandomFlip(const Handle& x);
   Handle RandomShrink(const Handle& x);
-  // Every second or third element along an axis: padded to whole steps, cut into these, the first
-  // of each kept.
+  // Every second or third element along an axis: padded to a multiple of the step, reshaped to
+  // steps, and shrunk to the first element of each.
   Handle RandomSteps(const Handle& x);
 
   Rng& rng_;

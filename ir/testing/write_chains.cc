@@ -50,8 +50,8 @@ class Maker {
  private:
   struct State {
     Handle entry;
-    std::vector<Handle> latest;      // views of the buffer after all writes so far, at least one
-    std::vector<const UOp*> writes;  // those of the last step
+    std::vector<Handle> latest;      // at least one view of the buffer after all previous writes
+    std::vector<const UOp*> writes;  // the writes of the last step
   };
 
   int64_t Wrap(int64_t v) const {
@@ -161,7 +161,8 @@ class Maker {
 
   // ---- Writes
 
-  // What is written to `place`: itself, itself and something else, or anything.
+  // The value to write to `place`: its own contents, those combined with another value, or any
+  // value.
   Handle ValueFor(const Handle& place) {
     const int64_t roll = rng_.Below(100);
     if (roll < 5) return ViewMaker::Read(place);
@@ -171,7 +172,7 @@ class Maker {
     return views_.ToShape(Value(2), place.shape());
   }
 
-  // The place after it was written, in memory that is written there alone.
+  // The view `place` after the write, in a copy of the memory with only this write.
   Handle Assign(const Handle& place, const Handle& value) {
     auto memory = std::make_shared<std::vector<int64_t>>(*place.memory);
     const Handle v = ViewMaker::Read(value);
@@ -193,7 +194,7 @@ class Maker {
     const auto axis = static_cast<size_t>(rng_.Below(static_cast<int64_t>(place.shape().size())));
     const int64_t size = place.shape()[axis];
     if (size > 1 && rng_.Percent(20)) {
-      // Two writes without an order, to disjoint parts.
+      // Two unordered writes to disjoint parts.
       auto low = views_.All(place), high = views_.All(place);
       low[axis].second = high[axis].first = rng_.In(1, size - 1);
       for (const auto& pairs : {low, high}) {
@@ -203,7 +204,7 @@ class Maker {
     } else {
       done.push_back(Assign(place, ValueFor(place)));
     }
-    // What both hold.
+    // The contents after both writes.
     auto memory = std::make_shared<std::vector<int64_t>>(*done[0].memory);
     std::vector<const UOp*> tokens = {nullptr};
     for (const Handle& d : done) {
@@ -215,7 +216,8 @@ class Maker {
     }
     std::vector<Handle> latest;
     if (done.size() == 1) latest.push_back(done[0]);
-    // Any view of an earlier version, after these writes: the whole, where the place was, ...
+    // Views of an earlier version, read after these writes: the whole buffer, the source of the
+    // view, ...
     std::vector<Handle> views = {state.entry, from, place, rng_.Pick(values_)};
     for (Handle view : views) {
       if (!view.memory || view.state != number || !rng_.Percent(done.size() == 1 ? 30 : 60))
@@ -252,7 +254,7 @@ class Maker {
       expected.data = *state.latest[0].memory;
     }
     for (const Handle& r : results_) {
-      // Two names for one value would be two ways to write it.
+      // Two results with the same node would write one value to two buffers.
       if (std::find(roots.begin(), roots.end(), r.node) != roots.end()) continue;
       BufferDecl decl;
       decl.name = "y" + std::to_string(roots.size());
@@ -276,7 +278,7 @@ class Maker {
   ViewMaker views_{rng_, b_};
   Scalar scalar_ = Scalar::kI32;
   std::vector<State> states_;
-  std::vector<Handle> values_;  // that others may read
+  std::vector<Handle> values_;  // that later nodes may read
   std::vector<Handle> results_;
 };
 

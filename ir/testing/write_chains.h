@@ -1,5 +1,5 @@
 // Random graphs that write states in place: chains of assigns to chains of views, to parts and to
-// the whole, with reads of old and new contents between them.
+// the whole, with reads of old and new contents in between.
 #ifndef TG_IR_TESTING_WRITE_CHAINS_H_
 #define TG_IR_TESTING_WRITE_CHAINS_H_
 
@@ -12,7 +12,7 @@ namespace tg::testing {
 
 struct WriteChains {
   RandomProgram program;
-  // What the states and outputs hold afterwards, by a model of memory (array_model.h).
+  // The final contents of states and outputs according to the memory model (array_model.h).
   HostBuffers expected;
 };
 

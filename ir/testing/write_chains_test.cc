@@ -30,8 +30,8 @@ TEST(ArrayModel, MovesElements) {
   EXPECT_EQ(Reshaped(x, {3, 2}).shape, (Items{3, 2}));
 }
 
-// The interpreter against the model: what is written through chains of views, in which order, and
-// what reads of old and new contents see.
+// Compares the interpreter with the model: the writes through chains of views, their order, and the
+// values that reads of old and new contents observe.
 TEST(WriteChains, TheInterpreterWritesThroughViews) {
   int through_views = 0, afters_of_views = 0;
   for (uint64_t seed = 0; seed < 4000; ++seed) {
@@ -51,7 +51,7 @@ TEST(WriteChains, TheInterpreterWritesThroughViews) {
       through_views += version->op == Op::kAssign && IsMovement(version->src(0)->op);
     }
   }
-  // An assign to a view of an assign to a view, and an `after` of a view: in every second graph.
+  // Every second graph assigns to a view of an assign to a view, or has an `after` of a view.
   EXPECT_GT(through_views, 2000);
   EXPECT_GT(afters_of_views, 2000);
 }

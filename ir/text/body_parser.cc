@@ -34,7 +34,7 @@ BodyParser::BodyParser(Cursor& cursor, Body& body, Stage stage, std::string wher
 }
 
 bool BodyParser::LooksLikeNextBody() {
-  // `kernel` is an op too, whose statement does not end so.
+  // `kernel` is also an op, but the line of its statement does not end in '{'.
   return cursor_.token().IsWord("graph") ||
          (cursor_.token().IsWord("kernel") && cursor_.lexer().LineEndsWith('{'));
 }
@@ -46,7 +46,7 @@ void BodyParser::Parse() {
     const Token& t = cursor_.token();
     if (t.Is('}')) break;
     if (t.kind == TokenKind::kEnd || LooksLikeNextBody()) {
-      // A line that is cut off has said that the file ends here.
+      // A truncated line has already reported that the file ends here.
       if (!torn) {
         cursor_.Expected("'}' to end " + where_ + ", which begins in line " +
                          std::to_string(opened_.line));
@@ -122,7 +122,7 @@ bool BodyParser::ParseOperand(Nodes& out) {
     out.push_back(u);
   } else {
     statement_.broken = true;
-    // Keeps the count right, for the check of the arity.
+    // Keeps the number of operands right, for the check of the arity.
     out.push_back(nullptr);
   }
   cursor_.Next();
@@ -195,7 +195,7 @@ bool BodyParser::ParseType(Statement& s) {
   if (cursor_.token().EndsLine()) {
     return cursor_.Expected("':' and the type of " + Quote(info.mnemonic));
   }
-  // Something else is wrong with the line.
+  // The line has another error.
   std::string what;
   if (info.max_sources > 0) what = s.srcs.empty() ? "an operand (%name), " : "',', ";
   if (info.num_fields && !s.given[info.num_fields - 1]) what += "'{', ";
@@ -244,7 +244,7 @@ bool BodyParser::ConvertConstants(Statement& s) {
   return true;
 }
 
-// Notes which line defines the statement's name.
+// Records the line that defines the statement's name.
 void BodyParser::SetSlot(const Statement& s, const UOp* node) {
   if (s.name.empty()) return;
   Names::Slot& slot = names_.At(s.name);
@@ -268,7 +268,7 @@ void BodyParser::Define(Statement& s) {
   Attr attr;
   if (info.num_fields) {
     Words& words = s.fields[0];
-    // What an optional field is when it is not there.
+    // Fills in the default of an optional field that is absent.
     if (!s.given[0]) words.push_back(0);
     for (int i = 1; i < info.num_fields; ++i) {
       if (!s.given[i]) s.fields[i].push_back(0);

@@ -1,6 +1,6 @@
 // BodyParser: the statements between the braces of a graph or a kernel, one UOp a line:
 //   %name = mnemonic operands {field = value, ...} : type
-// What an op takes is read off the op table.
+// The op table defines the operands and fields of each op.
 #ifndef TG_IR_TEXT_BODY_PARSER_H_
 #define TG_IR_TEXT_BODY_PARSER_H_
 
@@ -17,8 +17,8 @@
 
 namespace tg::text {
 
-// Where a body names a symbol of the module for the first time. Whether it is declared is known at
-// the end of the file.
+// The first use of a module's symbol in a body. Whether the symbol is declared is known only at the
+// end of the file.
 struct SymbolUse {
   Op op;  // kBuffer, kVar, kKernel, kLoop
   std::string name;
@@ -27,17 +27,18 @@ struct SymbolUse {
 
 class BodyParser {
  public:
-  // `where` is how messages call the body: "graph @main".
+  // `where` names the body in messages: "graph @main".
   BodyParser(Cursor& cursor, Body& body, Stage stage, std::string where, Location opened,
              std::vector<SymbolUse>& symbols);
 
-  // Reads up to and with the closing brace. Errors are reported; the body is only of use without.
+  // Reads up to and including the closing brace. Reports errors; after an error the body is not
+  // usable.
   void Parse();
 
  private:
   using Nodes = llvm::SmallVector<const UOp*, 8>;
   using Words = llvm::SmallVector<int64_t, 16>;
-  // What a statement says, before its node is made.
+  // The parts of a statement, before its node is made.
   static constexpr size_t kMostFields = std::extent_v<decltype(OpInfo::fields)>;
   struct Statement {
     std::string_view name;
@@ -47,9 +48,9 @@ class BodyParser {
     Nodes srcs;
     DType type;
     Words fields[kMostFields];
-    Nodes symbolic;  // sources that stand for entries of the attribute
+    Nodes symbolic;  // sources that are entries of the attribute
     bool given[kMostFields] = {};
-    llvm::SmallVector<Token, 8> constants;  // wait for the type
+    llvm::SmallVector<Token, 8> constants;  // parsed once the type is known
   };
 
   bool ParseStatement();
@@ -75,13 +76,13 @@ class BodyParser {
   Body& body_;
   Context& ctx_;
   const Stage stage_;
-  const size_t lines_;  // of the body
+  const size_t lines_;  // number of lines of the body
   std::string where_;
   Location opened_;
   Names names_;
   std::vector<SymbolUse>& symbols_;
   std::vector<bool> symbol_seen_[4];  // by StringId, for each op of SymbolUse
-  NodeSet listed_;                    // linear: nodes with a line
+  NodeSet listed_;                    // linear stage: nodes with a line
   Statement statement_;
   uint32_t sink_line_ = 0;
 };

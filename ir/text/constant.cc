@@ -18,8 +18,8 @@ void AppendHex(std::string& out, uint64_t v) {
   out.append(buffer, result.ptr);
 }
 
-// Types narrower than f32: the fewest digits that name this value among those of its type, but
-// whole numbers as they are (448, not 4.5e+02).
+// For types narrower than f32: the fewest digits that identify the value among all values of its
+// type. Whole numbers keep all digits (448, not 4.5e+02).
 char* NarrowDigits(char* first, char* last, Scalar s, int64_t bits, double v) {
   constexpr double kMaxWhole = 1 << 16;
   if (std::fabs(v) <= kMaxWhole && v == std::trunc(v)) return std::to_chars(first, last, v).ptr;
@@ -103,7 +103,7 @@ bool ParseFloat(Scalar s, std::string_view text, int64_t* bits, std::string* err
   }
   const char* first = text.data();
   const char* last = first + text.size();
-  // from_chars rounds once; what it reads beyond numbers ("infinity") is not ours.
+  // from_chars rounds once; the words that it accepts ("infinity") are not part of the format.
   const bool digits = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
   std::from_chars_result result{first, std::errc::invalid_argument};
   double v = 0;
@@ -126,7 +126,7 @@ bool ParseFloat(Scalar s, std::string_view text, int64_t* bits, std::string* err
     return false;
   }
   if (text.find_first_of(".eE") == std::string_view::npos) {
-    // A long integer may not be what the author gets.
+    // A float type may not hold a long integer exactly.
     int64_t exact = 0;
     const auto parsed = std::from_chars(first, last, exact);
     const bool fits = parsed.ec == std::errc() && std::fabs(rounded) < 0x1p63;

@@ -70,7 +70,7 @@ TEST(Constant, Spelling) {
   EXPECT_EQ(Print(Scalar::kF32, 0x7fc01234), "nan(0x7fc01234)");
   EXPECT_EQ(Print(Scalar::kBool, 1), "true");
   EXPECT_EQ(Print(Scalar::kU64, -1), "18446744073709551615");
-  // No value of its type, still visible in a message.
+  // Not a value of its type, but a message still shows it.
   EXPECT_EQ(Print(Scalar::kBool, 7), "7");
   EXPECT_EQ(Print(Scalar::kF16, 0x12345), "74565");
 }
@@ -91,7 +91,7 @@ TEST(Constant, OtherSpellingsOfFloats) {
     std::string error;
     const bool ok = ParseConstant(c.type, c.text, &bits, &error);
     if (c.value == 0.0) {
-      // Below the least positive value.
+      // The value is below the least positive one.
       EXPECT_FALSE(ok) << c.text;
       continue;
     }

@@ -11,7 +11,7 @@ bool InWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// "float32x4" -> "f32x4" for the names that others use.
+// Translates other spellings of a type: "float32x4" -> "f32x4".
 std::string OurSpelling(std::string_view text) {
   size_t x = text.rfind('x');
   if (x == std::string_view::npos || x + 1 == text.size() || x == 0 || text[x + 1] < '0' ||

@@ -1,5 +1,5 @@
-// Cursor: what both halves of the parser share: the lexer, the sink of errors and the small pieces
-// of the grammar. Functions that return bool report their own error when they return false.
+// Cursor: the state that both halves of the parser share: the lexer, the sink of errors and small
+// rules of the grammar. A function that returns bool has reported an error if it returns false.
 #ifndef TG_IR_TEXT_CURSOR_H_
 #define TG_IR_TEXT_CURSOR_H_
 
@@ -28,10 +28,10 @@ class Cursor {
   Diagnostics& diags() { return diags_; }
   Location Loc() const { return lexer_.Loc(lexer_.token()); }
 
-  // Reports at the current token; always false.
+  // Reports an error at the current token; always returns false.
   bool Fail(std::string message) { return FailAt(Loc(), std::move(message)); }
   bool FailAt(Location loc, std::string message);
-  // "expected `what`, found ..."
+  // Reports "expected `what`, found ...".
   bool Expected(std::string_view what);
 
   bool Accept(char punct) {
@@ -40,7 +40,7 @@ class Cursor {
     return true;
   }
   bool Expect(char punct, std::string_view where);
-  // The end of a statement's line; the rest of the line is skipped in any case.
+  // Requires the end of a statement's line. Skips the rest of the line in any case.
   bool ExpectLineEnd(std::string_view after);
   void SkipBlankLines() {
     while (token().kind == TokenKind::kNewline) Next();
@@ -50,11 +50,11 @@ class Cursor {
   bool Bool(bool* out);
   bool String(std::string* out, std::string_view what);
   bool Type(DType* out);
-  // A constant's token, `nan(0x...)` included; its type decides later.
+  // Reads a constant's token, including `nan(0x...)`. Its type determines the value later.
   bool Constant(Token* out);
 
-  // item() for each item of a comma-separated list up to `close`, which is taken. The opening
-  // bracket was.
+  // Calls item() for each item of a comma-separated list, and consumes `close`. The opening bracket
+  // is already consumed.
   template <typename F>
   bool List(char close, F item) {
     if (Accept(close)) return true;
@@ -70,7 +70,7 @@ class Cursor {
 
   Lexer lexer_;
   Diagnostics& diags_;
-  // The types seen last, by the hash of their text.
+  // Cache of recent types, by the hash of their text.
   struct KnownType {
     std::string_view text;
     DType type;

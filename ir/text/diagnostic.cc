@@ -7,11 +7,11 @@
 namespace tg {
 namespace {
 
-// Longer source lines are cut around the column.
+// Longer source lines are truncated around the column.
 constexpr size_t kMaxSnippetColumns = 120;
 
-// The bytes of the character that `text` begins with, where it is one that a terminal shows: valid
-// UTF-8 and no control character but a tab or the end of a line. Else 0.
+// The number of bytes of the first character of `text` if a terminal shows it: valid UTF-8, and no
+// control character but a tab or a line end. Otherwise 0.
 size_t ShownCharacter(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80)
@@ -30,7 +30,8 @@ size_t ShownCharacter(std::string_view text) {
 
 bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// The line and a caret below `column` (from 1, in bytes). Tabs stay, so that the caret lines up.
+// The line and a caret below `column` (from 1, in bytes). Tabs are kept, so that the caret lines
+// up.
 std::string Caret(std::string_view line, uint32_t column) {
   std::string out;
   size_t at = column ? column - 1 : 0;
@@ -49,7 +50,7 @@ std::string Caret(std::string_view line, uint32_t column) {
   out += '\n';
   if (column == 0) return out;
   out.append(prefix.size(), ' ');
-  // One blank for each column that is printed before the place.
+  // One blank for each printed column before the location.
   for (const char c : Printable(line.substr(0, at))) {
     if (!ContinuesCharacter(c)) out += c == '\t' ? '\t' : ' ';
   }
@@ -164,7 +165,7 @@ void Diagnostics::SortFrom(size_t first) {
 }
 
 std::string_view Suggest(std::string_view word, std::span<const std::string_view> candidates) {
-  // A third of the letters may be wrong, but not all of a short word.
+  // At most a third of the letters may differ, and fewer than all of a short word.
   if (word.size() < 2) return {};
   const auto limit = static_cast<unsigned>(std::max<size_t>(1, word.size() / 3));
   unsigned best = limit + 1;
@@ -173,7 +174,7 @@ std::string_view Suggest(std::string_view word, std::span<const std::string_view
   for (std::string_view c : candidates) {
     if (c.empty()) continue;
     const llvm::StringRef candidate(c.data(), c.size());
-    // Another case alone is the likeliest mistake.
+    // A difference only in case is the likeliest mistake.
     const bool same = word.size() == c.size() && wanted.equals_insensitive(candidate);
     const unsigned d = same ? 0 : wanted.edit_distance(candidate, true, best);
     if (d < best) {

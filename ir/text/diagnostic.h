@@ -1,4 +1,4 @@
-// Diagnostics: where the parser and the verifier report, so that one run shows every mistake.
+// Diagnostics: collects errors of the parser and the verifier, so that one run shows all of them.
 //
 //   softmax.uop:7:8: error: unknown op 'ad'; did you mean 'add'?
 //     %2 = ad %0, %1 : f32
@@ -17,38 +17,38 @@
 
 namespace tg {
 
-// `text` with what is no printable character (control characters, but for tabs and ends of lines,
-// and bytes that are no UTF-8) as \xNN, so that it does nothing to a terminal but show.
+// `text` with each unprintable byte (control characters except tabs and line ends, and invalid
+// UTF-8) as \xNN, so that it cannot control a terminal.
 std::string Printable(std::string_view text);
 
 struct Diagnostic {
-  std::string file;     // empty: no text is at hand
-  Location loc;         // line 0: no place
-  std::string message;  // one line
-  std::string snippet;  // lines that show the place, each ended by '\n'; may be empty
+  std::string file;     // empty if unknown
+  Location loc;         // line 0 if unknown
+  std::string message;  // a single line
+  std::string snippet;  // lines that show the location, each ended by '\n'; may be empty
 
-  // "file:line:column: error: message", without what is not known.
+  // "file:line:column: error: message", without the parts that are unknown.
   std::string FirstLine() const;
 };
 
 class Diagnostics {
  public:
   static constexpr size_t kDefaultMaxErrors = 50;
-  // After `max_errors` further ones are only counted, so whoever reports goes on to the end; what
-  // only makes a message better, such as a guess, need not be computed once full() holds.
+  // Errors after the first `max_errors` are only counted, so the caller may continue to the end.
+  // Once full() holds, work that only improves a message, such as a guess, may be skipped.
   explicit Diagnostics(size_t max_errors = kDefaultMaxErrors) : max_errors_(max_errors) {}
 
-  // A source that is kept here is looked at from here.
+  // The kept source and the views of it are members of this object.
   Diagnostics(const Diagnostics&) = delete;
   Diagnostics& operator=(const Diagnostics&) = delete;
 
-  // The text that locations refer to from here on. It is not copied and must outlive all calls of
-  // Error; an empty text gives messages without source lines.
+  // Sets the text that later locations refer to. It is not copied and must outlive all calls of
+  // Error. With an empty text, messages have no source lines.
   void SetSource(std::string_view text, std::string_view file_name);
-  // The same for a text that is kept here.
+  // The same for a text that this object owns.
   std::string_view OwnSource(std::string text, std::string_view file_name);
 
-  // `context` is shown below the source line, or in its place where there is none.
+  // `context` is shown below the source line, or instead of it if there is none.
   void Error(Location loc, std::string message, std::string_view context = {});
 
   bool has_errors() const { return num_errors_ != 0; }
@@ -56,12 +56,12 @@ class Diagnostics {
   bool full() const { return num_errors_ >= max_errors_; }
   std::span<const Diagnostic> errors() const { return errors_; }
 
-  // Everything, as a tool prints it.
+  // All errors, as a tool prints them.
   std::string ToString() const;
-  // OK, or the first error's first line (and how many more there are).
+  // OK, or the first line of the first error and the number of further errors.
   absl::Status ToStatus() const;
   void Clear();
-  // Puts the errors from number `first` on into the order of their places.
+  // Sorts the errors from number `first` on by location.
   void SortFrom(size_t first);
 
  private:
@@ -73,12 +73,12 @@ class Diagnostics {
   std::string file_;
   std::string owned_;
   std::string_view text_;
-  std::vector<size_t> line_starts_;  // filled by the first error
+  std::vector<size_t> line_starts_;  // filled at the first error
 };
 
-// The candidate that `word` is a likely misspelling of, or empty.
+// The candidate of which `word` is a likely misspelling, or empty.
 std::string_view Suggest(std::string_view word, std::span<const std::string_view> candidates);
-// "; did you mean 'x'?", or empty. `sigil` stands before the candidate ("%", "@").
+// "; did you mean 'x'?", or empty. `sigil` is printed before the candidate ("%", "@").
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates,
                        std::string_view sigil = {});
 

@@ -1,5 +1,5 @@
-// The folder errors/: programs that must fail, each with all its messages. A file is a program and
-// then, at its end, lines `// expect: line:column: error: message`, which are no part of it.
+// Tests of the folder errors/: invalid programs with all of their messages. A file is a program;
+// the lines `// expect: line:column: error: message` at its end are not part of it.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 constexpr char kFolder[] = "ir/text/errors";
 constexpr std::string_view kExpect = "// expect: ";
 
-// Rules that no text can break; ir/verify/verifier_test.cc breaks them.
+// A text cannot violate these rules; ir/verify/verifier_test.cc tests them.
 constexpr int kRulesOfBuiltModules[] = {101, 103, 105, 106, 109, 601, 602};
 
 std::vector<std::string> Files() {

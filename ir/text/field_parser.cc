@@ -11,7 +11,7 @@ namespace {
 
 std::string Quote(std::string_view s) { return "'" + std::string(s) + "'"; }
 
-// Written elsewhere in the statement, not between the braces.
+// Whether the field is written elsewhere in the statement, not between the braces.
 bool IsPositional(const AttrField& field) {
   return field.kind == FieldKind::kSym || field.kind == FieldKind::kValue ||
          field.kind == FieldKind::kTargets;
@@ -68,7 +68,7 @@ bool BodyParser::ParseDim(Words& words, Statement& s) {
 
 bool BodyParser::ParseValue(const AttrField& field, Words& words, Statement& s) {
   const std::string what = "the value of " + Quote(field.name);
-  // A list: its length, then its items.
+  // A list is encoded as its length and its items.
   const auto list = [&](auto item) {
     if (!cursor_.Expect('[', "to begin " + what)) return false;
     words.push_back(0);

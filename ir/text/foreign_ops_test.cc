@@ -12,7 +12,7 @@
 namespace tg {
 namespace {
 
-// The ops that formulas call, by what they mean and not by tg's interpreter.
+// The ops in formulas, implemented independently of tg's interpreter.
 using Function = std::function<double(const std::vector<double>&)>;
 const std::map<std::string, Function>& Meaning() {
   using V = std::vector<double>;
@@ -196,7 +196,7 @@ TEST(ForeignOps, Hints) {
   EXPECT_EQ(GuessOp("sum"), "; write reduce_axis with op = add");
   EXPECT_EQ(GuessOp("cmpeq"), "; write xor(cmpne(a, b), true)");
   EXPECT_EQ(GuessOp("not"), "; write xor with true, of integers with -1");
-  // What is no op elsewhere is a misspelling.
+  // A word that is not a foreign op is treated as a misspelling.
   EXPECT_EQ(GuessOp("ad"), "; did you mean 'add'?");
   EXPECT_EQ(GuessOp("ADD"), "; did you mean 'add'?");
   EXPECT_EQ(GuessOp("exq2"), "; did you mean 'exp2'?");

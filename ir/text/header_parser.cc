@@ -1,4 +1,4 @@
-// ModuleParser: graphs and kernels up to their bodies.
+// ModuleParser: headers of graphs and kernels.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -72,7 +72,7 @@ bool ModuleParser::ParseKernelFields(Kernel& kernel) {
   });
 }
 
-// name:size kind, or name:size* kind where the size is symbolic.
+// Parses "name:size kind", or "name:size* kind" if the size is symbolic.
 bool ModuleParser::ParseAxis(Kernel& kernel) {
   Axis& axis = kernel.axes.emplace_back();
   if (cursor_.token().kind != TokenKind::kWord) return cursor_.Expected("an axis (name:size kind)");
@@ -119,7 +119,7 @@ bool ModuleParser::ParseOpt(Kernel& kernel) {
   });
 }
 
-// After a header that makes no sense: on to the line that begins with '}'.
+// After an invalid header: skips to the line that begins with '}'.
 void ModuleParser::SkipBody() {
   for (;;) {
     cursor_.lexer().SkipLine();

@@ -65,7 +65,7 @@ void Lexer::Next() {
   switch (c) {
     case '%':
       name(TokenKind::kName, kInName);
-      // %12 is a number; %12a and %.x are nothing.
+      // %12 is a number; %12a and %.x are invalid.
       if (token_.kind == TokenKind::kName && !Has(token_.text[0], kLetter)) {
         for (char d : token_.text) {
           if (!Has(d, kDigit)) {
@@ -102,7 +102,7 @@ void Lexer::Next() {
       if (p + 1 != end && p[1] == '/') {
         const void* newline = std::memchr(p, '\n', static_cast<size_t>(end - p));
         at_ = newline ? static_cast<const char*>(newline) : end;
-        // A comment stands at the end of a line, so this goes no deeper.
+        // A comment extends to the end of the line, so the recursion is one level deep.
         token_.kind = TokenKind::kBad;
         return Next();
       }

@@ -1,7 +1,7 @@
-// Lexer: the text's tokens, one at a time, straight off the buffer. Nothing is copied or allocated,
-// so tokens are views that live as long as the text.
+// Lexer: splits the text into tokens, one at a time. It copies and allocates nothing: tokens are
+// views that live as long as the text.
 //
-// A line end is a token: a statement is a line. `//` comments and blanks are skipped.
+// A line end is a token, since a statement is a line. `//` comments and blanks are skipped.
 #ifndef TG_IR_TEXT_LEXER_H_
 #define TG_IR_TEXT_LEXER_H_
 
@@ -14,7 +14,7 @@
 namespace tg::text {
 
 enum class TokenKind : uint8_t {
-  kEnd,  // of the file
+  kEnd,  // end of the file
   kNewline,
   kWord,    // add, f32x4, i0.1
   kName,    // %x; the text without the '%'
@@ -23,12 +23,12 @@ enum class TokenKind : uint8_t {
   kString,  // "..." with its quotes and escapes
   kArrow,   // ->
   kPunct,   // one of ( ) [ ] { } < > , : = *
-  kBad,     // anything else; `Describe` says what is wrong with it
+  kBad,     // anything else; `Describe` returns the error
 };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  bool escaped = false;  // a string with backslashes
+  bool escaped = false;  // a string with escapes
   std::string_view text;
   const char* begin = nullptr;
 
@@ -37,9 +37,9 @@ struct Token {
   bool EndsLine() const { return kind <= TokenKind::kNewline; }
 };
 
-// What a token is, for "expected ..., found ...".
+// Describes a token, for "expected ..., found ...".
 std::string Describe(const Token& token);
-// The bytes of a string token; false where an escape is wrong.
+// Decodes a string token; returns false if an escape is invalid.
 bool Unescape(std::string_view quoted, std::string* out);
 
 class Lexer {
@@ -50,18 +50,18 @@ class Lexer {
   }
 
   const Token& token() const { return token_; }
-  // Moves to the next token. At the end of the file it stays there.
+  // Advances to the next token. At the end of the file it does nothing.
   void Next();
-  // Moves on to the end of this line.
+  // Advances to the end of this line.
   void SkipLine();
 
-  // Takes everything from the current token on as one token: for types, which are text of their
-  // own. `size` bytes, on this line.
+  // Replaces the current token by one of `size` bytes on this line. A type is such a token, since
+  // it has a syntax that the lexer does not know.
   void Extend(size_t size);
 
-  // Whether `c` is the last character of this line, but for blanks and a comment.
+  // Whether `c` is the last character of this line before blanks and a comment.
   bool LineEndsWith(char c) const;
-  // How many lines follow before one that begins with '}'.
+  // The number of lines before the next one that begins with '}'.
   size_t CountBodyLines() const;
 
   const char* end() const { return end_; }

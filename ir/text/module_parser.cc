@@ -65,7 +65,7 @@ bool ModuleParser::ParseItem() {
   const Token& t = cursor_.token();
   if (t.IsWord("module")) return ParseModuleLine();
   if (t.kind == TokenKind::kWord && !has_module_line_) {
-    has_module_line_ = true;  // said once
+    has_module_line_ = true;  // the module line may occur once
     cursor_.Expected("'module @name'");
   }
   if (t.IsWord("var")) return ParseVar();
@@ -85,7 +85,7 @@ bool ModuleParser::Declare(llvm::StringMap<Location>& place, std::string* name, 
   if (is_new) return true;
   cursor_.FailAt(*loc,
                  "'@" + *name + "' is already declared in line " + std::to_string(it->second.line));
-  return true;  // the rest of the line makes sense
+  return true;  // the rest of the line is valid
 }
 
 bool ModuleParser::ParseFieldName(std::string_view what, std::span<const std::string_view> known,
@@ -244,14 +244,14 @@ void ModuleParser::CheckSymbols() {
     const bool buffer = use.op == Op::kBuffer, var = use.op == Op::kVar;
     const auto& declared = buffer ? buffers : var ? vars : use.op == Op::kKernel ? kernels : graphs;
     if (declared.count(use.name)) continue;
-    // What is wrong with its declaration has been said.
+    // The error in its declaration has been reported.
     const bool is_data = buffer || var;
     const bool is_whole = is_data ? buffers.count(use.name) || vars.count(use.name)
                                   : graphs.count(use.name) || kernels.count(use.name);
     if ((is_data ? data_ : bodies_).count(use.name) && !is_whole) continue;
     std::vector<std::string_view> names;
     for (const auto& entry : declared) {
-      if (diags_.full()) break;  // the error is only counted
+      if (diags_.full()) break;  // further errors are only counted
       names.emplace_back(entry.first().data(), entry.first().size());
     }
     std::sort(names.begin(), names.end());

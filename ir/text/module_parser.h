@@ -1,4 +1,4 @@
-// ModuleParser: the lines outside bodies: version, module, declarations, headers.
+// ModuleParser: the lines outside of bodies: version, module, declarations, headers.
 #ifndef TG_IR_TEXT_MODULE_PARSER_H_
 #define TG_IR_TEXT_MODULE_PARSER_H_
 
@@ -22,7 +22,7 @@ class ModuleParser {
  public:
   ModuleParser(std::string_view text, std::string_view file_name, Diagnostics& diags);
 
-  // Null where there was an error.
+  // Returns null after an error.
   std::unique_ptr<Module> Parse();
 
  private:
@@ -42,7 +42,7 @@ class ModuleParser {
   bool ParseFlags();
   void SkipBody();
 
-  // `{name = value, ...}`: value(name token) for each; `known` for messages.
+  // Parses `{name = value, ...}`: calls value(name token) for each field. `known` is for messages.
   template <typename F>
   bool Fields(std::string_view what, std::initializer_list<std::string_view> known, F value) {
     llvm::StringSet<> seen;
@@ -53,7 +53,7 @@ class ModuleParser {
   }
   bool ParseFieldName(std::string_view what, std::span<const std::string_view> known,
                       llvm::StringSet<>& seen, std::string_view* name);
-  // A symbol that is declared here; `place` is where its kind of symbol is kept.
+  // Declares a symbol; `place` holds the symbols of its kind.
   bool Declare(llvm::StringMap<Location>& place, std::string* name, Location* loc);
   void CheckSymbols();
 

@@ -1,5 +1,5 @@
-// parser_fuzz.cc on mutations of the corpus, from fixed seeds: what an ordinary test run can do of
-// a fuzzer's work. Random bytes alone hardly ever get past the first line.
+// Runs parser_fuzz.cc on mutations of the corpus with fixed seeds, as the part of fuzzing that fits
+// an ordinary test. Random bytes alone rarely get past the first line.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMutationsPerFile = 1500;
 
-// Tokens of the format, to replace others with.
+// Tokens of the format that replace others.
 constexpr std::string_view kWords[] = {"%0",
                                        "%x",
                                        "@x",
@@ -101,7 +101,7 @@ class Mutator {
  private:
   size_t Below(size_t n) { return n ? random_() % n : 0; }
 
-  // A word of the text: [first, last).
+  // A word of the text as the range [first, last).
   std::pair<size_t, size_t> Word(const std::string& text) {
     size_t first = Below(text.size());
     while (first > 0 && text[first - 1] != ' ' && text[first - 1] != '\n') --first;
@@ -131,7 +131,7 @@ class Mutator {
         text.replace(first, last - first, kWords[Below(std::size(kWords))]);
         break;
       }
-      case 3: {  // a word from elsewhere
+      case 3: {  // copies a word from elsewhere
         const std::string& other = corpus_[Below(corpus_.size())];
         if (other.empty()) break;
         const auto [from, to] = Word(other);
@@ -139,7 +139,7 @@ class Mutator {
         text.replace(first, last - first, other.substr(from, to - from));
         break;
       }
-      case 4: {  // a line twice, or gone
+      case 4: {  // duplicates or removes a line
         const auto [first, last] = Line(text);
         if (last <= first) break;
         const std::string line = text.substr(first, last - first);
@@ -150,7 +150,7 @@ class Mutator {
         }
         break;
       }
-      case 5: {  // a line from elsewhere
+      case 5: {  // copies a line from elsewhere
         const std::string& other = corpus_[Below(corpus_.size())];
         if (other.empty()) break;
         const auto [first, last] = Line(other);
@@ -175,7 +175,7 @@ TEST(Mutations, AreRefusedOrReadAndPrinted) {
   ASSERT_FALSE(corpus.empty());
   Mutator mutator(corpus, 7);
   for (const std::string& text : corpus) {
-    // The small error programs get fewer than the long ones.
+    // Small error programs get fewer mutations than long programs.
     const int runs = std::min<int>(kMutationsPerFile, 20 + static_cast<int>(text.size()));
     for (int i = 0; i < runs; ++i) {
       const std::string mutant = mutator.Mutate(text);

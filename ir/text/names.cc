@@ -6,7 +6,7 @@
 
 namespace tg::text {
 namespace {
-// Enough for a suggestion; more would make a wrong file slow to refuse.
+// Enough for a suggestion; with more candidates an invalid file would be slow to refuse.
 constexpr size_t kMaxCandidates = 4096;
 }  // namespace
 
@@ -28,7 +28,7 @@ Names::Slot& Names::At(std::string_view name) {
 const UOp* Names::Use(std::string_view use, Location loc, std::string_view definition) {
   const Slot& slot = At(use);
   if (slot.node) {
-    // Making the user reads it, after the rest of the statement.
+    // The node is read when its user is made, after the rest of the statement.
     __builtin_prefetch(slot.node);
     return slot.node;
   }
@@ -37,7 +37,8 @@ const UOp* Names::Use(std::string_view use, Location loc, std::string_view defin
   return nullptr;
 }
 
-// "%a -> %b -> %a" if what `use` is made of leads to `definition`, else empty. Notes the members.
+// "%a -> %b -> %a" if the operands of `use` lead to `definition`, else empty. Records the members
+// of the cycle.
 std::string Names::Cycle(std::string_view use, std::string_view definition) {
   if (definition.empty()) return {};
   std::unordered_multimap<std::string_view, std::string_view> needs;
@@ -50,7 +51,7 @@ std::string Names::Cycle(std::string_view use, std::string_view definition) {
     if (name == definition) {
       std::string path = "%" + std::string(name);
       std::string_view at = name;
-      // A long cycle is named by its last few members.
+      // A message shows only the last few members of a long cycle.
       constexpr int kMaxNamed = 8;
       for (int i = 0;; ++i) {
         at = reached_from[at];
@@ -69,14 +70,14 @@ std::string Names::Cycle(std::string_view use, std::string_view definition) {
 
 void Names::Finish(Cursor& cursor) {
   for (const Missing& m : missing_) {
-    const bool full = cursor.diags().full();  // then errors are only counted
+    const bool full = cursor.diags().full();  // further errors are only counted
     const std::string use = "'%" + std::string(m.use) + "'";
     const Slot& slot = At(m.use);
     if (slot.line) {
       if (full && in_cycle_.count(m.definition)) continue;
       const std::string cycle = full ? std::string() : Cycle(m.use, m.definition);
       if (!cycle.empty()) {
-        // Its other members say the same.
+        // A cycle is reported once, not once per member.
         if (!in_cycle_.insert(m.definition).second) continue;
         cursor.FailAt(m.loc, "cycle: " + cycle + "; a value cannot depend on itself");
       } else {

@@ -1,7 +1,7 @@
-// Names: what the %names of one body stand for while it is read.
+// Names: maps the %names of one body to nodes while it is read.
 //
-// %12 is looked up in an array, %x by its interned string. A name that is used before it has a
-// definition is kept until the end of the body, when it is known whether it has one further down.
+// %12 is looked up in an array, %x by its interned string. A use before a definition is kept until
+// the end of the body, when it is known whether a definition follows.
 #ifndef TG_IR_TEXT_NAMES_H_
 #define TG_IR_TEXT_NAMES_H_
 
@@ -21,20 +21,20 @@ class Names {
  public:
   struct Slot {
     const UOp* node = nullptr;
-    uint32_t line = 0;  // of the definition; 0: none so far. With no node: it had an error.
+    uint32_t line = 0;  // of the definition; 0: none yet. A null node with a line: it had an error.
   };
 
-  // `lines`: about how many definitions there are. Numbers far above are looked up as strings.
+  // `lines`: the approximate number of definitions. Much larger numbers are looked up as strings.
   Names(Context& ctx, size_t lines) : ctx_(ctx), max_number_(4 * lines + 64) {}
 
-  // The slot of a name, valid until the next call.
+  // The slot of a name. The reference is valid until the next call.
   Slot& At(std::string_view name);
 
   // The node of `use` in the statement that defines `definition` (may be empty), or null: then the
-  // statement has no value, and somebody reports why.
+  // statement has no node, and an error is reported here or in Finish.
   const UOp* Use(std::string_view use, Location loc, std::string_view definition);
 
-  // Reports the uses that never got a definition, or got it too late.
+  // Reports uses without a definition, or with a later one.
   void Finish(Cursor& cursor);
 
  private:
@@ -48,9 +48,9 @@ class Names {
   size_t max_number_;
   std::vector<Slot> numbered_;
   std::vector<Slot> named_;                        // by StringId
-  std::vector<Missing> missing_;                   // used, no definition above
-  std::unordered_set<std::string_view> in_cycle_;  // names of cycles that were reported
-  std::vector<Missing> broken_;  // every use without a node: `definition` depends on `use`
+  std::vector<Missing> missing_;                   // uses without a definition above
+  std::unordered_set<std::string_view> in_cycle_;  // names of the cycles already reported
+  std::vector<Missing> broken_;  // all uses without a node: `definition` depends on `use`
 };
 
 }  // namespace tg::text

@@ -1,4 +1,4 @@
-// NodePrinter: names of a body's nodes, and one node as a statement.
+// NodePrinter: the names of a body's nodes, and a node as a statement.
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -23,7 +23,7 @@ bool IsValidName(std::string_view name) {
   return true;
 }
 
-// The last few types as text, since neighbours tend to have the same one.
+// Caches the last few types as text, since neighbouring nodes tend to have the same type.
 std::string_view TypeText(const DType& t) {
   struct Entry {
     DType type;
@@ -41,12 +41,12 @@ bool IsPositional(FieldKind kind) {
 
 }  // namespace
 
-// Gives each node's name one spelling that nobody else in the body has.
+// Chooses a valid and unique spelling for each node's name.
 class NodePrinter::NameChooser {
  public:
   explicit NameChooser(const Body& body) : body_(body) {}
 
-  // The name as it is where it is valid and new, else empty.
+  // Returns the name unchanged if it is valid and unused, else an empty string.
   std::string_view Plain(StringId id) {
     if (id >= taken_.size()) taken_.resize(id + 1 + taken_.size() / 2);
     const std::string_view text = body_.context->String(id);
@@ -54,7 +54,8 @@ class NodePrinter::NameChooser {
     taken_[id] = true;
     return text;
   }
-  // A name like `id`'s for a node that cannot have it. All plain ones are known by now.
+  // A name similar to `id`'s for a node that cannot have that one. All unchanged names must be
+  // known.
   std::string Other(StringId id, const std::vector<std::string_view>& plain) {
     if (used_.empty()) {
       for (std::string_view p : plain) used_.emplace(p);
@@ -65,7 +66,7 @@ class NodePrinter::NameChooser {
     }
     if (!IsLetter(base[0])) base = "_" + base;
     std::string name = base;
-    // Where many share a name, the search goes on where it stopped.
+    // The search for a free suffix continues where the last one for this base ended.
     size_t& n = next_suffix_[base];
     if (n) name = base + "." + std::to_string(n);
     while (!used_.insert(name).second) name = base + "." + std::to_string(++n);
@@ -83,13 +84,15 @@ NodePrinter::NodePrinter(const Body& body) : body_(body) {
   NodeSet seen;
   labels_.Reserve(body.context->num_nodes());
   if (!body.linear.empty()) {
-    // Every node is in the list; a source that is not would have no line, so it goes first.
+    // The list should hold all nodes; a source that it lacks would have no line, so such sources
+    // are printed first.
     AppendPostOrder(body.linear, seen, order_);
     if (order_.size() == body.linear.size()) order_ = body.linear;
   } else if (body.root) {
     AppendPostOrder(UOpSpan(&body.root, 1), seen, order_);
   }
-  // A node without a value needs no name unless somebody uses it. Most graphs have but the sink.
+  // A node without a value needs a name only if it has a user. In most graphs that concerns the
+  // sink alone.
   NodeSet used;
   const auto is_void = [](const UOp* u) { return u->dtype.is_void() && u->op != Op::kSink; };
   if (std::any_of(order_.begin(), order_.end(), is_void)) {
@@ -174,7 +177,7 @@ void NodePrinter::AppendFields(std::string& out, const UOp* u) const {
   };
   const auto boolean = [&](int64_t word) { out += word ? "true" : "false"; };
   ForEachField(info, u->words(), [&](const AttrField& field, auto words) {
-    // Of a list, words[0] is the length.
+    // words[0] of a list is its length.
     if (IsPositional(field.kind) || (field.optional && words[0] == 0)) return;
     out += separator;
     separator = ", ";

@@ -20,11 +20,11 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
   std::FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rb");
   if (!file) return absl::NotFoundError(path + ": " + std::strerror(errno));
   std::string text;
-  // What is asked for at least, also where the file should be at its end.
+  // The sizes of a read. kLeast is also used at the expected end of the file, to detect it.
   constexpr size_t kChunk = 1 << 20, kLeast = 4096;
   if (!standard_input && std::fseek(file, 0, SEEK_END) == 0) {
     const long size = std::ftell(file);  // NOLINT: what ftell returns
-    // A folder opens and seeks, to a size that means nothing.
+    // A directory can be opened and seeked, but its size is meaningless.
     if (size > 0 && size < (1l << 40)) text.reserve(static_cast<size_t>(size) + kLeast);
     std::rewind(file);
   }

@@ -1,5 +1,5 @@
-// Any bytes: the parser refuses them with a message, or what it reads can be verified, printed and
-// read again, and prints the same.
+// Fuzzes the parser with arbitrary bytes: it refuses them with a message, or the module can be
+// verified and printed, reads back, and prints the same again.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool valid = tg::VerifyModule(*module, diags);
   TG_CHECK(valid != diags.has_errors());
   (void)diags.ToString();
-  // Verifying makes no difference to what is said.
+  // Verification does not change the module.
   TG_CHECK(tg::PrintModule(*module) == printed);
   TG_CHECK(tg::VerifyModule(*again, more) == valid);
   return 0;

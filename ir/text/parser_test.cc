@@ -24,7 +24,7 @@ std::unique_ptr<Module> Parse(std::string_view text) {
   return module;
 }
 
-// What a file cannot show that ends with a newline; the rest is in errors/.
+// Cases that a file with a final newline cannot show; errors/ has the others.
 TEST(Parser, TornFiles) {
   struct Case {
     std::string_view text, error;
@@ -83,7 +83,7 @@ TEST(Parser, EveryPrefixOfAModuleIsRefusedOrRead) {
     ASSERT_EQ(module == nullptr, diags.has_errors()) << n;
     if (module) ++read;
   }
-  // Complete are the module line's last bytes, and what ends between two items.
+  // A prefix is complete at the end of the module line and between two items.
   EXPECT_GT(read, 5u);
   EXPECT_LT(read, 100u);
 }
@@ -108,7 +108,7 @@ TEST(Parser, ErrorsAreCountedBeyondTheLimit) {
   EXPECT_NE(diags.ToString().find("\nand 97 more errors\n"), std::string::npos);
 }
 
-// Errors of every kind are counted to the end of the text.
+// Errors of all kinds are counted up to the end of the text.
 TEST(Parser, ErrorsAreCountedInAllBodies) {
   std::string text = "tg 1\nmodule @m\n";
   for (int g = 0; g < 2; ++g) {
@@ -118,7 +118,7 @@ TEST(Parser, ErrorsAreCountedInAllBodies) {
   }
   Diagnostics all(100), one(1);
   ParseModule(text, "f.uop", all);
-  EXPECT_EQ(all.num_errors(), 6u);  // in each: an undefined name, a cycle, an undeclared buffer
+  EXPECT_EQ(all.num_errors(), 6u);  // per body: an undefined name, a cycle, an undeclared buffer
   ParseModule(text, "f.uop", one);
   EXPECT_EQ(one.num_errors(), 6u);
   Diagnostics five(5);
@@ -135,7 +135,7 @@ TEST(Parser, ErrorsDoNothingToATerminal) {
   EXPECT_NE(text.find("buffer @x : \\x1b[31mf32 \\xff\xc3\xa4\\xc2\\x9b \\xe2\\x82\n"),
             std::string::npos)
       << text;
-  // The caret is below the place in what is shown, wherever characters take several bytes.
+  // The caret is below the right column even if characters take several bytes.
   Diagnostics wide;
   ParseModule("tg 1\nmodule @m\ngraph @g {\n  // \xc3\xa4\n  %a = neg %\xc3\xa4 : f32\n  sink\n}\n",
               "f.uop", wide);
@@ -147,8 +147,8 @@ TEST(Printable, EscapesControlsAndBrokenCharacters) {
   EXPECT_EQ(Printable("a\tb\n"), "a\tb\n");
   EXPECT_EQ(Printable(std::string_view("\0\x7f\x1b", 3)), "\\x00\\x7f\\x1b");
   EXPECT_EQ(Printable("\xe2\x82\xac \xf0\x9f\x99\x82"), "\xe2\x82\xac \xf0\x9f\x99\x82");
-  EXPECT_EQ(Printable("\xe2\x82"), "\\xe2\\x82");           // cut off
-  EXPECT_EQ(Printable("\xc0\xaf"), "\\xc0\\xaf");           // longer than needed
+  EXPECT_EQ(Printable("\xe2\x82"), "\\xe2\\x82");           // a truncated sequence
+  EXPECT_EQ(Printable("\xc0\xaf"), "\\xc0\\xaf");           // an overlong encoding
   EXPECT_EQ(Printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a surrogate pair
   EXPECT_EQ(Printable("\xc2\x9b"), "\\xc2\\x9b");           // a control character
 }

@@ -99,8 +99,8 @@ void AppendOpts(std::string& out, const std::vector<Opt>& opts) {
   out += ']';
 }
 
-// Statements, one a line. In the linear stage what stands inside a loop or a block is indented
-// further; `ranges` that are open are in `open`.
+// Prints one statement per line. In the linear stage, statements in a loop or a block are indented;
+// `open` holds the open ranges.
 void AppendStatements(std::string& out, const Body& body) {
   const NodePrinter printer(body);
   if (body.linear.empty()) {
@@ -198,7 +198,7 @@ std::string PrintModule(const Module& module) {
   size_t nodes = 0;
   for (const auto& g : module.graphs) nodes += g->body.context->num_nodes();
   for (const auto& k : module.kernels) nodes += k->body.context->num_nodes();
-  // About what a statement takes; saves copies of a long text.
+  // The approximate size of a statement; avoids copies of a long text.
   out.reserve(4096 + nodes * 48);
   if (!module.target.empty() || !module.flags.empty()) {
     out += " {";

@@ -75,7 +75,7 @@ TEST(Printer, ANodeAlone) {
   const UOp* y = f.b.Add(x, f.b.Const(kF32, 2));
   f.Print({y});
   EXPECT_EQ(PrintNode(f.graph.body, y), "%2 = add %0, %1 : f32");
-  // Not in the body: it has no name there.
+  // The node is not in the body, so it has no name there.
   EXPECT_EQ(PrintNode(f.graph.body, f.b.Alu(Op::kNeg, {y})), "%? = neg %2 : f32");
 }
 

@@ -15,7 +15,7 @@ namespace tg {
 namespace {
 
 constexpr std::string_view kNames[] = {"x", "y", "x.1", "_", "acc0", "i.0.1", "x"};
-// Names that no text can hold, which passes and importers may still make.
+// Names that are invalid in a text, but that passes and importers may make.
 constexpr std::string_view kBadNames[] = {"1x", "a b", "conv/weight:0", "\xc3\xa4", "%"};
 constexpr std::string_view kStrings[] = {"", "gpu", "a \"b\" \\ c", "line\nend\t\r",
                                          "\x01\x7f\xc3\xa4"};
@@ -38,7 +38,7 @@ class Generator {
     if (Chance(2)) module->target = Pick(kStrings);
     if (Chance(2)) module->flags = {ModuleFlag::kNoContract, ModuleFlag::kNoNan};
     for (std::string_view name : kSymbols) {
-      // The two kinds share their names' space.
+      // Buffers and variables share one namespace.
       module->vars.push_back({.name = std::string(name) + ".v", .min = -5, .max = Int()});
       module->buffers.push_back(RandomBuffer(name));
     }
@@ -79,7 +79,7 @@ class Generator {
         return DType(s, lanes);
     }
   }
-  // Any value of the type, NaNs with any payload among them.
+  // Any value of the type, including NaNs with any payload.
   int64_t Bits(Scalar s) {
     if (s == Scalar::kBool) return static_cast<int64_t>(Below(2));
     const uint64_t any = random_() ^ static_cast<uint64_t>(random_()) << 32;
@@ -133,7 +133,7 @@ class Generator {
     return nodes[nodes.size() - 1 - Below(std::min<size_t>(nodes.size(), 12))];
   }
 
-  // A list of dims: numbers and, as further sources of the node, symbolic ones.
+  // A list of extents: numbers, and symbolic ones, which are further sources of the node.
   void Dims(size_t n, const std::vector<const UOp*>& nodes, std::vector<int64_t>& words,
             std::vector<const UOp*>& srcs) {
     for (size_t i = 0; i < n; ++i) {

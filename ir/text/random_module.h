@@ -1,5 +1,5 @@
-// Modules made of random nodes, for tests of the text: every op, any attribute that its row in the
-// op table allows, names good and bad. They print and read back; most mean nothing.
+// Modules of random nodes, for tests of the text format: all ops, any attribute that the op table
+// allows, valid and invalid names. They print and read back; most do not verify.
 #ifndef TG_IR_TEXT_RANDOM_MODULE_H_
 #define TG_IR_TEXT_RANDOM_MODULE_H_
 

@@ -1,4 +1,4 @@
-// print(parse(text)) is the text, for the corpus, for random modules and for big ones.
+// print(parse(text)) equals the text, for the corpus, random modules and large modules.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -70,7 +70,7 @@ TEST(RoundTrip, CorpusHasEveryOp) {
   }
 }
 
-// Structure, not text: what the second module says is what the first one says.
+// Compares structure, not text.
 void ExpectSameBody(const Body& a, const Body& b) {
   const auto in_a = a.linear.empty() ? PostOrder(a.root) : a.linear;
   const auto in_b = b.linear.empty() ? PostOrder(b.root) : b.linear;
@@ -108,7 +108,7 @@ TEST(RoundTrip, RandomModules) {
   }
 }
 
-// A million nodes, each the source of the next: nothing recurses.
+// A chain of a million nodes: no function may recurse over sources.
 TEST(RoundTrip, DeepChain) {
   constexpr int kDepth = 1'000'000;
   Module module;

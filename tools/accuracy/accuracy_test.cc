@@ -1,5 +1,5 @@
-// What docs/accuracy.md states holds: ir/accuracy.def and compositions.def against MPFR, on the
-// device that TG_DEVICE names (the CPU) and in the interpreter.
+// Checks the bounds of docs/accuracy.md: ir/accuracy.def and compositions.def against MPFR, on the
+// device that TG_DEVICE names (default: the CPU) and in the interpreter.
 #include "ir/accuracy.h"
 
 #include <cstdlib>
@@ -36,7 +36,8 @@ TEST_P(Ops, AreAsAccurateAsStated) {
        {Implementation{Kind::kInterpreter, false, true}, Implementation{Kind::kDevice, false, true},
         Implementation{Kind::kDevice, true, true}, Implementation{Kind::kOwn, false, true},
         Implementation{Kind::kOwn, false, false}, Implementation{Kind::kOwn, true, true}}) {
-    // What is narrower than f32 is that of f32, rounded: one way of each is enough.
+    // Functions of types narrower than f32 round the f32 result, so one configuration of each is
+    // enough.
     if (BitWidth(row.scalar) < 32 && (by.scalars || !by.contract)) continue;
     Expect(function, row.scalar, by, arguments, StatedUlps(TestEvaluator(), row, by.kind));
   }
@@ -55,7 +56,7 @@ TEST_P(Built, AreAsAccurateAsStated) {
   for (const Scalar s : {Scalar::kF16, Scalar::kBF16, Scalar::kF32, Scalar::kF64}) {
     const Arguments arguments = Samples(c.function, s, NumSamples(), 1);
     for (const Kind kind : {Kind::kInterpreter, Kind::kDevice, Kind::kOwn}) {
-      // Of other devices' functions less is stated.
+      // The table states no bounds for the built-in functions of other devices.
       if (kind == Kind::kDevice && !TestEvaluator().is_pocl()) continue;
       Expect(c.function, s, {kind, false, true}, arguments, c.BoundFor(s));
     }

@@ -16,7 +16,7 @@
 namespace tg::accuracy {
 namespace {
 
-// Elements that one run computes; the last run is filled up.
+// Number of elements that one run computes; the last run is padded.
 constexpr size_t kBlock = size_t{1} << 16;
 
 Scalar ResultOf(const Function& function, Scalar scalar) {

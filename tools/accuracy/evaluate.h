@@ -1,4 +1,4 @@
-// Functions as tg's whole pipeline computes them.
+// Evaluates functions with tg's whole pipeline.
 #ifndef TG_TOOLS_ACCURACY_EVALUATE_H_
 #define TG_TOOLS_ACCURACY_EVALUATE_H_
 
@@ -16,22 +16,23 @@
 
 namespace tg::accuracy {
 
-// Who computes.
+// The implementation that computes a function.
 struct Implementation {
   enum class Kind { kInterpreter, kDevice, kOwn } kind = Kind::kInterpreter;
-  bool scalars = false;      // instead of vectors as optimize and devectorize choose them
-  bool contract = true;      // a*b + c may be rounded once
+  bool scalars = false;      // no vectorization by optimize and devectorize
+  bool contract = true;      // may contract a*b + c
   std::string Name() const;  // "device, scalars, no-contract"
 };
 
 class Evaluator {
  public:
-  // `device` as for runtime::ChooseDevice; none is opened for an interpreter.
+  // `device` as for runtime::ChooseDevice. An interpreter does not use it.
   static absl::StatusOr<std::unique_ptr<Evaluator>> Open(std::string_view device);
   const std::string& device_name() const { return name_; }
   bool is_pocl() const;
 
-  // The function of each x and y; y is empty for one argument. Of any length.
+  // Applies the function to each x and y, which may have any length; y is empty for a function of
+  // one argument.
   absl::StatusOr<std::vector<int64_t>> Run(const Function& function, Scalar scalar,
                                            const Implementation& by, std::span<const int64_t> x,
                                            std::span<const int64_t> y) const;

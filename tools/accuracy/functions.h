@@ -1,4 +1,4 @@
-// The functions that are measured: ops, and what is built of them.
+// The functions that are measured: ops, and compositions of ops.
 #ifndef TG_TOOLS_ACCURACY_FUNCTIONS_H_
 #define TG_TOOLS_ACCURACY_FUNCTIONS_H_
 
@@ -17,25 +17,26 @@ namespace tg::accuracy {
 struct Function {
   std::string name;
   int arity = 1;
-  // Lines of a graph that make %r of %x and %y; $t is the type.
+  // Lines of a graph that compute %r from %x and %y; $t is the type.
   std::string body;
-  // The type of %r; void: that of %x.
+  // The type of %r; void means the type of %x.
   Scalar result = Scalar::kVoid;
-  // What has to be sampled with care.
+  // Selects the difficult arguments of this op as samples.
   Op like = Op::kNoop;
-  // The exact value, rounded to many digits, and nearly that.
+  // The exact value, rounded to many digits, and an approximation.
   int (*exact)(mpfr_ptr out, mpfr_srcptr x, mpfr_srcptr y) = nullptr;
   double (*near)(double x, double y) = nullptr;
-  // Arguments outside are not asked for; neither is NaN where these are finite.
+  // The domain. Arguments outside of it are not measured; NaN is not either if the bounds are
+  // finite.
   double low = 0, high = 0;
-  // Units in the last place of 1 where the exact value is less.
+  // Measures in units in the last place of 1 if the exact value is below 1.
   bool absolute = false;
 };
 
 // exp2, log2, sin, pow, sqrt, recip or div.
 Function FunctionOf(Op op);
 
-// A function of compositions.def, and its bounds by type.
+// A function of compositions.def, with its bounds by type.
 struct Composition {
   Function function;
   double f16, bf16, f32, f64;

@@ -1,4 +1,4 @@
-// The greatest error of a function over given arguments.
+// Measures the greatest error of a function over given arguments.
 #ifndef TG_TOOLS_ACCURACY_MEASURE_H_
 #define TG_TOOLS_ACCURACY_MEASURE_H_
 
@@ -13,11 +13,11 @@
 namespace tg::accuracy {
 
 struct Measured {
-  double ulps = 0;                   // the greatest distance; infinity where a result is no number
-  int64_t x = 0, y = 0, result = 0;  // where it is; bits
-  int64_t count = 0;                 // arguments
+  double ulps = 0;                   // the greatest error; see Reference::UlpsFrom
+  int64_t x = 0, y = 0, result = 0;  // bits of the arguments and the result with that error
+  int64_t count = 0;                 // number of arguments
 
-  // Takes in another part's.
+  // Merges the measurement of other arguments.
   void Merge(const Measured& other);
 };
 
@@ -25,7 +25,7 @@ absl::StatusOr<Measured> Measure(const Evaluator& evaluator, const Function& fun
                                  Scalar scalar, const Implementation& by,
                                  const Arguments& arguments);
 
-// What the table says of who computes on this device.
+// The stated bound of the implementation on this device.
 double StatedUlps(const Evaluator& evaluator, const Accuracy& row, Implementation::Kind kind);
 
 // "exp2 f32 by own: 0.52 ulp at 1.5, which gives 2.8284271".

@@ -14,10 +14,10 @@ namespace tg::accuracy {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-// Twice as many digits as f64 has, and some.
+// More than twice the digits of f64.
 constexpr mpfr_prec_t kPrecision = 120;
 
-// The exponent of the last place of a number whose leading bit is 2^exponent.
+// The exponent of the last place of a number with the leading bit 2^exponent.
 int LastPlace(const FloatFormat& f, int64_t exponent, bool absolute) {
   const int64_t least = absolute ? 0 : f.min_exponent();
   return static_cast<int>(std::max<int64_t>(exponent, least)) - f.mantissa_bits;
@@ -38,7 +38,7 @@ Reference::~Reference() = default;
 double Reference::UlpsFrom(int64_t x, int64_t y, int64_t result, double enough) {
   const double a = DoubleFromBits(scalar_, x), b = DoubleFromBits(scalar_, y);
   if (enough > 0 && scalar_ != Scalar::kF64) {
-    // f64's functions are far closer than a thousandth of a unit of the narrower types.
+    // The error of f64's functions is far below a thousandth of a unit of the narrower types.
     const double near = function_.near(a, b);
     const double got = DoubleFromBits(scalar_, result);
     const FloatFormat f = FormatOf(scalar_);
@@ -64,7 +64,7 @@ double Reference::Exactly(double x, double y, int64_t result_bits) {
     return result == 0 && std::signbit(result) == (mpfr_signbit(n.exact) != 0) ? 0 : kInf;
   }
   const bool negative = mpfr_sgn(n.exact) < 0;
-  // Overflow: the greatest number of the type and the one that would come next.
+  // Overflow: the greatest number of the type and its successor in an unbounded range.
   const double greatest = DoubleFromBits(scalar_, MaxValue(scalar_) - (f.has_inf ? 1 : 0));
   const int top = LastPlace(f, f.has_inf ? f.bias() : f.bias() + 1, false);
   const bool infinite = f.has_inf ? std::isinf(result) : std::isnan(result);
@@ -74,7 +74,7 @@ double Reference::Exactly(double x, double y, int64_t result_bits) {
   mpfr_abs(n.exact, n.exact, MPFR_RNDN);
   if (infinite) {
     if (f.has_inf && std::signbit(result) != negative) return kInf;
-    // As far as the exact value is below what follows the greatest number.
+    // The exact value may lie below the successor of the greatest number.
     mpfr_set_d(n.difference, greatest, MPFR_RNDN);
     mpfr_t unit;
     mpfr_init2(unit, kPrecision);

@@ -1,4 +1,4 @@
-// Exact values by MPFR, and how far others are from them.
+// Exact values by MPFR, and the error of other values.
 #ifndef TG_TOOLS_ACCURACY_REFERENCE_H_
 #define TG_TOOLS_ACCURACY_REFERENCE_H_
 
@@ -10,17 +10,16 @@
 
 namespace tg::accuracy {
 
-// One function on one type. Not for several threads.
+// One function on one type. Not thread-safe.
 class Reference {
  public:
   Reference(Function function, Scalar scalar);
   ~Reference();
 
-  // The distance of `result` from the function of x and y, which are bits of the type, in units of
-  // the last place of the exact value (Function::absolute: or of 1). Infinity where one is NaN and
-  // the other is not, where one is infinite and the other does not round to that, and where a zero
-  // that is exact has the wrong sign. What is known to be at most `enough` may be given less
-  // exactly.
+  // The error of `result` as the function of x and y, all given as bits of the type, in units of
+  // the last place of the exact value (Function::absolute: or of 1). Infinity if exactly one of
+  // them is NaN, if one is infinite and the other does not round to it, or if an exact zero has the
+  // wrong sign. An error that is known to be at most `enough` may be approximate.
   double UlpsFrom(int64_t x, int64_t y, int64_t result, double enough = 0);
 
  private:

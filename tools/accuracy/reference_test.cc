@@ -1,4 +1,4 @@
-// The measure itself: neighbours of exact values are as far away as they are.
+// Tests the error measure: neighbours of exact values have the right distance.
 #include "tools/accuracy/reference.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Of a function at x with this result.
+// The error of `result` as the function of x.
 double Ulps(Op op, Scalar s, double x, double result, double y = 0) {
   return Reference(FunctionOf(op), s)
       .UlpsFrom(BitsFromDouble(s, x), BitsFromDouble(s, y), BitsFromDouble(s, result));
@@ -22,7 +22,7 @@ double Ulps(Op op, Scalar s, double x, double result, double y = 0) {
 TEST(Reference, CountsUnits) {
   EXPECT_EQ(Ulps(Op::kExp2, Scalar::kF32, 3, 8), 0);
   EXPECT_EQ(Ulps(Op::kExp2, Scalar::kF32, 3, 8 + 3 * 0x1p-20), 3);
-  // Below a power of two the numbers are closer, but the exact value is that power.
+  // Below a power of two the spacing is half, but the exact value is that power.
   EXPECT_EQ(Ulps(Op::kExp2, Scalar::kF32, 3, 8 - 0x1p-21), 0.5);
   EXPECT_EQ(Ulps(Op::kExp2, Scalar::kF16, 3, 8 + 0x1p-7), 1);
   EXPECT_EQ(Ulps(Op::kExp2, Scalar::kBF16, -1, 0.5 - 0x1p-8), 1);
@@ -49,7 +49,7 @@ TEST(Reference, Overflow) {
   EXPECT_EQ(Ulps(Op::kRecip, Scalar::kF32, 0, kInf), 0);
   EXPECT_EQ(Ulps(Op::kRecip, Scalar::kF32, -0.0, kInf), kInf);
   EXPECT_EQ(Ulps(Op::kRecip, Scalar::kF32, -0.0, -kInf), 0);
-  // No infinity: NaN.
+  // The format has no infinity, so the result is NaN.
   EXPECT_EQ(Ulps(Op::kExp2, Scalar::kFp8E4M3, 9, kNan), 0);
   EXPECT_EQ(Ulps(Op::kExp2, Scalar::kFp8E4M3, 8, 256), 0);
 }
@@ -63,7 +63,7 @@ TEST(Reference, NoNumbersAndZeros) {
   EXPECT_EQ(Ulps(Op::kSin, Scalar::kF32, -0.0, 0.0), kInf);
 }
 
-// What the quick way gives is what the exact way does.
+// The fast path and the exact path agree.
 TEST(Reference, EnoughIsEnough) {
   for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin}) {
     Reference r(FunctionOf(op), Scalar::kF32);
@@ -81,7 +81,7 @@ TEST(Compositions, HaveUnits) {
     if (c.function.name != "cos") continue;
     Reference r(c.function, Scalar::kF32);
     const int64_t x = BitsFromDouble(Scalar::kF32, 0x1.921fb6p0);
-    // cos(x) is -4.4e-8: 0 is 0.37 units of the last place of numbers between 1/2... and 1.
+    // cos(x) is -4.4e-8: the distance to 0 is 0.37 units in the last place of numbers in [1/2, 1).
     EXPECT_NEAR(r.UlpsFrom(x, 0, 0), 4.371139e-8 * 0x1p23, 1e-3);
     return;
   }

@@ -1,6 +1,6 @@
-// Conversions to half and bfloat16, and arithmetic in them, are rounded to nearest even exactly
-// once: the whole pipeline, on the device that TG_DEVICE names (the CPU, whose PoCL has no half)
-// and in the interpreter, against MPFR with the format's precision and range.
+// Conversions to half and bfloat16, and arithmetic in them, round to nearest even exactly once.
+// Compares the whole pipeline on the device that TG_DEVICE names (default: the CPU, whose PoCL has
+// no half) and the interpreter with MPFR at the format's precision and range.
 #include <mpfr.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Implementation::Kind;
 
-// Numbers of a format, as MPFR rounds to them.
+// Rounds to the numbers of a format with MPFR.
 class Format {
  public:
   explicit Format(Scalar s) : scalar_(s), format_(FormatOf(s)) {
@@ -60,7 +60,7 @@ class Format {
   }
 
  private:
-  // What `compute` puts into r_, with the format's range and subnormals.
+  // Rounds the value that `compute` puts into r_ to the format's range and subnormals.
   template <typename F>
   int64_t Rounded(F&& compute) {
     const mpfr_exp_t low = mpfr_get_emin(), high = mpfr_get_emax();
@@ -71,7 +71,7 @@ class Format {
     const double v = mpfr_get_d(r_, MPFR_RNDN);
     mpfr_set_emin(low);
     mpfr_set_emax(high);
-    return BitsFromDouble(scalar_, v);  // exact
+    return BitsFromDouble(scalar_, v);  // the conversion is exact
   }
 
   const Scalar scalar_;
@@ -81,7 +81,7 @@ class Format {
 
 bool IsNan(Scalar s, int64_t bits) { return std::isnan(DoubleFromBits(s, bits)); }
 
-// Runs the function everywhere and compares: equal bits, any NaN for a NaN.
+// Runs the function on all implementations and compares bits; any NaN equals a NaN.
 void Expect(const Function& function, Scalar from, const std::vector<int64_t>& x,
             const std::vector<int64_t>& y, const std::vector<int64_t>& expected,
             bool in_every_way = true) {
@@ -125,8 +125,8 @@ TEST_P(Narrow, WidensEveryValueExactly) {
   }
 }
 
-// Every number of the format, every middle between two, and the neighbours of both; for f64 also
-// what f32 would round to a middle first.
+// All numbers of the format, all midpoints between neighbours, and the neighbours of both. For f64
+// also values that f32 would first round to a midpoint.
 TEST_P(Narrow, RoundsFloatsOnce) {
   const Scalar s = GetParam();
   Format format(s);
@@ -172,7 +172,7 @@ TEST_P(Narrow, RoundsIntegersOnce) {
     };
     for (uint64_t v = 0; v < 5000; ++v) add(v * 37);
     for (int i = 0; i < 20000; ++i) {
-      // A number of the format's digits and one more, and what is near by.
+      // An integer with one digit more than the format has, and its neighbours.
       const int top = static_cast<int>(random() % 64), digits = FormatOf(s).mantissa_bits + 1;
       const uint64_t middle =
           ((1ull << digits) | (random() & ((1ull << digits) - 1))) << (63 - digits) >> (63 - top);
@@ -207,7 +207,7 @@ TEST_P(Narrow, RoundsEveryOpOnce) {
   }
   for (int i = 0; i < 100000; ++i) {
     x.push_back(static_cast<int64_t>(random() & 0xffff));
-    // Half of them of about the same size.
+    // Half of the second operands have a magnitude close to the first.
     const int64_t near = x.back() ^ static_cast<int64_t>(random() & 0x83ff);
     y.push_back(i % 2 ? near : static_cast<int64_t>(random() & 0xffff));
   }
@@ -222,7 +222,7 @@ TEST_P(Narrow, RoundsEveryOpOnce) {
   }
 }
 
-// What is between two ops has been rounded too, however the compiler likes to go on in f32.
+// The value between two ops is rounded too, even if the compiler could continue in f32.
 TEST_P(Narrow, RoundsBetweenOps) {
   const Scalar s = GetParam();
   Format format(s);
@@ -249,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Narrow, testing::Values(Scalar::kF16, Scalar::kB
                            return std::string(GetScalarInfo(info.param).text);
                          });
 
-// Out of range has one meaning everywhere.
+// Out-of-range conversions have one result on all implementations.
 TEST(FloatToInteger, TruncatesAndSaturates) {
   for (const Scalar from : {Scalar::kF16, Scalar::kBF16, Scalar::kF32, Scalar::kF64}) {
     for (const Scalar to : {Scalar::kI8, Scalar::kU8, Scalar::kI16, Scalar::kU16, Scalar::kI32,

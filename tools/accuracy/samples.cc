@@ -27,7 +27,7 @@ class Collector {
   Collector(Scalar scalar, uint64_t seed)
       : scalar_(scalar), format_(FormatOf(scalar)), random_(seed) {}
 
-  // A value and its neighbours, on both sides of zero.
+  // Adds a value and its neighbours, with both signs.
   void Around(double v, int distance) {
     const int64_t bits = BitsFromDouble(scalar_, v);
     for (int64_t d = -distance; d <= distance; ++d) Add(bits + d);
@@ -36,7 +36,7 @@ class Collector {
     all_.push_back(WrapInt(BitsType(scalar_), bits));
     all_.push_back(all_.back() ^ WrapInt(BitsType(scalar_), int64_t{1} << (BitWidth(scalar_) - 1)));
   }
-  // `count` random significands at each exponent.
+  // Adds `count` random significands at each exponent.
   void EveryExponent(int count) {
     for (int64_t e = 0; e < int64_t{1} << format_.exponent_bits; ++e) {
       const int64_t base = e << format_.mantissa_bits;
@@ -106,7 +106,7 @@ void Difficult(Op op, Collector& c, int64_t count) {
         c.Around(large * std::numbers::pi / 2, 1);
         c.Around((2 * large + 1) * std::numbers::pi / 4, 1);
       }
-      // The floats that come closest to multiples of pi/2: Muller, "Elementary Functions", 2016.
+      // The floats closest to multiples of pi/2: Muller, "Elementary Functions", 2016.
       c.Around(16367173.0 * std::ldexp(1.0, 72), 1);
       c.Around(6381956970095103.0 * std::ldexp(1.0, 797), 1);
       break;
@@ -116,7 +116,7 @@ void Difficult(Op op, Collector& c, int64_t count) {
   }
 }
 
-// Exponents that keep x^y in the type's range, half of them near its ends.
+// Exponents that keep x^y in the type's range. Half of them are near its ends.
 int64_t ExponentFor(Scalar s, const FloatFormat& f, int64_t x, std::mt19937_64& random) {
   const double base = std::fabs(DoubleFromBits(s, x));
   const double log = std::log2(base);
@@ -128,7 +128,7 @@ int64_t ExponentFor(Scalar s, const FloatFormat& f, int64_t x, std::mt19937_64& 
   return BitsFromDouble(s, y);
 }
 
-// All values, or samples, of a function of one argument.
+// All values, or samples, for a function of one argument.
 std::vector<int64_t> OneArgument(const Function& function, Scalar scalar, int64_t count,
                                  uint64_t seed) {
   std::vector<int64_t> all;
@@ -151,7 +151,7 @@ Arguments TwoArguments(const Function& function, Scalar scalar, int64_t count, u
   std::vector<int64_t> special = c.all();
   for (int64_t i : {-5, -4, 4, 5, 255, 256, 1 << 24}) special.push_back(BitsFromInt(scalar, i));
   c.EveryExponent(1);
-  // Every special value with every other.
+  // All pairs of special values.
   Arguments out;
   for (int64_t x : special) {
     for (int64_t y : special) {

@@ -1,4 +1,4 @@
-// Arguments that functions are measured on.
+// The arguments on which functions are measured.
 #ifndef TG_TOOLS_ACCURACY_SAMPLES_H_
 #define TG_TOOLS_ACCURACY_SAMPLES_H_
 
@@ -11,14 +11,13 @@
 namespace tg::accuracy {
 
 struct Arguments {
-  std::vector<int64_t> x, y;  // bits; y of one-argument functions is empty
+  std::vector<int64_t> x, y;  // bits; y is empty for a function of one argument
 };
 
-// All values of a type of up to 16 bits, for a function of one argument.
-// Else about `count`: special values, subnormals, every exponent, the neighbourhoods of what is
-// difficult for the function (multiples of pi/2, 1, powers of two, where results overflow or
-// vanish), and random bits. In random order, so that lanes of one vector differ as much as they
-// can.
+// All values of a type of up to 16 bits, for a function of one argument. Otherwise about `count`
+// arguments: special values, subnormals, all exponents, neighbourhoods of the difficult arguments
+// of the function (multiples of pi/2, 1, powers of two, limits of overflow and underflow), and
+// random bits. The order is random, so that the lanes of one vector differ.
 Arguments Samples(const Function& function, Scalar scalar, int64_t count, uint64_t seed);
 
 }  // namespace tg::accuracy

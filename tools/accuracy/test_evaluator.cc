@@ -8,7 +8,7 @@ namespace tg::accuracy {
 
 const Evaluator& TestEvaluator() {
   static const Evaluator& evaluator = [&]() -> const Evaluator& {
-    // PoCL's cache of compiled kernels must not be shared with other runs.
+    // Parallel runs must not share PoCL's cache of compiled kernels.
     if (const char* tmp = std::getenv("TEST_TMPDIR")) setenv("POCL_CACHE_DIR", tmp, 0);
     const char* device = std::getenv("TG_DEVICE");
     auto opened = Evaluator::Open(device ? device : "cpu");

@@ -1,4 +1,4 @@
-// The evaluator that tests share.
+// The evaluator that all tests share.
 #ifndef TG_TOOLS_ACCURACY_TEST_EVALUATOR_H_
 #define TG_TOOLS_ACCURACY_TEST_EVALUATOR_H_
 
@@ -6,8 +6,8 @@
 
 namespace tg::accuracy {
 
-// On the device that TG_DEVICE names (the CPU); a test without it ends. Lives as long as the
-// process.
+// Uses the device that TG_DEVICE names (default: the CPU); without a device the test fails. Lives
+// as long as the process.
 const Evaluator& TestEvaluator();
 
 }  // namespace tg::accuracy

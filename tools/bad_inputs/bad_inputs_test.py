@@ -1,4 +1,4 @@
-"""Every mistake of the tables gets its one line, its exit code, and damages nothing.
+"""Every mistake of the tables gives one error line and its exit code, and damages no file.
 
     bad_inputs_test.py TG_OPT TG_RUN DOCUMENT
 
@@ -26,7 +26,7 @@ import text_cases  # noqa: E402
 
 ALL = text_cases.TEXT_CASES + onnx_cases.ONNX_CASES + run_cases.RUN_CASES + CLI_CASES
 OLD = b"what was here before\n"
-# What may stand before an error: a bisection's log, and what a driver says by itself.
+# Lines that may precede an error: a bisection's log, and messages of a driver.
 BEFORE = re.compile(r"^(BISECT: .*|[0-9]+ errors? generated\.)$")
 
 INTRODUCTION = """# What is said about bad inputs
@@ -76,7 +76,7 @@ def run(command, files, file_limit=None):
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scratch:
         fill(folder, files)
         before = contents(folder)
-        # Under the address sanitizer: what drivers leak is not ours.
+        # The address sanitizer would also report leaks of drivers.
         leaks = os.path.join(scratch, "leaks")
         fill(scratch, {"leaks": "leak:libpocl\nleak:libLLVM\nleak:libOpenCL\n"})
         env = dict(os.environ, TMPDIR=scratch,
@@ -103,7 +103,7 @@ class BadInputs(unittest.TestCase):
     maxDiff = None
 
     def check(self, case, command):
-        # Old files where the results would go.
+        # Old files at the paths of the results.
         files = dict(case.files)
         for name in ("y.npy", "out.uop"):
             if name in command:
@@ -140,7 +140,7 @@ def add_tests():
 
 
 class GoodInputs(unittest.TestCase):
-    """What the cases are derived from is right, so that it is the change that is refused."""
+    """The unchanged inputs are valid, so the change is the cause of each error."""
 
     def check(self, command, files):
         code, _, err, _, after = run(command, files)

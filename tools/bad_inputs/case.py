@@ -1,4 +1,4 @@
-"""What a row of the table of bad inputs is, and how files with mistakes are made."""
+"""A row of the table of bad inputs, and the construction of files with mistakes."""
 
 import dataclasses
 import struct
@@ -6,19 +6,19 @@ import struct
 
 @dataclasses.dataclass
 class Case:
-    """One mistake, and what the user is told.
+    """One mistake, and the message to the user.
 
-    The command runs in a folder that holds `files` and nothing else, but for old files in the places
-    that it names as its outputs.
+    The command runs in a folder that holds only `files`, and old files at the paths of the outputs
+    that it names.
     """
 
     group: str
     what: str  # the mistake, for docs/errors.md
     command: str
-    error: str  # the error's line; `...` stands for what depends on the machine
+    error: str  # the error's line; `...` matches text that depends on the machine
     code: int = 1  # 1: something is wrong with the input, 2: with the command line
     files: dict = dataclasses.field(default_factory=dict)  # name: text, bytes, or None for a folder
-    file_limit: int = None  # files cannot grow beyond so many bytes, as on a full disk
+    file_limit: int = None  # the maximal size of a file in bytes, as on a full disk
 
 
 def changed(text, old, new):

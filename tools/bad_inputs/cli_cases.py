@@ -1,4 +1,4 @@
-"""Mistakes in tg-opt's command line, in where it writes, and what only passes find."""
+"""Mistakes in tg-opt's command line and output paths, and mistakes that only passes find."""
 
 from case import Case, changed
 from text_cases import GRAPH, KERNEL

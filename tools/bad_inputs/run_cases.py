@@ -1,4 +1,4 @@
-"""Mistakes in the data that tg-run is given, in what it is asked for, and in what it runs on."""
+"""Mistakes in tg-run's input data, in its options, and in its devices."""
 
 from case import Case, changed, floats, npy, safetensors
 

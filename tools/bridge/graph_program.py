@@ -1,4 +1,4 @@
-"""What tg runs in the place of tinygrad's kernels: parts of graphs, and their items in a schedule."""
+"""Parts of graphs that tg runs instead of tinygrad's kernels, and their items in a schedule."""
 
 import hashlib
 
@@ -31,9 +31,9 @@ class Program:
         self.text, self.names = text, names
         self.pipeline = PIPELINE % ("optimize:none" if NOOPT else "optimize")
         self.outputs, self.written_only = outputs, written_only
-        self.assigns = []  # that have this kernel as their value
+        self.assigns = []  # the ASSIGNs whose value is this kernel
         self.graph = graph
-        self.bytes = {}  # of a buffer, where tg's has room for the greatest of its shapes
+        self.bytes = {}  # by buffer, if tg's buffer has the size of its greatest shape
         self.greatest = {}  # value of each variable
 
     @property
@@ -41,7 +41,7 @@ class Program:
         """The source of its kernels."""
         return "\n".join(k[-1] for k in server.kernels(self.text, self.pipeline, self.greatest))
 
-    # As of a ProgramSpec: positions of buffers that are only written, or read.
+    # As in a ProgramSpec: positions of buffers that are only written, or read.
     @property
     def outs(self):
         return [i for i, name in enumerate(self.names) if name in self.outputs]
@@ -55,13 +55,13 @@ class Program:
 
 
 class Step:
-    """Stands for one more kernel of a Program in a schedule."""
+    """Represents a further kernel of a Program in a schedule."""
 
     src, outs, ins = "", (), ()
 
 
 class ProgramRunner(realize.CompiledRunner):
-    """The jit looks at `p` for what is written."""
+    """The jit reads the written buffers from `p`."""
 
     def __init__(self, program, device):
         realize.Runner.__init__(self, repr(program), device)

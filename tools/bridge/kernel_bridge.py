@@ -1,9 +1,9 @@
-"""tinygrad's kernels on tg: what Kernel(ast), apply_opt and to_program make is compiled by tg-serve.
+"""tinygrad's kernels on tg: tg-serve compiles the results of Kernel(ast), apply_opt and to_program.
 
-tinygrad decides nothing but which opts there are: the AST goes to tg as it is before any of them,
-at stage `kernel`, with the opts in tg's own names. tg applies them, lowers, prints OpenCL C, counts
-its operations, and runs it. The code is scalar (devectorize's widths are 0): what an opt puts side
-by side stays apart, as in tinygrad's sources of integers, so that counts compare.
+tinygrad only chooses the opts: tg gets the AST before any opt, at stage `kernel`, with the opts in
+tg's notation. tg applies them, lowers, prints OpenCL C, counts its operations, and runs it. The code
+is scalar (devectorize's widths are 0): integer operations are not vectorized, as in tinygrad's
+sources, so that counts are comparable.
 """
 
 import ctypes
@@ -26,12 +26,12 @@ MARKS = {"cyan": "local", "green": "group", "magenta": "unroll", "yellow": "upca
 
 
 class NotThroughTg(Exception):
-    """Something that would need tinygrad's own compiler."""
+    """Raised where tinygrad's own compiler would be needed."""
 
 
 @dataclass
 class Piece:
-    """An axis of a Kernel: where it comes from, and what tg calls it."""
+    """An axis of a Kernel: its origin, and tg's name of it."""
 
     name: str
     size: int
@@ -84,7 +84,7 @@ def tg_opts(kernel, axes):
 
 
 def inner_size(pieces, outer):
-    """The product of the sizes of what was split off an axis, inwards."""
+    """The product of the sizes of the axes that were split off an axis, further inwards."""
     base, size = outer.name.split(".")[0], 1
     for p in pieces:
         size *= p.size if p is not outer and p.name.split(".")[0] == base else 1
@@ -146,7 +146,7 @@ def with_sizes(ast):
 
 @dataclass
 class TgProgram(ProgramSpec):
-    """A ProgramSpec whose source and numbers are tg's."""
+    """A ProgramSpec with tg's source and statistics."""
 
     work: Estimates = field(default_factory=Estimates)
 
@@ -157,8 +157,8 @@ class TgProgram(ProgramSpec):
 
 @dataclass
 class Compiled:
-    """What a source stands for: its module, and the buffers and variables in calling order. A
-    caller's buffers may be larger than what the kernel reaches."""
+    """The compilation of a source: its module, and the buffers and variables in calling order. A
+    caller's buffers may be larger than the range that the kernel accesses."""
 
     text: str
     bytes: dict  # by slot
@@ -184,7 +184,7 @@ class KernelBridge:
         axes = [(name, int(size)) for name, size in re.findall(r"(\w+):(\d+) \w+", headers[0][1])]
         opts = ", ".join(tg_opts(kernel, axes))
         text = HEADER.sub(lambda m: m[1] + (f"opts = [{opts}]" if opts else f"axes = [{m[2]}]") + "} {", text)
-        # What is written in part keeps the rest.
+        # A buffer that is partly written keeps its other elements.
         return re.sub(r"^(buffer @data\d+ : .*) output$", r"\1 state", text, flags=re.M)
 
     def to_program(self, kernel, name_override=None, ast_transform=None):
@@ -230,7 +230,7 @@ def key_of(source):
 
 
 class Compiler(tinygrad.device.Compiler):
-    """Knows the sources that tg made, and no others."""
+    """Accepts only sources that tg made."""
 
     def __init__(self, bridge):
         super().__init__()

@@ -1,11 +1,11 @@
-"""Runs the newest tinygrad on tg: whatever a Tensor realizes is compiled and run by tg-serve.
+"""Runs the newest tinygrad on tg: tg-serve compiles and runs everything that a Tensor realizes.
 
     TG_SERVE=path/to/tg-serve DEV=CL python3 -m pytest -p newest_bridge test/backend/test_ops.py
 
 Import it before tinygrad. The devices CL and CPU become host memory without a compiler. Where
 tinygrad schedules a graph, the bridge cuts it at copies between devices (newest_cut.py), and each
 part is the text for tg (newest_program.py); a schedule has an item for each kernel that tg makes of
-it. Copies of buffers stay tinygrad's. Nothing falls back: what would reach tinygrad's own scheduler
+it. Copies of buffers stay tinygrad's. There is no fallback: a call of tinygrad's own scheduler
 or compiler raises NotThroughTg.
 
 NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
@@ -36,7 +36,7 @@ OPENCL = "cl_khr_fp64"
 
 
 def make_linear(sink):
-    """In the place of tinygrad's scheduler: a LINEAR of calls."""
+    """Replaces tinygrad's scheduler: returns a LINEAR of calls."""
     cut, calls = Cut(sink), []
     for time in cut.times():
         for memory, source in cut.copies(time):
@@ -75,7 +75,7 @@ class Memory(tinygrad.device.Allocator):
 
 
 class Renderer(OpenCLRenderer):
-    """Prints nothing; says which types there are."""
+    """Prints nothing; reports the supported types."""
 
     def supported_dtypes(self):
         wide = {dtypes.half, dtypes.fp8e4m3, dtypes.fp8e5m2} if os.environ.get("TG_BRIDGE_WIDE") else set()

@@ -1,4 +1,4 @@
-"""Cuts what the newest tinygrad is to schedule into parts that tg runs and copies between devices.
+"""Cuts a graph of the newest tinygrad into parts that tg runs and copies between devices.
 
 A graph here is a SINK of AFTERs: memory, and the STOREs that it is behind. Where it is to be copied
 it is cut: each STORE and each COPY gets a time, copies even ones and parts odd ones, so that what a
@@ -17,10 +17,10 @@ from walk import walk
 
 
 class NotThroughTg(Exception):
-    """Something that would need tinygrad's own scheduler or compiler."""
+    """Raised where tinygrad's own scheduler or compiler would be needed."""
 
 
-# What a view of memory is made of. A DETACH moves nothing.
+# The ops of views of memory. A DETACH moves nothing.
 VIEWS = GroupOp.Movement | {Ops.BITCAST, Ops.DETACH}
 # Memory of several devices as one, or of one of them.
 SHARDS = {Ops.MSTACK, Ops.MSELECT}
@@ -90,7 +90,7 @@ def prepared(sink):
             states = (state_of(s.src[0] if s.op is Ops.UNSHARD else s) for s in sources)
             return UOp.sink(*[s for s in states if s.op in (Ops.AFTER, Ops.COPY)])
         if u.op is Ops.MSTACK:
-            # What is computed is copied to be memory.
+            # A computed value is copied into memory.
             return u.replace(src=tuple(s if is_whole(s) else UOp(Ops.COPY, src=(s,), arg=d)
                                        for s, d in zip(sources, u.device)))
         if u.op is Ops.RANGE and u.arg[-1] is AxisType.DEVICE:
@@ -169,7 +169,7 @@ class Cut:
                 self.writes[u] = Write(u, u.arg, reads_of(self.source_of(u)), None, True)
 
     def source_of(self, copy):
-        """What a COPY copies: memory as a whole."""
+        """The source of a COPY: whole memory."""
         if is_whole(copy.src[0]):
             return copy.src[0]
         if copy not in self.sources:
@@ -203,7 +203,7 @@ class Cut:
                 raise NotThroughTg("a copy between devices of memory that is overwritten before it is read")
             ready = self.ready({w.node: w.time for w in self.writes.values()})
             for w in self.writes.values():
-                # What is of several devices is written by another part than reads it on one.
+                # Different parts write memory of several devices and read it on one of them.
                 time = max([w.time, *(ready.get(s, 0) + (s is not None and s.op in SHARDS)
                                       for s in (w.before, *w.reads))])
                 for r in readers.get(w.before, ()):
@@ -251,13 +251,13 @@ class Cut:
         result = []
         for stores in devices.values():
             new = rebuild(UOp.sink(*dict.fromkeys(stores.values())), lambda u, s: self.at(time, u, s))
-            # What a later state of the same memory includes is that one's to run.
+            # A later state of the same memory runs the writes that it includes.
             later = {u.src[0] for u in new.toposort(enter_calls=False) if u.op is Ops.AFTER}
             result.append([s for s in new.src if s.op is Ops.AFTER and s not in later])
         return [roots for roots in result if roots]
 
     def at(self, time, u, sources):
-        """A node as a part of this time sees it: what was written before is memory."""
+        """A node as seen by a part of this time: earlier writes are memory."""
         if u in self.memory:
             return self.memory[u].reshape(u.shape)
         if u.op is Ops.STORE and sources[0] is sources[1]:

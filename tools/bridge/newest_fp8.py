@@ -1,8 +1,8 @@
 """Floats of 8 bits as the newest tinygrad defines them: in memory only.
 
-It has two formats that tg has not (fnuz), and what is too great for one is its greatest number, where
-tg makes NaN or an infinity. So values are f32 here, what is stored or cast is rounded, and memory of
-the formats that tg lacks is bytes.
+It has two formats that tg lacks (fnuz), and conversions saturate on overflow, where tg's give NaN or
+an infinity. Values are therefore f32, stores and casts round, and memory of the formats that tg lacks
+is bytes.
 """
 
 import math
@@ -14,9 +14,9 @@ from newest_cut import VIEWS
 from walk import walk
 
 GREATEST = {dtypes.fp8e4m3: 448.0, dtypes.fp8e5m2: 57344.0}
-# Twice a number of a fnuz format has the bits of the number in this one; only that the greatest
-# exponent stands for numbers too, so that there it is a quarter of it whose bits are meant, plus 2 in
-# the exponent.
+# Twice a number of a fnuz format has the bits of the number in this format. The greatest exponent of
+# a fnuz format encodes numbers too: for these, the bits of a quarter of the number are taken, and 2 is
+# added to the exponent.
 TWICE = {dtypes.fp8e4m3fnuz: (dtypes.fp8e4m3, 3, 480.0), dtypes.fp8e5m2fnuz: (dtypes.fp8e5m2, 2, 114688.0)}
 
 
@@ -29,7 +29,7 @@ def least(x, bound):
 
 
 def stored(x, dtype):
-    """f32 as it is in memory."""
+    """Converts f32 to the representation in memory."""
     if dtype in GREATEST:
         bound = GREATEST[dtype]
         clamped = (x < -bound).where(-bound, least(x, bound))
@@ -44,7 +44,7 @@ def stored(x, dtype):
 
 
 def loaded(memory, dtype):
-    """What is in memory, as f32."""
+    """Converts the representation in memory to f32."""
     if dtype in GREATEST:
         return memory.cast(dtypes.float32)
     near, mantissa, _ = TWICE[dtype]

@@ -1,8 +1,8 @@
 """When the newest tinygrad's scheduler reads memory that a graph overwrites.
 
-A graph says which state of memory is read: before a STORE, or AFTER it. tinygrad's scheduler does not
-always run it so, and its programs' numbers are what it runs. What tg would do by itself is switched
-on by TG_BRIDGE_EXACT=1: each read is of the state that the graph says, by a copy where need be.
+A graph tells which state of memory is read: before a STORE, or AFTER it. tinygrad's scheduler does not
+always respect that, and the tests expect the numbers of its order. TG_BRIDGE_EXACT=1 selects tg's
+own order: each read is of the state that the graph tells, with a copy if necessary.
 """
 
 from tinygrad.schedule import create_schedule, get_kernel_graph
@@ -13,7 +13,7 @@ from walk import walk
 
 
 def is_kernel(u):
-    """What is computed and stored at once: the value of a STORE, and what is to be contiguous."""
+    """Values that are computed and stored at once: the value of a STORE, and CONTIGUOUS values."""
     if u.op is Ops.STORE:
         return not is_variable(u.src[0])
     return u.op is Ops.CONTIGUOUS and not is_whole(u.src[0])
@@ -24,13 +24,13 @@ def is_read(u):
 
 
 def inside(kernel):
-    """The nodes that one computes its value from, and what it reads."""
+    """The nodes that such a value is computed from, and the memory that it reads."""
     return walk(kernel.src[-1], is_read)
 
 
 def is_stored_first(store):
-    """Whether the value goes to a buffer of its own and is copied from there: one with a sum of what is
-    in memory, that reads what is overwritten."""
+    """Whether the value is stored in a separate buffer first and copied from there: a value with a sum
+    over memory that also reads the memory that it overwrites."""
     target, value = store.src
     if target.buf_uop not in value.toposort(enter_calls=False):
         return False
@@ -67,7 +67,7 @@ def as_scheduled(sink):
                 state = s
                 while later.get(state) in needed:
                     state = later[state]
-                # What reads both gets a copy, where it is no error (is_cycle).
+                # A kernel that reads both states gets a copy, unless that is an error (is_cycle).
                 if state not in read:
                     late[s] = new[state]
             if late:

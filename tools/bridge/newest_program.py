@@ -14,7 +14,7 @@ from newest_fp8 import without_fp8
 from newest_order import as_scheduled
 from tg_server import Server
 
-# Whether reads are what the graph says, where tinygrad's scheduler reads late or fails.
+# Whether reads follow the graph where tinygrad's scheduler reads late or fails.
 EXACT = bool(os.environ.get("TG_BRIDGE_EXACT"))
 PIPELINE = "kernelize:cycles=%s,%s,lower,expand,devectorize,linearize"
 
@@ -30,11 +30,11 @@ server = Server()
 
 @dataclass(frozen=True)
 class Part(KernelInfo):
-    """What stands for a part in a schedule: the argument of a SINK over its variables.
+    """Represents a part in a schedule: the argument of a SINK over its variables.
 
-    buffers: what each operand is called in the text. outputs and inputs: positions of those that are
-    written, or read. variables: what those below the SINK are called in the text. copies_cycles: of
-    its pipeline. pipeline: of its PROGRAM.
+    buffers: the name of each operand in the text. outputs and inputs: positions of the written and the
+    read operands. variables: names in the text of the variables below the SINK. copies_cycles: of its
+    pipeline. pipeline: of its PROGRAM.
     """
 
     text: str = ""
@@ -48,11 +48,11 @@ class Part(KernelInfo):
 
 @dataclass(frozen=True)
 class Step(KernelInfo):
-    """Stands for one more kernel of a part."""
+    """Represents a further kernel of a part."""
 
 
 def read_before(sink, buffers):
-    """Those that are read, or written in part: not only the target of STOREs as a whole."""
+    """Buffers that are read or partly written: not only the target of STOREs to the whole buffer."""
     whole, found, invalid = set(buffers), set(), set()
 
     def is_store_of(effect, memory):
@@ -60,7 +60,7 @@ def read_before(sink, buffers):
         return target in whole and target.buf_uop is memory.buf_uop
 
     for u in sink.toposort(enter_calls=False):
-        # What is Invalid in part is stored in part.
+        # A partly Invalid value is stored only where it is defined.
         if (u.op is Ops.CONST and u.arg is Invalid) or any(s in invalid for s in u.src):
             if u.op is Ops.STORE:
                 found.add(u.src[0].buf_uop)
@@ -161,7 +161,7 @@ def dump(text):
 
 
 def to_program(ast, renderer):
-    """In the place of tinygrad's compiler: the PROGRAM of a SINK that make_part made."""
+    """Replaces tinygrad's compiler: returns the PROGRAM of a SINK that make_part made."""
     if ast.op is Ops.PROGRAM and isinstance(ast.src[0].arg, (Part, Step)):
         return ast
     if ast.op is not Ops.SINK or not isinstance(ast.arg, (Part, Step)):
@@ -176,7 +176,7 @@ def to_program(ast, renderer):
         source = "\n".join(k[-1] for k in work)
     info = ProgramInfo(ast.arg.name, local_size=(1, 1, 1), vars=ast.src, target=renderer.target,
                        globals=tuple(range(len(part.buffers))), outs=part.outputs, ins=part.inputs)
-    # tinygrad puts the PROGRAM in the SINK's place, so that it may not hold that one.
+    # tinygrad replaces the SINK by the PROGRAM, so the PROGRAM must not contain the SINK.
     sources = (ast.rtag("tg"), UOp(Ops.LINEAR), UOp(Ops.SOURCE, arg=source), UOp(Ops.BINARY, arg=b"tg"))
     return UOp(Ops.PROGRAM, src=sources, arg=info)
 

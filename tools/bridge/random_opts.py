@@ -36,7 +36,7 @@ def conv(x, w):
 X, A, B = numbers(30, 7, 12), numbers(32, 48), numbers(48, 16)
 IMAGE, FILTER = numbers(2, 4, 18, 18), numbers(8, 4, 3, 3)
 PADS = ((1, 1), (0, 2), (3, 0))
-# What tinygrad is asked for, on tensors of these arrays, and what must come out.
+# Computations in tinygrad on tensors of these arrays, and the expected results.
 CASES = {
     "matmul": (lambda a, b: a @ b, (A, B), lambda: A @ B),
     "conv": (lambda x, w: x.conv2d(w, padding=1), (IMAGE, FILTER), lambda: conv(IMAGE, FILTER)),
@@ -50,7 +50,7 @@ CASES = {
 
 
 def check(name):
-    """What became of one kernel of this case."""
+    """The outcome of one kernel of this case."""
     make, arrays, want = CASES[name]
     out = make(*(Tensor(a).realize() for a in arrays))
     (item,) = out.schedule()

@@ -1,7 +1,8 @@
 // tg-serve: compiles and runs modules for another process, over its standard input and output. One
 // device context lives as long as the process, so that a run costs no start.
 //
-// Requests and answers are lines, with bytes behind those that announce some; numbers are decimal.
+// Requests and answers are lines; raw bytes follow a line that gives their number. Numbers are
+// decimal.
 //
 //   print BYTES PIPELINE, the text     ok BYTES and the module as text, after these passes
 //   compile BYTES PIPELINE, the text   ok ID KERNELS
@@ -15,10 +16,10 @@
 //   drop ID                            ok
 //
 // PIPELINE is as for tg-opt's --pass, without spaces. `error BYTES` and a message answer a request
-// that failed; one that is cut off, or is none of these, ends the process with exit code 1. KERNELS
-// is how many kernels the module has, or a run of its graph; OPS is the arithmetic of those,
-// TRAFFIC their bytes of global memory (runtime/plan/kernel_stats.h). The sizes are work-groups and
-// work-items a group, dimension 0 first.
+// that failed; a truncated or unknown request ends the process with exit code 1. KERNELS
+// is the number of kernels of the module, or of a run of its graph; OPS is their arithmetic,
+// TRAFFIC their global memory traffic in bytes (runtime/plan/kernel_stats.h). The sizes are
+// work-groups and work-items a group, dimension 0 first.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -62,8 +63,8 @@ absl::StatusOr<std::string> ReadLine() {
   return line;
 }
 
-// Reads `count` bytes into `to`, which is empty. What is announced may never come: room is made as
-// bytes arrive.
+// Reads `count` bytes into `to`, which is empty. The announced bytes may never arrive, so memory
+// grows only as they do.
 template <typename Bytes>
 bool ReadBytes(size_t count, Bytes& to) {
   constexpr size_t kFirst = size_t{1} << 20;
@@ -106,7 +107,7 @@ class Server {
     return absl::OkStatus();
   }
 
-  // Until the input ends, or a request is none.
+  // Serves requests until the input ends or a request is invalid.
   absl::Status Serve() {
     std::string line;
     while (std::getline(std::cin, line)) {
@@ -251,7 +252,7 @@ class Server {
     }
     for (auto& [name, data] : request.inputs) {
       const BufferDecl* buffer = session.module().FindBuffer(name);
-      if (buffer == nullptr) continue;  // nothing of it is read
+      if (buffer == nullptr) continue;  // the program does not read it
       HostTensor tensor;
       TG_ASSIGN_OR_RETURN(tensor.shape, runtime::ShapeOf(*buffer, {}));
       tensor.type = runtime::ElementTypeOf(buffer->dtype.scalar()).value();

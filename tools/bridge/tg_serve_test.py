@@ -1,4 +1,4 @@
-"""tg-serve, asked through tg_server: runs, state, variables, errors."""
+"""Tests tg-serve through tg_server: runs, state, variables, errors."""
 
 import os
 import random
@@ -30,7 +30,7 @@ graph @main {
 """
 
 
-# A kernel as a front end makes it: its opts are given, none is chosen.
+# A kernel as a front end makes it: with given opts, without a heuristic.
 TWICE = """tg 1
 module @m
 buffer @x : f32[64] input

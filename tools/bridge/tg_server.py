@@ -5,7 +5,7 @@ import subprocess
 
 
 class Server:
-    """A tg-serve process; one that died is replaced."""
+    """A tg-serve process, which is restarted if it died."""
 
     def __init__(self):
         self.process = None

@@ -1,13 +1,13 @@
-"""Runs tinygrad v0.10.3 on tg: whatever a Tensor realizes is compiled and run by tg-serve.
+"""Runs tinygrad v0.10.3 on tg: tg-serve compiles and runs everything that a Tensor realizes.
 
     TG_SERVE=path/to/tg-serve python3 -m pytest -p tinygrad_bridge test/test_ops.py
 
 Import it before tinygrad. The device GPU becomes host memory without a compiler. Where tinygrad
 groups a graph into kernels, the bridge cuts it at copies between devices and makes one kernel of
 each part, whose AST is the text for tg; the schedule has an item for each kernel that tg makes of
-it. Copies of buffers stay tinygrad's. Who makes a Kernel of an AST by hand and gives it opts has it
-compiled by tg as well (kernel_bridge.py). Nothing falls back: what would reach a compiler of
-tinygrad raises NotThroughTg.
+it. Copies of buffers stay tinygrad's. tg also compiles a Kernel that is made by hand from an
+AST and opts (kernel_bridge.py). There is no fallback: a call of a compiler of tinygrad raises
+NotThroughTg.
 
 NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
 has and tinygrad's OpenCL lacks (bf16, fp8). TG_BRIDGE_DUMP=folder keeps the texts.
@@ -44,7 +44,7 @@ HOST_ONLY = ("NPY", "PYTHON", "DISK")
 
 
 def is_scheduled(u):
-    """Whether it is memory that a kernel is to write."""
+    """Whether the node is memory that a kernel writes."""
     return u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL
 
 
@@ -66,7 +66,7 @@ def rebuild(sink, replace):
 
 
 def target_of(assign):
-    """What an ASSIGN writes, behind views and earlier assigns."""
+    """The buffer that an ASSIGN writes, below views and earlier assigns."""
     target = assign.src[0].base
     while target.op is Ops.ASSIGN and not is_scheduled(target):
         target = target.src[0].base
@@ -108,7 +108,7 @@ def replay(view, base):
 
 
 def levels_of(nodes):
-    """How many copies are on the way to each node."""
+    """The number of copies on the path to each node."""
     levels = {}
     for u in nodes:
         if is_scheduled(u):
@@ -143,8 +143,8 @@ def without_bindings(arg, variables):
 def greatest_sizes(nodes):
     """({BUFFER: elements}, reshapes in between) of buffers that are only read in a symbolic shape.
 
-    What was realized with one value of a variable may be replaced, in a jit, by what was realized
-    with another: memory for the greatest shape serves all.
+    In a jit, a buffer that was realized with one value of a variable may be replaced by a buffer that
+    was realized with another value: memory for the greatest shape fits all of them.
     """
     users, sizes, between = {}, {}, set()
     for u in nodes:
@@ -284,12 +284,12 @@ def make_copy(copy, source):
 
 
 def is_value(u):
-    """Whether memory has to be made for it."""
+    """Whether the node needs new memory."""
     return not is_memory(u) and u.op not in (Ops.CONST, Ops.BIND, Ops.DEFINE_VAR)
 
 
 def becomes_map_of(big_sink):
-    """In the place of tinygrad's grouper: what the nodes become when tg has run."""
+    """Replaces tinygrad's grouper: the replacement of each node after tg has run."""
     prepared = rebuild(big_sink, prepare)
     sink = prepared[big_sink]
     nodes = walk(sink, is_scheduled)

@@ -51,8 +51,8 @@ void RunRandom(int runs) {
   }
 }
 
-// One to four small damages: a changed bit, byte or decimal digit, a cut, a repeated or removed
-// piece.
+// Applies one to four mutations: a flipped bit, a changed byte or decimal digit, a truncation, a
+// repeated or removed piece.
 void Damage(std::string& bytes, std::mt19937& generator) {
   for (int damages = 1 + generator() % 4; damages > 0 && !bytes.empty(); --damages) {
     const size_t at = generator() % bytes.size();

@@ -1,4 +1,5 @@
-// --check: interprets the module before and after each pass on random data, and compares.
+// --check: interprets the module before and after each pass on random data, and compares the
+// results.
 #ifndef TG_TOOLS_DRIVER_CHECK_PASSES_H_
 #define TG_TOOLS_DRIVER_CHECK_PASSES_H_
 
@@ -9,10 +10,10 @@
 
 namespace tg {
 
-// Ends the run with an error when a pass changes what the module computes. The values before the
-// first pass are what all later ones are compared with: their rounding errors are known best. Two
-// sets of data are made from `seed`; see MakeCases. A module in which there is nothing to
-// interpret, or that cannot be interpreted, is an error before the first pass.
+// Ends the run with an error if a pass changes the values that the module computes. All passes are
+// compared with the values before the first pass, whose error bounds are the tightest. `seed`
+// determines two sets of data; see MakeCases. A module without anything to interpret, or that
+// cannot be interpreted, is an error before the first pass.
 std::unique_ptr<PassObserver> CheckPasses(uint64_t seed);
 
 }  // namespace tg

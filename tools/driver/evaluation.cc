@@ -15,7 +15,7 @@
 namespace tg {
 namespace {
 
-// The nodes of a body, at whatever stage.
+// The nodes of a body at any stage.
 std::vector<const UOp*> Nodes(const Body& body) {
   return body.linear.empty() ? PostOrder(body.root) : body.linear;
 }
@@ -35,7 +35,7 @@ VarValues RandomVars(const Module& module, uint64_t seed) {
   return vars;
 }
 
-// Values that the graph itself gives to variables.
+// Records the values that the graph binds to variables.
 void TakeBound(const Graph& graph, VarValues& vars) {
   for (const UOp* u : Nodes(graph.body)) {
     if (u->op == Op::kBind && u->src(0)->op == Op::kVar && IsConst(u->src(1))) {
@@ -58,7 +58,7 @@ std::vector<const Kernel*> KernelsOutsideGraphs(const Module& module) {
   return out;
 }
 
-// The kernel of a case that was made of a module before the passes that led to this one.
+// The kernel of a case that was made from a module before later passes ran.
 const Kernel* KernelOf(const Module& module, const EvaluationCase& c) {
   const std::vector<const Kernel*> kernels = KernelsOutsideGraphs(module);
   return kernels.size() == c.of ? kernels[c.number] : module.FindKernel(c.name);
@@ -83,7 +83,7 @@ EvaluationCase KernelCase(const Kernel& kernel, VarValues vars, uint64_t seed) {
 absl::StatusOr<HostBuffers> EvaluateKernel(const Kernel& kernel, const EvaluationCase& c,
                                            const InterpretOptions& options) {
   HostBuffers buffers = c.inputs;
-  // A slot that the kernel no longer mentions keeps its number.
+  // A slot that the kernel no longer uses keeps its number.
   std::vector<KernelArg> args;
   for (auto& [slot, buffer] : buffers) {
     const size_t number = std::stoul(slot);

@@ -1,4 +1,4 @@
-// Values of a module on random data, for comparing what a pass was given with what it made of it.
+// Evaluates a module on random data, to compare a pass's input with its output.
 #ifndef TG_TOOLS_DRIVER_EVALUATION_H_
 #define TG_TOOLS_DRIVER_EVALUATION_H_
 
@@ -15,35 +15,37 @@
 
 namespace tg {
 
-// A graph, or a kernel that no graph runs (as in tests of kernel passes), with data to run it on.
+// A graph, or a kernel that no graph runs (as in tests of kernel passes), with its input data.
 struct EvaluationCase {
   bool is_kernel = false;
   std::string name;
-  // Of a kernel: its place among the kernels that no graph runs, and how many these are. Passes
-  // keep them in their order, and may give them other names.
+  // For a kernel: its index among the kernels that no graph runs, and the number of these. Passes
+  // keep their order, but may rename them.
   size_t number = 0, of = 0;
   VarValues vars;
-  HostBuffers inputs;  // of a kernel: every slot, by its number
+  HostBuffers inputs;  // for a kernel: all slots, by number
 
   std::string Title() const;  // "graph @main with @n = 3"
 };
 
-// A case for each graph that is not the body of a loop, and for each kernel that no graph runs.
-// Variables get their declared maximum when `seed` is even, else a random value in their bounds.
+// Makes a case for each graph that is not the body of a loop, and for each kernel that no graph
+// runs. A variable gets its declared maximum if `seed` is even, else a random value within its
+// bounds.
 std::vector<EvaluationCase> MakeCases(const Module& module, uint64_t seed);
 
-// What a case leaves in the buffers that it writes (of a graph: all but temporaries), with bounds
-// of their rounding errors where `track_error` asks for them and the module is still at a stage
-// that gives them (tensor, kernel). An error names the case and what the interpreter found.
+// The contents of the buffers that a case writes (for a graph: all but temporaries). They have
+// bounds of their rounding errors if `track_error` is set and the module is at a stage that
+// supports bounds (tensor, kernel). An error names the case and contains the interpreter's message.
 absl::StatusOr<HostBuffers> Evaluate(const Module& module, const EvaluationCase& c,
                                      bool track_error);
 
-// Whether Evaluate finds bounds for this module: no kernel is past the stages that give them.
+// Whether Evaluate computes error bounds for this module: no kernel is past the stages that support
+// them.
 bool GivesBounds(const Module& module);
 
-// What differs, or nullopt. `expected` is what Evaluate gave. With bounds, floats differ by no more
-// than these allow; without, by a few units in the last place, as after a reordered short sum, or
-// at will where the flags of the module allow that.
+// Describes the first difference, or returns nullopt. `expected` is a result of Evaluate. With
+// bounds, floats may differ by the bounds. Without bounds, floats may differ by a few units in the
+// last place, as after a reordered short sum, or by any amount if the module's flags permit it.
 std::optional<std::string> Disagreement(const HostBuffers& expected, const HostBuffers& actual,
                                         bool bounds, ModuleFlags flags);
 

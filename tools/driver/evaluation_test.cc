@@ -22,7 +22,7 @@ std::unique_ptr<Module> Parse(std::string_view text) {
   return module;
 }
 
-// What `op` makes of a buffer of 64 floats, summed.
+// A module that applies `op` to a buffer of 64 floats and sums the result.
 std::string SumText(std::string_view op) {
   return "tg 1\nmodule @m\nbuffer @x : f32[64] input\nbuffer @t : f32[1] temp\n"
          "buffer @y : f32[1] output\n\ngraph @main {\n  %x = buffer @x : f32\n  %0 = " +
@@ -88,7 +88,7 @@ TEST(Evaluation, RoundingIsNoDisagreementOtherValuesAre) {
   EXPECT_EQ(Disagreement(expected, expected, true, {}), std::nullopt);
 
   HostBuffers rounded = expected;
-  ++rounded["y"].data[0];  // the next float
+  ++rounded["y"].data[0];  // the next greater float
   EXPECT_EQ(Disagreement(expected, rounded, true, {}), std::nullopt);
   EXPECT_EQ(Disagreement(expected, rounded, false, {}), std::nullopt);
 
@@ -143,12 +143,12 @@ kernel @double : lowered {
   ASSERT_EQ(values.size(), 1u);
   const HostBuffer& y = values.at("slot 0");
   const HostBuffer &before = cases[0].inputs.at("0"), &x = cases[0].inputs.at("1");
-  EXPECT_EQ(y.data[0], before.data[0]);  // untouched
+  EXPECT_EQ(y.data[0], before.data[0]);  // not written
   EXPECT_EQ(DoubleFromBits(Scalar::kF32, y.data[1]), 2 * DoubleFromBits(Scalar::kF32, x.data[1]));
 }
 
-// `optimize` names kernels by their axes, whatever name the author gave: here the second kernel's
-// old name is then the first one's.
+// `optimize` names kernels by their axes. Here it gives the first kernel the name that the second
+// one had.
 TEST(Evaluation, AKernelMayGetAnotherName) {
   const auto text = [](const std::vector<std::pair<std::string, std::string>>& kernels) {
     std::string out = "tg 1\nmodule @m\n";
@@ -168,7 +168,7 @@ TEST(Evaluation, AKernelMayGetAnotherName) {
     EXPECT_EQ(Disagreement(expected, Values(*renamed, c), true, {}), std::nullopt);
     EXPECT_NE(Disagreement(expected, Values(*wrong, c), true, {}), std::nullopt);
   }
-  // Without the second kernel, what is left goes by its name.
+  // Without the second kernel, the remaining one is found by name.
   EXPECT_EQ(
       Evaluate(*Parse(text({{"E_4", "sin"}})), MakeCases(*before, 0)[0], false).status().message(),
       "kernel @mine: it is gone");

@@ -200,7 +200,7 @@ std::string Flags::Help() const {
       line.clear();
     }
     line.resize(kIndent, ' ');
-    // The documentation, broken at spaces.
+    // Wraps the documentation at spaces.
     for (std::string_view doc = flag.doc; !doc.empty();) {
       size_t length = doc.size();
       if (length > kWidth - kIndent) {

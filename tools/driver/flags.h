@@ -1,5 +1,5 @@
-// Flags: the command line of tg's tools, from one table per tool. Small, because a tool starts in
-// a few milliseconds; unknown options get a suggestion.
+// Flags: parses the command lines of tg's tools. Each tool has one table. Small, because a tool
+// starts in a few milliseconds; unknown options get a suggestion.
 //
 //   --name=value, --name value, --flag, --no-flag; one dash does as well; `--` ends the options.
 #ifndef TG_TOOLS_DRIVER_FLAGS_H_
@@ -23,18 +23,18 @@ class Flags {
   // `usage` follows the tool's name in the help, e.g. "[options] input.uop"; `about` is a sentence.
   Flags(std::string tool, std::string usage, std::string about);
 
-  // The variable keeps its value where the option is not given. `value_name` stands for the value
-  // in the help. Of an option given twice the last counts, but a list takes all.
+  // The variable keeps its value if the option is absent. `value_name` denotes the value in the
+  // help. The last occurrence of an option wins, but a list collects all.
   void Bool(std::string name, bool* value, std::string doc);
   void Int(std::string name, std::string value_name, std::optional<int64_t>* value,
            std::string doc);
   void String(std::string name, std::string value_name, std::string* value, std::string doc);
   void String(std::string name, std::string value_name, std::optional<std::string>* value,
               std::string doc);
-  // All values of an option that may be given several times.
+  // All values of an option that may occur several times.
   void Repeated(std::string name, std::string value_name, std::vector<std::string>* values,
                 std::string doc);
-  // An integer; the option alone, without `=`, means `bare`.
+  // An integer; the option without `=` means `bare`.
   void Level(std::string name, std::string value_name, int64_t bare, std::optional<int64_t>* value,
              std::string doc);
   // A comma-separated list.
@@ -46,11 +46,11 @@ class Flags {
   // A heading for the options that follow.
   void Group(std::string title);
 
-  // Reads the arguments (without the program's name) and returns those that are no options, `-`
-  // included. Errors name the argument.
+  // Parses the arguments (without the program's name) and returns the positional ones, including
+  // `-`. Errors name the argument.
   absl::StatusOr<std::vector<std::string>> Parse(std::span<const std::string> arguments) const;
 
-  // For --help.
+  // The text of --help.
   std::string Help() const;
 
  private:
@@ -58,12 +58,12 @@ class Flags {
     std::string name, value_name, doc;
     bool is_bool = false;
     std::vector<std::string> choices;
-    // Takes the value; says what is wrong with it, or nothing.
+    // Sets the value; returns an error message, or an empty string.
     std::function<std::string(std::string_view)> set;
-    std::string bare = "";  // the value of the option alone; empty: it needs one (or is_bool)
+    std::string bare = "";  // the value without `=`; empty: a value is required (or is_bool)
   };
   struct Entry {
-    std::string group;  // a heading, or else a flag
+    std::string group;  // a heading; empty for a flag
     Flag flag;
   };
 

@@ -26,7 +26,7 @@ class FlagsTest : public ::testing::Test {
                   "when to use colours; this text is so long that it has to be broken into lines");
   }
 
-  // The arguments that are no options, joined; or the error.
+  // The positional arguments, joined; or the error.
   std::string Parse(const std::vector<std::string>& arguments) {
     const auto rest = flags_.Parse(arguments);
     if (!rest.ok()) return "error: " + std::string(rest.status().message());

@@ -1,4 +1,4 @@
-// The module that a tool works on, in whichever format it is written.
+// Reads the module that a tool works on, in any supported format.
 #ifndef TG_TOOLS_DRIVER_INPUT_H_
 #define TG_TOOLS_DRIVER_INPUT_H_
 
@@ -13,14 +13,14 @@
 
 namespace tg {
 
-// --input-format: "auto", "uop", "tinygrad" or "onnx". `format` holds the default.
+// Adds --input-format: "auto", "uop", "tinygrad" or "onnx". `format` holds the default.
 void AddInputFormat(Flags& flags, std::string* format);
 
-// Whether ReadInput would read an ONNX model.
+// Whether ReadInput would treat the bytes as an ONNX model.
 bool IsOnnxInput(std::string_view bytes, std::string_view format);
 
-// The module that `text`, read from `path` ("-": standard input), means; verified. Null, with
-// errors, where it is none. `text` must outlive `diags`.
+// Reads and verifies the module in `text`, which was read from `path` ("-": standard input).
+// Returns null after errors. `text` must outlive `diags`.
 std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path,
                                   std::string_view format, Diagnostics& diags,
                                   const OnnxImportOptions& onnx = {});

@@ -8,7 +8,7 @@
 namespace tg {
 namespace {
 
-// A row of two columns.
+// Formats a row of two columns.
 std::string Row(std::string left, size_t width, std::string_view right) {
   left.resize(std::max(left.size() + 2, width), ' ');
   return left + std::string(right) + "\n";

@@ -1,4 +1,4 @@
-// What tools say about themselves: version, passes, targets.
+// Information that tools print about themselves: version, passes, targets.
 #ifndef TG_TOOLS_DRIVER_LISTING_H_
 #define TG_TOOLS_DRIVER_LISTING_H_
 

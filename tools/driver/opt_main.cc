@@ -31,7 +31,7 @@ int Fail(ExitCode code, const absl::Status& status) {
   return code;
 }
 
-// Appends a row with the time from its making to its end.
+// Appends a row with the lifetime of this object.
 class Timed {
  public:
   Timed(std::vector<TimeRow>& rows, std::string what) : rows_(rows), what_(std::move(what)) {}
@@ -111,7 +111,7 @@ class OptRun {
     return std::move(rendered->source);
   }
 
-  // Null, with the errors printed, where the file is no valid module.
+  // Reads a valid module from the file. Returns null after errors, which are printed.
   std::unique_ptr<Module> Read(const std::string& path) {
     const Timed timed(times_, "read");
     absl::StatusOr<std::string> text = ReadTextFile(path);
@@ -167,7 +167,7 @@ int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embe
     return Fail(kExitUsage,
                 absl::InvalidArgumentError("--pass: " + std::string(pipeline.status().message())));
   }
-  // OpenCL is made of linear kernels.
+  // OpenCL C is rendered from linear kernels.
   if (values.emit == "opencl") {
     const Pipeline rest = MakePipeline(RemainingPasses(*pipeline));
     pipeline->insert(pipeline->end(), rest.begin(), rest.end());

@@ -1,4 +1,4 @@
-// tg-opt as a function, for tg's own tool and for whoever embeds tg with passes of their own.
+// tg-opt as a function, for tg's tool and for embedders with additional passes.
 #ifndef TG_TOOLS_DRIVER_OPT_MAIN_H_
 #define TG_TOOLS_DRIVER_OPT_MAIN_H_
 
@@ -8,14 +8,14 @@
 
 namespace tg {
 
-// What tg-opt returns to the shell.
+// Exit codes of tg-opt.
 enum ExitCode : int {
   kExitOk = 0,
-  kExitBadInput = 1,  // the input is wrong, a pass failed, or the output could not be written
-  kExitUsage = 2,     // the command line is wrong
+  kExitBadInput = 1,  // invalid input, a failed pass, or an output that cannot be written
+  kExitUsage = 2,     // an invalid command line
 };
 
-// Reads a module, runs a pipeline on it, writes it. `embedder` are passes besides tg's own.
+// Reads a module, runs a pipeline on it, and writes it. `embedder`: additional passes.
 int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embedder = {});
 
 }  // namespace tg

@@ -12,7 +12,7 @@ namespace {
 
 const char* tool_name = "";
 
-// Other threads may hold any lock, so nothing is flushed or destroyed.
+// Other threads may hold any lock, so this neither flushes nor destroys anything.
 void Exit() {
   for (const char* text : {tool_name, ": out of memory\n"}) {
     if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) break;

@@ -18,7 +18,7 @@
 namespace tg {
 
 struct PassFlags {
-  std::string target;  // empty: the module's
+  std::string target;  // empty: the module's target
   std::vector<std::string> print_before, print_after;
   bool print_before_all = false, print_after_all = false, print_changed = false;
   std::string color = "auto";
@@ -28,11 +28,11 @@ struct PassFlags {
   std::string crash_reproducer;
 
   void AddTo(Flags& flags);
-  // What is wrong in the values; for a usage error.
+  // Validates the values; an error is a usage error.
   absl::Status Check(const PassRegistry& registry) const;
 
-  // Runs the pipeline on the module, which was read from `input`, as the options say. Prints to
-  // standard error. `tool` is the tool's name, for reproducers. Appends what took how long.
+  // Runs the pipeline on the module, which was read from `input`, according to the options. Prints
+  // to standard error. `tool` is the tool's name, for reproducers. Appends the times of the parts.
   absl::Status Run(Pipeline pipeline, const std::string& tool, std::string_view input,
                    Module& module, std::vector<TimeRow>& times) const;
 };

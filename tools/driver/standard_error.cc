@@ -10,15 +10,15 @@
 namespace tg {
 
 void PrintError(const char* tool, const absl::Status& status) {
-  FlushStdout().IgnoreError();  // the first error is the one to be told
+  FlushStdout().IgnoreError();  // only the first error is reported
   if (status.message().empty()) return;
   const std::string message(status.message());
   llvm::errs() << tool << ": " << Printable(message) << "\n";
 }
 
 void TolerateFullStandardError() {
-  // LLVM's stream ends the process in its destructor, which runs after this handler, because the
-  // stream exists already.
+  // LLVM's stream aborts the process in its destructor. That destructor runs after this handler,
+  // because the stream is constructed before.
   llvm::errs();
   std::atexit([] { llvm::errs().clear_error(); });
 }

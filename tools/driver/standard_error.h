@@ -1,4 +1,4 @@
-// Errors of tools, as a user sees them.
+// Prints errors of tools for the user.
 #ifndef TG_TOOLS_DRIVER_STANDARD_ERROR_H_
 #define TG_TOOLS_DRIVER_STANDARD_ERROR_H_
 
@@ -6,12 +6,13 @@
 
 namespace tg {
 
-// What was written to standard output so far, then "tool: message" on standard error; no line where
-// the message is empty. Bytes of the message that a terminal would take for commands are escaped.
+// Flushes standard output, then prints "tool: message" to standard error; prints nothing if the
+// message is empty. Escapes bytes of the message that a terminal would interpret as control
+// sequences.
 void PrintError(const char* tool, const absl::Status& status);
 
-// From here on, a standard error that cannot be written to (a full disk) loses messages and does
-// not abort the process at its end. To be called once, at the start of a tool.
+// From now on, a standard error that cannot be written (a full disk) loses messages but does not
+// abort the process at its end. Call it once, at the start of a tool.
 void TolerateFullStandardError();
 
 }  // namespace tg

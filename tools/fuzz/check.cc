@@ -51,7 +51,8 @@ class Checker {
                              : rng_.Percent(45)       ? "cl-cpu"
                                                       : presets[static_cast<size_t>(other)].name;
     outcome_.target = *FindTarget(name);
-    // Graphs are small: vectors of two and one core, so that rules for many of these find them.
+    // Graphs are small: vectors of two lanes and one core let rules about large sizes apply to
+    // them.
     testing::Rng small(options_.seed ^ 0x736d616c6c);
     if (!outcome_.target.is_gpu && small.Percent(30)) {
       outcome_.target.alu_width = outcome_.target.mem_width = 8;
@@ -88,7 +89,7 @@ class Checker {
     auto actual =
         InterpretFirstRun(*module_, "main", program_.inputs, program_.vars, OptionsFor(*module_));
     if (!actual.ok()) return Fail(pass, "interpreter: " + Text(actual.status().message()));
-    // A state of which no element is written need not be mentioned.
+    // The results may omit a state without written elements.
     actual->insert(program_.inputs.begin(), program_.inputs.end());
     const auto difference = Difference(outcome_.expected, *actual);
     return !difference || Fail(pass, *difference);
@@ -107,13 +108,13 @@ class Checker {
     auto expected = InterpretFirstRun(*module_, "main", program_.inputs, program_.vars, interpret);
     if (!expected.ok()) return Fail("interpret", Text(expected.status().message()));
     outcome_.expected = *std::move(expected);
-    // Nobody need write a buffer without elements.
+    // A buffer without elements may stay unwritten.
     std::erase_if(outcome_.expected, [](const auto& b) { return b.second.data.empty(); });
     if (coverage_) coverage_->AddExpected(outcome_.expected);
     return true;
   }
 
-  // False where nothing may follow.
+  // Runs a pass and checks its result. Returns false if no step may follow.
   bool RunPass(const Pass& pass, PassOptions set = {}) {
     const std::string name(pass.name);
     Begin(name);
@@ -143,7 +144,7 @@ class Checker {
     return Same(name);
   }
 
-  // `ran`, if not null, becomes whether it was done.
+  // Runs simplify in some cases. Sets `*ran`, if not null, to whether it ran.
   bool SimplifyNow(const char* where, bool* ran = nullptr) {
     if (!options_.simplify || !rng_.Percent(25)) return true;
     if (ran) *ran = true;
@@ -179,7 +180,8 @@ class Checker {
     bool simplified = false;
     if (!RunPass(kDevectorizePass, widths) || !SimplifyNow("devectorize", &simplified))
       return false;
-    // What devectorize makes fit for the target, such as divisors that are not 0, rules undo.
+    // Simplify undoes legalizations of devectorize, such as divisors that are not 0, so it must run
+    // again.
     if (simplified && !RunPass(kDevectorizePass, widths)) return false;
     PassOptions order;
     if (options_.shuffle && rng_.Percent(50))

@@ -1,5 +1,5 @@
-// One random program through the whole compiler: after every pass the module must be valid and
-// compute what the graph computes.
+// Checks one random program with the whole compiler: after every pass the module must be valid and
+// compute the same values as the graph.
 #ifndef TG_TOOLS_FUZZ_CHECK_H_
 #define TG_TOOLS_FUZZ_CHECK_H_
 
@@ -17,35 +17,35 @@
 namespace tg::fuzz {
 
 struct CheckOptions {
-  uint64_t seed = 0;        // of what is decided at random: target, opts, order
-  std::string target;       // a preset; empty: any
-  bool text = true;         // print, parse, print
-  bool random_opts = true;  // in half of the programs any legal opts, not the heuristic's
-  bool shuffle = true;      // in half of them linearize takes any valid order
-  bool simplify = true;     // between passes, now and then
-  // What the last step interprets is compared after these passes only; empty: after each.
+  uint64_t seed = 0;        // of the random decisions: target, opts, order
+  std::string target;       // a preset; empty: a random one
+  bool text = true;         // prints, parses and prints each module
+  bool random_opts = true;  // half of the programs use random legal opts, not the heuristic's
+  bool shuffle = true;      // in half of the programs linearize uses a random valid order
+  bool simplify = true;     // runs simplify between some of the passes
+  // Results of the interpreter are compared after these passes only; empty: after each pass.
   std::vector<std::string> passes;
-  // Is told each step before it begins: what a process was doing when it died.
+  // Called with each step before it begins, so that a crash can be attributed to its step.
   std::function<void(std::string_view)> progress;
-  // Is shown the module after each step.
+  // Called with the module after each step.
   std::function<void(std::string_view, const Module&)> observe;
 };
 
 struct Failure {
   std::string pass;     // "verify", "text", "interpret", a pass, "simplify after lower", "render"
-  std::string message;  // one line about what differs, or what the pass said
+  std::string message;  // one line about the difference, or the pass's error
 };
 
 struct Outcome {
   std::optional<Failure> failure;
-  std::string skipped;  // why a target cannot run this program; empty: it was checked to the end
+  std::string skipped;  // why a target cannot run this program; empty if it was checked to the end
   Target target;
-  HostBuffers expected;              // with bounds of errors
-  std::unique_ptr<Module> compiled;  // linear kernels; null after a failure or where skipped
-  std::string source;                // of its kernels, in OpenCL C
+  HostBuffers expected;              // with error bounds
+  std::unique_ptr<Module> compiled;  // linear kernels; null after a failure or if skipped
+  std::string source;                // of its kernels, as OpenCL C
 };
 
-// The program's own module is not changed. `coverage` may be null.
+// Does not change the program's module. `coverage` may be null.
 Outcome Check(const testing::RandomProgram& program, const CheckOptions& options,
               Coverage* coverage);
 

@@ -15,10 +15,10 @@ namespace {
 
 std::string ScalarText(Scalar s) { return std::string(GetScalarInfo(s).text); }
 
-// Hits that no Coverage holds yet, by rule.
+// Hits by rule that no Coverage object has counted yet.
 std::vector<uint64_t> rule_hits;
 
-// The scalars that an elementwise op takes, by the table of ops.
+// The scalar types that an elementwise op accepts according to the op table.
 std::vector<Scalar> ScalarsFor(Op op) {
   std::vector<Scalar> out;
   for (int i = 1; i < kNumScalars; ++i) {
@@ -32,7 +32,7 @@ std::vector<Scalar> ScalarsFor(Op op) {
 // Ops whose types are counted: computed values, by the type of the last operand.
 bool IsCounted(Op op) { return IsElementwise(op) && !GetOpInfo(op).classes.empty(); }
 
-// What is no leaf and no root.
+// Whether the node is neither a leaf nor the root.
 bool IsWork(const UOp* u) { return !u->srcs().empty() && u->op != Op::kSink; }
 
 constexpr Op kMovements[] = {Op::kReshape, Op::kExpand, Op::kPermute, Op::kFlip,
@@ -94,7 +94,7 @@ void Coverage::AddExpected(const HostBuffers& results) {
 void Coverage::WatchRules() {
   rule_hits.assign(SimplifyRules().num_rules(), 0);
   SetHitSink([](const RuleSet& rules, const std::vector<uint64_t>& hits) {
-    // The algebra's rules are the first of them.
+    // The algebra's rules are a prefix of the simplification rules.
     if (&rules != &SimplifyRules() && &rules != &AlgebraRules()) return;
     for (size_t i = 0; i < hits.size(); ++i) rule_hits[i] += hits[i];
   });

@@ -1,4 +1,4 @@
-// What a fuzzing run has reached: the table that it prints.
+// Coverage of a fuzzing run: the table that it prints.
 #ifndef TG_TOOLS_FUZZ_COVERAGE_H_
 #define TG_TOOLS_FUZZ_COVERAGE_H_
 
@@ -15,19 +15,19 @@ namespace tg::fuzz {
 class Coverage {
  public:
   void AddGraph(const Module& module);
-  void AddKernels(const Module& module);         // opts and kinds of axes
-  void AddExpected(const HostBuffers& results);  // how sharp the comparison is
-  // Counts what all rewriters of the process do from now on: call when it begins.
+  void AddKernels(const Module& module);         // counts opts and kinds of axes
+  void AddExpected(const HostBuffers& results);  // counts how strict the comparison is
+  // Starts counting the rule hits of all rewriters of the process.
   static void WatchRules();
-  void AddRuleHits();  // since the last call
+  void AddRuleHits();  // adds the hits since the last call
   void Count(const std::string& what) { ++counts_[what]; }
 
   std::string Table() const;
-  // Combinations of elementwise op and type, and rules, that were never met.
+  // Combinations of elementwise op and type, and rules, that never occurred.
   std::vector<std::string> Missing() const;
   uint64_t graphs() const { return sizes_.size(); }
 
-  // As text, so that processes can add up their counts.
+  // Serializes the counts, so that they can be added up across processes.
   std::string Save() const;
   void Load(const std::string& text);
 

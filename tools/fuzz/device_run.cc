@@ -22,7 +22,7 @@ absl::StatusOr<HostBuffers> DeviceRunner::Run(std::unique_ptr<Module> compiled,
   runtime::DeviceSessionOptions options;
   options.context = context_;
   options.target = target;
-  // Whatever devices the graph has, they are this one.
+  // All devices of the graph are mapped to this one.
   options.names = DeviceNames(*compiled);
   TG_ASSIGN_OR_RETURN(auto session, runtime::DeviceSession::Create(std::move(compiled), options));
   for (const auto& [name, value] : program.vars) {

@@ -14,11 +14,11 @@ namespace tg::fuzz {
 
 class DeviceRunner {
  public:
-  // `device` as for runtime::ChooseDevice. To be called in the process that runs.
+  // `device` as for runtime::ChooseDevice. Must be called in the process that runs the kernels.
   static absl::StatusOr<DeviceRunner> Open(std::string_view device);
 
-  // `compiled`: the program's module with linear kernels. Returns the buffers of `expected`, as
-  // they are afterwards.
+  // `compiled`: the program's module with linear kernels. Returns the final contents of the buffers
+  // of `expected`.
   absl::StatusOr<HostBuffers> Run(std::unique_ptr<Module> compiled, const Target& target,
                                   const testing::RandomProgram& program,
                                   const HostBuffers& expected) const;

@@ -1,4 +1,5 @@
-// A bounded run of tg-fuzz. $TG_FUZZ_SEED gives other graphs, $TG_FUZZ_SCALE more of them.
+// A bounded run of tg-fuzz. $TG_FUZZ_SEED selects other graphs, $TG_FUZZ_SCALE multiplies their
+// number.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -21,7 +22,7 @@ int64_t Number(const char* variable, int64_t otherwise) {
   return text ? std::atoll(text) : otherwise;
 }
 
-// Graphs of one test.
+// Number of graphs of one test.
 constexpr int64_t kBlock = 250, kDeviceBlock = 16;
 
 WorkOptions Work(int64_t block, int64_t count) {
@@ -40,7 +41,7 @@ void Expect(const WorkResult& result, const std::string& flags) {
   }
 }
 
-// The graphs of one block: any, or those of narrow integers.
+// The graphs of one block: of all kinds, or of narrow integers.
 struct Block {
   int number;
   bool narrow = false;
@@ -65,7 +66,7 @@ class Fuzz : public ::testing::TestWithParam<Block> {
     generate.narrow = GetParam().narrow;
     return generate;
   }
-  // What makes tg-fuzz run a graph as a test did.
+  // The flags with which tg-fuzz repeats a graph of the test.
   std::string Flags(std::string flags) const {
     return flags + (GetParam().narrow ? " --narrow" : "");
   }
@@ -86,12 +87,12 @@ TEST_P(Fuzz, EveryPassKeepsWhatTheGraphComputes) {
         if (outcome.failure) worker.Fail(outcome.failure->pass, outcome.failure->message);
       });
   Expect(result, Flags("--trace"));
-  // The comparison means something.
+  // Checks that the comparison is meaningful.
   EXPECT_EQ(result.coverage.graphs(), static_cast<uint64_t>(kBlock * Number("TG_FUZZ_SCALE", 1)));
 }
 INSTANTIATE_TEST_SUITE_P(Block, Fuzz, ::testing::ValuesIn(Blocks(15, 3)), BlockName);
 
-// In-place writes through chains of views: all passes on few of them, kernelize on more.
+// In-place writes through chains of views: all passes on a few of them, kernelize on more.
 TEST(FuzzWrites, EveryPassWritesWhatTheGraphWrites) {
   testing::RandomGraphOptions generate;
   generate.writes = true;

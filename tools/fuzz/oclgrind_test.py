@@ -55,7 +55,7 @@ for target in ("cl-cpu", "cl-gpu"):
 
 
 class Planted(unittest.TestCase):
-    """That a mistake would be found."""
+    """Checks that an error would be found."""
 
     KERNEL = """tg 1
 module @bad

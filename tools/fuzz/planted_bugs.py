@@ -1,4 +1,4 @@
-"""Plants bugs, one at a time, and says which of them tg-fuzz finds.
+"""Plants bugs, one at a time, and reports which of them tg-fuzz finds.
 
     planted_bugs.py --workspace=. --scratch=DIR [--seconds=60] [--only=NAME] [--build=OPTION ...]
 
@@ -49,7 +49,7 @@ def check_bugs(bugs, root):
 
 
 class Planter:
-    """A scratch copy in which bugs are planted and looked for."""
+    """A scratch copy in which bugs are planted and searched."""
 
     def __init__(self, scratch, bazel, seconds, seed):
         self.scratch, self.bazel, self.seconds, self.seed = scratch, bazel, seconds, seed
@@ -73,7 +73,7 @@ class Planter:
         return os.path.join(folder.stdout.strip(), "tools", "tg-fuzz")
 
     def run(self, tool, flags):
-        """Runs the tool until it finds what the tool without the bug does not."""
+        """Runs the tool until it finds a failure that the tool without the bug does not find."""
         start, seed = time.time(), self.seed
         while time.time() - start < self.seconds:
             left = int(self.seconds - (time.time() - start)) + 1

@@ -1,4 +1,5 @@
-// A program from a file: a module of one graph, with inputs made up where the text has none.
+// Reads a program from a file: a module of one graph. Inputs that the text does not give get random
+// values.
 #ifndef TG_TOOLS_FUZZ_PROGRAM_FILE_H_
 #define TG_TOOLS_FUZZ_PROGRAM_FILE_H_
 
@@ -11,7 +12,7 @@
 
 namespace tg::fuzz {
 
-// `vars`: "name=5" each; a variable without one has its greatest value.
+// `vars`: "name=5" each; a variable without a value gets its upper bound.
 absl::StatusOr<testing::RandomProgram> ReadProgram(const std::string& path,
                                                    const std::vector<std::string>& vars,
                                                    uint64_t seed);

@@ -21,7 +21,8 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
     const OptKind& kind = rng.Pick(OptKinds());
     if (kind.name == "nolocals" && !rng.Percent(10)) continue;
     const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
-    // Loops are distributed, or global axes of several stores around one, and few axes are loops.
+    // Loops can be distributed, or global axes of several stores around one, but few axes are
+    // loops.
     const auto loop = std::find_if(schedule->axes.begin(), schedule->axes.end(),
                                    [](const auto& a) { return a.kind == AxisKind::kLoop; });
     const bool distribute = kind.name == "distribute" && loop != schedule->axes.end();
@@ -37,7 +38,7 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
       } else if (kind.name.starts_with("group") && rng.Percent(30)) {
         opt.args.push_back({axis().name, 0});
       } else if (kind.name != "distribute" && !rng.Percent(25)) {
-        // A number that is likely to divide the axis.
+        // Factors that are likely to divide the axis.
         int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
         if (first.max_size > 1 && rng.Percent(50)) {
           do {
@@ -52,7 +53,7 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
 }
 
 namespace {
-// A shape with axes, each of which has iterations.
+// Whether the shape has axes and all of them have iterations.
 bool HasElements(const Shape& shape) {
   return !shape.empty() &&
          std::none_of(shape.begin(), shape.end(), [](const Dim& d) { return d.Is(0); });
@@ -63,7 +64,7 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   Body& body = kernel.body;
   Context& ctx = *body.context;
   ShapeMap shapes(module, ctx);
-  // What is staged reads other elements than its work-item writes.
+  // Staged values may read elements that other work-items write.
   const KernelCalls calls(module);
   const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->IsInPlace()) return;

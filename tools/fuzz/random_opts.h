@@ -1,4 +1,4 @@
-// Any legal opts for a kernel, and values staged anywhere in it.
+// Chooses random legal opts for a kernel, and stages random values in it.
 #ifndef TG_TOOLS_FUZZ_RANDOM_OPTS_H_
 #define TG_TOOLS_FUZZ_RANDOM_OPTS_H_
 
@@ -8,12 +8,13 @@
 
 namespace tg::fuzz {
 
-// Gives `kernel` (at stage kernel) up to six opts that ApplyOpt takes one after the other.
+// Gives `kernel` (at stage kernel) up to six opts, each legal after the previous ones according to
+// ApplyOpt.
 void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target,
                       testing::Rng& rng);
 
-// Has `kernel` (at stage kernel, without opts) keep some of its values in memory of its own, unless
-// it reads what it writes.
+// Stages random values of `kernel` (at stage kernel, without opts) in kernel memory, unless it
+// reads a buffer that it writes.
 void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, testing::Rng& rng);
 
 }  // namespace tg::fuzz

@@ -18,8 +18,8 @@ using testing::RandomProgram;
 
 Body& BodyOf(const RandomProgram& p) { return p.module->graphs[0]->body; }
 
-// Makes `p` the program that has `with` for `from`; both are nodes of its body, or those that
-// `with` makes of it.
+// Replaces `from` by `with` in the program. Both are nodes of its body, or `with` is made from such
+// nodes.
 void Replace(RandomProgram& p, const UOp* from, const UOp* with) {
   Body& body = BodyOf(p);
   NodeMap<const UOp*> map;
@@ -34,7 +34,7 @@ void Replace(RandomProgram& p, const UOp* from, const UOp* with) {
   body.root = map.Get(body.root);
 }
 
-// Drops declarations that nothing uses, and nodes that are not reached.
+// Drops unused declarations and unreachable nodes.
 void Tidy(RandomProgram& p) {
   Body& body = BodyOf(p);
   Compact(body);
@@ -57,7 +57,7 @@ void Tidy(RandomProgram& p) {
   std::erase_if(p.vars, [&](const auto& entry) { return !p.module->FindVar(entry.first); });
 }
 
-// A constant in every element.
+// Whether the value is a constant in all elements.
 bool IsFilled(const UOp* u) {
   while (u->op == Op::kExpand || u->op == Op::kReshape) u = u->src(0);
   return u->op == Op::kConst;
@@ -121,7 +121,7 @@ class Reducer {
     return Try(std::move(p));
   }
 
-  // Results that are a source of what they were.
+  // Replaces results by one of their sources.
   bool LowerResults() {
     bool changed = false;
     for (size_t at = 0; at < BodyOf(best_).root->num_srcs; ++at) {
@@ -137,7 +137,7 @@ class Reducer {
     return changed;
   }
 
-  // Source k of a result takes its place, in a new buffer where the result has one.
+  // Replaces a result by its source k, in a new buffer if the result has one.
   bool LowerResult(size_t at, size_t k) {
     RandomProgram p = CopyProgram(best_);
     Body& body = BodyOf(p);
@@ -174,7 +174,8 @@ class Reducer {
     return name;
   }
 
-  // Every node by its position from the end, so that positions stay while nodes before go.
+  // Visits every node by its position from the end, so that positions stay valid when earlier nodes
+  // are dropped.
   bool ReplaceNodes() {
     bool changed = false;
     for (size_t back = 1; tried_ < max_tries_; ++back) {
@@ -197,7 +198,7 @@ class Reducer {
     const std::vector<const UOp*> order = PostOrder(body.root);
     const UOp* u = order[position];
     if (u->dtype.is_void() || u->op == Op::kConst || u->op == Op::kVar) return false;
-    // What orders writes is left out as a whole or stays what it is.
+    // Nodes that order writes are dropped as a whole or stay unchanged.
     const bool token = std::any_of(order.begin(), order.end(), [&](const UOp* user) {
       const auto srcs = user->srcs();
       const size_t first = user->op == Op::kAfter ? 1 : user->op == Op::kAssign ? 2 : srcs.size();
@@ -227,7 +228,7 @@ class Reducer {
     return Try(std::move(p));
   }
 
-  // A reshape of the source, where that has as many elements.
+  // Reshapes the source if it has the same number of elements.
   static bool Conform(Builder& b, const UOp*& with, ShapeMap& shapes, const Shape& shape) {
     const Shape& have = shapes.Of(with);
     if (!IsStatic(have) || !IsStatic(shape) || NumElements(have) != NumElements(shape))
@@ -236,13 +237,13 @@ class Reducer {
     return true;
   }
 
-  // A param with the value that `u` has.
+  // A param that holds the value of `u`.
   const UOp* Captured(RandomProgram& p, const UOp* u, const Shape& shape) {
     if (!IsStatic(shape)) return nullptr;
     RandomProgram probe = CopyProgram(p);
     Body& body = BodyOf(p);
     Body& probe_body = BodyOf(probe);
-    // The copy's node at the same place.
+    // The node at the same position in the copy.
     const auto order = PostOrder(body.root);
     const auto at = std::find(order.begin(), order.end(), u) - order.begin();
     const UOp* node = PostOrder(probe_body.root)[static_cast<size_t>(at)];

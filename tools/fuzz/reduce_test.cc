@@ -25,7 +25,7 @@ bool Has(const RandomProgram& p, Op op) {
   return std::any_of(nodes.begin(), nodes.end(), [&](const UOp* u) { return u->op == op; });
 }
 
-// Each op that is asked for stands between others, and most results have several of them below.
+// Each op of interest lies between others, and most results depend on several of them.
 constexpr std::string_view kProgram = R"(tg 1
 module @reduced {flags = ["no-contract"]}
 var @n : [1, 4]
@@ -86,8 +86,8 @@ RandomProgram Start() {
   return p;
 }
 
-// What is left of the program's more than 30 nodes: the op, a leaf for each of its operands, a
-// shape or a second leaf where one is needed, the sink.
+// The minimum that remains of more than 30 nodes: the op, a leaf for each operand, a shape or a
+// second leaf if needed, and the sink.
 void ExpectSmall(const Interesting& interesting, size_t most) {
   const RandomProgram start = Start();
   ASSERT_GT(Nodes(start).size(), 30u);
@@ -123,14 +123,14 @@ TEST(Reduce, ASymbolicExtentStays) {
   ExpectSmall([](const RandomProgram& p) { return Has(p, Op::kVar) && Has(p, Op::kNeg); }, 7);
 }
 
-// The cause is in the values: the first result changes with the input's last column.
+// The failure depends on values: the first result changes with the input's last column.
 TEST(Reduce, WhatTheValueDependsOnStays) {
   const Interesting depends = [](const RandomProgram& p) {
     const auto input = p.inputs.find("a");
     if (input == p.inputs.end() || !p.module->FindBuffer("y")) return false;
     RandomProgram q = CopyProgram(p);
     HostBuffer& a = q.inputs.find("a")->second;
-    for (size_t i = 5; i < a.data.size(); i += 6) a.data[i] = 0x42f60000;  // 123
+    for (size_t i = 5; i < a.data.size(); i += 6) a.data[i] = 0x42f60000;  // 123.0f
     const auto one = Interpret(*p.module, "main", p.inputs, p.vars);
     const auto two = Interpret(*q.module, "main", q.inputs, q.vars);
     if (!one.ok() || !two.ok() || !one->count("y")) return false;

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ExprTemplate;
 
-// As deep as a rule is written.
+// Converts a pattern to a template of the same depth.
 ExprTemplate Convert(const PatternTree& tree) {
   ExprTemplate t;
   t.value = tree.value;
@@ -52,7 +52,7 @@ bool Mentions(const PatternTree& tree, PatternTree::Kind kind) {
                                           [&](const PatternTree& k) { return Mentions(k, kind); });
 }
 
-// What a guard says of constants, of vars and of flags.
+// Adds a guard's conditions on constants, variables and flags.
 void AddGuard(const PatternTree& guard, testing::RootTemplate& out) {
   switch (guard.kind) {
     case PatternTree::Kind::kAndAlso:
@@ -66,7 +66,7 @@ void AddGuard(const PatternTree& guard, testing::RootTemplate& out) {
     case PatternTree::Kind::kPowerOfTwo:
       return;
     case PatternTree::Kind::kOrElse:
-      // Of flags one is enough.
+      // One of the flags suffices.
       if (Mentions(guard, PatternTree::Kind::kFlag)) return AddGuard(guard.kids[0], out);
       [[fallthrough]];
     default:

@@ -1,5 +1,5 @@
-// The left sides of simplify's rules as templates for random graphs, so that graphs hold what rules
-// look for.
+// Turns the left sides of simplify's rules into templates for random graphs, so that graphs contain
+// matches.
 #ifndef TG_TOOLS_FUZZ_RULE_TEMPLATES_H_
 #define TG_TOOLS_FUZZ_RULE_TEMPLATES_H_
 
@@ -10,7 +10,7 @@
 
 namespace tg::fuzz {
 
-// One for each rule that is a pattern.
+// Returns a template for each rule that is a pattern.
 std::vector<testing::RootTemplate> RuleTemplates(const RuleSet& rules);
 
 }  // namespace tg::fuzz

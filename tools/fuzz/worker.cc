@@ -15,7 +15,7 @@
 namespace tg::fuzz {
 namespace {
 
-// Memory that the child writes and the parent reads when the child is dead.
+// Shared memory that the child writes and the parent reads after the child's death.
 struct Shared {
   uint64_t seed;
   char step[128];
@@ -100,7 +100,7 @@ class Parent {
   }
   bool OutOfTime() const { return options_.max_seconds > 0 && Seconds() > options_.max_seconds; }
 
-  // Returns the seed to go on with.
+  // Returns the next seed to run.
   uint64_t RunChild(uint64_t first, uint64_t end) {
     int pipe_ends[2];
     TG_CHECK(pipe(pipe_ends) == 0);
@@ -135,7 +135,7 @@ class Parent {
     return last + 1;
   }
 
-  // Stops, with the seed before the next to run in `shared_`, when it has seen enough.
+  // Stops when a limit is reached, with the next seed to run in `shared_`.
   [[noreturn]] void Child(uint64_t first, uint64_t end, int fd) {
     PipeWorker worker(fd, shared_);
     const size_t limit = options_.max_failures - result_.failures.size();
@@ -202,7 +202,7 @@ std::string FailureKind(const SeedFailure& f) {
   if (const size_t rule = m.find("[V"); rule != std::string::npos) {
     return f.pass + ": " + m.substr(rule, m.find(']', rule) + 1 - rule);
   }
-  // Without what is special to the program: names, numbers, types.
+  // Omits everything specific to the program: names, numbers, types.
   std::string out = f.pass + ":";
   std::string word;
   for (char c : m.substr(0, m.find('\n')) + " ") {

@@ -1,5 +1,5 @@
-// Seeds run in a child process, so that a crash or an endless loop is a failure of one seed and
-// not the end of the run.
+// Runs seeds in a child process, so that a crash or an endless loop is a failure of one seed and
+// does not end the run.
 #ifndef TG_TOOLS_FUZZ_WORKER_H_
 #define TG_TOOLS_FUZZ_WORKER_H_
 
@@ -19,30 +19,30 @@ struct SeedFailure {
   std::string message;
 };
 
-// What failures with one cause probably have in common: the pass, what went wrong, a rule's number.
+// A key that failures with one cause probably share: the pass, the kind of error, a rule's number.
 std::string FailureKind(const SeedFailure& failure);
 
-// The child's end.
+// The child's interface.
 class Worker {
  public:
   virtual ~Worker() = default;
-  // What is being done: named where the process dies of it.
+  // Reports the current step, which is named if the process dies in it.
   virtual void Step(std::string_view step) = 0;
   virtual void Fail(const std::string& pass, const std::string& message) = 0;
   virtual Coverage& coverage() = 0;
 };
 
 struct WorkOptions {
-  uint64_t first = 0, count = 1;  // seeds
+  uint64_t first = 0, count = 1;  // the seeds [first, first + count)
   unsigned seconds_per_seed = 20;
-  size_t max_failures = 20;  // then the run ends
-  double max_seconds = 0;    // of the whole run; 0: no limit
+  size_t max_failures = 20;  // ends the run
+  double max_seconds = 0;    // for the whole run; 0: no limit
 };
 
 struct WorkResult {
   Coverage coverage;
   std::vector<SeedFailure> failures;
-  uint64_t seeds = 0;  // that were run
+  uint64_t seeds = 0;  // number of seeds that ran
   double seconds = 0;
 };
 

@@ -1,6 +1,7 @@
-// tcmalloc's memory in huge pages, where the system has them for who asks (Linux, when
-// /sys/kernel/mm/transparent_hugepage/enabled says madvise). A compile touches tens of megabytes
-// once or in no order: with pages of 4 KB each is a fault and, later, often a walk of page tables.
+// Makes tcmalloc allocate huge pages if the system offers them on request (Linux, if
+// /sys/kernel/mm/transparent_hugepage/enabled says madvise). A compilation touches tens of
+// megabytes once or in random order: with 4 KB pages, each of them causes a page fault and later
+// frequent TLB misses.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -14,11 +15,12 @@ namespace tg {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kRegion = 32 * kHugePage;  // of address space; memory is taken as it is touched
+constexpr size_t kRegion = 32 * kHugePage;  // of address space; memory is committed on first touch
 
 uintptr_t RoundUp(uintptr_t x, size_t alignment) { return (x + alignment - 1) & ~(alignment - 1); }
 
-// Hands out regions from their beginning. Called under tcmalloc's lock, and may not allocate.
+// Allocates from regions in increasing address order. Called under tcmalloc's lock, and must not
+// allocate.
 class HugePages : public SysAllocator {
  public:
   explicit HugePages(SysAllocator* otherwise) : otherwise_(otherwise) {}
@@ -35,8 +37,8 @@ class HugePages : public SysAllocator {
   }
 
  private:
-  // A region of at least `size` bytes that begins at a huge page. What was left of the last one is
-  // not used: nothing but addresses.
+  // Maps a region of at least `size` bytes, aligned to a huge page. The rest of the previous region
+  // stays unused, which costs only address space.
   bool Map(size_t size) {
     const size_t region = RoundUp(std::max(size, kRegion), kHugePage);
     void* memory = mmap(nullptr, region + kHugePage, PROT_READ | PROT_WRITE,
@@ -45,7 +47,7 @@ class HugePages : public SysAllocator {
     next_ = RoundUp(reinterpret_cast<uintptr_t>(memory), kHugePage);
     end_ = next_ + region;
 #ifdef MADV_HUGEPAGE
-    madvise(reinterpret_cast<void*>(next_), region, MADV_HUGEPAGE);  // a wish: may fail
+    madvise(reinterpret_cast<void*>(next_), region, MADV_HUGEPAGE);  // a hint, which may fail
 #endif
     return true;
   }
@@ -57,8 +59,8 @@ class HugePages : public SysAllocator {
 }  // namespace
 }  // namespace tg
 
-// tcmalloc calls this before it first allocates; its own, which is weak, returns the argument. What
-// is returned lives until the end.
+// tcmalloc calls this before its first allocation; its weak default returns the argument. The
+// result must live until the process ends.
 SysAllocator* tc_get_sysalloc_override(SysAllocator* otherwise);
 SysAllocator* tc_get_sysalloc_override(SysAllocator* otherwise) {
   alignas(tg::HugePages) static std::byte place[sizeof(tg::HugePages)];

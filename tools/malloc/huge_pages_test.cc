@@ -8,12 +8,12 @@
 
 #include "gtest/gtest.h"
 
-extern "C" void* tc_malloc(size_t) __attribute__((weak));  // null: tcmalloc is not linked
+extern "C" void* tc_malloc(size_t) __attribute__((weak));  // null if tcmalloc is not linked
 
 namespace tg {
 namespace {
 
-// What /proc/self/smaps says of the mapping that an address lies in: its flags.
+// The flags in /proc/self/smaps of the mapping that contains an address.
 std::string FlagsOfMapping(const void* address) {
   const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::ifstream maps("/proc/self/smaps");
@@ -29,7 +29,7 @@ std::string FlagsOfMapping(const void* address) {
   return "";
 }
 
-// Whether who asks for huge pages is heard: not where the kernel was built without.
+// Whether the system supports huge pages on request; a kernel may be built without.
 bool SystemHasHugePages() {
   const size_t size = size_t{4} << 20;
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -47,7 +47,7 @@ TEST(HugePagesTest, WhatIsAllocatedAsksForHugePages) {
   EXPECT_NE(FlagsOfMapping(large.data()).find(" hg "), std::string::npos);
 }
 
-// More than a region, and many sizes: nothing overlaps.
+// Blocks of many sizes that exceed a region do not overlap.
 TEST(HugePagesTest, BlocksKeepWhatIsWrittenToThem) {
   std::vector<std::vector<uint32_t>> blocks;
   for (uint32_t i = 0; i < 400; ++i) blocks.emplace_back((i % 7 + 1) * 20'000, i);

@@ -51,7 +51,7 @@ absl::Status ModelRun::Read(const std::string& path) {
     return absl::InvalidArgumentError("");
   }
   for (const auto& [name, value] : flags_.vars) {
-    // A dimension of a model that was given its size is no variable.
+    // A model's dimension with a given size is not a variable.
     if (!is_onnx_ || module_->FindVar(SymbolOf(name))) vars_[SymbolOf(name)] = value;
   }
   TG_ASSIGN_OR_RETURN(graph_, runtime::FindGraphToRun(*module_, flags_.graph));

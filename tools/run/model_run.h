@@ -1,4 +1,4 @@
-// ModelRun: what tg-run does with a module, step by step.
+// ModelRun: the steps of tg-run on a module.
 #ifndef TG_TOOLS_RUN_MODEL_RUN_H_
 #define TG_TOOLS_RUN_MODEL_RUN_H_
 
@@ -25,17 +25,17 @@ class ModelRun {
  public:
   ModelRun(const RunFlags& flags, Pipeline pipeline);
 
-  // Everything; results go to standard output. The first error ends it; its message is empty where
-  // diagnostics with places in the text have been printed. Checks that do not hold are errors too,
-  // but do not keep others from being made.
+  // Runs all steps; results go to standard output. Stops at the first error, whose message is empty
+  // if diagnostics have been printed. A failed check is an error too, but the other checks still
+  // run.
   absl::Status Run(const std::string& path);
 
  private:
   absl::Status Read(const std::string& path);
   absl::Status ReadInputs();
-  // What an ONNX model's import needs of the inputs: their shapes. Fills inputs_ and expected_.
+  // Reads the inputs' shapes, which the import of an ONNX model needs. Fills inputs_ and expected_.
   absl::Status ReadOnnxInputs();
-  // `name`, of the command line, as the module's text has it.
+  // The symbol in the module's text for `name`, which is from the command line.
   std::string SymbolOf(const std::string& name) const;
   absl::Status CheckNames() const;
   absl::Status CheckGiven() const;
@@ -46,11 +46,11 @@ class ModelRun {
   absl::Status RunAll();
   absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> RunReference(bool track_error);
 
-  // After the run.
+  // Called after the run.
   absl::Status DumpKernels() const;
   void Report(const std::vector<double>& seconds) const;
   void ReportKernels() const;
-  // Of each kernel, and of the whole, the fastest run.
+  // Keeps the fastest run of each kernel and of the whole.
   void KeepLeast(const runtime::RunTimes& times);
   absl::Status WriteTrace() const;
   absl::Status ShowResults();
@@ -68,18 +68,18 @@ class ModelRun {
   std::unique_ptr<Module> module_;  // as read
   const Graph* graph_ = nullptr;    // of module_
   std::map<std::string, runtime::HostTensor> inputs_;
-  runtime::VarMap vars_;  // by the names of module_
+  runtime::VarMap vars_;  // by names of module_
   std::optional<runtime::HostTensor> labels_;
   OnnxImportOptions onnx_;
   bool is_onnx_ = false;
-  std::vector<runtime::HostTensor> expected_;  // --test-data's outputs, in the model's order
+  std::vector<runtime::HostTensor> expected_;  // outputs of --test-data, in the model's order
 
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::Session> session_;
-  runtime::DeviceSession* device_ = nullptr;  // session_, where it is one
+  runtime::DeviceSession* device_ = nullptr;  // session_, if it is a device session
   runtime::RunTimes least_;                   // see KeepLeast
-  std::vector<runtime::RunTimes> runs_;       // each of them, for a trace
+  std::vector<runtime::RunTimes> runs_;       // all runs, for a trace
 };
 
 }  // namespace tg

@@ -15,7 +15,7 @@ using runtime::Cat;
 using runtime::HostTensor;
 
 namespace {
-// Shapes, axes and the like have fewer elements.
+// Inputs that determine shapes or axes have fewer elements.
 constexpr size_t kMaxKnownInput = 4096;
 }  // namespace
 
@@ -83,7 +83,7 @@ absl::Status ModelRun::ReadOnnxInputs() {
   TG_ASSIGN_OR_RETURN(std::vector<HostTensor> given, ReadOnnxTensors(flags_.test_data, "input"));
   TG_ASSIGN_OR_RETURN(expected_, ReadOnnxTensors(flags_.test_data, "output"));
   const absl::StatusOr<std::vector<std::string>> names = OnnxInputNames(text_);
-  // What is no model is told when it is read.
+  // A file that is not a model is reported when it is read as one.
   if (!names.ok()) return absl::OkStatus();
   if (given.size() > names->size()) {
     return runtime::InvalidArgument(flags_.test_data, ": ", given.size(),

@@ -1,4 +1,5 @@
-// Tensors in ONNX's own files, and folders of them as its conformance tests keep them.
+// Reads tensors in ONNX's file format, and folders of tensors in the layout of its conformance
+// tests.
 #ifndef TG_TOOLS_RUN_ONNX_INPUTS_H_
 #define TG_TOOLS_RUN_ONNX_INPUTS_H_
 
@@ -10,11 +11,11 @@
 
 namespace tg {
 
-// A file of one TensorProto. Elements of types that the IR lacks become what their values are held
-// in (frontend/onnx/tensors.h).
+// Reads a file of one TensorProto. Elements of types that the IR lacks get the type that holds
+// their values (frontend/onnx/tensors.h).
 absl::StatusOr<runtime::HostTensor> ReadOnnxTensor(const std::string& path);
 
-// DIR/PREFIX_0.pb, DIR/PREFIX_1.pb and so on, up to the first number that has no file.
+// Reads DIR/PREFIX_0.pb, DIR/PREFIX_1.pb and so on, up to the first number without a file.
 absl::StatusOr<std::vector<runtime::HostTensor>> ReadOnnxTensors(const std::string& dir,
                                                                  const std::string& prefix);
 

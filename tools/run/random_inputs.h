@@ -1,4 +1,4 @@
-// Inputs for measurements and for --check, where no data is at hand.
+// Random inputs for measurements and for --check, if no data is given.
 #ifndef TG_TOOLS_RUN_RANDOM_INPUTS_H_
 #define TG_TOOLS_RUN_RANDOM_INPUTS_H_
 
@@ -13,8 +13,8 @@
 
 namespace tg {
 
-// Random contents for a buffer: floats from [-1, 1), integers 0 to 9, both truth values. They
-// depend on the seed and the buffer's name alone. A symbolic extent is what `vars` says, or its
+// Random contents for a buffer: floats in [-1, 1), integers 0 to 9, both truth values. They depend
+// only on the seed and the buffer's name. A symbolic extent has its value in `vars`, or its
 // variable's upper bound.
 absl::StatusOr<runtime::HostTensor> RandomTensor(const Module& module, const BufferDecl& buffer,
                                                  const runtime::VarMap& vars, int64_t seed);

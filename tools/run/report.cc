@@ -1,4 +1,4 @@
-// What there is to say about a run: kernels, times, sources, traces.
+// Reports about a run: kernels, times, sources, traces.
 #include <algorithm>
 #include <numeric>
 
@@ -43,7 +43,7 @@ std::string DescribeSchedule(const Kernel& kernel) {
 
 absl::Status ModelRun::DumpKernels() const {
   for (size_t d = 0; d < device_->devices().size(); ++d) {
-    // Kernels of one name may differ by device.
+    // Kernels of different devices may have the same name.
     const std::string folder =
         d == 0 ? flags_.dump_kernels : Cat(flags_.dump_kernels, "/device", d);
     TG_RETURN_IF_ERROR(MakeFolder(folder));
@@ -78,7 +78,7 @@ void ModelRun::ReportKernels() const {
   llvm::outs() << "temporaries take " << bytes(memory.planned_bytes) << "; "
                << bytes(memory.separate_bytes) << " without sharing, " << bytes(memory.live_bytes)
                << " at least; all buffers " << bytes(pool.peak_total_bytes) << "\n";
-  // What happened several times is added up.
+  // Sums up the times of steps that ran several times.
   std::vector<std::pair<std::string, double>> sums;
   for (const runtime::Span& span : spans_) {
     const auto same = [&](const auto& sum) { return sum.first == span.name; };

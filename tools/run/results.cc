@@ -1,4 +1,4 @@
-// What comes out of a run: shown, written, checked.
+// Results of a run: shows, writes and checks them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -42,8 +42,8 @@ absl::Status CheckFailed(std::string message) {
   return absl::FailedPreconditionError(std::move(message));
 }
 
-// What is tolerated where the interpreter gives no bounds: 1e-5, absolute or relative, or four
-// units in the last place of the type; and anything where the module's flags allow that.
+// The tolerances if the interpreter gives no bounds: 1e-5, absolute or relative, or four units in
+// the last place of the type; unlimited if the module's flags permit that.
 std::vector<double> Tolerances(const HostTensor& expected, ModuleFlags flags) {
   const Scalar scalar = runtime::ScalarOf(expected.type);
   std::vector<double> out = runtime::Doubles(expected);
@@ -86,7 +86,7 @@ absl::Status ModelRun::ShowResults() {
 absl::Status ModelRun::WriteOutputs() {
   for (const NamedFile& output : flags_.outputs) {
     TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(SymbolOf(output.name)));
-    // Which has the types that npy lacks.
+    // safetensors supports the types that npy lacks.
     if (llvm::StringRef(output.file).endswith(".safetensors")) {
       TG_RETURN_IF_ERROR(runtime::WriteSafetensors(
           output.file, {{output.name, tensor.type, tensor.shape, tensor.data}}));
@@ -182,7 +182,7 @@ absl::Status ModelRun::CompareWithTestData() {
 }
 
 absl::Status ModelRun::CompareWithReference() {
-  // Kernels past the stage of shapes are not tracked.
+  // Kernels past the stage kernel have no error bounds.
   const bool tracked = GivesBounds(*module_);
   const char* what = tracked ? "what rounding may do" : "the tolerance of 1e-05";
   TG_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::ReferenceSession> reference,
@@ -194,12 +194,12 @@ absl::Status ModelRun::CompareWithReference() {
     TG_ASSIGN_OR_RETURN(const HostTensor expected, reference->Get(buffer->name));
     std::vector<double> bounds =
         tracked ? reference->ErrorOf(buffer->name) : Tolerances(expected, module_->flags);
-    // No bounds: every correct evaluation gives the same.
+    // Bounds of 0: every correct evaluation gives the same values.
     bounds.resize(runtime::Doubles(expected).size(), 0);
     TG_ASSIGN_OR_RETURN(const Difference difference, runtime::Compare(actual, expected, bounds));
     const std::string text = Cat(
         "@", buffer->name, " against the interpreter: ", DescribeDifference(difference, actual));
-    // Bounds hold to first order in the rounding errors.
+    // Bounds are first-order in the rounding errors.
     constexpr double kSlack = 1.01;
     if (!(difference.of_bound <= kSlack)) {
       Collect(status,

@@ -21,7 +21,7 @@ bool ParseNumber(std::string_view text, T* out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// An integer, but none of 64 bits.
+// Whether the text is an integer that does not fit 64 bits.
 bool IsTooLarge(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -137,14 +137,14 @@ void RunFlags::AddTo(Flags& flags) {
   flags.Bool("help", &help, "this text");
 }
 
-// Of two results in one file, the first would be lost.
+// If two results went to one file, the first would be lost.
 absl::Status RunFlags::CheckFilesDiffer() const {
-  std::map<fs::path, std::string> written;  // by path: which option writes there
+  std::map<fs::path, std::string> written;  // by path: the option that writes it
   const auto add = [&](const std::string& option, const std::string& file) -> absl::Status {
     std::error_code error;
     if (fs::exists(file, error) && !fs::is_regular_file(file, error)) return absl::OkStatus();
     fs::path path = fs::weakly_canonical(fs::absolute(file, error), error);
-    if (error) return absl::OkStatus();  // it cannot be written either, which is told then
+    if (error) return absl::OkStatus();  // writing it reports the error
     const auto [old, is_new] = written.try_emplace(std::move(path), option);
     if (is_new) return absl::OkStatus();
     return InvalidArgument(old->second, " and ", option, " are written to one file, ", file);

@@ -28,7 +28,7 @@ struct Expectation {
 };
 
 struct RunFlags {
-  // As written.
+  // The texts of the command line.
   std::vector<std::string> input_texts, output_texts, var_texts, max_texts, expect_texts,
       device_texts;
   std::vector<std::string> print, show, classify, class_names;
@@ -38,7 +38,7 @@ struct RunFlags {
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
   bool check = false, cache = true, list_devices = false, version = false, help = false;
 
-  // As understood by Interpret.
+  // The values that Interpret parses from the texts.
   std::vector<NamedFile> inputs, outputs;
   std::vector<Expectation> expectations;
   runtime::VarMap vars;
@@ -49,7 +49,7 @@ struct RunFlags {
   std::optional<double> min_accuracy;
 
   void AddTo(Flags& flags);
-  // Fills the second half from the first. Errors name the option.
+  // Parses the texts into values. Errors name the option.
   absl::Status Interpret();
 
  private:

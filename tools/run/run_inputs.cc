@@ -1,4 +1,4 @@
-// What a run is given: read, and checked before anything is compiled.
+// Inputs of a run: read and checked before anything is compiled.
 #include <utility>
 
 #include "ir/module.h"
@@ -19,7 +19,7 @@ using runtime::ScopedSpan;
 
 absl::Status ModelRun::ReadInputs() {
   const ScopedSpan span(&spans_, "read inputs");
-  // Those of an ONNX model are read already.
+  // Inputs of an ONNX model have already been read.
   for (const auto& [name, tensor] : inputs_) {
     TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, name, tensor.type, tensor.shape));
   }
@@ -31,7 +31,7 @@ absl::Status ModelRun::ReadInputs() {
     };
     const absl::StatusOr<NpyFile> file = NpyFile::Open(input.file);
     if (!file.ok()) return of_input(file.status());
-    // A file of another type or shape is refused before its data is read.
+    // Refuses a file of another type or shape before its data is read.
     TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, input.name, file->type(), file->shape()));
     absl::StatusOr<HostTensor> tensor = file->Read();
     if (!tensor.ok()) return of_input(tensor.status());
@@ -44,7 +44,7 @@ absl::Status ModelRun::ReadInputs() {
   }
   if (!flags_.random_inputs) return absl::OkStatus();
   std::vector<const BufferDecl*> buffers = runtime::BuffersOf(*module_, *graph_);
-  // Those of all graphs may be what @init reads.
+  // Includes the buffers of all graphs, since @init may read them.
   for (const BufferDecl& buffer : module_->buffers) {
     if (buffer.role == Role::kParam) buffers.push_back(&buffer);
   }
@@ -58,7 +58,7 @@ absl::Status ModelRun::ReadInputs() {
   return absl::OkStatus();
 }
 
-// A misspelt name should not cost a run.
+// Reports a misspelt name before the run.
 absl::Status ModelRun::CheckNames() const {
   std::vector<std::string> names;
   for (const auto* list : {&flags_.print, &flags_.show, &flags_.classify}) {
@@ -73,7 +73,7 @@ absl::Status ModelRun::CheckNames() const {
   return absl::OkStatus();
 }
 
-// Nor should what is missing.
+// Reports missing inputs before the run.
 absl::Status ModelRun::CheckGiven() const {
   runtime::ShapesByName shapes;
   for (const auto& [name, tensor] : inputs_) shapes[name] = tensor.shape;

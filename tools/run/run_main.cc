@@ -29,7 +29,7 @@ int Fail(int code, const absl::Status& status) {
   return code;
 }
 
-// The pipeline with --opt's options given to the pass that decides how kernels are scheduled.
+// Builds the pipeline and passes the options of --opt to the pass that schedules kernels.
 absl::StatusOr<Pipeline> PipelineOf(const RunFlags& flags, const PassRegistry& registry) {
   absl::StatusOr<Pipeline> pipeline = ParsePipeline(flags.pass, registry, kPipeline);
   if (!pipeline.ok()) {

@@ -1,4 +1,4 @@
-// tg-run as a function, for tg's own tool and for whoever embeds tg with passes of their own.
+// tg-run as a function, for tg's tool and for embedders with additional passes.
 #ifndef TG_TOOLS_RUN_RUN_MAIN_H_
 #define TG_TOOLS_RUN_RUN_MAIN_H_
 
@@ -8,9 +8,9 @@
 
 namespace tg {
 
-// Reads a module, compiles it, runs it, shows and checks results. Returns what tg-run returns to
-// the shell: 0; 1 where the input is wrong, something failed or a check did not hold; 2 where the
-// command line is wrong. `embedder` are passes besides tg's own.
+// Reads, compiles and runs a module, and shows and checks its results. Returns the exit code of
+// tg-run: 0; 1 if the input is invalid, a step failed or a check did not hold; 2 if the command
+// line is invalid. `embedder`: additional passes.
 int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embedder = {});
 
 }  // namespace tg

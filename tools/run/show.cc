@@ -27,7 +27,7 @@ std::string Heading(const std::string& name, const HostTensor& tensor) {
   return Cat("@", name, " ", runtime::TypeAndShape(tensor.type, tensor.shape), "\n");
 }
 
-// Number of elements of the last `axes` axes, and how often these stand in the tensor.
+// The number of elements of the last `axes` axes, and the number of such blocks in the tensor.
 struct Split {
   int64_t outer = 1, inner = 1;
 };
@@ -42,7 +42,7 @@ Split SplitShape(const HostTensor& tensor, size_t axes) {
 
 int64_t Limited(int64_t n, int64_t limit) { return limit > 0 ? std::min(n, limit) : n; }
 
-// "  (3 more rows)" where something is left out; `what` is one of them.
+// "  (3 more rows)" if rows are omitted; `what` is the singular noun.
 std::string Rest(int64_t shown, int64_t all, std::string_view what) {
   if (shown >= all) return "";
   return Cat("  (", all - shown, " more ", what, all - shown == 1 ? ")\n" : "s)\n");
@@ -68,7 +68,7 @@ std::string ClassName(int64_t c, std::span<const std::string> names) {
                                                           : std::to_string(c);
 }
 
-// exp(score - greatest) / sum. Not a number where the scores are not finite.
+// exp(score - max) / sum. NaN if a score is not finite.
 std::vector<double> Softmax(std::span<const double> scores) {
   const double greatest = *std::max_element(scores.begin(), scores.end());
   std::vector<double> out;
@@ -81,8 +81,8 @@ std::vector<double> Softmax(std::span<const double> scores) {
   return out;
 }
 
-// Whether every row is a distribution already: numbers from 0 on with the sum 1, give or take what
-// rounding them to bf16 does.
+// Whether every row is a distribution: non-negative numbers with the sum 1, up to the error of
+// rounding to bf16.
 bool AreDistributions(std::span<const double> values, size_t width) {
   constexpr double kTolerance = 4e-3;
   for (size_t r = 0; r + width <= values.size(); r += width) {

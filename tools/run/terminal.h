@@ -1,4 +1,4 @@
-// When to use colours.
+// Decides whether to use colours.
 #ifndef TG_TOOLS_RUN_TERMINAL_H_
 #define TG_TOOLS_RUN_TERMINAL_H_
 
@@ -9,8 +9,8 @@
 
 namespace tg {
 
-// `mode` is always, never or auto: where standard output is a terminal that shows colours, unless
-// the environment has a NO_COLOR that is not empty (no-color.org).
+// `mode` is always, never or auto. auto uses colours if standard output is a terminal that shows
+// them and the environment has no non-empty NO_COLOR (no-color.org).
 inline bool UseColor(std::string_view mode) {
   if (mode != "auto") return mode == "always";
   const char* no_color = std::getenv("NO_COLOR");

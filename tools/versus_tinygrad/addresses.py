@@ -1,12 +1,12 @@
-"""Integer operations per load, beside tinygrad's own sources of the same kernels.
+"""Compares integer operations per load with tinygrad's own sources of the same kernels.
 
     addresses.py --tinygrad=PYTHON --tg-opt=TG_OPT [--worse=N] GRAPH.repr[.xz] ...
 
 PYTHON runs an interpreter with tinygrad v0.10.3. The first table compares kernel by kernel: tg is
 given tinygrad's kernels as lowered, opts applied and nothing simplified, and both sides' OpenCL C
 is counted by opencl_cost.py, weighted by trip counts, work-items and runs. The second counts the
-kernels that tg makes of the whole graph itself, which are fewer, with opts of its own.
---worse=N also lists the N kernels where tg has most to catch up.
+kernels that tg itself makes of the whole graph, which are fewer, with the opts that tg chooses.
+--worse=N also lists the N kernels with the greatest excess over tinygrad.
 """
 
 import argparse
@@ -22,11 +22,11 @@ import tempfile
 
 import opencl_cost
 
-# It computes in halves, as tinygrad's OpenCL does.
+# This graph computes in halves, as tinygrad's OpenCL does.
 TARGET = "cl-nvidia-sm90"
 SAME = ["--pass=simplify,lower,expand,devectorize,linearize", "--target=" + TARGET]
 OWN_TARGETS = ("cl-gpu", "cl-cpu")
-# No launch of several kernels: its groups each do what one of these does.
+# No horizontal fusion: each work-group of such a launch does the work of one kernel.
 OWN = "--pass=kernelize,optimize,lower,expand,devectorize,linearize,hfuse:most=1"
 
 
@@ -43,7 +43,7 @@ def compile_text(tg_opt, path, *options):
 
 
 class Sum:
-    """Loads and operations of several kernels, as they are run."""
+    """Loads and operations of several kernels, weighted by their runs."""
 
     def __init__(self):
         self.loads = self.ints = 0

@@ -2,14 +2,14 @@
 
     python3 opencl_cost.py KERNELS.cl ...
 
-One line for each kernel: its loads, its operations on integers, and both again as they are run: by
-the trip counts of the loops around them and the number of work-items (from the comments that tg and
-tinygrad print behind get_group_id and get_local_id). What is counted is what stands in the text:
+One line for each kernel: its loads, its operations on integers, and both again as executed, weighted
+by the trip counts of the enclosing loops and the number of work-items (from the comments that tg and
+tinygrad print behind get_group_id and get_local_id). The text determines the counts:
 
 - an operation: + - * / % << >> & | ^ ~ ! && || and comparisons, all of integers or bools; a choice
   (?:) between integers, or one that guards a load. Signs of constants, casts, the subscript of an
-  access (or the first + of a pointer), and a loop's own counting are free. What compares floats
-  and what is made of such bools is not counted;
+  access (or the first + of a pointer), and a loop's own counting are free. Comparisons of floats
+  and operations on the resulting bools are not counted;
 - a load: one access to __global or __local memory that is read.
 
 Both count once, however many lanes they have.
@@ -174,7 +174,7 @@ class Reader:
         lanes = max(left.lanes, right.lanes)
         if sign in COMPARE or sign in ("&&", "||"):
             if "float" in (left.kind, right.kind):
-                # What compares floats is no work on integers, nor is what combines such bools.
+                # Comparisons of floats, and operations on their results, are not integer work.
                 return Type("float", lanes), 0, False
             self.count_ints(1)
             return Type("int", lanes), 0, False

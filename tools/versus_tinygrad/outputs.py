@@ -1,12 +1,12 @@
-"""Whether a graph's outputs are those that tinygrad computes, on random inputs.
+"""Compares a graph's outputs with tinygrad's on random inputs.
 
     python3 outputs.py --tg-run=TG_RUN --tg-import=TG_IMPORT [--device=LLVM] GRAPH.repr[.xz] ...
 
 Needs tinygrad v0.10.3 and numpy. Both run the same printed graph on the same numbers: tinygrad on
 its OpenCL device or another (unet has halves, which its OpenCL for PoCL lacks), tg as tg-run does.
-For each graph a line: its outputs, and the greatest difference as a share of the greatest number of
-its output; beside it how much tinygrad's own result changes where each input is off by about one
-rounding. Exit code 1 where a difference is over --tolerance and over ten times that change, or an
+For each graph a line: its outputs, the greatest difference as a share of the greatest number of its
+output, and the change of tinygrad's own result if each input is off by about one rounding. Exit
+code 1 where a difference is over --tolerance and over ten times that change, or an
 integer differs.
 """
 
