@@ -1,5 +1,5 @@
-// Pass: a named function from module to module. Each pass is a library of its own; none includes
-// another. passes/pipeline.h holds the one array that orders them.
+// Pass: a named function from module to module. Each pass is a separate library; no pass includes
+// another. passes/pipeline.h holds the one array that orders the passes.
 #ifndef TG_PASSES_PASS_H_
 #define TG_PASSES_PASS_H_
 
@@ -29,15 +29,15 @@ struct PassOption {
 // Counts by name, in "pass.what" form.
 using Statistics = std::map<std::string, int64_t, std::less<>>;
 
-// What a run of a pass is given and what it reports.
+// The inputs of one run of a pass, and its outputs besides the module.
 struct PassContext {
   const Target& target;
-  // Every option of the pass, with its default where none was given. Checked by the pass manager.
+  // The value of every option of the pass, defaults included. The pass manager has checked them.
   std::map<std::string, std::string, std::less<>> options;
   Statistics statistics;  // added up over the run
-  // What an option such as `explain` asked to be said; the tool prints it.
+  // Remarks that an option such as `explain` requests. The tool prints them.
   std::string remarks;
-  // For work on several kernels at a time; null: one after the other.
+  // Threads that process several kernels at a time. Null: kernels are processed in order.
   Workers* workers = nullptr;
 
   int64_t Int(std::string_view name) const;
@@ -46,9 +46,9 @@ struct PassContext {
 };
 
 // Calls work(kernel, statistics) for each kernel, several at a time where the context has workers.
-// It changes its kernel and the statistics that it is given, nothing else. What comes out does not
-// depend on the number of threads: statistics are added up in order, and of several errors the one
-// of the first kernel is returned.
+// `work` may change only the kernel and the statistics that it is given. The result does not depend
+// on the number of threads: statistics are added up in the order of the kernels, and if several
+// kernels fail, the error of the first one is returned.
 absl::Status ForEachKernel(Module& module, PassContext& context,
                            llvm::function_ref<absl::Status(Kernel&, Statistics&)> work);
 

@@ -1,6 +1,6 @@
-// PassManager: runs a pipeline on a module. After each pass it verifies the module; it counts,
-// times, and can stop after the first N passes. Everything else that watches a run (printing,
-// reproducers, interpreting both sides) is a PassObserver: see passes/instrument/.
+// PassManager: runs a pipeline on a module. It verifies the module after each pass, collects
+// statistics and times, and can stop after the first N passes. Everything else that watches a run
+// (printing, reproducers, interpreting before and after) is a PassObserver: see passes/instrument/.
 #ifndef TG_PASSES_PASS_MANAGER_H_
 #define TG_PASSES_PASS_MANAGER_H_
 
@@ -34,7 +34,7 @@ struct PassRun {
   std::string Title() const;
 };
 
-// Watches a run. An error that a function returns ends the run with that error.
+// Watches a run. An error returned by a member function ends the run with that error.
 class PassObserver {
  public:
   virtual ~PassObserver() = default;
@@ -42,27 +42,27 @@ class PassObserver {
   virtual absl::Status BeforePass(const PassRun& run, const Module& module);
   // The module is valid.
   virtual absl::Status AfterPass(const PassRun& run, const Module& module);
-  // `status` says what went wrong in or after the pass. The module may be invalid. What is returned
-  // is added to the error's message.
+  // `status` is the error of the pass or of the verifier after it. The module may be invalid. The
+  // returned text is appended to the error's message.
   virtual std::string Failed(const PassRun& run, const Module& module, const absl::Status& status);
-  // The run is over, with whatever status.
+  // Called at the end of the run, after success and after failure.
   virtual void Finish();
 };
 
 struct PassManagerOptions {
-  // What the module is compiled for; null: the preset that the module names.
+  // The target to compile for; null: the preset that the module names.
   const Target* target = nullptr;
-  // Verify the module after every pass. Who calls Run() vouches for the module before the first.
+  // Verify the module after every pass. The caller of Run() ensures that its input is valid.
   bool verify_each = true;
-  // Run only so many passes, and say which ran and which did not.
+  // Run at most this number of passes, and log which ran and which were skipped.
   std::optional<int64_t> bisect_limit;
-  // Threads that work on kernels; 0: one for each core. What comes out does not depend on it.
+  // Number of threads that process kernels; 0: one per core. The result does not depend on it.
   int jobs = 0;
-  // Remarks and what bisecting says go here as they come; null: nowhere.
+  // Receives remarks and the log of bisecting as they are produced; null: they are dropped.
   llvm::raw_ostream* log = nullptr;
 };
 
-// What a run measured.
+// The measurements of one run.
 struct PassReport {
   struct Row {
     std::string step;  // as PrintStep gives it
@@ -77,7 +77,7 @@ struct PassReport {
 class PassManager {
  public:
   explicit PassManager(Pipeline pipeline, PassManagerOptions options = {});
-  // Called in the order in which they were added; Failed and Finish too.
+  // Observers are called in the order in which they were added, also for Failed and Finish.
   void AddObserver(std::unique_ptr<PassObserver> observer);
 
   // Runs the pipeline on the module. After an error the module is as the failing pass left it.

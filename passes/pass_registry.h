@@ -1,5 +1,5 @@
-// PassRegistry: the passes that a textual pipeline may name. tg's own come from passes/pipeline.h;
-// whoever embeds tg adds theirs.
+// PassRegistry: the passes that a textual pipeline may name. The built-in passes come from
+// passes/pipeline.h; an embedder of tg adds further ones.
 #ifndef TG_PASSES_PASS_REGISTRY_H_
 #define TG_PASSES_PASS_REGISTRY_H_
 
@@ -13,16 +13,16 @@
 
 namespace tg {
 
-// Does not own passes: they are constants of the program.
+// Does not own the passes: they are constants with static storage duration.
 class PassRegistry {
  public:
-  // An error where the name is taken or is not of the form `[a-z][a-z0-9-]*`, where an option has
-  // such a name or an invalid default, or where the pass has no function.
+  // Fails if the name of the pass is taken, if its name or an option's name does not match
+  // `[a-z][a-z0-9-]*`, if an option has an invalid default, or if the pass has no function.
   absl::Status Add(const Pass& pass);
-  // The same, for passes that are part of the program: an error is a bug.
+  // The same for the passes of the program itself, where an error is a bug and aborts.
   void AddAll(std::span<const Pass* const> passes);
 
-  // Null where there is none.
+  // The pass of this name, or null.
   const Pass* Find(std::string_view name) const;
   // An unknown name is an error that suggests the nearest or lists all.
   absl::StatusOr<const Pass*> Get(std::string_view name) const;
@@ -35,7 +35,7 @@ class PassRegistry {
 
 // The option of this name, or null.
 const PassOption* FindOption(const Pass& pass, std::string_view name);
-// What is wrong with `value` for the option; empty where nothing is.
+// Describes why `value` is invalid for the option; empty if it is valid.
 std::string_view CheckOptionValue(const PassOption& option, std::string_view value);
 
 }  // namespace tg

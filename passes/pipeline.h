@@ -19,8 +19,8 @@
 
 namespace tg {
 
-// From a graph of tensors to kernels that a renderer reads, in this order. Devectorize comes before
-// linearize because the order of instructions depends on what the target's instructions are.
+// The passes that turn a graph of tensors into kernels for a renderer, in order. Devectorize comes
+// before linearize because the order of instructions depends on the target's instructions.
 inline constexpr auto kPipeline = std::to_array<const Pass*>({
     &kKernelizePass,
     &kOptimizePass,
@@ -31,16 +31,16 @@ inline constexpr auto kPipeline = std::to_array<const Pass*>({
     &kHfusePass,
 });
 
-// Passes that others use and that can be named in a pipeline, but are no step of the default one.
+// Passes that a pipeline can name but that are not part of the default pipeline.
 inline constexpr auto kOtherPasses = std::to_array<const Pass*>({
     &kSimplifyPass,
 });
 
-// What is left of the default pipeline after `pipeline`: the passes that follow the last one of
-// kPipeline that it names, or all where it names none.
+// The rest of the default pipeline after `pipeline`: the passes after the last one of kPipeline
+// that `pipeline` names, or all of kPipeline if it names none.
 std::span<const Pass* const> RemainingPasses(std::span<const PipelineStep> pipeline);
 
-// All of the above, then those of whoever embeds tg.
+// A registry of all passes above, followed by the embedder's.
 PassRegistry MakeRegistry(std::span<const Pass* const> embedder = {});
 
 }  // namespace tg

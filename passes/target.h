@@ -1,5 +1,5 @@
-// Target: what passes know of a device. A plain struct of capabilities with named presets, so that
-// every pass is tested without a device. The module's text carries the name.
+// Target: the description of a device that passes use. A plain struct of capabilities with named
+// presets, so that every pass is tested without a device. The module's text names the preset.
 #ifndef TG_PASSES_TARGET_H_
 #define TG_PASSES_TARGET_H_
 
@@ -21,18 +21,18 @@ struct Target {
   std::string doc;
   bool is_gpu = false;
 
-  // ---- Types that the device computes in. What is missing is rewritten by devectorize; half is
-  // stored on every device.
+  // ---- Types that the device computes in. Devectorize rewrites arithmetic in the missing ones.
+  // Every device can store half.
   bool fp16 = false;
   bool fp64 = true;
   bool int64 = true;
   bool images = false;
 
-  // ---- Mathematical functions (of kMathFunctions) that devectorize writes out in arithmetic,
-  // since the device's are not as accurate as ir/accuracy.def says.
+  // ---- Functions of kMathFunctions that devectorize expands into arithmetic, because the device's
+  // versions are less accurate than ir/accuracy.def requires.
   std::bitset<kNumOps> own_functions;
 
-  // ---- Vectors. Widths in bytes: of a vector in arithmetic (0: scalars) and of one access.
+  // ---- Vector widths in bytes: of arithmetic (0: scalars only) and of one memory access.
   int alu_width = 0;
   int mem_width = 16;
   // A wide access need not be aligned to its own size, only to its element.
@@ -52,39 +52,39 @@ struct Target {
   int compute_units = 2;
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
   int cache_line = 64;        // bytes
-  int64_t near_cache_bytes = 32 << 10;  // of a CPU's core: what takes it no time to read again
-  int64_t core_cache_bytes = 1 << 20;   // its next one, which it has for itself
-  int64_t cache_bytes = 2 << 20;  // what a core or multiprocessor finds near when it reads it again
-  int64_t copied_bytes = 16;      // from beyond that, while a core copies an element from afar
+  int64_t near_cache_bytes = 32 << 10;  // L1 data cache of a CPU core
+  int64_t core_cache_bytes = 1 << 20;   // private L2 cache of a CPU core
+  int64_t cache_bytes = 2 << 20;  // last cache whose data a core or multiprocessor rereads cheaply
+  int64_t copied_bytes = 16;      // bytes read from beyond it in the time of one distant element
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
-  double launch_seconds = 5e-6;  // what a kernel takes beside its work
-  // Kernels that one launch makes at most, each with groups of its own. A kernel of a GPU takes as
-  // many registers as the hungriest of its parts, which leaves room for fewer work-items of others.
+  double launch_seconds = 5e-6;  // fixed overhead of a kernel launch
+  // Maximum number of kernels that horizontal fusion puts into one launch, each with separate
+  // groups. On a GPU the member with the most registers determines the occupancy of all members.
   int fused_launches = 1;
 
-  // Work-items of the largest groups that are made: of a GPU's larger ones a multiprocessor has two
-  // or three, which wait for each other.
+  // Maximum number of work-items in a group. A GPU's multiprocessor holds only two or three larger
+  // groups, too few to hide their waits at barriers.
   int64_t MostItems() const { return std::min(256, max_group_size); }
-  // The same for groups that each go through a row of so many elements: all that there may be,
-  // where each multiprocessor has one group at most and there is much to do for it.
+  // The same for groups that each process one row of `row` elements. The device's limit applies if
+  // each multiprocessor gets at most one group and the rows are long.
   int64_t MostItems(double groups, double row) const {
     constexpr double kLongRow = 8192;
     const bool alone = groups <= compute_units && row >= kLongRow;
     return alone ? std::min(1024, max_group_size) : MostItems();
   }
 
-  // Words of 32 bits that the sums of a loop may take in registers, beside what is loaded for them:
-  // on a CPU half of its vectors; on a GPU two vectors of four, which leave registers for many
-  // work-items at a time.
+  // Register budget, in 32-bit words, for the accumulators of a loop, without operands. Half of
+  // the vector registers on a CPU. Two vectors of four on a GPU, which keeps occupancy high.
   int64_t MaxAccumulators() const { return is_gpu ? 8 : vector_registers / 2 * (alu_width / 4); }
-  // The most: on a CPU where one load serves a row or column of a tile, three quarters.
+  // The largest budget: on a CPU three quarters, where a load serves a whole row or column of a
+  // register tile.
   int64_t MaxTile() const {
     return is_gpu ? MaxAccumulators() : vector_registers * 3 / 4 * (alu_width / 4);
   }
 };
 
-// The functions that can be written out.
+// The functions that can be expanded into arithmetic.
 inline constexpr Op kMathFunctions[] = {Op::kExp2, Op::kLog2,  Op::kSin, Op::kPow,
                                         Op::kSqrt, Op::kRecip, Op::kDiv};
 // All of them, for Target::own_functions.

@@ -1,4 +1,4 @@
-// Jobs that are independent of each other, on several threads.
+// Workers: runs independent jobs on several threads.
 #ifndef TG_PASSES_WORKERS_H_
 #define TG_PASSES_WORKERS_H_
 
@@ -10,7 +10,7 @@ namespace tg {
 
 class Workers {
  public:
-  // `threads` work, the caller among them; 0: one for each core.
+  // `threads` includes the calling thread; 0: one per core.
   explicit Workers(int threads);
 
   // Calls job(0) ... job(n - 1), each once, in any order, and returns when all are done. Jobs are

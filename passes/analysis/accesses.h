@@ -1,5 +1,5 @@
-// How a kernel at Stage::kKernel reads and writes memory: the address of every load and store as an
-// expression over its axes, and its stride along each.
+// The memory accesses of a kernel at Stage::kKernel: the address of every load and store as an
+// expression over the kernel's axes, and its stride along each axis.
 #ifndef TG_PASSES_ANALYSIS_ACCESSES_H_
 #define TG_PASSES_ANALYSIS_ACCESSES_H_
 
@@ -14,12 +14,12 @@
 
 namespace tg {
 
-// Where a condition begins or ceases to hold along an axis: at one of the steps first..last, which
-// one other axes say. 0 < first and last < the axis's size.
+// A mask boundary: a step along an axis where a predicate begins or ceases to hold. The step is one
+// of first..last, depending on the other axes. 0 < first and last < the axis's size.
 struct Edge {
   int64_t first = 0, last = 0;
 };
-// Of all parts of a condition; `anywhere`: some part may change at every step.
+// The boundaries of all clauses of a predicate. `anywhere`: some clause may change at every step.
 struct Edges {
   std::vector<Edge> at;
   bool anywhere = false;
@@ -28,22 +28,22 @@ struct Edges {
 struct Access {
   const UOp* node = nullptr;  // the load or store
   int64_t slot = 0;           // the kernel's argument
-  bool is_gated = false;      // made under a condition
+  bool is_gated = false;      // predicated
   // By axis: elements moved by one step (0: none); nullopt where the address is not linear in it.
   std::vector<std::optional<int64_t>> stride;
-  std::vector<bool> masked;  // by axis: whether the condition depends on it
-  std::vector<Edges> edges;  // by axis: where it changes
+  std::vector<bool> masked;  // by axis: whether the predicate depends on it
+  std::vector<Edges> edges;  // by axis: the predicate's boundaries
 
   bool is_store() const { return node->op == Op::kStore; }
 };
 
-// Limit on the combinations of indices and conditions through which one node is followed. Each pair
-// of a shrink and a pad may double their number. Beyond the limit, the loads below the node get one
-// more entry, of which nothing is known: no stride, and a condition along all axes.
+// Limit on the combinations of indices and predicates under which one node is visited. Each pair of
+// a shrink and a pad may double their number. Beyond the limit, the loads below the node get one
+// more, conservative entry: no known strides, and a predicate along all axes.
 inline constexpr size_t kMaxPlacesPerNode = 64;
 
-// One entry for each combination of indices and conditions at which a load or store is made. The
-// time is linear in the nodes times kMaxPlacesPerNode. Nodes are made in the body's context.
+// One entry for each combination of indices and predicate of a load or store. The time is linear in
+// the number of nodes times kMaxPlacesPerNode. New nodes are created in the body's context.
 std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
                                  SimplifyFn simplify);
 

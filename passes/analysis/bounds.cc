@@ -108,7 +108,7 @@ Interval Bounds::FromSources(const UOp* u, size_t n) {
 }
 
 Interval Bounds::Compute(const UOp* root) {
-  WithRoom(root);  // makes room: ids of sources are smaller
+  WithRoom(root);  // grows the table for all sources too: their ids are smaller
   llvm::SmallVector<const UOp*, 32> stack = {root};
   while (!stack.empty()) {
     const UOp* u = stack.back();

@@ -1,8 +1,9 @@
 // Bounds: for each integer, index or bool node, an interval that holds its value in every lane, and
-// the greatest number known to divide it. Computed on demand, kept by node id, without recursion.
+// the greatest number known to divide it. Computed on demand and cached by node id, without
+// recursion.
 //
-// What is known of leaves: constants; a var's declared bounds; range, special and unroll run over
-// 0..size-1. What is read from memory may be anything of its type.
+// Leaves: a constant is itself; a var has its declared bounds; range, special and unroll take the
+// values 0..size-1. A value read from memory may be any value of its type.
 #ifndef TG_PASSES_ANALYSIS_BOUNDS_H_
 #define TG_PASSES_ANALYSIS_BOUNDS_H_
 
@@ -18,14 +19,14 @@
 
 namespace tg {
 
-// What holds of every value of a range that ends at an index which is not constant:
+// An inequality that holds for every value of a range whose end is an index that is not constant:
 // factor * range + offset <= limit.
 struct RangeLimit {
   int64_t factor;
   int64_t offset;
   const UOp* limit;
 };
-// nullopt for other nodes, and where the numbers are too great.
+// nullopt for other nodes, and if the numbers would overflow.
 std::optional<RangeLimit> LimitOf(const UOp* range);
 
 class Bounds {
@@ -34,7 +35,7 @@ class Bounds {
   explicit Bounds(const Context& ctx, const Module* module = nullptr)
       : ctx_(ctx), module_(module) {}
 
-  // Nodes that are no integers, indices or bools have the unbounded interval.
+  // A node whose type is not integer, index or bool has the unbounded interval.
   Interval Of(const UOp* u) {
     if (2 * u->id < table_.size()) {
       if (const Row row = RowAt(u); row.is_known()) return row.Get();
@@ -44,15 +45,15 @@ class Bounds {
   int64_t Min(const UOp* u) { return Of(u).lo; }
   int64_t Max(const UOp* u) { return Of(u).hi; }
 
-  // Says what is known of `u` from elsewhere, before anything that uses `u` was asked for.
+  // Sets the interval of `u` from outside. Must precede every query of a node that uses `u`.
   void Declare(const UOp* u, Interval v) { WithRoom(u).Set(v); }
 
   // The greatest d >= 0 known to divide `u`; 0: `u` is 0.
   int64_t KnownDivisor(const UOp* u);
 
  private:
-  // Two words of table_: an interval's lower end and the complement of its upper one, so that none
-  // yet is all zeros, which tables are filled with fastest.
+  // Two words of table_: the lower end of an interval and the complement of its upper end. All
+  // zeros then mean "not computed", so that the table can be zero-filled.
   struct Row {
     int64_t* words;
     bool is_known() const { return words[0] <= ~words[1]; }
@@ -62,13 +63,13 @@ class Bounds {
   Row RowAt(const UOp* u) { return {&table_[2 * u->id]}; }
   Row WithRoom(const UOp* u) {
     if (2 * u->id >= table_.size()) {
-      // Who asks for one asks for most.
+      // A client that asks for one node usually asks for most nodes, so one step covers them all.
       table_.resize(std::max<size_t>(2 * ctx_.num_nodes(), 2 * (u->id + 1) + table_.size()));
     }
     return RowAt(u);
   }
   Interval Compute(const UOp* u);
-  // `n`: how many sources decide it.
+  // Only the first `n` sources determine the value.
   Interval FromSources(const UOp* u, size_t n);
   Interval Source(const UOp* u, size_t i) { return RowAt(u->src(i)).Get(); }
 

@@ -1,8 +1,8 @@
-// From the indices of a movement op's result to the indices of its source.
+// Maps the indices of a movement op's result to the indices of its source.
 //
-// Every movement op, on any shape, in any combination, maps a tuple of index expressions to one of
-// its source, and perhaps to a condition under which the source is read at all (a pad). Nothing is
-// composed or merged, so nothing can fail.
+// Every movement op maps a tuple of index expressions of its result to a tuple of its source, and a
+// pad adds a predicate under which the source is read. Views are never composed or merged, so the
+// mapping works for every op, shape and combination.
 #ifndef TG_PASSES_ANALYSIS_INDEXING_H_
 #define TG_PASSES_ANALYSIS_INDEXING_H_
 
@@ -16,18 +16,19 @@
 
 namespace tg {
 
-// Simplifies an index or bool expression of the context that is worked in.
+// Simplifies an index or bool expression of the builder's context.
 using SimplifyFn = llvm::function_ref<const UOp*(const UOp*)>;
 
-// Where an element is: one `index` expression an axis, and the condition under which it exists
-// (null: always). Where the condition is false its value is 0 and the indices mean nothing.
+// The position of an element: one `index` expression per axis, and the predicate under which it
+// exists (null: always). Where the predicate is false, the element is 0 and the indices are
+// meaningless.
 struct Position {
   std::vector<const UOp*> index;
   const UOp* valid = nullptr;
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-// The conjunction of two conditions, either of which may be null (true).
+// The conjunction of two predicates, either of which may be null (true).
 const UOp* Both(Builder& b, const UOp* a, const UOp* c);
 
 // The row-major number of the element at `index` in `shape`.
@@ -46,9 +47,9 @@ struct ReshapeGroup {
 // The axes of both sides in the smallest groups of equal size, from the left.
 llvm::SmallVector<ReshapeGroup, 6> GroupReshape(const Shape& from, const Shape& to);
 
-// The position in `u`'s source (of shape `from`) of what stands at `at` in `u` (of shape `to`).
-// `symbols` gives each symbolic source of `u` as a node of the builder's context.
-// `clause`, where not null, receives the condition that this op alone adds (null: none).
+// The position in the source of `u` (shape `from`) of the element at `at` in `u` (shape `to`).
+// `symbols` maps each symbolic source of `u` to a node of the builder's context.
+// `clause`, if not null, receives the predicate that this op alone adds (null: none).
 Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to,
                     const Position& at, const UOp** clause, SimplifyFn simplify);
 

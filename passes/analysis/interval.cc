@@ -7,7 +7,7 @@
 namespace tg {
 namespace {
 
-// Bounds are computed in 128 bits; kInf stands for "no bound".
+// Bounds are computed in 128 bits; kInf means "no bound".
 using Wide = __int128;
 constexpr Wide kInf = Wide{1} << 100;
 

@@ -1,8 +1,8 @@
-// Interval: what is known of an integer's value, [lo, hi], and what each op makes of intervals.
+// Interval: bounds [lo, hi] of an integer's value, and interval arithmetic for each op.
 //
 // lo = INT64_MIN means "no lower bound known", hi = INT64_MAX means "no upper bound known" (a u64
 // above INT64_MAX has hi = INT64_MAX). An operation whose result may wrap in its type yields the
-// type's whole range, so an interval that is narrower than the type also says "did not wrap".
+// type's whole range, so an interval narrower than the type also proves that nothing wrapped.
 #ifndef TG_PASSES_ANALYSIS_INTERVAL_H_
 #define TG_PASSES_ANALYSIS_INTERVAL_H_
 
@@ -31,20 +31,20 @@ struct Interval {
 constexpr Interval Union(Interval a, Interval b) {
   return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
-// The values in both; a.lo > a.hi where there are none.
+// The intersection; lo > hi if it is empty.
 constexpr Interval Intersect(Interval a, Interval b) {
   return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
 }
 
-// All values of a scalar type: what is known of a value of which nothing is known.
+// All values of a scalar type, the interval of an unknown value.
 Interval FullInterval(Scalar s);
 // The interval of the constant `bits` of type `s`.
 constexpr Interval ConstInterval(Scalar s, int64_t bits) {
   return s == Scalar::kU64 && bits < 0 ? Interval{INT64_MAX, INT64_MAX} : Interval::Point(bits);
 }
-// What an elementwise op yields on operands of type `s` (the type of sources 1 and 2 of a `where`).
+// The result of an elementwise op on operands of type `s` (for `where`, the type of sources 1, 2).
 Interval AluInterval(Op op, Scalar s, std::span<const Interval> args);
-// What `cast` from integer, index or bool type `from` to `to` yields.
+// The result of `cast` from integer, index or bool type `from` to `to`.
 Interval CastInterval(Scalar from, Scalar to, Interval v);
 
 }  // namespace tg

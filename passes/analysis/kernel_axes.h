@@ -1,4 +1,5 @@
-// A kernel's axes before any opt, canonical by the structure of its body, and the kernel's name.
+// The axes of a kernel before any opt, in an order that depends only on the structure of its body,
+// and the kernel's name.
 #ifndef TG_PASSES_ANALYSIS_KERNEL_AXES_H_
 #define TG_PASSES_ANALYSIS_KERNEL_AXES_H_
 
@@ -13,7 +14,8 @@
 
 namespace tg {
 
-// One axis of a kernel at Stage::kKernel: where its iterations come from.
+// One axis of a kernel at Stage::kKernel: an axis of the stored shape, of a reduce or of a staged
+// value.
 struct BaseAxis {
   std::string name;  // i0, i1, ... for the stored shape; r0, r1, ... for reduces; s0, s1, ...
   Dim size;
@@ -22,32 +24,32 @@ struct BaseAxis {
   const UOp* staged = nullptr;  // the staged value that it belongs to, or null
   size_t dim = 0;               // axis number in the stored shape, or in the node's source
 
-  // Of the stored shape.
+  // Whether it is an axis of the stored shape.
   bool IsStored() const { return !reduce && !staged; }
 };
 
-// The axes of `kernel` (Stage::kKernel): the stored shape's extents that are not 1, then each
-// reduce's in post-order, then those that staged values keep. All stores of a kernel have the same
-// extents. `order`: the body's.
+// The axes of `kernel` (Stage::kKernel): the axes of the stored shape whose extent is not 1, then
+// the axes of each reduce in post-order, then the axes of staged values. All stores of a kernel
+// have the same extents. `order`: the nodes of the body, sources first.
 std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes,
                                UOpSpan order);
 
-// The greatest value of an expression over the module's variables, and so of an extent.
+// The greatest value of an expression over the module's variables, such as a symbolic extent.
 int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol);
 inline int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size) {
   return size.is_symbolic() ? MaxOf(module, ctx, size.symbol()) : size.value();
 }
 
-// What an axis is before any opt.
+// The kind of an axis before any opt.
 AxisKind KindOf(const BaseAxis& base);
 
 // As Axis records for the kernel's header.
 std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base);
 
-// "r_4_8": r with a reduce, else E, then the sizes of the axes in order.
+// "r_4_8": r if the kernel has a reduce, else E, then the sizes of the axes in order.
 std::string KernelName(const std::vector<Axis>& axes);
-// `name`, with a suffix from the hash of `content` where `taken` holds it: the suffix does not
-// depend on how many others there are.
+// `name`, or, if `taken` holds it, `name` with a suffix that is a hash of `content`. The suffix
+// does not depend on the number of other kernels of this name.
 std::string UniqueKernelName(const std::string& name, std::string_view content,
                              const std::set<std::string>& taken);
 // Gives kernels new names, in their headers and in the graphs that run them.

@@ -17,7 +17,7 @@ bool Respell(const ReshapeGroup& group, const Shape& from, const Shape& to,
   for (size_t k = group.to_begin; k < group.to_end; ++k) {
     if (to[k].is_symbolic() || !at[k].exact) return false;
     number.append(at[k].digits.begin(), at[k].digits.end());
-    // An axis along which the value is the same has no digits; its elements cannot be told apart.
+    // An axis along which the value is invariant has no digits, so its elements are the same.
     if (at[k].digits.empty() && !to[k].Is(1)) return false;
   }
   for (size_t k = group.from_end; k-- > group.from_begin;) {
@@ -132,7 +132,7 @@ bool IsCountedAlike(const Dim& size, const std::vector<const AxisLoops*>& ways, 
   if (size.is_symbolic()) return false;
   int64_t indices = 1;
   for (const LoopDigit& d : ways[0]->digits) {
-    // The last bit stands for several loops.
+    // Several loops share the last bit.
     if (d.loop >= 63 || (stored & LoopBit(d.loop)) == 0) return false;
     indices *= d.size;
   }

@@ -1,6 +1,7 @@
-// Which loops an index depends on, through movement ops: what `indexing` computes as expressions,
-// as digits and sets. Cheap enough to ask of every node of a big graph, and never too small: where
-// an index is no plain digit string it is said to depend on every loop that it may depend on.
+// The set of loops that an index depends on, through movement ops. `indexing` computes the same
+// mapping as expressions; this analysis uses digits and sets, which is cheap enough for every node
+// of a big graph. It is conservative: an index that is not a plain string of digits depends on
+// every loop that may influence it.
 #ifndef TG_PASSES_ANALYSIS_LOOP_SETS_H_
 #define TG_PASSES_ANALYSIS_LOOP_SETS_H_
 
@@ -13,7 +14,7 @@
 
 namespace tg {
 
-// Bit i: loop i. Whoever numbers loops lets those from 63 on share the last bit.
+// Bit i: loop i. All loops from 63 on share the last bit.
 using LoopSet = uint64_t;
 inline LoopSet LoopBit(size_t loop) { return LoopSet{1} << (loop < 63 ? loop : 63); }
 
@@ -24,10 +25,10 @@ struct LoopDigit {
   friend bool operator==(const LoopDigit&, const LoopDigit&) = default;
 };
 
-// The index along one axis. `exact`: it is the number that the digits spell, the first of which
-// counts most (or that number from the other end); else it is made of these digits somehow.
-// `place` tells indices apart that the same digits make in other ways: where a shrink or pad
-// starts, from which end they count.
+// The index along one axis. `exact`: the index is the mixed-radix number of these digits, most
+// significant first, or that number counted from the other end. Otherwise it is some function of
+// the digits. `place` distinguishes different indices over the same digits: by the start of a
+// shrink or pad, and by the direction.
 struct AxisLoops {
   bool exact = true;
   uint64_t place = 0;
@@ -35,18 +36,19 @@ struct AxisLoops {
   friend bool operator==(const AxisLoops&, const AxisLoops&) = default;
 };
 
-// The index of an axis of `size` that a loop counts.
+// The index along an axis of `size` that equals the counter of `loop`.
 AxisLoops CountedBy(size_t loop, const Dim& size);
 
-// The loops by axis of movement op `u`'s source (shape `from`), given them by axis of `u` (`to`).
+// The loops of each axis of the source (shape `from`) of movement op `u`, given the loops of each
+// axis of `u` (shape `to`).
 std::vector<AxisLoops> LoopsThrough(const UOp* u, const Shape& from, const Shape& to,
                                     const std::vector<AxisLoops>& at);
 
 LoopSet UnionOf(const std::vector<AxisLoops>& axes);
 
-// Whether a value that is kept inside a kernel and read in these `ways` needs no room for one of
-// its axes, of this size: each time, the same loops count along it and no others, of those over
-// what the kernel stores (`stored`), and each index is met once.
+// Whether a staged value can drop one axis, of this size, from its buffer. `ways`: the indices
+// along the axis at each read. True if every read uses the same loops of the stored shape
+// (`stored`) and no others, and these loops take each index once.
 bool IsCountedAlike(const Dim& size, const std::vector<const AxisLoops*>& ways, LoopSet stored);
 
 }  // namespace tg

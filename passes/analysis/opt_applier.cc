@@ -128,7 +128,7 @@ absl::Status OptApplier::DistributeGroups(size_t axis) {
   if (first == s_.axes.end() || first->max_size < 2) {
     return IllegalOpt(opt_, "there is no loop that groups of other stores could leave out");
   }
-  // What is staged for steps of such a loop would be made for those that other groups take.
+  // A value staged per iteration of such a loop would be computed for other groups' iterations too.
   LoopSet loops = 0;
   for (const ScheduledAxis& a : s_.axes) {
     if (a.kind == AxisKind::kLoop) loops |= LoopBit(a.base);
@@ -379,7 +379,7 @@ absl::Status OptApplier::MarkShared() {
     if (s_.base[a.base].reduce == own.reduce && s_.base[a.base].staged == own.staged) {
       return IllegalOpt(opt_, absl::StrCat("axis ", a.name, " of ", what, " shares it already"));
     }
-    // Work-items that stand at different places of one cannot share a term of the other.
+    // Work-items with different indices along one axis cannot share a term of the other.
     if ((s_.varies[base] & LoopBit(a.base)) || (s_.varies[a.base] & LoopBit(base))) {
       return IllegalOpt(opt_, absl::StrCat("axis ", a.name, ", one inside the other, shares it"));
     }

@@ -1,4 +1,4 @@
-// One opt being applied to a schedule.
+// OptApplier: applies one opt to a schedule.
 #ifndef TG_PASSES_ANALYSIS_OPT_APPLIER_H_
 #define TG_PASSES_ANALYSIS_OPT_APPLIER_H_
 
@@ -11,11 +11,11 @@
 
 namespace tg {
 
-// That the opt cannot be applied, and why.
+// The error that `opt` cannot be applied, with the reason.
 absl::Status IllegalOpt(const Opt& opt, const std::string& why);
 
-// A method for each kind of opt, which changes axes, digits, `padded` and `no_locals`. One that
-// fails leaves them half changed: ApplyOpt puts back what they were.
+// Has one method per kind of opt, which changes the schedule's axes, digits, `padded` and
+// `no_locals`. A method that fails may leave them half changed; ApplyOpt restores them.
 class OptApplier {
  public:
   OptApplier(Schedule& s, const Opt& opt, const Target& target)
@@ -36,27 +36,28 @@ class OptApplier {
   absl::Status Grid();
   absl::Status NoLocals();
 
-  // A grid and a group have three dimensions. Axes that share one must be neither a group axis nor
-  // bound to a dimension.
+  // A grid and a group have three dimensions. Axes that share a dimension must not be group axes
+  // and must not be bound to a dimension by an opt.
   absl::Status CheckDimensions();
   absl::Status CheckLocalMemory();
 
  private:
   absl::Status FindAxis(const OptArg& arg, size_t& axis);
 
-  // The axis and the amount; an amount that is missing or 0 gives the axis's whole size.
+  // Reads the axis and the amount. A missing or zero amount means the axis's whole size.
   absl::Status Operands(size_t& axis, int64_t* n, bool need_amount);
 
-  // Splits the named axis; `inner` (or the outer part with `outer_is_n`) gets `n`. Gives the axis
-  // of that size in *marked, the whole axis where the amount covers it.
+  // Splits the named axis by the amount, which becomes the size of the inner axis, or of the outer
+  // one with `outer_is_n`. *marked receives the axis of that size: the whole axis if the amount
+  // covers it.
   absl::Status SplitAxis(bool outer_is_n, size_t* marked);
   // Replaces the axis by two, the inner one of size `inner`.
   void SplitInto(size_t axis, int64_t outer, int64_t inner);
   absl::Status RefuseAfterDistribute();
-  // Gives each store groups of its own along a global axis.
+  // Partitions a global axis so that each store gets separate work-groups.
   absl::Status DistributeGroups(size_t axis);
 
-  // Whether the axis may be split or marked as it stands.
+  // Fails if the axis cannot be split or marked in its current state.
   absl::Status CheckParts(const ScheduledAxis& whole);
   absl::Status CheckSplit(const ScheduledAxis& whole);
 
@@ -64,19 +65,19 @@ class OptApplier {
   absl::Status Mark(std::initializer_list<AxisKind> from, AxisKind to, int64_t limit);
   absl::Status MarkGroup();
 
-  // The work-items along a local axis, or those that share another reduce, over which the reduce,
-  // or what is staged, does not vary.
+  // Marks a reduce or staged axis as a group axis that reuses the work-items of a local axis or of
+  // another group axis. The reduce or staged value must be invariant along that axis.
   absl::Status MarkShared();
   absl::Status NeedLocals();
   absl::Status CheckGroup();
 
-  // Axis numbers held in digits follow.
+  // Inserts an axis and renumbers the axes that digits refer to.
   void Insert(size_t at, ScheduledAxis axis);
 
   Schedule& s_;
   const Opt& opt_;
   const Target& target_;
-  int64_t amount_ = 0;  // stands for the second argument where that is no number
+  int64_t amount_ = 0;  // used if the second argument is not a number
 };
 
 }  // namespace tg

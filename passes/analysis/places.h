@@ -1,4 +1,4 @@
-// Where the stores of a kernel at Stage::kKernel read each of its values, in terms of its axes.
+// For a kernel at Stage::kKernel: which axes each value is read along, from the kernel's stores.
 #ifndef TG_PASSES_ANALYSIS_PLACES_H_
 #define TG_PASSES_ANALYSIS_PLACES_H_
 
@@ -11,34 +11,34 @@
 
 namespace tg {
 
-// An axis of what `staged` node `node` keeps: it is gone through when the value is made, before it
-// is read.
+// Axis `dim` of the value that `staged` node `node` caches. A loop over it computes the value
+// before it is read.
 struct StagedAxis {
   const UOp* node = nullptr;
   size_t dim = 0;
 };
 
-// Those of a body, whose stored and reduced axes are `axes`, sources first. A staged value has room
-// for all of its axes but those that the stores go through in step (IsCountedAlike). `order`: what
-// the body's sink reaches, sources first.
+// All staged axes of a body whose stored and reduced axes are `axes`, sources first. The buffer of
+// a staged value has all axes of the value except the axes that the stores traverse in the same
+// order (IsCountedAlike). `order`: the nodes that the body's sink reaches, sources first.
 std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes);
 
-// A staged value that has no axis of its own, and the stored axes that it is made anew for.
+// A staged value without staged axes, and the stored axes along which it is recomputed.
 struct StagedInStep {
   const UOp* node = nullptr;
   LoopSet varies = 0;
 };
 
 struct Dependence {
-  // By axis of a kernel: for an axis of a reduce, the axes that the reduce's result varies over
-  // (bit i: axis i); for one of a staged value, the stored axes that it is made anew for; for the
-  // others 0. Work that does not vary over an axis is done once for all of it, if the axis is a
-  // loop or its work-items share the work.
+  // By axis of a kernel. For an axis of a reduce: the axes that the reduce's result varies along
+  // (bit i: axis i). For an axis of a staged value: the stored axes along which the value is
+  // recomputed. For other axes: 0. Work that is invariant along an axis is done once for the whole
+  // axis, if the axis is a loop or if its work-items share the work.
   std::vector<LoopSet> varies;
   std::vector<StagedInStep> in_step;
 };
-// Of `axes`, all those of a kernel.
+// `axes`: all axes of the kernel.
 Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes);
 
 }  // namespace tg

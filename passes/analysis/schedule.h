@@ -1,10 +1,11 @@
-// Schedule: a kernel's axes after its opts, and each original axis in terms of them.
+// Schedule: a kernel's axes after its opts (scheduling directives), and each original axis as a
+// combination of the new ones.
 //
-// Opts name axes, never positions. `split(i0, 4)` replaces i0 by i0.0 (outer) and i0.1 (inner, 4);
-// an opt with an amount, such as `upcast(i0, 4)`, splits and then marks the inner axis; without one
-// it marks the whole axis, which keeps its name. `optimize` checks and chooses opts, `lower`
-// applies them; both do it through this analysis, so an opt is defined here alone (kOpts in
-// opts.cc).
+// Opts refer to axes by name, never by position. `split(i0, 4)` replaces i0 by i0.0 (outer) and
+// i0.1 (inner, size 4). An opt with an amount, such as `upcast(i0, 4)`, splits and then marks the
+// inner axis. Without an amount it marks the whole axis, which keeps its name. `optimize` checks
+// and chooses opts and `lower` applies them, both through this analysis, so that each opt is
+// defined once (kOpts in opts.cc).
 #ifndef TG_PASSES_ANALYSIS_SCHEDULE_H_
 #define TG_PASSES_ANALYSIS_SCHEDULE_H_
 
@@ -32,10 +33,10 @@ struct ScheduledAxis {
   int64_t max_size = 0;
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;       // set by opt `grid`
-  bool own_loops = false;  // of a loop: stores and staged values have their own (`distribute`)
-  int64_t stores = 1;      // of a global axis: so many stores have groups of their own along it
-  int64_t dealt = 0;       // of the two axes that an axis of so many steps was dealt to (`deal`)
-  std::string shares;      // of a group axis: the local or other group axis whose work-items it is
+  bool own_loops = false;  // loop fission: each store and staged value gets a copy of this loop
+  int64_t stores = 1;      // the number of stores that a global axis is partitioned among
+  int64_t dealt = 0;       // trip count of the axis that `deal` split into this one and another
+  std::string shares;      // for a group axis: the local or group axis whose work-items it reuses
   size_t base = 0;         // the axis in Schedule::base that it is a part of
 };
 
@@ -54,21 +55,21 @@ struct Schedule {
   std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
   std::vector<LoopSet> varies;                      // by base axis: Dependence
   std::vector<StagedInStep> in_step;
-  std::vector<bool> padded;  // by base axis: its digits reach beyond its size
+  std::vector<bool> padded;  // by base axis: whether its digits exceed its size
   bool no_locals = false;
-  std::vector<int64_t> read;     // the arguments that it reads
-  std::vector<int64_t> written;  // and those that it writes
+  std::vector<int64_t> read;     // the arguments that the kernel reads
+  std::vector<int64_t> written;  // the arguments that the kernel writes
   const KernelCalls* calls = nullptr;
-  std::string kernel;  // its name
+  std::string kernel;  // the kernel's name
   size_t stores = 1;
 
-  // Whether the kernel reads what it writes, through one argument or where a call gives it one
-  // buffer as two.
+  // Whether the kernel reads memory that it writes: through one argument, or because some call
+  // passes one buffer as two arguments.
   bool IsInPlace() const {
     if (!in_place_) in_place_ = FindInPlace();
     return *in_place_;
   }
-  // Whose calls it asks, under the kernel's name now.
+  // Sets the calls that IsInPlace() inspects, and the kernel's current name.
   void SetCalls(const KernelCalls& all, std::string_view name) {
     calls = &all;
     kernel = name;
@@ -76,16 +77,16 @@ struct Schedule {
   }
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
-  // The stored base axes that a staged value is made anew for.
+  // The stored base axes along which a staged value is recomputed.
   LoopSet VariesOf(const UOp* staged) const;
   std::vector<Axis> ToAxes() const;
   int64_t GroupSize() const;   // work-items a group: local and group axes
   int64_t UpcastSize() const;  // upcast and vector axes
-  // What staged values take for one row of results.
+  // Memory of staged values for one row of results.
   int64_t StagedBytes() const;
-  // What a group's work-items take for what they share: parts of reduces, staged values.
+  // Local memory of a group: partial results of reduces and shared staged values.
   int64_t LocalBytes() const;
-  // Position in `axes`; -1 where there is none of that name.
+  // Position in `axes`; -1 if no axis has that name.
   int FindAxis(std::string_view name) const;
 
  private:
@@ -100,21 +101,22 @@ struct OptKind {
 };
 std::span<const OptKind> OptKinds();
 
-// Applies `kernel.opts` in order to the axes of its body (Stage::kKernel). An opt that is unknown
-// or not legal is an error that names it and says why. The schedule goes on asking `calls`.
+// Applies `kernel.opts` in order to the axes of its body (Stage::kKernel). An unknown or illegal
+// opt is an error with the opt and the reason. The schedule keeps a reference to `calls`.
 absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& calls,
                                       const Kernel& kernel, const Target& target, ShapeMap& shapes);
 
-// Keeps in `kernel` the schedule that its body and opts make, for who next asks TakeSchedule.
-// `made_of`: the body whose nodes it names, this one or a copy of it.
+// Caches in `kernel` the schedule of its body and opts for the next TakeSchedule. `made_of`: the
+// body whose nodes the schedule refers to, the kernel's body or a copy of it.
 void KeepSchedule(Kernel& kernel, const Target& target, Schedule schedule, const Body& made_of);
-// MakeSchedule, or what was kept, which it takes, if body, opts and target are still the same.
+// Moves the cached schedule out of `kernel` if body, opts and target are unchanged; otherwise calls
+// MakeSchedule.
 absl::StatusOr<Schedule> TakeSchedule(const Module& module, const KernelCalls& calls,
                                       Kernel& kernel, const Target& target, ShapeMap& shapes);
 
-// Applies one more opt; on error the schedule is as it was.
+// Applies one more opt; on error the schedule is unchanged.
 absl::Status ApplyOpt(Schedule& schedule, const Opt& opt, const Target& target);
-// The same for an opt that a kernel is given: on error the schedule is of no more use.
+// The same without the rollback: after an error the schedule is invalid.
 absl::Status ApplyGivenOpt(Schedule& schedule, const Opt& opt, const Target& target);
 
 std::string OptText(const Opt& opt);  // "local(i0, 4)"

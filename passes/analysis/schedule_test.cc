@@ -114,7 +114,7 @@ TEST_F(KeptScheduleTest, IsNotThatOfAnotherBody) {
   EXPECT_EQ(Take().axes.size(), kAxes);
 }
 
-// The root of a body in another context may stand where that of one that is gone stood.
+// The root of a body in another context may have the address of a freed root.
 TEST_F(KeptScheduleTest, IsNotThatOfAnotherContext) {
   KeepSchedule(kernel(), target_, Marked(), kernel().body);
   const std::unique_ptr<Context> first =

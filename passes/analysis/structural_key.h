@@ -1,4 +1,4 @@
-// A string that two bodies share exactly where they are equal but for names.
+// A string that is equal for two bodies if and only if the bodies are equal except for names.
 #ifndef TG_PASSES_ANALYSIS_STRUCTURAL_KEY_H_
 #define TG_PASSES_ANALYSIS_STRUCTURAL_KEY_H_
 
@@ -10,11 +10,11 @@
 
 namespace tg {
 
-// The nodes that `body` reaches, in structure's order: the same in every run and every context.
-// `order`: the body's.
-// `starts`: if given, bodies with equal strings may differ in what this receives, one number for
-// each axis of each shrink and pad of static extents: where a shrink starts, and for a pad, what is
-// before the value, negated. So both say which element of the source is the first of the result.
+// Encodes the nodes that `body` reaches, in structural order, so that the key is the same in every
+// run and every context. `order`: the nodes of the body, sources first.
+// `starts`, if given, receives numbers that the key then leaves out, one per axis of each shrink
+// and pad of static extents: the start of a shrink, or the negated leading padding of a pad. Both
+// say which element of the source is the first of the result.
 std::string StructuralKey(const Body& body, UOpSpan order, std::vector<int64_t>* starts = nullptr);
 
 // Whether the node has such numbers.

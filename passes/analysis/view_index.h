@@ -1,4 +1,4 @@
-// Where op `view` reads: its ShapeTracker as index expressions.
+// The address that op `view` reads: its ShapeTracker as index expressions.
 #ifndef TG_PASSES_ANALYSIS_VIEW_INDEX_H_
 #define TG_PASSES_ANALYSIS_VIEW_INDEX_H_
 
@@ -14,8 +14,8 @@ struct ViewIndex {
   const UOp* valid = nullptr;   // null: always
 };
 
-// Position `index` of `view` node `u`, through its list of views from the last to the first: each
-// but the first numbers the elements of the one before.
+// The source element at position `index` of `view` node `u`. Applies the list of views from the
+// last to the first: each view except the first indexes the elements of the one before it.
 ViewIndex IndexThroughView(Builder& b, const UOp* u, const std::vector<const UOp*>& index);
 
 }  // namespace tg

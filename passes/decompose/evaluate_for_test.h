@@ -1,4 +1,4 @@
-// The value of an expression over constants: what tests compare decompositions by.
+// Evaluates an expression over constants, for tests that compare decompositions.
 #ifndef TG_PASSES_DECOMPOSE_EVALUATE_FOR_TEST_H_
 #define TG_PASSES_DECOMPOSE_EVALUATE_FOR_TEST_H_
 
@@ -13,8 +13,8 @@
 
 namespace tg {
 
-// An expression on scalars as a function of some of its nodes. Those may be constants that stand
-// for any value, but then of a value that the expression has no use for otherwise.
+// An expression on scalars as a function of some of its nodes, the arguments. An argument may be a
+// constant node, whose value must then not occur elsewhere in the expression.
 class Expression {
  public:
   Expression(const UOp* root, std::initializer_list<const UOp*> arguments)

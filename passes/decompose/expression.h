@@ -1,5 +1,5 @@
-// Nodes as expressions: `x * x + 1` instead of calls of a builder. A number beside a node is a
-// constant of the node's type.
+// Nodes as expressions: `x * x + 1` instead of calls of a builder. A number combined with a node is
+// a constant of the node's type.
 #ifndef TG_PASSES_DECOMPOSE_EXPRESSION_H_
 #define TG_PASSES_DECOMPOSE_EXPRESSION_H_
 
@@ -35,7 +35,7 @@ class Term {
   Term MulAdd(Term y, Term z) const {
     return {*b_, b_->Alu(Op::kMulAcc, {node_, y.node_, z.node_})};
   }
-  // For a condition.
+  // Selects by this term, a condition.
   Term Choose(Term yes, Term no) const { return {*b_, b_->Where(node_, yes.node_, no.node_)}; }
   Term Not() const { return Alu(Op::kXor, Constant(1)); }
 

@@ -1,4 +1,4 @@
-// Floats taken apart: what the written-out functions of f32 and f64 have in common.
+// Bit-level access to floats, shared by the expansions of functions on f32 and f64.
 #ifndef TG_PASSES_DECOMPOSE_FLOAT_WORDS_H_
 #define TG_PASSES_DECOMPOSE_FLOAT_WORDS_H_
 
@@ -25,10 +25,10 @@ struct FloatWords {
   }
   int64_t least_normal() const { return int64_t{1} << format.mantissa_bits; }
 
-  // |x| as an integer of the same order.
+  // |x| as an integer that compares in the same order.
   Term Magnitude(Term x) const { return x.BitsAs(integer) & ~sign_bit(); }
   Term FromBits(Term bits) const { return bits.BitsAs(scalar); }
-  // x without the lower half of its significand: a product of two such numbers is exact.
+  // x with the lower half of its significand cleared; a product of two such numbers is exact.
   Term High(Term x) const {
     const int dropped = (format.mantissa_bits + 2) / 2;
     return FromBits(x.BitsAs(word) & ~((int64_t{1} << dropped) - 1));

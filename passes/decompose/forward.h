@@ -1,4 +1,4 @@
-// The walk that every step of devectorize is: sources first, one new node for each old one.
+// The walk of every step of devectorize: sources first, with one new node for each old one.
 #ifndef TG_PASSES_DECOMPOSE_FORWARD_H_
 #define TG_PASSES_DECOMPOSE_FORWARD_H_
 
@@ -12,13 +12,13 @@ namespace tg {
 using Nodes = llvm::SmallVector<const UOp*, 16>;
 inline UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
 
-// `u` with these sources; `u` itself where they are its own.
+// `u` with these sources; `u` itself if they are unchanged.
 inline const UOp* WithSources(Builder& b, const UOp* u, UOpSpan srcs) {
   return HasSources(u, srcs) ? u : b.context().Make(u->op, u->dtype, srcs, u->attr);
 }
 
-// Calls f(old node, its new sources) for every node of `order`, which is all that the root reaches,
-// sources first, and makes what it returns the new node. Names and places go along.
+// Calls f(old node, its new sources) for every node of `order`, which has all nodes that the root
+// reaches, sources first. The result replaces the node and inherits its name and source location.
 template <typename F>
 void ForwardRewrite(Body& body, UOpSpan order, F&& f) {
   NodeMap<const UOp*> map;

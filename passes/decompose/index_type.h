@@ -1,8 +1,8 @@
-// Gives address arithmetic a machine type: i32 where an index, and all that it is computed from in
-// one op, is known to fit; i64 elsewhere. Afterwards nothing has type index.
+// Gives index arithmetic a machine type: i32 if the result and all operands of an op are known to
+// fit, else i64. Afterwards no node has type index.
 //
-// Nothing overflows that did not overflow as `index`: a node's interval contains its value, and an
-// op is done in i64 as soon as one of its operands or its result may need it.
+// The types introduce no overflow: a node's interval contains its value, and an op is done in i64
+// if one of its operands or its result may need it.
 #ifndef TG_PASSES_DECOMPOSE_INDEX_TYPE_H_
 #define TG_PASSES_DECOMPOSE_INDEX_TYPE_H_
 
@@ -15,9 +15,8 @@
 
 namespace tg {
 
-// For a walk over a body, sources first, that makes a new node of each. An index, and an address by
-// one, stays what it is while the walk has to do with it, and gets its type where something else
-// uses it:
+// For a walk over a body, sources first, that replaces each node. During the walk, an index or an
+// address keeps type index; it gets its machine type where a node of another kind uses it:
 //
 //   ForwardRewrite(body, [&](const UOp* u, UOpSpan srcs) {
 //     return types.Finish(WithSources(b, u, srcs));
@@ -26,30 +25,30 @@ class IndexTypes {
  public:
   IndexTypes(Body& body, const Module& module);
 
-  // What the walk has made of a node, over typed sources; an index or an address as it is.
+  // The walk's new node `made`, over typed sources; an index or an address is returned unchanged.
   const UOp* Finish(const UOp* made);
-  // An index, an address or a gate, typed, where the walk puts it into something else itself.
+  // The typed form of an index, an address or a gate, for new nodes that the walk builds from it.
   const UOp* Typed(const UOp* u) { return Typed(u, UINT32_MAX); }
-  // The index that is this number, typed.
+  // A constant index, typed.
   const UOp* Number(int64_t v) { return b_.ConstInt(TypeFor(Interval::Point(v)), v); }
-  // What has such beneath it, in nodes of ids from `first_new` on, over typed ones.
+  // The same, also replacing indices below `u` in nodes with ids from `first_new` on.
   const UOp* Typed(const UOp* u, uint32_t first_new);
 
  private:
-  // Node `u`, whose sources have become `srcs`.
+  // Node `u` with its new sources `srcs`.
   const UOp* Rewrite(const UOp* u, UOpSpan srcs);
   static Scalar TypeFor(Interval v) {
     return v.lo >= INT32_MIN && v.hi <= INT32_MAX ? Scalar::kI32 : Scalar::kI64;
   }
-  // The type that the value of `u`, an index, is kept in.
+  // The type that holds the value of `u`, an index.
   Scalar KeptAs(const UOp* u);
-  // i32 or i64 as the other; a constant has its type at once.
+  // Casts between i32 and i64; a constant is created in the new type.
   const UOp* As(const UOp* x, Scalar s);
 
   Body& body_;
   Builder b_;
   Bounds bounds_;
-  NodeMap<const UOp*> typed_;  // null: not yet, or nothing to be done
+  NodeMap<const UOp*> typed_;  // null: not computed, or unchanged
 };
 
 }  // namespace tg

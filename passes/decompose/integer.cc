@@ -104,7 +104,7 @@ const UOp* Integers::Divide(Op op, const UOp* x, const UOp* y) {
   const bool zero = by.Contains(0);
   const bool minus_one = IsSigned(s) && by.Contains(-1) && bx.lo <= MinValue(s);
 
-  // A divisor of 1 stands in for those that may not be divided by; the remainder is 0 then.
+  // A divisor of 1 replaces an invalid divisor; the remainder is then 0.
   const UOp* not_zero = zero ? IsNot(y, 0) : nullptr;
   const UOp* not_minus_one = minus_one ? IsNot(y, -1) : nullptr;
   const UOp* d = y;

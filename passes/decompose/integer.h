@@ -1,13 +1,12 @@
-// Makes the meaning of integer and bool ops explicit, so that what is left means the same in C, on
-// every device and in every vector:
-//  - no division has a zero divisor, nor the least number and -1; there is no floor division;
+// Legalizes integer and bool ops, so that the remaining ops mean the same in C, on every device and
+// in every vector:
+//  - no division has a zero divisor, or divides the least number by -1; no floor division remains;
 //  - shift amounts are in range;
-//  - what is known to be non-negative is divided by a constant with a shift or with a
-//  multiplication
-//    and a shift, where the product fits;
+//  - a division of a non-negative value by a constant is a shift, or, where the product fits, a
+//    multiplication and a shift;
 //  - casts from bool are selects, casts to bool comparisons; bool arithmetic is and, or, xor;
 //  - mulacc on integers is a product and a sum; threefry is arithmetic on u32.
-// To be called when nothing has type index any more.
+// Requires that no node has type index.
 #ifndef TG_PASSES_DECOMPOSE_INTEGER_H_
 #define TG_PASSES_DECOMPOSE_INTEGER_H_
 
@@ -19,15 +18,15 @@
 
 namespace tg {
 
-// `order`: what the root reaches, sources first.
+// `order`: the nodes that the root reaches, sources first.
 void ExplainIntegers(Body& body, const Module& module, UOpSpan order);
 
-// Splits a*b + c on index and integers, whose product must be looked at by itself.
+// Splits a*b + c on index and integers, so that later steps see the product as a separate node.
 void SplitIntegerMulAcc(Body& body);
 
 // x / d == (x * multiplier) >> shift for all 0 <= x <= max, with the product at most `limit`. For
 // d >= 2. (The condition on the shift is Granlund and Montgomery's, with the divisor's greatest
-// multiple below max in the place of the type's range.)
+// multiple below max instead of the type's range.)
 struct MagicNumber {
   int64_t multiplier;
   int shift;

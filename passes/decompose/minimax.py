@@ -3,7 +3,7 @@
     minimax.py
 
 Each polynomial minimises the largest relative error of the function that it is part of (the
-exchange algorithm of Remez, in 60 digits; needs mpmath). The error is printed beside it.
+exchange algorithm of Remez, in 60 digits; needs mpmath). Its error is printed with it.
 """
 
 import struct

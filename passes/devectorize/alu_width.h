@@ -1,4 +1,4 @@
-// Cuts arithmetic to the target's vectors.
+// Legalizes the vector widths of arithmetic.
 #ifndef TG_PASSES_DEVECTORIZE_ALU_WIDTH_H_
 #define TG_PASSES_DEVECTORIZE_ALU_WIDTH_H_
 
@@ -7,10 +7,10 @@
 
 namespace tg {
 
-// Cuts elementwise ops to the target's width (to scalars where it has no vectors), computes what is
-// one value in all lanes once, cancels cuts against what was put together, and folds what is a
-// constant in a part of the lanes only. Afterwards every vector that anything uses has 1, 2, 4, 8
-// or 16 lanes. `order`: what the root reaches, sources first.
+// Splits elementwise ops to the target's width (to scalars if it has no vectors), computes values
+// that are uniform over the lanes once, cancels extracts against concatenations, and folds values
+// that are constant in some of the lanes. Afterwards every vector that is used has 1, 2, 4, 8 or 16
+// lanes. `order`: the nodes that the root reaches, sources first.
 void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSpan order);
 
 }  // namespace tg

@@ -1,4 +1,4 @@
-// The pass `devectorize`: from vectors of any width and any type to what the target has.
+// The pass `devectorize`: legalizes vectors of any width and type for the target.
 // docs/passes/devectorize.md; tests in passes/devectorize/test.
 #ifndef TG_PASSES_DEVECTORIZE_DEVECTORIZE_H_
 #define TG_PASSES_DEVECTORIZE_DEVECTORIZE_H_
@@ -7,7 +7,7 @@
 
 namespace tg {
 
-// Works on kernels at stage expanded, which they stay at.
+// Transforms kernels at stage expanded and leaves them at that stage.
 extern const Pass kDevectorizePass;
 
 }  // namespace tg

@@ -1,4 +1,4 @@
-// Which lanes of an access move consecutive elements.
+// Groups the lanes of an access into runs of consecutive elements.
 #ifndef TG_PASSES_DEVECTORIZE_ELEMENT_RUNS_H_
 #define TG_PASSES_DEVECTORIZE_ELEMENT_RUNS_H_
 
@@ -27,22 +27,22 @@ class ElementRun {
   ElementRun(Linear start, const UOp* gate) : start(std::move(start)), gate(gate) {}
 
   size_t size() const { return ends_.size(); }
-  // Who wants element i (the last one stores).
+  // The lanes that access element i (for a store, the last lane's value is stored).
   std::span<const int> LanesOf(size_t i) const {
     const size_t begin = i == 0 ? 0 : ends_[i - 1];
     return {lanes_.data() + begin, ends_[i] - begin};
   }
-  // The next element, which this lane wants.
+  // Appends the next element, accessed by `lane`.
   void Add(int lane) {
     lanes_.push_back(lane);
     ends_.push_back(static_cast<uint32_t>(lanes_.size()));
   }
-  // Another lane that wants the last element.
+  // Adds `lane` as another lane that accesses the last element.
   void Share(int lane) {
     lanes_.push_back(lane);
     ++ends_.back();
   }
-  // Whether each element is wanted by one lane, element i by lane first + i.
+  // Whether lane first + i, and no other, accesses element i, for each i.
   bool IsInOrder(int first) const;
 
   Linear start;
@@ -50,11 +50,11 @@ class ElementRun {
 
  private:
   llvm::SmallVector<int, 32> lanes_;      // by element
-  llvm::SmallVector<uint32_t, 32> ends_;  // of each element's lanes
+  llvm::SmallVector<uint32_t, 32> ends_;  // by element: end of its lanes in lanes_
 };
 
-// The runs that the lanes make up: as long as possible, each element once under each gate and
-// alternative. In an order that depends on the kernel alone.
+// Partitions the lanes into maximal runs, in which each element occurs once per gate and
+// alternative. The order of the runs is deterministic.
 std::vector<ElementRun> RunsOf(std::span<const LaneAccess> lanes);
 // The same for lanes at base + offsets[lane], without gates.
 std::vector<ElementRun> RunsOf(const Linear& base, std::span<const int64_t> offsets);

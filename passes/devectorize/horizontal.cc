@@ -49,9 +49,9 @@ bool IsSum(const UOp* u) {
          u->dtype.is_float();
 }
 
-// Whether so many sums, of so many terms each, keep a CPU's multiply-adds busy though each waits
-// for the one before: two of these begin in each cycle, and end after four. A tree's terms but one
-// are an addition more.
+// Whether the independent sums of a reduction hide the latency of a CPU's multiply-adds, of which
+// each waits for the previous one of its sum: two issue per cycle, with a latency of four. A tree
+// needs one more addition for each term except one.
 bool HidesWaiting(const UOp* sum, const Target& target) {
   if (target.is_gpu) return false;
   const int64_t terms = sum->src(0)->dtype.lanes() / sum->dtype.lanes();

@@ -1,8 +1,8 @@
-// Turns reductions over neighbouring lanes into trees of the op on halves of the lanes: the first
-// half of each group with the second, and so on. Where reassociation is off, into the sum from the
-// left. Terms that an accumulator gets are added to it one after the other where there are enough
-// accumulators side by side to wait for none: so each is one multiply-add, where of a tree's some
-// are multiplications and some additions.
+// Lowers horizontal reductions over groups of lanes to trees: the op combines the first half of
+// each group with the second half, and so on. Without permission to reassociate, the terms are
+// combined from left to right. Terms of an accumulator are added to it one by one if enough
+// independent accumulators hide the latency: each term is then one multiply-add, while a tree needs
+// separate multiplications and additions.
 #ifndef TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 #define TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 
@@ -16,12 +16,12 @@ namespace tg {
 
 class LaneReducer {
  public:
-  // `order`: what the body's root reaches, sources first.
+  // `order`: the nodes that the body's root reaches, sources first.
   LaneReducer(Body& body, bool reassociate, const Target& target, UOpSpan order);
 
-  // What node `u` becomes whose sources have become `srcs`; null where it is none of these.
+  // The replacement of node `u`, whose new sources are `srcs`; null if `u` is not such a reduction.
   const UOp* Rewrite(const UOp* u, UOpSpan srcs);
-  // An error where a reduce still runs over ranges: lower makes loops of those.
+  // An error if a reduce still runs over ranges, which the pass `lower` turns into loops.
   const absl::Status& status() const { return status_; }
 
  private:

@@ -1,8 +1,8 @@
-// Accesses to an image's elements as accesses to its texels.
+// Lowers accesses to elements of an image to accesses to texels.
 //
-// Element i of an image of width w stands in texel (i / 4 % w, i / (4 w)), in channel i % 4. Lanes
-// that want channels of one texel share its load. Outside the image a load reads 0, so a part of a
-// gate that only keeps the place inside is not needed: where it fails, the place is outside.
+// Element i of an image of width w is in texel (i / 4 % w, i / (4 w)), in channel i % 4. Lanes that
+// read channels of one texel share its load. A load outside the image reads 0, so a clause of a
+// gate that only checks the bounds of the image is redundant.
 #ifndef TG_PASSES_DEVECTORIZE_IMAGE_ACCESS_H_
 #define TG_PASSES_DEVECTORIZE_IMAGE_ACCESS_H_
 
@@ -12,14 +12,14 @@
 
 namespace tg {
 
-// Whether `address`, an `index` node, gives elements of an image by their numbers.
+// Whether `address`, an `index` node, addresses elements of an image by their numbers.
 bool AddressesImageElements(const UOp* address);
 
-// Element `element` of `image`, 0 where `gate` (null: always) does not hold.
+// Loads element `element` of `image`; the value is 0 where `gate` (null: always true) is false.
 LaneRef LoadImageElement(Builder& b, LinearBuilder& linear, const UOp* image, const Linear& element,
                          const UOp* gate);
 
-// The address of the texel that element `first`, a multiple of 4, begins.
+// The address of the texel whose first element is `first`, a multiple of 4.
 const UOp* TexelAddress(Builder& b, LinearBuilder& linear, const UOp* image, const Linear& first,
                         const UOp* gate);
 

@@ -1,4 +1,4 @@
-// Folding where lanes are cut.
+// Constant folding after vectors are split.
 #ifndef TG_PASSES_DEVECTORIZE_LANE_FOLDER_H_
 #define TG_PASSES_DEVECTORIZE_LANE_FOLDER_H_
 
@@ -10,21 +10,21 @@
 
 namespace tg {
 
-// Folds what is a constant in some lanes only, and so became one by being cut: the first lane of
-// x + [0, 1, 2, 3], or a choice by [false, true]; and what uses that. Nothing else is looked at:
-// simplify has been here.
+// Folds nodes that became constant because their vector was split, such as the first lane of
+// x + [0, 1, 2, 3] or a select by [false, true], and the users of such nodes. It skips other nodes
+// because simplify has already processed them.
 class LaneFolder {
  public:
   LaneFolder(Context& ctx, const Module& module) : ctx_(ctx), module_(module) {}
 
-  // `made` is of what `u` was before.
+  // `made` is the new node, created from the old node `u`.
   const UOp* operator()(const UOp* u, const UOp* made);
 
  private:
   Context& ctx_;
   const Module& module_;
   std::optional<Simplifier> simplifier_;
-  NodeSet folded_;  // what it has made, or looked at for a new constant
+  NodeSet folded_;  // nodes created here, or already checked for new constants
 };
 
 }  // namespace tg

@@ -1,5 +1,5 @@
-// LaneIndex: for every lane of the indices and gates that accesses use, what that lane is: an index
-// as a linear form, a gate as a scalar node in a canonical shape.
+// LaneIndex: describes every lane of the indices and gates of accesses: an index lane as a linear
+// form, a gate lane as a scalar node in canonical form.
 #ifndef TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 #define TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 
@@ -18,17 +18,18 @@ namespace tg {
 
 class LaneIndex {
  public:
-  // Considers what the `index` nodes of `order` use, sources first, or those that `which` accepts.
+  // Covers the operands of the `index` nodes of `order`, or of the ones that `which` accepts.
+  // `order` has sources first.
   LaneIndex(Builder& b, const Module& module, UOpSpan order,
             llvm::function_ref<bool(const UOp*)> which = nullptr);
 
-  // To be called for every node, sources first; `now` is what the node has become.
+  // To be called for every node, sources first; `now` is the node's replacement.
   void Visit(const UOp* u, const UOp* now);
 
-  // Of a node that has been visited and that an `index` uses.
+  // Lane `lane` of a visited node that an `index` uses.
   const Linear& At(const UOp* u, int lane) const;
-  // The same for an index whose lanes differ by numbers only: lane i is BaseOf + OffsetsOf[i]. No
-  // offsets: they may differ by more, or not at all.
+  // The same for an index whose lanes differ by constants only: lane i is BaseOf + OffsetsOf[i].
+  // Empty offsets: the lanes are equal, or their differences may not be constant.
   const Linear& BaseOf(const UOp* u) const { return FormsOf(u).index[0]; }
   std::span<const int64_t> OffsetsOf(const UOp* u) const { return FormsOf(u).offsets; }
   const UOp* GateAt(const UOp* u, int lane) const;
@@ -36,18 +37,18 @@ class LaneIndex {
   LinearBuilder& linear() { return linear_; }
 
  private:
-  // One entry a lane, or one for all of them; one and what each lane adds to it, until somebody
-  // asks for a lane.
+  // One entry per lane, or one for all lanes. With offsets: one entry and the offset of each lane,
+  // until a lane is queried.
   struct Forms {
     mutable llvm::SmallVector<Linear, 1> index;
     mutable std::vector<int64_t> offsets;
     llvm::SmallVector<const UOp*, 1> gate;
   };
   const Forms& FormsOf(const UOp* u) const { return forms_[static_cast<size_t>(of_.Get(u))]; }
-  // The form of index `u` as a base with offsets; false: its lanes have to be looked at.
+  // Finds the form of index `u` as a base with offsets. False: each lane has to be analysed.
   bool FindOffsets(const UOp* u, Forms& forms);
-  // What a sum, a difference or a multiple makes of the forms of its sources; nullopt: `op` is
-  // none.
+  // The form of a sum, difference or multiple, from the forms of its sources; nullopt for other
+  // ops.
   std::optional<Linear> Sum(Op op, llvm::function_ref<const Linear&(size_t)> src) const;
   bool IsUniform(const UOp* u) const;
   // The scalar node of a lane of a source, whether index, gate or neither.

@@ -20,8 +20,8 @@ void Add(WantedLanes& wanted, const LanePick& pick) {
   if (llvm::none_of(wanted.picks, same)) wanted.picks.push_back(pick);
 }
 
-// No lane is in two picks, and each is worth an op of its own: a whole vector of `enough` lanes, or
-// lanes that would have to be shuffled together.
+// Whether the picks are disjoint and each is worth a separate op: it fills a vector of `enough`
+// lanes, or its lanes would have to be shuffled together.
 bool AreDisjoint(const std::vector<LanePick>& picks, int lanes, int enough) {
   llvm::SmallVector<bool, 64> taken(static_cast<size_t>(lanes));
   for (const LanePick& p : picks) {
@@ -62,7 +62,7 @@ bool BecomesOne(const UOp* constants, const LanePick& v) {
 // picked from: in ops and shuffles of registers of `width` lanes. Not where there is nothing to
 // pick once the op is cut.
 bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePlaces& places, int width) {
-  if (width == 1) return true;  // lanes are registers of their own
+  if (width == 1) return true;  // each lane is a separate register
   if (llvm::all_of(picks, [&](const LanePick& v) { return IsRegisters(Span(v), width); }))
     return false;
   const auto registers = [&](size_t lanes) {

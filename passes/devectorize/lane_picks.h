@@ -1,4 +1,4 @@
-// Moves shuffles out of the way of arithmetic.
+// Chooses the order of lanes in which values are computed, to avoid shuffles between ops.
 #ifndef TG_PASSES_DEVECTORIZE_LANE_PICKS_H_
 #define TG_PASSES_DEVECTORIZE_LANE_PICKS_H_
 
@@ -13,28 +13,27 @@
 
 namespace tg {
 
-// Lanes of a node, in the order in which somebody wants them.
+// A list of lanes of a node, in the order in which a user reads them.
 using LanePick = llvm::SmallVector<int64_t, 16>;
 inline std::span<const int64_t> Span(const LanePick& p) { return {p.data(), p.size()}; }
 
-// What a node is to be computed as: all its lanes, or each pick of them by itself. Of a gep, which
-// computes nothing, both may be wanted.
+// The forms in which a node is computed: all lanes at once, or each pick of lanes separately. A
+// gep, which computes nothing, may need both.
 struct WantedLanes {
   std::vector<LanePick> picks;
   bool whole = false;
 };
 
-// In what order of lanes to compute nodes: where every use of an elementwise node picks other lanes
-// of it, at least a vector of them, each pick is a node of its own over picked sources, unless that
-// shuffles more than it saves. No lane is computed twice. `order`: what a root reaches, sources
-// first.
+// Finds elementwise nodes of which each use picks different lanes, at least a vector of them. Each
+// pick then becomes a separate node over picked sources, unless that adds more shuffles than it
+// saves. No lane is computed twice. `order`: the nodes that a root reaches, sources first.
 class LanePicks {
  public:
   LanePicks(UOpSpan order, const Target& target);
 
-  // Whether there is anything but nodes that are computed whole.
+  // Whether some node is computed by picks.
   bool any() const { return any_; }
-  // What is wanted of `u`, with a number from 1 to size() - 1; 0: the whole of it.
+  // The number of the WantedLanes of `u`, from 1 to size() - 1; 0: all lanes at once.
   uint32_t NumberOf(const UOp* u) const { return number_.Get(u); }
   const WantedLanes& operator[](uint32_t number) const { return wanted_[number]; }
   size_t size() const { return wanted_.size(); }
@@ -47,7 +46,7 @@ class LanePicks {
   std::vector<WantedLanes> wanted_{1};
 };
 
-// Those of `lanes` that `pick` lists.
+// The elements of `lanes` at the positions in `pick`.
 LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick);
 
 }  // namespace tg

@@ -14,7 +14,7 @@ bool SideBySide(T a, T b) {
   return (a == kAnywhere) | (b == kAnywhere) | (b == a) | (b == a + 1);
 }
 
-// For `n` lanes, of which the i-th stands at place(i).
+// For `n` lanes; place(i) is the place of lane i.
 template <typename F>
 int ShufflesOf(size_t n, int width, F&& place) {
   int shuffles = 0;
@@ -51,7 +51,7 @@ Places LanePlaces::Of(const UOp* u) {
 
 int32_t LanePlaces::Scalar(const UOp* u) {
   if (IsConst(u)) return kAnywhere;
-  // Each stands alone: no place is the one after another's.
+  // Even numbers, so that no two scalars are adjacent.
   return kScalars + 2 * static_cast<int32_t>(u->id);
 }
 

@@ -1,4 +1,4 @@
-// Where the lanes of values stand, and what it costs to have them in another order.
+// The placement of lanes in registers, and the number of shuffles that reorder them.
 #ifndef TG_PASSES_DEVECTORIZE_LANE_PLACES_H_
 #define TG_PASSES_DEVECTORIZE_LANE_PLACES_H_
 
@@ -11,32 +11,32 @@
 
 namespace tg {
 
-// One place a lane. A lane that has the place after its neighbour's follows it in some register;
-// lanes with one place are one value; a constant's place is kAnywhere.
+// The place of each lane. Consecutive places mean adjacent lanes of one register, equal places mean
+// one value, and a constant has the place kAnywhere.
 using Places = std::span<const int32_t>;
 inline constexpr int32_t kAnywhere = -1;
 
-// The places of the lanes of vectors, found when they are first asked for.
+// The places of the lanes of vectors, computed on demand.
 class LanePlaces {
  public:
   Places Of(const UOp* u);
 
  private:
-  // Of the lanes of vectors; those of scalars are above.
+  // Places of vector lanes are below kScalars, places of scalars above.
   static constexpr int32_t kScalars = 1 << 30;
   static int32_t Scalar(const UOp* u);
   void Find(const UOp* u);
   Places Known(const UOp* u) const;
 
-  NodeMap<uint32_t> start_;  // 1 + that in places_; 0: not found yet
+  NodeMap<uint32_t> start_;  // 1 + the start in places_; 0: not computed
   std::vector<int32_t> places_;
   int32_t next_ = 0;
 };
 
-// Shuffles that put these lanes of a value into registers of `width` lanes: one for every two
-// neighbours in a register that do not stand side by side.
+// The number of shuffles that move these lanes of a value into registers of `width` lanes: one for
+// each pair of neighbours in a register that are not adjacent in the source.
 int Shuffles(Places places, std::span<const int64_t> lanes, int width);
-// The same of all lanes in their order, and of lanes of a value that has its own side by side.
+// The same for all lanes in order, and for lanes of a value whose lanes are adjacent.
 int Shuffles(Places places, int width);
 int Shuffles(std::span<const int64_t> lanes, int width);
 

@@ -1,8 +1,8 @@
-// Lanes: where each lane of a vector comes from, and vectors put together from such lanes.
+// Lanes: finds the origin of each lane of a vector, and assembles vectors from such lanes.
 //
-// A lane's origin is a lane of a node that computes something: gep, cat, vectorize, splat and
-// vconst are looked through. Whatever is assembled here refers to origins only, so shuffles of
-// shuffles do not build up, and a gep of a cat of what it wants is just that.
+// The origin of a lane is a lane of a node that computes something: the search looks through gep,
+// cat, vectorize, splat and vconst. Assembled vectors refer to origins only, so chains of shuffles
+// do not build up, and a gep of a cat of the requested lanes is their source itself.
 #ifndef TG_PASSES_DEVECTORIZE_LANES_H_
 #define TG_PASSES_DEVECTORIZE_LANES_H_
 
@@ -27,17 +27,17 @@ LaneRef OriginOf(Builder& b, const UOp* x, int lane);
 // The vector (or scalar) of these origins, all of one scalar type.
 const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes);
 
-// Whether each of these is one more than the one before.
+// Whether each number is one more than the previous one.
 bool IsConsecutive(std::span<const int64_t> lanes);
-// The lanes of `x` that are listed, in that order; repeats are allowed.
+// The vector of the listed lanes of `x`, in that order; repeats are allowed.
 const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes);
 // Lanes first..first+n-1 of `x`.
 const UOp* Slice(Builder& b, const UOp* x, int first, int n);
 inline const UOp* Lane(Builder& b, const UOp* x, int lane) { return Slice(b, x, lane, 1); }
-// The parts' lanes, one after the other.
+// The concatenation of the parts' lanes.
 const UOp* Concat(Builder& b, UOpSpan parts);
 
-// The scalar that all lanes of `x` are; null where they differ (or are not seen to be one).
+// The scalar that all lanes of `x` equal; null if they differ or are not known to be equal.
 const UOp* Uniform(Builder& b, const UOp* x);
 
 }  // namespace tg

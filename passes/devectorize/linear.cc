@@ -68,7 +68,7 @@ std::pair<int64_t, Linear> LinearBuilder::Eliminate(const Linear& a, const Linea
 
 Interval LinearBuilder::BoundsOf(const Linear& a) {
   if (a.terms.empty()) return Interval::Point(a.constant);
-  // Lanes beside each other differ by their constants.
+  // Forms of neighbouring lanes usually differ only in their constants.
   if (a.terms != bounded_terms_) {
     bounds_of_terms_ = ComputeBounds({a.terms, 0});
     bounded_terms_ = a.terms;

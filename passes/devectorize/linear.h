@@ -1,10 +1,10 @@
-// Linear: an index as coefficients of terms plus a constant, so that addresses that differ by a
-// number are seen to. A term is a scalar index node that is no sum and no multiple of another.
+// Linear: an index as an affine expression, so that addresses that differ by a constant are
+// recognized. A term is a scalar index node that is neither a sum nor a multiple of another node.
 //
-// Forms are canonical: terms in structural order (outer before inner, so that the first part of a
-// sum is what changes least), no zero coefficient. Equal forms are equal values; uniquing makes the
-// nodes built from them equal too. `index` does not overflow, which is what makes rearranging
-// exact.
+// Forms are canonical: the terms are in structural order (outer before inner, so that a prefix of
+// the sum changes least often), and no coefficient is zero. Equal forms have equal values, and
+// because nodes are unique, they build the same node. Rearranging is exact because `index` does not
+// overflow.
 #ifndef TG_PASSES_DEVECTORIZE_LINEAR_H_
 #define TG_PASSES_DEVECTORIZE_LINEAR_H_
 
@@ -30,7 +30,7 @@ struct Linear {
   static Linear Constant(int64_t c) { return {{}, c}; }
   static Linear Term(const UOp* u) { return {{{u, 1}}, 0}; }
   bool is_constant() const { return terms.empty(); }
-  // Adds a number; wraps around, which no index in bounds does.
+  // Adds a constant. The sum may wrap, but no index that is in bounds does.
   void Advance(int64_t by) {
     constant = static_cast<int64_t>(static_cast<uint64_t>(constant) + static_cast<uint64_t>(by));
   }
@@ -48,37 +48,37 @@ class LinearBuilder {
   // a + scale * c
   Linear Add(const Linear& a, const Linear& c, int64_t scale = 1) const;
   Linear Scale(const Linear& a, int64_t factor) const;
-  // Floor division by d > 0, and its remainder; exact, as a term where nothing is known.
+  // Floor division by d > 0, and its remainder. Exact: an unknown quotient becomes a term.
   Linear FloorDiv(const Linear& a, int64_t d);
   Linear FloorMod(const Linear& a, int64_t d);
 
-  // The node of a form; its constant is added last. The terms of one form after the other are
-  // often the same.
+  // The node of a form; the constant is added last. Caches the sum of the terms, because successive
+  // forms often share them.
   const UOp* Build(const Linear& a);
-  // The form of a scalar node: sums and multiples are taken apart, all else is a term.
+  // The form of a scalar node: sums and multiples are expanded, any other node is a term.
   Linear FormOf(const UOp* u) const;
   // a < c and a != c, in a form that many pairs share: (i*8 + 3 < n*8) is (i < n).
   const UOp* Less(const Linear& a, const Linear& c);
   const UOp* NotEqual(const Linear& a, const Linear& c);
 
   Interval BoundsOf(const Linear& a);
-  // What Less made `gate` of: a form that is negative exactly where the gate holds; null where it
-  // was not made so.
+  // For a `gate` that Less created: the form that is negative if and only if the gate holds. Null
+  // for other gates.
   const Linear* ClauseOf(const UOp* gate) const;
-  // From now on forms are only looked at where all of these are negative.
+  // Assumes from now on that all of these forms are negative.
   void Assume(std::vector<Linear> clauses) {
     assumed_ = std::move(clauses);
     bounded_terms_.clear();
   }
-  // a = scale * c + rest, for the scale at which c's first term goes away; 0 where there is none.
+  // a = scale * c + rest, with the scale that eliminates c's first term; scale 0 if there is none.
   std::pair<int64_t, Linear> Eliminate(const Linear& a, const Linear& c) const;
   // The greatest known number that divides the form's value; 0 for the constant 0.
   int64_t Divisor(const Linear& a);
 
  private:
-  // Null without terms.
+  // The node of the sum of the terms; null if there are none.
   const UOp* BuildTerms(Linear::Terms terms);
-  // Splits a into a multiple of d (divided by d already) and the rest, whose constant is in 0..d-1.
+  // a = d * first + second, where the constant of `second` is in 0..d-1.
   std::pair<Linear, Linear> SplitMultiples(const Linear& a, int64_t d) const;
   Interval ComputeBounds(const Linear& a);
   Interval BoundsWithoutAssumptions(const Linear& a);
@@ -89,18 +89,18 @@ class LinearBuilder {
     Linear coarse, fine;
   };
   Grain SplitGrain(const Linear& a, int64_t d);
-  // The quotient by d that the whole of `rest` has, if there is one.
+  // The quotient of `rest` by d, if its bounds determine it.
   std::optional<int64_t> OneQuotient(const Linear& rest, int64_t d);
 
   Builder& b_;
   Bounds bounds_;
   mutable StructuralOrder order_;  // a cache
-  Linear::Terms last_terms_;       // what Build was last asked for
-  const UOp* last_sum_ = nullptr;  // their sum
-  Linear::Terms bounded_terms_;    // what BoundsOf was last asked for
-  Interval bounds_of_terms_;       // of their sum
+  Linear::Terms last_terms_;       // the terms of the last Build
+  const UOp* last_sum_ = nullptr;  // the node of their sum
+  Linear::Terms bounded_terms_;    // the terms of the last BoundsOf
+  Interval bounds_of_terms_;       // the bounds of their sum
   std::vector<Linear> assumed_;
-  NodeMap<int> clause_of_;  // 1 + its place in clauses_
+  NodeMap<int> clause_of_;  // 1 + the position in clauses_
   std::vector<Linear> clauses_;
 };
 

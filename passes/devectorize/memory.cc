@@ -222,7 +222,7 @@ const UOp* MemoryCutter::Rewrite(const UOp* u, UOpSpan srcs) {
     default:
       break;
   }
-  // Tokens: a join is taken apart where several may stand.
+  // An op with any number of tokens takes the sources of a join directly.
   Nodes flat;
   for (const UOp* s : srcs) {
     if (s->op == Op::kNoop && s->dtype.is_void()) {

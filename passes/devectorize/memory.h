@@ -1,15 +1,15 @@
-// Cuts accesses at a vector of addresses into accesses at one address each.
+// Splits accesses at a vector of addresses into accesses at a single address each.
 //
-// Lanes whose addresses are consecutive elements under one gate become one wide access, cut to the
-// target's width and (unless it takes any alignment) to starts that are known to be multiples of
-// it. Lanes with one address share a load. A gate that is known decides: such a load is its
-// alternative, such a store is gone.
+// Lanes that access consecutive elements under one gate become one wide access. It is split to the
+// target's width and, unless the target allows unaligned accesses, so that each start is known to
+// be a multiple of the width. Lanes with the same address share a load. If a gate is known to be
+// false, a load becomes its alternative and a store is removed.
 //
-// Register scratch at constant indices is cut at the same boundaries by all accesses to it, in
-// pieces of the width of arithmetic, so that each piece can be a variable. Register scratch at any
-// other index becomes private scratch.
+// All accesses to register scratch at constant indices split it at the same boundaries, into pieces
+// of the arithmetic width, so that each piece can be a variable. Register scratch at any other
+// index becomes private scratch.
 //
-// A store that becomes several has several tokens; where one is needed they are joined by a `noop`.
+// A store that is split has several tokens; a `noop` joins them where a single token is required.
 #ifndef TG_PASSES_DEVECTORIZE_MEMORY_H_
 #define TG_PASSES_DEVECTORIZE_MEMORY_H_
 
@@ -22,13 +22,13 @@
 namespace tg {
 
 struct MemoryStatistics {
-  int64_t wide_accesses = 0;    // that move more than one element
-  int64_t scalar_accesses = 0;  // made from lanes that fit nowhere else
+  int64_t wide_accesses = 0;    // accesses of more than one element
+  int64_t scalar_accesses = 0;  // accesses of lanes that are not part of a wide one
 };
 
-// `types`: the walk's, which types the addresses. `other`: what else the walk makes of a node that
-// is no access, given its new sources; null where that is nothing. An error where an image is not
-// stored to by texels.
+// `types` gives the addresses their types during the walk. `other` returns the replacement of a
+// node that is not an access, given its new sources, or null to keep the node. Fails if a store to
+// an image does not cover whole texels.
 absl::StatusOr<MemoryStatistics> CutMemory(
     Body& body, const Module& module, const Target& target, UOpSpan order, IndexTypes& types,
     llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other);

@@ -25,8 +25,8 @@ struct RegisterLane {
   const UOp* alternative = nullptr;  // of a gated load
 };
 
-// Cuts the accesses of a body, one after the other, sources first. memory.cc has the walk and
-// accesses to global and local memory; the rest is in files of its own.
+// Splits the accesses of a body in order, sources first. memory.cc has the walk and the accesses to
+// global and local memory; the other kinds of accesses are in separate files.
 class MemoryCutter {
  public:
   MemoryCutter(Body& body, const Module& module, const Target& target, UOpSpan order,
@@ -58,30 +58,31 @@ class MemoryCutter {
   // ---- memory.cc
   const UOp* RewriteLoad(const UOp* u, UOpSpan srcs);
   const UOp* RewriteStore(const UOp* u, UOpSpan srcs);
-  // A load like `u` of a piece; `alternatives`, where `u` has one, are those of its lanes.
+  // Loads a piece with the attributes of `u`; `alternatives`, if `u` has one, are by lane.
   const UOp* LoadPiece(const UOp* u, const UOp* address, int lanes, UOpSpan alternatives);
-  // By lane: what those hold that do not happen.
+  // The value of each lane whose access does not happen.
   LaneRefs NoLanes(const UOp* u, const UOp* alternative);
-  // The lanes that happen at all; a null gate where it is known to hold.
+  // The lanes whose gate is not known to be false; a gate that is known to hold is null.
   std::vector<LaneAccess> LanesOf(const UOp* access, const UOp* alternative);
-  // What its lanes move together; `alternatives`, by lane, receives those of a gated load.
+  // The runs of its lanes; `alternatives` receives the alternative of each lane of a gated load.
   std::vector<ElementRun> RunsOfAccess(const UOp* access, const UOp* alternative,
                                        std::vector<const UOp*>* alternatives = nullptr);
-  // `address` where `gate` holds, if it divides: what is negative elsewhere need not be there.
+  // `address` under `gate`, if it contains a division: a value that is negative only where the gate
+  // is false then has a simpler quotient.
   Linear Under(const UOp* gate, const Linear& address);
-  // Calls f(address, first element's place in the run, width) for each piece of the run.
+  // Calls f(address, first element's position in the run, width) for each piece of the run.
   template <typename F>
   void ForEachPiece(const UOp* address, const ElementRun& run, int widest, F&& f);
 
   // ---- strided_cuts.cc
-  // Neighbouring lanes whose elements are equally far apart.
+  // Neighbouring lanes whose elements have a constant stride.
   struct StridedGroup {
     int first_lane, lanes;
     Linear start;
     Attr stride;  // of a load or a store
   };
-  // All lanes of the access in such groups, where these are fewer than the pieces of the runs; none
-  // where they are not, or where a group would be small.
+  // Partitions all lanes of the access into such groups. Empty if that gives no fewer accesses than
+  // the pieces of the runs, or if a group would be small.
   std::vector<StridedGroup> StridedGroups(const UOp* access, const std::vector<ElementRun>& runs);
 
   // ---- register_cuts.cc
@@ -96,13 +97,13 @@ class MemoryCutter {
   template <typename F>
   void ForEachPieceOf(const UOp* address, const Pieces& pieces, int64_t first, int64_t lanes,
                       F&& f);
-  // The first element, where an access moves consecutive ones, as they are.
+  // The first element of an access whose lanes are consecutive elements in order.
   std::optional<int64_t> FirstOfRun(const UOp* access) const;
-  // Whether this `index` is of register scratch and says its elements by itself.
+  // Whether this `index` addresses constant elements of register scratch.
   bool IsFixed(const UOp* u) const {
     return u->num_srcs == 2 && ConstantElement(u, 0) && registers_.PiecesOf(u->src(0));
   }
-  // The lanes that happen at all.
+  // The lanes whose gate is not known to be false.
   std::vector<RegisterLane> RegisterLanesOf(const UOp* access, const UOp* alternative);
 
   // ---- image_cuts.cc
@@ -112,15 +113,15 @@ class MemoryCutter {
   const UOp* Join(UOpSpan tokens) {
     return tokens.size() == 1 ? tokens[0] : b_.context().Make(Op::kNoop, kVoid, tokens);
   }
-  // An address like `like`, which the access has now, of an element, where `gate`, unless it is
-  // null, holds. The same one keeps its name.
+  // The address of an element in the memory of `like`, the access's current address, under `gate`
+  // (null: always). An unchanged address keeps its name.
   const UOp* Address(const UOp* like, const Linear& element, const UOp* gate = nullptr) {
     const UOp* at = index_.linear().Build(element);
     if (gate) gate = types_.Typed(gate);
     if (like->src(1) == at && HasGate(like, gate)) return types_.Typed(like);
     return b_.IndexPtr(PointerOf(like), types_.Typed(at), gate);
   }
-  // In register scratch.
+  // The same in register scratch.
   const UOp* Address(const UOp* like, int64_t element, const UOp* gate = nullptr) {
     if (gate) gate = types_.Typed(gate);
     const UOp* at = like->src(1);
@@ -130,7 +131,7 @@ class MemoryCutter {
   static bool HasGate(const UOp* address, const UOp* gate) {
     return gate ? address->src(address->num_srcs - 1) == gate : address->num_srcs == 2;
   }
-  // The new state of the pointer that the access goes through: its `index` has been rebuilt.
+  // The new version of the pointer of an access, from its rebuilt `index`.
   static const UOp* PointerOf(const UOp* new_address) { return new_address->src(0); }
 
   Body& body_;

@@ -124,7 +124,7 @@ Ints Generator::LanePattern(int n) {
   const int64_t repeat = Pick<int64_t>({1, 1, 1, 2, 4});
   for (int64_t& x : v) x = x / repeat * stride;
   if (Chance(20)) {
-    // Two axes: rows far apart.
+    // Two axes: rows with a large stride.
     const int64_t row = Pick<int64_t>({2, 4, 8});
     for (int64_t& x : v) x = x % row + x / row * 50;
   }

@@ -1,4 +1,4 @@
-// Random kernels at stage expanded, with data to run them on: what devectorize is tested with.
+// Random kernels at stage expanded, with input data, for the tests of devectorize.
 #ifndef TG_PASSES_DEVECTORIZE_RANDOM_KERNEL_H_
 #define TG_PASSES_DEVECTORIZE_RANDOM_KERNEL_H_
 
@@ -17,8 +17,8 @@ struct RandomKernelOptions {
   bool f64 = true;
 };
 
-// A module of one kernel `@k` whose slots are `buffers`, in order; slot 0 is its output. What the
-// kernel reads is defined; no element is stored by two work-items.
+// A module of one kernel `@k` whose slots are `buffers`, in order; slot 0 is its output. The kernel
+// reads only defined elements, and no two work-items store to one element.
 //
 // The kernel has a grid, perhaps a loop with register scratch in it, gathers at affine indices in
 // random lane orders with and without gates, arithmetic in all types, and reductions of lanes.

@@ -1,4 +1,4 @@
-// Where accesses to register scratch are cut: pieces that every access covers whole or not at all.
+// Splits register scratch into pieces that every access covers either completely or not at all.
 #ifndef TG_PASSES_DEVECTORIZE_REGISTER_SCRATCH_H_
 #define TG_PASSES_DEVECTORIZE_REGISTER_SCRATCH_H_
 
@@ -15,41 +15,41 @@ namespace tg {
 
 class RegisterScratch {
  public:
-  // `order`: the body's nodes, sources first.
+  // `order`: the nodes of the body, sources first.
   RegisterScratch(Body& body, UOpSpan order, const Module& module, const Target& target);
 
   struct Piece {
     int64_t start;
     int lanes;
   };
-  // Of the memory behind `pointer`; null where it is no register scratch at constant indices.
+  // The pieces of the memory of `pointer`; null unless it is register scratch at constant indices.
   const std::vector<Piece>* PiecesOf(const UOp* pointer) const;
-  // Register scratch that must be private memory.
+  // Whether this register scratch must become private memory.
   bool IsDemoted(const UOp* scratch) const { return demoted_.Contains(scratch); }
 
  private:
   struct Memory {
     const UOp* scratch = nullptr;
-    std::vector<bool> cut;  // before element i
+    std::vector<bool> cut;  // [i]: whether a piece begins at element i
     std::vector<Piece> pieces;
   };
   void NoteAccess(const UOp* access, const LaneIndex& index);
 
   std::vector<Memory> memories_;
-  NodeMap<int> of_;  // scratch -> 1 + its place in memories_
+  NodeMap<int> of_;  // scratch -> 1 + its position in memories_
   NodeSet demoted_;
 };
 
-// The element that a lane of an index has, where that is a constant as it stands.
+// The element that a lane of an index addresses, if the node itself is a constant.
 inline std::optional<int64_t> ConstantElement(const UOp* index, int lane) {
   const UOp* at = index->src(1);
   if (at->op == Op::kVConst) return at->list()[static_cast<size_t>(lane)];
   if (IsConst(at)) return at->word();
   return std::nullopt;
 }
-// The first element, where the lanes are constants as they stand, one after the other.
+// The first element, if the lanes are consecutive constants.
 std::optional<int64_t> FirstConsecutive(const UOp* index);
-// A load's or store's value type.
+// The value type of a load or store.
 DType AccessType(const UOp* access);
 
 }  // namespace tg

@@ -9,7 +9,7 @@
 namespace tg {
 namespace {
 
-// Accesses that a run of so many elements takes: powers of two up to `widest`.
+// The number of accesses for a run of `elements`: powers of two up to `widest`.
 int PiecesOf(size_t elements, int widest) {
   const size_t most = static_cast<size_t>(widest);
   return static_cast<int>(elements / most) + std::popcount(elements % most);
@@ -29,8 +29,8 @@ std::vector<MemoryCutter::StridedGroup> MemoryCutter::StridedGroups(
     return {};
   }
   int pieces = 0;
-  size_t moved = 0;                // lanes: those of a gate that never holds are not there
-  std::vector<int64_t> at(lanes);  // by lane: the element, beside the terms that all have
+  size_t moved = 0;                // lanes in runs, which exclude lanes whose gate is false
+  std::vector<int64_t> at(lanes);  // by lane: the element's offset from the common terms
   for (const ElementRun& run : runs) {
     if (run.gate || run.start.terms != runs[0].start.terms) return {};
     for (size_t i = 0; i < run.size(); ++i) {

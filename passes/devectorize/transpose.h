@@ -1,7 +1,7 @@
-// Transposes squares of vectors in rounds of shuffles of two: what is copied with rows as lanes is
-// loaded a row at a time, and each vector that is stored has a lane of every row. Written so, lane
-// by lane, a device's compiler makes about as many shuffles of a square as it has lanes; a round
-// has one for each vector, and there are log2(n) rounds.
+// Transposes squares of n vectors of n lanes in log2(n) rounds of two-operand shuffles, with one
+// shuffle per vector and round. Such squares occur in a copy that loads row by row and stores
+// vectors with one lane of every row. Written lane by lane, a device's compiler emits about one
+// shuffle per lane of the square.
 #ifndef TG_PASSES_DEVECTORIZE_TRANSPOSE_H_
 #define TG_PASSES_DEVECTORIZE_TRANSPOSE_H_
 
@@ -10,8 +10,8 @@
 
 namespace tg {
 
-// Of all n vectors of n lanes (a power of two, 4 or more), vector k of lane k of each of the same n
-// values. Last of all steps: others see through shuffles.
+// Applies to n vectors of n lanes (a power of two, 4 or more) of which vector k consists of lane k
+// of each of the same n values. Must be the last step, because other steps look through shuffles.
 void TransposeSquares(Body& body, RootOrder& order);
 
 }  // namespace tg

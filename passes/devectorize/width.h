@@ -1,4 +1,4 @@
-// How many lanes the target takes at once.
+// The number of lanes that the target supports per vector.
 #ifndef TG_PASSES_DEVECTORIZE_WIDTH_H_
 #define TG_PASSES_DEVECTORIZE_WIDTH_H_
 
@@ -10,7 +10,7 @@
 
 namespace tg {
 
-// OpenCL C has no wider vectors.
+// The greatest vector width of OpenCL C.
 inline constexpr int kMaxLanes = 16;
 
 // The scalar that values of type `s` are computed in and kept in registers as.
@@ -25,8 +25,8 @@ inline int AluLanes(const Target& target, Scalar s) {
   return static_cast<int>(std::bit_floor(lanes));
 }
 
-// Lanes of one vector in the elementwise op `u`: as many as its widest scalar allows. bool adapts
-// to the others.
+// Lanes of one vector in the elementwise op `u`, determined by its widest scalar type. bool adapts
+// to the other types.
 inline int AluLanes(const Target& target, const UOp* u) {
   int lanes = kMaxLanes;
   bool only_bool = true;

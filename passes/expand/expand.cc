@@ -134,7 +134,7 @@ class Expander {
     return Order(u);
   }
 
-  // The lanes of all sources, side by side.
+  // Concatenates the lanes of all sources.
   Expanded Widen(const UOp* u) {
     AxesTable::Id axes = 0;
     for (const UOp* s : u->srcs()) axes = axes_.Union(axes, map_[s].axes);
@@ -188,8 +188,8 @@ class Expander {
     return b_.Gep(b_.Cat(srcs), {lanes.data(), lanes.size()});
   }
 
-  // `s` with a group of its own lanes for each combination of `axes`, of which its axes are some.
-  // Memory that all lanes share stays one pointer.
+  // Repeats the lanes of `s` for each combination of `axes`, a superset of the axes of `s`. A
+  // pointer to memory that all lanes share stays scalar.
   const UOp* Spread(const UOp* s, AxesTable::Id axes) {
     const Expanded e = map_[s];
     const bool is_uniform = e.axes == 0;

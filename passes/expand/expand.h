@@ -1,6 +1,6 @@
-// Expand: unrolled axes become the lanes of vectors. What varies over unrolled axes gets one lane
-// for each combination of them, row-major by ascending axis number, its own lanes innermost. Tests:
-// passes/expand/test.
+// Expand: turns unrolled axes into lanes of vectors. A value that varies over unrolled axes gets
+// one lane for each combination of their indices, row-major by ascending axis number, with the
+// lanes that it already has innermost. Tests: passes/expand/test.
 #ifndef TG_PASSES_EXPAND_EXPAND_H_
 #define TG_PASSES_EXPAND_EXPAND_H_
 

@@ -18,11 +18,10 @@ namespace {
 constexpr size_t kMaxOperands = 64;
 // And no more parts than a word has bits.
 constexpr size_t kMaxParts = 64;
-// A core that goes from one part's groups to another's finds other things in its cache than it
-// needs: that is not measured where the launch that is saved is this part of all, and is where it
-// is less (unet's products of 960 to 1920 channels beside their norm: 0.96 of the speed apart).
+// Least ratio of the saved launch overhead to the work of all members. A core that switches from
+// one member's groups to another's loses the contents of its cache, which outweighs less.
 constexpr double kGain = 1.0 / 250;
-// Launches that are looked at as fellows of one, of those that read the same.
+// Limit on the candidates for one launch, among the launches with a common input.
 constexpr size_t kMaxFellows = 64;
 
 bool IsVariable(const UOp* operand) { return operand->op == Op::kVar || operand->op == Op::kBind; }
@@ -116,7 +115,7 @@ class Chooser {
     return !IsVariable(call->src(slot)) && !Writes(kernel, slot);
   }
 
-  // The kernel and those that join it; none where nobody does.
+  // The kernel and the members that join it; nullopt if there are none.
   std::optional<Fusion> Around(size_t k) {
     parts_ = {k};
     Fusion fusion;

@@ -1,5 +1,5 @@
-// Which kernels become one: by what launches wait for, read and write. What it costs to have them
-// as one is the pass's to know.
+// Chooses the kernels to fuse horizontally, by the dependences, reads and writes of their launches.
+// The cost of a fusion is supplied by the pass.
 #ifndef TG_PASSES_HFUSE_CHOICE_H_
 #define TG_PASSES_HFUSE_CHOICE_H_
 
@@ -14,14 +14,14 @@
 
 namespace tg {
 
-// By kernel of the whole: by argument, that of the whole.
+// The argument of the fused kernel, by member and by argument of the member.
 using PartSlots = std::vector<std::vector<int64_t>>;
 
-// One launch in place of one of each of the kernels.
+// One launch of the fused kernel, which replaces one launch of each member.
 struct FusedLaunch {
   size_t graph = 0;                  // in Module::graphs
-  std::vector<const UOp*> calls;     // by kernel
-  std::vector<const UOp*> operands;  // of the whole: what it writes, what it reads, variables
+  std::vector<const UOp*> calls;     // the replaced launch, by member
+  std::vector<const UOp*> operands;  // of the fused kernel: outputs, inputs, variables
 };
 
 struct Fusion {
@@ -30,10 +30,10 @@ struct Fusion {
   std::vector<FusedLaunch> launches;
 };
 
-// At most `most` kernels become one. Each of them is launched wherever the others are, so that none
-// is compiled twice, as one of them and by itself; they read something in common, and none writes
-// what another reads or writes; and their arithmetic is so little that the launches that are saved
-// are a part of it worth having. `launches`: of each graph of the module.
+// Fuses at most `most` kernels into one. All members have launches in the same places, so that no
+// kernel is needed both fused and unfused. The members read some buffer in common, and no member
+// writes memory that another one reads or writes. The saved launch overhead must be a significant
+// fraction of their arithmetic. `launches`: the launches of each graph of the module.
 std::vector<Fusion> ChooseFusions(const Module& module, const std::vector<Launches>& launches,
                                   const Target& target, size_t most);
 

@@ -50,9 +50,9 @@ std::vector<Stretch> InRuns(std::span<const GroupsOfPart> parts, int64_t num_run
   return out;
 }
 
-// When the last of the cores is done. Whichever is free takes the next groups, as many as PoCL 3.1
-// gives it: a core's share of what is left, rounded up, and no more than 32 for each core (256
-// where there are more than 256 for each squared).
+// The time at which the last core finishes, in a model of PoCL 3.1's dynamic scheduling. An idle
+// core takes its share of the remaining groups, rounded up, but at most 32 * num_cores, or
+// 256 * num_cores while more than 256 * num_cores^2 groups remain.
 double TimeOf(std::span<const Stretch> groups, int64_t num_cores) {
   int64_t left = 0;
   for (const Stretch& s : groups) left += s.count;
@@ -117,11 +117,11 @@ std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group,
   int64_t all = CountOf(parts);
   for (size_t p = parts.size(); p-- > 1;) {
     const int64_t own = parts[p].count, before = all - own;
-    // Ahead of a run are so many groups of earlier parts, and so many of all.
+    // The groups before a run: `ahead` counts earlier parts, `first` also this one.
     const auto ahead = [&](int64_t run) { return ShareBefore(run, before, num_runs); };
     const auto first = [&](int64_t run) { return ahead(run) + ShareBefore(run, own, num_runs); };
-    // Of the group's run: how many groups of this part are ahead of it, and how many of earlier
-    // parts are ahead of the next one.
+    // The number of groups of this part before the group's run, and of groups of earlier parts
+    // before the next run.
     const UOp *behind = number(0), *then = number(ahead(1));
     for (int64_t run = 1; run < num_runs; ++run) {
       const UOp* is_earlier = nullptr;

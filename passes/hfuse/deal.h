@@ -1,4 +1,4 @@
-// Which groups of a launch of several parts are whose.
+// Distributes the work-groups of a fused launch to its parts (the member kernels).
 #ifndef TG_PASSES_HFUSE_DEAL_H_
 #define TG_PASSES_HFUSE_DEAL_H_
 
@@ -12,27 +12,27 @@
 
 namespace tg {
 
-// Of a group: its number in a part, and whether it is one of that part's.
+// A work-group's position in one part's grid, and whether the group belongs to that part.
 struct DealtPlace {
   const UOp* number = nullptr;
   const UOp* is_own = nullptr;
 };
 
-// Groups of a part.
+// The work-groups of a part.
 struct GroupsOfPart {
   int64_t count = 0;
-  double seconds = 0;  // of each
+  double seconds = 0;  // per group
 };
 
-// The number of runs in which `num_cores` cores are done first with all groups: devices deal runs
-// of neighbouring groups to whatever core is free, so each of them should have as much to do as any
-// other of its length. Of those that are about as good the fewest, so that a core seldom goes from
-// one part to another.
+// The number of runs with which `num_cores` cores finish all groups earliest. A device hands runs
+// of neighbouring groups to idle cores, so runs of equal length should have equal work. Among
+// almost equal choices, the fewest runs are taken, so that a core rarely switches from one part to
+// another.
 int64_t ChooseRuns(std::span<const GroupsOfPart> parts, int64_t num_cores);
 
-// By part, at least two of them, for the group of number `group` of all. Of the `num_runs` runs, of
-// about the same size, each has its share of each part, the first part's groups first. `add` is
-// told each node that is made, sources first.
+// The position of group number `group` of the fused launch, by part; there are at least two parts.
+// The groups form `num_runs` runs of about equal size. Each run has a proportional share of each
+// part, with the first part's groups first. `add` receives each new node, sources first.
 std::vector<DealtPlace> DealGroups(Builder& b, const UOp* group,
                                    std::span<const GroupsOfPart> parts, int64_t num_runs,
                                    llvm::function_ref<void(const UOp*)> add);

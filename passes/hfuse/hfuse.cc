@@ -92,7 +92,7 @@ absl::Status Run(Module& module, PassContext& context) {
     wholes[fusion.kernels[0]] = std::move(whole);
   }
   if (wholes.empty()) return absl::OkStatus();
-  // Each stands where its first part stood.
+  // Each fused kernel takes the position of its first part.
   std::vector<std::unique_ptr<Kernel>> kernels;
   for (auto& kernel : module.kernels) {
     if (const auto at = wholes.find(kernel.get()); at != wholes.end()) {

@@ -1,10 +1,10 @@
-// hfuse: kernels that do not wait for each other become one launch (stage linear), in
-// which each has groups of its own: horizontal fusion, as in Li et al., "Automatic Horizontal
-// Fusion for GPU Kernels" (CGO 2022).
+// hfuse: horizontal fusion (stage linear). Fuses independent kernels into one launch in which each
+// has separate work-groups, as in Li et al., "Automatic Horizontal Fusion for GPU Kernels" (CGO
+// 2022).
 //
-//   launches      where kernels are launched, and which of these wait for each other   launches.h
-//   choice        which kernels become one                                            choice.h
-//   merge         their lists of instructions as one                                  merge.h
+//   launches      the launches of kernels and their dependences        launches.h
+//   choice        the choice of kernels to fuse                        choice.h
+//   merge         merging their lists of instructions                  merge.h
 #ifndef TG_PASSES_HFUSE_HFUSE_H_
 #define TG_PASSES_HFUSE_HFUSE_H_
 

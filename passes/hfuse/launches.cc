@@ -12,7 +12,7 @@ bool IsLaunch(const UOp* u) { return u->op == Op::kKernel || u->op == Op::kCopy;
 Launches::Launches(const Graph& graph) {
   const std::vector<const UOp*> nodes = graph.body.Order();
   NodeMap<std::vector<const UOp*>> followers;
-  NodeMap<size_t> waiting;  // for so many
+  NodeMap<size_t> waiting;  // number of unvisited predecessors
   const auto follows = [&](const UOp* u, const UOp* s) {
     followers[s].push_back(u);
     ++waiting[u];

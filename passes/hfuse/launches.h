@@ -1,4 +1,4 @@
-// The launches of a graph's kernels, in levels: none waits for another of its level.
+// The launches of a graph's kernels, in levels: launches of one level are independent.
 #ifndef TG_PASSES_HFUSE_LAUNCHES_H_
 #define TG_PASSES_HFUSE_LAUNCHES_H_
 
@@ -15,11 +15,11 @@ class Launches {
  public:
   explicit Launches(const Graph& graph);
 
-  // The graph's nodes, lower levels first, of each level the kernels first: what a node follows
-  // stands before it, and so does what any kernel of its level follows. Empty where the graph's
-  // nodes follow each other in a circle.
+  // The graph's nodes by level, with the kernels of each level first. The predecessors of a node
+  // precede it, and so do the predecessors of every kernel of its level. Empty if the dependences
+  // are cyclic.
   const std::vector<const UOp*>& order() const { return order_; }
-  // How many kernels and copies follow on each other up to here, this one included.
+  // The length of the longest chain of kernels and copies that ends at `u`, including `u`.
   size_t LevelOf(const UOp* u) const { return level_.Get(u); }
 
  private:

@@ -55,10 +55,10 @@ struct Part {
   const Kernel* kernel;
   const std::vector<int64_t>* slots;
   Grid grid;
-  double seconds;                // of a group
-  DealtPlace place;              // of the whole's groups
-  const UOp* block = nullptr;    // that it stands in
-  std::vector<const UOp*> list;  // its nodes in order, of the whole
+  double seconds;                // per group
+  DealtPlace place;              // of the merged kernel's groups
+  const UOp* block = nullptr;    // the block that contains it
+  std::vector<const UOp*> list;  // its nodes in the merged kernel, in order
 };
 
 class Merger {
@@ -84,7 +84,7 @@ class Merger {
   }
 
  private:
-  // Nodes that stand before the parts.
+  // Nodes that precede the parts.
   struct Shared {
     NodeSet nodes;
     bool fits = true;
@@ -197,7 +197,7 @@ class Merger {
     return u;
   }
 
-  // What two parts have, and what stands before all blocks anyway.
+  // The nodes that two parts share, and the nodes that precede all blocks in any case.
   Shared FindShared() {
     Shared out;
     out.nodes = before_;
@@ -285,8 +285,8 @@ class Merger {
   std::unique_ptr<Kernel> kernel_;
   Builder b_;
   int64_t num_groups_ = 0;
-  DType id_ = kI32;  // of the groups' numbers
-  NodeSet before_;   // what stands before the parts
+  DType id_ = kI32;  // type of the groups' numbers
+  NodeSet before_;   // the nodes that precede the parts
   std::vector<const UOp*> roots_;
   NodeSet written_;  // arguments
   NodeSet nested_;   // in a loop or a block of a part

@@ -1,4 +1,4 @@
-// Several linear kernels as one.
+// Merges several linear kernels into one.
 #ifndef TG_PASSES_HFUSE_MERGE_H_
 #define TG_PASSES_HFUSE_MERGE_H_
 
@@ -11,12 +11,12 @@
 
 namespace tg {
 
-// A kernel (stage linear) of one dimension of groups, as many as all parts have. Each does what one
-// of a part's does; deal.h says which, with the part first whose groups take longest. Its name is
-// for the caller to choose. `slots`: of each part. Null where the parts cannot be so merged: a grid
-// of symbolic size, groups of different sizes, more groups or local memory than the target has, one
-// argument of two types, or instructions of two parts that are one node and cannot be done by all
-// groups.
+// Returns a kernel (stage linear) with a one-dimensional grid that has the groups of all parts.
+// Each group does the work of one group of a part, distributed as in deal.h, with the part of the
+// longest groups first. The caller sets the name. `slots`: the slots of each part. Null if the
+// parts cannot be merged: a grid has a symbolic size, groups have different sizes, the target lacks
+// groups or local memory, one argument has two types, or two parts share a node that not all groups
+// may execute.
 std::unique_ptr<Kernel> MergeKernels(std::span<const Kernel* const> parts, const PartSlots& slots,
                                      const Target& target);
 

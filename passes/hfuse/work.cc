@@ -12,7 +12,7 @@ double ArithmeticSeconds(const Kernel& kernel, const Target& target) {
   };
   for (const UOp* u : kernel.body.linear) {
     if (u->op == Op::kSpecial) {
-      times *= size_of(u);  // all of them stand before what depends on them
+      times *= size_of(u);  // all of them precede their users
     } else if (u->op == Op::kRange) {
       outer.push_back(times);
       times *= size_of(u);

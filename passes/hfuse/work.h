@@ -1,4 +1,4 @@
-// What a linear kernel's instructions say: how long it takes, what they access.
+// Estimates the work of a linear kernel from its instructions.
 #ifndef TG_PASSES_HFUSE_WORK_H_
 #define TG_PASSES_HFUSE_WORK_H_
 
@@ -7,8 +7,8 @@
 
 namespace tg {
 
-// Seconds for the arithmetic on floats of one launch, with the whole target at work. A size that is
-// not a number counts as 1: the least that it can be.
+// Seconds for the float arithmetic of one launch that uses the whole target. A symbolic size counts
+// as 1, a lower bound.
 double ArithmeticSeconds(const Kernel& kernel, const Target& target);
 
 }  // namespace tg

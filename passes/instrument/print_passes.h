@@ -1,4 +1,4 @@
-// Prints the module around passes, and writes it to a numbered file after each.
+// Prints the module before and after passes, or writes it to a numbered file after each pass.
 #ifndef TG_PASSES_INSTRUMENT_PRINT_PASSES_H_
 #define TG_PASSES_INSTRUMENT_PRINT_PASSES_H_
 
@@ -10,7 +10,7 @@
 
 namespace tg {
 
-// Which passes, by name.
+// A set of passes, by name.
 struct PassSet {
   bool all = false;
   std::set<std::string, std::less<>> names;
@@ -21,15 +21,15 @@ struct PassSet {
 
 struct PrintPassesOptions {
   PassSet before, after;
-  bool changed = false;  // after each pass, a unified diff of what it changed
+  bool changed = false;  // after each pass, a unified diff of its changes
   bool color = false;    // of the diff
 };
 
-// Prints to `out`. Each module comes under a line `// after lower (pass 2 of 7)`, which is a
-// comment in the text, so that what is printed can be read back.
+// Prints to `out`. Each module follows a line `// after lower (pass 2 of 7)`, which is a comment in
+// the text format, so that the output can be parsed again.
 std::unique_ptr<PassObserver> PrintPasses(PrintPassesOptions options, llvm::raw_ostream& out);
 
-// Writes 00-input.uop, then NN-PASS.uop after each pass, into a folder (made where it is missing).
+// Writes 00-input.uop, then NN-PASS.uop after each pass, into a folder (created if missing).
 std::unique_ptr<PassObserver> DumpPasses(std::string folder);
 
 }  // namespace tg

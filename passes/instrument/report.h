@@ -14,12 +14,12 @@ struct TimeRow {
   double seconds = 0;
 };
 
-// A row for each, in order: milliseconds, share of the whole, what; then the total.
+// Formats the rows in order, with time, share of the total and name; then the total.
 std::string TimeTable(std::span<const TimeRow> rows);
 // The rows of a report: each pass, and verifying (all passes together).
 std::vector<TimeRow> TimeRows(const PassReport& report);
 
-// A row for each count that is not 0, by name.
+// Formats one row for each nonzero count, sorted by name.
 std::string StatisticsTable(const PassReport& report);
 
 }  // namespace tg

@@ -1,4 +1,4 @@
-// The crash reproducer: what failed, as a file that tg-opt reads.
+// The crash reproducer: writes a failing run as an input file of tg-opt.
 #ifndef TG_PASSES_INSTRUMENT_REPRODUCER_H_
 #define TG_PASSES_INSTRUMENT_REPRODUCER_H_
 
@@ -12,7 +12,7 @@ namespace tg {
 
 struct ReproducerOptions {
   // The file to write; empty: a new one, tg-<module>-<pass>-XXXXXX.uop, in the folder for temporary
-  // files. Written only when something fails.
+  // files. Written only if a run fails.
   std::string path;
   // The tool's name and the options that matter besides the pipeline, for the file's first lines.
   std::string command = "tg-opt";
@@ -25,9 +25,9 @@ struct ReproducerOptions {
 };
 
 // After an error the file holds the module before the failing pass and a comment with the command
-// that repeats the error. That module is made again by running the passes before it, so a run that
-// does not fail costs nothing. After a signal the file holds the input, and the command names all
-// passes up to the one that crashed.
+// that repeats the error. That module is recomputed by running the passes before it, so a
+// successful run costs nothing extra. After a signal the file holds the input, and the command
+// names all passes up to the one that crashed.
 //
 // At most one such observer may exist with on_signal at a time.
 std::unique_ptr<PassObserver> WriteReproducer(ReproducerOptions options);

@@ -9,13 +9,13 @@
 
 namespace tg {
 
-// The destructor removes what was not committed; after RemoveOnSignals, so does the end of the
-// process by a signal.
+// The destructor removes a file that is not committed. After RemoveOnSignals, a signal that ends
+// the process does so too.
 class TemporaryFile {
  public:
-  // Creates `target`.tmp.<process>.<number>. With `mode`, nobody but the user may open the file
-  // before it is committed, when it gets that mode; without, it has that of any new file. fd() is
-  // negative and errno set where it fails.
+  // Creates `target`.tmp.<process>.<number>. With `mode`, only the user may open the file until it
+  // is committed, when it gets that mode. Without `mode`, it has the default mode of a new file. On
+  // failure, fd() is negative and errno is set.
   TemporaryFile(std::string target, std::optional<mode_t> mode);
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -23,12 +23,12 @@ class TemporaryFile {
 
   int fd() const { return fd_; }
 
-  // Closes the file and renames it to the target; false with errno set where something fails.
+  // Closes the file and renames it to the target. On failure, returns false and errno is set.
   bool Commit();
 
-  // From here on, SIGINT, SIGTERM and SIGHUP remove what is not committed before they end the
-  // process; one that is ignored or handled stays so. Only for tools, at their start: a library
-  // installs no handlers, and drivers that are loaded later do.
+  // From now on, SIGINT, SIGTERM and SIGHUP remove uncommitted files before they end the process; a
+  // signal that is ignored or handled stays so. Only for tools, at their start: a library must not
+  // install handlers, and drivers that are loaded later install their handlers after these.
   static void RemoveOnSignals();
 
  private:
@@ -40,7 +40,7 @@ class TemporaryFile {
   const std::string target_;
   const std::optional<mode_t> mode_;
   std::string path_;
-  Pending* pending_ = nullptr;  // where the signal handler finds path_
+  Pending* pending_ = nullptr;  // gives path_ to the signal handler
   int fd_ = -1;
 };
 

@@ -73,8 +73,8 @@ class Comparison {
     std::fill(inserted.begin() + block.b_begin, inserted.begin() + block.b_end, true);
   }
 
-  // Pairs the lines that each side of the block has exactly once, keeps the longest run of pairs
-  // that stand in the same order on both sides, and leaves the blocks between them to `work`.
+  // Pairs the lines that occur exactly once on each side of the block, keeps the longest sequence
+  // of pairs with the same order on both sides, and appends the blocks between them to `work`.
   bool SplitAtAnchors(const Block& block, std::vector<Block>& work) {
     for (int i = block.a_begin; i < block.a_end; ++i) counts_[a_[i]] = {};
     for (int j = block.b_begin; j < block.b_end; ++j) counts_[b_[j]] = {};

@@ -14,10 +14,11 @@ struct DiffOptions {
   bool color = false;  // ANSI escape sequences, as git colours a diff
 };
 
-// What turns `before` into `after`, in the format of `diff -u`; empty where they are equal. Lines
-// that each text has once anchor the comparison (a "patience" diff), what lies between is compared
-// by Myers' O(ND) algorithm. The result is correct for every input, and shortest where the texts
-// are alike; where they differ a lot, time is bounded and whole blocks are replaced instead.
+// The changes from `before` to `after`, in the format of `diff -u`; empty if they are equal. Lines
+// that occur once in each text anchor the comparison (a "patience" diff), and the blocks between
+// anchors are compared by Myers' O(ND) algorithm. The result is correct for every input, and
+// shortest for similar texts. If the texts differ a lot, whole blocks are replaced, which bounds
+// the time.
 std::string UnifiedDiff(std::string_view before, std::string_view after, DiffOptions options = {});
 
 }  // namespace tg

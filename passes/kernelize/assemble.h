@@ -1,4 +1,4 @@
-// The graph over buffers: runs of kernels, and assigns of what they store.
+// Assembles the graph over buffers: kernel calls, and assigns of the stored values.
 #ifndef TG_PASSES_KERNELIZE_ASSEMBLE_H_
 #define TG_PASSES_KERNELIZE_ASSEMBLE_H_
 

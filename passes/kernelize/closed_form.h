@@ -1,5 +1,5 @@
-// Reduces that need no loop: sums of what is constant but for its place, such as tinygrad's arange,
-// a sum over a padded triangle of ones.
+// Closed forms of reduces: sums of values that depend only on their index, such as tinygrad's
+// arange, which is a sum over a padded triangle of ones.
 #ifndef TG_PASSES_KERNELIZE_CLOSED_FORM_H_
 #define TG_PASSES_KERNELIZE_CLOSED_FORM_H_
 
@@ -10,8 +10,8 @@
 
 namespace tg {
 
-// To lower what is only looked at: every axis that is not 1 is one dimension of the grid, however
-// long.
+// A target for lowering kernels that are only analysed: every axis whose size is not 1 becomes one
+// dimension of the grid, whatever its size.
 Target AnyGrid();
 
 class ClosedForms {
@@ -20,13 +20,13 @@ class ClosedForms {
   ClosedForms(const Module& module, Context& ctx, ShapeMap& shapes)
       : module_(module), b_(ctx), shapes_(shapes) {}
 
-  // The value of reduce_axis `u`, which no buffer or variable reaches, as arithmetic on `iota`:
-  // what `lower` makes of `u` alone, read back. Null where it is left with a loop, and where floats
-  // are summed that may round.
+  // The value of reduce_axis `u`, which depends on no buffer or variable, as arithmetic on `iota`.
+  // Lowers `u` alone and converts the result back. Null if a loop remains, or if a sum of floats
+  // might round.
   const UOp* Of(const UOp* u);
 
  private:
-  // A float value whose elements are all integers, as i32: no sum that it is made of rounds.
+  // A float value whose elements are all integers, as i32; no sum that computes it rounds.
   struct Whole {
     const UOp* node = nullptr;
     double most = 0;  // no element is further from 0

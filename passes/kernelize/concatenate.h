@@ -1,5 +1,5 @@
-// Concatenations, which graphs spell as sums of padded pieces: where there are many pieces each is
-// written to its slice of a buffer, instead of a sum that looks at every piece for each element.
+// Rewrites concatenations, which graphs express as sums of padded pieces. If there are many pieces,
+// each is written to its slice of a buffer, because the sum would read every piece per element.
 #ifndef TG_PASSES_KERNELIZE_CONCATENATE_H_
 #define TG_PASSES_KERNELIZE_CONCATENATE_H_
 
@@ -20,7 +20,7 @@ namespace tg {
 NodeSet WriteConcatenations(Module& module, Body& body, ShapeMap& shapes, const Target& target,
                             NodeSet& fused, UOpSpan order);
 
-// By axis: from where to where.
+// The range [begin, end) along each axis.
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;
 
 // Target `target` of an assign as a part of a value's axes: the value, a buffer or a reshape of
@@ -31,7 +31,7 @@ struct Slice {
 };
 std::optional<Slice> SliceOf(const UOp* target);
 
-// Whether parts of one value have no element in common.
+// Whether two parts of one value have no element in common.
 bool AreDisjoint(const Ranges& a, const Ranges& b);
 
 // The part that consists of these, which have no element in common; nothing where their union is no

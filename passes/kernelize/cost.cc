@@ -31,8 +31,8 @@ double OpWeight(Op op) {
 
 namespace {
 constexpr double kLeastRowItems = 32;  // that share a row on a GPU
-// Rows with what they keep that a work-item makes side by side, and the fewest for which a group
-// must have memory.
+// The rows with staged values that a work-item computes together, and the least number of rows for
+// which a group must have memory.
 constexpr double kTileRows = 4, kGroupRows = 16;
 
 }  // namespace
@@ -179,7 +179,7 @@ double CostModel::NearSeconds(const UOp* u) {
 }
 
 double CostModel::KeepSeconds(const UOp* u, double parallel, double room, double row) {
-  // Some rows are made side by side, so that what is loaded for one serves all.
+  // A tile of several rows is computed together, so that they share their loads.
   const double tiles = std::max(1.0, parallel / kTileRows);
   double seconds = ReduceSeconds(u, Elements(u)) * (1 / Utilization(target_, tiles, row) - 1);
   const double shared = room * ConeOf(u).terms * static_cast<double>(ByteSize(u->dtype.scalar()));

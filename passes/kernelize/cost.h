@@ -26,10 +26,10 @@
 
 namespace tg {
 
-// What an op costs beside an addition.
+// The cost of an op relative to an addition.
 double OpWeight(Op op);
 
-// Bottom-up facts about the expression above stored nodes that a node stands for.
+// Bottom-up facts about the expression tree of a node, whose leaves are stored nodes.
 struct Cone {
   double weight = 0;       // operations an element, shared nodes counted as often as they are used
   double terms = 1;        // innermost elements an element: what its reduces run over
@@ -47,21 +47,22 @@ class CostModel {
             Gathers& gathers)
       : module_(module), body_(body), shapes_(shapes), target_(target), gathers_(gathers) {}
 
-  // `order`: all nodes, sources first. `stored`: those that are known to be stored, to which later
-  // calls may add; `kept`: those that kernels are known to keep.
+  // `order`: all nodes, sources first. `stored`: the nodes that are known to be stored, to which
+  // later calls may add; `kept`: the nodes that are known to be staged in kernels.
   void ComputeCones(UOpSpan order, const std::vector<const UOp*>& stored, const NodeSet& kept);
   const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
-  // Of the expression above kept nodes too: what the kernel that keeps them computes again.
+  // The facts about the expression tree whose leaves include staged nodes: the part that a kernel
+  // with these nodes recomputes.
   const Cone& ConeAboveKept(const UOp* u) const {
     return any_kept_ ? above_kept_.Get(u) : cones_.Get(u);
   }
 
-  // The weight of the expression above `stored` nodes too, whatever else ConeOf knows of.
+  // The weight of the expression tree with the nodes in `stored` as additional leaves.
   double WeightAbove(const UOp* u, const NodeSet& stored) const;
 
-  // What reading a padded value costs, in additions.
+  // The cost of reading a padded value, in additions.
   static constexpr double kGateWeight = 16;
-  // Operations on constants and places alone that are repeated whatever it costs.
+  // The number of operations on constants and indices that are always recomputed.
   static constexpr double kPlaceWeight = 32;
   // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
   static constexpr double kFreeReduce = 4;
@@ -69,20 +70,21 @@ class CostModel {
   double Elements(const UOp* u);  // of its shape, the greatest where it is symbolic
   // Seconds to write `u` once, read it once and launch the kernel that does.
   double StoreSeconds(const UOp* u);
-  // Seconds for `evaluations` of such an expression with the whole device at work.
+  // Seconds for `evaluations` of such an expression on the whole device.
   double ComputeSeconds(const Cone& cone, double evaluations) const;
   // Seconds for the reduces that `u` holds, memory traffic included.
   double ReduceSeconds(const UOp* u, double evaluations) const;
-  // Memory inside a kernel that one row of results may take: of what a group has, or of what stays
-  // near a core.
+  // The capacity of kernel memory for one row of results: a part of a group's local memory, or of
+  // the cache of a core.
   double RoomBytes() const;
   // Seconds to read the terms of the reduces that `u` holds from there.
   double TermSeconds(const UOp* u, double evaluations) const;
   // Seconds to write `u` once to such memory, and read it once.
   double NearSeconds(const UOp* u);
-  // Seconds lost where `u` is made inside a kernel of rows, `room` elements for each of `parallel`
-  // ones, `row` of which a group may share, instead of by a kernel of its own: cores are idle, or
-  // what all rows share is read again for every few of them.
+  // Seconds lost if `u` is staged in a row-wise kernel instead of computed by a separate kernel:
+  // cores are idle, or data that all rows share is read again for every few rows. The kernel stages
+  // `room` elements of `u` for each of `parallel` rows, and a group may share the `row` results or
+  // terms of a row.
   double KeepSeconds(const UOp* u, double parallel, double room, double row);
 
  private:

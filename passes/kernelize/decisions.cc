@@ -142,7 +142,7 @@ bool Planner::ForEachOperand(const UOp* reduce, F&& see) const {
 }
 
 bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
-  // Where a launch may make several kernels, it can be made beside another.
+  // If a launch may execute several kernels, this one can share the launch of another.
   const bool joins = target_.fused_launches > 1;
   // To store it takes less than these of the reduces' seconds: of each, and of all of them.
   const double small_part = joins ? 1.0 / 3 : 1.0 / 7;

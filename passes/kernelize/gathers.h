@@ -1,6 +1,6 @@
-// Sums of which all terms but one are 0, such as a one-hot row times a table. `lower` makes one
-// load of each (passes/simplify/reduce.h), if what is compared is computed in place: so the planner
-// counts no loop over their terms.
+// Detects sums whose terms are all 0 except one, such as a one-hot row times a table. `lower` turns
+// each into a single load (passes/simplify/reduce.h) if the compared value is computed in place, so
+// the planner counts no loop over the terms.
 #ifndef TG_PASSES_KERNELIZE_GATHERS_H_
 #define TG_PASSES_KERNELIZE_GATHERS_H_
 

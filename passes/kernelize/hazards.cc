@@ -108,7 +108,7 @@ class Finder {
 
   // Fills following_.
   void FindFollowing() {
-    NodeMap<std::vector<const UOp*>> assigns;  // by buffer: those that write it
+    NodeMap<std::vector<const UOp*>> assigns;  // by buffer: the assigns that write it
     for (Writer& w : writers_) {
       w.number = assigns[w.buffer].size();
       assigns[w.buffer].push_back(w.assign);
@@ -162,7 +162,7 @@ class Finder {
   }
 
   // Kernels that each overwrite what the next one reads, in a cycle: one of them writes through a
-  // buffer. All cycles are broken: what is strongly connected is taken apart until it is not.
+  // buffer. Breaks all cycles: splits strongly connected components until there are none.
   void BreakCycles() {
     const Waits waits(drafts_);
     by_writer_.resize(waits.before().size());

@@ -1,4 +1,4 @@
-// In-place writes, and who still needs what they overwrite.
+// Write-after-read hazards: in-place writes, and the readers of the contents that they overwrite.
 //
 // A kernel that reads a version of a buffer (versions.h) must run before every write that the
 // version does not include. Where it reads what an assign to a part left in that part, writes that
@@ -20,15 +20,15 @@
 namespace tg {
 
 struct WriteAfterRead {
-  // For each draft, by position: the drafts that must run before it because they read what it
-  // overwrites. For assigns that were in the graph already: `stored`, likewise.
+  // For each draft, by position: the drafts that must run before it because they read contents that
+  // it overwrites. `stored`: the same for assigns that are in the graph already.
   std::vector<std::vector<size_t>> drafts;
   NodeMap<std::vector<size_t>> stored;
   std::vector<const UOp*> writers;  // the nodes that `stored` has entries for
   // Why an assign cannot write in place.
   enum class Conflict : uint8_t {
-    kReadsElsewhere,  // than where it writes
-    kOldAndNew,       // a kernel needs the old contents and what is made of the new ones
+    kReadsElsewhere,  // it reads other elements than it writes
+    kOldAndNew,       // a kernel needs the old contents and a value computed from the new ones
     kCycle,           // kernels each overwrite what the next one reads
   };
   struct CannotWrite {
@@ -61,9 +61,9 @@ WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& pl
 absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies,
                          bool cycles);
 
-// Rewrites the graph so that each of `copied` first stores its value in a buffer of its own, which
-// the assign's users read, and then copies; and so that readers of `snapshots` read copies. What
-// becomes of nodes in `fused` is added to it.
+// Rewrites the graph so that each assign in `copied` first stores its value in a separate buffer,
+// which its users read, and then copies it. Readers of `snapshots` read copies. The replacements of
+// nodes in `fused` are added to it.
 void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fused);
 
 }  // namespace tg

@@ -78,7 +78,7 @@ class Chooser {
     return work / target_.flops_per_second + bytes / target_.bytes_per_second;
   }
 
-  // Whether memory of its own is what it asks for.
+  // Whether the op requests separate memory.
   static bool IsMemory(const UOp* u) { return u->op == Op::kContiguous || u->op == Op::kCopy; }
 
   Fixed FactsOf(const UOp* u) {
@@ -152,7 +152,7 @@ class Chooser {
   }
 
   bool IsWorthMoving(const UOp* u, double evaluations) {
-    // What is read through movement ops is what stands below them.
+    // A read through movement ops is a read of their source.
     if (u->num_srcs == 0 || IsMovement(u->op) || u->dtype.is_index() || u->dtype.is_void()) {
       return false;
     }

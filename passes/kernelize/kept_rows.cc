@@ -40,8 +40,8 @@ bool Planner::KeepsRows(const UOp* u, bool* repeated) {
   // The results of a product's tile are not to be gone through one after the other.
   if (state.reduced & serial) return false;
   const double parallel = uses_.Iterations(kernel, outer & ~serial);
-  // What a group shares: a row of results; else terms, of the reduce that the value is made for or
-  // of its own.
+  // The work that a group shares: a row of results, or else the terms of the reduce that reads the
+  // value or of the value's reduce.
   const double row = serial                   ? uses_.Iterations(kernel, serial)
                      : evaluations > parallel ? evaluations / parallel
                                               : cost_.ConeOf(u).terms;
@@ -62,7 +62,7 @@ bool Planner::Keeps(const UOp* u, const std::string& reason) {
   const LoopSet outer = uses_.OuterLoops(kernel);
   const Shape& shape = shapes_.Of(u);
   LoopSet in_step = 0;
-  std::vector<int64_t> axes;  // that there is room for
+  std::vector<int64_t> axes;  // the axes of its buffer
   std::vector<const AxisLoops*> along;
   for (size_t k = 0; k < shape.size(); ++k) {
     if (shape[k].Is(1)) continue;

@@ -173,7 +173,7 @@ class Drafter {
   }
 
  private:
-  // The node of the kernel that stands for `old`.
+  // The node of the kernel that corresponds to `root`.
   const UOp* Clone(const UOp* root) {
     std::vector<const UOp*> stack = {root};
     while (!stack.empty()) {

@@ -12,7 +12,7 @@
 
 namespace tg {
 
-// A kernel and what it is to be run on, as nodes of the graph's context.
+// A kernel and its operands, as nodes of the graph's context.
 struct KernelDraft {
   std::vector<const UOp*> nodes;    // the realized nodes: one, or siblings
   std::unique_ptr<Kernel> kernel;   // null until BuildKernel
@@ -32,8 +32,8 @@ struct KernelDraft {
   std::vector<int64_t> reduce_terms;  // of each reduce in the expression; -1: symbolic
 };
 
-// Numbers of the nodes that one draft meets, from 1; 0: of others. One table serves all drafts of a
-// graph, since few nodes belong to one.
+// Numbers the nodes that one draft visits, from 1; other nodes have 0. One table serves all drafts
+// of a graph, since few nodes belong to one draft.
 class DraftNumbers {
  public:
   void Clear() { ++draft_, last_ = 0; }

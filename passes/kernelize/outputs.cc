@@ -47,7 +47,7 @@ class Outputs {
         roots.push_back(v);
         continue;
       }
-      // Reshapes apart, which others may make of the same.
+      // Ignores reshapes, because other outputs may be reshapes of the same value.
       const UOp* value = BelowReshape(v);
       const UOp* a = b_.context().Make(Op::kAssign, t, {y, Assigned(value, shapes_.Of(v))});
       body_.CarryOver(v, a);
@@ -74,7 +74,7 @@ class Outputs {
     return shapes_.Of(below) == shape ? below : b_.Reshape(below, shape);
   }
 
-  // `value` as it is assigned with this shape: it needs no buffer of its own before.
+  // `value` in the form that is assigned with this shape, which needs no separate buffer.
   const UOp* Assigned(const UOp* value, const Shape& shape) {
     return Reshaped(value->op == Op::kContiguous ? value->src(0) : value, shape);
   }

@@ -1,4 +1,4 @@
-// The results of a graph as assigns.
+// Turns the results of a graph into assigns.
 #ifndef TG_PASSES_KERNELIZE_OUTPUTS_H_
 #define TG_PASSES_KERNELIZE_OUTPUTS_H_
 
@@ -15,7 +15,7 @@ namespace tg {
 const UOp* AssignOutputs(const Module& module, Body& body, ShapeMap& shapes,
                          const NodeMap<const UOp*>& map, DeviceMap* devices);
 
-// Also where a symbolic extent cannot be but 0.
+// Whether the shape has an extent of 0, or a symbolic extent that can only be 0.
 bool HasNoElements(const Module& module, const Context& context, const Shape& shape);
 
 }  // namespace tg

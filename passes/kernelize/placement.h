@@ -15,7 +15,8 @@
 
 namespace tg {
 
-// What constants and places make (ir/devices.h: on every device) is where its users are.
+// A value computed from constants and indices alone (ir/devices.h: on every device) is computed on
+// the devices of its users.
 class Placement {
  public:
   // `order`: what the root reaches, sources first.
@@ -23,13 +24,13 @@ class Placement {
 
   // Whether the graph may be over several devices.
   bool several() const { return devices_.has_value(); }
-  // Of a node of the body: never kAnyDevice.
+  // The device of a node of the body; never kAnyDevice.
   DeviceId Of(const UOp* u);
   // Empty: the default device.
   std::string Name(DeviceId device) const { return devices_ ? devices_->Name(device) : ""; }
-  // Whether it is made of constants and places alone, in such a graph.
+  // Whether `u` is computed from constants and indices alone, in a graph over several devices.
   bool IsOnAny(const UOp* u) { return devices_ && devices_->Of(u) == kAnyDevice; }
-  // Whether it is that and has users on two or more: its memory would have to be on each.
+  // Whether this holds and `u` has users on several devices, each of which would need its memory.
   bool IsEverywhere(const UOp* u) const { return user_.Get(u) == kSeveral; }
 
  private:
@@ -39,14 +40,14 @@ class Placement {
   NodeMap<DeviceId> user_;            // of what is on every device; 0: nobody needs it
 };
 
-// What stands for copy `u` of `x`: `x` where that is there already, or on every device; else one
-// copy of what a chain of copies begins with. Movement ops that drop nothing follow the copy
-// instead of going before it, so that they cost no kernel.
+// The replacement of copy `u` of `x`: `x` itself if it is on that device already, or on every
+// device; otherwise a single copy of the source of a chain of copies. Movement ops that drop no
+// element are moved after the copy, so that they need no kernel.
 const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const UOp* u,
                         const UOp* x, llvm::function_ref<bool(const Shape&)> has_no_elements);
 
-// What IsEverywhere is computed where it is used: nodes are added to `fused`, and a contiguous that
-// would have to be on several devices gives way to its source.
+// Makes values that are IsEverywhere be computed at their uses: adds the nodes to `fused`, and
+// replaces a contiguous that several devices would need by its source.
 void FuseEverywhere(const Module& module, Body& body, NodeSet& fused, UOpSpan order);
 
 }  // namespace tg

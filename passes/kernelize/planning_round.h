@@ -1,6 +1,6 @@
-// One round of planning as it goes: what is decided about each kernel so far, and how each value is
-// used. The walk is in planner.cc, why a value is stored in decisions.cc, what kernels of rows keep
-// in kept_rows.cc.
+// The state of one planning round: the decisions about each kernel so far, and the uses of each
+// value. The walk is in planner.cc, the reasons to store a value are in decisions.cc, and staging
+// in row-wise kernels is in kept_rows.cc.
 #ifndef TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
 #define TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
 
@@ -27,7 +27,7 @@ class Planner {
   void MoveTo(PlannedRound& round);
 
  private:
-  // What is decided about a kernel while its expression is walked.
+  // The decisions about a kernel during the walk of its expression.
   struct KernelState {
     LoopSet serial = 0;  // loops over what it stores that one work-item or group goes through,
                          // so that what does not vary over them is computed once
@@ -37,8 +37,8 @@ class Planner {
 
   void Visit(const UOp* u);
 
-  // A copy to another device takes memory to memory: that of an assign that it is the whole value
-  // of, else some of its own.
+  // A copy to another device copies memory to memory. The destination is the target of an assign if
+  // the copy is its whole value, and separate memory otherwise.
   void VisitCopy(const UOp* u);
 
   std::string DeviceOf(const UOp* copy) const;
@@ -49,30 +49,30 @@ class Planner {
   // a row, who find enough to do along one axis only.
   Shape RowsOf(const UOp* kernel);
 
-  // How often the kernel of `use` computes the value there: in every iteration of its parallel
-  // loops, and of those others that the value varies over.
+  // The number of times that the kernel of `use` computes the value: once per iteration of the
+  // parallel loops, and of the serial loops that the value varies over.
   double Evaluations(UseId use);
 
-  // Why `u` is stored; empty: it is not.
+  // The reason to store `u`; empty if it is not stored.
   std::string Decide(const UOp* u);
 
-  // Whether the reduces that `u` holds are all behind what the one kernel that uses it keeps.
+  // Whether all reduces in the expression of `u` are below values that its only kernel stages.
   bool IsMadeOfKept(const UOp* u);
 
   // Whether several sources of `u` hold reduces.
   bool JoinsReduces(const UOp* u) const;
 
-  // Whether `u`, a reduce for each result of the kernel beside other reduces, had better be stored:
-  // it reads nothing that they do, and they and it take so long that to store it is a small part of
-  // each and of all. Two products in one kernel share registers and caches, which costs more. False
-  // too where the other one is to be stored instead, which the next round does.
+  // Whether `u`, one of several reduces for each result of the kernel, should be stored: it shares
+  // no input with the other reduces, and storing it takes a small part of the time of each reduce.
+  // Two products in one kernel compete for registers and caches, which costs more. Also false if
+  // the other reduce is to be stored instead, which the next round does.
   bool CrowdsOut(const UOp* u, const UOp* kernel, double size);
 
-  // How many reduces follow on each other up to here.
+  // The length of the longest chain of reduces that ends at `u`.
   int DepthOf(const UOp* u);
 
-  // Calls see(node) for what the expression that a reduce goes over reads: memory and other
-  // reduces. False: `see` said so, or the expression is large.
+  // Calls see(node) for each input of a reduce's expression: memory and other reduces. False if
+  // `see` returned false, or if the expression is large.
   template <typename F>
   bool ForEachOperand(const UOp* reduce, F&& see) const;
 
@@ -100,7 +100,7 @@ class Planner {
 
   void Propagate(const UOp* u);
 
-  // Ways in which a value may be used that is computed anew in each.
+  // Limit on the number of uses of a value that is recomputed at each use.
   static constexpr size_t kMaxUses = 256;
   // A reduce of more operations than this is not left to a loop of a work-item.
   static constexpr double kHeavyReduce = 64;

@@ -174,14 +174,14 @@ class Preparer {
     return WithMovement(b_.context(), {view.data(), view.size()}, to);
   }
 
-  // Of a reshape: one; to the shape that is there: none.
+  // Merges a reshape of a reshape into one; drops a reshape to the same shape.
   const UOp* Reshaped(const UOp* x, const Shape& shape) {
     while (x->op == Op::kReshape && x->num_srcs == 1) x = x->src(0);
     return shapes_.Of(x) == shape ? x : b_.Reshape(x, shape);
   }
 
-  // Scalars that elementwise `u` computes for every element are what an expand makes of them, like
-  // sources of one element that are no scalars: what an expand stands above is planned as a whole.
+  // Expands the scalar sources of elementwise `u` explicitly, as sources with one element are, so
+  // that the planner sees the source of the expand as a whole.
   void SpreadScalars(const UOp* u, llvm::SmallVectorImpl<const UOp*>& srcs) {
     const Shape& shape = shapes_.Of(u);
     if (shape.empty()) return;

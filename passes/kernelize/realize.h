@@ -1,4 +1,4 @@
-// What gets a buffer. Everything else is computed where it is used, as often as it is used.
+// Chooses the values that are materialized in a buffer. Other values are recomputed at each use.
 //
 // Nodes are visited from the results to the inputs. A node knows by then every way in which it is
 // used (ir `uses.h`): one way, as often as it has elements, and it is computed in place; in several
@@ -25,7 +25,7 @@ struct Realized {
   Shape rows;  // of a kernel of rows: what is stored, with axes cut (row_shape.h); else empty
 };
 
-// A node that the one kernel which uses it keeps in memory of its own.
+// A staged node: the only kernel that uses it caches it in kernel memory.
 struct Kept {
   const UOp* kernel = nullptr;  // the realized node
   std::string reason;           // for `explain`
@@ -55,7 +55,7 @@ struct RealizeOptions {
   // limit.
   int64_t max_inputs = 0;
   bool fuse = true;  // whether a kernel may hold several reduces
-  bool keep = true;  // whether kernels keep values in memory of their own
+  bool keep = true;  // whether kernels stage values in kernel memory
 };
 
 // Plans for the graph `body`. `fused`: what is computed in place whatever it costs, and so are its

@@ -1,5 +1,5 @@
-// The axes along which a kernel's results share a reduce. A group norm over [C, H, W] has a mean
-// for each of G groups of channels: over [G, C / G, H, W] the mean is the same along whole axes,
+// Splits axes so that a kernel's results share a reduce along whole axes. A group norm has a mean
+// for each of G groups of channels: over [G, C / G, H, W] the mean is invariant along whole axes,
 // over [C, H, W] it is not.
 #ifndef TG_PASSES_KERNELIZE_ROW_SHAPE_H_
 #define TG_PASSES_KERNELIZE_ROW_SHAPE_H_

@@ -1,5 +1,5 @@
-// Kernels that differ in nothing but where they begin to read or write along some axes become one,
-// which takes these places as variables: the steps of an unrolled recurrence, pieces of one buffer.
+// Merges kernels that differ only in the offsets of their reads and writes along some axes into one
+// kernel with the offsets as variables: steps of an unrolled recurrence, pieces of one buffer.
 #ifndef TG_PASSES_KERNELIZE_SHARE_KERNELS_H_
 #define TG_PASSES_KERNELIZE_SHARE_KERNELS_H_
 

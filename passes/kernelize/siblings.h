@@ -1,6 +1,6 @@
-// Kernels that run as one because they stand side by side: they store values of one shape, none
-// needs what another stores, and they read something in common (the queries, keys and values of
-// attention, the halves of a rotation). One launch, and what is shared is read once.
+// Fuses sibling kernels: they store values of one shape, are independent of each other, and have a
+// common input (the queries, keys and values of attention, the halves of a rotation). The fused
+// kernel needs one launch and reads the common input once.
 #ifndef TG_PASSES_KERNELIZE_SIBLINGS_H_
 #define TG_PASSES_KERNELIZE_SIBLINGS_H_
 
@@ -15,10 +15,10 @@
 
 namespace tg {
 
-// Positions of drafts, in groups of those that become one kernel, each group in order. Drafts that
-// write a part of a buffer join others that write parts of it, which have no element in common;
-// none of a group reads or writes what another overwrites. The drafts are those of `plan`, one for
-// each value. `pieces`: assigns of parts that nothing reads before all are done (concatenate.h).
+// The positions of drafts in groups, each of which becomes one kernel; a group is in order. Drafts
+// that write parts of one buffer may share a group if the parts are disjoint. No draft of a group
+// reads or writes memory that another one overwrites. `drafts`: the drafts of `plan`, one per
+// value. `pieces`: assigns of parts that nothing reads before all are done (concatenate.h).
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const RealizePlan& plan, const NodeSet& pieces,
                                               const WriteAfterRead& order, Placement& placement,

@@ -20,8 +20,8 @@ class Uniforms {
   // `ctx`: the graph's context.
   Uniforms(const Module& module, Context& ctx, ShapeMap& shapes);
 
-  // Elementwise `u` with these sources in place of its own, which have the shapes of its own:
-  // simplified by the rules for floats, which may make it a constant of shape [].
+  // Elementwise `u` with its sources replaced by `srcs` of the same shapes, and simplified by the
+  // rules for floats, which may turn it into a constant of shape [].
   const UOp* Elementwise(const UOp* u, UOpSpan srcs);
 
   // Notes what is known of `u`, whose sources have been noted.

@@ -62,7 +62,7 @@ UseId UseTable::Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t l
   details_.insert(details_.end(), key.detail.begin(), key.detail.end());
   const auto [first, added] = ids_.try_emplace(hash, id);
   if (!added) {
-    // Row 0 ends a chain, so it is never linked to: it is the first of its own.
+    // Row 0 ends a chain, so no row links to it: it is the first row of its chain.
     row.next = rows_[first->second].next;
     rows_[first->second].next = id;
   }
@@ -202,7 +202,8 @@ UseId UseTable::MapThrough(UseId use, const UOp* u) {
     key.detail.push_back(-1);
     Encode(*outside, key.detail);
   } else {
-    // Attributes are interned: equal ones have equal bits. Symbolic entries are told apart by id.
+    // Attributes are interned: equal ones have equal bits. Symbolic entries are distinguished by
+    // id.
     key.bits = u->attr.bits;
     Encode(from, key.detail);
     if (u->num_srcs > 1) {

@@ -1,4 +1,4 @@
-// How a value is used: in which kernel, and through which mapping of indices.
+// The uses of a value: the kernel, and the mapping from the kernel's indices to the value's.
 //
 // Two uses are one where the same kernel reads the value at the same index expressions. A use is
 // kept as the chain of movement ops and reduces between the kernel's store and the value,
@@ -44,8 +44,8 @@ class UseTable {
   UseId Inside(UseId use, const UOp* u);
   // The same of a reduce that needs one of its terms (gathers.h): there is no loop over them.
   UseId OfOneTerm(UseId use, const UOp* u);
-  // The use that fills memory which keeps `u` inside the kernel, with loops of its own over `axes`;
-  // `use` is one by which it is read.
+  // The use that computes the staged value `u` inside the kernel, with separate loops over `axes`;
+  // `use` is a use that reads it.
   UseId Staged(UseId use, const UOp* u, const std::vector<int64_t>& axes);
 
   const UOp* KernelOf(UseId use) const { return rows_[use].kernel; }
@@ -74,7 +74,7 @@ class UseTable {
   };
   struct KernelLoops {
     size_t outer = 0;           // of what is stored
-    std::vector<double> sizes;  // at most 64; the last of 64 stands for all that follow
+    std::vector<double> sizes;  // at most 64; the last of 64 covers all further loops
     std::vector<OwnLoop> own;
   };
   // What makes a use this one and no other: how it follows from `parent`.

@@ -1,4 +1,4 @@
-// Which kernels of a graph wait for which others.
+// The dependences between the kernels of a graph.
 #ifndef TG_PASSES_KERNELIZE_WAITS_H_
 #define TG_PASSES_KERNELIZE_WAITS_H_
 
@@ -17,10 +17,11 @@ struct WriteAfterRead;
 // graph already.
 class Waits {
  public:
-  // What each draft waits for by its sources: those that make what it reads, what it writes into,
-  // and what an assign is ordered behind. No draft waits for itself so.
+  // The dependences of each draft through its sources: the producers of its inputs and of the
+  // buffer version that it writes to, and the nodes that an assign is ordered after. This graph has
+  // no self-edges.
   explicit Waits(const std::vector<KernelDraft>& drafts);
-  // The same, and a writer waits for those that read what it overwrites.
+  // The same, plus edges from a writer to the readers of the contents that it overwrites.
   Waits(const std::vector<KernelDraft>& drafts, const WriteAfterRead& order);
 
   // By vertex: the vertices that it waits for. Some are listed twice.
@@ -39,8 +40,8 @@ class Waits {
   NodeMap<size_t> number_;  // 1 + vertex
 };
 
-// The strongly connected components of a graph, each behind those that it waits for (R. Tarjan,
-// Depth-first search and linear graph algorithms, 1972), the vertices of each in order.
+// The strongly connected components of a graph in topological order, dependences first (R. Tarjan,
+// Depth-first search and linear graph algorithms, 1972). The vertices of each are in order.
 std::vector<std::vector<size_t>> Components(const std::vector<std::vector<size_t>>& before);
 
 }  // namespace tg

@@ -49,8 +49,8 @@ class Writer {
   }
 
  private:
-  // A loop's only end closes it as it is (with the loops inside that it names). Else the loop, and
-  // all that share an end with it, get ends of their own.
+  // If a loop has a single end, that end closes it (with the inner loops that it names). Otherwise
+  // the loop, and every loop that shares an end with it, gets a separate end.
   void FindSharedLoops() {
     own_end_.assign(nest_.loops.size(), 0);
     closer_.assign(nest_.loops.size(), nullptr);

@@ -1,4 +1,4 @@
-// From a schedule to Body::linear: what opens and closes blocks.
+// Writes a schedule to Body::linear, with the ops that open and close blocks.
 #ifndef TG_PASSES_LINEARIZE_BLOCKS_H_
 #define TG_PASSES_LINEARIZE_BLOCKS_H_
 
@@ -11,13 +11,14 @@
 
 namespace tg::linearize {
 
-// Every work-item of a group must reach a barrier equally often: the loops around one (and around
-// whatever else a subgroup does together) have sizes that do not differ within the group.
+// Checks that every work-item of a group reaches each barrier equally often: the trip counts of the
+// loops around a barrier (or around an op that a subgroup executes together) must be uniform within
+// the group.
 absl::Status CheckBarriers(const Nest& nest);
 
-// Sets body.linear and body.root. A loop that several ends close gets one end in their place, so
-// what follows them is made anew. Stores with a gate go between `if` and `endif`; neighbours with
-// the same gate share them.
+// Sets body.linear and body.root. If several ends close a loop, one end replaces them, so the nodes
+// that depend on them are rebuilt. A store with a gate goes between `if` and `endif`; neighbouring
+// stores with the same gate share them.
 void WriteBlocks(const Nest& nest, const std::vector<Step>& steps, Body& body);
 
 }  // namespace tg::linearize

@@ -1,13 +1,13 @@
-// linearize: puts a kernel's graph (stage expanded) into the order in which it runs (stage linear).
+// linearize: orders the nodes of a kernel's graph (stage expanded) for execution (stage linear).
 //
-//   nest          which loop each node is part of              nest.h
+//   nest          the loop that each node is part of           nest.h
 //   memory order  loads before the stores that overwrite       memory_order.h
 //   schedule      the order in each block                      schedule.h
-//   blocks        ranges and ends, if and endif                linearize.cc
+//   blocks        ranges and ends, if and endif                blocks.h
 //
-// In Body::linear a loop is the nodes between a `range` and the `end` that names it, and stores
-// whose address has a gate stand between an `if` of that gate and its `endif`; the gate stays in
-// the address as well. Every node appears once, after its sources; the sink is last.
+// In Body::linear a loop consists of the nodes between a `range` and the `end` that names it.
+// Stores whose address has a gate are between an `if` of that gate and its `endif`; the gate also
+// stays in the address. Every node appears once, after its sources; the sink is last.
 #ifndef TG_PASSES_LINEARIZE_LINEARIZE_H_
 #define TG_PASSES_LINEARIZE_LINEARIZE_H_
 
@@ -19,9 +19,9 @@
 
 namespace tg {
 
-// `shuffle`: a seed for a random one of all orders that are held valid; -1: the usual order.
-// An error names the kernel: loops that cannot be nested or ordered, a barrier under control flow
-// that may differ between the work-items of a group.
+// `shuffle`: the seed for a random valid order; -1: the default order. Fails, naming the kernel, if
+// loops cannot be nested or ordered, or if a barrier is under control flow that may diverge between
+// the work-items of a group.
 absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle = -1);
 
 extern const Pass kLinearizePass;

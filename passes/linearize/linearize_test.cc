@@ -254,7 +254,7 @@ TEST(Linearize, NamesWhatCannotBeOrdered) {
             "between the work-items of a group");
 }
 
-// 40000 nodes in a chain of loops, and as many side by side, take no longer than a linear pass may.
+// 40000 nodes in a chain of loops, and 40000 in adjacent loops, are handled in near-linear time.
 TEST(Linearize, IsNearLinear) {
   auto time = [](int n) {
     Kernel kernel;

@@ -1,11 +1,11 @@
-// Nest: a kernel's graph with its loops found, each node in the loop that it is to run in.
+// Nest: the loop nest of a kernel's graph, with each node assigned to the loop that executes it.
 //
-// Idea: a node runs inside every range that it depends on and that no `end` on the way has closed.
-// Those sets lie on paths of a tree of loops, or the kernel is refused. From there a node without
-// an effect is hoisted outward as far as what it depends on allows.
+// A node belongs inside every range that it depends on, unless an `end` between them closes the
+// range. These sets of ranges must form paths of one tree of loops; otherwise the kernel is
+// rejected. A node without effects is then hoisted outward as far as its dependences allow.
 //
-// Invariants: a node's sources sit in its own block or in one that holds it. Positions are those of
-// the post-order from the sink, so everything here follows from structure alone.
+// Invariants: a node's sources are in the same block or in an enclosing one. Positions are numbers
+// in the post-order from the sink, so the result depends only on the structure.
 #ifndef TG_PASSES_LINEARIZE_NEST_H_
 #define TG_PASSES_LINEARIZE_NEST_H_
 
@@ -25,7 +25,7 @@ struct Loop {
   const UOp* range = nullptr;  // null for loop 0, the kernel itself
   int parent = -1;
   int depth = 0;
-  bool runs = true;                // at least once, whatever the variables
+  bool runs = true;                // the trip count is at least one for all variables
   llvm::SmallVector<int, 1> ends;  // positions of the ends that close it
 };
 
@@ -35,10 +35,10 @@ struct Nest {
   std::vector<Loop> loops;        // parents first
   std::vector<int> block;         // by position: the loop whose body the node is part of
   // By position: for a range, its loop; for an end, the outermost loop that it closes; else -1.
-  // Both have the loop around that one as their block.
+  // The block of both is the loop around that one.
   std::vector<int> opens;
 
-  // The positions of all nodes' sources, one node after the other, and where each node's begin.
+  // The positions of the sources of all nodes, concatenated, and the start of each node's sources.
   std::vector<int> source_positions;
   std::vector<uint32_t> first_source;
 
@@ -46,11 +46,11 @@ struct Nest {
   std::span<const int> sources(size_t p) const {
     return {source_positions.data() + first_source[p], nodes[p]->num_srcs};
   }
-  // The innermost loop that holds both.
+  // The innermost loop that contains both.
   int Common(int a, int b) const;
 };
 
-// `shuffle` moves what may be hoisted a random way out instead of all the way.
+// With `shuffle`, nodes are hoisted by a random number of loops instead of as far as possible.
 absl::StatusOr<Nest> FindLoops(const Kernel& kernel, std::mt19937_64* shuffle);
 
 }  // namespace tg::linearize

@@ -1,4 +1,4 @@
-// RangeSets: sets of ranges, each kept once and named by a number, so that the sets of all nodes of
+// RangeSets: interned sets of ranges, each identified by a number, so that the sets of all nodes of
 // a kernel cost a word each.
 #ifndef TG_PASSES_LINEARIZE_RANGE_SETS_H_
 #define TG_PASSES_LINEARIZE_RANGE_SETS_H_
@@ -14,8 +14,8 @@
 
 namespace tg::linearize {
 
-// Ranges are numbers from 0; set 0 is the empty one. Few sets differ in a kernel, so that unions
-// are mostly answered from memory.
+// Ranges are numbers from 0; set 0 is empty. A kernel has few distinct sets, so most unions are
+// answered from the cache.
 class RangeSets {
  public:
   RangeSets() { Intern({}); }
@@ -59,9 +59,9 @@ class RangeSets {
     return it->second;
   }
   std::vector<std::vector<int>> sets_;
-  std::vector<int> alone_;  // by range: the set of it alone; -1: not asked for
+  std::vector<int> alone_;  // by range: its singleton set; -1: not created yet
   std::map<std::vector<int>, int> ids_;
-  llvm::DenseMap<std::pair<int, int>, int> unions_;  // of the lower number and the higher
+  llvm::DenseMap<std::pair<int, int>, int> unions_;  // key: the lower number, the higher number
 };
 
 }  // namespace tg::linearize

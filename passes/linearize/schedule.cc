@@ -41,7 +41,7 @@ class Scheduler {
     CollectItems();
     CollectNeeds();
     steps_.reserve(num_items_);
-    // A loop's body is scheduled where the loop stands, by a stack of blocks under way.
+    // A loop's body is scheduled at the position of the loop, with a stack of unfinished blocks.
     struct Frame {
       int loop;
       std::vector<int> items;
@@ -90,7 +90,7 @@ class Scheduler {
     const bool opens = position < num_nodes_ && nest_.opens[position] >= 0;
     return opens ? first_loop_ + nest_.opens[position] : position;
   }
-  // The items of one block that stand for the two ends of an edge.
+  // Replaces the two ends of an edge by the items of one block that contain them.
   void Lift(int& a, int& b) const {
     int block_a = BlockOf(a), block_b = BlockOf(b);
     while (block_a != block_b) {

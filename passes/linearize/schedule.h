@@ -1,4 +1,4 @@
-// Schedule: the order of the nodes in each block, from what has to precede what.
+// Schedule: orders the nodes of each block under the dependences.
 #ifndef TG_PASSES_LINEARIZE_SCHEDULE_H_
 #define TG_PASSES_LINEARIZE_SCHEDULE_H_
 
@@ -13,15 +13,15 @@ namespace tg::linearize {
 
 // A step of the kernel: a node, or the end of a loop.
 struct Step {
-  int position = -1;  // of the node
-  int closes = -1;    // of the loop, where position is -1
+  int position = -1;  // the node's position; -1: the end of a loop
+  int closes = -1;    // the loop that ends, if position is -1
 };
 
-// Blocks are lists of nodes and of loops, each loop one item. An item follows what it needs, depth
-// first from the effects; of its operands the one that needs the most registers comes first (Sethi
-// and Ullman, "The generation of optimal code for arithmetic expressions", 1970). So a value is
-// computed shortly before its first use. Definitions lead. With `shuffle`: any order, at random.
-// Linear in nodes and edges. Fails where loops wait for each other.
+// The items of a block are its nodes and inner loops. Items are emitted after their dependences,
+// depth first from the effects; the operand that needs the most registers comes first (Sethi and
+// Ullman, "The generation of optimal code for arithmetic expressions", 1970). A value is therefore
+// computed shortly before its first use. Definitions come first. With `shuffle`, the order is a
+// random valid one. Linear in nodes and edges. Fails if loops depend on each other in a cycle.
 absl::StatusOr<std::vector<Step>> Schedule(const Nest& nest, const ExtraOrder& extra,
                                            std::mt19937_64* shuffle);
 

@@ -1,4 +1,4 @@
-// Whether a kernel's stores do the same with other arguments.
+// Detects isomorphic stores: stores of one kernel that differ only in their arguments.
 #ifndef TG_PASSES_LOWER_ALIKE_STORES_H_
 #define TG_PASSES_LOWER_ALIKE_STORES_H_
 
@@ -10,12 +10,12 @@
 
 namespace tg {
 
-// An argument that the first store reads or writes, and what each store has in its place.
+// For an argument that the first store reads or writes: the corresponding argument of each store.
 using Counterparts = std::vector<const UOp*>;
 
-// By argument of the first store, its counterparts, of those that are not the same for all; nothing
-// where the stores differ in more than arguments of one type, or where the opts concern them in
-// different ways.
+// The counterparts of each argument of the first store, except for arguments that all stores share.
+// nullopt if the stores differ in more than arguments of equal type, or if opts treat them
+// differently.
 std::optional<std::vector<Counterparts>> FindAlikeStores(const Body& body,
                                                          const Schedule& schedule);
 

@@ -108,8 +108,8 @@ void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
     const UOp* guard = counted.guard;
     const UOp* rest = Without(b_, valid, [&](const UOp* part) { return part == guard; });
     if (rest == valid) continue;
-    // Work-items with ids of their own that all take the same side: the gate is a predicate, and
-    // each address would take registers and an instruction in every step.
+    // The gate is uniform over the work-items, so it is only a predicate, while a select would cost
+    // registers and an instruction per address in every iteration.
     const auto is_local = [&](const UOp* u) { return llvm::is_contained(locals_, u); };
     if (!locals_.empty() && llvm::none_of(PostOrder(guard), is_local)) continue;
     const auto in_row = [&](const UOp* u, llvm::function_ref<const UOp*(const UOp*)> number) {
@@ -200,7 +200,7 @@ bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const 
 const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
   std::vector<const UOp*> shared;  // ids of work-items that share the terms
   for (size_t i : schedule_.AxesOf(reduce)) {
-    // Also one of its own: another reduce, that reads its result, may share that.
+    // This includes the reduce's own group axis: another reduce that reads its result may share it.
     if (schedule_.axes[i].kind == AxisKind::kGroup) shared.push_back(where_.axis[i]);
   }
   if (shared.empty() || !at.valid) return at.valid;

@@ -61,7 +61,7 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
   }
   if (alike_) roots[0] = ForEachStore(roots[0]);
   if (!where_.loops.empty()) {
-    // All stores stand in these loops; one `end` closes them.
+    // All stores are inside these loops; one `end` closes them.
     const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);
     roots = {b_.End(all, where_.loops)};
   }
@@ -81,7 +81,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   const UOp* value =
       Lower(store->src(1), Intern(shapes_.Of(store->src(1)).empty() ? Position{{}, at.valid} : at));
   if (!status_.ok()) return nullptr;
-  // One work-item of those that share a reduce stores its result.
+  // Of the work-items that share a reduce, a single one stores the result.
   for (size_t i = 0; i < schedule_.axes.size(); ++i) {
     if (schedule_.axes[i].kind == AxisKind::kGroup && schedule_.axes[i].shares.empty()) {
       at.valid = Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));

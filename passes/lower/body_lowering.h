@@ -1,5 +1,5 @@
-// The value of each stored element as an expression over loads: indices are mapped from the stores
-// through movement ops down to the kernel's arguments.
+// Lowers a kernel's body: each stored element becomes an expression over loads, by mapping indices
+// from the stores through movement ops down to the kernel's arguments.
 #ifndef TG_PASSES_LOWER_BODY_LOWERING_H_
 #define TG_PASSES_LOWER_BODY_LOWERING_H_
 
@@ -24,14 +24,14 @@ namespace tg {
 
 class BodyLowering {
  public:
-  // Nodes are made in the body's own context.
+  // New nodes are created in the body's context.
   BodyLowering(const Module& module, Body& body, const Schedule& schedule, const Coordinates& where,
                ShapeMap& shapes, const Target& target, SimplifyFn simplify);
 
   // The lowered sink.
   absl::StatusOr<const UOp*> Run();
 
-  // The reduces whose loops were not needed, wherever they are read.
+  // The reduces that need no loop at any of their positions.
   std::vector<const UOp*> FoldedReduces() const;
 
  private:
@@ -45,122 +45,122 @@ class BodyLowering {
     IdPair ids() const { return {node->id, at}; }
     uint64_t bits() const { return uint64_t{node->id} << 32 | at; }
   };
-  // Where a movement op at one position finds its value.
+  // The source position of a movement op at one position.
   struct MovedFrom {
     PositionId source;
-    const UOp* clause;  // the op's own condition; null: none
+    const UOp* clause;  // the predicate that the op adds; null: none
   };
-  // How one reduce at one position is carried out.
+  // The implementation of one reduce at one position.
   struct ReduceAt {
     PositionId source;
     const UOp* valid = nullptr;  // false for padding of its axes
     std::vector<const UOp*> unrolls, ranges, specials;
     bool is_whole = false;  // each axis is one range
-    // By axis before opts: its number in the schedule, and what the opts make of it, which is also
-    // in one of the lists above.
+    // By axis before opts: its number in the schedule, and the nodes that opts split it into, which
+    // are also in the lists above.
     std::vector<std::pair<size_t, std::vector<const UOp*>>> parts;
   };
 
-  // A range for each of Coordinates::own_loops; null: none.
+  // A range for each of Coordinates::own_loops; null: no range.
   using LoopRanges = std::vector<const UOp*>;
 
-  // How a staged value is kept, for one index of those axes that it has no room for.
+  // The memory and loops of a staged value, for one index of the axes that its buffer lacks.
   struct StagedAt {
     PositionId source;
     std::vector<const UOp*> unrolls, ranges, specials;
-    const UOp* left_out = nullptr;  // the range of which groups of other stores take no step
-    const UOp* room = nullptr;      // false for padding of its axes
-    const UOp* valid = nullptr;     // where its source is made, in the first store's loops
-    std::vector<size_t> loops;      // those that it has for itself, of Coordinates::own_loops
-    LoopRanges own;                 // and its ranges of these
+    const UOp* left_out = nullptr;  // the loop that is empty in work-groups of other stores
+    const UOp* room = nullptr;      // predicate: false for padding of its axes
+    const UOp* valid = nullptr;     // predicate of its source, in terms of the first store's loops
+    std::vector<size_t> loops;      // the loops of Coordinates::own_loops that it has a copy of
+    LoopRanges own;                 // the ranges of these copies
     StagedMemory memory;
   };
 
   PositionId Intern(Position p);
   const UOp* Lower(const UOp* u, PositionId at);
-  // The value of `key`, or null after naming in `missing` what must be lowered first.
+  // The value of `key`. Null if other keys must be lowered first, which `missing` receives.
   const UOp* Step(const Key& key, std::vector<Key>& missing);
   const UOp* StepMovement(const Key& key, std::vector<Key>& missing);
   const UOp* StepReduce(const Key& key, std::vector<Key>& missing);
-  // A reduce whose loop need not run (passes/simplify/reduce.h), as it is without one; else null.
+  // The value of a reduce that needs no loop (passes/simplify/reduce.h); null if it needs one.
   const UOp* FoldLoop(Op op, const UOp* x, const ReduceAt& plan);
-  // Takes the axes along which `x` stays the same out of `plan`. Who reduces its result over the
-  // ranges returned, which needs no loop, has the whole.
+  // Removes the axes along which `x` is invariant from `plan`. Reducing the result of the remaining
+  // plan over the returned ranges, which needs no loop, gives the whole reduce.
   std::vector<const UOp*> TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan);
-  // Whether unrolled terms are combined in each iteration, lane by lane, though there are registers
-  // to do it after the loop: another loop makes them in each iteration, which needs the registers.
+  // Whether unrolled terms are combined in each iteration although the registers would suffice to
+  // combine them after the loop: an inner loop computes the terms and needs the registers.
   bool CombinesFirst(const UOp* x, const ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
-  // `valid`, and that each index is one of its axis where that is not plain.
+  // The conjunction of `valid` and the bounds checks of the indices that may be out of `shape`.
   const UOp* InShape(const std::vector<const UOp*>& index, const Shape& shape, const UOp* valid);
-  // Where the terms of a reduce are read that is itself read at `at`: what concerns one work-item
-  // alone must not keep it from reading terms for those that share them.
+  // The predicate for the terms of a reduce that is read at `at`. Drops predicates on a single
+  // work-item when the load is cooperative, because other work-items share the loaded terms.
   const UOp* ForWholeGroup(const UOp* reduce, const Position& at);
-  // One load of what is kept; the first makes it.
+  // A load of a staged value. The first call also emits the computation.
   const UOp* StepStaged(const Key& key, std::vector<Key>& missing);
   // `own`: the value's axes in the schedule's base.
   StagedAt& PlanStaged(const Key& key, const std::vector<size_t>& own);
-  // That the coordinates along stored axes are ones of them, of those in `axes`.
+  // The bounds check of the coordinates along the stored axes in `axes`.
   const UOp* InStored(LoopSet axes);
-  // The ranges of own loops that `u` depends on are added to `ranges`.
+  // Adds the ranges of fissioned loops (own_loops) that `u` depends on to `ranges`.
   void FindLoops(const UOp* u, LoopRanges& ranges) const;
-  // `u` with what `changed` has for nodes in their place, as it is built.
+  // `u` with nodes replaced by their entries in `changed`, which caches rebuilt nodes.
   const UOp* Replaced(const UOp* u, NodeMap<const UOp*>& changed);
-  // `u` with other ranges in the place of those of own loops, whosever they are, where there are.
+  // `u` with the ranges of fissioned loops replaced by `ranges`, except where an entry is null.
   const UOp* InLoops(const UOp* u, const LoopRanges& ranges);
-  // Which store alone reads each staged value.
+  // Finds for each staged value the only store that reads it.
   void FindReaders();
-  // Whether the group makes another store than this one.
+  // Whether the work-group belongs to a store other than this one.
   const UOp* IsOther(size_t store);
-  // What is left of a loop's steps in the groups of a store: none in those of others.
+  // The trip count of a loop that only work-groups of `store` execute: 0 in other work-groups.
   const UOp* StepsInGroupsOf(size_t store, const UOp* steps);
-  // `token`, of the store with this number and its own loops, which groups of other stores take no
-  // step of: what these have not staged is read under a gate outside of those loops.
+  // Rewrites `token` of store number `store`, whose loops `own` are empty in work-groups of other
+  // stores. Outside of these loops, loads of values that those groups did not stage get a gate.
   const UOp* ReadInOwnGroups(const UOp* token, size_t store, const std::vector<const UOp*>& own);
-  // The coordinates of a schedule's axes, with what node `u` (a reduce or staged) adds of its own;
-  // groups of other stores take no step of the first of these loops.
+  // The coordinates of the schedule's axes, including new ones for node `u` (a reduce or a staged
+  // value). The first of its new loops is empty in work-groups of other stores.
   std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
                                   std::vector<const UOp*>& ranges,
                                   std::vector<const UOp*>& specials);
-  // The same reduce as if no opt concerned it: each of its axes a range.
+  // The implementation of a reduce without opts: each of its axes is a range.
   const ReduceAt& PlanWhole(const Key& key);
-  // Where a load or a reduce at a position is valid, without the guards of padded axes on which its
-  // indices do not depend: what is read there lies in the argument, and is stored, or a term, for
-  // none of the padding.
+  // The predicate of a load or reduce at a position, without the predicates of padded axes on which
+  // its indices do not depend: the address is in bounds there, and the loaded value is neither
+  // stored nor a term of a reduce for the padding.
   const UOp* ValidToRead(const Position& at);
-  // `valid` without what holds in loops on which the number of an element depends (InLoopsOver).
+  // `valid` without the clauses of InLoopsOver that hold in loops on which `element` depends.
   const UOp* ValidInLoops(const UOp* element, const UOp* valid);
-  // The address of one element behind a pointer, through the movement ops above an argument.
-  // `reads`: what is there may be any value of the argument in padding (FirstRowInPadding).
+  // The address of one element of a pointer, through the movement ops above an argument. `reads`:
+  // in padding, the address may be that of any element of the argument (FirstRowInPadding).
   const UOp* Address(const UOp* ptr, Position at, bool reads = false);
-  // The coordinate along a stored axis, in the loops that `valid` depends on, and whether it is
-  // one.
+  // The coordinate along a stored axis, in the loops that `valid` depends on, and the predicate
+  // that it is in bounds.
   struct Counted {
     const UOp* coordinate;
     const UOp* guard;
   };
   Counted CountedIn(size_t base, const UOp* valid);
-  // Where a tile's rows reach beyond their axis, and are not neighbours in memory, its first row is
-  // read in their place, of which nothing is stored: a load of what exists needs no gate.
+  // If rows of a tile exceed their axis and are not adjacent in memory, loads the tile's first row
+  // instead of them. The values are not stored, and a load that is in bounds needs no gate.
   void FirstRowInPadding(const UOp*& element, const UOp*& valid);
-  // What the first store's effects are with each store's arguments, in the groups of that store.
+  // The effects of the first store, with each store's arguments in the work-groups of that store.
   const UOp* ForEachStore(const UOp* first);
   const UOp* LowerStore(const UOp* store);
-  // The same, of the store with this number, in the loops that it does not share.
+  // The same for store number `number`, inside its separate loops.
   const UOp* LowerInOwnLoops(const UOp* store, size_t number);
   const UOp* Find(const UOp* u, PositionId at, std::vector<Key>& missing);
   Position MapView(const UOp* u, const Position& at, const UOp** clause);
-  // Whether what the axis counts must be compared with its size.
+  // Whether the axis's coordinate needs a bounds check.
   bool NeedsGuard(size_t base) const;
-  // That there is a coordinate of the axis; null: there always is.
+  // The predicate that the axis is not empty; null: it never is.
   const UOp* Nonempty(size_t base);
-  // `valid`, and that the axis is not empty if `parts` of it (PartsOfAxis) are loops: an index that
-  // does not depend on them is one of its argument only if they run, and what is read there may be
-  // read before them.
+  // `valid`, and, if `parts` of the axis (PartsOfAxis) are loops, the predicate that the axis is
+  // not empty. An index that does not depend on these loops is in bounds only if they run, but its
+  // load may be hoisted out of them.
   const UOp* InLoopsOver(size_t base, const std::vector<const UOp*>& parts, const UOp* valid);
-  // What the opts make of the axis, with the coordinates `axis` of the schedule's.
+  // The parts that opts split the axis into, given the coordinates `axis` of the scheduled axes.
   std::vector<const UOp*> PartsOfAxis(size_t base, const std::vector<const UOp*>& axis) const;
-  // That `value`, its coordinate, is one of the axis.
+  // The bounds check of `value`, the coordinate along the axis.
   const UOp* Guard(const BaseAxis& base, const UOp* value);
   // Whether `v` is already 0 wherever `valid` does not hold.
   bool ZeroOutside(const UOp* v, const UOp* valid, int depth) const;
@@ -179,28 +179,27 @@ class BodyLowering {
   llvm::DenseMap<IdPair, const UOp*> values_;
   llvm::DenseMap<IdPair, MovedFrom> moved_;
   std::unordered_map<uint64_t, ReduceAt> plans_, whole_plans_;
-  std::unordered_map<uint64_t, StagedAt> staged_;  // by position, 0 along its own axes
+  std::unordered_map<uint64_t, StagedAt> staged_;  // by position, 0 along staged axes
   std::vector<const UOp*> locals_;
-  NodeMap<size_t> own_loop_;  // by range: 1 + the number of its own loop; 0: it is none
-  LoopRanges first_loops_;    // those of the first store
-  // Where stores have groups of their own and are alike: what each has for the first one's
+  NodeMap<size_t> own_loop_;  // by range: 1 + the number of its fissioned loop; 0: none
+  LoopRanges first_loops_;    // the fissioned loops of the first store
+  // If stores have separate work-groups and are isomorphic: the counterparts of the first store's
   // arguments.
   std::optional<std::vector<Counterparts>> alike_;
-  // By staged value: 1 + the number of the one store that reads it; 0 where several do, and where
-  // stores have no groups of their own.
+  // By staged value: 1 + the number of the only store that reads it; 0 if several do, or if stores
+  // have no separate work-groups.
   NodeMap<size_t> only_reader_;
-  // What the groups of other stores do not make of such a value: nothing, as they take no step of
-  // its outermost loop.
+  // The outermost loop of such a value, which is empty in work-groups of other stores.
   struct LeftOut {
     const UOp *memory, *range;
     size_t store;
   };
   std::vector<LeftOut> left_out_;
-  // What InLoopsOver added, and a range of a loop in which it holds.
+  // The predicates that InLoopsOver added, each with a range of a loop in which it holds.
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
-  // Guards of the terms that padding adds to reduces, and the coordinates that they compare.
+  // The predicates of the terms that padding adds to reduces, and the compared coordinates.
   std::vector<std::pair<const UOp*, const UOp*>> padded_terms_;
-  NodeMap<int> folded_, looped_;  // by reduce: at how many positions
+  NodeMap<int> folded_, looped_;  // by reduce: the number of positions
   absl::Status status_;
 };
 

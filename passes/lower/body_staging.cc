@@ -41,9 +41,9 @@ const UOp* BodyLowering::InLoops(const UOp* u, const LoopRanges& ranges) {
 }
 
 BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
-  // What is read at positions that differ along its own axes alone is kept in one place, for all
-  // steps of the loops that it has for itself. It is made for indices that it has, though who reads
-  // it may stand beside it, under a gate.
+  // Reads at positions that differ only along staged axes share one buffer, for all iterations of
+  // the value's separate loops. The value is computed for indices in bounds only, although a reader
+  // may be out of bounds, under a gate.
   Position kept = {positions_[key.at].index, nullptr};
   const Shape& shape = shapes_.Of(key.node);
   for (size_t k = 0; k < shape.size(); ++k) {
@@ -105,7 +105,7 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   StagedAt& plan = PlanStaged(key, own);
   const UOp* x = Find(source, plan.source, missing);
   if (!x) return nullptr;
-  // Its number among the elements that are kept: of all steps of its own loops.
+  // The element's number in the buffer, which covers all iterations of the value's separate loops.
   int64_t size = 1;
   Shape room;
   for (size_t n : plan.loops) room.push_back(schedule_.axes[where_.own_loops[n]].max_size);
@@ -130,8 +130,8 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);
   FirstRowInPadding(number, valid);
-  // Where it is made it is read without a gate, if there is something to read everywhere: room in
-  // which it was made.
+  // A reader with the same predicate as the computation needs no gate, unless the buffer has
+  // padding that is never written.
   if (valid && InLoops(valid, first_loops_) == plan.valid && !plan.room) {
     const UOp* inside =
         simplify_(Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));

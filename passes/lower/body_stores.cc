@@ -1,4 +1,4 @@
-// Stores with loops or groups of their own.
+// Stores with separate loops or work-groups.
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/lower/body_lowering.h"

@@ -51,7 +51,7 @@ const FreeLeaves::Leaves* FreeLeaves::Compute(const UOp* u) {
       return std::find(u->srcs().begin() + 1, u->srcs().end(), leaf) != u->srcs().end();
     });
   }
-  // All lanes are stored: what comes after varies over those of its own address alone.
+  // A store writes all lanes, so its token does not vary over unrolled axes.
   if (u->op == Op::kStore) {
     llvm::erase_if(out, [](const UOp* leaf) { return leaf->op == Op::kUnroll; });
   }

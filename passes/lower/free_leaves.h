@@ -1,4 +1,4 @@
-// Which loops and unrolled axes a node's value still varies over.
+// Finds the loops and unrolled axes that a node's value varies over.
 #ifndef TG_PASSES_LOWER_FREE_LEAVES_H_
 #define TG_PASSES_LOWER_FREE_LEAVES_H_
 
@@ -12,7 +12,7 @@
 
 namespace tg {
 
-// Memoised over one context, which may grow between calls.
+// Results are cached for one context, which may grow between calls.
 class FreeLeaves {
  public:
   // The `range` and `unroll` nodes that `u` depends on and that nothing below it has closed (`end`
@@ -25,7 +25,7 @@ class FreeLeaves {
  private:
   using Leaves = llvm::SmallVector<const UOp*, 4>;
 
-  // Of a node whose sources have theirs.
+  // Requires that the sources of the node have been computed.
   const Leaves* Compute(const UOp* u);
 
   NodeMap<const Leaves*> leaves_;  // most nodes share a source's
@@ -33,8 +33,8 @@ class FreeLeaves {
   const Leaves none_;
 };
 
-// Row-major number of the current lane over these `unroll` nodes, and in `count` how many there
-// are.
+// The row-major number of the current lane over these `unroll` nodes. `count` receives the number
+// of lanes.
 const UOp* LaneNumber(Builder& b, const std::vector<const UOp*>& unrolls, int64_t& count);
 
 }  // namespace tg

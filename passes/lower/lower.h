@@ -1,7 +1,6 @@
-// Lower: from shapes to ranges. Applies a kernel's opts, gives every axis its coordinate (a
-// work-item id, a loop, or unrolled lanes), maps the indices of what is stored through the movement
-// ops down to the loads, and makes every reduce a loop over an accumulator. Tests:
-// passes/lower/test.
+// Lower: from shapes to ranges. Applies a kernel's opts, assigns a coordinate to every axis (a
+// work-item id, a loop, or unrolled lanes), maps the indices of stores through movement ops down to
+// the loads, and turns every reduce into a loop over an accumulator. Tests: passes/lower/test.
 #ifndef TG_PASSES_LOWER_LOWER_H_
 #define TG_PASSES_LOWER_LOWER_H_
 
@@ -14,13 +13,13 @@ namespace tg {
 
 extern const Pass kLowerPass;
 
-// Brings one kernel from Stage::kKernel to Stage::kLowered, or makes what is left of `reduce` and
-// `group_reduce` in a lowered one explicit.
+// Brings one kernel from Stage::kKernel to Stage::kLowered. In a kernel that is lowered already, it
+// makes the remaining `reduce` and `group_reduce` ops explicit.
 absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
                          const Target& target);
 
-// The reduces of a kernel at Stage::kKernel that `lower` does without a loop, as long as no opt
-// touches their axes: a one-hot row times a table is a load. The kernel stays as it is.
+// The reduces of a kernel at Stage::kKernel that `lower` computes without a loop if no opt refers
+// to their axes: a one-hot row times a table is a load. Does not change the kernel.
 NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kernel& kernel,
                       const Target& target);
 

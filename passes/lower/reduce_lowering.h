@@ -1,5 +1,5 @@
-// Reduces made explicit: horizontal parts, loops over an accumulator, and what the work-items of a
-// group do together.
+// Makes reduces explicit: horizontal reduces, loops over an accumulator, and cooperative reduces of
+// the work-items of a group.
 #ifndef TG_PASSES_LOWER_REDUCE_LOWERING_H_
 #define TG_PASSES_LOWER_REDUCE_LOWERING_H_
 
@@ -14,8 +14,8 @@ namespace tg {
 
 class ReduceLowering {
  public:
-  // `max_accumulators`: how many a loop may keep to have its unrolled terms added up after it
-  // rather than in each iteration.
+  // `max_accumulators`: limit on the accumulators of a loop whose unrolled terms are combined after
+  // the loop instead of in each iteration.
   explicit ReduceLowering(Builder& b, int64_t max_accumulators = 0)
       : b_(b), max_accumulators_(max_accumulators) {}
 
@@ -35,12 +35,12 @@ class ReduceLowering {
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials,
                          const std::vector<const UOp*>& locals);
 
-  // Of the nodes that it has made, and of others.
+  // The shared cache, which also covers the nodes created here.
   FreeLeaves& free_leaves() { return free_; }
 
  private:
   // The parts at place(0 .. n - 1) of `mem` after `token`, where n is the size of `special`,
-  // combined into the first by the work-items for which `who` holds (null: all); what to wait for.
+  // combined into the first by the work-items for which `who` holds (null: all). Returns the token.
   const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
                          const UOp* who, llvm::function_ref<const UOp*(const UOp*)> place);
 
@@ -49,7 +49,7 @@ class ReduceLowering {
   FreeLeaves free_;
 };
 
-// Rewrites every `reduce` with ranges and every `group_reduce` left in a lowered body.
+// Lowers every remaining `reduce` with ranges and every `group_reduce` of a lowered body.
 void MakeReducesExplicit(Body& body);
 
 }  // namespace tg

@@ -52,7 +52,7 @@ const UOp* Staging::CopyTransposed(const UOp* address, const UOp* x) {
       if (!free_.UnrollsOf(term.node).empty()) return nullptr;
     }
   }
-  // Elements that lie side by side where they are read; all others do where they are written.
+  // Columns are adjacent in the memory that is read, rows in the memory that is written.
   int64_t num_columns = 1, num_rows = 1;
   const auto follows = [&](const Lanes& l) { return l.from == num_columns; };
   for (auto next = rows.begin(); (next = llvm::find_if(rows, follows)) != rows.end();) {
@@ -124,7 +124,7 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
   StagedMemory memory = lanes_beside && axes.unrolls.empty() ? beside : apart;
   count = SaturatingMul(count, size);
   if (shared) {
-    // Work-items that differ in other local ids keep values of their own.
+    // Work-items that differ in other local ids stage separate values.
     std::vector<const UOp*> others = locals;
     Subtract(others, axes.specials);
     for (const UOp* l : others) {

@@ -1,4 +1,4 @@
-// Values that are computed once and kept in memory of the kernel until all who read them have.
+// Staging: values that are computed once and cached in memory of the kernel for all their readers.
 #ifndef TG_PASSES_LOWER_STAGING_H_
 #define TG_PASSES_LOWER_STAGING_H_
 
@@ -12,11 +12,11 @@
 
 namespace tg {
 
-// Where a staged value is kept.
+// The memory of a staged value.
 struct StagedMemory {
-  const UOp* filled = nullptr;  // the memory once all of it is written
-  const UOp* start = nullptr;   // of the part that a lane of a work-item reads and writes
-  int64_t step = 1;             // from one of its elements to the next
+  const UOp* filled = nullptr;  // the memory after all of it is written
+  const UOp* start = nullptr;   // start of the part that a lane of a work-item accesses
+  int64_t step = 1;             // distance between consecutive elements of that part
 };
 
 class Staging {
@@ -24,34 +24,34 @@ class Staging {
   Staging(Builder& b, const Schedule& schedule, const Target& target)
       : b_(b), schedule_(schedule), target_(target) {}
 
-  // The axes that the value has room for, as it is made: lanes, loops and work-items.
+  // The axes of the buffer while the value is computed: lanes, loops and work-items.
   struct Axes {
     std::vector<const UOp*> unrolls, ranges, specials;
   };
 
-  // Keeps `x`, the value of node `staged`, for each iteration of the loops around `axes` that it
-  // varies over. There is room for `size` elements, in each lane of other unrolled axes that x
-  // varies over; `element` is the number of the one that x is, and `gate` says whether there is one
-  // (null: always).
+  // Stages `x`, the value of node `staged`, in each iteration of the loops around `axes` that it
+  // varies over. The buffer has `size` elements for each lane of other unrolled axes that x varies
+  // over. x is element number `element`, stored under `gate` (null: always).
   //   s = store(after(mem, outer ranges)[element], x)
   //   filled = after(mem, end(s, ranges))
-  // What is loaded from rows of memory, lanes of a vector apart, goes there by `copy_transposed`.
-  // Without `specials` the memory is the work-item's own, in registers where addresses allow; with
-  // them it is local memory that the work-items fill together, with barriers before and after.
+  // A value that is loaded from rows of memory, with a stride between the lanes, is stored by
+  // `copy_transposed`. Without `specials` the memory is private to the work-item, in registers if
+  // addresses allow; with them it is local memory that the work-items fill cooperatively, with
+  // barriers before and after.
   // `locals`: every local id of the kernel.
   StagedMemory Fill(const UOp* staged, const UOp* x, int64_t size, const UOp* element,
                     const UOp* gate, const Axes& axes, const std::vector<const UOp*>& locals);
 
-  // What was kept as number `element`; 0 where `gate` does not hold.
+  // Element number `element` of the staged value; 0 where `gate` is false.
   const UOp* Read(const StagedMemory& memory, const UOp* element, const UOp* gate);
 
  private:
-  // Whether lanes of other axes keep an element side by side, rather than each its elements: lanes
-  // of vectors do, and rows where nobody makes or reads several elements at once.
+  // Whether the lanes of other axes are innermost in the buffer, instead of the elements of each
+  // lane. True for lanes of vectors, and for rows whose elements are accessed one at a time.
   bool LanesBeside(const UOp* staged, const std::vector<const UOp*>& lanes) const;
-  // The copy that does what a store of `x` there does for all of its lanes; null: there is none.
+  // The copy that is equivalent to a store of all lanes of `x` at `address`; null if there is none.
   const UOp* CopyTransposed(const UOp* address, const UOp* x);
-  // Of one element, behind `pointer` to the memory's beginning.
+  // The address of one element, given `pointer` to the start of the memory.
   const UOp* At(const UOp* pointer, const StagedMemory& memory, const UOp* element,
                 const UOp* gate);
 

@@ -1,5 +1,4 @@
-// Reading a pattern as an instruction: make the node that it describes. What is made of constants
-// alone is computed.
+// Builds the node that the right side of a rule describes. Arithmetic on constants is folded.
 #ifndef TG_PASSES_REWRITE_BUILD_H_
 #define TG_PASSES_REWRITE_BUILD_H_
 
@@ -8,7 +7,7 @@
 
 namespace tg {
 
-// A constant in every lane of `t`.
+// The constant of type `t` that has `bits` in every lane.
 const UOp* UniformConst(Context& ctx, DType t, int64_t bits);
 
 namespace pattern {
@@ -18,7 +17,7 @@ Scalar ScalarFor(const Env& e) {
   return kAs == Type::kBool ? Scalar::kBool : e.type.scalar();
 }
 
-// The value of a pattern of constants, in its type; nullopt where an index overflows.
+// The value of a pattern of constants, in its type; nullopt if an index overflows.
 template <Type kAs>
 std::optional<int64_t> Fold(const Cst& c, const Env& e) {
   return e.cst[c.i];
@@ -50,7 +49,7 @@ std::optional<int64_t> Fold(const Alu<kOp, A...>& t, const Env& e) {
   }
 }
 
-// `shape` gives the number of lanes. Null where a constant overflows.
+// The node of a pattern; `shape` gives the number of lanes. Null if a constant overflows.
 template <Type kAs>
 const UOp* Build(const Var& v, RuleContext&, const Env& e, int) {
   return e.var[v.i];

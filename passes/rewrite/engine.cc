@@ -195,7 +195,7 @@ absl::Status RewriteBody(Body& body, Rewriter& rewriter) {
   if (*root == body.root) return absl::OkStatus();
   body.side.ForEach(*body.context, [&](const UOp* u) {
     const UOp* v = rewriter.Find(u);
-    // A node that stood elsewhere before keeps its own name.
+    // A node that existed before this rewrite keeps its name.
     if (v && v->id >= old_nodes) body.CarryOver(u, v);
   });
   body.root = *root;

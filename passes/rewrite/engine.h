@@ -1,9 +1,9 @@
-// Rewriter: applies a RuleSet to a graph until nothing applies any more.
+// Rewriter: applies a RuleSet to a graph until no rule applies.
 //
-// Sources are rewritten first, then the node; what a rule returns is rewritten in turn. Each node
-// is rewritten once (memoised by id), with a stack of our own. A rule set that does not end is
-// found out, either by a node that is rewritten into itself or by the number of applications, and
-// reported with the names of the rules.
+// Sources are rewritten first, then the node; the result of a rule is rewritten in turn. Each node
+// is rewritten once (memoised by id), with an explicit stack instead of recursion. A rule set that
+// does not terminate is detected, by a node that is rewritten into itself or by a limit on the
+// number of applications, and reported with the names of the rules.
 #ifndef TG_PASSES_REWRITE_ENGINE_H_
 #define TG_PASSES_REWRITE_ENGINE_H_
 
@@ -19,16 +19,16 @@
 
 namespace tg {
 
-// Is told the hits of every rewriter when it ends; for tools that ask which rules a run has
-// reached. One for the process; null: none.
+// Receives the hits of every rewriter when the rewriter is destroyed, for tools that measure which
+// rules a run applies. One per process; null: none.
 using HitSink = void (*)(const RuleSet& rules, const std::vector<uint64_t>& hits);
 void SetHitSink(HitSink sink);
 
-// Keeps its memo between calls: for whoever rewrites many expressions of one Context.
+// Keeps its memo between calls, for clients that rewrite many expressions of one Context.
 class Rewriter {
  public:
-  // Given (node, what a rule made of it): what is to be taken instead. For constraints that rules
-  // do not know of, such as shapes.
+  // Maps a node and the result of a rule on it to the replacement to use. For constraints that
+  // rules ignore, such as shapes.
   using FixUp = const UOp* (*)(void* data, const UOp* from, const UOp* to);
 
   Rewriter(const RuleSet& rules, RuleContext rc) : rules_(rules), rc_(rc) {}
@@ -36,49 +36,49 @@ class Rewriter {
   Rewriter(const Rewriter&) = delete;
   Rewriter& operator=(const Rewriter&) = delete;
 
-  // The final form of `u`. An error is a mistake in the rule set.
+  // The final form of `u`. An error means that the rule set is wrong.
   absl::StatusOr<const UOp*> Rewrite(const UOp* u);
-  // The same where all other nodes that there are stay as they are, final or not: `u` alone is
-  // rewritten, and what rules make of it.
+  // The same, but treats all other existing nodes as final: only `u` and the nodes that rules
+  // create are rewritten.
   absl::StatusOr<const UOp*> RewriteTop(const UOp* u);
-  // The final form of a node that was met before; null for others.
+  // The final form of a node that was rewritten before; null for others.
   const UOp* Find(const UOp* u) const {
     const UOp* v = memo_.Get(u);
     return v == InProgress() ? nullptr : v;
   }
 
-  // Says that the context's first `n` nodes are in their final form.
+  // Declares the context's first `n` nodes to be in their final form.
   void SetFinal(uint32_t n);
-  // That `final` is the final form of `u`, and of itself.
+  // Declares `final` to be the final form of `u` and of itself.
   void SetFinal(const UOp* u, const UOp* final) { memo_[u] = memo_[final] = final; }
   void SetFinal(const UOp* u) { memo_[u] = u; }
 
   void set_fix_up(FixUp f, void* data) { fix_up_ = f, fix_up_data_ = data; }
-  // Leaves the symbolic entries of movement ops as they are: shapes are compared by their nodes.
+  // Does not rewrite the symbolic extents of movement ops, because shapes are compared by node.
   void set_keep_extents(bool keep) { keep_extents_ = keep; }
-  // Greatest number of applications in one call of Rewrite; 0: in proportion to the graph.
+  // Limit on the applications in one call of Rewrite; 0: proportional to the size of the graph.
   void set_max_applications(uint64_t n) { max_applications_ = n; }
 
   RuleContext& context() { return rc_; }
   uint64_t num_applications() const { return applied_.size(); }
-  std::vector<uint64_t> hits() const;  // by rule; empty: none was applied
+  std::vector<uint64_t> hits() const;  // by rule; empty if no rule was applied
   // "  12  x + 0 -> x  (add_mul_rules.h:9)" for each rule that was applied, most often first.
   std::string HitReport() const;
 
  private:
   struct Frame {
-    const UOp* key;    // what was asked for
-    const UOp* built;  // with final sources; null before
-    const UOp* next;   // what a rule made of it; null before
+    const UOp* key;    // the node to rewrite
+    const UOp* built;  // the node with final sources; null until they are final
+    const UOp* next;   // the result of a rule on `built`; null until a rule applies
     uint32_t source;   // first source that is not yet final
     uint32_t rule;
   };
   static const UOp* InProgress();
   absl::Status Run(const UOp* root);
-  // The top frame's node is final: `v`.
+  // Records `v` as the final form of the top frame's node.
   void Finish(const UOp* v);
   const UOp* WithFinalSources(const UOp* u);
-  // How many of a node's sources are rewritten.
+  // The number of leading sources of a node that are rewritten.
   size_t NumRewritten(const UOp* u) const;
   absl::Status Endless(size_t first_frame) const;
   absl::Status TooMany() const;
@@ -87,16 +87,16 @@ class Rewriter {
   RuleContext rc_;
   NodeMap<const UOp*> memo_;
   std::vector<Frame> stack_;
-  std::vector<uint32_t> applied_;  // rules, one after the other
+  std::vector<uint32_t> applied_;  // the applied rules, in order
   uint64_t max_applications_ = 0;
-  uint32_t num_kept_ = 0;  // of the context's first nodes only the root of a rewrite is rewritten
+  uint32_t num_kept_ = 0;  // the context's first nodes, which are rewritten only as a root
   bool keep_extents_ = false;
   FixUp fix_up_ = nullptr;
   void* fix_up_data_ = nullptr;
 };
 
-// Rewrites a body's root; names and places go over to the nodes that replace others. The body must
-// not be in linear form.
+// Rewrites a body's root. A replacement inherits the name and source location of the old node. The
+// body must not be in linear form.
 struct RewriteOptions {
   const Module* module = nullptr;  // declares the vars
   ModuleFlags flags;               // of the module
@@ -109,7 +109,7 @@ struct RewriteResult {
 };
 absl::StatusOr<RewriteResult> Rewrite(Body& body, const RuleSet& rules,
                                       const RewriteOptions& options = {});
-// Sets body.root to what `rewriter` makes of it.
+// Sets body.root to its final form under `rewriter`.
 absl::Status RewriteBody(Body& body, Rewriter& rewriter);
 
 }  // namespace tg

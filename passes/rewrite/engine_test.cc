@@ -45,7 +45,7 @@ TEST(Rewriter, TopKeepsWhatIsBelow) {
   const UOp* r = f.b.Range(f.b.Index(10));
   const UOp* sum = f.b.Add(f.b.Add(r, f.b.Index(3)), f.b.Index(4));
   const UOp* old = f.b.Add(f.b.Mul(sum, f.b.Index(2)), f.b.Index(0));
-  // What the rules give back stands below a source: it is not looked at, nor is what it is made of.
+  // The result of the rules is an existing node below a source: it and its sources are not visited.
   const UOp* u = f.b.Add(f.b.Add(sum, f.b.Index(-8)), f.b.Index(8));
   Rewriter rewriter(Sums(), f.rc);
   EXPECT_EQ(*rewriter.RewriteTop(u), sum);

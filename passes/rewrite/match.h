@@ -1,9 +1,9 @@
-// Reading a pattern as a question: does this node look like it, and does the guard hold?
+// Matches the left side of a rule against a node, and evaluates the rule's guard.
 //
-// Where an op commutes, both orders of its operands are tried, over the whole pattern: each such
-// place is a choice, and a failed attempt is repeated with the last choice turned, as a depth-first
-// search would (ApplyRule in rule_table.h). Constants stand on the right of an op that commutes, so
-// a constant in a pattern is looked for there alone.
+// For each commutative op in a pattern both orders of its operands are tried. Each such op is a
+// choice, and a failed match is repeated with the last choice flipped, as in a depth-first search
+// (ApplyRule in rule_table.h). Constants are the right operands of commutative ops, so a constant
+// in a pattern is matched only there.
 #ifndef TG_PASSES_REWRITE_MATCH_H_
 #define TG_PASSES_REWRITE_MATCH_H_
 
@@ -37,18 +37,18 @@ inline Domain DomainOf(const DType& t) {
   return t.is_value() ? kDomainOfScalar[static_cast<size_t>(t.scalar())] : Domain{0};
 }
 
-// What a pattern's names stand for.
+// The values bound to a pattern's names.
 struct Env {
   Domain domain;
   uint16_t bound = 0;    // vars: bits 0.., gates: bits 6.., constants: bits 10..
-  uint8_t depth = 0;     // choices met so far
-  uint32_t choices = 0;  // bit i: take choice i the other way round
-  DType type;            // of the domain's values; void: not yet known
+  uint8_t depth = 0;     // number of choices visited
+  uint32_t choices = 0;  // bit i: swap the operands at choice i
+  DType type;            // type of the domain's values; void: not yet known
   const UOp* var[4] = {};
   const UOp* gate[3] = {};
   int64_t cst[4] = {};
 
-  // False unless the value's type is the rule's.
+  // Whether a value of type `t` can be a value of the rule's domain.
   bool Admit(const DType& t) {
     if (type == t) return true;
     if (!type.is_void() || !(DomainOf(t) & domain)) return false;
@@ -57,7 +57,7 @@ struct Env {
   }
 };
 
-// Float maxima depend on the order of their operands: max(-0.0, 0.0) is the first.
+// A float maximum depends on the order of its operands: max(-0.0, 0.0) is the first one.
 inline bool MayCommute(const UOp* u) {
   return IsCommutative(u->op) && !((u->op == Op::kMax || u->op == Op::kMin) && u->dtype.is_float());
 }
@@ -85,8 +85,8 @@ constexpr bool CommutesByTable(Op op) {
   return kTable[static_cast<size_t>(op)];
 }
 
-// ---- Whether the ops alone let a pattern match --------------------------------------------------
-// Most attempts fail by their ops: that needs neither an Env nor all orders of operands.
+// ---- A quick check by the ops alone -------------------------------------------------------------
+// Most attempts fail because of the ops, which needs neither an Env nor all orders of operands.
 template <typename P>
 struct OpsOf {
   [[gnu::always_inline]] static bool Match(const UOp* u) {
@@ -119,7 +119,7 @@ struct OpsOf<Alu<kOp, P, A, B_>> {
   }
 };
 
-// ---- Matching. kAs: the type that the place asks for --------------------------------------------
+// ---- Matching. kAs: the type that the context requires ------------------------------------------
 template <Type kAs>
 inline bool Match(const Var& v, const UOp* u, Env& e) {
   const uint16_t bit = static_cast<uint16_t>(1u << v.i);
@@ -215,7 +215,7 @@ Interval RangeOf(const Alu<kOp, A, B_>& t, const Env& e, RuleContext& rc) {
   return AluInterval(kOp, Scalar::kIndex, args);
 }
 
-// Whether no step of the pattern leaves the type `s`.
+// Whether no intermediate value of the pattern overflows the type `s`.
 template <typename T>
 bool Fits(const T& t, const Env& e, RuleContext& rc) {
   if constexpr (requires { T::kOp; }) {
@@ -234,7 +234,7 @@ bool Fits(const T& t, const Env& e, RuleContext& rc) {
   }
 }
 
-// Whether the module's flags alone rule a guard out.
+// Whether the module's flags alone make a guard false.
 template <typename G>
 bool NeverHolds(const G&, ModuleFlags) {
   return false;
@@ -264,7 +264,7 @@ inline Tri Holds(const PowerOfTwoNode& t, const Env& e, RuleContext&) {
   const Scalar s = e.type.scalar();
   if (!IsFloat(s)) return Tri::kFalse;
   const double v = DoubleFromBits(s, e.cst[t.a.i]);
-  // Exponents near the ends of the type's range are left out.
+  // Excludes exponents near the ends of the type's range.
   return Known(v != 0 && BitsFromDouble(s, 1 / v) != BitsFromDouble(s, 0) &&
                (std::bit_cast<uint64_t>(v) & ((uint64_t{1} << 52) - 1)) == 0 &&
                DoubleFromBits(s, BitsFromDouble(s, 1 / v)) * v == 1 &&

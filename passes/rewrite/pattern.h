@@ -1,22 +1,22 @@
-// Patterns: expressions over UOps as constexpr data, and the rules made of them.
+// Patterns: expressions over UOps as constexpr data, and rewrite rules over patterns.
 //
 //   rule(Z,     (x % c0) % c1,  x % c1,            c0 % c1 == 0)
 //   rule(Z | W, x * c0 + x,     x * (c0 + 1))
 //   rule(Z,     x / y,          0,                 x >= 0 && x < y)
 //
-// A rule is `rule(domains, left, right, guard)`: a node that looks like `left` becomes `right`,
-// where `guard` is known to hold. The same data has several readings: match.h, build.h, rule_info.h
-// (printing) and prove.h.
+// A rule is `rule(domains, left, right, guard)`: a node that matches `left` becomes `right` if
+// `guard` is known to hold. The same data is used by match.h, build.h, rule_info.h (printing) and
+// prove.h.
 //
 //   x y z w   any node of the rule's type; a name that occurs twice is one node
 //   c0..c3    a constant of that type; arithmetic on constants alone is done when the rule is
 //   applied p q r     any bool numbers   that constant, in the type that its place asks for
 //
-// Domains say which type the rule's letters have: Z is `index`, where / and % are floor and nothing
+// The domain is the type of the rule's names: Z is `index`, where / and % are floor and nothing
 // overflows; S and U are the signed and unsigned integers, which wrap (W: both); B bool; F floats.
-// On the right, constants of `index` that 64 bits do not hold keep the rule from being applied.
+// A rule does not apply if a constant of `index` on its right side does not fit in 64 bits.
 //
-// Guards are read over the integers, never wrapped: a comparison holds where bounds prove it.
+// Guards are evaluated over the integers, without wrapping: a comparison holds if bounds prove it.
 // NoWrap(e) says that no step of `e` leaves the type. Flags (kNoNan, ...) are the module's.
 #ifndef TG_PASSES_REWRITE_PATTERN_H_
 #define TG_PASSES_REWRITE_PATTERN_H_
@@ -31,7 +31,7 @@
 
 namespace tg {
 
-// Which types a rule holds for.
+// The set of types that a rule holds for.
 using Domain = uint8_t;
 
 namespace pattern {
@@ -41,7 +41,7 @@ inline constexpr Domain Z = 1, S = 2, U = 4, W = S | U, B = 8, F = 16;
 // The type of a pattern's value.
 enum class Type : uint8_t { kDomain, kBool, kLiteral };
 
-struct Node {};  // "is a pattern"
+struct Node {};  // base of all patterns
 template <typename T>
 concept Pattern = std::derived_from<T, Node>;
 
@@ -65,7 +65,7 @@ struct Lit : Node {
   int64_t v;
   constexpr explicit Lit(int64_t n) : v(n) {}
 };
-// A float that is no integer, or -0.0.
+// A float literal that is not an integer, or is -0.0.
 struct FloatLit : Node {
   static constexpr Type kType = Type::kLiteral;
   double v;
@@ -74,10 +74,10 @@ struct FloatLit : Node {
 
 constexpr bool IsCompare(Op op) { return op == Op::kCmpLt || op == Op::kCmpNe; }
 
-// The type of an operand of `op` beside an operand of type `other`.
+// The common type of two operands: a literal takes the type of the other operand.
 constexpr Type Join(Type a, Type b) { return a == Type::kLiteral ? b : a; }
 
-// An op on patterns. kType: of its value; kOperand: of its operands (of a `where`: the last two).
+// An op on patterns. kType: its value's type; kOperand: its operands' (of a `where`: the last two).
 template <Op kOp_, typename... A>
 struct Alu;
 template <Op kOp_, typename A>
@@ -108,7 +108,7 @@ struct Alu<kOp_, P, A, B_> : Node {
   constexpr Alu(P g, A x, B_ y) : p(g), a(x), b(y) {}
 };
 
-// Guards only.
+// For guards only.
 template <typename A, typename B_>
 struct AndAlso : Node {
   A a;
@@ -126,16 +126,16 @@ struct NoWrapNode : Node {
   A a;
   constexpr explicit NoWrapNode(A x) : a(x) {}
 };
-// A constant float that is a power of two with a reciprocal that is no subnormal.
+// Holds for a constant float that is a power of two and whose reciprocal is not subnormal.
 struct PowerOfTwoNode : Node {
   Cst a;
   constexpr explicit PowerOfTwoNode(Cst c) : a(c) {}
 };
 struct FlagNode : Node {
-  ModuleFlag flag;  // what the module allows that is not exact
+  ModuleFlag flag;  // an inexact transformation that the module must allow
   constexpr explicit FlagNode(ModuleFlag f) : flag(f) {}
 };
-// The type has at least 32 bits, and its functions may be off by more than a rounding.
+// Holds if the type has at least 32 bits; its functions may then be off by more than one rounding.
 struct WideNode : Node {};
 struct Always : Node {};
 
@@ -202,8 +202,8 @@ constexpr auto MulAdd(A a, B_ b, C c) {
   return Make<Op::kMulAcc>(a, b, c);
 }
 
-// As the builder writes them: `!p` and `~p` are p != true, `a >= b` is !(a < b), `a == b` is !(a !=
-// b).
+// The forms that the builder uses: `!p` and `~p` are p != true, `a >= b` is !(a < b), and `a == b`
+// is !(a != b).
 template <Pattern A>
 constexpr auto operator!(A a) {
   return a != Lit(1);

@@ -1,9 +1,10 @@
-// Proofs of rules: guard holds => left side equals right side.
+// Proofs of rules: if the guard holds, the left side equals the right side.
 //
-// On integers that wrap: exhaustively at 6 bits, by Z3 at 8 bits, and at 32 and 64 bits where it
-// decides in time. On indices: by Z3 over the unbounded integers; where it does not decide, for
-// each constant in -2..64 (and each such value of a variable that divides; with three or more of
-// them, a selection up to 64, see ValuesFor). On bools: all cases. Testonly.
+// Integers that wrap are checked exhaustively at 6 bits, by Z3 at 8 bits, and by Z3 at 32 and 64
+// bits if it decides in time. Indices are checked by Z3 over the unbounded integers; if it does not
+// decide, for each constant in -2..64 (and each such value of a variable that is a divisor; with
+// three or more of them, for a selection up to 64, see ValuesFor). Bools are checked exhaustively.
+// Testonly.
 #ifndef TG_PASSES_REWRITE_PROVE_H_
 #define TG_PASSES_REWRITE_PROVE_H_
 
@@ -22,13 +23,13 @@ struct Options {
 struct Proof {
   bool proven = false;
   std::vector<std::string> kinds;  // "6 bits", "8 bits", "integers", ...
-  std::string failure;             // a counterexample, or what was not decided
+  std::string failure;             // a counterexample, or the question that was not decided
 };
 
-// One of the domains of a rule: Z, S, U or B.
+// Proves a rule in one of its domains: Z, S, U or B.
 Proof ProveRule(const RuleInfo& rule, Domain domain, const Options& options);
 
-// How many vars, constants and gates a rule has: one more than the greatest number used.
+// The number of vars, constants and gates of a rule: one more than the greatest number used.
 struct NameCounts {
   size_t vars = 0, constants = 0, gates = 0;
 };

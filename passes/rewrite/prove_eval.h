@@ -1,4 +1,4 @@
-// A pattern's value in a domain (prove_semantics.h), and a guard's truth over the integers.
+// Evaluates a pattern in a domain (prove_semantics.h), and a guard over the integers.
 #ifndef TG_PASSES_REWRITE_PROVE_EVAL_H_
 #define TG_PASSES_REWRITE_PROVE_EVAL_H_
 
@@ -10,7 +10,7 @@
 
 namespace tg::prove {
 
-// What the names of a rule stand for. Of rules on bools (domain B) the vars are bools.
+// The values of the names of a rule. In rules on bools (domain B) the vars are bools.
 template <typename D>
 struct Names {
   std::vector<typename D::Value> vars, constants;
@@ -22,7 +22,7 @@ inline bool IsBool(const PatternTree& t, bool domain_is_bool, bool place_is_bool
   if (t.type == pattern::Type::kLiteral) return place_is_bool;
   return t.type == pattern::Type::kBool || domain_is_bool;
 }
-// Whether its operands are.
+// Whether the operands of the tree are bools.
 inline bool OperandIsBool(const PatternTree& t, bool domain_is_bool, bool place_is_bool) {
   if (t.operand == pattern::Type::kLiteral) return place_is_bool;
   return t.operand == pattern::Type::kBool || domain_is_bool;
@@ -78,7 +78,7 @@ typename D::Bool EvalBool(const PatternTree& t, D& d, const Names<D>& names, boo
   return Logic(d, t.op, arg(0), arg(1));
 }
 
-// No step of `t` leaves lo..hi. D is a domain of integers wide enough not to wrap.
+// Whether all intermediate values of `t` are in lo..hi. D is a domain of integers that do not wrap.
 template <typename D>
 typename D::Bool StaysWithin(const PatternTree& t, D& d, const Names<D>& names,
                              const typename D::Value& lo, const typename D::Value& hi) {
@@ -89,7 +89,7 @@ typename D::Bool StaysWithin(const PatternTree& t, D& d, const Names<D>& names,
   return ok;
 }
 
-// lo, hi: the type's range, where it has one.
+// lo, hi: the type's range, if it has one.
 template <typename D>
 typename D::Bool EvalGuard(
     const PatternTree& t, D& d, const Names<D>& names,

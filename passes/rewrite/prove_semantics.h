@@ -1,6 +1,7 @@
-// What each op of a pattern means, over any domain of values: numbers, bit-vectors of a solver, the
-// integers of a solver. One switch, so that a proof and an exhaustive check speak of the same
-// thing. (Independent of ir/interpret, which folds constants: the two must agree.)
+// The semantics of each op of a pattern over any domain of values: numbers, bit-vectors of a
+// solver, or integers of a solver. One switch serves all, so that a proof and an exhaustive check
+// use the same definition. (Independent of ir/interpret, which folds constants: the two must
+// agree.)
 //
 // A domain D has: Value, Bool, Lit(int64_t), Add, Sub, Mul, FloorDiv and TruncDiv (divisor not 0),
 // Lt, Eq, Ite(Bool, Value, Value), And, Or, Xor, Shl, Shr (any amount), Not, Both, Either, Truth.
@@ -12,7 +13,7 @@
 
 namespace tg::prove {
 
-// An op whose operands are numbers and whose result is one.
+// An op from numbers to a number.
 template <typename D>
 typename D::Value Arithmetic(D& d, Op op, const typename D::Value& a, const typename D::Value& b) {
   const auto zero = d.Lit(0);
@@ -52,7 +53,7 @@ typename D::Value Arithmetic(D& d, Op op, const typename D::Value& a, const type
   }
 }
 
-// The same on bools.
+// An op from bools to a bool.
 template <typename D>
 typename D::Bool Logic(D& d, Op op, const typename D::Bool& a, const typename D::Bool& b) {
   switch (op) {

@@ -9,7 +9,7 @@
 namespace tg::prove {
 namespace {
 
-// Integers of `bits` bits that wrap; 64 bits stand for the integers themselves.
+// Integers of `bits` bits that wrap; 64 bits represent the unbounded integers.
 struct SmallDomain {
   using Value = int64_t;
   using Bool = bool;

@@ -1,4 +1,4 @@
-// Rules checked for all values of a small type.
+// Checks rules for all values of a small type.
 #ifndef TG_PASSES_REWRITE_PROVE_SMALL_H_
 #define TG_PASSES_REWRITE_PROVE_SMALL_H_
 
@@ -8,12 +8,13 @@
 
 namespace tg::prove {
 
-// Where a rule fails: values of its names as text; empty: nowhere.
-// Domains S, U: integers of `bits` bits. B: `bits` does not matter.
+// A counterexample to a rule, as values of its names; empty if there is none. Domains S and U:
+// integers of `bits` bits. Domain B ignores `bits`.
 std::string FindCounterexample(const RuleInfo& rule, Domain domain, int bits);
 // Domain Z: vars and constants in lo..hi, a selection of them where there are many names.
 std::string FindSmallIntegerCounterexample(const RuleInfo& rule, int64_t lo, int64_t hi);
-// Whether the guard holds over the integers for these constants, where it speaks of them alone.
+// Whether the guard may hold over the integers for these constants. Only clauses over constants
+// alone are evaluated.
 bool GuardMayHold(const RuleInfo& rule, const std::vector<int64_t>& constants);
 
 }  // namespace tg::prove

@@ -1,4 +1,4 @@
-// Rules as questions to Z3.
+// Poses rules as queries to Z3.
 #ifndef TG_PASSES_REWRITE_PROVE_Z3_H_
 #define TG_PASSES_REWRITE_PROVE_Z3_H_
 
@@ -14,16 +14,16 @@ namespace tg::prove {
 
 enum class Answer { kProven, kRefuted, kUndecided };
 
-// Domains S and U, as bit-vectors. `model` gets the counterexample.
+// Asks about domains S and U, as bit-vectors. `model` receives the counterexample.
 Answer AskBits(const RuleInfo& rule, Domain domain, int bits, unsigned timeout_ms,
                std::string* model);
-// Domain Z, as integers. Many questions about one rule.
+// Several queries about one rule in domain Z, over integers.
 class IntegerQuestions {
  public:
   IntegerQuestions(const RuleInfo& rule, unsigned timeout_ms);
   ~IntegerQuestions();
 
-  // A name that has a value here is that number.
+  // Names that are fixed to a number in a query.
   struct Fixed {
     std::vector<std::optional<int64_t>> vars, constants;
   };

@@ -1,4 +1,4 @@
-// What a rule may ask while it is applied, and rules that are plain functions.
+// RuleContext: the analyses available to a rule, and rules that are plain functions.
 #ifndef TG_PASSES_REWRITE_RULE_CONTEXT_H_
 #define TG_PASSES_REWRITE_RULE_CONTEXT_H_
 
@@ -22,13 +22,14 @@ struct RuleContext {
   Bounds& bounds;
   StructuralOrder& order;
   ModuleFlags flags;  // of the module
-  // For functions that simplify on their own; it must not run their rules. May be null.
+  // For rule functions that simplify subexpressions. Its rule set must not contain these functions.
+  // May be null.
   Rewriter* nested = nullptr;
-  // Gates that are known to be as CanonicalAnd leaves them.
+  // Gates that are known to be in the canonical form of CanonicalAnd.
   NodeSet canonical_gates{};
 };
 
-// Returns what `u` becomes, or null where the rule does not apply.
+// Returns the replacement of `u`, or null if the rule does not apply.
 using RuleFn = const UOp* (*)(const UOp* u, RuleContext& rc);
 
 // The value of a constant, or of a constant vector whose lanes are equal.
@@ -44,7 +45,7 @@ inline std::optional<int64_t> UniformBits(const UOp* u) {
 
 namespace pattern {
 
-// A rule that is a function, for what has any number of operands or needs more than bounds.
+// A rule that is a function, for ops with any number of operands or conditions beyond bounds.
 template <Op... kOps>
 struct Custom {
   static constexpr bool kIsCustom = true;

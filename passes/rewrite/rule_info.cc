@@ -41,7 +41,7 @@ Spelling SpellingOf(Op op) {
   }
 }
 
-// `outer`: the precedence of what stands around it.
+// `outer`: the precedence of the enclosing expression.
 std::string Print(const PatternTree& t, int outer) {
   using Kind = PatternTree::Kind;
   const auto infix = [&](const char* text, int precedence) {

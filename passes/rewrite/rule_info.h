@@ -1,4 +1,4 @@
-// A rule as data of one type, whatever its pattern: for names, statistics and proofs.
+// RuleInfo: a type-erased description of a rule, for names, statistics and proofs.
 #ifndef TG_PASSES_REWRITE_RULE_INFO_H_
 #define TG_PASSES_REWRITE_RULE_INFO_H_
 
@@ -30,8 +30,8 @@ struct PatternTree {
     kAlways
   };
   Kind kind = Kind::kAlways;
-  pattern::Type type = pattern::Type::kDomain;     // of the value
-  pattern::Type operand = pattern::Type::kDomain;  // kAlu: of its operands
+  pattern::Type type = pattern::Type::kDomain;     // the value's
+  pattern::Type operand = pattern::Type::kDomain;  // the operands', for kAlu
   Op op = Op::kNoop;                               // kAlu
   int64_t value = 0;                               // a name's number, a literal, a flag
   double real = 0;                                 // kFloatLiteral
@@ -42,7 +42,7 @@ struct PatternTree {
 
 struct RuleInfo {
   bool is_custom = false;
-  PatternTree lhs, rhs, guard;  // of a rule that is no function
+  PatternTree lhs, rhs, guard;  // empty for a function
   Domain domain = 0;
   std::string name;  // the printed form, or the function's name
   std::string file;
@@ -121,7 +121,7 @@ constexpr void Flatten(const T& v, TokenList& out) {
 struct RuleData {
   std::span<const Token> tokens;  // empty: a function
   Domain domain;
-  const char* name;  // of a function
+  const char* name;  // the function's name
   const char* file;
   int line;
 };

@@ -1,5 +1,5 @@
-// RuleTable: a list of rules as one function per op, made at compile time: the rules of a node's op
-// are tried in the order of the list, inlined, and a list costs a node one indirect call.
+// RuleTable: a list of rules, compiled to one function per op. The function tries the rules of its
+// op in the order of the list, all inlined, so that a list costs one indirect call per node.
 // RuleSet: several lists, tried in order.
 //
 //   inline constexpr auto kAddMul = rules(rule(...), ...);                    // add_mul_rules.h
@@ -21,15 +21,15 @@
 
 namespace tg {
 
-// Returns what `u` becomes by the first rule that applies, whose number goes to *rule; or null.
+// Returns the result of the first rule that applies to `u` and sets *rule to its number; or null.
 using RuleListFn = const UOp* (*)(const UOp* u, RuleContext& rc, uint32_t* rule);
 
 struct RuleList {
-  std::array<RuleListFn, kNumOps> by_op;  // null: no rule
+  std::array<RuleListFn, kNumOps> by_op;  // null: no rule for the op
   std::span<const pattern::RuleData> rules;
 };
 
-// What the engine runs. Rules are numbered through all lists.
+// The rules that an engine runs, numbered consecutively through all lists.
 class RuleSet {
  public:
   explicit RuleSet(std::initializer_list<const RuleList*> lists);
@@ -57,15 +57,15 @@ class RuleSet {
 
 namespace pattern {
 
-// The domain of what a node of op `kOp` computes on.
+// The domain of the operands of op `kOp`.
 template <Op kOp>
 Domain OperandDomain(const UOp* u) {
   constexpr uint32_t kAt = kOp == Op::kWhere ? 1 : 0;
   return u->num_srcs > kAt ? DomainOf(u->src(kAt)->dtype) : Domain{0};
 }
 
-// False where a rule cannot apply by its domain, the module's flags or the ops alone: that is so of
-// most attempts. Inlined into the function of the op, where what rules share is asked once.
+// False if the domain, the module's flags or the ops already exclude a rule, as for most attempts.
+// Inlined into the function of the op, where the compiler merges the checks that rules share.
 template <typename R>
 [[gnu::always_inline]] inline bool MayApply(const R& rule, const UOp* u, Domain operands,
                                             const RuleContext& rc) {

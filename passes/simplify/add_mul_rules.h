@@ -1,13 +1,13 @@
 // Sums, products, maxima. Differences and negations become sums with a factor -1, so that like
-// terms meet; constants gather on the right. (Sums of many terms: linear.h. What bounds decide,
-// such as x * 0: FoldByBounds in fold.h, subsumed_test.cc.)
+// terms combine; constants move to the right. (Sums of many terms: linear.h. Values that bounds
+// determine, such as x * 0: FoldByBounds in fold.h, subsumed_test.cc.)
 #ifndef TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 #define TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 
 #include "passes/rewrite/pattern.h"
 
 namespace tg::rule_lists {
-using namespace pattern;  // NOLINT: rules are to read like algebra
+using namespace pattern;  // NOLINT: rules should read like algebra
 
 // clang-format off
 inline constexpr auto kAddMul = rules(

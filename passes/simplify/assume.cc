@@ -163,8 +163,8 @@ BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
   return terms;
 }
 
-// What `value` is in all of `alternatives`, one by one beside `bounds`; null where they disagree,
-// or one leaves it as it is.
+// The common form of `value` under each of `alternatives` combined with `bounds`; null if the forms
+// differ, or if one alternative leaves the value unchanged.
 const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, const UOp* value,
                        const NodeList& nodes, RuleContext& rc) {
   const UOp* agreed = nullptr;

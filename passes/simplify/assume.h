@@ -1,8 +1,8 @@
-// What a value is where some conditions hold: bounds on coordinates, bools that are known.
+// Simplifies a value under assumptions: bounds on coordinates, and known bools.
 //
-// Each condition is tried alone, by a stand-in for what it bounds, and what costs less is kept. A
-// value that divides is also tried with all bounds on coordinates together, and with each way in
-// which a bound on a sum can hold.
+// Each assumption is tried alone, with a bounded substitute for the node that it bounds, and the
+// cheaper result is kept. A value with a division is also tried with all bounds on coordinates
+// together, and with each way in which a bound on a sum can hold.
 #ifndef TG_PASSES_SIMPLIFY_ASSUME_H_
 #define TG_PASSES_SIMPLIFY_ASSUME_H_
 
@@ -14,10 +14,11 @@ namespace tg {
 
 using Clauses = llvm::SmallVector<const UOp*, 8>;
 
-// What is negated, or null.
+// The operand of a negation; null if `u` is not one.
 const UOp* Negated(const UOp* u);
 
-// `value` where all of `clauses`, bools, hold: cheaper, or unchanged. Null where two contradict.
+// `value` under the assumption that all `clauses` hold: cheaper, or unchanged. Null if two clauses
+// contradict each other.
 const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleContext& rc);
 
 }  // namespace tg

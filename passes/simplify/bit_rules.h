@@ -1,12 +1,12 @@
-// Bits of integers that wrap. A shift by an amount outside 0..bits-1 gives 0, or -1 for a negative
-// number to the right.
+// Bit operations on integers that wrap. A shift by an amount outside 0..bits-1 gives 0, except that
+// a right shift of a negative number gives -1.
 #ifndef TG_PASSES_SIMPLIFY_BIT_RULES_H_
 #define TG_PASSES_SIMPLIFY_BIT_RULES_H_
 
 #include "passes/rewrite/pattern.h"
 
 namespace tg::rule_lists {
-using namespace pattern;  // NOLINT: rules are to read like algebra
+using namespace pattern;  // NOLINT: rules should read like algebra
 
 // clang-format off
 inline constexpr auto kBits = rules(

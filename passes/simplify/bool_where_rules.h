@@ -1,16 +1,16 @@
-// Bools, and `where`. `~` is not. On bools add and max are or, mul and min are and, cmpne is
-// exclusive or.
+// Bools and `where`. `~` is logical not. On bools, add and max are or, mul and min are and, and
+// cmpne is exclusive or.
 #ifndef TG_PASSES_SIMPLIFY_BOOL_WHERE_RULES_H_
 #define TG_PASSES_SIMPLIFY_BOOL_WHERE_RULES_H_
 
 #include "passes/rewrite/pattern.h"
 
 namespace tg::rule_lists {
-using namespace pattern;  // NOLINT: rules are to read like algebra
+using namespace pattern;  // NOLINT: rules should read like algebra
 
 // clang-format off
 inline constexpr auto kBoolWhere = rules(
-    // ---- One spelling each
+    // ---- One canonical spelling for each op
     rule(B,     x + y,                          x | y),
     rule(B,     Max(x, y),                      x | y),
     rule(B,     x * y,                          x & y),

@@ -1,7 +1,7 @@
-// Comparisons of sums of indices: terms that occur on both sides cancel, common factors divide out,
-// what is smaller than the grain of the rest drops out, and the rest gets one form: terms with
-// positive coefficients on the left, the others and the constant on the right; with none on the
-// left, the constant is.
+// Comparisons of sums of indices. Terms that occur on both sides cancel, common factors are divided
+// out, and terms whose sum is smaller than the common divisor of the rest are dropped. The
+// canonical form has the terms with positive coefficients on the left, the other terms and the
+// constant on the right; the constant is on the left if no term is.
 #ifndef TG_PASSES_SIMPLIFY_COMPARE_H_
 #define TG_PASSES_SIMPLIFY_COMPARE_H_
 
@@ -10,11 +10,11 @@
 
 namespace tg {
 
-// cmplt and cmpne of indices.
+// Simplifies cmplt and cmpne of indices.
 const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc);
 
-// A remainder of a sum by a number that is, or is not, one number: where the sum, with coefficients
-// modulo the divisor, stays nearer to 0 than that, it is compared itself.
+// Simplifies the comparison of a sum's remainder with a constant. If the sum, with coefficients
+// reduced modulo the divisor, is less than the divisor in magnitude, the sum itself is compared.
 // (a + b*13) % 14 < 1 -> a == b, for a and b in 0..12
 const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc);
 

@@ -6,15 +6,15 @@
 #include "passes/rewrite/pattern.h"
 
 namespace tg::rule_lists {
-using namespace pattern;  // NOLINT: rules are to read like algebra
+using namespace pattern;  // NOLINT: rules should read like algebra
 
 // clang-format off
 inline constexpr auto kCompare = rules(
-    // ---- A value and itself (what bounds decide needs no rule)
+    // ---- A value and itself (results that bounds determine need no rule)
     rule(Z | W | B | F, x < x,                  0),
     rule(Z | W | B,     x != x,                 0),
 
-    // ---- A remainder and its divisor, where that is no number
+    // ---- A remainder and its divisor, if the divisor is not a constant
     rule(Z | W, x % y < y,                      1,                      y > 0),
     rule(Z | W, y < x % y,                      0,                      y > 0),
     rule(Z | W, x % y != y,                     1,                      y > 0),
@@ -29,7 +29,7 @@ inline constexpr auto kCompare = rules(
     rule(Z | W, x + z != z,                     x != 0),
     rule(Z,     x * c0 != y * c0,               x != y,                 c0 != 0),
 
-    // ---- Against constants: the term alone on its side
+    // ---- With a constant: isolate the term on one side
     rule(Z,     x + c0 < c1,                    x < c1 - c0),
     rule(Z,     c1 < x + c0,                    c1 - c0 < x),
     rule(Z,     x + c0 < y + c1,                x < y + (c1 - c0)),
@@ -51,7 +51,7 @@ inline constexpr auto kCompare = rules(
     rule(Z,     Min(x, c0) < c1,                x < c1,                 c0 >= c1),
     rule(Z,     c1 < Min(x, c0),                c1 < x,                 c1 < c0),
 
-    // ---- What is smaller than the grain of the rest does not count
+    // ---- Terms smaller than the common divisor of the rest do not matter
     rule(Z,     y + x * c0 < c1,                x < c1 / c0,            Within(y, 0, c0) && c1 % c0 == 0),
     rule(Z,     c1 < y + x * c0,                c1 / c0 < x,            Within(y, 0, c0) && (c1 + 1) % c0 == 0),
     rule(Z,     0 < x * c0 + y * c1,            0 < x + y,              c0 > 0 && c1 > 0 && x >= 0 && y >= 0),

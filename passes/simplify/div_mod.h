@@ -1,14 +1,15 @@
 // Quotients and remainders of sums by a constant, on indices, where `/` and `%` are floor:
 //
-//  - a quotient that bounds fix is a constant; so is the multiple that a remainder subtracts;
+//  - if bounds determine the quotient, it is a constant, and the remainder is the sum minus a
+//    constant;
 //  - multiples of the divisor leave the sum: (c*A + R) / c = A + R / c, (c*A + R) % c = R % c;
-//  - a term (y % m) * a whose a*m the divisor divides needs no remainder of its own;
-//  - a common factor g of terms and divisor: (g*A + k) / (g*c) = (A + k/g) / c, and
+//  - inside a remainder, a term (y % m) * a becomes y * a if the divisor divides a*m;
+//  - a common factor g of terms and divisor cancels: (g*A + k) / (g*c) = (A + k/g) / c, and
 //    (g*A + k) % (g*c) = g * ((A + k/g) % c) + k % g;
-//  - a factor d of the divisor under which the rest is small, d*q <= R < d*(q + 1):
+//  - if R is small for a factor d of the divisor, d*q <= R < d*(q + 1):
 //    (d*A + R) / (d*e) = (A + q) / e, and (d*A + R) % (d*e) = d * ((A + q) % e) + R - d*q;
-//  - other representatives of the coefficients modulo c, where they make the sum small enough;
-//  - a term with two values makes the whole linear in it.
+//  - other representatives of the coefficients modulo c are used if they make the sum small enough;
+//  - the result is linear in a term that has only two values.
 #ifndef TG_PASSES_SIMPLIFY_DIV_MOD_H_
 #define TG_PASSES_SIMPLIFY_DIV_MOD_H_
 
@@ -17,9 +18,9 @@
 
 namespace tg {
 
-// floordiv and floormod of an index by a positive constant.
+// Simplifies floordiv and floormod of an index by a positive constant.
 const UOp* FoldDivModOfSum(const UOp* u, RuleContext& rc);
-// r / e, r % e and r < e for a range or special r whose end is e, whatever e is.
+// Simplifies r / e, r % e and r < e for a range or special r whose end is any expression e.
 const UOp* FoldRangeAgainstEnd(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

@@ -1,14 +1,14 @@
 // Quotients and remainders. `/` and `%` are floor; CDiv and CMod truncate. By definition x / 0 = 0,
 // x % 0 = x, and the smallest signed number divided by -1 wraps to itself.
-// (Numerators that are sums of many terms: div_mod.h. A result that is one number by its bounds,
-// such as x % 1, needs no rule: FoldByBounds in fold.h, subsumed_test.cc.)
+// (Numerators that are sums of many terms: div_mod.h. A result that bounds determine, such as
+// x % 1, needs no rule: FoldByBounds in fold.h, subsumed_test.cc.)
 #ifndef TG_PASSES_SIMPLIFY_DIV_MOD_RULES_H_
 #define TG_PASSES_SIMPLIFY_DIV_MOD_RULES_H_
 
 #include "passes/rewrite/pattern.h"
 
 namespace tg::rule_lists {
-using namespace pattern;  // NOLINT: rules are to read like algebra
+using namespace pattern;  // NOLINT: rules should read like algebra
 
 // clang-format off
 inline constexpr auto kDivMod = rules(
@@ -19,12 +19,12 @@ inline constexpr auto kDivMod = rules(
     rule(Z | W, x / x,                          1,                      x != 0),
     rule(Z | W, x % x,                          0),
 
-    // ---- What bounds decide
+    // ---- Results that bounds determine
     rule(Z | W, x % y,                          x,                      x >= 0 && x < y),
     rule(Z,     x % y,                          x + y,                  x < 0 && x >= y * -1),
     rule(Z | W, x % c0,                         x - c0,                 x >= c0 && x < c0 * 2 && c0 > 0),
 
-    // ---- Truncating ones where they are floor, or its mirror image
+    // ---- Truncating division that equals floor division, or its mirror image
     rule(Z | W, CDiv(x, y),                     x / y,                  x >= 0 && y >= 0),
     rule(Z | W, CMod(x, y),                     x % y,                  x >= 0 && y >= 0),
     rule(Z,     CDiv(x, c0),                    (x * -1) / c0 * -1,     x <= 0 && c0 > 0),
@@ -40,7 +40,7 @@ inline constexpr auto kDivMod = rules(
     rule(W,     CDiv(CDiv(x, c0), c1),          CDiv(x, c0 * c1),       c0 > 0 && c1 > 0 && NoWrap(c0 * c1)),
     rule(Z | W, CMod(CMod(x, c0), c1),          CMod(x, c1),            c1 != 0 && c0 % c1 == 0),
 
-    // ---- Quotient and remainder meet again
+    // ---- Sums of a quotient and its remainder
     rule(Z | W, (x / y) * y + x % y,            x),
     rule(Z | W, (x / c0) * c1 + (x % c0) * c2,  x * c2,                 c1 == c0 * c2),
     rule(Z | W, (z + (x / y) * y) + x % y,      z + x),
@@ -51,7 +51,7 @@ inline constexpr auto kDivMod = rules(
     rule(Z,     (z + (x / c0 % c1) * c0) + x % c0,
                                                 z + x % (c0 * c1),      c0 > 0 && c1 > 0),
 
-    // ---- Nests
+    // ---- Nested divisions
     rule(Z,     (x / c0) / c1,                  x / (c0 * c1),          c1 > 0),
     rule(W,     (x / c0) / c1,                  x / (c0 * c1),          c0 > 0 && c1 > 0 && NoWrap(c0 * c1)),
     rule(Z | W, (x % c0) % c1,                  x % c1,                 c0 % c1 == 0),
@@ -73,7 +73,7 @@ inline constexpr auto kDivMod = rules(
     rule(Z,     (x * c0 + y) / c1,              x / (c1 / c0),          c0 > 0 && c1 % c0 == 0 && c1 > 0 && Within(y, 0, c0)),
     rule(Z,     (x * c0 + y) % c1,              x % (c1 / c0) * c0 + y, c0 > 0 && c1 % c0 == 0 && c1 > 0 && Within(y, 0, c0)),
 
-    // ---- The same, by what is not constant
+    // ---- The same for divisors that are not constant
     rule(Z,     (x * y) / y,                    x,                      y != 0),
     rule(Z,     (x * y) % y,                    0,                      y != 0),
     rule(Z,     (x * y + z) / y,                x + z / y,              y > 0),
@@ -81,7 +81,7 @@ inline constexpr auto kDivMod = rules(
     rule(Z,     (x + y) / y,                    x / y + 1,              y > 0),
     rule(Z,     (x + y) % y,                    x % y,                  y > 0),
 
-    // ---- Integers that wrap, where bounds show that they do not
+    // ---- Integers of which bounds prove that they do not wrap
     rule(W,     (x * c0) / c0,                  x,                      c0 != 0 && NoWrap(x * c0)),
     rule(W,     (x * c0) % c0,                  0,                      c0 != 0 && NoWrap(x * c0)),
     rule(W,     (x * c0) / c1,                  x * (c0 / c1),          c0 > 0 && c1 > 0 && c0 % c1 == 0 && NoWrap(x * c0)),

@@ -1,4 +1,4 @@
-// Floats. What stands under a flag is not exact and needs the module's permission; the rest gives
+// Floats. A rule with a flag is not exact and needs the module's permission. Every other rule gives
 // the same bits (a NaN for a NaN), which rules_test.cc checks by evaluation. Maxima are not
 // commuted: max(-0.0, 0.0) is -0.0.
 #ifndef TG_PASSES_SIMPLIFY_FLOAT_RULES_H_
@@ -9,7 +9,7 @@
 #include "passes/rewrite/pattern.h"
 
 namespace tg::rule_lists {
-using namespace pattern;  // NOLINT: rules are to read like algebra
+using namespace pattern;  // NOLINT: rules should read like algebra
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -47,19 +47,19 @@ inline constexpr auto kFloat = rules(
     rule(F,     Pow(x, 1),                      x),
     rule(F,     Pow(1, x),                      1),
 
-    // ---- Within the accuracy that pow has
+    // ---- Within the accuracy of pow
     rule(F,     Pow(x, 2),                      x * x),
     rule(F,     Pow(x, 3),                      x * x * x,              kWide),
     rule(F,     Pow(x, 4),                      (x * x) * (x * x),      kWide),
     rule(F,     Pow(x, -1),                     Recip(x)),
 
-    // ---- Where no NaN is to be expected
+    // ---- If no NaN occurs
     rule(F,     x - x,                          0,                      kNoNan || kZeroMul),
     rule(F,     FDiv(x, x),                     1,                      kNoNan),
     rule(F,     x * Recip(x),                   1,                      kNoNan && kFastMath),
     rule(F,     x != x,                         0,                      kNoNan),
 
-    // ---- Where 0 times anything is 0
+    // ---- If 0 times anything is 0
     rule(F,     x * 0,                          0,                      kZeroMul),
     rule(F,     x * -0.0,                       0,                      kZeroMul),
     rule(F,     x * Where(p, 0, c0),            Where(p, 0, x * c0),    kZeroMul),
@@ -67,14 +67,14 @@ inline constexpr auto kFloat = rules(
     rule(F,     Exp2(x) * Where(p, 0, y),       Where(p, 0, Exp2(x) * y), kZeroMul),
     rule(F,     Exp2(x) * Where(p, y, 0),       Where(p, Exp2(x) * y, 0), kZeroMul),
 
-    // ---- Where x/(x + 1) is 1 for an infinite x: a logistic function and its derivatives
+    // ---- If x/(x + 1) is 1 for an infinite x: the logistic function and its derivatives
     rule(F,     x * Recip(x + 1),               1 - Recip(x + 1),       kInfRatio || kFastMath),
     rule(F,     -x * Recip(x + 1),              Recip(x + 1) - 1,       kInfRatio || kFastMath),
     rule(F,     FDiv(x, x + 1),                 1 - Recip(x + 1),       kInfRatio || kFastMath),
     rule(F,     x * (Recip(x + 1) * y),         (1 - Recip(x + 1)) * y, kInfRatio || kFastMath),
     rule(F,     x * (Recip(x + 1) + y),         (1 - Recip(x + 1)) + x * y, kInfRatio),
 
-    // ---- Real numbers
+    // ---- If floats behave like real numbers
     rule(F,     x + 0,                          x,                      kFastMath),
     rule(F,     (x + c0) + c1,                  x + (c0 + c1),          kFastMath),
     rule(F,     (x * c0) * c1,                  x * (c0 * c1),          kFastMath),

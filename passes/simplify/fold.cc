@@ -36,7 +36,7 @@ int Precision(Scalar s) {
   }
 }
 
-// Whether a cast from `from` to `to` keeps every value apart and exact.
+// Whether a cast from `from` to `to` is injective and exact.
 bool KeepsValues(Scalar from, Scalar to) {
   if (from == to || from == Scalar::kBool) return true;
   if (to == Scalar::kBool) return false;
@@ -88,7 +88,7 @@ const UOp* FoldConstants(const UOp* u, RuleContext& rc) {
     }
   } else {
     const int64_t* args[3] = {};
-    llvm::SmallVector<int64_t, 16> same[3];  // of a number beside vectors
+    llvm::SmallVector<int64_t, 16> same[3];  // lanes of a scalar among vectors
     for (size_t k = 0; k < u->num_srcs; ++k) {
       const UOp* s = u->src(k);
       if (s->op == Op::kConst) same[k].assign(lanes, s->word());

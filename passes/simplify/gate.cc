@@ -67,8 +67,8 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
     clauses[i] = simple;
   }
   std::sort(clauses.begin(), clauses.end(), [&](const UOp* a, const UOp* b) {
-    // Lanes that differ but are constant stand on the right, as constants do; what all lanes share
-    // stands before what they do not.
+    // A vector of constants is the right operand, as a scalar constant is; uniform operands come
+    // before operands that vary by lane.
     const bool va = a->op == Op::kVConst, vb = b->op == Op::kVConst;
     if (va != vb) return vb;
     const int64_t la = Level(a, rc), lb = Level(b, rc);

@@ -1,6 +1,6 @@
-// What a gate says about what stands under it. A clause such as x < 5 bounds x; where the value
-// under the gate has an x, it is simplified for an x within those bounds. The result is the same
-// only where the gate holds, which is where anybody looks.
+// Simplifies values under a gate (a predicate). A clause such as x < 5 bounds x, so a value under
+// the gate that contains x is simplified for an x within these bounds. The result equals the value
+// only where the gate holds; elsewhere it is never used.
 #ifndef TG_PASSES_SIMPLIFY_GATE_H_
 #define TG_PASSES_SIMPLIFY_GATE_H_
 
@@ -10,23 +10,24 @@
 
 namespace tg {
 
-// `value` where `gate` holds: cheaper, or unchanged. Null where the gate cannot hold.
+// `value` under the assumption that `gate` holds: cheaper, or unchanged. Null if the gate is never
+// true.
 const UOp* SimplifyUnder(const UOp* gate, const UOp* value, RuleContext& rc);
 
-// The operands of a tree of `and`s, once each, are added to `out`; false: too many.
+// Adds the distinct operands of a tree of `and`s to `out`. False: there are too many.
 bool SplitAnd(const UOp* gate, Clauses& out);
-// What holds where `gate` does not: what it is the negation of, or a negation.
+// The negation of `gate`; if `gate` is itself a negation, its operand.
 const UOp* NotGate(const UOp* gate, RuleContext& rc);
-// All of them, null of none.
+// The conjunction of the clauses; null if there are none.
 const UOp* JoinAnd(const Clauses& clauses, RuleContext& rc);
 
 // ---- Rules
-// and: clauses once each, in structural order, bounds on one value joined, each clause simplified
-// under the others; 0 where two contradict.
+// Canonicalizes `and`: removes duplicate clauses, sorts them in structural order, joins bounds on
+// one value, and simplifies each clause under the others. 0 if two clauses contradict each other.
 const UOp* CanonicalAnd(const UOp* u, RuleContext& rc);
-// index: the position under the gate.
+// Simplifies the position of an `index` under its gate.
 const UOp* FoldGatedIndex(const UOp* u, RuleContext& rc);
-// where of integers or indices: each branch under its condition.
+// Simplifies each branch of a `where` of integers or indices under its condition.
 const UOp* FoldGatedWhere(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

@@ -24,8 +24,8 @@ const UOp* GateOf(const UOp* load) {
 
 bool IsZero(const UOp* u) { return UniformBits(u) == 0; }
 
-// A float that 0 times is 0, whatever the module's flags: they let 0 stand for a product, not a
-// product for 0.
+// Whether 0 times `u`, a float, is 0 whatever the module's flags: the flags allow replacing a
+// product by 0, not 0 by a product.
 bool IsPositive(const UOp* u) {
   const auto bits = UniformBits(u);
   if (!bits) return false;

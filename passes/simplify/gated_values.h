@@ -1,5 +1,5 @@
-// Values of which a part stands under a gate of its own: a choice by the same gate around them is
-// superfluous, and two branches that read one place under opposite gates read it once.
+// Values that contain gated loads. An enclosing `where` with the same gate is redundant, and two
+// branches that load one address under opposite gates need a single load.
 #ifndef TG_PASSES_SIMPLIFY_GATED_VALUES_H_
 #define TG_PASSES_SIMPLIFY_GATED_VALUES_H_
 
@@ -8,11 +8,11 @@
 
 namespace tg {
 
-// where(p, x, 0) is x where x is 0 without p: load a under p + load b under p & q. Of a gate of
-// several clauses, what x does not imply stays.
+// Replaces where(p, x, 0) by x if x is 0 whenever p is false: load a under p + load b under p & q.
+// If the gate has several clauses, only the clauses that x implies are dropped.
 const UOp* DropImpliedGate(const UOp* u, RuleContext& rc);
-// where(p, f(load a under p), g(load a under !p)): both become one load without that gate. The
-// addresses may differ where nobody looks: a under !p is b.
+// In where(p, f(load a under p), g(load b under !p)), joins both loads into one without the gate.
+// It suffices that b equals a where p is false, because the load of b is not used elsewhere.
 const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

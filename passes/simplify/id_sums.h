@@ -1,9 +1,9 @@
-// Sums of ids: the part of index arithmetic that most addresses are made of, without the rules.
+// A fast path for sums of ids, the form of most addresses, that bypasses the rules.
 //
-// An expression of sums, products with constants, and quotients and remainders by constants over
-// nothing but the ids of loops, work-items and lanes is a sum of ids again where each quotient and
-// remainder comes out even: the terms that the divisor divides make the quotient, the others stay
-// below it. Its canonical form (linear.h) is what the rules would find, one node after the other.
+// Consider an expression of sums, products with constants, and quotients and remainders by
+// constants over only the ids of loops, work-items and lanes. It is again a sum of ids if in each
+// quotient and remainder the terms that are not multiples of the divisor sum to less than the
+// divisor. Its canonical form (linear.h) is the one that the rules would reach step by step.
 #ifndef TG_PASSES_SIMPLIFY_ID_SUMS_H_
 #define TG_PASSES_SIMPLIFY_ID_SUMS_H_
 
@@ -11,7 +11,8 @@
 
 namespace tg {
 
-// The final form of an index expression, which `rewriter` is told; null: that is for the rules.
+// The final form of an index expression, which is also recorded in `rewriter`. Null: the expression
+// has another form and needs the rules.
 const UOp* SimplifyIdSum(const UOp* u, Rewriter& rewriter);
 
 }  // namespace tg

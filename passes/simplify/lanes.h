@@ -1,4 +1,4 @@
-// Vectors: lanes that are picked, repeated and put together again.
+// Simplifies ops that extract, broadcast and concatenate lanes of vectors.
 #ifndef TG_PASSES_SIMPLIFY_LANES_H_
 #define TG_PASSES_SIMPLIFY_LANES_H_
 
@@ -7,16 +7,17 @@
 
 namespace tg {
 
-// gep of what is made of known lanes, of another gep, of all lanes in order; through an elementwise
-// op whose sources are made of known lanes.
+// Folds a gep of a vector with known lanes, of another gep, and of all lanes in order. Moves a gep
+// through an elementwise op whose sources have known lanes.
 const UOp* FoldGep(const UOp* u, RuleContext& rc);
-// vectorize of constants, of one node, of lanes of one vector.
+// Folds a vectorize of constants, of one node, and of lanes of one vector.
 const UOp* FoldVectorize(const UOp* u, RuleContext& rc);
-// cat of one, of constants, of a repeated scalar, of scalars, of lanes of one vector, of cats.
+// Folds a cat of one source, of constants, of a repeated scalar, of scalars, of lanes of one
+// vector, and of cats.
 const UOp* FoldCat(const UOp* u, RuleContext& rc);
-// splat of a constant.
+// Folds a splat of a constant.
 const UOp* FoldSplat(const UOp* u, RuleContext& rc);
-// An elementwise op of repeated scalars is the repeated op.
+// Replaces an elementwise op of splats by the splat of the scalar op.
 const UOp* FoldOpOfSplats(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

@@ -186,7 +186,7 @@ void SortTerms(LinearForm& form, RuleContext& rc) {
   };
   std::sort(form.terms.begin(), form.terms.end(),
             [&](const LinearForm::Term& a, const LinearForm::Term& b) {
-              // Lanes that differ are constants too, and stand where those do.
+              // A vector of constants sorts like a constant.
               const bool va = a.node->op == Op::kVConst, vb = b.node->op == Op::kVConst;
               if (va != vb) return vb;
               const int64_t ra = rc.order.Rank(a.node), rb = rc.order.Rank(b.node);
@@ -227,7 +227,7 @@ bool IsBuilt(const LinearForm& form, const UOp* u) {
 const UOp* BuildLinear(LinearForm& form, RuleContext& rc, const UOp* old) {
   SortTerms(form, rc);
   if (old && IsBuilt(form, old)) return old;
-  // Lanes of constants stand last: with the constant they are one sum, to be folded.
+  // Vectors of constants come last, so that their sum with the constant can be folded.
   const UOp *sum = nullptr, *constants = nullptr;
   const auto add = [&](const UOp*& to, const UOp* u) {
     to = to ? rc.ctx.Make(Op::kAdd, form.type, {to, u}) : u;
@@ -245,8 +245,8 @@ const UOp* BuildLinear(LinearForm& form, RuleContext& rc, const UOp* old) {
   return sum;
 }
 
-// Whether sum `u` is a canonical one and what plainly stands behind all of it: a constant, or a
-// term of a higher rank. Such a term is none of the sum's, nor a quotient whose remainder is there.
+// Whether `u` is a canonical sum plus an operand that sorts after all of its terms: a constant, or
+// a term of higher rank. The sum holds neither such a term nor the remainder of such a quotient.
 bool ExtendsSum(const UOp* u, RuleContext& rc) {
   const UOp *sum = u->src(0), *term = u->src(1);
   const UOp* last = sum->op == Op::kAdd ? sum->src(1) : sum;

@@ -1,8 +1,9 @@
-// Sums as lists of terms: coef * node + ... + constant. What rules of fixed size cannot say.
+// Affine expressions, coef * node + ... + constant, for rewrites that rules of fixed size cannot
+// express.
 //
-// The canonical form of a sum: like terms combined, terms in structural order (passes/analysis/
-// order.h; those of equal rank by falling size of the coefficient), the constant last, added from
-// the left. Sums of more than kMaxTerms terms are left as they are.
+// The canonical form of a sum has like terms combined and is added from the left. Its terms are in
+// structural order (passes/analysis/order.h; terms of equal rank by decreasing magnitude of the
+// coefficient), and the constant is last. Sums of more than kMaxTerms terms are left unchanged.
 #ifndef TG_PASSES_SIMPLIFY_LINEAR_H_
 #define TG_PASSES_SIMPLIFY_LINEAR_H_
 
@@ -15,7 +16,7 @@
 
 namespace tg {
 
-// Of an index expression, exact; of an integer that wraps, modulo 2^bits.
+// The value of an index expression exactly, or of an integer that wraps modulo 2^bits.
 struct LinearForm {
   static constexpr size_t kMaxTerms = 32;
   struct Term {
@@ -23,17 +24,17 @@ struct LinearForm {
     int64_t coef;  // not 0
   };
   DType type;
-  llvm::SmallVector<Term, 8> terms;  // no node twice
+  llvm::SmallVector<Term, 8> terms;  // of distinct nodes
   int64_t constant = 0;
 
-  // Adds coef * u, taken apart. False: too many terms, or a number overflows.
+  // Adds the terms of coef * u. False: there are too many terms, or a number overflows.
   bool Add(const UOp* u, int64_t coef);
   bool AddTerm(const UOp* node, int64_t coef);
   bool AddConstant(int64_t v);
   bool Scale(int64_t factor);
 
-  // The interval of the value over the integers, from the intervals of the nodes and from what
-  // limits ranges among them.
+  // The interval of the value over the integers, from the intervals of the nodes and from the
+  // limits of ranges among them (RangeLimit).
   Interval Range(Bounds& bounds) const;
 
  private:
@@ -41,22 +42,22 @@ struct LinearForm {
   Interval RangeByLimit(size_t term, const RangeLimit& of_it, Bounds& bounds) const;
 };
 
-// nullopt where `u` is no integer or index, or too long.
+// nullopt if `u` is not an integer or index, or has too many terms.
 std::optional<LinearForm> ParseLinear(const UOp* u);
 void SortTerms(LinearForm& form, RuleContext& rc);
-// The node of the canonical form. Sorts the terms. `old`: a node of the same value, which need not
-// be made again where it is that already.
+// Builds the canonical form and sorts the terms. `old`: a node of the same value, which is returned
+// if it is in canonical form.
 const UOp* BuildLinear(LinearForm& form, RuleContext& rc, const UOp* old = nullptr);
 
 // ---- Rules
-// A sum, in canonical form; pairs of a quotient and a remainder that make up a whole are joined.
+// Brings a sum into canonical form, and joins a quotient and its remainder into their dividend.
 const UOp* CanonicalSum(const UOp* u, RuleContext& rc);
-// (a + b + ...) * c of indices.
+// Distributes (a + b + ...) * c of indices.
 const UOp* DistributeProduct(const UOp* u, RuleContext& rc);
-// max(a, c) * -k of indices, where all of a's terms are negative: min(-a, -c) * k, which has fewer
-// signs; and so for min.
+// Turns max(a, c) * -k of indices into min(-a, -c) * k, which has fewer negations, if all terms of
+// a are negative; and vice versa for min.
 const UOp* NegateExtremum(const UOp* u, RuleContext& rc);
-// Operands of an op that commutes, in structural order, constants last.
+// Sorts the operands of a commutative op in structural order, constants last.
 const UOp* CanonicalOperands(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

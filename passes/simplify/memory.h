@@ -1,5 +1,5 @@
-// Loads and stores whose gate is known, and effects that vanish. A `noop` without a value is an
-// effect that does nothing; whoever waits for it forgets it.
+// Simplifies loads and stores whose gate is known, and removes empty effects. A `noop` without a
+// value is an empty effect, so its users drop it.
 #ifndef TG_PASSES_SIMPLIFY_MEMORY_H_
 #define TG_PASSES_SIMPLIFY_MEMORY_H_
 
@@ -8,18 +8,19 @@
 
 namespace tg {
 
-// pick: of a known number.
+// Folds a `pick` whose number is a constant.
 const UOp* FoldPick(const UOp* u, RuleContext& rc);
-// index: a gate that is true goes.
+// Drops a true gate of an `index`.
 const UOp* FoldAddress(const UOp* u, RuleContext& rc);
-// load: under a gate that is false it is its alternative or 0; without a gate it needs none.
+// Replaces a load under a false gate by its alternative or 0. Drops the alternative of a load
+// without a gate.
 const UOp* FoldLoad(const UOp* u, RuleContext& rc);
-// store: nothing under a gate that is false, or of what is there anyway; of a `where` that keeps
-// what is there, a gated store.
+// Removes a store under a false gate and a store of the value that memory already holds. Turns a
+// store of a `where` whose one branch is that value into a gated store.
 const UOp* FoldStore(const UOp* u, RuleContext& rc);
-// where(g, load under g, alternative) is the load with that alternative.
+// Turns where(g, load under g, alternative) into the load with that alternative.
 const UOp* FoldWhereOfLoad(const UOp* u, RuleContext& rc);
-// end, after, barrier, sink, noop: of effects that do nothing.
+// Drops empty effects among the sources of end, after, barrier, sink and noop.
 const UOp* DropNoops(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

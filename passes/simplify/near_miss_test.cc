@@ -27,7 +27,7 @@ constexpr double kNumbers[] = {2, 3, 4, 6, 12, 1, 0, -1, -2, 5, 8, 16, 7, -3, 64
 constexpr Interval kRanges[] = {{-100, 100}, {0, 100}, {1, 50},   {0, 1},  {0, 3}, {0, 0},
                                 {-2, -1},    {4, 5},   {-50, -1}, {-4, 0}, {2, 2}, {6, 7}};
 
-// What the names of a pattern stand for.
+// The nodes bound to the names of a pattern.
 struct Instance {
   DType type;
   std::vector<Interval> ranges;  // of vars

@@ -258,7 +258,7 @@ class Reduce {
     if (IsZero(v)) {
       v = value_->src(2);
       gate = Not(gate);
-      // A negated `!=` is read as it stands; a negated `<` has its own form.
+      // A negated `!=` is handled directly; a negated `<` is rewritten first.
       if (const UOp* of = value_->src(0); of->op == Op::kCmpLt && of->src(0)->dtype.is_index()) {
         gate = Less(of->src(1), Make(Op::kAdd, of->src(0), Index(1)));
       }

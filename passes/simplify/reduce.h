@@ -1,11 +1,11 @@
-// Reduces whose loops need not run, one range at a time:
+// Eliminates reduces that need no loop, one range at a time:
 //
-//   a value that does not depend on the range: n times it, or it itself;
-//   a sum over where(low < r && r < high, v, 0): as many v as there are such r;
-//   a sum of terms that are 0 unless r == i: the term at i, where i is a position of the range; its
-//   loads are gated, which makes table[i] of a one-hot row. The comparison may be the condition of
-//   a `where`, a number that is multiplied, and anything between it and the sum that keeps 0;
-//   integer sums: factors and terms that do not depend on the range leave it.
+//   A value that is invariant over the range: the result is n times the value, or the value itself.
+//   A sum over where(low < r && r < high, v, 0): the result is v times the number of such r.
+//   A sum of terms that are 0 unless r == i: the result is the term at i if i is within the range.
+//   Its loads are gated, which turns a one-hot row into table[i]. The comparison may be the
+//   condition of a `where` or a factor, and any op that keeps 0 may lie between it and the sum.
+//   An integer sum: loop-invariant factors and terms are hoisted out of it.
 #ifndef TG_PASSES_SIMPLIFY_REDUCE_H_
 #define TG_PASSES_SIMPLIFY_REDUCE_H_
 
@@ -14,11 +14,11 @@
 
 namespace tg {
 
-// Op `reduce` over ranges. Whoever makes loops of reduces asks this first.
+// Folds op `reduce` over ranges. To be called before a reduce is lowered to a loop.
 const UOp* FoldReduce(const UOp* u, RuleContext& rc);
 
-// Whether a reduce of `value`, once lowered, may be one that folds over ranges of its own. A quick
-// look, for who would have to lower the value again to know.
+// Whether a reduce of `value` may fold once it is lowered over separate ranges. A quick check for
+// callers that would otherwise have to lower the value a second time.
 bool MayFoldReduce(Op op, const UOp* value);
 
 }  // namespace tg

@@ -1,4 +1,4 @@
-// Every rule of this folder that is no function, with the means to try it alone. Testonly.
+// Every pattern rule of this folder, with a function that applies it alone. Testonly.
 #ifndef TG_PASSES_SIMPLIFY_RULE_CASES_H_
 #define TG_PASSES_SIMPLIFY_RULE_CASES_H_
 
@@ -22,7 +22,7 @@ void PrintTo(const RuleCase& c, std::ostream* out);  // its name, for messages
 
 const std::vector<RuleCase>& AllRuleCases();
 
-// What has to be so for `info` to hold.
+// How exact the rule `info` is.
 enum class Exactness { kExact, kAccuracyOfPow, kByPermission };
 Exactness ExactnessOf(const RuleInfo& info);
 

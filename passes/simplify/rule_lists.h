@@ -1,4 +1,4 @@
-// The rule lists of this folder. Each is compiled in a file of its own.
+// The rule lists of this folder. Each one is compiled in a separate file.
 #ifndef TG_PASSES_SIMPLIFY_RULE_LISTS_H_
 #define TG_PASSES_SIMPLIFY_RULE_LISTS_H_
 
@@ -13,7 +13,7 @@ const RuleList& CompareRules();    // compare_rules.h
 const RuleList& BoolWhereRules();  // bool_where_rules.h
 const RuleList& BitRules();        // bit_rules.h
 const RuleList& FloatRules();      // float_rules.h
-const RuleList& GeneralRules();    // what has any number of operands
+const RuleList& GeneralRules();    // ops with any number of operands
 const RuleList& LaneRules();       // vectors
 const RuleList& MemoryRules();     // gates, loads, stores
 

@@ -1,9 +1,9 @@
-// Simplify: algebra on indices, integers, bools and floats, used by every pass that makes
-// expressions and as a pass of its own.
+// Simplify: algebra on indices, integers, bools and floats. It is used by every pass that creates
+// expressions, and is also a separate pass.
 //
 // Rules are in the *_rules.h files (fixed size, proven by rules_test.cc) and in linear, div_mod,
 // compare, fold, lanes, memory and gate (any size; tested by evaluation on random expressions).
-// Everything is exact unless a module flag says otherwise.
+// Every rule is exact unless a module flag permits otherwise.
 #ifndef TG_PASSES_SIMPLIFY_SIMPLIFY_H_
 #define TG_PASSES_SIMPLIFY_SIMPLIFY_H_
 
@@ -23,11 +23,11 @@ extern const Pass kSimplifyPass;
 
 // All rules of this folder.
 const RuleSet& SimplifyRules();
-// Those that look at values alone, not at gates, loads, stores and loops.
+// The rules that inspect values only, not gates, loads, stores and loops.
 const RuleSet& AlgebraRules();
 
-// Simplifies expressions of one Context, keeping what it has learnt between calls: for passes that
-// build index expressions bit by bit.
+// Simplifies expressions of one Context and keeps its caches between calls, for passes that build
+// index expressions step by step.
 //
 //   Simplifier simplify(ctx, &module);
 //   const UOp* index = simplify(b.Add(b.Mul(row, stride), column));
@@ -39,9 +39,9 @@ class Simplifier {
   Simplifier& operator=(const Simplifier&) = delete;
 
   const UOp* operator()(const UOp* u);
-  // By the algebra alone: `u`, where all other nodes stay as they are.
+  // Simplifies `u` by AlgebraRules() and treats all other existing nodes as final.
   const UOp* Top(const UOp* u);
-  // An integer or index where `gate` holds: cheaper, or unchanged.
+  // An integer or index under the assumption that `gate` holds: cheaper, or unchanged.
   const UOp* Under(const UOp* gate, const UOp* value);
   Bounds& bounds() { return bounds_; }
   Interval Range(const UOp* u) { return bounds_.Of(u); }
@@ -50,7 +50,7 @@ class Simplifier {
  private:
   Bounds bounds_;
   StructuralOrder order_;
-  Rewriter algebra_;  // what rules about gates call
+  Rewriter algebra_;  // used by the rules about gates
   Rewriter rewriter_;
 };
 
@@ -60,10 +60,10 @@ struct SimplifyStats {
   std::vector<uint64_t> hits;  // by number of the rule in SimplifyRules()
 };
 
-// One body at `stage`. A body in linear form is left as it is.
+// Simplifies one body at `stage`. A body in linear form is left unchanged.
 absl::Status Simplify(Body& body, Stage stage, const Module& module,
                       SimplifyStats* stats = nullptr);
-// All graphs and kernels.
+// Simplifies all graphs and kernels.
 absl::Status Simplify(Module& module, SimplifyStats* stats = nullptr);
 
 }  // namespace tg

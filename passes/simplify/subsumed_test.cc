@@ -76,7 +76,7 @@ class Instances {
  public:
   explicit Instances(Scalar s) : type_(s), bounds_(ctx_), order_(ctx_) {}
 
-  // Every name gets a value of its own: vars with bounds of any width, constants of any size.
+  // Every name gets a separate value: vars with bounds of any width, constants of any size.
   void Begin() {
     ++number_;
     for (int64_t& c : constants_) c = Number();
