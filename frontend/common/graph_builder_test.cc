@@ -188,6 +188,29 @@ TEST_F(GraphBuilderTest, GathersAndScatters) {
       });
 }
 
+TEST_F(GraphBuilderTest, RefusesTensorsOfTooManyElements) {
+  const int64_t half = int64_t{1} << 24;  // the square is the limit
+  const Value x = Input(Random({2}));
+  EXPECT_NE(g_->Full({half, half}, g_->Like(x, 1)), nullptr);
+  EXPECT_NE(g_->Tile(x, {half}), nullptr);
+  EXPECT_TRUE(g_->ok()) << g_->error();
+  const auto refuses = [&](Value v, const std::string& error) {
+    EXPECT_EQ(v, nullptr);
+    EXPECT_EQ(g_->error(), error);
+    g_->ClearError();
+  };
+  refuses(g_->Full({half, half, 2}, g_->Like(x, 1)),
+          "a tensor of too many elements: [16777216, 16777216, 2]");
+  refuses(g_->Full({-1}, g_->Like(x, 1)), "a negative extent: [-1]");
+  refuses(g_->Tile(x, {INT64_MAX}), "an extent beyond the greatest number of elements");
+  refuses(g_->Pad(x, {{0, INT64_MIN}}), "a bound beyond the greatest number of elements");
+  refuses(g_->Pad(x, {{0, 10000}}, nullptr, PadMode::kWrap),
+          "an axis of 2 elements repeated more than 4096 times by a pad");
+  EXPECT_NE(g_->Pad(x, {{0, 10000}}, nullptr, PadMode::kEdge), nullptr);
+  EXPECT_EQ(g_->Extent(x, 1), Dim(1));
+  EXPECT_EQ(g_->error(), "there is no axis 1 of f64[2]");
+}
+
 TEST_F(GraphBuilderTest, SortsStably) {
   const Array x{{6}, {3, 1, 3, 2, 1, 0}};
   const auto [sorted, numbers] = g_->Sort(Input(x), 0, true);

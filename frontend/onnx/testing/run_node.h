@@ -98,7 +98,7 @@ class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
     std::vector<Tensor> none(num_outputs);
     if (!found) return none;
     NodeContext context(*g_, node, opset, inputs, *this);
-    found->import(context);
+    ImportNode(*found, context);
     error_ = g_->error();
     g_->ClearError();
     return error_.empty() ? context.outputs : none;
