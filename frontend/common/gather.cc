@@ -53,9 +53,10 @@ Value GraphBuilder::Gather(Value x, Value indices, int64_t axis) {
       Eq(Reshape(from_start, asked), Reshape(Arange(indices->dtype.scalar(), extent), counted));
   // One term is not zero, so the sum needs no wider type.
   const Value terms = Where(here, Reshape(x, spread), Like(x, 0));
-  return terms ? Squeeze(ir_.ReduceAxis(terms, Op::kAdd, Ints{static_cast<int64_t>(summed)}),
-                         static_cast<int64_t>(summed))
-               : nullptr;
+  return terms
+             ? Squeeze(Checked(ir_.ReduceAxis(terms, Op::kAdd, Ints{static_cast<int64_t>(summed)})),
+                       static_cast<int64_t>(summed))
+             : nullptr;
 }
 
 Value GraphBuilder::GatherElements(Value x, Value indices, int64_t axis) {
@@ -69,13 +70,13 @@ Value GraphBuilder::GatherElements(Value x, Value indices, int64_t axis) {
     bounds.push_back({0, static_cast<int64_t>(i) == *at ? shape[i] : inner[i]});
   }
   const Dim extent = Extent(x, *at);
-  x = Unsqueeze(SwapAxes(ir_.Shrink(x, bounds), *at, -1), -2);
+  x = Unsqueeze(SwapAxes(ShrinkTo(x, bounds), *at, -1), -2);
   const Value asked = Unsqueeze(SwapAxes(FromStart(*this, indices, extent), *at, -1), -1);
   const Value here = Eq(asked, Arange(indices->dtype.scalar(), extent));
   const Value terms = Where(here, x, Like(x, 0));
   if (!terms) return nullptr;
   const auto last = static_cast<int64_t>(Rank(terms)) - 1;
-  return SwapAxes(Squeeze(ir_.ReduceAxis(terms, Op::kAdd, Ints{last}), last), *at, -1);
+  return SwapAxes(Squeeze(Checked(ir_.ReduceAxis(terms, Op::kAdd, Ints{last})), last), *at, -1);
 }
 
 namespace {
@@ -116,7 +117,7 @@ Value GraphBuilder::GatherNd(Value x, Value indices, int64_t batch_dims) {
   const Value here = Eq(Reshape(flat, {batch, asked, Dim(1), Dim(1)}),
                         Reshape(Arange(flat->dtype.scalar(), extent), {extent, Dim(1)}));
   const Value terms = Where(here, Reshape(x, {batch, Dim(1), extent, rest}), Like(x, 0));
-  return terms ? Reshape(ir_.ReduceAxis(terms, Op::kAdd, Ints{2}), result) : nullptr;
+  return terms ? Reshape(Checked(ir_.ReduceAxis(terms, Op::kAdd, Ints{2})), result) : nullptr;
 }
 
 namespace {

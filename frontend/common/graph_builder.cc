@@ -28,7 +28,93 @@ std::string ShapeText(const Shape& shape) {
   return text + "]";
 }
 
-std::string GraphBuilder::Describe(Value x) { return x->dtype.ToString() + ShapeText(ShapeOf(x)); }
+std::string GraphBuilder::Describe(Value x) {
+  return x ? x->dtype.ToString() + ShapeText(ShapeOf(x)) : "nothing";
+}
+
+const Shape& GraphBuilder::ShapeOf(Value x) {
+  static const Shape& scalar = *new Shape();
+  return x ? shapes_.Of(x) : scalar;
+}
+
+Dim GraphBuilder::Extent(Value x, int64_t axis) {
+  const Shape& shape = ShapeOf(x);
+  if (axis >= 0 && axis < static_cast<int64_t>(shape.size())) {
+    return shape[static_cast<size_t>(axis)];
+  }
+  Fail(absl::StrCat("there is no axis ", axis, " of ", Describe(x)));
+  return 1;
+}
+
+// ---- Limits
+
+namespace {
+bool IsWithin(const Dim& d) {
+  return d.is_symbolic() ||
+         (d.value() >= -GraphBuilder::kMaxElements && d.value() <= GraphBuilder::kMaxElements);
+}
+}  // namespace
+
+bool GraphBuilder::IsPossible(const Shape& shape) {
+  bool is_empty = false;
+  for (const Dim& d : shape) {
+    if (!d.is_symbolic() && d.value() < 0) {
+      Fail("a negative extent: " + ShapeText(shape));
+      return false;
+    }
+    is_empty |= d.Is(0);
+  }
+  int64_t n = 1;
+  for (const Dim& d : shape) {
+    // Of an empty tensor each extent is limited, so that movement of it stays within numbers.
+    if (is_empty) n = 1;
+    if (!d.is_symbolic() && (__builtin_mul_overflow(n, d.value(), &n) || n > kMaxElements)) {
+      Fail("a tensor of too many elements: " + ShapeText(shape));
+      return false;
+    }
+  }
+  return true;
+}
+
+bool GraphBuilder::ArePossible(const std::vector<std::pair<Dim, Dim>>& bounds) {
+  for (const auto& [a, b] : bounds) {
+    if (IsWithin(a) && IsWithin(b)) continue;
+    Fail("a bound beyond the greatest number of elements");
+    return false;
+  }
+  return true;
+}
+
+Value GraphBuilder::Checked(Value made) {
+  std::string why;
+  if (!made) return nullptr;
+  if (!shapes_.Try(made, &why)) return Fail(std::move(why));
+  return IsPossible(shapes_.Of(made)) ? made : nullptr;
+}
+
+Dim GraphBuilder::AddDim(const Dim& a, const Dim& b) {
+  if (IsWithin(a) && IsWithin(b)) return AddDims(ir_.context(), a, b);
+  Fail("an extent beyond the greatest number of elements");
+  return 1;
+}
+
+Dim GraphBuilder::SubDim(const Dim& a, const Dim& b) {
+  if (IsWithin(a) && IsWithin(b)) return SubDims(ir_.context(), a, b);
+  Fail("an extent beyond the greatest number of elements");
+  return 1;
+}
+
+Dim GraphBuilder::MulDim(const Dim& a, const Dim& b) {
+  int64_t product = 0;
+  const bool are_numbers = !a.is_symbolic() && !b.is_symbolic();
+  if (IsWithin(a) && IsWithin(b) &&
+      !(are_numbers &&
+        (__builtin_mul_overflow(a.value(), b.value(), &product) || !IsWithin(Dim(product))))) {
+    return MulDims(ir_.context(), a, b);
+  }
+  Fail("an extent beyond the greatest number of elements");
+  return 1;
+}
 
 // ---- Leaves
 
@@ -43,6 +129,7 @@ Value GraphBuilder::Constant(Scalar type, const Ints& shape, Ints bits) {
     return Full(dims, ir_.ConstBits(type, bits[0]));
   }
   if (bits.empty()) return Full(dims, ir_.ConstInt(type, 0));
+  if (!IsPossible(dims)) return nullptr;
   BufferDecl decl;
   decl.dtype = type;
   decl.role = Role::kParam;
@@ -95,10 +182,15 @@ std::optional<int64_t> GreatestOf(const Module& module, const Context& ctx, cons
     case Op::kFloorDiv: {
       const auto a = GreatestOf(module, ctx, u->src(0)), b = GreatestOf(module, ctx, u->src(1));
       if (!a || !b) return std::nullopt;
-      if (u->op == Op::kAdd) return *a + *b;
+      int64_t result = 0;
+      if (u->op == Op::kAdd) {
+        return __builtin_add_overflow(*a, *b, &result) ? std::nullopt : std::optional(result);
+      }
       // A negative factor would take the least value of the other.
       if (*a < 0 || *b <= 0) return std::nullopt;
-      if (u->op == Op::kMul) return *a * *b;
+      if (u->op == Op::kMul) {
+        return __builtin_mul_overflow(*a, *b, &result) ? std::nullopt : std::optional(result);
+      }
       return u->src(1)->op == Op::kConst ? std::optional(*a / *b) : std::nullopt;
     }
     default:
@@ -115,10 +207,11 @@ std::optional<int64_t> GraphBuilder::Greatest(const Dim& d) {
 Value GraphBuilder::Arange(Scalar type, const Dim& n) {
   if (!n.is_symbolic()) {
     if (n.value() <= 0) return Full({Dim(0)}, ir_.ConstInt(type, 0));
-    return Cast(ir_.Iota(n.value()), type);
+    return IsPossible({n}) ? Cast(ir_.Iota(n.value()), type) : nullptr;
   }
   const std::optional<int64_t> most = Greatest(n);
   if (!most) return Fail("a range whose length has no known bound");
+  if (!IsPossible({Dim(*most)})) return nullptr;
   return Cast(Slice(ir_.Iota(*most), 0, 0, n), type);
 }
 
@@ -160,7 +253,7 @@ Value GraphBuilder::Binary(Op op, Value a, Value b) {
     b = BroadcastTo(b, *shape);
     if (!a || !b) return nullptr;
   }
-  return ir_.Alu(op, {a, b});
+  return Checked(ir_.Alu(op, {a, b}));
 }
 
 Value GraphBuilder::Div(Value a, Value b) {
@@ -194,7 +287,7 @@ Value GraphBuilder::Where(Value condition, Value a, Value b) {
     if (Rank(v) > 0) v = BroadcastTo(v, *shape);
     if (!v) return nullptr;
   }
-  return ir_.Where(all[0], all[1], all[2]);
+  return Checked(ir_.Where(all[0], all[1], all[2]));
 }
 
 Value GraphBuilder::Cast(Value x, Scalar type) { return x ? ir_.Cast(x, type) : nullptr; }
@@ -225,6 +318,10 @@ Value GraphBuilder::Widen(Value x) {
 
 Dim GraphBuilder::FloorDivDim(const Dim& a, int64_t b) {
   if (b == 1) return a;
+  if (b == 0) {
+    Fail("an extent divided by 0");
+    return 1;
+  }
   if (!a.is_symbolic()) {
     return a.value() / b - (a.value() % b != 0 && (a.value() < 0) != (b < 0) ? 1 : 0);
   }

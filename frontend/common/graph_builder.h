@@ -36,6 +36,9 @@ enum class PadMode { kConstant, kReflect, kEdge, kWrap };
 
 class GraphBuilder {
  public:
+  // A tensor of more elements is an error.
+  static constexpr int64_t kMaxElements = int64_t{1} << 48;
+
   // Adds nodes to `body` and constants to `module`; both outlive the builder.
   GraphBuilder(Module& module, Body& body);
 
@@ -47,9 +50,11 @@ class GraphBuilder {
 
   Module& module() { return module_; }
   Builder& ir() { return ir_; }
-  const Shape& ShapeOf(Value x) { return shapes_.Of(x); }
+  // Of null, which an error gave: [].
+  const Shape& ShapeOf(Value x);
   size_t Rank(Value x) { return ShapeOf(x).size(); }
-  const Dim& Extent(Value x, int64_t axis) { return ShapeOf(x)[static_cast<size_t>(axis)]; }
+  // 1, and an error, where x has no such axis.
+  Dim Extent(Value x, int64_t axis);
   // "f32[2, n]".
   std::string Describe(Value x);
 
@@ -228,16 +233,26 @@ class GraphBuilder {
   // The contents that input `name` will have, as bits.
   void GiveInput(std::string_view name, Ints bits) { given_[std::string(name)] = std::move(bits); }
 
-  // Arithmetic of extents.
-  Dim AddDim(const Dim& a, const Dim& b) { return AddDims(ir_.context(), a, b); }
-  Dim SubDim(const Dim& a, const Dim& b) { return SubDims(ir_.context(), a, b); }
-  Dim MulDim(const Dim& a, const Dim& b) { return MulDims(ir_.context(), a, b); }
+  // Arithmetic of extents. Beyond kMaxElements: 1, and an error.
+  Dim AddDim(const Dim& a, const Dim& b);
+  Dim SubDim(const Dim& a, const Dim& b);
+  Dim MulDim(const Dim& a, const Dim& b);
   Dim FloorDivDim(const Dim& a, int64_t b);
   Dim NumElements(const Shape& shape);
   // The greatest value of an extent, where the bounds of the module's variables tell it.
   std::optional<int64_t> Greatest(const Dim& d);
 
  private:
+  // Whether a tensor may have this shape: no extent is negative, and the numbers of it have a
+  // product up to kMaxElements. An error otherwise.
+  bool IsPossible(const Shape& shape);
+  // Whether all bounds that are numbers are within kMaxElements. An error otherwise.
+  bool ArePossible(const std::vector<std::pair<Dim, Dim>>& bounds);
+  // The node; null, and an error, if it has no shape or one that is not possible.
+  Value Checked(Value made);
+  Value Expand(Value x, const Shape& shape);
+  Value ShrinkTo(Value x, const std::vector<std::pair<Dim, Dim>>& bounds);
+  Value PadZeros(Value x, const std::vector<std::pair<Dim, Dim>>& widths);
   const std::vector<KnownElement>* Known(Value x, bool with_inputs);
   // f32 for what has fewer bits and is a float.
   Value Widen(Value x);

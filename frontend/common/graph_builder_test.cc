@@ -13,7 +13,7 @@ namespace {
 TEST_F(GraphBuilderTest, Broadcasts) {
   const Array a = Random({2, 1, 3}), b = Random({4, 1});
   ExpectElements(g_->Add(Input(a), Input(b)), {2, 4, 3}, [&](const Ints& at) {
-    return At(a, {at[0], 0, at[2]}) + At(b, {at[1], 0});
+    return a({at[0], 0, at[2]}) + b({at[1], 0});
   });
 }
 
@@ -26,7 +26,7 @@ TEST_F(GraphBuilderTest, MultipliesMatrices) {
   const Array a = Random({2, 1, 3, 5}), b = Random({4, 5, 2});
   ExpectElements(g_->MatMul(Input(a), Input(b)), {2, 4, 3, 2}, [&](const Ints& at) {
     double sum = 0;
-    for (int64_t k = 0; k < 5; ++k) sum += At(a, {at[0], 0, at[2], k}) * At(b, {at[1], k, at[3]});
+    for (int64_t k = 0; k < 5; ++k) sum += a({at[0], 0, at[2], k}) * b({at[1], k, at[3]});
     return sum;
   });
 }
@@ -37,7 +37,7 @@ TEST_F(GraphBuilderTest, EinsumTakesDiagonalsAndEllipses) {
                  [&](const Ints& at) {
                    double sum = 0;
                    for (int64_t i = 0; i < 3; ++i) {
-                     sum += At(a, {at[1], i, i}) * At(b, {at[1], at[0]});
+                     sum += a({at[1], i, i}) * b({at[1], at[0]});
                    }
                    return sum;
                  });
@@ -69,12 +69,12 @@ TEST_F(GraphBuilderTest, Convolves) {
     ExpectElements(
         g_->Conv(Input(x), Input(k), Input(bias), w, groups), {2, 3 * groups, out[0], out[1]},
         [&](const Ints& at) {
-          double sum = At(bias, {at[1]});
+          double sum = bias({at[1]});
           ForEach({2, w.kernel[0], w.kernel[1]}, [&](const Ints& t) {
             const int64_t i = at[2] * w.strides[0] + t[1] * w.dilations[0] - w.pads_begin[0];
             const int64_t j = at[3] * w.strides[1] + t[2] * w.dilations[1] - w.pads_begin[1];
             if (i < 0 || i >= in[0] || j < 0 || j >= in[1]) return;
-            sum += At(x, {at[0], at[1] / 3 * 2 + t[0], i, j}) * At(k, {at[1], t[0], t[1], t[2]});
+            sum += x({at[0], at[1] / 3 * 2 + t[0], i, j}) * k({at[1], t[0], t[1], t[2]});
           });
           return sum;
         });
@@ -90,7 +90,7 @@ TEST_F(GraphBuilderTest, SpreadsByATransposedConvolution) {
                    double sum = 0;
                    ForEach({2, 4, 3}, [&](const Ints& t) {
                      if (t[1] * 2 + t[2] - 1 == at[2]) {
-                       sum += At(x, {0, t[0], t[1]}) * At(k, {t[0], at[1], t[2]});
+                       sum += x({0, t[0], t[1]}) * k({t[0], at[1], t[2]});
                      }
                    });
                    return sum;
@@ -127,7 +127,7 @@ TEST_F(GraphBuilderTest, FoldsWindowsToTheirPlaces) {
                              t[i] * w.strides[i] + t[2 + i] * w.dilations[i] - w.pads_begin[i];
                          if (place != at[1 + i]) return;
                        }
-                       sum += At(x, {at[0], t[0], t[1], t[2], t[3]});
+                       sum += x({at[0], t[0], t[1], t[2], t[3]});
                      });
                      return sum;
                    });
@@ -137,7 +137,7 @@ TEST_F(GraphBuilderTest, FoldsWindowsToTheirPlaces) {
 TEST_F(GraphBuilderTest, FlipsAxesThatCountFromTheEnd) {
   const Array x = Random({2, 3, 4});
   ExpectElements(g_->Flip(Input(x), {-1, 0}), {2, 3, 4}, [&](const Ints& at) {
-    return At(x, {1 - at[0], at[1], 3 - at[2]});
+    return x({1 - at[0], at[1], 3 - at[2]});
   });
   EXPECT_EQ(g_->Flip(Input(x), {3}), nullptr);
 }
@@ -150,11 +150,11 @@ TEST_F(GraphBuilderTest, PadsByReflectionEdgeAndWrap) {
   };
   const auto padded = [&](PadMode mode) { return g_->Pad(Input(x), {{5, 4}}, nullptr, mode); };
   ExpectElements(padded(PadMode::kReflect), {12},
-                 [&](const Ints& at) { return At(x, {reflected(at[0] - 5)}); });
+                 [&](const Ints& at) { return x({reflected(at[0] - 5)}); });
   ExpectElements(padded(PadMode::kEdge), {12},
-                 [&](const Ints& at) { return At(x, {std::clamp<int64_t>(at[0] - 5, 0, 2)}); });
+                 [&](const Ints& at) { return x({std::clamp<int64_t>(at[0] - 5, 0, 2)}); });
   ExpectElements(padded(PadMode::kWrap), {12},
-                 [&](const Ints& at) { return At(x, {(at[0] + 1) % 3}); });
+                 [&](const Ints& at) { return x({(at[0] + 1) % 3}); });
 }
 
 TEST_F(GraphBuilderTest, SlicesWithSteps) {
@@ -163,7 +163,7 @@ TEST_F(GraphBuilderTest, SlicesWithSteps) {
       const Array x = Random({n});
       for (int64_t start = 0; start < n; ++start) {
         ExpectElements(g_->Slice(Input(x), 0, start, n, step), {(n - start + step - 1) / step},
-                       [&](const Ints& at) { return At(x, {start + at[0] * step}); });
+                       [&](const Ints& at) { return x({start + at[0] * step}); });
       }
     }
   }
@@ -173,19 +173,42 @@ TEST_F(GraphBuilderTest, GathersAndScatters) {
   const Array x = Random({3, 4}), rows{{2, 2}, {2, -3, 0, 1}};
   ExpectElements(g_->Gather(Input(x), Input(rows, Scalar::kI64), 0), {2, 2, 4},
                  [&](const Ints& at) {
-                   const auto i = static_cast<int64_t>(At(rows, {at[0], at[1]}));
-                   return At(x, {i < 0 ? i + 3 : i, at[2]});
+                   const auto i = static_cast<int64_t>(rows({at[0], at[1]}));
+                   return x({i < 0 ? i + 3 : i, at[2]});
                  });
   const Array places{{2, 4}, {0, 1, 2, 0, 2, 0, 1, 1}}, updates = Random({2, 4});
   ExpectElements(
       g_->ScatterElements(Input(x), Input(places, Scalar::kI64), Input(updates), 0, Op::kAdd),
       {3, 4}, [&](const Ints& at) {
-        double sum = At(x, at);
+        double sum = x(at);
         for (int64_t i = 0; i < 2; ++i) {
-          if (At(places, {i, at[1]}) == static_cast<double>(at[0])) sum += At(updates, {i, at[1]});
+          if (places({i, at[1]}) == static_cast<double>(at[0])) sum += updates({i, at[1]});
         }
         return sum;
       });
+}
+
+TEST_F(GraphBuilderTest, RefusesTensorsOfTooManyElements) {
+  const int64_t half = int64_t{1} << 24;  // the square is the limit
+  const Value x = Input(Random({2}));
+  EXPECT_NE(g_->Full({half, half}, g_->Like(x, 1)), nullptr);
+  EXPECT_NE(g_->Tile(x, {half}), nullptr);
+  EXPECT_TRUE(g_->ok()) << g_->error();
+  const auto refuses = [&](Value v, const std::string& error) {
+    EXPECT_EQ(v, nullptr);
+    EXPECT_EQ(g_->error(), error);
+    g_->ClearError();
+  };
+  refuses(g_->Full({half, half, 2}, g_->Like(x, 1)),
+          "a tensor of too many elements: [16777216, 16777216, 2]");
+  refuses(g_->Full({-1}, g_->Like(x, 1)), "a negative extent: [-1]");
+  refuses(g_->Tile(x, {INT64_MAX}), "an extent beyond the greatest number of elements");
+  refuses(g_->Pad(x, {{0, INT64_MIN}}), "a bound beyond the greatest number of elements");
+  refuses(g_->Pad(x, {{0, 10000}}, nullptr, PadMode::kWrap),
+          "an axis of 2 elements repeated more than 4096 times by a pad");
+  EXPECT_NE(g_->Pad(x, {{0, 10000}}, nullptr, PadMode::kEdge), nullptr);
+  EXPECT_EQ(g_->Extent(x, 1), Dim(1));
+  EXPECT_EQ(g_->error(), "there is no axis 1 of f64[2]");
 }
 
 TEST_F(GraphBuilderTest, SortsStably) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "frontend/common/graph_builder.h"
@@ -19,6 +20,13 @@ namespace tg::frontend {
 struct Array {
   Ints shape;
   std::vector<double> data;
+  Scalar type = Scalar::kF64;
+
+  double operator()(const Ints& at) const {
+    int64_t flat = 0;
+    for (size_t k = 0; k < at.size(); ++k) flat = flat * shape[k] + at[k];
+    return data[static_cast<size_t>(flat)];
+  }
 };
 
 inline int64_t Count(const Ints& shape) {
@@ -39,12 +47,6 @@ inline void ForEach(const Ints& shape, const std::function<void(const Ints&)>& f
   }
 }
 
-inline double At(const Array& a, const Ints& at) {
-  int64_t flat = 0;
-  for (size_t k = 0; k < at.size(); ++k) flat = flat * a.shape[k] + at[k];
-  return a.data[static_cast<size_t>(flat)];
-}
-
 class GraphBuilderTest : public testing::Test {
  protected:
   GraphBuilderTest() : graph_(*module_.graphs.emplace_back(std::make_unique<Graph>())) {
@@ -60,7 +62,8 @@ class GraphBuilderTest : public testing::Test {
     return a;
   }
 
-  Value Input(const Array& a, Scalar type = Scalar::kF64) {
+  Value Input(const Array& a) { return Input(a, a.type); }
+  Value Input(const Array& a, Scalar type) {
     BufferDecl decl;
     decl.dtype = type;
     decl.role = Role::kInput;
@@ -78,22 +81,31 @@ class GraphBuilderTest : public testing::Test {
   }
 
   Array Evaluate(Value v) {
+    std::vector<Array> arrays = Evaluate(std::vector<Value>{v});
+    return arrays.empty() ? Array() : std::move(arrays[0]);
+  }
+
+  // The interpreter's results; none where there was an error, which fails the test.
+  std::vector<Array> Evaluate(const std::vector<Value>& values) {
     EXPECT_TRUE(g_->ok()) << g_->error();
-    if (!v) return {};
-    graph_.body.root = g_->ir().Sink(UOpSpan(&v, 1));
+    for (const Value v : values) {
+      EXPECT_NE(v, nullptr);
+      if (!v) return {};
+    }
+    graph_.body.root = g_->ir().Sink(values);
     Diagnostics diagnostics;
     VerifyModule(module_, diagnostics);
     EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.ToString();
     InterpretOptions options;
     const auto result = InterpretGraph(module_, graph_, inputs_, {}, options);
     EXPECT_TRUE(result.ok()) << result.status().ToString();
-    if (!result.ok()) return {};
-    const auto& tensor = result->values[0];
-    Array a{tensor.shape, {}};
-    for (const int64_t bits : *tensor.data) {
-      a.data.push_back(DoubleFromBits(v->dtype.scalar(), bits));
+    std::vector<Array> arrays;
+    for (size_t i = 0; result.ok() && i < values.size(); ++i) {
+      const auto& tensor = result->values[i];
+      Array& a = arrays.emplace_back(Array{tensor.shape, {}, values[i]->dtype.scalar()});
+      for (const int64_t bits : *tensor.data) a.data.push_back(DoubleFromBits(a.type, bits));
     }
-    return a;
+    return arrays;
   }
 
   void ExpectElements(Value v, const Ints& shape, const std::function<double(const Ints&)>& f,
@@ -101,7 +113,7 @@ class GraphBuilderTest : public testing::Test {
     const Array actual = Evaluate(v);
     ASSERT_EQ(actual.shape, shape);
     ForEach(shape, [&](const Ints& at) {
-      EXPECT_NEAR(At(actual, at), f(at), tolerance) << testing::PrintToString(at);
+      EXPECT_NEAR(actual(at), f(at), tolerance) << testing::PrintToString(at);
     });
   }
 

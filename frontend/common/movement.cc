@@ -17,6 +17,18 @@ std::optional<int64_t> GraphBuilder::Axis(int64_t axis, size_t rank) {
   return axis < 0 ? axis + n : axis;
 }
 
+Value GraphBuilder::Expand(Value x, const Shape& shape) {
+  return x && IsPossible(shape) ? Checked(ir_.Expand(x, shape)) : nullptr;
+}
+
+Value GraphBuilder::ShrinkTo(Value x, const std::vector<std::pair<Dim, Dim>>& bounds) {
+  return x && ArePossible(bounds) ? Checked(ir_.Shrink(x, bounds)) : nullptr;
+}
+
+Value GraphBuilder::PadZeros(Value x, const std::vector<std::pair<Dim, Dim>>& widths) {
+  return x && ArePossible(widths) ? Checked(ir_.Pad(x, widths)) : nullptr;
+}
+
 Value GraphBuilder::Reshape(Value x, const Shape& shape) {
   if (!x) return nullptr;
   const Shape& from = ShapeOf(x);
@@ -24,7 +36,7 @@ Value GraphBuilder::Reshape(Value x, const Shape& shape) {
   if (IsStatic(from) && IsStatic(shape) && tg::NumElements(from) != tg::NumElements(shape)) {
     return Fail(absl::StrCat("a reshape of ", Describe(x), " to ", ShapeText(shape)));
   }
-  return ir_.Reshape(x, shape);
+  return IsPossible(shape) ? Checked(ir_.Reshape(x, shape)) : nullptr;
 }
 
 std::optional<Shape> GraphBuilder::BroadcastShapes(std::span<const Value> values) {
@@ -72,7 +84,7 @@ Value GraphBuilder::BroadcastTo(Value x, const Shape& shape) {
   }
   from.insert(from.begin(), added, Dim(1));
   x = Reshape(x, from);
-  return from == shape ? x : ir_.Expand(x, shape);
+  return !x || from == shape ? x : Expand(x, shape);
 }
 
 Value GraphBuilder::Permute(Value x, const Ints& order) {
@@ -129,6 +141,9 @@ Value GraphBuilder::Squeeze(Value x, int64_t axis) {
 Value GraphBuilder::Flatten(Value x, int64_t first, int64_t last) {
   if (!x) return nullptr;
   const Shape& from = ShapeOf(x);
+  if (first < 0 || first > last || last > static_cast<int64_t>(from.size())) {
+    return Fail(absl::StrCat("there are no axes ", first, " to ", last, " of ", Describe(x)));
+  }
   Shape shape(from.begin(), from.begin() + first);
   shape.push_back(NumElements(Shape(from.begin() + first, from.begin() + last)));
   shape.insert(shape.end(), from.begin() + last, from.end());
@@ -155,14 +170,15 @@ Value GraphBuilder::Slice(Value x, int64_t axis, const Dim& start, const Dim& st
   std::vector<std::pair<Dim, Dim>> bounds;
   for (const Dim& d : shape) bounds.push_back({0, d});
   bounds[i] = {start, stop};
-  if (!(start.Is(0) && stop == shape[i])) x = ir_.Shrink(x, bounds);
-  if (step == 1) return x;
+  if (!(start.Is(0) && stop == shape[i])) x = ShrinkTo(x, bounds);
+  if (!x || step == 1) return x;
   // Every step-th element is the first of a row, once the axis is as long as whole rows.
   const Dim length = SubDim(stop, start);
   const Dim rows = FloorDivDim(AddDim(length, Dim(step - 1)), step);
   std::vector<std::pair<Dim, Dim>> widths(shape.size(), {0, 0});
   widths[i].second = SubDim(MulDim(rows, Dim(step)), length);
   x = Pad(x, widths);
+  if (!x) return nullptr;
   Shape split = ShapeOf(x);
   split[i] = rows;
   split.insert(split.begin() + *at + 1, Dim(step));
@@ -176,6 +192,7 @@ Value GraphBuilder::Pad(Value x, const std::vector<std::pair<Dim, Dim>>& widths,
   if (!x) return nullptr;
   const Shape shape = ShapeOf(x);
   if (widths.size() != shape.size()) return Fail("pads for another rank");
+  if (!ArePossible(widths)) return nullptr;
   // What is negative crops.
   std::vector<std::pair<Dim, Dim>> bounds, pads;
   bool crops = false, grows = false;
@@ -198,14 +215,14 @@ Value GraphBuilder::Pad(Value x, const std::vector<std::pair<Dim, Dim>>& widths,
     bounds.push_back({start, stop});
     pads.push_back({before, after});
   }
-  if (crops) x = ir_.Shrink(x, bounds);
+  if (crops) x = ShrinkTo(x, bounds);
   if (!grows) return x;
   if (mode != PadMode::kConstant) return PadByCopies(x, pads, mode);
   const bool is_zero = !fill || (fill->op == Op::kConst && fill->word() == 0);
-  if (is_zero) return ir_.Pad(x, pads);
+  if (is_zero) return PadZeros(x, pads);
   // A padded `true` tells what is inside.
-  const Value inside = ir_.Pad(Full(ShapeOf(x), ir_.Bool(true)), pads);
-  return Where(inside, ir_.Pad(x, pads), fill);
+  const Value inside = PadZeros(Full(ShapeOf(x), ir_.Bool(true)), pads);
+  return Where(inside, PadZeros(x, pads), fill);
 }
 
 Value GraphBuilder::PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>& pads,
@@ -227,8 +244,17 @@ Value GraphBuilder::PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>&
     const auto edge = [&](bool first, int64_t count) {
       Shape shape = ShapeOf(x);
       shape[i] = count;
-      return ir_.Expand(piece(first ? 0 : n - 1, first ? 1 : n, false), shape);
+      return Expand(piece(first ? 0 : n - 1, first ? 1 : n, false), shape);
     };
+    // Each repetition is a node.
+    constexpr int64_t kMaxParts = 4096;
+    const int64_t by_part = mode == PadMode::kWrap ? n : std::max<int64_t>(n - 1, 1);
+    const auto num_parts = [&](int64_t width) { return (width + by_part - 1) / by_part; };
+    if (mode != PadMode::kEdge && n > 1 &&
+        num_parts(pads[i].first.value()) + num_parts(pads[i].second.value()) > kMaxParts) {
+      return Fail(absl::StrCat("an axis of ", n, " elements repeated more than ", kMaxParts,
+                               " times by a pad"));
+    }
     std::vector<Value> parts{x};
     // Reflections go on in the other direction, over and over: of period 2 (n - 1).
     for (const bool front : {true, false}) {
@@ -280,6 +306,7 @@ Value GraphBuilder::Concat(std::span<const Value> values, int64_t axis) {
     }
     total = AddDim(total, s[i]);
   }
+  if (!IsPossible({total})) return nullptr;
   // Padded to their places, of which each element has one value and otherwise zeros.
   Value all = nullptr;
   Dim before = 0;
@@ -288,7 +315,7 @@ Value GraphBuilder::Concat(std::span<const Value> values, int64_t axis) {
     if (extent.Is(0)) continue;
     std::vector<std::pair<Dim, Dim>> pads(Rank(v), {0, 0});
     pads[i] = {before, SubDim(SubDim(total, before), extent)};
-    const Value part = extent == total ? v : ir_.Pad(v, pads);
+    const Value part = extent == total ? v : PadZeros(v, pads);
     all = all ? Add(all, part) : part;
     before = AddDim(before, extent);
   }

@@ -20,6 +20,7 @@ Value GraphBuilder::Windows(Value x, const Window& w, Value fill) {
     if (w.kernel[i] < 1 || w.strides[i] < 1 || w.dilations[i] < 1) {
       return Fail("a window, stride or dilation below 1");
     }
+    if (!ArePossible({{w.kernel[i], w.strides[i]}, {w.dilations[i], 0}})) return nullptr;
   }
   std::vector<std::pair<Dim, Dim>> pads(rank, {0, 0});
   for (size_t i = 0; i < n; ++i) pads[lead + i] = {w.pads_begin[i], w.pads_end[i]};
@@ -32,7 +33,8 @@ Value GraphBuilder::Windows(Value x, const Window& w, Value fill) {
   bool overlaps = false;
   for (size_t i = 0; i < n; ++i) {
     const Dim& extent = shape[lead + i];
-    const int64_t reach = w.dilations[i] * (w.kernel[i] - 1) + 1;
+    const int64_t reach = MulDim(w.dilations[i], w.kernel[i] - 1).value() + 1;
+    if (!ok()) return nullptr;
     if (!extent.is_symbolic() && extent.value() < reach) {
       return Fail(absl::StrCat("a window of ", reach, " over ", extent.value(), " elements"));
     }
@@ -46,7 +48,7 @@ Value GraphBuilder::Windows(Value x, const Window& w, Value fill) {
     for (size_t i = 0; i < from.size(); ++i) {
       bounds.push_back({0, i < lead ? from[i] : to[i - lead]});
     }
-    return ir_.Shrink(v, bounds);
+    return ShrinkTo(v, bounds);
   };
   const auto with_front = [&](const std::vector<Dim>& rest) {
     Shape s = front;

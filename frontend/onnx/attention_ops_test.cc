@@ -1,7 +1,7 @@
 #include <cmath>
 #include <functional>
 
-#include "frontend/onnx/node_testing.h"
+#include "frontend/onnx/testing/run_node.h"
 
 namespace tg::onnx {
 namespace {
@@ -61,7 +61,7 @@ Array Join(const Array& a, const Array& b) {
   return y;
 }
 
-class AttentionTest : public NodeTest {
+class AttentionTest : public OperatorTest {
  protected:
   void ExpectReference(const Array& y, const Reference& ref, double tolerance = 1e-9) {
     ASSERT_EQ(error_, "");
@@ -84,10 +84,9 @@ class AttentionTest : public NodeTest {
 TEST_F(AttentionTest, GroupsOfHeadsWithAPast) {
   const Array q = Random({2, 3, 4 * 2}), k = Random({2, 3, 2 * 2}), v = Random({2, 3, 2 * 5}),
               past_k = Random({2, 2, 2, 2}), past_v = Random({2, 2, 2, 5});
-  const auto y = RunNode("", "Attention", {q, k, v, {}, past_k, past_v},
-                         {IntAttribute("is_causal", 1), IntAttribute("q_num_heads", 4),
-                          IntAttribute("kv_num_heads", 2)},
-                         3);
+  const auto y =
+      RunNode("", "Attention", {q, k, v, {}, past_k, past_v},
+              {Attr("is_causal", 1), Attr("q_num_heads", 4), Attr("kv_num_heads", 2)}, 3);
   Reference ref{ByHeads(q, 4), Join(past_k, ByHeads(k, 2)), Join(past_v, ByHeads(v, 2)),
                 1 / std::sqrt(2.0)};
   ref.sees = [](int64_t, int64_t i, int64_t j) { return j <= i + 2; };
@@ -101,7 +100,7 @@ TEST_F(AttentionTest, RowsWithoutAKeyAreZero) {
   const Array q = Random({2, 1, 3, 4}), k = Random({2, 1, 4, 4}), v = Random({2, 1, 4, 4});
   // A mask of fewer keys than there are hides the others.
   Array mask{{3, 3}, {1, 0, 1, 0, 0, 0, 0, 1, 1}, Scalar::kBool};
-  const auto y = RunNode("", "Attention", {q, k, v, mask}, {FloatAttribute("scale", 0.5f)}, 1);
+  const auto y = RunNode("", "Attention", {q, k, v, mask}, {Attr("scale", 0.5f)}, 1);
   Reference ref{q, k, v, 0.5};
   ref.sees = [&](int64_t, int64_t i, int64_t j) { return j < 3 && mask({i, j}) != 0; };
   ASSERT_FALSE(y.empty()) << error_;
@@ -112,9 +111,8 @@ TEST_F(AttentionTest, RowsWithoutAKeyAreZero) {
 TEST_F(AttentionTest, WindowsEndAtTheValidKeys) {
   const Array q = Random({2, 1, 2, 4}), k = Random({2, 1, 5, 4}), v = Random({2, 1, 5, 4});
   Array valid{{2}, {3, 5}, Scalar::kI64};
-  const auto y =
-      RunNode("", "Attention", {q, k, v, {}, {}, {}, valid},
-              {IntAttribute("left_window_size", 1), IntAttribute("right_window_size", 1)}, 1);
+  const auto y = RunNode("", "Attention", {q, k, v, {}, {}, {}, valid},
+                         {Attr("left_window_size", 1), Attr("right_window_size", 1)}, 1);
   Reference ref{q, k, v, 0.5};
   ref.sees = [&](int64_t b, int64_t i, int64_t j) {
     const auto n = static_cast<int64_t>(valid({b}));
@@ -129,9 +127,8 @@ TEST_F(AttentionTest, MultiHeadAttentionFilters) {
   const Array q = Random({2, 3, 6}), k = Random({2, 4, 6}), v = Random({2, 4, 6}),
               bias = Random({18});
   const Array mask = Integers({2, 4}, {1, 1, 0, 1, 1, 0, 0, 1});
-  const auto y =
-      RunNode("com.microsoft", "MultiHeadAttention", {q, k, v, bias, mask},
-              {IntAttribute("num_heads", 2), FloatAttribute("mask_filter_value", -3)}, 1, 1);
+  const auto y = RunNode("com.microsoft", "MultiHeadAttention", {q, k, v, bias, mask},
+                         {Attr("num_heads", 2), Attr("mask_filter_value", -3.0)}, 1, 1);
   Array biased[3] = {q, k, v};
   for (size_t p = 0; p < 3; ++p) {
     for (size_t i = 0; i < biased[p].data.size(); ++i)
@@ -151,8 +148,7 @@ TEST_F(AttentionTest, GroupQueryAttentionUpdatesItsCache) {
   const Array lengths = Integers({2}, {4, 2});  // less 1
   const int64_t past[] = {3, 1};
   const auto build = [&](const std::vector<Attribute>& more) {
-    std::vector<Attribute> attributes{IntAttribute("num_heads", 2),
-                                      IntAttribute("kv_num_heads", 1)};
+    std::vector<Attribute> attributes{Attr("num_heads", 2), Attr("kv_num_heads", 1)};
     attributes.insert(attributes.end(), more.begin(), more.end());
     return RunNode("com.microsoft", "GroupQueryAttention",
                    {q, k, v, past_k, past_v, lengths, Integers({}, {5})}, attributes, 3, 1);
@@ -171,7 +167,7 @@ TEST_F(AttentionTest, GroupQueryAttentionUpdatesItsCache) {
   }
   ref.sees = [&](int64_t b, int64_t i, int64_t j) { return j <= past[b] + i; };
   ExpectReference(y[0], ref);
-  const auto windowed = build({IntAttribute("local_window_size", 2)});
+  const auto windowed = build({Attr("local_window_size", 2)});
   ASSERT_FALSE(windowed.empty()) << error_;
   ref.sees = [&](int64_t b, int64_t i, int64_t j) {
     return j <= past[b] + i && j > past[b] + i - 2;
@@ -183,9 +179,8 @@ TEST_F(AttentionTest, RotatesNeighboursOrHalves) {
   const Array x = Random({1, 2, 3, 6}), cosines = Random({8, 2}), sines = Random({8, 2});
   Array positions{{1, 3}, {5, 0, 7}, Scalar::kI64};
   for (const bool interleaved : {false, true}) {
-    const auto y = RunNode(
-        "", "RotaryEmbedding", {x, cosines, sines, positions},
-        {IntAttribute("interleaved", interleaved), IntAttribute("rotary_embedding_dim", 4)}, 1);
+    const auto y = RunNode("", "RotaryEmbedding", {x, cosines, sines, positions},
+                           {Attr("interleaved", interleaved), Attr("rotary_embedding_dim", 4)}, 1);
     ASSERT_FALSE(y.empty()) << error_;
     for (int64_t h = 0; h < 2; ++h) {
       for (int64_t i = 0; i < 3; ++i) {
@@ -206,10 +201,9 @@ TEST_F(AttentionTest, LinearAttentionByTheDeltaRule) {
   const Array q = Random({1, 3, 4}), k = Random({1, 3, 2}), v = Random({1, 3, 3}),
               past = Random({1, 1, 2, 3}), decay = Random({1, 3, 2}, -1, 0),
               beta = Random({1, 3, 1});
-  const auto y = RunNode("", "LinearAttention", {q, k, v, past, decay, beta},
-                         {IntAttribute("q_num_heads", 2), IntAttribute("kv_num_heads", 1),
-                          FloatAttribute("scale", 0.5f)},
-                         2, 27);
+  const auto y =
+      RunNode("", "LinearAttention", {q, k, v, past, decay, beta},
+              {Attr("q_num_heads", 2), Attr("kv_num_heads", 1), Attr("scale", 0.5f)}, 2, 27);
   ASSERT_FALSE(y.empty()) << error_;
   Array s = past;
   for (int64_t t = 0; t < 3; ++t) {
@@ -240,10 +234,9 @@ TEST_F(AttentionTest, RefusesWhatDoesNotFit) {
   const Array q = Random({1, 3, 2, 4}), k = Random({1, 2, 2, 4}), x = Random({1, 2, 6});
   RunNode("", "Attention", {q, k, k}, {}, 1);
   EXPECT_EQ(error_, "heads of f64[1, 2, 2, 4] for queries f64[1, 3, 2, 4]");
-  RunNode("", "Attention", {x, x, x},
-          {IntAttribute("q_num_heads", 4), IntAttribute("kv_num_heads", 2)}, 1);
+  RunNode("", "Attention", {x, x, x}, {Attr("q_num_heads", 4), Attr("kv_num_heads", 2)}, 1);
   EXPECT_EQ(error_, "f64[1, 2, 6] in 4 heads");
-  RunNode("", "LinearAttention", {x, x, x}, {IntAttribute("q_num_heads", 1)}, 1, 27);
+  RunNode("", "LinearAttention", {x, x, x}, {Attr("q_num_heads", 1)}, 1, 27);
   EXPECT_EQ(error_, "the update rule 'gated_delta' wants other inputs");
 }
 

@@ -70,12 +70,22 @@ void Size(NodeContext& c) {
 void Range(NodeContext& c) {
   const Value start = c.In(0), stop = c.In(1), step = c.In(2);
   if (!start || !stop || !step) return;
+  for (const Value v : {start, stop, step}) {
+    if (!c.g.NumElements(c.g.ShapeOf(v)).Is(1)) {
+      c.Fail("a limit or a step that is no scalar, " + c.g.Describe(v));
+      return;
+    }
+  }
   const Scalar type = start->dtype.scalar();
   const auto ends = c.g.KnownDims(stop, true), starts = c.g.KnownDims(start, true),
              steps = c.g.KnownDims(step, true);
   Dim count = 0;
   if (ends && starts && steps && !(*steps)[0].is_symbolic() && (*steps)[0].value() != 0) {
     const int64_t by = (*steps)[0].value();
+    if (by < -GraphBuilder::kMaxElements || by > GraphBuilder::kMaxElements) {
+      c.Fail(absl::StrCat("a step of ", by));
+      return;
+    }
     const Dim length =
         by > 0 ? c.g.SubDim((*ends)[0], (*starts)[0]) : c.g.SubDim((*starts)[0], (*ends)[0]);
     count = c.g.FloorDivDim(c.g.AddDim(length, Dim(std::abs(by) - 1)), std::abs(by));
@@ -87,7 +97,12 @@ void Range(NodeContext& c) {
       c.Fail("a step of 0");
       return;
     }
-    count = std::max<int64_t>(0, static_cast<int64_t>(std::ceil(((*b)[0] - (*a)[0]) / (*d)[0])));
+    const double exact = std::ceil(((*b)[0] - (*a)[0]) / (*d)[0]);
+    if (!(exact <= static_cast<double>(GraphBuilder::kMaxElements))) {
+      c.Fail(absl::StrCat("a range of ", exact, " elements"));
+      return;
+    }
+    count = exact > 0 ? static_cast<int64_t>(exact) : 0;
   }
   const Value i = c.g.Arange(type, count);
   c.Return(c.g.Add(c.g.Mul(i, c.g.Reshape(step, {})), c.g.Reshape(start, {})));

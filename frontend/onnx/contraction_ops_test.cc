@@ -1,4 +1,4 @@
-#include "frontend/onnx/operator_testing.h"
+#include "frontend/onnx/testing/run_node.h"
 #include "gtest/gtest.h"
 
 namespace tg::onnx {
@@ -21,7 +21,7 @@ TEST_F(ContractionOpsTest, TakesDeterminants) {
     for (size_t k = 0; k < columns.size(); ++k) {
       Ints rest = columns;
       rest.erase(rest.begin() + static_cast<ptrdiff_t>(k));
-      sum += (k % 2 ? -1 : 1) * At(x, {m, row, columns[k]}) * minor(m, row + 1, rest);
+      sum += (k % 2 ? -1 : 1) * x({m, row, columns[k]}) * minor(m, row + 1, rest);
     }
     return sum;
   };

@@ -78,6 +78,7 @@ void Loop(NodeContext& c) {
                                {c.g.ir().Bool(true), ElementType::kBool, nullptr}};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     const std::vector<Tensor> results = c.RunSubgraph("body", inputs);
+    if (!c.g.ok()) return;
     if (results.size() < 1 + num_carried) {
       c.Fail("a body of fewer results than carried values");
       return;
@@ -111,11 +112,11 @@ void Loop(NodeContext& c) {
 void Scan(NodeContext& c) {
   // In opset 8 the inputs were batched and sequence lengths came first.
   const auto num_scanned = static_cast<size_t>(c.Int("num_scan_inputs", 0));
-  if (num_scanned > c.num_inputs() || num_scanned == 0) {
+  const size_t batched = c.opset < 9 ? 1 : 0;
+  if (num_scanned == 0 || num_scanned > c.num_inputs() || num_scanned + batched > c.num_inputs()) {
     c.Fail("num_scan_inputs of another number of inputs");
     return;
   }
-  const size_t batched = c.opset < 9 ? 1 : 0;
   const size_t num_carried = c.num_inputs() - num_scanned - batched;
   std::vector<Tensor> carried;
   for (size_t i = 0; i < num_carried; ++i) carried.push_back(c.Input(batched + i));
@@ -147,8 +148,12 @@ void Scan(NodeContext& c) {
     c.Fail("a scan of a symbolic length");
     return;
   }
-  if (length.value() > kMaxUnrolledIterations) {
-    c.Fail(absl::StrCat("a scan of more than ", kMaxUnrolledIterations, " steps"));
+  if (length.value() > kMaxUnrolledIterations || batch.value() > kMaxUnrolledIterations) {
+    c.Fail(absl::StrCat("a scan of more than ", kMaxUnrolledIterations, " steps or batches"));
+    return;
+  }
+  if (batch.Is(0)) {
+    c.Fail("a scan of nothing");
     return;
   }
   std::vector<std::vector<Tensor>> finals(num_carried), stacks(num_results);
@@ -167,8 +172,9 @@ void Scan(NodeContext& c) {
         inputs.push_back({of_batch(part), c.TypeOf(batched + num_carried + i), nullptr});
       }
       const std::vector<Tensor> results = c.RunSubgraph("body", inputs);
+      if (!c.g.ok()) return;
       if (results.size() < num_carried + num_results) {
-        if (c.g.ok()) c.Fail("a body of fewer results than the scan has");
+        c.Fail("a body of fewer results than the scan has");
         return;
       }
       for (size_t k = 0; k < num_carried; ++k) state[k] = results[k];

@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kNewestOpset = 28;
 constexpr int64_t kOldestOpset = 1;
 constexpr int kMaxDepth = 64;
+constexpr int64_t kMaxNodes = int64_t{1} << 20;
 
 }  // namespace
 
@@ -105,6 +106,10 @@ absl::Status GraphImporter::RunNodes(const GraphProto& graph) {
 }
 
 absl::Status GraphImporter::RunNode(const Node& node) {
+  if (++num_nodes_ > kMaxNodes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("more than ", kMaxNodes, " nodes, with loops and functions expanded"));
+  }
   std::vector<Tensor> inputs;
   for (const std::string_view name : node.inputs) {
     const Tensor* found = name.empty() ? nullptr : Find(name);
@@ -123,7 +128,7 @@ absl::Status GraphImporter::RunNode(const Node& node) {
                                                    " is not read (from ", op->since, " on it is)"));
   }
   NodeContext context(g_, node, opset, inputs, *this);
-  op->import(context);
+  ImportNode(*op, context);
   if (g_.ok()) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (!node.outputs[i].empty()) Define(node.outputs[i], context.outputs[i]);
@@ -136,6 +141,7 @@ absl::Status GraphImporter::RunNode(const Node& node) {
 }
 
 std::vector<Tensor> GraphImporter::Run(const GraphProto& graph, std::span<const Tensor> inputs) {
+  ++num_nodes_;  // a graph without nodes takes time, too
   if (inputs.size() > graph.inputs.size()) {
     g_.Fail("a graph of fewer inputs than it is given");
     return {};

@@ -54,6 +54,7 @@ class GraphImporter : public SubgraphRunner {
   // Tensors and nodes that expansions made, alive as long as the importer.
   std::vector<std::unique_ptr<Node>> made_;
   int depth_ = 0;
+  int64_t num_nodes_ = 0;  // that were run
 };
 
 // "Conv 'conv1'": how messages call a node.

@@ -6,33 +6,30 @@
 namespace tg::onnx {
 namespace {
 
-using Numbers = std::vector<double>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-class MachineLearningTest : public testing::Test {
+class MachineLearningTest : public OperatorTest {
  protected:
   Tensor Ints32(const Ints& shape, std::initializer_list<double> v) {
-    return r_.Make(ElementType::kInt32, shape, v);
+    return Make(ElementType::kInt32, shape, v);
   }
   Tensor Floats(const Ints& shape, std::initializer_list<double> v) {
-    return r_.Make(ElementType::kFloat, shape, v);
+    return Make(ElementType::kFloat, shape, v);
   }
-
-  NodeRunner r_;
 };
 
 // Unigrams 7 and 8, bigrams (7, 8) and (8, 8).
 TEST_F(MachineLearningTest, CountsNGramsWithSkips) {
   const auto run = [&](int64_t skips, const char* mode) {
-    r_.Set("min_gram_length", int64_t{1});
-    r_.Set("max_gram_length", int64_t{2});
-    r_.Set("max_skip_count", skips);
-    r_.Set("mode", mode);
-    r_.Set("ngram_counts", Ints{0, 2});
-    r_.Set("ngram_indexes", Ints{3, 0, 1, 2});
-    r_.Set("pool_int64s", Ints{7, 8, 7, 8, 8, 8});
-    r_.Set("weights", std::vector<float>{1, 10, 100, 1000});
-    return r_.Numbers(r_.Run("TfIdfVectorizer", 9, {Ints32({4}, {7, 8, 8, 9})})[0]);
+    Set("min_gram_length", int64_t{1});
+    Set("max_gram_length", int64_t{2});
+    Set("max_skip_count", skips);
+    Set("mode", mode);
+    Set("ngram_counts", Ints{0, 2});
+    Set("ngram_indexes", Ints{3, 0, 1, 2});
+    Set("pool_int64s", Ints{7, 8, 7, 8, 8, 8});
+    Set("weights", std::vector<float>{1, 10, 100, 1000});
+    return Elements(Build("TfIdfVectorizer", 9, {Ints32({4}, {7, 8, 8, 9})})[0]);
   };
   EXPECT_EQ(run(0, "TF"), (Numbers{2, 1, 1, 1}));
   // With one item between them 7 and 8 occur once more; single items count once.
@@ -46,21 +43,21 @@ class TreeTest : public MachineLearningTest {
  protected:
   // x[0] <= 1 ? 5 for target 0 : (x[1] > 2 ? 7 : 11) for target 1; then a tree that is one leaf.
   void SetTrees() {
-    r_.Set("nodes_truenodeids", Ints{0, 1, 3});
-    r_.Set("nodes_trueleafs", Ints{1, 1, 1});
-    r_.Set("nodes_falsenodeids", Ints{1, 2, 3});
-    r_.Set("nodes_falseleafs", Ints{0, 1, 1});
-    r_.Set("nodes_featureids", Ints{0, 1, 0});
-    r_.Set("nodes_modes", std::vector<float>{0, 3, 0});
-    r_.Set("nodes_splits", std::vector<float>{1, 2, 0});
-    r_.Set("nodes_missing_value_tracks_true", Ints{1, 0, 0});
-    r_.Set("leaf_targetids", Ints{0, 1, 1, 1});
-    r_.Set("leaf_weights", std::vector<float>{5, 7, 11, 100});
-    r_.Set("tree_roots", Ints{0, 2});
-    r_.Set("n_targets", int64_t{2});
+    Set("nodes_truenodeids", Ints{0, 1, 3});
+    Set("nodes_trueleafs", Ints{1, 1, 1});
+    Set("nodes_falsenodeids", Ints{1, 2, 3});
+    Set("nodes_falseleafs", Ints{0, 1, 1});
+    Set("nodes_featureids", Ints{0, 1, 0});
+    Set("nodes_modes", std::vector<float>{0, 3, 0});
+    Set("nodes_splits", std::vector<float>{1, 2, 0});
+    Set("nodes_missing_value_tracks_true", Ints{1, 0, 0});
+    Set("leaf_targetids", Ints{0, 1, 1, 1});
+    Set("leaf_weights", std::vector<float>{5, 7, 11, 100});
+    Set("tree_roots", Ints{0, 2});
+    Set("n_targets", int64_t{2});
   }
   Numbers Run(const Tensor& x) {
-    return r_.Numbers(r_.Run("TreeEnsemble", 5, {x}, 1, "ai.onnx.ml")[0]);
+    return Elements(Build("TreeEnsemble", 5, {x}, 1, "ai.onnx.ml")[0]);
   }
 };
 
@@ -69,26 +66,26 @@ TEST_F(TreeTest, DescendsToLeaves) {
   SetTrees();
   EXPECT_EQ(Run(x), (Numbers{5, 100, 0, 107, 0, 111, 5, 100}));
   SetTrees();
-  r_.Set("aggregate_function", int64_t{0});
+  Set("aggregate_function", int64_t{0});
   EXPECT_EQ(Run(Floats({1, 2}, {1.5, 2.5})), (Numbers{0, 53.5}));
   SetTrees();
-  r_.Set("aggregate_function", int64_t{2});
+  Set("aggregate_function", int64_t{2});
   EXPECT_EQ(Run(Floats({1, 2}, {1.5, 2.5}))[1], 7);
 }
 
 TEST_F(TreeTest, RefusesNodesThatAreNoTree) {
-  r_.Set("nodes_truenodeids", Ints{0});
-  r_.Set("nodes_trueleafs", Ints{0});
-  r_.Set("nodes_falsenodeids", Ints{0});
-  r_.Set("nodes_falseleafs", Ints{1});
-  r_.Set("nodes_featureids", Ints{0});
-  r_.Set("nodes_modes", std::vector<float>{0});
-  r_.Set("nodes_splits", std::vector<float>{0});
-  r_.Set("leaf_targetids", Ints{0});
-  r_.Set("leaf_weights", std::vector<float>{1});
-  r_.Set("tree_roots", Ints{0});
+  Set("nodes_truenodeids", Ints{0});
+  Set("nodes_trueleafs", Ints{0});
+  Set("nodes_falsenodeids", Ints{0});
+  Set("nodes_falseleafs", Ints{1});
+  Set("nodes_featureids", Ints{0});
+  Set("nodes_modes", std::vector<float>{0});
+  Set("nodes_splits", std::vector<float>{0});
+  Set("leaf_targetids", Ints{0});
+  Set("leaf_weights", std::vector<float>{1});
+  Set("tree_roots", Ints{0});
   Run(Floats({1, 1}, {0}));
-  EXPECT_EQ(r_.Error(), "nodes that form a cycle");
+  EXPECT_EQ(error_, "nodes that form a cycle");
 }
 
 }  // namespace

@@ -356,7 +356,10 @@ void Trilu(NodeContext& c) {
 void ReverseSequence(NodeContext& c) {
   const Value x = c.In(0), lengths = c.In(1);
   if (!x || !lengths) return;
-  const int64_t time = c.Int("time_axis", 0), batch = c.Int("batch_axis", 1);
+  const auto time_axis = c.g.Axis(c.Int("time_axis", 0), c.g.Rank(x)),
+             batch_axis = c.g.Axis(c.Int("batch_axis", 1), c.g.Rank(x));
+  if (!time_axis || !batch_axis) return;
+  const int64_t time = *time_axis, batch = *batch_axis;
   const Dim n = c.g.Extent(x, time);
   Shape along(c.g.Rank(x), Dim(1)), by(c.g.Rank(x), Dim(1));
   along[static_cast<size_t>(time)] = n;

@@ -192,10 +192,10 @@ void EmbedLayerNormalization(NodeContext& c) {
 }
 
 constexpr Operator kOperators[] = {
-    {"", "BatchNormalization", 6, BatchNormalization},
-    {"", "GroupNormalization", 18, GroupNormalization},
-    {"", "InstanceNormalization", 1, InstanceNormalization},
-    {"", "LRN", 1, Lrn},
+    {"", "BatchNormalization", 6, BatchNormalization, 5, 2},
+    {"", "GroupNormalization", 18, GroupNormalization, 3, 2},
+    {"", "InstanceNormalization", 1, InstanceNormalization, 3, 2},
+    {"", "LRN", 1, Lrn, 1, 2},
     {"", "LayerNormalization", 17, LayerNormalization},
     {"", "LpNormalization", 1, LpNormalization},
     {"", "MeanVarianceNormalization", 9, MeanVarianceNormalization},

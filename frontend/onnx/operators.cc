@@ -94,6 +94,25 @@ void NodeContext::Return(const Tensor& t, size_t i) {
   if (Wants(i)) outputs[i] = t;
 }
 
+void ImportNode(const Operator& op, NodeContext& c) {
+  if (c.node.outputs.empty()) {
+    c.Fail("a node without outputs");
+    return;
+  }
+  for (size_t i = 0; i < op.min_inputs; ++i) {
+    if (!c.In(i)) return;
+  }
+  if (op.min_rank > 0) {
+    const Value x = c.In(0);
+    if (!x) return;
+    if (c.g.Rank(x) < op.min_rank) {
+      c.Fail(absl::StrCat("input 0 is ", c.g.Describe(x), ", of a rank below ", op.min_rank));
+      return;
+    }
+  }
+  op.import(c);
+}
+
 std::vector<const Operator*> AllOperators() {
   std::vector<const Operator*> all;
   for (const auto& family : {ElementwiseOperators(),

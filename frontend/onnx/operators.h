@@ -95,13 +95,22 @@ class NodeContext {
 
 // Loops and recurrences are unrolled up to this many iterations.
 inline constexpr int64_t kMaxUnrolledIterations = 4096;
+// Tables that an operator computes at import have up to this many elements.
+inline constexpr int64_t kMaxTableElements = int64_t{1} << 22;
 
 struct Operator {
   std::string_view domain;  // "" is ai.onnx
   std::string_view name;
   int64_t since;  // the oldest opset whose meaning is read
   void (*import)(NodeContext&);
+  // The first inputs that must be given, and the least rank of input 0. ImportNode refuses nodes
+  // with less, so that `import` need not ask.
+  size_t min_inputs = 0;
+  size_t min_rank = 0;
 };
+
+// The outputs of a node in `c`; or an error of its builder.
+void ImportNode(const Operator& op, NodeContext& c);
 
 // A family of operators: each file of this folder named *_ops.cc has one.
 std::span<const Operator> ElementwiseOperators();

@@ -38,6 +38,7 @@ Value RoundToType(GraphBuilder& g, Value y, Value zero, ElementType type, bool s
   if (!scalar) return g.Fail("quantization to " + std::string(TypeName(type)));
   if (IsFloat(*scalar)) {
     if (zero) y = g.Add(y, g.Cast(zero, y->dtype.scalar()));
+    if (!y) return nullptr;
     return CastTo(g, y, TypeFor(y->dtype.scalar()), type, saturates);
   }
   const std::optional<IntegerRange> range = RangeOf(type);

@@ -7,15 +7,14 @@
 namespace tg::onnx {
 namespace {
 
-using Numbers = std::vector<double>;
 constexpr int64_t kCount = 4000;
 
-class RandomTest : public testing::Test {
+class RandomTest : public OperatorTest {
  protected:
   Numbers Draw(const char* op, double seed) {
-    r_.Set("shape", Ints{kCount});
-    r_.Set("seed", seed);
-    return r_.Numbers(r_.Run(op, 1, {})[0]);
+    Set("shape", Ints{kCount});
+    Set("seed", seed);
+    return Elements(Build(op, 1, {})[0]);
   }
   // The mean of f over the numbers.
   template <typename F>
@@ -24,13 +23,11 @@ class RandomTest : public testing::Test {
     for (const double v : numbers) sum += f(v);
     return sum / static_cast<double>(numbers.size());
   }
-
-  NodeRunner r_;
 };
 
 TEST_F(RandomTest, UniformNumbersFillTheirRange) {
-  r_.Set("low", -2.0);
-  r_.Set("high", 6.0);
+  Set("low", -2.0);
+  Set("high", 6.0);
   const Numbers u = Draw("RandomUniform", 1);
   ASSERT_EQ(u.size(), static_cast<size_t>(kCount));
   EXPECT_GE(*std::min_element(u.begin(), u.end()), -2);
@@ -41,8 +38,8 @@ TEST_F(RandomTest, UniformNumbersFillTheirRange) {
 }
 
 TEST_F(RandomTest, NormalNumbersHaveTheirMoments) {
-  r_.Set("mean", 3.0);
-  r_.Set("scale", 2.0);
+  Set("mean", 3.0);
+  Set("scale", 2.0);
   const Numbers z = Draw("RandomNormal", 1);
   EXPECT_NEAR(Mean(z, [](double v) { return v; }), 3, 0.09);
   EXPECT_NEAR(Mean(z, [](double v) { return (v - 3) * (v - 3); }), 4, 0.3);
@@ -56,26 +53,26 @@ TEST_F(RandomTest, SeedsDecideTheNumbers) {
 
 TEST_F(RandomTest, DrawsByProbability) {
   // 0 and 1 are certain; classes that have no probability are never drawn.
-  const Tensor p = r_.Make(ElementType::kFloat, {4}, {0, 1, 0, 1});
-  EXPECT_EQ(r_.Numbers(r_.Run("Bernoulli", 15, {p})[0]), (Numbers{0, 1, 0, 1}));
-  const Tensor classes = r_.Make(ElementType::kFloat, {1, 3}, {-200, 0, std::log(3.0)});
-  r_.Set("sample_size", int64_t{1000});
-  r_.Set("seed", 1.0);
-  const Numbers drawn = r_.Numbers(r_.Run("Multinomial", 7, {classes})[0]);
+  const Tensor p = Make(ElementType::kFloat, {4}, {0, 1, 0, 1});
+  EXPECT_EQ(Elements(Build("Bernoulli", 15, {p})[0]), (Numbers{0, 1, 0, 1}));
+  const Tensor classes = Make(ElementType::kFloat, {1, 3}, {-200, 0, std::log(3.0)});
+  Set("sample_size", int64_t{1000});
+  Set("seed", 1.0);
+  const Numbers drawn = Elements(Build("Multinomial", 7, {classes})[0]);
   ASSERT_EQ(drawn.size(), 1000u);
   EXPECT_EQ(std::count(drawn.begin(), drawn.end(), 0), 0);
   EXPECT_NEAR(static_cast<double>(std::count(drawn.begin(), drawn.end(), 2)), 750, 60);
 }
 
 TEST_F(RandomTest, DropoutKeepsTheExpectation) {
-  const Tensor x = r_.Make(ElementType::kFloat, {kCount}, Numbers(kCount, 3.0));
-  const Tensor ratio = r_.Make(ElementType::kFloat, {}, {0.25});
+  const Tensor x = Make(ElementType::kFloat, {kCount}, Numbers(kCount, 3.0));
+  const Tensor ratio = Make(ElementType::kFloat, {}, {0.25});
   const auto run = [&](double trains) {
-    r_.Set("seed", 1.0);
-    return r_.Run("Dropout", 13, {x, ratio, r_.Make(ElementType::kBool, {}, {trains})}, 2);
+    Set("seed", 1.0);
+    return Build("Dropout", 13, {x, ratio, Make(ElementType::kBool, {}, {trains})}, 2);
   };
   const std::vector<Tensor> dropped = run(1);
-  const Numbers y = r_.Numbers(dropped[0]), kept = r_.Numbers(dropped[1]);
+  const Numbers y = Elements(dropped[0]), kept = Elements(dropped[1]);
   ASSERT_EQ(y.size(), static_cast<size_t>(kCount));
   for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], kept[i] * 4);
   EXPECT_NEAR(Mean(kept, [](double v) { return v; }), 0.75, 0.03);

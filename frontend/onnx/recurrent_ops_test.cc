@@ -2,7 +2,7 @@
 #include <cmath>
 #include <functional>
 
-#include "frontend/onnx/node_testing.h"
+#include "frontend/onnx/testing/run_node.h"
 
 namespace tg::onnx {
 namespace {
@@ -84,7 +84,7 @@ struct Reference {
   }
 };
 
-class RecurrentTest : public NodeTest {
+class RecurrentTest : public OperatorTest {
  protected:
   static constexpr int64_t kLength = 4, kBatch = 3, kSize = 2, kHidden = 3;
 
@@ -100,7 +100,7 @@ class RecurrentTest : public NodeTest {
     ref.r = Random({2, rows, kHidden});
     ref.b = Random({2, 2 * rows});
     const std::vector<double> lengths{4, 1, 3};
-    attributes.push_back(StringAttribute("direction", "bidirectional"));
+    attributes.push_back(Attr("direction", "bidirectional"));
     std::vector<std::optional<Array>> inputs{x, ref.w, ref.r, ref.b, Integers({kBatch}, lengths),
                                              h};
     if (is_lstm) {
@@ -146,14 +146,14 @@ TEST_F(RecurrentTest, Lstm) {
   ExpectReference(r, {});
   r.clip = 0.3f;
   r.input_forget = true;
-  ExpectReference(r, {FloatAttribute("clip", 0.3f), IntAttribute("input_forget", 1)});
+  ExpectReference(r, {Attr("clip", 0.3f), Attr("input_forget", 1)});
 }
 
 TEST_F(RecurrentTest, Gru) {
   Reference r{"GRU", Twice({Sigmoid, tanh_}), 0, 0};
   ExpectReference(r, {});
   r.linear_before_reset = true;
-  ExpectReference(r, {IntAttribute("linear_before_reset", 1)});
+  ExpectReference(r, {Attr("linear_before_reset", 1)});
 }
 
 TEST_F(RecurrentTest, ActivationsTakeTheirParametersInOrder) {
@@ -161,19 +161,19 @@ TEST_F(RecurrentTest, ActivationsTakeTheirParametersInOrder) {
   const Function leaky = [](double v) { return v < 0 ? 0.25 * v : v; };
   const Function scaled = [](double v) { return 0.5 * std::tanh(0.75 * v); };
   ExpectReference({"RNN", {leaky, scaled}, 0, 0},
-                  {StringsAttribute("activations", {"LeakyRelu", "ScaledTanh"}),
-                   FloatsAttribute("activation_alpha", {0.25f, 0.5f}),
-                   FloatsAttribute("activation_beta", {0.75f})});
+                  {Attr("activations", std::vector<std::string_view>{"LeakyRelu", "ScaledTanh"}),
+                   Attr("activation_alpha", std::vector<float>{0.25f, 0.5f}),
+                   Attr("activation_beta", std::vector<float>{0.75f})});
   const Function hard = [](double v) { return std::clamp(0.5 * v + 0.5, 0.0, 1.0); };
   ExpectReference({"RNN", {tanh_, hard}, 0, 0},
-                  {StringsAttribute("activations", {"tanh", "HardSigmoid"}),
-                   FloatsAttribute("activation_alpha", {0.5f})});
+                  {Attr("activations", std::vector<std::string_view>{"tanh", "HardSigmoid"}),
+                   Attr("activation_alpha", std::vector<float>{0.5f})});
 }
 
 TEST_F(RecurrentTest, BatchFirstIsTransposed) {
   const Array x = Random({2, 4, 3}), w = Random({1, 5, 3}), r = Random({1, 5, 5}),
               h = Random({2, 1, 5});
-  const auto y = RunNode("", "RNN", {x, w, r, {}, {}, h}, {IntAttribute("layout", 1)}, 2);
+  const auto y = RunNode("", "RNN", {x, w, r, {}, {}, h}, {Attr("layout", 1)}, 2);
   ASSERT_EQ(error_, "");
   ASSERT_EQ(y[0].shape, (Ints{2, 4, 1, 5}));
   ASSERT_EQ(y[1].shape, (Ints{2, 1, 5}));
@@ -197,11 +197,11 @@ TEST_F(RecurrentTest, EveryStepStoresItsState) {
 
 TEST_F(RecurrentTest, RefusesWhatDoesNotFit) {
   const Array x = Random({3, 1, 2}), w = Random({1, 8, 2}), r = Random({1, 8, 2});
-  RunNode("", "LSTM", {x, w, r}, {StringAttribute("direction", "bidirectional")}, 1);
+  RunNode("", "LSTM", {x, w, r}, {Attr("direction", "bidirectional")}, 1);
   EXPECT_EQ(error_, "the direction 'bidirectional' with weights for 1");
-  RunNode("", "LSTM", {x, w, r}, {StringsAttribute("activations", {"Tanh"})}, 1);
+  RunNode("", "LSTM", {x, w, r}, {Attr("activations", std::vector<std::string_view>{"Tanh"})}, 1);
   EXPECT_EQ(error_, "1 activations instead of 3");
-  RunNode("", "RNN", {x, w, r}, {StringsAttribute("activations", {"Cube"})}, 1);
+  RunNode("", "RNN", {x, w, r}, {Attr("activations", std::vector<std::string_view>{"Cube"})}, 1);
   EXPECT_EQ(error_, "the activation 'Cube' is not read");
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontend/onnx/operator_testing.h"
+#include "frontend/onnx/testing/run_node.h"
 #include "gtest/gtest.h"
 
 namespace tg::onnx {
@@ -24,7 +24,7 @@ class RegionOpsTest : public OperatorTest {
       for (int64_t j = 0; j < width; ++j) {
         sum += std::max(0.0, 1 - std::abs(row - static_cast<double>(i))) *
                std::max(0.0, 1 - std::abs(column - static_cast<double>(j))) *
-               At(x, {batch, channel, i, j});
+               x({batch, channel, i, j});
       }
     }
     return sum;
@@ -40,10 +40,10 @@ TEST_F(RegionOpsTest, AveragesAlignedRegions) {
       const auto y =
           Import("RoiAlign", 22,
                  {Input(x), known ? Known(regions) : Input(regions), Input(batches, Scalar::kI64)},
-                 {Int("output_height", 2), Int("output_width", 3), Int("sampling_ratio", ratio),
-                  Float("spatial_scale", 0.5)});
+                 {Attr("output_height", 2), Attr("output_width", 3), Attr("sampling_ratio", ratio),
+                  Attr("spatial_scale", 0.5)});
       ExpectElements(y[0], {3, 2, 2, 3}, [&](const Ints& at) {
-        const auto edge = [&](int64_t i) { return At(regions, {at[0], i}) / 2 - 0.5; };
+        const auto edge = [&](int64_t i) { return regions({at[0], i}) / 2 - 0.5; };
         const double height = (edge(3) - edge(1)) / 2, width = (edge(2) - edge(0)) / 3;
         const int64_t rows = ratio ? ratio : static_cast<int64_t>(std::ceil(height));
         const int64_t columns = ratio ? ratio : static_cast<int64_t>(std::ceil(width));
@@ -52,7 +52,7 @@ TEST_F(RegionOpsTest, AveragesAlignedRegions) {
           for (int64_t j = 0; j < columns; ++j) {
             const double row = (static_cast<double>(i) + 0.5) / static_cast<double>(rows);
             const double column = (static_cast<double>(j) + 0.5) / static_cast<double>(columns);
-            sum += Bilinear(x, static_cast<int64_t>(At(batches, {at[0]})), at[1],
+            sum += Bilinear(x, static_cast<int64_t>(batches({at[0]})), at[1],
                             edge(1) + (static_cast<double>(at[2]) + row) * height,
                             edge(0) + (static_cast<double>(at[3]) + column) * width);
           }
@@ -67,9 +67,9 @@ TEST_F(RegionOpsTest, PoolsTheGreatestOfRegions) {
   const Array x = Random({2, 2, 8, 9}, -2, -1);
   const Array regions{{3, 5}, {1, 0, 2, 7, 6, 0, 3, 3, 2, 2, 1, 4, 5, 20, 30}};
   const auto y = Import("MaxRoiPool", 22, {Input(x), Input(regions)},
-                        {List("pooled_shape", {3, 2}), Float("spatial_scale", 0.5)});
+                        {Attr("pooled_shape", Ints{3, 2}), Attr("spatial_scale", 0.5)});
   ExpectElements(y[0], {3, 2, 3, 2}, [&](const Ints& at) {
-    const auto edge = [&](int64_t i) { return std::round(At(regions, {at[0], i}) / 2); };
+    const auto edge = [&](int64_t i) { return std::round(regions({at[0], i}) / 2); };
     const double height = std::max(edge(4) - edge(2) + 1, 1.0) / 3;
     const double width = std::max(edge(3) - edge(1) + 1, 1.0) / 2;
     double most = -HUGE_VAL;
@@ -78,8 +78,7 @@ TEST_F(RegionOpsTest, PoolsTheGreatestOfRegions) {
       const auto p = static_cast<double>(at[2]), q = static_cast<double>(at[3]);
       if (i < std::floor(p * height) || i >= std::ceil((p + 1) * height)) return;
       if (j < std::floor(q * width) || j >= std::ceil((q + 1) * width)) return;
-      most =
-          std::max(most, At(x, {static_cast<int64_t>(At(regions, {at[0], 0})), at[1], t[0], t[1]}));
+      most = std::max(most, x({static_cast<int64_t>(regions({at[0], 0})), at[1], t[0], t[1]}));
     });
     return std::isinf(most) ? 0 : most;
   });
@@ -97,8 +96,8 @@ TEST_F(RegionOpsTest, KeepsBoxesThatOverlapLittle) {
         {Known(boxes), Known(scores), Known(most, Scalar::kI64), Known(iou), Known(least)})[0];
   };
   const Array few{{4, 3}, {0, 0, 1, 0, 0, 2, 0, 1, 0, 0, 1, 2}};
-  ExpectElements(select(0.4), few.shape, [&](const Ints& at) { return At(few, at); });
-  ExpectElements(select(0.5), few.shape, [&](const Ints& at) { return At(few, at); });
+  ExpectElements(select(0.4), few.shape, [&](const Ints& at) { return few(at); });
+  ExpectElements(select(0.5), few.shape, [&](const Ints& at) { return few(at); });
   // A part equal to the threshold is kept; only the greatest count ends the list.
   const Array three{{1}, {3}}, half{{1}, {0.5}};
   const auto all =
@@ -106,7 +105,7 @@ TEST_F(RegionOpsTest, KeepsBoxesThatOverlapLittle) {
              {Known(boxes), Known(scores), Known(three, Scalar::kI64), Known(half), Known(least)});
   EXPECT_EQ(Evaluate(all[0]).shape, (Ints{6, 3}));
   Import("NonMaxSuppression", 11, {Input(boxes), Known(scores)});
-  EXPECT_EQ(g_->error(), "input 0 must be known before the run");
+  EXPECT_EQ(error_, "input 0 must be known before the run");
 }
 
 }  // namespace

@@ -149,6 +149,9 @@ Value ResampleAxis(GraphBuilder& g, Value x, int64_t axis, const Taps& taps) {
   const int64_t in = g.Extent(x, axis).value(), out = static_cast<int64_t>(taps.outside.size());
   const Scalar type = x->dtype.scalar();
   if (taps.indices.size() > kMaxGatheredTaps) {
+    if (in > kMaxTableElements / out) {
+      return g.Fail(absl::StrCat("a smooth resize of ", in, " elements to ", out));
+    }
     Ints bits(static_cast<size_t>(in * out), BitsFromDouble(type, 0));
     std::vector<double> matrix(static_cast<size_t>(in * out), 0);
     for (size_t t = 0; t < taps.indices.size(); ++t) {
@@ -258,16 +261,23 @@ void Resize(NodeContext& c) {
         c.Fail("a symbolic extent that does not grow by a whole factor to the nearest elements");
         return;
       }
+      if (scale > static_cast<double>(GraphBuilder::kMaxElements)) {
+        c.Fail(absl::StrCat("a scale of ", scale));
+        return;
+      }
       y = c.g.RepeatInterleave(y, axes[i], static_cast<int64_t>(scale));
       continue;
     }
     const int64_t in = extent.value();
-    const int64_t out =
-        sizes ? (*sizes)[i] : static_cast<int64_t>(std::floor(scale * static_cast<double>(in)));
-    if (in < 1 || out < 1) {
-      c.Fail(absl::StrCat("an axis of ", in, " elements resized to ", out));
+    const double exact =
+        sizes ? static_cast<double>((*sizes)[i]) : std::floor(scale * static_cast<double>(in));
+    // The resampling is a table of elements; of smooth ones that grow wide, of weights.
+    const double stretch = r.antialiases ? std::max(1.0, 1 / scale) : 1;
+    if (in < 1 || !(exact >= 1) || !(exact * stretch * 4 <= double{kMaxTableElements})) {
+      c.Fail(absl::StrCat("an axis of ", in, " elements resized to ", exact));
       return;
     }
+    const auto out = static_cast<int64_t>(exact);
     const Taps taps = MakeTaps(r, in, out, scale, roi ? (*roi)[i] : 0, roi ? (*roi)[n + i] : 1);
     y = ResampleAxis(c.g, y, axes[i], taps);
     if (!y) return;

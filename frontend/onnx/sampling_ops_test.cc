@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontend/onnx/operator_testing.h"
+#include "frontend/onnx/testing/run_node.h"
 #include "gtest/gtest.h"
 
 namespace tg::onnx {
@@ -59,7 +59,7 @@ class SamplingOpsTest : public OperatorTest {
         place.push_back(Inside(s, low[i] + t[i], extents[i]));
         if (place.back() < 0) weight = 0;
       }
-      if (weight != 0) sum += weight * At(x, place);
+      if (weight != 0) sum += weight * x(place);
     });
     return sum;
   }
@@ -73,12 +73,12 @@ TEST_F(SamplingOpsTest, SamplesAtAGrid) {
         const Ints extents{4, 5};
         const Array x = Random({1, 2, 4, 5}), grid = Random({1, 3, 2, 2}, -2, 2);
         const auto y = Import("GridSample", 22, {Input(x), Input(grid)},
-                              {Text("mode", mode), Text("padding_mode", padding),
-                               Int("align_corners", aligned ? 1 : 0)});
+                              {Attr("mode", mode), Attr("padding_mode", padding),
+                               Attr("align_corners", aligned ? 1 : 0)});
         ExpectElements(y[0], {1, 2, 3, 2}, [&](const Ints& at) {
           std::vector<double> place;
           for (int64_t i = 0; i < 2; ++i) {
-            const double v = At(grid, {0, at[2], at[3], 1 - i});
+            const double v = grid({0, at[2], at[3], 1 - i});
             const auto n = static_cast<double>(extents[static_cast<size_t>(i)]);
             place.push_back(aligned ? (v + 1) / 2 * (n - 1) : ((v + 1) * n - 1) / 2);
           }
@@ -94,8 +94,8 @@ TEST_F(SamplingOpsTest, SamplesFarBeyondAnAxisOfOneElement) {
   for (const std::string_view padding : {"zeros", "border", "reflection"}) {
     for (const bool aligned : {false, true}) {
       const auto y = Import("GridSample", 16, {Input(x), Input(grid)},
-                            {Text("mode", "bilinear"), Text("padding_mode", padding),
-                             Int("align_corners", aligned ? 1 : 0)});
+                            {Attr("mode", "bilinear"), Attr("padding_mode", padding),
+                             Attr("align_corners", aligned ? 1 : 0)});
       // Aligned, all of the grid is the center of the one element.
       const bool outside = padding == "zeros" && !aligned;
       ExpectElements(y[0], {1, 1, 1, 2},
@@ -108,30 +108,28 @@ TEST_F(SamplingOpsTest, RefusesStridesOf0) {
   const Array image{{2}, {4, 4}}, block{{2}, {2, 2}};
   Import("Col2Im", 18,
          {Input(Random({1, 4, 9})), Known(image, Scalar::kI64), Known(block, Scalar::kI64)},
-         {List("strides", {1, 0})});
-  EXPECT_EQ(g_->error(), "blocks of 2 axes in f64[1, 4, 9] for an image of 2");
-  g_->ClearError();
+         {Attr("strides", Ints{1, 0})});
+  EXPECT_EQ(error_, "blocks of 2 axes in f64[1, 4, 9] for an image of 2");
   const Value x = Input(Random({1, 1, 4, 4})), weight = Input(Random({1, 1, 2, 2}));
-  Import("Conv", 22, {x, weight}, {List("strides", {1, 0}), Text("auto_pad", "SAME_UPPER")});
-  EXPECT_EQ(g_->error(), "a window, stride or dilation below 1");
-  g_->ClearError();
-  Import("DeformConv", 22, {x, weight, Input(Random({1, 8, 3, 3}))}, {List("strides", {0, 1})});
-  EXPECT_EQ(g_->error(), "a window, stride or dilation below 1");
+  Import("Conv", 22, {x, weight}, {Attr("strides", Ints{1, 0}), Attr("auto_pad", "SAME_UPPER")});
+  EXPECT_EQ(error_, "a window, stride or dilation below 1");
+  Import("DeformConv", 22, {x, weight, Input(Random({1, 8, 3, 3}))}, {Attr("strides", Ints{0, 1})});
+  EXPECT_EQ(error_, "a window, stride or dilation below 1");
 }
 
 TEST_F(SamplingOpsTest, RefusesAGridOfOtherAxes) {
   Import("GridSample", 20, {Input(Random({1, 1, 4, 4})), Input(Random({1, 2, 2, 3}))});
-  EXPECT_EQ(g_->error(), "a grid f64[1, 2, 2, 3] into f64[1, 1, 4, 4]");
+  EXPECT_EQ(error_, "a grid f64[1, 2, 2, 3] into f64[1, 1, 4, 4]");
 }
 
 TEST_F(SamplingOpsTest, MakesAGridOfATransformation) {
   for (const bool aligned : {false, true}) {
     const Array theta = Random({2, 2, 3}), size{{4}, {2, 1, 3, 1}};
     const auto y = Import("AffineGrid", 20, {Input(theta), Known(size, Scalar::kI64)},
-                          {Int("align_corners", aligned ? 1 : 0)});
+                          {Attr("align_corners", aligned ? 1 : 0)});
     ExpectElements(y[0], {2, 3, 1, 2}, [&](const Ints& at) {
       const double v = (static_cast<double>(at[1]) - 1) * (aligned ? 1 : 2.0 / 3);
-      return At(theta, {at[0], at[3], 1}) * v + At(theta, {at[0], at[3], 2});
+      return theta({at[0], at[3], 1}) * v + theta({at[0], at[3], 2});
     });
   }
 }
@@ -142,11 +140,11 @@ TEST_F(SamplingOpsTest, ConvolvesAtOffsets) {
   const Array offset = Random({1, 2 * 6 * 2, 2, 5}, -2, 2), mask = Random({1, 2 * 6, 2, 5});
   const auto y =
       Import("DeformConv", 22, {Input(x), Input(weight), Input(offset), Input(bias), Input(mask)},
-             {Int("group", 2), Int("offset_group", 2), List("strides", {2, 1}),
-              List("dilations", {2, 1}), List("pads", {1, 0, 0, 1})});
+             {Attr("group", 2), Attr("offset_group", 2), Attr("strides", Ints{2, 1}),
+              Attr("dilations", Ints{2, 1}), Attr("pads", Ints{1, 0, 0, 1})});
   const Sampling s{"linear", "zeros", true};
   ExpectElements(y[0], {1, 4, 2, 5}, [&](const Ints& at) {
-    double sum = At(bias, {at[1]});
+    double sum = bias({at[1]});
     ForEach({2, 2, 3}, [&](const Ints& t) {
       const int64_t channel = at[1] / 2 * 2 + t[0], group = channel / 2;
       const int64_t tap = t[1] * 3 + t[2];
@@ -154,16 +152,16 @@ TEST_F(SamplingOpsTest, ConvolvesAtOffsets) {
       for (int64_t i = 0; i < 2; ++i) {
         const int64_t start = i ? at[3] + t[2] : 2 * at[2] - 1 + 2 * t[1];
         place.push_back(static_cast<double>(start) +
-                        At(offset, {0, (group * 6 + tap) * 2 + i, at[2], at[3]}));
+                        offset({0, (group * 6 + tap) * 2 + i, at[2], at[3]}));
       }
-      sum += At(weight, {at[1], t[0], t[1], t[2]}) * At(mask, {0, group * 6 + tap, at[2], at[3]}) *
+      sum += weight({at[1], t[0], t[1], t[2]}) * mask({0, group * 6 + tap, at[2], at[3]}) *
              Sampled(s, x, channel, {5, 6}, place);
     });
     return sum;
   });
   Import("DeformConv", 22, {Input(x), Input(weight), Input(Random({1, 24, 3, 5}))},
-         {Int("group", 2), Int("offset_group", 2)});
-  EXPECT_EQ(g_->error(), "offsets of 3 windows over 5 elements");
+         {Attr("group", 2), Attr("offset_group", 2)});
+  EXPECT_EQ(error_, "offsets of 3 windows over 5 elements");
 }
 
 }  // namespace

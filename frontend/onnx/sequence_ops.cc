@@ -75,6 +75,13 @@ void SequenceLength(NodeContext& c) {
   if (list) c.Return(c.g.ConstInt(Scalar::kI64, static_cast<int64_t>(list->size())));
 }
 
+// Each tensor of a sequence is a node.
+bool AreFew(NodeContext& c, int64_t parts) {
+  if (parts <= kMaxUnrolledIterations) return true;
+  c.Fail(absl::StrCat("a split into ", parts, " tensors, more than ", kMaxUnrolledIterations));
+  return false;
+}
+
 void SplitToSequence(NodeContext& c) {
   const Value x = c.In(0);
   if (!x) return;
@@ -95,12 +102,14 @@ void SplitToSequence(NodeContext& c) {
     if (c.g.Rank(c.In(1)) == 0) {
       const int64_t length = lengths[0];
       lengths.clear();
+      if (length > 0 && !AreFew(c, (extent.value() - 1) / length + 1)) return;
       for (int64_t left = extent.value(); length > 0 && left > 0; left -= length) {
         lengths.push_back(std::min(length, left));
       }
     }
   } else {
     keeps = c.Int("keepdims", 1) != 0;
+    if (!AreFew(c, extent.value())) return;
     lengths.assign(static_cast<size_t>(extent.value()), 1);
   }
   List list;

@@ -1,93 +1,158 @@
-// Tests of operators: one node on inputs that are known, and the elements of its results.
+// Tests of operators: builds one node, and interprets what it gives.
 #ifndef TG_FRONTEND_ONNX_TESTING_RUN_NODE_H_
 #define TG_FRONTEND_ONNX_TESTING_RUN_NODE_H_
 
-#include <deque>
-#include <memory>
+#include <concepts>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "frontend/common/graph_builder_testing.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/tensors.h"
-#include "ir/value.h"
+#include "gtest/gtest.h"
+#include "ir/walk.h"
 
 namespace tg::onnx {
 
-class NodeRunner : public SubgraphRunner {
- public:
-  NodeRunner() : graph_(*module_.graphs.emplace_back(std::make_unique<Graph>())) {
-    g_ = std::make_unique<GraphBuilder>(module_, graph_.body);
+using frontend::Array;
+using frontend::Count;
+using frontend::ForEach;
+using Numbers = std::vector<double>;
+
+// An attribute of this name; the value's type decides which.
+inline Attribute Attr(std::string_view name, std::integral auto v) {
+  Attribute a;
+  a.name = name;
+  a.i = static_cast<int64_t>(v);
+  return a;
+}
+inline Attribute Attr(std::string_view name, std::floating_point auto v) {
+  Attribute a;
+  a.name = name;
+  a.f = static_cast<float>(v);
+  return a;
+}
+inline Attribute Attr(std::string_view name, const char* v) {
+  Attribute a;
+  a.name = name;
+  a.s = v;
+  return a;
+}
+inline Attribute Attr(std::string_view name, std::string_view v) {
+  Attribute a;
+  a.name = name;
+  a.s = v;
+  return a;
+}
+inline Attribute Attr(std::string_view name, Ints v) {
+  Attribute a;
+  a.name = name;
+  a.ints = std::move(v);
+  return a;
+}
+inline Attribute Attr(std::string_view name, std::vector<float> v) {
+  Attribute a;
+  a.name = name;
+  a.floats = std::move(v);
+  return a;
+}
+inline Attribute Attr(std::string_view name, std::vector<std::string_view> v) {
+  Attribute a;
+  a.name = name;
+  a.strings = std::move(v);
+  return a;
+}
+
+// One module, to which each call adds a node. After each, error_ is why it was refused, or empty;
+// the results of a node that was refused are null.
+class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
+ protected:
+  static Array Integers(Ints shape, std::vector<double> data) {
+    return {std::move(shape), std::move(data), Scalar::kI32};
   }
 
-  GraphBuilder& g() { return *g_; }
-
-  Tensor Make(ElementType type, const Ints& shape, std::span<const double> numbers) {
-    const Scalar scalar = *ScalarFor(type);
-    Ints bits;
-    for (const double v : numbers) {
-      bits.push_back(IsFloat(scalar) ? BitsFromDouble(scalar, v)
-                                     : BitsFromInt(scalar, static_cast<int64_t>(v)));
-    }
-    return {g_->Constant(scalar, shape, std::move(bits)), type, nullptr};
-  }
-  Tensor Make(ElementType type, const Ints& shape, std::initializer_list<double> numbers) {
-    return Make(type, shape, std::span(numbers.begin(), numbers.size()));
+  // A constant of a type of ONNX.
+  Tensor Make(ElementType type, const Ints& shape, std::vector<double> numbers) {
+    return {Known({shape, std::move(numbers)}, *ScalarFor(type)), type, nullptr};
   }
 
-  // Attributes of the next node.
-  void Set(std::string_view name, int64_t v) { Add(name).i = v; }
-  void Set(std::string_view name, double v) { Add(name).f = static_cast<float>(v); }
-  void Set(std::string_view name, const char* v) { Add(name).s = v; }
-  void Set(std::string_view name, Ints v) { Add(name).ints = std::move(v); }
-  void Set(std::string_view name, std::vector<float> v) { Add(name).floats = std::move(v); }
+  // Adds an attribute to the next node that is built.
+  template <typename T>
+  void Set(std::string_view name, T v) {
+    attributes_.push_back(Attr(name, std::move(v)));
+  }
 
-  // The results of the node; without values after an error, which Error() tells.
-  std::vector<Tensor> Run(std::string_view op, int64_t opset, std::vector<Tensor> inputs,
-                          size_t num_outputs = 1, std::string_view domain = "") {
-    Node& node = nodes_.emplace_back();
+  std::vector<Tensor> Build(std::string_view op, int64_t opset, const std::vector<Tensor>& inputs,
+                            size_t num_outputs = 1, std::string_view domain = "") {
+    Node node;
     node.op = op;
     node.domain = domain;
-    static constexpr std::string_view kNames[] = {"a", "b", "c", "d"};
-    node.outputs.assign(kNames, kNames + num_outputs);
-    node.attributes = std::move(attributes_);
-    attributes_.clear();
-    NodeContext context(*g_, node, opset, inputs, *this);
-    error_.clear();
+    node.outputs.assign(num_outputs, "y");
+    node.attributes = std::exchange(attributes_, {});
     const Operator* found = FindOperator(domain, op);
-    if (!found) {
-      error_ = "no such operator";
-      return std::vector<Tensor>(num_outputs);
-    }
-    found->import(context);
+    EXPECT_NE(found, nullptr) << op;
+    std::vector<Tensor> none(num_outputs);
+    if (!found) return none;
+    NodeContext context(*g_, node, opset, inputs, *this);
+    ImportNode(*found, context);
     error_ = g_->error();
     g_->ClearError();
-    return context.outputs;
+    return error_.empty() ? context.outputs : none;
   }
-  const std::string& Error() const { return error_; }
 
-  // The elements; none where they do not follow from the inputs.
-  std::vector<double> Numbers(const Tensor& t) {
-    return t.value ? g_->KnownNumbers(t.value).value_or(std::vector<double>())
-                   : std::vector<double>();
+  // On values; null ones are left out.
+  std::vector<Value> Import(std::string_view op, int64_t opset, const std::vector<Value>& inputs,
+                            std::vector<Attribute> attributes = {}, size_t num_outputs = 1,
+                            std::string_view domain = "") {
+    for (Attribute& a : attributes) attributes_.push_back(std::move(a));
+    std::vector<Tensor> tensors;
+    for (const Value v : inputs) {
+      tensors.push_back(v ? Tensor{v, TypeFor(v->dtype.scalar()), nullptr} : Tensor{});
+    }
+    std::vector<Value> values;
+    for (const Tensor& t : Build(op, opset, tensors, num_outputs, domain)) {
+      values.push_back(t.value);
+    }
+    return values;
   }
+
+  // On inputs of a run, interpreted; empty where the node is refused. Inputs that are none are left
+  // out; scalars are constants.
+  std::vector<Array> RunNode(std::string_view domain, std::string_view op,
+                             const std::vector<std::optional<Array>>& inputs,
+                             std::vector<Attribute> attributes, size_t num_outputs,
+                             int64_t opset = 24) {
+    std::vector<Value> values;
+    for (const std::optional<Array>& input : inputs) {
+      values.push_back(!input                 ? nullptr
+                       : input->shape.empty() ? Known(*input, input->type)
+                                              : Input(*input));
+    }
+    values = Import(op, opset, values, std::move(attributes), num_outputs, domain);
+    return error_.empty() ? Evaluate(values) : std::vector<Array>();
+  }
+
+  // The elements of a result, interpreted; none of one that was refused.
+  Numbers Elements(const Tensor& t) { return t.value ? Evaluate(t.value).data : Numbers(); }
   std::string Shape(const Tensor& t) { return frontend::ShapeText(g_->ShapeOf(t.value)); }
+
+  // How many nodes of what was interpreted last are of this op.
+  size_t CountNodes(Op op) const {
+    size_t n = 0;
+    for (const UOp* u : PostOrder(graph_.body.root)) n += u->op == op;
+    return n;
+  }
 
   std::vector<Tensor> Run(const GraphProto&, std::span<const Tensor>) override { return {}; }
 
- private:
-  Attribute& Add(std::string_view name) {
-    Attribute& a = attributes_.emplace_back();
-    a.name = name;
-    return a;
-  }
-
-  Module module_;
-  Graph& graph_;
-  std::unique_ptr<GraphBuilder> g_;
-  std::deque<Node> nodes_;
-  std::vector<Attribute> attributes_;
   std::string error_;
+
+ private:
+  std::vector<Attribute> attributes_;
 };
 
 }  // namespace tg::onnx
