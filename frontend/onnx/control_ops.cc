@@ -8,13 +8,12 @@ namespace {
 void If(NodeContext& c) {
   const Value condition = c.In(0);
   if (!condition) return;
-  const auto run = [&](int64_t holds) {
-    const std::vector<Tensor> results = c.RunSubgraph(holds ? "then_branch" : "else_branch", {});
-    for (size_t i = 0; i < results.size(); ++i) c.Return(results[i], i);
-  };
-  const auto known = c.g.KnownInts(condition);
+  // One that a given input decides is resolved too: the branches may differ in what they accept.
+  const auto known = c.g.KnownInts(condition, /*with_inputs=*/true);
   if (known && known->size() == 1) {
-    run((*known)[0]);
+    const std::vector<Tensor> results =
+        c.RunSubgraph((*known)[0] ? "then_branch" : "else_branch", {});
+    for (size_t i = 0; i < results.size(); ++i) c.Return(results[i], i);
     return;
   }
   // Neither branch has an effect: both are computed, and the condition picks.
@@ -24,11 +23,6 @@ void If(NodeContext& c) {
   const Value scalar = c.g.Reshape(condition, {});
   for (size_t i = 0; i < yes.size() && i < no.size(); ++i) {
     if (!yes[i].value || !no[i].value || c.g.ShapeOf(yes[i].value) != c.g.ShapeOf(no[i].value)) {
-      const auto given = c.g.KnownInts(condition, /*with_inputs=*/true);
-      if (given && given->size() == 1) {
-        run((*given)[0]);
-        return;
-      }
       c.Fail("branches whose results differ in shape, under a condition that depends on an input");
       return;
     }
