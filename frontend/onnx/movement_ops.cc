@@ -298,13 +298,17 @@ void Tile(NodeContext& c) {
   if (repeats) c.Return(c.g.Tile(c.In(0), *repeats), 0, c.TypeOf(0));
 }
 
+// Whether x has four axes and blocks have a size; an error otherwise.
+bool IsImageOfBlocks(NodeContext& c, Value x, int64_t block) {
+  if (x && c.g.Rank(x) == 4 && block >= 1) return true;
+  c.Fail("an input that has not four axes, or a blocksize below 1");
+  return false;
+}
+
 void DepthToSpace(NodeContext& c) {
   Value x = c.In(0);
   const int64_t b = c.Int("blocksize", 1);
-  if (!x || c.g.Rank(x) != 4) {
-    c.Fail("an input that has not four axes");
-    return;
-  }
+  if (!IsImageOfBlocks(c, x, b)) return;
   const Shape s = c.g.ShapeOf(x);
   const Dim channels = c.g.FloorDivDim(s[1], b * b);
   if (c.String("mode", "DCR") == "CRD") {
@@ -321,10 +325,7 @@ void DepthToSpace(NodeContext& c) {
 void SpaceToDepth(NodeContext& c) {
   Value x = c.In(0);
   const int64_t b = c.Int("blocksize", 1);
-  if (!x || c.g.Rank(x) != 4) {
-    c.Fail("an input that has not four axes");
-    return;
-  }
+  if (!IsImageOfBlocks(c, x, b)) return;
   const Shape s = c.g.ShapeOf(x);
   const Dim h = c.g.FloorDivDim(s[2], b), w = c.g.FloorDivDim(s[3], b);
   x = c.g.Reshape(x, {s[0], s[1], h, Dim(b), w, Dim(b)});
