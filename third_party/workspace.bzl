@@ -28,6 +28,14 @@ def third_party_repositories():
         targets = {"opencl": ["OpenCL"]},
     )
 
+    # Headers only: runtime/media compiles what it uses.
+    system_library_repository(
+        name = "stb",
+        headers = ["stb/stb_image.h", "stb/stb_image_write.h"],
+        package = "libstb-dev",
+        targets = {"stb": []},
+    )
+
     # A faster malloc than glibc's, for tools that compile.
     system_library_repository(
         name = "tcmalloc",

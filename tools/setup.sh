@@ -31,6 +31,8 @@ packages=(
   ocl-icd-opencl-dev pocl-opencl-icd
   # Reads protocol buffers, the format of ONNX files.
   libprotozero-dev
+  # Reads and writes pictures.
+  libstb-dev
 )
 # --- What the tests need besides ------------------------------------------------------------------
 if [[ $tests == yes ]]; then
@@ -58,6 +60,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - LLVM 14 or newer with libLLVMSupport.a, zlib, zstd and, before LLVM 19, ncurses
   - gperftools with libtcmalloc_minimal
   - protozero 1.7 or newer
+  - stb_image and stb_image_write, as <stb/stb_image.h> and <stb/stb_image_write.h>
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader, and an OpenCL device (PoCL)
   - for the tests: python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google
     Benchmark, Z3 with its C++ header, MPFR, Oclgrind, clang-format 14, clang with libFuzzer, git
