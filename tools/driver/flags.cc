@@ -200,9 +200,9 @@ std::string Flags::Help() const {
       line.clear();
     }
     line.resize(kIndent, ' ');
-    // Wraps the documentation at spaces.
+    // Wraps the documentation at its line breaks and at spaces.
     for (std::string_view doc = flag.doc; !doc.empty();) {
-      size_t length = doc.size();
+      size_t length = std::min(doc.size(), doc.find('\n'));
       if (length > kWidth - kIndent) {
         length = doc.rfind(' ', kWidth - kIndent);
         if (length == std::string_view::npos) length = doc.size();

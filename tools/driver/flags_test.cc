@@ -118,6 +118,13 @@ TEST_F(FlagsTest, Errors) {
   EXPECT_EQ(Parse({"--names=a,,b"}), "error: --names has an empty item (it is 'a,,b')");
 }
 
+TEST_F(FlagsTest, HelpKeepsLineBreaks) {
+  std::string text;
+  flags_.String("lines", "X", &text, "one:\n  two\n  three");
+  const std::string indent(30, ' ');
+  EXPECT_THAT(flags_.Help(), HasSubstr("one:\n" + indent + "  two\n" + indent + "  three\n"));
+}
+
 TEST_F(FlagsTest, Help) {
   EXPECT_EQ(flags_.Help(), R"(Usage: tool [options] x
 Does things.
