@@ -20,6 +20,16 @@ absl::Status Bad(std::string_view name, const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat("'", std::string(name), "': ", why));
 }
 
+bool IsFixed(const Dimension& dim) { return dim.value && *dim.value >= 0; }
+
+// The name of dimension `i`, which the file leaves open.
+std::string DimensionName(const ValueInfo& input, size_t i) {
+  // Some exporters write "?" for every dimension that they know nothing of.
+  const std::string_view param = (*input.type.shape)[i].param;
+  return !param.empty() && param != "?" ? std::string(param)
+                                        : absl::StrCat(std::string(input.name), ".", i);
+}
+
 class ModelImporter {
  public:
   ModelImporter(const onnx::Model& model, std::string_view bytes, const std::string& path,
@@ -87,14 +97,11 @@ class ModelImporter {
     }
     for (size_t i = 0; i < dims.size(); ++i) {
       DeclDim& dim = shape.emplace_back();
-      if (dims[i].value && *dims[i].value >= 0) {
+      if (IsFixed(dims[i])) {
         dim.size = *dims[i].value;
         continue;
       }
-      // Some exporters write "?" for every dimension that they know nothing of.
-      const std::string name = !dims[i].param.empty() && dims[i].param != "?"
-                                   ? std::string(dims[i].param)
-                                   : absl::StrCat(std::string(input.name), ".", i);
+      const std::string name = DimensionName(input, i);
       const auto size = sizes_.find(name);
       const auto fixed = options_.sizes.find(name);
       const auto max = options_.max_sizes.find(name);
@@ -176,16 +183,29 @@ bool IsOnnxModel(std::string_view bytes) { return onnx::LooksLikeModel(bytes); }
 
 std::string OnnxSymbol(std::string_view name) { return frontend::SymbolFrom(name); }
 
-absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view bytes) {
+absl::StatusOr<std::vector<OnnxInput>> OnnxInputs(
+    std::string_view bytes, const std::map<std::string, int64_t, std::less<>>& sizes) {
   const absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
   if (!model.ok()) return model.status();
   std::set<std::string_view> initialized;
   for (const auto& t : model->graph.initializers) initialized.insert(t.name);
-  std::vector<std::string> names;
+  std::vector<OnnxInput> inputs;
   for (const ValueInfo& input : model->graph.inputs) {
-    if (!initialized.count(input.name)) names.emplace_back(input.name);
+    if (initialized.count(input.name)) continue;
+    OnnxInput& found = inputs.emplace_back();
+    found.name = std::string(input.name);
+    found.type = onnx::ScalarFor(input.type.element);
+    if (!input.type.shape) continue;
+    found.shape.emplace();
+    for (size_t i = 0; i < input.type.shape->size(); ++i) {
+      const Dimension& dim = (*input.type.shape)[i];
+      const auto size = sizes.find(DimensionName(input, i));
+      found.shape->push_back(IsFixed(dim)          ? *dim.value
+                             : size != sizes.end() ? size->second
+                                                   : OnnxInput::kOpenExtent);
+    }
   }
-  return names;
+  return inputs;
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const std::string& path,

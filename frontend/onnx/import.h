@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ir/dtype.h"
 #include "ir/module.h"
 
 namespace tg {
@@ -31,8 +33,19 @@ struct OnnxImportOptions {
 // Whether the bytes are an ONNX model, by their beginning.
 bool IsOnnxModel(std::string_view bytes);
 
-// The names of a model's inputs, those with initializers left out.
-absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view bytes);
+// An input of a model as the file declares it.
+struct OnnxInput {
+  std::string name;
+  std::optional<Scalar> type;  // none: a type that the IR lacks
+  // Extents; kOpenExtent where the file leaves the size open. None: of unknown
+  // rank.
+  static constexpr int64_t kOpenExtent = -1;
+  std::optional<std::vector<int64_t>> shape;
+};
+
+// A model's inputs, those with initializers left out. `sizes` has the sizes of named dimensions.
+absl::StatusOr<std::vector<OnnxInput>> OnnxInputs(
+    std::string_view bytes, const std::map<std::string, int64_t, std::less<>>& sizes = {});
 
 // What the text calls a tensor of this name.
 std::string OnnxSymbol(std::string_view name);

@@ -14,6 +14,7 @@
 #include "passes/pipeline_text.h"
 #include "runtime/base/spans.h"
 #include "runtime/io/host_tensor.h"
+#include "runtime/media/tensors.h"
 #include "runtime/opencl/disk_cache.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/reference_session.h"
@@ -35,6 +36,9 @@ class ModelRun {
   absl::Status ReadInputs();
   // Reads the inputs' shapes, which the import of an ONNX model needs. Fills inputs_ and expected_.
   absl::Status ReadOnnxInputs();
+  absl::Status ReadLabels();
+  // The type and shape of a buffer of module_, for contents that are made to fit it.
+  absl::StatusOr<runtime::TensorForm> FormOf(const std::string& name) const;
   // The symbol in the module's text for `name`, which is from the command line.
   std::string SymbolOf(const std::string& name) const;
   absl::Status CheckNames() const;
@@ -70,6 +74,7 @@ class ModelRun {
   std::map<std::string, runtime::HostTensor> inputs_;
   runtime::VarMap vars_;  // by names of module_
   std::optional<runtime::HostTensor> labels_;
+  std::vector<std::string> class_names_;
   OnnxImportOptions onnx_;
   bool is_onnx_ = false;
   std::vector<runtime::HostTensor> expected_;  // outputs of --test-data, in the model's order

@@ -1,11 +1,13 @@
 #include "tools/run/onnx_inputs.h"
 
+#include "frontend/onnx/import.h"
 #include "frontend/onnx/proto.h"
 #include "frontend/onnx/tensors.h"
 #include "ir/interpret/host_buffer.h"
 #include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/io/npy.h"
+#include "runtime/media/tensors.h"
 #include "runtime/session/tensors.h"
 #include "tools/run/model_run.h"
 
@@ -17,6 +19,18 @@ using runtime::HostTensor;
 namespace {
 // Inputs that determine shapes or axes have fewer elements.
 constexpr size_t kMaxKnownInput = 4096;
+
+// Any shape for a name that no input has: what is unknown is reported with the other names.
+runtime::TensorForm FormOfInput(std::span<const OnnxInput> inputs, std::string_view name) {
+  runtime::TensorForm form;
+  for (const OnnxInput& input : inputs) {
+    if (input.name != name) continue;
+    if (input.type) form.type = runtime::ElementTypeOf(*input.type).value_or(form.type);
+    form.shape = input.shape;
+  }
+  return form;
+}
+
 }  // namespace
 
 absl::StatusOr<HostTensor> ReadOnnxTensor(const std::string& path) {
@@ -66,10 +80,18 @@ absl::Status ModelRun::ReadOnnxInputs() {
     }
     inputs_[OnnxSymbol(name)] = std::move(tensor);
   };
+  // A file that is not a model is reported when it is read as one.
+  const absl::StatusOr<std::vector<OnnxInput>> declared = OnnxInputs(text_, onnx_.sizes);
+  if (!declared.ok()) return absl::OkStatus();
   for (const NamedFile& input : flags_.inputs) {
-    const bool is_proto = input.file.ends_with(".pb");
-    absl::StatusOr<HostTensor> tensor =
-        is_proto ? ReadOnnxTensor(input.file) : runtime::ReadNpy(input.file);
+    absl::StatusOr<HostTensor> tensor;
+    if (input.media.kind != runtime::MediaKind::kNone) {
+      tensor = runtime::ReadMedia(input.media, FormOfInput(*declared, input.name));
+    } else if (input.file.ends_with(".pb")) {
+      tensor = ReadOnnxTensor(input.file);
+    } else {
+      tensor = runtime::ReadNpy(input.file);
+    }
     if (!tensor.ok()) {
       return absl::Status(tensor.status().code(),
                           Cat("input @", input.name, ": ", std::string(tensor.status().message())));
@@ -82,17 +104,14 @@ absl::Status ModelRun::ReadOnnxInputs() {
   if (flags_.test_data.empty()) return absl::OkStatus();
   TG_ASSIGN_OR_RETURN(std::vector<HostTensor> given, ReadOnnxTensors(flags_.test_data, "input"));
   TG_ASSIGN_OR_RETURN(expected_, ReadOnnxTensors(flags_.test_data, "output"));
-  const absl::StatusOr<std::vector<std::string>> names = OnnxInputNames(text_);
-  // A file that is not a model is reported when it is read as one.
-  if (!names.ok()) return absl::OkStatus();
-  if (given.size() > names->size()) {
+  if (given.size() > declared->size()) {
     return runtime::InvalidArgument(flags_.test_data, ": ", given.size(),
-                                    " inputs, but the model has ", names->size());
+                                    " inputs, but the model has ", declared->size());
   }
   if (expected_.empty()) {
     return runtime::InvalidArgument(flags_.test_data, ": there is no output_0.pb");
   }
-  for (size_t i = 0; i < given.size(); ++i) give((*names)[i], std::move(given[i]));
+  for (size_t i = 0; i < given.size(); ++i) give((*declared)[i].name, std::move(given[i]));
   return absl::OkStatus();
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/base/status.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/media/tensors.h"
 #include "runtime/report/compare.h"
 #include "runtime/session/tensors.h"
 #include "tools/driver/evaluation.h"
@@ -86,6 +87,10 @@ absl::Status ModelRun::ShowResults() {
 absl::Status ModelRun::WriteOutputs() {
   for (const NamedFile& output : flags_.outputs) {
     TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(SymbolOf(output.name)));
+    if (output.media.kind == runtime::MediaKind::kPicture) {
+      TG_RETURN_IF_ERROR(runtime::WritePng(output.media, tensor));
+      continue;
+    }
     // safetensors supports the types that npy lacks.
     if (llvm::StringRef(output.file).endswith(".safetensors")) {
       TG_RETURN_IF_ERROR(runtime::WriteSafetensors(
@@ -111,7 +116,7 @@ absl::Status ModelRun::CheckResults() {
 absl::Status ModelRun::ClassifyResult(const std::string& name, const HostTensor* labels) {
   TG_ASSIGN_OR_RETURN(const HostTensor scores, session_->Get(SymbolOf(name)));
   TG_ASSIGN_OR_RETURN(const Classification found, Classify(name, scores, labels));
-  llvm::outs() << DescribeClasses(name, scores, found, labels, flags_.class_names, flags_.limit);
+  llvm::outs() << DescribeClasses(name, scores, found, labels, class_names_, flags_.limit);
   if (labels == nullptr || found.classes.empty()) return absl::OkStatus();
   const auto rows = static_cast<double>(found.classes.size());
   const double accuracy = static_cast<double>(found.right) / rows;

@@ -35,7 +35,19 @@ absl::StatusOr<NamedFile> ParseNamed(std::string_view option, const std::string&
     return InvalidArgument(option, " needs ", form, ", not '", text, "'");
   }
   const size_t at = text[0] == '@' ? 1 : 0;
-  return NamedFile{text.substr(at, equals - at), text.substr(equals + 1)};
+  return NamedFile{text.substr(at, equals - at), text.substr(equals + 1), {}};
+}
+
+absl::StatusOr<NamedFile> ParseMedia(std::string_view option, const std::string& text,
+                                     runtime::MediaUse use) {
+  TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed(option, text, "NAME=FILE.npy"));
+  absl::StatusOr<runtime::MediaFile> media = runtime::ParseMediaFile(named.file, use);
+  if (!media.ok()) {
+    return InvalidArgument(option, " ", named.name, ": ", std::string(media.status().message()));
+  }
+  named.file = media->path;
+  named.media = *std::move(media);
+  return named;
 }
 
 using NamedNumber = std::pair<std::string, int64_t>;
@@ -71,11 +83,22 @@ absl::StatusOr<Expectation> ParseExpectation(const std::string& text) {
 }  // namespace
 
 void RunFlags::AddTo(Flags& flags) {
-  flags.Repeated("input", "NAME=FILE.npy", &input_texts,
-                 "the contents of an input, or of a state before the first run");
+  using runtime::DescribeMediaOptions, runtime::MediaKind, runtime::MediaUse;
+  flags.Repeated(
+      "input", "NAME=FILE.npy", &input_texts,
+      "the contents of an input, or of a state before the first run; of an ONNX model also "
+      "FILE.pb. "
+      "A picture (FILE.png, .jpg, .bmp) or a sound (FILE.wav) is made to fit the input, by "
+      "options, "
+      "as in x=photo.jpg:size=224:mean=0.5 (in parentheses: what holds without the option)\n"
+      "A picture's:" +
+          DescribeMediaOptions(MediaKind::kPicture, MediaUse::kInput) +
+          "\nA sound's:" + DescribeMediaOptions(MediaKind::kSound, MediaUse::kInput));
   flags.Repeated("output", "NAME=FILE.npy", &output_texts,
                  "where an output, or a state as the run leaves it, is written; as "
-                 "FILE.safetensors also in types that npy lacks");
+                 "FILE.safetensors also in types that npy lacks; as FILE.png a picture, with the "
+                 "inverse of an input's options " +
+                     runtime::MediaOptionNames(MediaKind::kPicture, MediaUse::kOutput));
   flags.Repeated("var", "NAME=NUMBER", &var_texts,
                  "the value of a variable, where no input's shape says it");
   flags.Repeated(
@@ -108,11 +131,12 @@ void RunFlags::AddTo(Flags& flags) {
   flags.List("classify", "NAME,...", &classify,
              "the class with the highest score in each row of the last axis, with all scores and "
              "their softmax, unless the scores are probabilities already");
-  flags.String("labels", "FILE.npy", &labels,
-               "the right classes; --classify then counts how many are found");
+  flags.Repeated("labels", "FILE", &label_files,
+                 "FILE.npy: the right classes, of which --classify counts how many are found; "
+                 "another file: what the classes are called, one a line");
   flags.List("class-names", "TEXT,...", &class_names, "what classes 0, 1, ... are called");
   flags.Int("limit", "N", &limit_count,
-            "rows or pictures of one tensor to show at most (4); 0: all");
+            "rows, pictures or classes of one tensor to show at most (4); 0: all");
   flags.Group("What to check; the exit code is 1 where it does not hold");
   flags.Repeated("expect", "NAME=FILE.npy[:TOLERANCE]", &expect_texts,
                  "the numbers that must come out, within an absolute tolerance (1e-5 for floats)");
@@ -157,11 +181,11 @@ absl::Status RunFlags::CheckFilesDiffer() const {
 
 absl::Status RunFlags::Interpret() {
   for (const std::string& text : input_texts) {
-    TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed("--input", text, "NAME=FILE.npy"));
+    TG_ASSIGN_OR_RETURN(NamedFile named, ParseMedia("--input", text, runtime::MediaUse::kInput));
     inputs.push_back(std::move(named));
   }
   for (const std::string& text : output_texts) {
-    TG_ASSIGN_OR_RETURN(NamedFile named, ParseNamed("--output", text, "NAME=FILE.npy"));
+    TG_ASSIGN_OR_RETURN(NamedFile named, ParseMedia("--output", text, runtime::MediaUse::kOutput));
     outputs.push_back(std::move(named));
   }
   TG_RETURN_IF_ERROR(CheckFilesDiffer());
@@ -201,8 +225,19 @@ absl::Status RunFlags::Interpret() {
     }
     min_accuracy = share;
   }
-  if (min_accuracy && labels.empty()) return InvalidArgument("--min-accuracy needs --labels");
-  if (!labels.empty() && classify.empty()) return InvalidArgument("--labels needs --classify");
+  for (const std::string& file : label_files) {
+    std::string& which = file.ends_with(".npy") ? labels : class_name_file;
+    if (!which.empty()) {
+      return InvalidArgument("--labels: ", which, " and ", file, " say the same thing");
+    }
+    which = file;
+  }
+  if (!class_names.empty() && !class_name_file.empty()) {
+    return InvalidArgument("--class-names and --labels=", class_name_file, " say the same thing");
+  }
+  if (min_accuracy && labels.empty())
+    return InvalidArgument("--min-accuracy needs --labels=FILE.npy");
+  if (!label_files.empty() && classify.empty()) return InvalidArgument("--labels needs --classify");
   if (check && devices.plain == "reference") {
     return InvalidArgument(
         "--check compares a device with the interpreter; --device=reference is "

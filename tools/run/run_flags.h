@@ -10,15 +10,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/media/options.h"
 #include "runtime/plan/plan.h"
 #include "runtime/session/choose_devices.h"
 #include "tools/driver/flags.h"
 
 namespace tg {
 
-// NAME=FILE.
+// NAME=FILE, with options if the file is a picture or a sound.
 struct NamedFile {
   std::string name, file;
+  runtime::MediaFile media;
 };
 
 // NAME=FILE[:TOLERANCE].
@@ -32,8 +34,9 @@ struct RunFlags {
   std::vector<std::string> input_texts, output_texts, var_texts, max_texts, expect_texts,
       device_texts;
   std::vector<std::string> print, show, classify, class_names;
+  std::vector<std::string> label_files;
   std::string test_data;
-  std::string graph, target, pass = "default", opt, labels, dump_kernels, profile;
+  std::string graph, target, pass = "default", opt, dump_kernels, profile;
   std::string color = "auto", input_format = "auto", min_accuracy_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
   bool check = false, cache = true, list_devices = false, version = false, help = false;
@@ -41,6 +44,7 @@ struct RunFlags {
   // The values that Interpret parses from the texts.
   std::vector<NamedFile> inputs, outputs;
   std::vector<Expectation> expectations;
+  std::string labels, class_name_file;  // of --labels: the npy file and the text
   runtime::VarMap vars;
   std::map<std::string, int64_t, std::less<>> max_sizes;
   runtime::DeviceWishes devices;

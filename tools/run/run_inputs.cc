@@ -1,9 +1,13 @@
 // Inputs of a run: read and checked before anything is compiled.
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "ir/module.h"
 #include "runtime/base/status.h"
+#include "runtime/io/file.h"
 #include "runtime/io/npy.h"
+#include "runtime/media/tensors.h"
 #include "runtime/session/given.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tensors.h"
@@ -23,25 +27,33 @@ absl::Status ModelRun::ReadInputs() {
   for (const auto& [name, tensor] : inputs_) {
     TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, name, tensor.type, tensor.shape));
   }
+  const auto add = [&](const std::string& name, HostTensor tensor) -> absl::Status {
+    if (inputs_.emplace(name, std::move(tensor)).second) return absl::OkStatus();
+    return runtime::InvalidArgument("input @", name, " is given twice");
+  };
   for (const NamedFile& input : flags_.inputs) {
     if (is_onnx_) break;
     const auto of_input = [&](const absl::Status& status) {
       return absl::Status(status.code(),
                           Cat("input @", input.name, ": ", std::string(status.message())));
     };
+    if (input.media.kind != runtime::MediaKind::kNone) {
+      TG_ASSIGN_OR_RETURN(const runtime::TensorForm form, FormOf(input.name));
+      absl::StatusOr<HostTensor> tensor = runtime::ReadMedia(input.media, form);
+      if (!tensor.ok()) return of_input(tensor.status());
+      TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, input.name, tensor->type, tensor->shape));
+      TG_RETURN_IF_ERROR(add(input.name, *std::move(tensor)));
+      continue;
+    }
     const absl::StatusOr<NpyFile> file = NpyFile::Open(input.file);
     if (!file.ok()) return of_input(file.status());
     // Refuses a file of another type or shape before its data is read.
     TG_RETURN_IF_ERROR(runtime::CheckInput(*module_, input.name, file->type(), file->shape()));
     absl::StatusOr<HostTensor> tensor = file->Read();
     if (!tensor.ok()) return of_input(tensor.status());
-    if (!inputs_.emplace(input.name, *std::move(tensor)).second) {
-      return runtime::InvalidArgument("input @", input.name, " is given twice");
-    }
+    TG_RETURN_IF_ERROR(add(input.name, *std::move(tensor)));
   }
-  if (!flags_.labels.empty()) {
-    TG_ASSIGN_OR_RETURN(labels_, runtime::ReadNpy(flags_.labels));
-  }
+  TG_RETURN_IF_ERROR(ReadLabels());
   if (!flags_.random_inputs) return absl::OkStatus();
   std::vector<const BufferDecl*> buffers = runtime::BuffersOf(*module_, *graph_);
   // Includes the buffers of all graphs, since @init may read them.
@@ -54,6 +66,44 @@ absl::Status ModelRun::ReadInputs() {
     if (!is_open || inputs_.count(buffer->name)) continue;
     TG_ASSIGN_OR_RETURN(inputs_[buffer->name],
                         RandomTensor(*module_, *buffer, vars_, *flags_.random_inputs));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<runtime::TensorForm> ModelRun::FormOf(const std::string& name) const {
+  TG_ASSIGN_OR_RETURN(const BufferDecl* buffer, runtime::FindStored(*module_, name));
+  const std::optional<runtime::ElementType> type = runtime::ElementTypeOf(buffer->dtype.scalar());
+  if (!buffer->dtype.is_value() || !type) {
+    return runtime::Unimplemented("@", name, " of type ", buffer->dtype.ToString(),
+                                  " takes no picture and no sound");
+  }
+  runtime::TensorForm form{*type, {}};
+  form.shape.emplace();
+  for (const DeclDim& dim : buffer->shape) {
+    const auto value = vars_.find(dim.var);
+    form.shape->push_back(dim.var.empty()        ? dim.size
+                          : value != vars_.end() ? value->second
+                                                 : runtime::TensorForm::kOpen);
+  }
+  return form;
+}
+
+absl::Status ModelRun::ReadLabels() {
+  if (!flags_.labels.empty()) {
+    TG_ASSIGN_OR_RETURN(labels_, runtime::ReadNpy(flags_.labels));
+  }
+  class_names_ = flags_.class_names;
+  if (flags_.class_name_file.empty()) return absl::OkStatus();
+  TG_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(flags_.class_name_file));
+  if (text.find('\0') != std::string::npos) {
+    return runtime::InvalidArgument(flags_.class_name_file,
+                                    ": this is no text with a class in each line");
+  }
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const bool has_return = end > begin && text[end - 1] == '\r';
+    class_names_.push_back(text.substr(begin, end - begin - (has_return ? 1 : 0)));
+    begin = end + 1;
   }
   return absl::OkStatus();
 }

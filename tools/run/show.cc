@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <numeric>
 
 #include "runtime/base/status.h"
 #include "runtime/report/compare.h"
@@ -101,15 +103,26 @@ std::vector<double> Shares(std::span<const double> scores, bool are_shares) {
   return are_shares ? std::vector<double>(scores.begin(), scores.end()) : Softmax(scores);
 }
 
+// All classes in their order, or the best `limit` of many.
 std::string OneRow(std::span<const double> scores, bool are_shares, int64_t best,
-                   std::span<const std::string> names) {
+                   std::span<const std::string> names, int64_t limit) {
   const std::vector<double> shares = Shares(scores, are_shares);
+  std::vector<size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto all = static_cast<int64_t>(order.size());
+  const int64_t shown = all > kMaxNumbers ? Limited(all, limit) : all;
+  if (shown < all) {
+    std::ranges::stable_sort(order, std::greater(), [&](size_t c) {
+      return std::isnan(scores[c]) ? -INFINITY : scores[c];
+    });
+    order.resize(static_cast<size_t>(shown));
+  }
   size_t width = 0;
-  for (size_t c = 0; c < scores.size(); ++c) {
+  for (const size_t c : order) {
     width = std::max(width, ClassName(static_cast<int64_t>(c), names).size());
   }
   std::string text;
-  for (size_t c = 0; c < scores.size(); ++c) {
+  for (const size_t c : order) {
     const std::string name = ClassName(static_cast<int64_t>(c), names);
     const std::string bar(shares[c] > 0 ? static_cast<size_t>(std::lround(shares[c] * 30)) : 0,
                           '#');
@@ -119,7 +132,7 @@ std::string OneRow(std::span<const double> scores, bool are_shares, int64_t best
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
-  return text;
+  return text + (shown < all ? Cat("  (", all - shown, " more classes)\n") : "");
 }
 
 }  // namespace
@@ -209,7 +222,7 @@ std::string DescribeClasses(const std::string& name, const HostTensor& scores,
   std::string text = Heading(name, scores);
   const bool are_shares = AreDistributions(values, width);
   if (found.classes.size() == 1) {
-    text += OneRow(row(0), are_shares, found.classes[0], names);
+    text += OneRow(row(0), are_shares, found.classes[0], names, limit);
     return text + Cat("class ", ClassName(found.classes[0], names), "\n");
   }
   const auto is_wrong = [&](size_t r) {

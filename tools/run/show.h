@@ -33,9 +33,9 @@ absl::StatusOr<Classification> Classify(const std::string& name, const runtime::
 
 // A single row: a line for each class with its score, a bar, and its probability. The probability
 // is the score if every row is a distribution (non-negative numbers with the sum 1), else its
-// softmax. An arrow marks the best class. Several rows: a line for each row with the best class,
-// its probability and its label; at most `limit` (0: all), wrong ones first. `names` may have fewer
-// entries than there are classes.
+// softmax. An arrow marks the best class. Of over 16 classes only the best `limit` are shown.
+// Several rows: a line for each row with the best class, its probability and its label; at most
+// `limit` (0: all), wrong ones first. `names` may have fewer entries than there are classes.
 std::string DescribeClasses(const std::string& name, const runtime::HostTensor& scores,
                             const Classification& found, const runtime::HostTensor* labels,
                             std::span<const std::string> names, int64_t limit);
