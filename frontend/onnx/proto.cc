@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protozero/pbf_reader.hpp"
+#include "protozero/pbf_writer.hpp"
 
 namespace tg::onnx {
 namespace {
@@ -462,6 +463,16 @@ absl::StatusOr<Model> ParseModel(std::string_view bytes) {
 absl::StatusOr<TensorProto> ParseTensor(std::string_view bytes) {
   return Guard([&] { return ReadTensor(pbf_reader(bytes.data(), bytes.size())); },
                "an ONNX tensor");
+}
+
+std::string SerializeTensor(const TensorProto& tensor) {
+  std::string bytes;
+  protozero::pbf_writer writer(bytes);
+  writer.add_packed_int64(1, tensor.dims.begin(), tensor.dims.end());
+  writer.add_int32(2, static_cast<int32_t>(tensor.type));
+  writer.add_string(8, tensor.name.data(), tensor.name.size());
+  writer.add_bytes(9, tensor.raw.data(), tensor.raw.size());
+  return bytes;
 }
 
 bool LooksLikeModel(std::string_view bytes) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -164,6 +165,9 @@ absl::StatusOr<Model> ParseModel(std::string_view bytes);
 
 // A file of one tensor, as conformance suites keep inputs and results.
 absl::StatusOr<TensorProto> ParseTensor(std::string_view bytes);
+
+// The bytes of such a file, for a tensor whose elements are `raw`.
+std::string SerializeTensor(const TensorProto& tensor);
 
 // Whether the bytes begin as a model does: cheap, and false for texts.
 bool LooksLikeModel(std::string_view bytes);

@@ -4,6 +4,7 @@
 #include "frontend/onnx/proto.h"
 #include "frontend/onnx/tensors.h"
 #include "ir/interpret/host_buffer.h"
+#include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/io/npy.h"
@@ -47,6 +48,16 @@ absl::StatusOr<HostTensor> ReadOnnxTensor(const std::string& path) {
   buffer.shape = tensor->dims;
   buffer.data = *bits;
   return runtime::ToHostTensor(buffer);
+}
+
+absl::Status WriteOnnxTensor(const std::string& path, const std::string& name,
+                             const HostTensor& tensor) {
+  onnx::TensorProto proto;
+  proto.name = name;
+  proto.type = onnx::TypeFor(runtime::ScalarOf(tensor.type));
+  proto.dims = tensor.shape;
+  proto.raw = {reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size()};
+  return WriteFile(path, onnx::SerializeTensor(proto));
 }
 
 absl::StatusOr<std::vector<HostTensor>> ReadOnnxTensors(const std::string& dir,

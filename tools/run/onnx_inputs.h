@@ -15,6 +15,10 @@ namespace tg {
 // their values (frontend/onnx/tensors.h).
 absl::StatusOr<runtime::HostTensor> ReadOnnxTensor(const std::string& path);
 
+// Writes such a file, atomically.
+absl::Status WriteOnnxTensor(const std::string& path, const std::string& name,
+                             const runtime::HostTensor& tensor);
+
 // Reads DIR/PREFIX_0.pb, DIR/PREFIX_1.pb and so on, up to the first number without a file.
 absl::StatusOr<std::vector<runtime::HostTensor>> ReadOnnxTensors(const std::string& dir,
                                                                  const std::string& prefix);

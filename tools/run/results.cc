@@ -15,6 +15,7 @@
 #include "runtime/session/tensors.h"
 #include "tools/driver/evaluation.h"
 #include "tools/run/model_run.h"
+#include "tools/run/onnx_inputs.h"
 #include "tools/run/show.h"
 
 namespace tg {
@@ -89,10 +90,10 @@ absl::Status ModelRun::WriteOutputs() {
     TG_ASSIGN_OR_RETURN(const HostTensor tensor, session_->Get(SymbolOf(output.name)));
     if (output.media.kind == runtime::MediaKind::kPicture) {
       TG_RETURN_IF_ERROR(runtime::WritePng(output.media, tensor));
-      continue;
-    }
-    // safetensors supports the types that npy lacks.
-    if (llvm::StringRef(output.file).endswith(".safetensors")) {
+    } else if (llvm::StringRef(output.file).endswith(".pb")) {
+      TG_RETURN_IF_ERROR(WriteOnnxTensor(output.file, output.name, tensor));
+      // safetensors supports the types that npy lacks.
+    } else if (llvm::StringRef(output.file).endswith(".safetensors")) {
       TG_RETURN_IF_ERROR(runtime::WriteSafetensors(
           output.file, {{output.name, tensor.type, tensor.shape, tensor.data}}));
     } else {

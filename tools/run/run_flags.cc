@@ -96,7 +96,8 @@ void RunFlags::AddTo(Flags& flags) {
           "\nA sound's:" + DescribeMediaOptions(MediaKind::kSound, MediaUse::kInput));
   flags.Repeated("output", "NAME=FILE.npy", &output_texts,
                  "where an output, or a state as the run leaves it, is written; as "
-                 "FILE.safetensors also in types that npy lacks; as FILE.png a picture, with the "
+                 "FILE.safetensors also in types that npy lacks; as FILE.pb as ONNX has it; as "
+                 "FILE.png a picture, with the "
                  "inverse of an input's options " +
                      runtime::MediaOptionNames(MediaKind::kPicture, MediaUse::kOutput));
   flags.Repeated("var", "NAME=NUMBER", &var_texts,
