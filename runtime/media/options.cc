@@ -129,10 +129,12 @@ constexpr Option kOptions[] = {
      }},
     {"start", "SECONDS", "where it begins (0)", kNo, kYes, kNo,
      [](std::string_view t, MediaOptions& o) { return ParseDouble(t, &o.start) && o.start >= 0; }},
-    {"length", "exact|fit", "fit: cut, or filled with zeros, to the input's length (exact)", kNo,
-     kYes, kNo,
+    {"length", "exact|fit|N",
+     "fit: cut, or filled with zeros, to the input's length; N: to N samples (exact)", kNo, kYes,
+     kNo,
      [](std::string_view t, MediaOptions& o) {
-       return SetChoice(t, {{"exact", false}, {"fit", true}}, &o.fit_length);
+       return SetChoice(t, {{"exact", false}, {"fit", true}}, &o.fit_length) ||
+              ParseInt(t, 1, 1 << 28, &o.length.emplace());
      }},
     {"hop", "N", "frames as the last but one axis, each N samples after the one before it", kNo,
      kYes, kNo,

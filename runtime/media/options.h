@@ -36,6 +36,7 @@ struct MediaOptions {
   std::optional<int64_t> rate;
   double start = 0;
   bool fit_length = false;
+  std::optional<int64_t> length;
   int64_t lead = 0;
   std::optional<int64_t> hop;
 };

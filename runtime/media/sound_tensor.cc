@@ -77,7 +77,8 @@ absl::StatusOr<HostTensor> SoundToTensor(const Sound& sound, const MediaOptions&
   }
   const auto begin = resampled.samples.begin() + static_cast<int64_t>(first);
   const int64_t length = options.lead + (resampled.samples.end() - begin);
-  TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeFor(length, options, form));
+  TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape,
+                      ShapeFor(options.length.value_or(length), options, form));
   std::vector<float> values(static_cast<size_t>(*NumElements(shape)));
   const auto scale = static_cast<float>(options.scale.value_or(IsIntegral(form.type) ? 32768 : 1));
   const auto window = static_cast<size_t>(shape.back());

@@ -99,6 +99,21 @@ TEST(SoundToTensor, FitsTheInput) {
   for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(z[i], 32768 * x[i + 8], 0.5) << i;
 }
 
+TEST(SoundToTensor, AGivenLength) {
+  const TensorForm open = {ElementType::kF32, {{kOpen, kOpen}}};
+  const std::vector<double> x = Doubles(MediaNumbers("float.npy"));
+  for (const int64_t length : {7, 45}) {
+    const absl::StatusOr<HostTensor> tensor =
+        Read("float.wav:length=" + std::to_string(length), open);
+    ASSERT_TRUE(tensor.ok()) << tensor.status();
+    EXPECT_THAT(tensor->shape, ElementsAre(1, length));
+    const std::vector<double> y = Doubles(*tensor);
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], i < 40 ? x[i] : 0) << i;
+  }
+  EXPECT_THAT(ErrorOf("float.wav:length=7", {ElementType::kF32, {{1, 8}}}),
+              HasSubstr("there are 7 samples, but the input is f32[1, 8]"));
+}
+
 TEST(SoundToTensor, Frames) {
   const absl::StatusOr<HostTensor> frames =
       Read("float.wav:hop=12:lead=4", {ElementType::kF32, {{kOpen, 16}}});

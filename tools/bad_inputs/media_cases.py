@@ -4,6 +4,7 @@ import struct
 import zlib
 
 from case import Case, changed, npy
+from onnx_cases import RELU
 
 MODEL = """tg 1
 module @m
@@ -83,6 +84,9 @@ def _cases():
     yield run("an option with a wrong value",
               "tg-run: --input x: p.png: 'size=4by4' is wrong; right is size=N|HxW: rows and columns, "
               "* for what keeps the aspect (the input's)", RUN.replace("p.png", "p.png:size=4by4"), code=2)
+    yield run("a size that an ONNX model does not have",
+              "tg-run: input @x: p.png: size=5x5 does not fit the input, f32[2, 3]",
+              RUN.replace("m.uop", "m.onnx").replace("p.png", "p.png:size=5"), **{"m.onnx": RELU})
     yield run("text for a sound", "tg-run: input @x: w.wav: this is no WAV file", sound="hello\n")
     yield run("a sound without samples",
               "tg-run: input @x: w.wav: there is no chunk 'data', so that it has no samples",
