@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <iterator>
 #include <memory>
 
@@ -99,14 +100,16 @@ absl::StatusOr<Picture> ParsePicture(std::string_view bytes, std::string_view na
   };
   int width = 0, height = 0, channels = 0;
   if (!stbi_info_from_memory(data, size, &width, &height, &channels)) return failed();
-  if (width > kMaxPictureExtent || height > kMaxPictureExtent ||
-      int64_t{width} * height > kMaxPicturePixels) {
-    return InvalidArgument(name, ": a picture of ", height, " x ", width, " pixels; at most ",
+  // A BMP that begins with its top row says so by a negative height.
+  const int64_t rows = std::abs(int64_t{height}), columns = width;
+  if (columns > kMaxPictureExtent || rows > kMaxPictureExtent ||
+      columns * rows > kMaxPicturePixels) {
+    return InvalidArgument(name, ": a picture of ", rows, " x ", columns, " pixels; at most ",
                            kMaxPicturePixels, " are read");
   }
-  if (int64_t{width} * height / format->pixels_per_byte > size) {
-    return InvalidArgument(name, ": the picture is damaged: ", size, " bytes for ", height, " x ",
-                           width, " pixels");
+  if (columns < 0 || columns * rows / format->pixels_per_byte > size) {
+    return InvalidArgument(name, ": the picture is damaged: ", size, " bytes for ", rows, " x ",
+                           columns, " pixels");
   }
   const std::unique_ptr<uint8_t, Free> pixels(
       stbi_load_from_memory(data, size, &width, &height, &channels, 0));

@@ -1,6 +1,9 @@
 #include "runtime/media/picture.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -40,6 +43,23 @@ TEST(Picture, ReadsThePixels) {
   // What JPEG loses at this quality.
   EXPECT_LE(Difference("rgb.jpg", "rgb.npy"), 6);
   EXPECT_LE(Difference("progressive.jpg", "rgb.npy"), 6);
+}
+
+// A BMP with a negative height begins with its top row.
+TEST(Picture, ReadsBmpFromTheTop) {
+  std::string bytes = MediaBytes("rgb.bmp");
+  const absl::StatusOr<Picture> picture = ParsePicture(bytes, "p");
+  for (const auto& [at, byte] : {std::pair(22, 0xf3), {23, 0xff}, {24, 0xff}, {25, 0xff}}) {
+    bytes[static_cast<size_t>(at)] = static_cast<char>(byte);
+  }
+  const absl::StatusOr<Picture> flipped = ParsePicture(bytes, "p");
+  ASSERT_TRUE(picture.ok() && flipped.ok()) << flipped.status();
+  ASSERT_EQ(flipped->height, 13);
+  const auto row = static_cast<std::ptrdiff_t>(20 * 3);
+  for (std::ptrdiff_t y = 0; y < 13; ++y) {
+    EXPECT_TRUE(std::equal(picture->data.begin() + y * row, picture->data.begin() + (y + 1) * row,
+                           flipped->data.begin() + (12 - y) * row));
+  }
 }
 
 TEST(Picture, WritesWhatItReads) {
@@ -84,6 +104,10 @@ TEST(Picture, RefusesHugeSizesBeforeItAllocates) {
   for (const size_t i : {5, 6, 7, 8}) bytes[frame + i] = '\xff';
   EXPECT_THAT(ErrorOf(bytes), EndsWith("a picture of 65535 x 65535 pixels; at most 134217728 are "
                                        "read"));
+  // A BMP that begins with its top row.
+  std::string bmp = MediaBytes("rgb.bmp");
+  for (const size_t i : {23, 24, 25}) bmp[i] = '\xfe';
+  EXPECT_THAT(ErrorOf(bmp), HasSubstr(" x 20 pixels; at most 134217728 are read"));
   // A size that is allowed, but that a file of this length cannot hold.
   for (const size_t i : {5, 7}) bytes[frame + i] = '\x20';
   EXPECT_THAT(ErrorOf(bytes),
