@@ -30,6 +30,10 @@ LAYERS = ["ir", "passes", "codegen", "runtime", "tools"]
 SEES = {layer: LAYERS[: number + 1] for number, layer in enumerate(LAYERS)}
 SEES["frontend"] = ["ir", "frontend"]
 SEES["tools"] = SEES["tools"] + ["frontend"]
+# What programs that embed tg include (docs/embedding.md): these headers bring no OpenCL header.
+PUBLIC_HEADERS = ["runtime/session/open.h", "runtime/session/reference_session.h",
+                  "passes/pass_manager.h", "passes/pipeline.h", "passes/rewrite/engine.h",
+                  "ir/builder.h", "ir/text/printer.h"]
 # Spelled in two parts, so that this file does not find itself.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
@@ -54,6 +58,7 @@ class LintTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.files = list_files()
+        cls.known = set(cls.files)
 
     def ending(self, *suffixes):
         return [path for path in self.files if path.endswith(suffixes)]
@@ -136,6 +141,23 @@ class LintTest(unittest.TestCase):
             for included in re.findall(r'^#include "(\w+)/', read(path), re.MULTILINE):
                 if included in SEES and included not in SEES[layer]:
                     problems.append("%s: %s/ must not include %s/" % (path, layer, included))
+        self.assert_none(problems)
+
+    def test_public_headers_bring_no_opencl(self):
+        included_by = {path: None for path in PUBLIC_HEADERS}
+        pending = list(PUBLIC_HEADERS)
+        problems = []
+        while pending:
+            path = pending.pop()
+            for included in re.findall(r'^#include ["<]([^">]+)[">]', read(path), re.MULTILINE):
+                if included.startswith("CL/"):
+                    chain = [path]
+                    while included_by[chain[-1]]:
+                        chain.append(included_by[chain[-1]])
+                    problems.append("%s includes <%s>" % (" includes ".join(reversed(chain)), included))
+                elif included in self.known and included not in included_by:
+                    included_by[included] = path
+                    pending.append(included)
         self.assert_none(problems)
 
     def test_lit_files_assert_and_are_run(self):

@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/plan/plan.h"
-#include "runtime/session/choose_devices.h"
+#include "runtime/plan/extents.h"
+#include "runtime/session/device_request.h"
 #include "tools/driver/flags.h"
 
 namespace tg {
@@ -43,7 +43,7 @@ struct RunFlags {
   std::vector<Expectation> expectations;
   runtime::VarMap vars;
   std::map<std::string, int64_t, std::less<>> max_sizes;
-  runtime::DeviceWishes devices;
+  runtime::DeviceRequest devices;
   int verbose = 0;
   int64_t repeat = 1, limit = 4;
   std::optional<double> min_accuracy;
