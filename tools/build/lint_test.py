@@ -30,6 +30,16 @@ LAYERS = ["ir", "passes", "codegen", "runtime", "tools"]
 SEES = {layer: LAYERS[: number + 1] for number, layer in enumerate(LAYERS)}
 SEES["frontend"] = ["ir", "frontend"]
 SEES["tools"] = SEES["tools"] + ["frontend"]
+# A pass includes no other pass. Exceptions: simplify is a library as well, which these passes use, and
+# these files call another pass; docs/design.md says so. A line that is not needed is an error, none is added.
+SIMPLIFY_USERS = ["devectorize", "expand", "kernelize", "lower", "optimize"]
+PASS_CALLERS = {
+    "passes/kernelize/closed_form.cc": "lower",
+    "passes/kernelize/gathers.cc": "lower",
+    "passes/optimize/optimize.cc": "lower",
+}
+# Who orders the passes.
+PIPELINE = ["passes/pipeline.cc", "passes/pipeline.h"]
 # What programs that embed tg include (docs/embedding.md): these headers bring no OpenCL header.
 PUBLIC_HEADERS = ["runtime/session/open.h", "runtime/session/reference_session.h",
                   "passes/pass_manager.h", "passes/pipeline.h", "passes/rewrite/engine.h",
@@ -142,6 +152,29 @@ class LintTest(unittest.TestCase):
                 if included in SEES and included not in SEES[layer]:
                     problems.append("%s: %s/ must not include %s/" % (path, layer, included))
         self.assert_none(problems)
+
+    def test_passes_include_no_other_pass(self):
+        passes = [path.split("/")[1] for path in self.files
+                  if re.fullmatch(r"passes/(\w+)/\1\.h", path)
+                  and re.search(r"^extern const Pass k", read(path), re.MULTILINE)]
+        self.assertGreaterEqual(len(passes), 9)
+        allowed = {(folder, "simplify") for folder in SIMPLIFY_USERS} | set(PASS_CALLERS.items())
+        problems, used = [], set()
+        for path in self.ending(".h", ".cc"):
+            if not path.startswith("passes/") or path in PIPELINE:
+                continue
+            if path.endswith("_test.cc") or "/testing/" in path:
+                continue
+            own = path.split("/")[1]
+            for included in re.findall(r'^#include "passes/(\w+)/', read(path), re.MULTILINE):
+                if included not in passes or included == own:
+                    continue
+                exceptions = allowed & {(own, included), (path, included)}
+                used |= exceptions
+                if not exceptions:
+                    problems.append("%s: passes/%s must not include passes/%s" % (path, own, included))
+        self.assert_none(problems + ["%s need not include %s any more: remove it here" % unneeded
+                                     for unneeded in sorted(allowed - used)])
 
     def test_public_headers_bring_no_opencl(self):
         included_by = {path: None for path in PUBLIC_HEADERS}
