@@ -21,6 +21,7 @@ PROSE_EXEMPT = "tools/build/prose_exempt.txt"
 PROSE_EXCEPTIONS = "tools/build/prose_exceptions.txt"
 # The number of folders in PROSE_EXEMPT only falls: lower this where one is clean.
 MAX_EXEMPT_FOLDERS = 1
+MAX_README_WORDS = 900
 # Made from measurements: the one page that may hold figures, dates and the names of machines.
 BENCHMARKS = "docs/benchmarks.md"
 CODE = (".h", ".cc", ".c", ".cl", ".def", ".bzl", ".py", ".sh")
@@ -130,6 +131,9 @@ class LintTest(unittest.TestCase):
             exempt=prose.table_lines(read(PROSE_EXEMPT)),
             exceptions=prose.table_lines(read(PROSE_EXCEPTIONS)),
             most_exempt=MAX_EXEMPT_FOLDERS))
+
+    def test_readme_is_short(self):
+        self.assertLess(len(read("README.md").split()), MAX_README_WORDS)
 
     def test_header_guards(self):
         problems = []
