@@ -1,17 +1,10 @@
 #include "codegen/names.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
+#include "passes/analysis/kernel_axes.h"
 
 namespace tg {
 namespace {
-
-bool Reduces(std::span<const Axis> axes) {
-  return std::any_of(axes.begin(), axes.end(), [](const Axis& a) {
-    return a.kind == AxisKind::kReduce || a.kind == AxisKind::kGroup || a.kind == AxisKind::kUnroll;
-  });
-}
 
 // The SGR parameter of an axis: bright colours, which are readable on dark and light ground.
 int Color(AxisKind kind) {
@@ -37,12 +30,6 @@ int Color(AxisKind kind) {
 }
 
 }  // namespace
-
-std::string KernelName(std::span<const Axis> axes) {
-  std::string name = Reduces(axes) ? "r" : "E";
-  for (const Axis& a : axes) absl::StrAppend(&name, "_", a.size);
-  return axes.empty() ? name + "_" : name;
-}
 
 std::string ColoredName(const Kernel& kernel) {
   const std::string plain = KernelName(kernel.axes);

@@ -1,6 +1,7 @@
 #include "codegen/names.h"
 
 #include "gtest/gtest.h"
+#include "passes/analysis/kernel_axes.h"
 
 namespace tg {
 namespace {
@@ -29,7 +30,8 @@ TEST(Names, SaysWhetherAKernelReduces) {
   EXPECT_EQ(Make({{"i0", 4, AxisKind::kLocal}, {"r0", 8, AxisKind::kReduce}}).name, "r_4_8");
   EXPECT_EQ(Make({{"g", 16, AxisKind::kGroup}}).name, "r_16");
   EXPECT_EQ(Make({{"u", 3, AxisKind::kUnroll}}).name, "r_3");
-  EXPECT_EQ(Make({}).name, "E_");
+  EXPECT_EQ(Make({}).name, "E_1");
+  EXPECT_EQ(ColoredName(Make({})), "E_1");
 }
 
 TEST(Names, ColoursEachSizeByItsKind) {

@@ -12,12 +12,13 @@ import unittest
 ROOT = os.path.dirname(os.path.realpath(sys.argv[1]))
 DOCUMENTS = ["CONTRIBUTING.md", "README.md", "docs/testing.md", "docs/ir.md", "docs/design.md",
              "docs/writing-a-pass.md", "docs/directives.md", "docs/glossary.md", "docs/opencl.md",
-             "docs/devices.md", "docs/tutorial.md", "docs/benchmarks.md", "passes/README.md",
-             "passes/simplify/README.md", "passes/rewrite/README.md", "tools/README.md"] + [
+             "docs/devices.md", "docs/embedding.md", "docs/tutorial.md", "docs/benchmarks.md",
+             "passes/README.md", "passes/simplify/README.md", "passes/rewrite/README.md", "tools/README.md"] + [
                  "docs/passes/%s.md" % name
                  for name in ("kernelize", "optimize", "lower", "expand", "devectorize",
                               "linearize", "hfuse", "simplify")]
-FOLDERS = ("ir", "passes", "codegen", "runtime", "tools", "testdata", "docs", "third_party")
+FOLDERS = ("ir", "passes", "codegen", "runtime", "tools", "testdata", "docs", "third_party",
+           "examples")
 
 
 def read(path):
@@ -69,11 +70,12 @@ class Paths(unittest.TestCase):
     def test_targets_are_there(self):
         count = 0
         for document in DOCUMENTS:
-            for package, name in re.findall(r"//([\w/-]+):([\w-]+)", read(document)):
+            for package, name in re.findall(r"//([\w/-]+):([\w-]+(?:\.\w+)?)", read(document)):
                 count += 1
                 with self.subTest(document=document, target=f"//{package}:{name}"):
                     build = read(os.path.join(package, "BUILD"))
                     made = f'name = "{name}"' in build or (
-                        name == "lit_tests" and "lit_tests(" in build)
+                        name == "lit_tests" and "lit_tests(" in build) or (
+                        os.path.exists(os.path.join(ROOT, package, name)))
                     self.assertTrue(made, f"{package}/BUILD has no {name}")
         self.assertGreater(count, 5)

@@ -20,12 +20,12 @@
 namespace tg {
 
 enum class Scalar : uint8_t {
-#define TG_SCALAR(name, text, bits, cls, foreign) name,
+#define TG_SCALAR(name, text, bits, cls) name,
 #include "ir/scalars.def"
 #undef TG_SCALAR
 };
 inline constexpr int kNumScalars = 0
-#define TG_SCALAR(name, text, bits, cls, foreign) +1
+#define TG_SCALAR(name, text, bits, cls) +1
 #include "ir/scalars.def"
 #undef TG_SCALAR
     ;
@@ -40,10 +40,9 @@ struct ScalarInfo {
   std::string_view text;  // spelling in tg's text
   int bits;               // in memory
   ScalarClass cls;
-  std::string_view foreign;  // tinygrad's spellings, separated by '|'
 };
 inline constexpr ScalarInfo kScalarInfos[kNumScalars] = {
-#define TG_SCALAR(name, text, bits, cls, foreign) {text, bits, ScalarClass::cls, foreign},
+#define TG_SCALAR(name, text, bits, cls) {text, bits, ScalarClass::cls},
 #include "ir/scalars.def"
 #undef TG_SCALAR
 };

@@ -1,5 +1,6 @@
-// Pass: a named function from module to module. Each pass is a separate library; no pass includes
-// another. passes/pipeline.h holds the one array that orders the passes.
+// Pass: a named function from module to module. Each pass is a separate library that includes no
+// other pass, except passes/simplify, which is also a library (docs/design.md lists two more
+// exceptions). passes/pipeline.h holds the one array that orders the passes.
 #ifndef TG_PASSES_PASS_H_
 #define TG_PASSES_PASS_H_
 

@@ -60,6 +60,7 @@ std::vector<Target> MakePresets() {
   nvidia.name = "cl-nvidia-sm90";
   nvidia.doc = "NVIDIA Hopper through its OpenCL";
   nvidia.fp16 = nvidia.fp64 = true;
+  nvidia.inline_ptx = true;
   nvidia.local_memory = 49152;
   nvidia.max_group_size = 1024;
   nvidia.max_local[0] = nvidia.max_local[1] = 1024;

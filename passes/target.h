@@ -47,6 +47,9 @@ struct Target {
   int64_t max_groups[3] = {1LL << 31, 65535, 65535};
   int max_local[3] = {256, 256, 64};
   int subgroup_size = 1;
+  // The device's compiler takes inline PTX, by which the renderer writes matrix instructions,
+  // shuffles and asynchronous copies.
+  bool inline_ptx = false;
 
   // ---- For heuristics and cost models
   int compute_units = 2;

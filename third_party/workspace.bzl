@@ -1,7 +1,10 @@
-"""All external repositories, each found on this machine; nothing is downloaded."""
+"""All external repositories, each found on this machine; nothing is downloaded.
+
+A workspace that takes tg as its repository @tg calls third_party_repositories() too (docs/embedding.md).
+"""
 
 load("//third_party:absl.bzl", "absl_repository")
-load("//third_party:bazel_rules.bzl", "bazel_rules_repository")
+load("//third_party:bazel_rules.bzl", "bazel_rules_repository", "no_coverage_repository")
 load("//third_party:llvm.bzl", "llvm_repository", "llvm_tools_repository")
 load("//third_party:system_library.bzl", "system_library_repository")
 
@@ -12,10 +15,7 @@ def third_party_repositories():
     bazel_rules_repository(name = "rules_proto", path = "rules/proto")
     bazel_rules_repository(name = "platforms", path = "tools/platforms")
     bazel_rules_repository(name = "bazel_skylib", path = "tools/skylib")
-    native.local_repository(
-        name = "remote_coverage_tools",
-        path = "third_party/remote_coverage_tools",
-    )
+    no_coverage_repository(name = "remote_coverage_tools")
 
     # What tg itself links.
     llvm_repository(name = "llvm")

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "frontend/tinygrad/types.h"
 #include "ir/dtype.h"
 #include "ir/module_flags.h"
 #include "ir/op.h"
@@ -113,10 +114,12 @@ std::string OpsPage() {
            (index || info.bits == 0 ? "none" : std::to_string(info.bits)) + " | " +
            std::string(kClasses[static_cast<size_t>(info.cls)]) + " | ";
     std::string foreign;
-    for (std::string_view rest = info.foreign; !rest.empty();) {
-      const size_t bar = rest.find('|');
-      foreign += (foreign.empty() ? "" : ", ") + Code(rest.substr(0, bar));
-      rest = bar == std::string_view::npos ? "" : rest.substr(bar + 1);
+    for (auto [scalar, names] : tinygrad::kTypeNames) {
+      while (scalar == static_cast<Scalar>(i) && !names.empty()) {
+        const size_t bar = names.find('|');
+        foreign += (foreign.empty() ? "" : ", ") + Code(names.substr(0, bar));
+        names.remove_prefix(bar == std::string_view::npos ? names.size() : bar + 1);
+      }
     }
     out += foreign + " |\n";
   }

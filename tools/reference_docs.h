@@ -7,7 +7,7 @@
 
 namespace tg {
 
-std::string OpsPage();       // ir/ops.def, ir/scalars.def
+std::string OpsPage();       // ir/ops.def, ir/scalars.def, frontend/tinygrad/types.def
 std::string VerifierPage();  // ir/verify/rules.def
 std::string OnnxPage();      // the operators of frontend/onnx
 std::string AccuracyPage();  // ir/accuracy.def, tools/accuracy/compositions.def

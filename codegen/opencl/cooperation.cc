@@ -1,4 +1,4 @@
-// Writes ops in which work-items cooperate. Only NVIDIA's targets have them; they are inline PTX.
+// Writes ops in which work-items cooperate, as inline PTX. Targets without it lack these ops.
 #include "absl/strings/str_cat.h"
 #include "codegen/opencl/kernel_writer.h"
 #include "codegen/opencl/ptx.h"
@@ -17,7 +17,7 @@ std::string KernelWriter::Call(const PtxFunction& f) {
 }
 
 absl::Status KernelWriter::WriteCooperation(const UOp* u) {
-  if (!IsNvidia()) {
+  if (!target_.inline_ptx) {
     return Unsupported(u, Cat(target_.name, " has no instruction for it"));
   }
   switch (u->op) {

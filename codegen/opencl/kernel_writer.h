@@ -113,7 +113,6 @@ class KernelWriter {
   // f16.
   Scalar Shown(Scalar s) const { return s == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : s; }
   std::string Type(Scalar s, int lanes) const;
-  bool IsNvidia() const { return target_.name.starts_with("cl-nvidia"); }
 
   // ---- arguments.cc: the function's head, and the argument that a `pick` selects
   absl::Status CollectParams();
@@ -164,7 +163,7 @@ class KernelWriter {
   absl::Status CheckAccess(const UOp* u, const UOp* memory, DType value) const;
   bool InOwnIf(const UOp* store) const;
 
-  // ---- cooperation.cc: ops that only NVIDIA's compiler accepts
+  // ---- cooperation.cc: ops that are inline PTX
   absl::Status WriteCooperation(const UOp* u);
   absl::Status WriteCopyAsync(const UOp* u);
   absl::Status WriteShuffle(const UOp* u);

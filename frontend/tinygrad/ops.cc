@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "frontend/tinygrad/types.h"
 #include "ir/text/diagnostic.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -64,9 +65,7 @@ std::optional<ForeignType> WithMethod(ForeignType t, const Value& call) {
 std::optional<ForeignType> TypeNamed(std::string_view name) {
   static const auto* const kTypes = [] {
     auto* types = new llvm::StringMap<ForeignType>;
-    for (int i = 0; i < kNumScalars; ++i) {
-      const Scalar scalar = static_cast<Scalar>(i);
-      std::string_view names = GetScalarInfo(scalar).foreign;
+    for (auto [scalar, names] : kTypeNames) {
       while (!names.empty()) {
         const size_t bar = names.find('|');
         (*types)[Ref(names.substr(0, bar))] = {scalar};

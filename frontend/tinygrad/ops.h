@@ -1,4 +1,4 @@
-// Look-ups in ops.def and ir/scalars.def: the translation of tinygrad's ops and types by name.
+// Look-ups in ops.def and types.def: the translation of tinygrad's ops and types by name.
 #ifndef TG_FRONTEND_TINYGRAD_OPS_H_
 #define TG_FRONTEND_TINYGRAD_OPS_H_
 

@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace tg::text {
@@ -9,6 +11,31 @@ namespace {
 
 bool InWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Names of types in C.
+constexpr std::pair<std::string_view, Scalar> kCNames[] = {
+    {"char", Scalar::kI8},   {"uchar", Scalar::kU8},   {"short", Scalar::kI16},
+    {"int", Scalar::kI32},   {"ushort", Scalar::kU16}, {"uint", Scalar::kU32},
+    {"long", Scalar::kI64},  {"ulong", Scalar::kU64},  {"half", Scalar::kF16},
+    {"float", Scalar::kF32}, {"double", Scalar::kF64},
+};
+// NumPy's names are one of these and the number of bits; here the first letters suffice.
+constexpr std::pair<std::string_view, std::string_view> kNumpyPrefixes[] = {
+    {"int", "i"}, {"uint", "u"}, {"float", "f"}, {"bfloat", "bf"}};
+
+// The scalar that C or NumPy call `name`.
+std::optional<Scalar> ScalarElsewhere(std::string_view name) {
+  for (const auto& [c_name, scalar] : kCNames) {
+    if (name == c_name) return scalar;
+  }
+  for (const auto& [prefix, ours] : kNumpyPrefixes) {
+    if (!name.starts_with(prefix)) continue;
+    const std::optional<Scalar> scalar =
+        ScalarFromName(std::string(ours) + std::string(name.substr(prefix.size())));
+    if (scalar) return scalar;
+  }
+  return std::nullopt;
 }
 
 // Translates other spellings of a type: "float32x4" -> "f32x4".
@@ -19,18 +46,11 @@ std::string OurSpelling(std::string_view text) {
     x = text.size();
   }
   const std::string_view head = text.substr(0, x);
-  std::vector<std::string_view> names;
-  for (int i = 0; i < kNumScalars; ++i) {
-    const ScalarInfo& info = GetScalarInfo(static_cast<Scalar>(i));
-    for (std::string_view rest = info.foreign; !rest.empty();) {
-      const size_t bar = rest.find('|');
-      if (rest.substr(0, bar) == head) {
-        return std::string(info.text) + std::string(text.substr(x));
-      }
-      rest = bar == std::string_view::npos ? "" : rest.substr(bar + 1);
-    }
-    names.push_back(info.text);
+  if (const std::optional<Scalar> scalar = ScalarElsewhere(head)) {
+    return std::string(GetScalarInfo(*scalar).text) + std::string(text.substr(x));
   }
+  std::vector<std::string_view> names;
+  for (const ScalarInfo& info : kScalarInfos) names.push_back(info.text);
   names.push_back("ptr");
   names.push_back("image");
   const std::string_view best = Suggest(head, names);

@@ -46,7 +46,8 @@ AxisKind KindOf(const BaseAxis& base);
 // As Axis records for the kernel's header.
 std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base);
 
-// "r_4_8": r if the kernel has a reduce, else E, then the sizes of the axes in order.
+// "r_4_8": r if the kernel has a reduce, else E, then the sizes of the axes in order, 1 if there is
+// none. Not unique: see UniqueKernelName.
 std::string KernelName(const std::vector<Axis>& axes);
 // `name`, or, if `taken` holds it, `name` with a suffix that is a hash of `content`. The suffix
 // does not depend on the number of other kernels of this name.

@@ -2,10 +2,12 @@
 // in every vector:
 //  - no division has a zero divisor, or divides the least number by -1; no floor division remains;
 //  - shift amounts are in range;
-//  - a division of a non-negative value by a constant is a shift, or, where the product fits, a
-//    multiplication and a shift;
-//  - casts from bool are selects, casts to bool comparisons; bool arithmetic is and, or, xor;
-//  - mulacc on integers is a product and a sum; threefry is arithmetic on u32.
+//  - a floor division by a power of two, and a division of a non-negative value by one, is a shift;
+//    a division of a non-negative value by another constant is a multiplication and a shift, where
+//    the product fits;
+//  - casts from bool are selects, casts to bool comparisons, and bitcasts of bool are casts of a
+//    byte; bool arithmetic is and, or, xor;
+//  - mulacc on integers is a product and a sum; threefry on u64 is arithmetic on u32.
 // Requires that no node has type index.
 #ifndef TG_PASSES_DECOMPOSE_INTEGER_H_
 #define TG_PASSES_DECOMPOSE_INTEGER_H_
@@ -25,8 +27,8 @@ void ExplainIntegers(Body& body, const Module& module, UOpSpan order);
 void SplitIntegerMulAcc(Body& body);
 
 // x / d == (x * multiplier) >> shift for all 0 <= x <= max, with the product at most `limit`. For
-// d >= 2. (The condition on the shift is Granlund and Montgomery's, with the divisor's greatest
-// multiple below max instead of the type's range.)
+// d >= 2. (The condition on the shift is Granlund and Montgomery's, with the greatest number up to
+// max whose remainder is d - 1 instead of the greatest one of the type.)
 struct MagicNumber {
   int64_t multiplier;
   int shift;

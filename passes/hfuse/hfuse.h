@@ -4,6 +4,8 @@
 //
 //   launches      the launches of kernels and their dependences        launches.h
 //   choice        the choice of kernels to fuse                        choice.h
+//   work          the time of a kernel's arithmetic                    work.h
+//   deal          the work-groups of each member                       deal.h
 //   merge         merging their lists of instructions                  merge.h
 #ifndef TG_PASSES_HFUSE_HFUSE_H_
 #define TG_PASSES_HFUSE_HFUSE_H_

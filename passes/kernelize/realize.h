@@ -1,9 +1,10 @@
 // Chooses the values that are materialized in a buffer. Other values are recomputed at each use.
 //
-// Nodes are visited from the results to the inputs. A node knows by then every way in which it is
-// used (ir `uses.h`): one way, as often as it has elements, and it is computed in place; in several
-// ways, or more often than it has elements, and a cost decides between repeating the work and a
-// buffer.
+// Nodes are visited from the results to the inputs, so that all uses of a node are known when it is
+// reached (passes/kernelize/uses.h). A node that is used in one way, as often as it has elements,
+// is computed in place. A node that is used in several ways, or more often than it has elements, is
+// recomputed or stored, whichever costs less. Costs depend on what is stored, so the walk is
+// repeated until nothing changes, at most four times.
 #ifndef TG_PASSES_KERNELIZE_REALIZE_H_
 #define TG_PASSES_KERNELIZE_REALIZE_H_
 

@@ -29,9 +29,9 @@ class ReduceLowering {
                     const std::vector<const UOp*>& ranges);
 
   // `x` combined over the work-items that differ in `specials`; all of them get the result. Each
-  // stores its part to local memory. A number of parts that is a power of two is halved until one
-  // is left, with a barrier between the steps; other numbers are read by all work-items after one
-  // barrier. `locals`: every local id of the kernel.
+  // stores its part to local memory. Four parts, or eight and more, are combined by a reduction
+  // tree along each of `specials`, with a barrier after each step; two, three and five to seven
+  // parts are read by every work-item after one barrier. `locals`: every local id of the kernel.
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials,
                          const std::vector<const UOp*>& locals);
 

@@ -10,7 +10,9 @@
 //
 //   x y z w   any node of the rule's type; a name that occurs twice is one node
 //   c0..c3    a constant of that type; arithmetic on constants alone is done when the rule is
-//   applied p q r     any bool numbers   that constant, in the type that its place asks for
+//             applied
+//   p q r     any bool
+//   numbers   that constant, in the type that its operands have
 //
 // The domain is the type of the rule's names: Z is `index`, where / and % are floor and nothing
 // overflows; S and U are the signed and unsigned integers, which wrap (W: both); B bool; F floats.

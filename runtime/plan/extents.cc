@@ -1,4 +1,6 @@
-#include "runtime/plan/plan.h"
+#include "runtime/plan/extents.h"
+
+#include "runtime/base/status.h"
 
 namespace tg::runtime {
 

@@ -28,6 +28,7 @@
 #include "runtime/opencl/buffer_pool.h"
 #include "runtime/opencl/launch.h"
 #include "runtime/opencl/transfer.h"
+#include "runtime/plan/extents.h"
 #include "runtime/plan/hazards.h"
 #include "runtime/plan/kernel_stats.h"
 #include "runtime/plan/memory_plan.h"
@@ -36,7 +37,6 @@
 namespace tg::runtime {
 
 using NamedBuffers = std::map<std::string, BufferRef, std::less<>>;
-using VarMap = std::map<std::string, int64_t, std::less<>>;
 
 // A kernel, its rendered form, and the program that contains it.
 struct BuiltKernel {
@@ -52,15 +52,6 @@ struct PlanDevice {
   const BuiltKernels* kernels = nullptr;
   BufferPool* pool = nullptr;  // for temporaries
 };
-
-// Returns the bytes to allocate for a buffer; a symbolic extent counts with the upper bound of its
-// variable. InvalidArgument if the product overflows or the variable is not declared; Unimplemented
-// for images.
-absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer);
-
-// Returns the declared shape with the variables' values substituted. InvalidArgument for a missing
-// variable.
-absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const VarMap& vars);
 
 // Data about one launch or copy, for reports.
 struct PlannedKernel {

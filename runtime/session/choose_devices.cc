@@ -31,36 +31,11 @@ std::string WhoAsksFor(const Module& module, std::string_view name) {
 
 }  // namespace
 
-absl::StatusOr<DeviceWishes> ParseDeviceWishes(std::span<const std::string> texts) {
-  DeviceWishes wishes;
-  bool has_plain = false;
-  for (const std::string& text : texts) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) {
-      if (has_plain) {
-        return InvalidArgument("the device is given twice, as '", wishes.plain, "' and '", text,
-                               "'; NAME=DEVICE says it of one that the module names");
-      }
-      wishes.plain = text;
-      has_plain = true;
-      continue;
-    }
-    const std::string name = text.substr(0, equals);
-    if (name.empty() || equals + 1 == text.size()) {
-      return InvalidArgument("expected DEVICE or NAME=DEVICE, not '", text, "'");
-    }
-    if (!wishes.named.emplace(name, text.substr(equals + 1)).second) {
-      return InvalidArgument("device '", name, "' is given twice");
-    }
-  }
-  return wishes;
-}
-
 absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
-                                                        const DeviceWishes& wishes,
+                                                        const DeviceRequest& request,
                                                         std::span<const Device> devices) {
   std::vector<std::string> names = DeviceNames(module);
-  for (const auto& [name, wish] : wishes.named) {
+  for (const auto& [name, text] : request.named) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::string known;
     for (const std::string& n : names) {
@@ -71,20 +46,20 @@ absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
   }
   if (names.empty()) names = {""};
   const bool single = names.size() == 1;
-  if (!single && !names[0].empty() && !wishes.plain.empty()) {
+  if (!single && !names[0].empty() && !request.plain.empty()) {
     return InvalidArgument("module @", module.name, " has ", names.size(), " devices, '", names[0],
-                           "' and others: which is to be '", wishes.plain,
-                           "' is said as in --device='", names[0], "=", wishes.plain, "'");
+                           "' and others: which is to be '", request.plain,
+                           "' is said as in --device='", names[0], "=", request.plain, "'");
   }
   std::vector<ChosenDevice> chosen;
   for (const std::string& name : names) {
-    const auto named = wishes.named.find(name);
-    const bool is_plain = name.empty() || (single && !wishes.plain.empty());
-    const std::string& wish = named != wishes.named.end() ? named->second
-                              : is_plain                  ? wishes.plain
-                                                          : name;
-    absl::StatusOr<Device> device = ChooseDevice(devices, wish);
-    if (!device.ok() && !is_plain && named == wishes.named.end()) {
+    const auto named = request.named.find(name);
+    const bool is_plain = name.empty() || (single && !request.plain.empty());
+    const std::string& text = named != request.named.end() ? named->second
+                              : is_plain                   ? request.plain
+                                                           : name;
+    absl::StatusOr<Device> device = ChooseDevice(devices, text);
+    if (!device.ok() && !is_plain && named == request.named.end()) {
       return NotFound(WhoAsksFor(module, name), ": ", std::string(device.status().message()),
                       "which it is can be said, as in --device='", name, "=cpu'");
     }

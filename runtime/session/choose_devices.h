@@ -2,27 +2,16 @@
 #ifndef TG_RUNTIME_SESSION_CHOOSE_DEVICES_H_
 #define TG_RUNTIME_SESSION_CHOOSE_DEVICES_H_
 
-#include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "runtime/opencl/device.h"
+#include "runtime/session/device_request.h"
 
 namespace tg::runtime {
-
-// A user's device requests; each has the syntax of ChooseDevice.
-struct DeviceWishes {
-  std::string plain;                                      // request for the default device
-  std::map<std::string, std::string, std::less<>> named;  // requests by the module's device name
-};
-
-// Parses texts like "gpu", which is plain, and "GPU:1=cpu:1". InvalidArgument if a device is given
-// twice.
-absl::StatusOr<DeviceWishes> ParseDeviceWishes(std::span<const std::string> texts);
 
 // A device of the module, and the machine's device for it.
 struct ChosenDevice {
@@ -36,7 +25,7 @@ struct ChosenDevice {
 // the module that requests it. InvalidArgument reports a request for a device that the module
 // lacks.
 absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
-                                                        const DeviceWishes& wishes,
+                                                        const DeviceRequest& request,
                                                         std::span<const Device> devices);
 
 }  // namespace tg::runtime

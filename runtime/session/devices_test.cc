@@ -52,10 +52,10 @@ std::string Between(const std::string& a, const std::string& b) {
 // Returns "NAME=DEVICE" pairs of the chosen devices, or the error message.
 std::string Choose(const std::string& a, const std::string& b,
                    const std::vector<std::string>& texts) {
-  const auto wishes = ParseDeviceWishes(texts);
-  if (!wishes.ok()) return std::string(wishes.status().message());
+  const auto request = ParseDeviceRequest(texts);
+  if (!request.ok()) return std::string(request.status().message());
   const std::vector<Device> fakes = Fakes();
-  const auto chosen = ChooseDevices(*Parse(Between(a, b)), *wishes, fakes);
+  const auto chosen = ChooseDevices(*Parse(Between(a, b)), *request, fakes);
   if (!chosen.ok()) return std::string(chosen.status().message());
   std::string text;
   for (const ChosenDevice& c : *chosen) {
@@ -64,7 +64,7 @@ std::string Choose(const std::string& a, const std::string& b,
   return text;
 }
 
-TEST(ChooseDevices, Wishes) {
+TEST(ChooseDevices, Requests) {
   EXPECT_EQ(Choose("", "", {}), "=H200 A");
   EXPECT_EQ(Choose("", "", {"cpu"}), "=Ryzen");
   EXPECT_EQ(Choose("", "B", {"cpu", "B=gpu:1"}), "=Ryzen B=H200 B");

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "runtime/io/host_tensor.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/extents.h"
 
 namespace tg::runtime {
 

@@ -7,6 +7,7 @@
 #include "ir/verify/verifier.h"
 #include "passes/pipeline.h"
 #include "runtime/base/status.h"
+#include "runtime/session/choose_devices.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/open_devices.h"
 #include "runtime/session/reference_session.h"
@@ -20,31 +21,53 @@ DiskCache* ProcessCache() {
   return cache.directory().empty() ? nullptr : &cache;
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
-                                                     std::string_view device) {
-  return OpenSession(path, DeviceWishes{std::string(device), {}});
-}
-
-absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
-                                                     const DeviceWishes& wishes) {
-  Diagnostics diagnostics;
-  std::unique_ptr<Module> module = ReadModuleFile(path, diagnostics);
-  if (module) VerifyParsedModule(*module, diagnostics);
-  if (diagnostics.has_errors()) return diagnostics.ToStatus();
-  if (wishes.plain == "reference") {
+absl::StatusOr<std::unique_ptr<Session>> OpenVerified(std::unique_ptr<Module> module,
+                                                      const DeviceRequest& request) {
+  if (request.plain == "reference") {
     const InterpretOptions options = OptionsFor(*module);
     return std::make_unique<ReferenceSession>(std::move(module), options);
   }
   TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices());
   TG_ASSIGN_OR_RETURN(const std::vector<ChosenDevice> chosen,
-                      ChooseDevices(*module, wishes, devices));
+                      ChooseDevices(*module, request, devices));
   DeviceSessionOptions options;
   TG_RETURN_IF_ERROR(OpenDevices(*module, chosen, "", /*profiling=*/false, options));
   if (CachingPays(chosen[0].device.info)) options.cache = ProcessCache();
   TG_RETURN_IF_ERROR(CompileForDevices(*module, MakePipeline(kPipeline), {}, options));
   return DeviceSession::Create(std::move(module), std::move(options));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
+  Diagnostics diagnostics;
+  std::unique_ptr<Module> module = ReadModuleFile(path, diagnostics);
+  if (module) VerifyParsedModule(*module, diagnostics);
+  if (diagnostics.has_errors()) return diagnostics.ToStatus();
+  return module;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> OpenSession(std::unique_ptr<Module> module,
+                                                     std::string_view device) {
+  return OpenSession(std::move(module), DeviceRequest{std::string(device), {}});
+}
+
+absl::StatusOr<std::unique_ptr<Session>> OpenSession(std::unique_ptr<Module> module,
+                                                     const DeviceRequest& request) {
+  if (module == nullptr) return InvalidArgument("there is no module to open");
+  TG_RETURN_IF_ERROR(VerifyModule(*module));
+  return OpenVerified(std::move(module), request);
+}
+
+absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
+                                                     std::string_view device) {
+  return OpenSession(path, DeviceRequest{std::string(device), {}});
+}
+
+absl::StatusOr<std::unique_ptr<Session>> OpenSession(const std::string& path,
+                                                     const DeviceRequest& request) {
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(path));
+  return OpenVerified(std::move(module), request);
 }
 
 }  // namespace tg::runtime

@@ -1,6 +1,7 @@
 // Session: runs a module with named tensors. This is the interface for programs that embed tg.
 //
-//   absl::StatusOr<std::unique_ptr<Session>> session = OpenSession("model.uop", "gpu");  // open.h
+//   absl::StatusOr<std::unique_ptr<Session>> opened = OpenSession("model.uop", "gpu");  // open.h
+//   Session* session = opened->get();
 //   session->Set("x", picture);
 //   session->Run("main");
 //   absl::StatusOr<HostTensor> logits = session->Get("logits");
@@ -25,7 +26,7 @@
 #include "absl/status/statusor.h"
 #include "ir/module.h"
 #include "runtime/io/host_tensor.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/extents.h"
 #include "runtime/session/given.h"
 
 namespace tg::runtime {

@@ -10,8 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "ir/builder.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/opencl/testing.h"
 #include "runtime/session/compile.h"
@@ -402,6 +405,49 @@ TEST(OpenSession, ReadsCompilesRuns) {
   }
   EXPECT_NE(Message(OpenSession(path, "nonsense").status()).find("nonsense"), std::string::npos);
   EXPECT_NE(Message(OpenSession(path + "x").status()).find("affine.uopx"), std::string::npos);
+}
+
+// y = x + 1, made without any text.
+std::unique_ptr<Module> BuiltModule() {
+  auto module = std::make_unique<Module>();
+  module->name = "built";
+  module->buffers = {{.name = "x", .dtype = kF32, .shape = {{3, ""}}, .role = Role::kInput},
+                     {.name = "y", .dtype = kF32, .shape = {{3, ""}}, .role = Role::kOutput}};
+  auto graph = std::make_unique<Graph>();
+  graph->name = "main";
+  Builder b(*graph->body.context);
+  const UOp* y = b.Add(b.Buffer("x", kF32), b.Const(kF32, 1));
+  const std::string_view targets[] = {"y"};
+  graph->body.root = b.Sink({&y, 1}, targets);
+  module->graphs.push_back(std::move(graph));
+  return module;
+}
+
+TEST(OpenSession, AModuleAtAnyStage) {
+  for (const char* device : {"reference", ""}) {
+    // Passes that have run already, from none to all.
+    for (size_t passes = 0; passes <= kPipeline.size(); ++passes) {
+      std::unique_ptr<Module> module = BuiltModule();
+      Pipeline pipeline = MakePipeline(std::span(kPipeline).first(passes));
+      ASSERT_OK(PassManager(std::move(pipeline)).Run(*module));
+      absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(std::move(module), device);
+      ASSERT_TRUE(session.ok()) << session.status();
+      ASSERT_OK((*session)->Set("x", Floats({3}, {0.5, -1, 2})));
+      ASSERT_OK((*session)->Run());
+      EXPECT_EQ(Values(*(*session)->Get("y")), (std::vector<float>{1.5, 0, 3})) << passes;
+    }
+  }
+}
+
+TEST(OpenSession, AnInvalidModule) {
+  for (const char* device : {"reference", ""}) {
+    std::unique_ptr<Module> module = BuiltModule();
+    module->buffers[1].shape = {{4, ""}};
+    const absl::Status status = OpenSession(std::move(module), device).status();
+    EXPECT_NE(Message(status).find("@y"), std::string::npos) << status;
+    EXPECT_EQ(OpenSession(std::unique_ptr<Module>(), device).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
 }
 
 TEST(DeviceTarget, DeviceLimitsThePreset) {

@@ -67,7 +67,10 @@ def _precompiled_header_impl(ctx):
     # Headers only: who uses it links what it names in its own deps.
     headers = depset([header, precompiled], transitive = [context.headers])
     return [
-        DefaultInfo(files = depset([header, precompiled])),
+        DefaultInfo(
+            files = depset([header, precompiled]),
+            runfiles = ctx.runfiles(files = [header]),
+        ),
         CcInfo(compilation_context = cc_common.create_compilation_context(
             headers = headers,
             includes = context.includes,

@@ -203,11 +203,11 @@ absl::Status RunFlags::Interpret() {
     if (named.second < 1) return InvalidArgument("--max ", text, ": a size is at least 1");
     max_sizes[named.first] = named.second;
   }
-  absl::StatusOr<runtime::DeviceWishes> wishes = runtime::ParseDeviceWishes(device_texts);
-  if (!wishes.ok()) {
-    return InvalidArgument("--device: ", std::string(wishes.status().message()));
+  absl::StatusOr<runtime::DeviceRequest> request = runtime::ParseDeviceRequest(device_texts);
+  if (!request.ok()) {
+    return InvalidArgument("--device: ", std::string(request.status().message()));
   }
-  devices = *std::move(wishes);
+  devices = *std::move(request);
   if (devices.plain == "reference" && !devices.named.empty()) {
     return InvalidArgument("--device=reference is the interpreter, which has no other devices");
   }

@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/media/options.h"
-#include "runtime/plan/plan.h"
-#include "runtime/session/choose_devices.h"
+#include "runtime/plan/extents.h"
+#include "runtime/session/device_request.h"
 #include "tools/driver/flags.h"
 
 namespace tg {
@@ -47,7 +47,7 @@ struct RunFlags {
   std::string labels, class_name_file;  // of --labels: the npy file and the text
   runtime::VarMap vars;
   std::map<std::string, int64_t, std::less<>> max_sizes;
-  runtime::DeviceWishes devices;
+  runtime::DeviceRequest devices;
   int verbose = 0;
   int64_t repeat = 1, limit = 4;
   std::optional<double> min_accuracy;

@@ -1,0 +1,30 @@
+// The values of a module's variables, and the shapes and sizes of buffers that follow from them.
+#ifndef TG_RUNTIME_PLAN_EXTENTS_H_
+#define TG_RUNTIME_PLAN_EXTENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+
+namespace tg::runtime {
+
+// Values of variables, by name.
+using VarMap = std::map<std::string, int64_t, std::less<>>;
+
+// Returns the bytes to allocate for a buffer; a symbolic extent counts with the upper bound of its
+// variable. InvalidArgument if the product overflows or the variable is not declared; Unimplemented
+// for images.
+absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer);
+
+// Returns the declared shape with the variables' values substituted. InvalidArgument for a missing
+// variable.
+absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const VarMap& vars);
+
+}  // namespace tg::runtime
+
+#endif  // TG_RUNTIME_PLAN_EXTENTS_H_
