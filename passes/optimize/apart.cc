@@ -7,10 +7,11 @@
 namespace tg {
 namespace {
 
-// Of what the core's cache holds the kept sums take so much: they are written and read once.
+// Staged sums may take this part of the core's cache, one in kShareOfCache: they are written and
+// read once.
 constexpr int64_t kShareOfCache = 4;
 
-// A sum that is no part of another one's terms, with a loop over many of its own.
+// A reduce with many terms that is not computed for each term of another reduce.
 bool IsLongSum(const Tuner& t, const LaneCosts& lanes, const UOp* reduce) {
   constexpr int64_t kFewTerms = 32;
   if (lanes.LastAxis(reduce) == kNoAxis) return false;

@@ -1,7 +1,6 @@
-// Loop distribution over sums, on a CPU: several long sums for each result (two products in a sum,
-// a convolution beside its shortcut) are made one after the other for all results of a group, as
-// kernels of their own would do it, but that the group keeps what those would store. Each then has
-// registers and the nearest cache for itself.
+// Loop fission between several long sums of one result, for example two products that are added, or
+// a convolution and its shortcut. All results of one sum in a group are computed and staged before
+// the next sum starts, so that each sum has the registers and the nearest cache for itself.
 #ifndef TG_PASSES_OPTIMIZE_APART_H_
 #define TG_PASSES_OPTIMIZE_APART_H_
 
@@ -12,14 +11,14 @@
 
 namespace tg {
 
-// Lets the tuner keep all but the last of such sums, before loops over results are chosen. `share`:
-// though they read something in common.
+// Marks all such sums but the last as staged. Called before the loops over results are chosen.
+// `share`: even if two sums read the same argument.
 void FindSums(Tuner& t, bool share);
-// Chooses the outermost of these loops for all of whose steps there is room for the sums; if there
-// is none they are kept no longer.
+// Chooses the loop at which the fission starts: the outermost one for which the staged sums fit
+// into their share of the core's cache. If there is none, no sum is staged.
 void FindSumsLoop(Tuner& t);
 
-// What each of the loops reads that stores, or sums that are kept, have for themselves.
+// The nodes of each loop body after fission: one set for each staged sum, then one for each store.
 std::vector<NodeSet> LoopBodies(const Tuner& t);
 
 }  // namespace tg

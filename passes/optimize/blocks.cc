@@ -13,8 +13,8 @@
 namespace tg {
 namespace {
 
-// The nest in which `steps` of the axis at `k` are innermost, and the groups of a block follow each
-// other.
+// The nest in which `steps` iterations of the axis at `k` are innermost, and the groups of a block
+// are consecutive.
 Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
   Nest nest = plain;
   const auto [axis, size] = plain[k];
@@ -28,8 +28,8 @@ Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
   return nest;
 }
 
-// What comes from the core's next cache costs too, if less: the nearest one keeps what a group
-// reads in its own loop.
+// The nearest cache keeps what a group reads in its own loop, so that bytes from the second cache
+// are counted, with less weight.
 double Cost(const Tuner& t, const Traffic& traffic, const Nest& nest) {
   const Cache far = {.bytes = static_cast<double>(t.target().core_cache_bytes)};
   const Cache near = {.bytes = static_cast<double>(t.target().near_cache_bytes),
@@ -117,9 +117,9 @@ int64_t PartsInCache(const Tuner& t, LoopSet along, Own own) {
   if (loops.empty()) return 1;
   const AxisList around = t.Axes(AxisKind::kLoop);
   for (size_t i : around) groups.emplace_back(i, t.Size(i));
-  const bool apart = own == Own::kGroups;  // then each store's groups copy what it reads
+  const bool apart = own == Own::kGroups;  // each store's groups then pack what it reads
   const std::vector<NodeSet> bodies = apart ? LoopBodies(t) : std::vector<NodeSet>();
-  double copied = 0;  // elements, for one part
+  double copied = 0;  // elements for one part
   for (const UOp* load : t.packed()) {
     const auto reads = [&](const NodeSet& body) { return body.Contains(load); };
     const auto times = apart ? llvm::count_if(bodies, reads) : 1;
@@ -140,7 +140,7 @@ int64_t PartsInCache(const Tuner& t, LoopSet along, Own own) {
       const double bytes =
           traffic.Of(nest, {cache}) + copied * static_cast<double>(parts * t.target().copied_bytes);
       if (parts == 1) least = bytes * kWorthIt;
-      // No number of parts copies less than two do.
+      // More parts than two pack at least as much as two do.
       if (least <= 2 * copied * static_cast<double>(t.target().copied_bytes)) break;
       if (bytes < least) least = bytes, best = parts;
     }
@@ -149,7 +149,8 @@ int64_t PartsInCache(const Tuner& t, LoopSet along, Own own) {
   const size_t all = 1 + groups.size() + loops.size();
   if (apart) return best_of(Traffic(t, all));
   if (t.sums().empty()) return best_of(Traffic(t));
-  // Where what all of the sums read does not stay, parts of which each sum's does still are better.
+  // If the working set of all sums does not stay in the cache, parts for which the working set of
+  // each sum does are still better.
   const int64_t best = best_of(Traffic(t, loops.size()));
   return best > 1 ? best : best_of(Traffic(t, all));
 }
@@ -163,7 +164,7 @@ void OrderGroups(Tuner& t, Own own) {
   const bool symbolic =
       llvm::any_of(nest, [&](const auto& loop) { return t.IsSymbolic(loop.first); });
   if (globals.size() < 2 || ordered || symbolic) return;
-  // Half of it is what a core finds for certain; to follow another order costs nothing.
+  // A core is certain to find only half of its cache in use by itself; another order costs nothing.
   const Traffic traffic(t, own == Own::kGroups ? nest.size() : 0);
   const Cache cache = {.bytes = static_cast<double>(t.target().core_cache_bytes) / 2};
   double least = traffic.Of(nest, {cache}) * kWorthIt;
@@ -186,8 +187,9 @@ void DistributeLoops(Tuner& t, double worth) {
   const bool done = llvm::any_of(t.schedule().axes, [](const auto& a) { return a.own_loops; });
   if (nest.empty() || stores.size() < 2 || done) return;
   const auto near = static_cast<double>(t.target().near_cache_bytes);
-  // Not all of it: what all of them write takes its place too. Apart, half more than it holds
-  // serves as well, since of what each step reads anew a part need not stay.
+  // The results of all stores take space too, so only three quarters count. With fission half more
+  // than the cache holds is acceptable, since some of what an iteration reads for the first time
+  // need not stay.
   const double together = Traffic(t).Of(nest, {{.bytes = near * 0.75}});
   const double apart = Traffic(t, nest.size()).Of(nest, {{.bytes = near * 1.5}});
   if (apart <= together * worth) t.Try("distribute", nest[0].first);

@@ -1,5 +1,6 @@
-// Blocks of results on a CPU: which axis a work-item loops over, how far, for which stores, and in
-// which order groups follow, so that what is read again is still in a core's cache.
+// Cache blocking on a CPU: which axis becomes a loop inside a group, with how many iterations, for
+// which stores, and in which order the groups run, so that data are still in the core's cache when
+// they are read again.
 #ifndef TG_PASSES_OPTIMIZE_BLOCKS_H_
 #define TG_PASSES_OPTIMIZE_BLOCKS_H_
 
@@ -7,39 +8,41 @@
 
 namespace tg {
 
-// A little is not worth it: groups that write side by side are simpler.
+// A saving of less than a fifth is not worth it: groups that write neighbouring results are
+// simpler.
 inline constexpr double kWorthIt = 0.8;
 
-// What several stores, or sums that are kept, may have for themselves.
+// What each of several stores, or staged sums, gets by fission.
 enum class Own {
-  kAny,     // a loop of a group, or nothing
-  kLoop,    // a loop of a group
-  kGroups,  // groups
+  kAny,     // a loop in a group, or nothing
+  kLoop,    // a loop in a group
+  kGroups,  // a slice of the grid
 };
 
-// Makes a global axis, or a part of it, a loop, and lets the groups go through all else while they
-// read the same part, if that saves reading from memory; at least `groups` groups are left. False:
-// nothing was done, since all that is read stays in the cache anyway, or nothing is read again.
-// Loops, not groups, are distributed too.
+// Makes a global axis, or a part of it, a loop, and orders the other groups so that those which
+// read the same part are consecutive. Does so if that saves memory traffic, and only if at least
+// `groups` groups are left. Returns false if nothing was done: all that is read stays in the cache,
+// or nothing is read twice. Fission is applied to loops, not to the grid.
 bool LoopInCache(Tuner& t, int64_t groups, Own own = Own::kAny);
 
-// Into how many parts the outermost global axis of `along`, base axes that become loops, is best
-// cut, so that groups which read the same part of memory follow each other while it is in a core's
-// cache: 1 where all of it stays there. Each part copies what is packed for it. Loops that there
-// are already are around those of `along`, and write pieces of the same lines of memory.
-// `own`: whether stores are to have groups of their own.
+// Returns the best number of parts into which to split the outermost global axis of `along`, base
+// axes that become loops, so that consecutive groups read the same part of memory while it is in a
+// core's cache; 1 if all of it stays there. Each part packs its operands again. Existing loops
+// enclose those of `along`, and their iterations write to the same cache lines. `own`: whether each
+// store gets a slice of the grid.
 int64_t PartsInCache(const Tuner& t, LoopSet along, Own own = Own::kAny);
 
-// Lets the groups follow each other along another axis first, if they then find more of what they
-// read where those before them left it. `own`: whether stores are to have groups of their own.
+// Swaps the outermost global axis with another one if consecutive groups then find more of their
+// data in the cache. `own`: whether each store gets a slice of the grid.
 void OrderGroups(Tuner& t, Own own = Own::kAny);
 
-// What the groups and their loops read from beyond a core's caches, in bytes, those from beyond the
-// nearest one for less. Infinite where an axis is symbolic.
+// Bytes that the groups and their loops read from beyond a core's caches. Bytes that come from the
+// second cache are weighted less. Infinite if an axis is symbolic.
 double BytesRead(const Tuner& t);
 
-// Gives each store loops of its own, if what all of them read in one step of the loops does not
-// stay in the nearest cache, and what each reads does, so that no more than this share is read.
+// Applies loop fission to the stores, if what all of them read in one iteration does not stay in
+// the nearest cache and what each of them reads does, and if the traffic is then at most this
+// share.
 void DistributeLoops(Tuner& t, double worth = kWorthIt);
 
 }  // namespace tg

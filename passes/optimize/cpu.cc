@@ -1,5 +1,6 @@
-// The heuristic for OpenCL on a CPU: one work-item a group, vectors along the axis where they cost
-// least, a register tile where operands are reused, and loops inside so that groups are few.
+// The heuristic for OpenCL on a CPU: one work-item for each group, vectors along the axis where
+// they cost least, a register tile where operands are reused, and loops inside so that there are
+// few groups.
 #include "llvm/ADT/STLExtras.h"
 #include "passes/optimize/apart.h"
 #include "passes/optimize/blocks.h"
@@ -11,21 +12,22 @@
 namespace tg {
 namespace {
 
-// The terms of reduces side by side, and of results as many as leave the sums in so many words of
-// registers: what is loaded serves several of them.
+// Vectorizes the terms of reduces, and upcasts results so that loads are shared, while the
+// accumulators fit into `words` of registers.
 void TileTerms(Tuner& t, int64_t words) {
   const LaneCosts lanes(t, 0);
   MakeTile(t, lanes.TileOfTerms(words));
   for (const LaneCosts::Reduce& reduce : lanes.reduces()) {
     const size_t last = lanes.LastAxis(reduce.node);
-    // Around another reduce the lanes would be those of both, multiplied.
+    // Around another reduce the accumulators would be those of both, multiplied.
     if (last == kNoAxis || lanes.Along(last) == 1 || lanes.HoldsReduce(last)) continue;
     t.Try("unroll", last, lanes.Along(last));
   }
 }
 
-// Tries larger tiles for several products in one kernel, with loops of its own for each of them:
-// together such tiles leave more sums in registers than there are. False: nothing was done.
+// Tries larger tiles for several products in one kernel, with loop fission between them: in one
+// loop such tiles need more accumulators than there are registers. Returns false if nothing was
+// done.
 bool TileApart(Tuner& t) {
   const LaneCosts lanes(t, 0);
   const int64_t words = t.target().MaxTile();
@@ -43,17 +45,17 @@ bool TileApart(Tuner& t) {
   return false;
 }
 
-// Products of terms: true where loops over their results are chosen too.
+// Vectorizes the terms of products. Returns true if it also chose loops over their results.
 bool TuneTerms(Tuner& t) {
   if (TileApart(t)) return true;
   const bool one = LaneCosts(t, 0).reduces().size() < 2;
-  // Whatever is read lies in rows of terms: a cache has room for them in all of its sets.
+  // All operands are contiguous along the terms, so that they use all sets of a cache.
   TileTerms(t, one ? t.target().MaxTile() : t.target().MaxAccumulators());
   return LoopInCache(t, EnoughGroups(t));
 }
 
-// All but groups that each store has for itself. Returns what was chosen when loops over results
-// still were to be: what is packed has its lanes and tile.
+// Chooses a schedule in which all stores share the groups. Returns the state before loops over
+// results were chosen: what is packed has its lanes and tile.
 Tuner::State TuneTogether(Tuner& t) {
   Tuner::State before = t.Save();
   if (t.Axes(AxisKind::kReduce).empty()) {
@@ -76,7 +78,7 @@ Tuner::State TuneTogether(Tuner& t) {
   return before;
 }
 
-// Whether several stores need the same reduce, which groups of their own would each make.
+// Whether several stores need the same reduce, which each slice of the grid would compute.
 bool SharesReduces(const Tuner& t) {
   const std::vector<NodeSet> bodies = LoopBodies(t);
   return llvm::any_of(LaneCosts(t, 0).reduces(), [&](const LaneCosts::Reduce& reduce) {
@@ -84,9 +86,9 @@ bool SharesReduces(const Tuner& t) {
   });
 }
 
-// Several products that are stored, of terms in lanes or of what is packed, and tuned from `before`
-// on so that they share groups, get groups of their own instead, as kernels of their own would have
-// them; unless what is shared makes them read so much less that it is worth it.
+// Splits the grid between several stored products, of vectorized terms or with packed operands, as
+// separate kernels would have it. `before`: the state before loops were chosen. Keeps the shared
+// groups if they read less by a worthwhile amount.
 void TuneGroups(Tuner& t, const Tuner::State& before) {
   const bool packed = !t.packed().empty();
   const bool terms = t.Axes(AxisKind::kVector).empty() && !t.Axes(AxisKind::kUnroll).empty();

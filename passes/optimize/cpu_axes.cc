@@ -9,15 +9,15 @@
 namespace tg {
 namespace {
 
-// How well vectors along this axis read and write where no reduce does more of either: every access
-// contiguous or repeated.
+// How well vectors along this axis access memory in a kernel without reduces; greatest if all
+// accesses are contiguous or invariant.
 int Score(const Tuner& t, size_t axis) {
   int score = 0;
   const bool staged = t.schedule().axes[axis].kind == AxisKind::kStage;
-  if (staged) score += t.IsInnermost(axis) ? 3 : -6;  // its own store
+  if (staged) score += t.IsInnermost(axis) ? 3 : -6;  // the store of the staged value
   for (const Access& a : t.accesses()) {
     const auto stride = t.Stride(a, axis);
-    if (staged && a.is_store()) continue;  // it does not go through what is stored
+    if (staged && a.is_store()) continue;  // a staged value's axis is none of what is stored
     if (stride == 1)
       score += a.is_store() ? 3 : 2;
     else if (stride != 0)
@@ -28,11 +28,11 @@ int Score(const Tuner& t, size_t axis) {
   return score;
 }
 
-// Rows of a square: what an upcast may have.
+// Rows of a square: the limit of an upcast.
 constexpr int64_t kMostRows = 16;
 
-// The axis of this kind along which the elements are neighbours in memory that vectors along `axis`
-// load from afar; kNoAxis: there is none.
+// The axis of this kind that is contiguous in memory for a load which vectors along `axis` read
+// with a stride; kNoAxis if there is none.
 size_t AxisInMemory(const Tuner& t, AxisKind kind, const UOp* staged, size_t axis) {
   for (size_t i : t.Axes(kind)) {
     if (t.schedule().base[t.schedule().axes[i].base].staged != staged || t.IsSymbolic(i)) continue;
@@ -46,8 +46,8 @@ size_t AxisInMemory(const Tuner& t, AxisKind kind, const UOp* staged, size_t axi
   return kNoAxis;
 }
 
-// Squares narrower than a cache line: a group makes those of whole lines one after the other, both
-// of the lines that it reads and of those that it writes. False: it makes one square.
+// Adds loops over squares that are narrower than a cache line, so that a group reads and writes
+// whole lines. Returns false if a group computes one square.
 bool CompleteLines(Tuner& t, size_t rows, size_t lanes, int64_t size) {
   int64_t bytes = t.target().cache_line;
   for (const Access& a : t.accesses()) {
@@ -55,7 +55,7 @@ bool CompleteLines(Tuner& t, size_t rows, size_t lanes, int64_t size) {
   }
   const int64_t squares = t.target().cache_line / (bytes * size);
   bool any = false;
-  // Axes move as they are marked.
+  // A directive moves axes.
   for (size_t base : {rows, lanes}) {
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.schedule().axes[i].base != base) continue;
@@ -68,16 +68,16 @@ bool CompleteLines(Tuner& t, size_t rows, size_t lanes, int64_t size) {
   return any;
 }
 
-// Elements of a reduce around another one side by side along `best`, those of another such axis,
-// and results that share what both load: as many as leave the sums in registers. The lanes come
-// last.
+// Vectorizes `best`, an axis of a reduce around another reduce; unrolls another such axis, and
+// upcasts results that share the loads of both, while the accumulators fit into registers. The
+// vectorized axis is unrolled last, so that it is innermost.
 void VectorizeInner(Tuner& t, const LaneCosts& lanes, size_t best) {
   const int64_t amount = lanes.Along(best), most = t.target().MaxAccumulators();
   size_t other = kNoAxis;
   int64_t rows = 1;
   for (size_t i : t.Axes(AxisKind::kReduce)) {
     if (i == best || !lanes.HoldsReduce(i)) continue;
-    // Full vectors, and room for eight results, which go through the same elements together.
+    // Full vectors, and registers for eight results that read the same elements.
     const int64_t limit = std::max(lanes.Widest() / amount, most / amount / 8);
     const int64_t some = PowerOfTwoDivisor(t.Size(i), limit);
     if (some > 1) other = i, rows = some;
@@ -102,8 +102,8 @@ bool VectorizeBest(Tuner& t, AxisKind kind, const UOp* staged) {
     if (score > best_score) best = i, best_score = score;
   }
   if (best == kNoAxis) return false;
-  // Where a vector's lanes are loaded from distant addresses, each lane's neighbours in memory are
-  // loaded with it: a square of the vector's width, which an upcast has to be able to have.
+  // Where a vector's lanes are loaded from distant addresses, the neighbours in memory of each lane
+  // are loaded with it: a square as wide as the vector, within the limit of an upcast.
   const size_t in_memory = AxisInMemory(t, kind, staged, best);
   int64_t amount = lanes.Along(best);
   if (in_memory == kNoAxis) {
@@ -125,7 +125,7 @@ bool TryNamed(Tuner& t, std::string_view opt, const std::string& axis, int64_t a
 }
 
 void MakeTile(Tuner& t, const LaneCosts::Tile& tile) {
-  // Axes move as they are marked, so each is looked for by its name.
+  // A directive moves axes, so each is found by its name.
   std::vector<std::string> names;
   for (const auto& [axis, rows] : tile) names.push_back(t.schedule().axes[axis].name);
   for (size_t k = 0; k < tile.size(); ++k) {

@@ -1,4 +1,4 @@
-// What kernels of every kind do with their axes on a CPU.
+// Decisions about axes that kernels of every kind share on a CPU.
 #ifndef TG_PASSES_OPTIMIZE_CPU_AXES_H_
 #define TG_PASSES_OPTIMIZE_CPU_AXES_H_
 
@@ -10,30 +10,32 @@
 
 namespace tg {
 
-// Elements along an axis of this kind, of node `staged` if that is given, side by side; where these
-// are loaded from afar, as many of each row of memory as make a square, which is transposed. True:
-// groups are chosen too, such that each reads and writes whole lines.
+// Vectorizes the best axis of this kind, of the staged value `staged` if it is given. Where lanes
+// are loaded from distant addresses, it upcasts the axis that is contiguous in memory by the same
+// amount, so that a square is loaded in vectors and transposed. Returns true if it also chose the
+// loops, so that a group reads and writes whole cache lines.
 bool VectorizeBest(Tuner& t, AxisKind kind = AxisKind::kGlobal, const UOp* staged = nullptr);
 
-// Results, or elements of a reduce inside a reduce, side by side, and a tile of what shares what is
-// loaded for them; false: the terms of the reduces are better. `shared`: axes of what is stored
-// along which some reduces stay the same.
+// Vectorizes an axis of results, or of a reduce that contains a reduce, and upcasts a tile of
+// results that share loads. Returns false if vectorizing the terms of the reduces is better.
+// `shared`: axes of what is stored along which some reduces are invariant.
 bool VectorizeResults(Tuner& t, LoopSet shared);
 
-// Some of the axis of that name as an opt of that name.
+// Tries the directive `opt` on the axis of that name, if there is one.
 bool TryNamed(Tuner& t, std::string_view opt, const std::string& axis, int64_t amount);
 
-// Makes tiles: rows of a product, channels of a convolution, the pixels of its mean.
+// Applies a tile: upcasts axes of results, unrolls axes of reduces.
 void MakeTile(Tuner& t, const LaneCosts::Tile& tile);
 
-// Short loops over terms in one piece; longer ones too where the padding of a window or the address
-// is decided in each step, which becomes constant.
+// Unrolls short reduce loops. A longer one, up to a window, is unrolled if its iterations differ in
+// padding or address, which then become constants.
 void UnrollShort(Tuner& t);
 
-// So many that every core has its share of them, whatever a group takes.
+// Enough for a good balance between cores, however long a group takes.
 int64_t EnoughGroups(const Tuner& t);
 
-// A group costs some nanoseconds: enough groups, the rest as loops. `shared` axes are left alone.
+// Makes loops of axes that leave enough groups without them, since starting a group has a cost.
+// `shared` axes are left alone.
 void LoopOverRest(Tuner& t, LoopSet shared = 0);
 
 }  // namespace tg

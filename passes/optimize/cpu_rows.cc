@@ -16,7 +16,7 @@
 namespace tg {
 namespace {
 
-// What a kernel keeps: its elements side by side, or the terms of what they are sums of.
+// Vectorizes a staged value, or the terms of the reduces that it is made of.
 void VectorizeStaged(Tuner& t, const UOp* node) {
   const LaneCosts lanes(t, 0);
   AxisList axes = t.Axes(AxisKind::kStage);
@@ -36,8 +36,8 @@ void VectorizeStaged(Tuner& t, const UOp* node) {
   if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
 }
 
-// A few results that share a reduce (the window of a pooling that its gradient goes to), which are
-// neighbours, in one piece.
+// Upcasts a few neighbouring results that share a reduce, for example the window of a pooling for
+// its gradient.
 void UpcastShort(Tuner& t, LoopSet shared) {
   constexpr int64_t kShort = 4, kMost = 64;
   std::vector<std::string> names;
@@ -52,7 +52,8 @@ void UpcastShort(Tuner& t, LoopSet shared) {
   }
 }
 
-// How many groups may become one, so that each core has some; `shared` axes become loops.
+// How many groups may be merged into one such that each core still has two; `shared` axes become
+// loops.
 int64_t SpareGroups(const Tuner& t, LoopSet shared) {
   int64_t groups = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -61,7 +62,7 @@ int64_t SpareGroups(const Tuner& t, LoopSet shared) {
   return std::max<int64_t>(1, groups / (2 * t.target().compute_units));
 }
 
-// A store of results that are neighbours along the axis, and lie apart; null: there is none.
+// A store that is strided along the axis; null if there is none.
 const Access* StoredApart(const Tuner& t, size_t axis) {
   const auto apart = [&](const Access& a) {
     const std::optional<int64_t> stride = t.Stride(a, axis);
@@ -71,9 +72,9 @@ const Access* StoredApart(const Tuner& t, size_t axis) {
   return found == t.accesses().end() ? nullptr : &*found;
 }
 
-// How many results along the axis, each in a line of its own, the nearest cache holds at a time.
-// Which of its sets a line belongs to is seen from where it is in a page, in caches of all makers;
-// and a core knows so many pages without a look at its second table.
+// How many results along the axis, each in another cache line, the nearest cache holds at a time.
+// The address within a page selects the set of a line, and a core keeps the translations of kPages
+// pages in its first table.
 int64_t LinesApart(const Tuner& t, const Access& store, size_t axis) {
   constexpr int64_t kPage = 4096, kWays = 8, kPages = 64;
   const int64_t element = ByteSize(store.node->src(1)->dtype.scalar());
@@ -82,16 +83,15 @@ int64_t LinesApart(const Tuner& t, const Access& store, size_t axis) {
   return std::min(kWays * places, kPages);
 }
 
-// Of results that a vector of this width holds and that lie apart: how many of each row are made
-// one after the other, so that its line is written in one go. All of it where a vector is as long,
-// else four, which narrower vectors are transposed to with less.
+// For a vector whose lanes are strided in memory: how many neighbouring results of each row are
+// computed together, so that its line is written at once. A full line if a vector is as long, else
+// four, which narrower vectors are transposed to with fewer instructions.
 int64_t Together(const Tuner& t, const Access& store, int64_t width) {
   const int64_t line = t.target().cache_line / ByteSize(store.node->src(1)->dtype.scalar());
   return width == line ? line : 4;
 }
 
-// What is left of a vector's axis, and how many vectors of it a reduce can make side by side for
-// each of `rows`.
+// The rest of a vector's axis, and by how much to upcast it for each of `rows`.
 std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, int64_t rows) {
   const LaneCosts lanes(t, shared);
   const bool sums = llvm::any_of(lanes.reduces(), [&](const LaneCosts::Reduce& reduce) {
@@ -100,14 +100,15 @@ std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, in
   if (!sums) return {kNoAxis, 1};
   const int64_t width = t.Size(axis), most = lanes.MostSums(width) / rows;
   if (!t.schedule().base[t.schedule().axes[axis].base].IsStored()) {
-    // Four rows with as many vectors load least, and may take registers as terms in lanes do.
+    // Four rows by four vectors need the fewest loads, and may use as many registers as vectorized
+    // terms do.
     const int64_t square = t.target().MaxAccumulators() / width / rows;
     return lanes.VectorsBeside(axis, width,
                                rows == LaneCosts::kTermRows ? std::max(most, square) : most);
   }
   int64_t vectors = std::min(most, SpareGroups(t, shared));
   if (const Access* store = StoredApart(t, axis)) {
-    // What they are with the results together is all written out.
+    // Results that are unrolled in the source.
     constexpr int64_t kMostResults = 512;
     const int64_t apart =
         std::min(LinesApart(t, *store, axis), kMostResults / Together(t, *store, width));
@@ -116,7 +117,7 @@ std::pair<size_t, int64_t> Wider(const Tuner& t, LoopSet shared, size_t axis, in
   return lanes.VectorsBeside(axis, width, vectors);
 }
 
-// Upcasts the axis along which results lie side by side where those of a vector lie apart.
+// Upcasts the axis along which results are contiguous, where the vectorized axis is strided.
 void FillLines(Tuner& t, LoopSet shared) {
   const LaneCosts lanes(t, shared);
   for (size_t v : t.Axes(AxisKind::kVector)) {
@@ -133,8 +134,8 @@ void FillLines(Tuner& t, LoopSet shared) {
   }
 }
 
-// What is kept of sums that have their terms side by side: the innermost axis along which these
-// sums share what a row reads. By name, since axes move.
+// Of staged values that are sums with vectorized terms: the innermost axis along which the sums
+// share what a row reads. Returned by name, since directives move axes.
 std::vector<std::string> Columns(const Tuner& t, const std::vector<const UOp*>& in_terms) {
   const LaneCosts lanes(t, 0);
   std::vector<std::string> names;
@@ -152,7 +153,8 @@ std::vector<std::string> Columns(const Tuner& t, const std::vector<const UOp*>& 
   return names;
 }
 
-// The lanes that terms of kept sums have, and the columns, by name, that there is such a sum for.
+// Staged sums with vectorized terms: the lanes of the terms, and the axes, by name, along which
+// such sums share loads (the columns of a tile).
 struct Sums {
   int64_t terms = 1;
   std::vector<std::string> columns;
@@ -175,10 +177,11 @@ int64_t ReadByAll(const Tuner& t, size_t axis) {
   return all;
 }
 
-// How many groups the tiles of `rows` along an axis are dealt to, 0: each is a group's own. Where
-// what all rows read does not stay in a core's cache, each part of it serves the tiles of a
-// group before the next is read: as few groups as leave what is kept of their tiles in that cache,
-// each core a few groups, and none more tiles than if each were a group's own.
+// The number of groups that the tiles of `rows` along an axis are distributed to cyclically; 0:
+// each tile is a group. If what all rows read does not stay in a core's cache, each part of it
+// should serve all tiles of a group before the next part is read. Returns the fewest groups such
+// that the staged values of a group's tiles fit into that cache, each core has two groups, and no
+// core has more tiles than with a group for each.
 int64_t GroupsOfTiles(const Tuner& t, LoopSet shared, size_t axis, int64_t rows) {
   const int64_t cache = t.target().core_cache_bytes, cores = t.target().compute_units;
   if (ReadByAll(t, axis) <= cache || t.schedule().IsInPlace()) return 0;
@@ -200,26 +203,26 @@ int64_t GroupsOfTiles(const Tuner& t, LoopSet shared, size_t axis, int64_t rows)
   return 0;
 }
 
-// A tile of rows, and how many groups such tiles are dealt to.
+// A tile of rows, and the number of groups that such tiles are distributed to.
 struct Rows {
   int64_t rows = 1;
   int64_t groups = 0;
   std::string axis;  // of the tiles, by name
 };
 
-// Rows whose results are kept inside the kernel, made side by side where they share what is loaded
-// for them, as many as leave their reduces' accumulators in registers.
+// Upcasts rows whose results are staged and which share loads, while the accumulators of their
+// reduces fit into registers.
 Rows TileRows(Tuner& t, LoopSet shared, const Sums& sums) {
   const int64_t most =
       std::min({int64_t{8}, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
-  // Two vectors or columns of six rows are loaded with less than one of eight. Four rows of more
-  // columns take still less, but what all rows read is read for fewer at a time.
+  // Six rows by two vectors, or by two columns, need fewer loads than eight rows by one. Four rows
+  // by more columns need fewer still, but then what all rows read is read for fewer rows at a time.
   constexpr int64_t kBesideTwo = 6;
   const auto wide = [&](size_t i) { return Wider(t, shared, i, kBesideTwo).second == 2; };
   const auto even = [&](const std::string& name) {
     return t.Size(static_cast<size_t>(t.schedule().FindAxis(name))) % 2 == 0;
   };
-  // Or four rows of as many vectors, where registers have room.
+  // Four rows by four vectors, if registers suffice.
   const bool square =
       most >= LaneCosts::kTermRows && llvm::any_of(t.Axes(AxisKind::kVector), [&](size_t i) {
         return Wider(t, shared, i, LaneCosts::kTermRows).second == 4;
@@ -255,8 +258,8 @@ Rows TileRows(Tuner& t, LoopSet shared, const Sums& sums) {
   return tile;
 }
 
-// More vectors of what reduces make in lanes, where it is made for few rows at a time: an addition
-// need not wait for the one before. Columns of sums likewise.
+// Upcasts the rest of a vectorized axis where a reduce is computed for few rows at a time, so that
+// consecutive additions do not depend on each other. Columns of sums likewise.
 void WidenVectors(Tuner& t, LoopSet shared, const Sums& sums, int64_t rows) {
   std::vector<std::string> names;
   for (size_t i : t.Axes(AxisKind::kVector)) names.push_back(t.schedule().axes[i].name);
@@ -275,8 +278,8 @@ void WidenVectors(Tuner& t, LoopSet shared, const Sums& sums, int64_t rows) {
   }
 }
 
-// Of a reduce that has its terms in lanes, and is made for one row at a time: a few vectors of
-// them, so that an addition need not wait for the one before.
+// The unroll amount of a reduce with vectorized terms that is computed for one row at a time: some
+// vectors, so that consecutive additions do not depend on each other.
 int64_t AcrossLatency(const Tuner& t, const std::string& axis, int64_t lanes) {
   constexpr int64_t kVectors = 4, kMostUnrolled = 32;
   const auto i = static_cast<size_t>(t.schedule().FindAxis(axis));
@@ -296,11 +299,11 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
     staged |= LoopBit(n);
     if (seen.Insert(node)) VectorizeStaged(t, node);
   }
-  LoopSet vectors = 0;  // base axes that have lanes
+  LoopSet vectors = 0;  // base axes that are vectorized
   for (size_t i : t.Axes(AxisKind::kVector)) vectors |= LoopBit(t.schedule().axes[i].base);
   std::vector<std::pair<std::string, int64_t>> unrolls;
   Sums sums;
-  std::vector<const UOp*> in_terms;  // reduces whose results are kept
+  std::vector<const UOp*> in_terms;  // reduces whose results are staged
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis& base = t.schedule().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
@@ -314,7 +317,7 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
   sums.columns = Columns(t, in_terms);
   const Rows tile = TileRows(t, shared, sums);
   WidenVectors(t, shared, sums, tile.rows);
-  // Innermost, as memory is.
+  // The innermost axis is unrolled: it is the contiguous one.
   for (const auto& [name, terms] : unrolls) {
     TryNamed(t, "unroll", name, tile.rows > 1 ? terms : AcrossLatency(t, name, terms));
   }
@@ -324,7 +327,8 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
   const bool dealt = tile.groups > 1 && TryNamed(t, "deal", tile.axis, tile.groups);
   const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
   if (!loops && !LoopOverKept(t, shared)) LoopOverRest(t, shared);
-  // Inside the loops over rows, so that a row's reduces stay outside of these.
+  // The loops over a row go inside the loops over rows, so that the row's reduces are invariant in
+  // them.
   t.LoopAlong(shared);
   if (loops) TryNamed(t, "distribute", dealt ? tile.axis + ".0" : tile.axis, 0);
 }

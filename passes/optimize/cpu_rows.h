@@ -1,4 +1,4 @@
-// Kernels of rows on a CPU: some reduce stays the same along an axis of what is stored.
+// Row fusion on a CPU: some reduce is invariant along an axis of what is stored.
 #ifndef TG_PASSES_OPTIMIZE_CPU_ROWS_H_
 #define TG_PASSES_OPTIMIZE_CPU_ROWS_H_
 
@@ -6,8 +6,8 @@
 
 namespace tg {
 
-// Rows that share a reduce, which stays the same along the axes `shared`: a work-item goes through
-// a row, with the terms of each reduce side by side unless its results are.
+// Schedules a kernel whose rows share a reduce that is invariant along the axes `shared`. A
+// work-item computes a row; the terms of each reduce are vectorized unless its results are.
 void TuneCpuRows(Tuner& t, LoopSet shared);
 
 }  // namespace tg

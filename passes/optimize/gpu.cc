@@ -25,7 +25,7 @@ const UOp* FinalReduce(const Tuner& t) {
   return nullptr;
 }
 
-// A long row times a vector: few results, each a long sum. Several work-items share a sum.
+// A row-major matrix times a vector: few results, each a long sum that several work-items share.
 bool Matvec(Tuner& t) {
   const UOp* reduce = FinalReduce(t);
   const AxisList reduces = t.Axes(AxisKind::kReduce);
@@ -39,7 +39,8 @@ bool Matvec(Tuner& t) {
   }
   if (loads.size() != 2 || t.Size(k) % 8 != 0 || t.IsSymbolic(k)) return false;
   const bool contiguous = t.Stride(*loads[0], k) == 1 || t.Stride(*loads[1], k) == 1;
-  // Both operands repeated along some axis: a matrix product, which has better ways.
+  // If both operands are invariant along some axis, it is a matrix product, for which other rules
+  // are better.
   const auto repeats = [&](const Access* a) {
     const auto globals = t.Axes(AxisKind::kGlobal);
     return std::any_of(globals.begin(), globals.end(),
@@ -51,7 +52,7 @@ bool Matvec(Tuner& t) {
     const std::string name = t.schedule().axes[g].name;
     if (!t.Try("group", k, 8)) return false;
     if (t.Try("local", g, 4)) {
-      // The outer part keeps its place in front.
+      // The outer part keeps its position in front.
       for (size_t i : t.Axes(AxisKind::kGlobal)) {
         if (t.schedule().axes[i].name == name + ".0") t.Try("upcast", i, 4);
       }
@@ -61,9 +62,9 @@ bool Matvec(Tuner& t) {
   return false;
 }
 
-// Small masked axes (the padding of a window) side by side: their conditions become constants.
+// Upcasts small masked axes (the padding of a window), so that their predicates become constants.
 void UpcastMasked(Tuner& t) {
-  // Each reduce has sums of its own.
+  // Each reduce has its own accumulators.
   const int64_t most = 49 / static_cast<int64_t>(std::max<size_t>(1, ReducesOf(t)));
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis& base = t.schedule().base[n];
@@ -77,8 +78,8 @@ void UpcastMasked(Tuner& t) {
   }
 }
 
-// Whether tiles of so many times as many results, whose terms work-items share (ShareReduces),
-// still leave enough of these for the device.
+// Whether tiles of `times` as many results leave enough work-items for the device, if work-items
+// share the reduces of a tile (ShareReduces).
 bool LeavesEnough(const Tuner& t, int64_t times) {
   NodeMap<int64_t> terms;
   int64_t longest = 1;
@@ -93,7 +94,8 @@ bool LeavesEnough(const Tuner& t, int64_t times) {
   return t.WorkItems() / times * MostShares(longest / kUnrolled) >= EnoughItems(t);
 }
 
-// Axes along which some operand stays the same, by 3 or 4: each load then serves several results.
+// Upcasts axes along which some operand is invariant, by 3 or 4: each load then serves several
+// results.
 void UpcastBroadcast(Tuner& t) {
   while (t.WorkItems() >= 1024) {
     using Score = std::tuple<int64_t, int64_t, size_t, int64_t>;
@@ -101,7 +103,8 @@ void UpcastBroadcast(Tuner& t) {
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.HasLanes(i) || t.IsSymbolic(i)) continue;
       for (int64_t amount : {int64_t{3}, int64_t{4}}) {
-        // What three and four do not divide is padded to fours, if that wastes little.
+        // An axis that neither 3 nor 4 divides is padded to a multiple of 4, if the overhead is
+        // acceptable.
         if (t.Size(i) % amount != 0) {
           const bool pads = amount == 4 && t.Size(i) % 3 != 0 && t.TakesTiles(i, amount);
           if (!pads || !LeavesEnough(t, amount)) continue;
@@ -110,7 +113,7 @@ void UpcastBroadcast(Tuner& t) {
         int64_t moving = 0, strides = 0;
         for (const Access& a : t.accesses()) {
           const int64_t s = t.Stride(a, i).value_or(1);
-          // Reuse that another upcast of the same operand has not used up already.
+          // Only reuse that no other upcast of the same operand provides already counts.
           bool has_other = false;
           for (AxisKind kind : {AxisKind::kUpcast, AxisKind::kUnroll}) {
             for (size_t u : t.Axes(kind)) has_other |= t.Stride(a, u) == 0;
@@ -154,7 +157,7 @@ void Locals(Tuner& t) {
     total *= n;
   }
   std::sort(chosen.begin(), chosen.end());
-  // Small groups leave a multiprocessor half empty: grow them while there are enough of them.
+  // Small groups leave a multiprocessor half empty: double them while enough groups are left.
   const int64_t enough = int64_t{4} * t.target().compute_units;
   while (!chosen.empty() && total * 2 <= limit && t.WorkItems() / (total * 2) >= enough) {
     auto& [axis, n] = chosen.back();
@@ -162,13 +165,13 @@ void Locals(Tuner& t) {
     n *= 2;
     total *= 2;
   }
-  // Names survive the moves that each opt makes; positions do not.
+  // A directive moves axes but does not rename them.
   std::vector<std::pair<std::string, int64_t>> named;
   for (const auto& [axis, n] : chosen) named.emplace_back(t.schedule().axes[axis].name, n);
   for (const auto& [name, n] : named) {
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.schedule().axes[i].name != name) continue;
-      // A group's sums may take all of its memory.
+      // The sums that a group shares may already take all of its local memory.
       for (int64_t some = n; some > 1 && !t.Try("local", i, some); some /= 2) {
       }
       break;
@@ -200,7 +203,8 @@ void TuneForGpu(Tuner& t) {
     if (fits) t.Try("upcast", globals.back(), 4);
   }
   if (!grouped) ShareReduces(t);
-  // A group of so many, who share reduces, gains nothing by more: their sums take local memory.
+  // A group of this size that shares reduces gains nothing from more work-items: their sums take
+  // local memory.
   constexpr int64_t kFullGroup = 64;
   if (t.schedule().GroupSize() < kFullGroup) Locals(t);
 }

@@ -1,4 +1,4 @@
-// What the rules for GPUs share: axes by name, and how they are divided.
+// Queries about axes, and ways to divide them, that the rules for GPUs share.
 #ifndef TG_PASSES_OPTIMIZE_GPU_AXES_H_
 #define TG_PASSES_OPTIMIZE_GPU_AXES_H_
 
@@ -10,24 +10,24 @@
 
 namespace tg {
 
-// Work-items that keep the device busy: of a kernel of fewer, several may share a reduce.
+// Work-items that keep the device busy. In a kernel with fewer, several may share a reduce.
 int64_t EnoughItems(const Tuner& t);
 
-// The position of the axis of that name, which there is.
+// The position of the axis of that name, which must exist.
 size_t AxisOf(const Tuner& t, std::string_view name);
 
-// `name` in blocks of 4 neighbours, if there are that many for 32 work-items. The name of what is
-// left.
+// Applies `opt` to `name` in blocks of 4 neighbours, if at least 32 such blocks exist. Returns the
+// name of the outer axis.
 std::string InFours(Tuner& t, std::string_view opt, const std::string& name);
 
-// The same, but an axis of which too few work-items, of `most`, would divide what is left is padded
-// first, where that wastes little.
+// The same, but first pads the axis, where the padding is small, if too few of `most` work-items
+// divide the outer axis.
 std::string InFoursPadded(Tuner& t, std::string_view opt, const std::string& name, int64_t most);
 
-// How many reduces are loops.
+// The number of reduces that need a loop.
 size_t ReducesOf(const Tuner& t);
 
-// The last axis of each reduce as lanes; two small ones.
+// Unrolls the last axis of each reduce, and the one before it where both are small.
 void UnrollReduce(Tuner& t);
 
 }  // namespace tg

@@ -8,7 +8,7 @@
 namespace tg {
 namespace {
 
-// How many rows there are, which are along the axes `shared`.
+// The number of rows; a row extends along the axes `shared`.
 int64_t Rows(const Tuner& t, LoopSet shared) {
   int64_t rows = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -17,16 +17,16 @@ int64_t Rows(const Tuner& t, LoopSet shared) {
   return rows;
 }
 
-// Rows whose results are kept inside the kernel, made together where they share what is loaded for
-// them and enough groups are left: four by each work-item, and by as many work-items as there is
-// memory for. How many of the latter. `steps`: what the others of a group share of a row.
+// Computes several rows together if they stage results and share loads: up to four for each
+// work-item, and by up to four work-items, while local memory suffices and enough groups are left.
+// Returns the number of work-items. `steps`: the part of a row that work-items share.
 int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
   const int64_t room = t.schedule().StagedBytes();
   if (room == 0) return 1;
   const int64_t groups = Rows(t, shared);
-  // Each work-item has its parts of the sums that a group makes together.
+  // Local memory of a work-item for the sums that the group computes together.
   int64_t parts = 0;
-  LoopSet apart = shared;  // a reduce that varies along these is one work-item's
+  LoopSet apart = shared;  // a reduce that varies along these is computed by one work-item
   for (size_t n = 0; n < t.schedule().base.size(); ++n) {
     if (t.schedule().base[n].staged) apart |= LoopBit(n);
   }
@@ -59,7 +59,7 @@ int64_t TileRows(Tuner& t, LoopSet shared, int64_t steps) {
     if (left < 0) return 1;
     const auto axis = static_cast<size_t>(left);
     for (int64_t items : {4, 2}) {
-      // Not at the price of fewer work-items along the row.
+      // The row must keep its work-items.
       const bool keeps =
           GreatestDivisor(steps, most / items) * items >= GreatestDivisor(steps, most);
       if (!keeps || !fits(rows, items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
@@ -109,7 +109,7 @@ void TuneGpuRows(Tuner& t, LoopSet shared) {
   for (size_t n = t.schedule().base.size(); n-- > 0;) {
     const BaseAxis base = t.schedule().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
-    // The terms of what is kept are added up by the work-item that keeps it.
+    // The work-item that stages a value computes the reduce for it.
     if (t.schedule().varies[n] & staged) {
       if (base.max_size % 4 == 0) t.Try("unroll", AxisOf(t, base.name), 4);
       continue;

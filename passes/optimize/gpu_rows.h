@@ -1,4 +1,4 @@
-// Kernels of rows on a GPU.
+// Row fusion on a GPU.
 #ifndef TG_PASSES_OPTIMIZE_GPU_ROWS_H_
 #define TG_PASSES_OPTIMIZE_GPU_ROWS_H_
 
@@ -6,8 +6,8 @@
 
 namespace tg {
 
-// Rows that share a reduce along `shared`: a group goes through a row, and its work-items share the
-// reduces. Short rows are left to a work-item.
+// Schedules a kernel whose rows share a reduce along `shared`: a group computes a row, and its
+// work-items share the reduces. A short row is computed by one work-item.
 void TuneGpuRows(Tuner& t, LoopSet shared);
 
 }  // namespace tg

@@ -13,7 +13,7 @@ namespace {
 // The axes of each reduce that are loops.
 std::vector<AxisList> AxesByReduce(const Tuner& t) {
   std::vector<AxisList> out;
-  NodeMap<size_t> number;  // 1 + the place in `out`, by reduce
+  NodeMap<size_t> number;  // 1 + the index in `out`, by reduce
   for (size_t i : t.Axes(AxisKind::kReduce)) {
     size_t& n = number[t.schedule().base[t.schedule().axes[i].base].reduce];
     if (n == 0) {
@@ -25,7 +25,7 @@ std::vector<AxisList> AxesByReduce(const Tuner& t) {
   return out;
 }
 
-// Whether a reduce is made anew for each term of another one.
+// Whether a reduce is computed again for each term of another one.
 bool Nests(const Tuner& t) {
   const std::vector<BaseAxis>& base = t.schedule().base;
   for (size_t n = 0; n < base.size(); ++n) {
@@ -38,8 +38,9 @@ bool Nests(const Tuner& t) {
   return false;
 }
 
-// Work-items of a group along the last axes of all reduces, which are of one shape, from the
-// innermost outwards: they read what lies side by side. False: there are too few terms for a group.
+// Distributes the last axes of all reduces, which have one shape, over the work-items of a group,
+// from the innermost outwards, since that axis is contiguous. Returns false if there are too few
+// terms for a group.
 bool GroupAlong(Tuner& t, const std::vector<AxisList>& reduces) {
   constexpr int64_t kEnough = 128, kFew = 16;
   std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
@@ -70,7 +71,7 @@ bool GroupAlong(Tuner& t, const std::vector<AxisList>& reduces) {
   return items > 1;
 }
 
-// How many of the kernel's reduces lie beneath this one.
+// The number of the kernel's reduces that this one depends on.
 size_t ReducesBeneath(const Tuner& t, const UOp* reduce) {
   NodeSet reduces;
   for (const BaseAxis& b : t.schedule().base) {
@@ -91,17 +92,17 @@ std::vector<std::string> OuterReduceAxes(const Tuner& t) {
   return axes;
 }
 
-// Steps of all these axes together.
+// The product of these axes' sizes.
 int64_t Steps(const Tuner& t, const std::vector<std::string>& names) {
   int64_t steps = 1;
   for (const std::string& name : names) steps *= t.Size(AxisOf(t, name));
   return steps;
 }
 
-// Fewer results of an inner reduce than this are no work for a group.
+// With fewer results of the inner reduce than this, a group has too little work.
 constexpr int64_t kFewNested = 32;
 
-// The first of these of each reduce.
+// The outermost axis of each reduce.
 std::vector<std::string> FirstAxes(const Tuner& t) {
   std::vector<std::string> names;
   for (const AxisList& axes : AxesByReduce(t)) names.push_back(t.schedule().axes[axes[0]].name);
@@ -114,9 +115,9 @@ bool Sums(Tuner& t) {
   const std::vector<AxisList> all = AxesByReduce(t);
   if (all.empty() || t.IsSymbolic(all[0].back())) return false;
   const AxisList& reduces = all[0];
-  size_t along = 0;  // reduces whose terms lie side by side
+  size_t along = 0;  // reduces with contiguous terms
   for (const AxisList& axes : all) {
-    // Of one shape, so that a group shares all of them.
+    // A group can share reduces of one shape only.
     const bool alike = std::equal(
         axes.begin(), axes.end(), reduces.begin(), reduces.end(),
         [&](size_t a, size_t b) { return t.schedule().axes[a].size == t.schedule().axes[b].size; });
@@ -128,7 +129,8 @@ bool Sums(Tuner& t) {
   for (const Access& a : t.accesses()) {
     if (a.is_store()) continue;
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      if (t.Stride(a, i) == 0) return false;  // read again: a product has better ways
+      // an operand is reused: it is a product, for which other rules are better
+      if (t.Stride(a, i) == 0) return false;
     }
   }
   if (along == all.size() && !Nests(t)) return GroupAlong(t, all);
@@ -189,11 +191,11 @@ bool GroupReduce(Tuner& t) {
   if (reduces.empty() || items > 2048) return false;
   const size_t all = ReducesOf(t);
   if (t.Axes(AxisKind::kGlobal).size() > 2) return all == 1 && GroupAlong(t, {reduces});
-  std::string group;  // the axis that the first reduce got work-items for; others share them
+  std::string group;  // the axis for which the first reduce got work-items; others share them
   for (const std::string& first : FirstAxes(t)) {
     const size_t axis = AxisOf(t, first);
     if (!group.empty() && t.TryWith("grouptop", axis, group)) continue;
-    // Of a mean over rows, which have all other reduces, each work-item has one or few.
+    // A mean over rows depends on all other reduces; each work-item computes one row or a few.
     const UOp* reduce = t.ReduceOf(t.schedule().base[t.schedule().axes[axis].base]);
     const bool over_rows = all > 1 && !t.IsSymbolic(axis) && ReducesBeneath(t, reduce) + 1 == all;
     int64_t rows = over_rows ? GreatestDivisor(t.Size(axis), kMany) : 0;
@@ -213,13 +215,14 @@ bool GroupReduce(Tuner& t) {
 }
 
 int64_t MostShares(int64_t steps) {
-  // Fewer steps of a work-item than this do not pay for adding up its sums.
+  // With fewer iterations than this for each work-item, combining the partial results costs more
+  // than it saves.
   constexpr int64_t kLeastSteps = 8, kMost = 64;
   return std::clamp<int64_t>(steps / kLeastSteps, 1, kMost);
 }
 
 void ShareReduces(Tuner& t) {
-  // All reduces are to be shared alike: the longest decides.
+  // All reduces are shared by the same number of work-items, which the longest decides.
   const std::vector<std::string> names = FirstAxes(t);
   int64_t longest = 0, divides = INT64_MAX;
   for (const std::string& name : names) {

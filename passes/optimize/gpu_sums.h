@@ -1,4 +1,4 @@
-// Groups of work-items that share a reduce on a GPU.
+// Reduces on a GPU that the work-items of a group share.
 #ifndef TG_PASSES_OPTIMIZE_GPU_SUMS_H_
 #define TG_PASSES_OPTIMIZE_GPU_SUMS_H_
 
@@ -6,26 +6,26 @@
 
 namespace tg {
 
-// Each says whether the kernel is of its kind; if so, it has the opts for that.
+// Each function returns whether the kernel is of its kind, and applies directives if so.
 
-// A reduce whose operands are read once each: memory decides. Along the rows of memory a group
-// reads a row; across them neighbours read neighbours, and several rows of them share the terms
-// where results are few.
+// A reduce that reads each operand once, so that memory bandwidth decides. If the terms are
+// contiguous, a group reduces a row. Otherwise neighbouring work-items compute neighbouring
+// results, and several rows of them share the terms where there are few results.
 bool Sums(Tuner& t);
-// A reduce over the results of another one (the pooling of a product): the work-items of a group
-// compute these side by side, for a few neighbouring results, and sum them up.
+// A reduce over the results of another one, for example the pooling of a product. The work-items of
+// a group compute the inner results for a few neighbouring outputs, and then reduce them.
 bool NestedReduce(Tuner& t);
-// The same where the inner reduce is over windows, which overlap for neighbouring pixels: a
-// work-item makes all of them. The rest of the rules are still to be applied.
+// The same where the inner reduce is over windows, which overlap for neighbouring pixels: one
+// work-item computes all of them. The other rules still apply afterwards.
 bool NestedWindows(Tuner& t);
-// Few results: a group of work-items for each.
+// Few results: the work-items of a group share each of them.
 bool GroupReduce(Tuner& t);
 
-// How many work-items may share a reduce of so many steps.
+// How many work-items may share a reduce of `steps` iterations.
 int64_t MostShares(int64_t steps);
 
-// Some work-items for each tile of results, which share the terms of its reduces, where there are
-// too few tiles for the device. Once the tiles are made.
+// Lets some work-items share the reduces of each tile of results, where there are too few tiles to
+// keep the device busy. Called after the tiles are chosen.
 void ShareReduces(Tuner& t);
 
 }  // namespace tg

@@ -1,4 +1,4 @@
-// Opts by rules for the kind of target, without a search.
+// Chooses directives by rules for the kind of target, without a search.
 #ifndef TG_PASSES_OPTIMIZE_HEURISTIC_H_
 #define TG_PASSES_OPTIMIZE_HEURISTIC_H_
 
@@ -13,15 +13,16 @@
 
 namespace tg {
 
-// A schedule being built up: what rules ask of it, and opts that are tried and kept if legal.
+// Builds a schedule: answers the queries of the rules, tries directives, and records the legal
+// ones.
 class Tuner {
  public:
-  // What a kernel may keep in memory of its own.
+  // What the rules may cache in kernel memory.
   struct May {
-    bool pack = true;       // what it loads
-    bool keep_sums = true;  // for loops that they have for themselves
+    bool pack = true;       // loads
+    bool keep_sums = true;  // sums that get loops by fission
   };
-  // `folded`: reduces that need no loop, whose axes are to be left alone.
+  // `folded`: reduces that need no loop; their axes must be left alone.
   Tuner(const Kernel& kernel, ShapeMap& shapes, Schedule schedule, std::vector<Access> accesses,
         NodeSet folded, const Target& target, May may)
       : kernel_(kernel),
@@ -34,25 +35,26 @@ class Tuner {
 
   const Kernel& kernel() const { return kernel_; }
   const Schedule& schedule() const { return schedule_; }
-  Schedule TakeSchedule() { return std::move(schedule_); }  // of no use after that
+  // the object must not be used after that
+  Schedule TakeSchedule() { return std::move(schedule_); }
   const std::vector<Access>& accesses() const { return accesses_; }
   const Target& target() const { return target_; }
   const std::vector<Opt>& opts() const { return opts_; }
   const Shape& ShapeOf(const UOp* u) const { return shapes_.Of(u); }
 
-  // Not where it overwrites what it reads.
+  // A kernel that overwrites its input may not read a copy of it.
   bool MayPack() const { return may_.pack && !schedule_.IsInPlace(); }
   bool MayKeepSums() const { return may_.keep_sums && !schedule_.IsInPlace(); }
-  // Loads that the kernel is to read from a copy of its own.
+  // Loads that the kernel will read from a packed copy.
   const std::vector<const UOp*>& packed() const { return packed_; }
   void Pack(const UOp* load) { packed_.push_back(load); }
-  // Sums that it keeps, and the loop from which on they are made apart (passes/optimize/apart.h).
+  // Sums that are staged, and the loop at which fission starts.
   const std::vector<const UOp*>& sums() const { return sums_; }
   void KeepSums(std::vector<const UOp*> sums) { sums_ = std::move(sums); }
   const std::string& sums_loop() const { return sums_loop_; }
   void SetSumsLoop(std::string axis) { sums_loop_ = std::move(axis); }
 
-  // What opts change, to try others instead.
+  // What directives change. A rule saves it, tries directives, and restores it.
   struct State {
     Schedule schedule;
     std::vector<Opt> opts;
@@ -60,45 +62,45 @@ class Tuner {
   State Save() const { return {schedule_, opts_}; }
   void Restore(const State& state) { schedule_ = state.schedule, opts_ = state.opts; }
 
-  // Applies `name(axis, amount)` (amount 0: the whole axis); false where it is not legal.
+  // Applies `name(axis, amount)`; amount 0 means the whole axis. Returns false if it is not legal.
   bool Try(std::string_view name, size_t axis, int64_t amount = 0);
 
-  // The same with another axis, by name, for an amount: the local axis of a group's work-items.
+  // Applies `name(axis, other)`, where `other` names the local axis of a group's work-items.
   bool TryWith(std::string_view name, size_t axis, std::string_view other);
 
   // The reduce that a base axis belongs to; null for axes of what is stored and for folded reduces.
   const UOp* ReduceOf(const BaseAxis& base) const {
     return base.reduce && !folded_.Contains(base.reduce) ? base.reduce : nullptr;
   }
-  // What is still global of these base axes becomes loops, the outermost first.
+  // Makes loops of the remaining global parts of these base axes, the outermost first.
   void LoopAlong(LoopSet bases);
 
-  // Positions of the axes of one kind, in order; none of a folded reduce.
+  // Positions of the axes of one kind, in order, without axes of folded reduces.
   AxisList Axes(AxisKind kind) const;
   int64_t Size(size_t axis) const { return schedule_.axes[axis].max_size; }
   bool IsSymbolic(size_t axis) const { return schedule_.axes[axis].size.is_symbolic(); }
-  // The stride of an access along a scheduled axis; nullopt where it is not linear.
+  // The stride of an access along a scheduled axis; nullopt if the address is not affine in it.
   std::optional<int64_t> Stride(const Access& a, size_t axis) const;
-  // The axes of what is stored along which some reduce of the kernel stays the same (bit: base
-  // axis): a work-item or group that goes through them computes that reduce once. Reduces of a few
-  // terms do not count.
+  // The axes of what is stored along which some reduce of the kernel is invariant (bit: base axis).
+  // A work-item or group that iterates over them computes that reduce once. Reduces of a few terms
+  // do not count.
   LoopSet SharedAlong() const;
-  // Rows of a tile along an axis, at most `most`: `divisor` of its size, or where that is no more
-  // than half of `most` the greatest number that pads the axis by little.
+  // Height of a tile along an axis, at most `most`: `divisor` of its size, or, if that is at most
+  // half of `most`, the greatest height whose padding overhead is acceptable.
   int64_t TileAlong(size_t axis, int64_t most, int64_t divisor) const;
-  // Whether tiles of so many rows divide an axis, or pad it by little.
+  // Whether `rows` divides an axis, or pads it with acceptable overhead.
   bool TakesTiles(size_t axis, int64_t rows) const;
-  // Makes so many results side by side along a global axis, which is padded to that if need be: to
-  // an even number of tiles where that is little more.
+  // Upcasts a global axis by `rows`, padding it to a multiple; pads to an even number of tiles if
+  // that costs little more.
   bool Upcast(size_t axis, int64_t rows);
-  // How many of the loads that staged values are made of are the same all along this axis, so that
-  // rows of results side by side share them.
+  // How many loads of the terms of staged values are invariant along this axis, so that upcast rows
+  // of results share them.
   size_t ServedAlong(size_t axis) const;
-  // Whether an axis of a staged value is the one that its memory is contiguous in.
+  // Whether an axis of a staged value is the contiguous one of its memory.
   bool IsInnermost(size_t axis) const;
   // Work-items so far: the product of global and local axes.
   int64_t WorkItems() const;
-  // Whether part of this axis's base is upcast (or unrolled) already.
+  // Whether part of this axis's base is already upcast, vectorized or unrolled.
   bool HasLanes(size_t axis) const;
 
  private:

@@ -10,8 +10,8 @@
 namespace tg {
 namespace {
 
-// How many lanes of a vector along an axis a condition may separate from the lane before.
-// Positions first, last of an edge fall into any vector.
+// For each lane of a vector: whether a predicate may change between it and the lane before. A
+// boundary from `first` to `last` may be at any of these lanes.
 std::vector<bool> Cuts(const Edges& edges, int64_t lanes) {
   std::vector<bool> cut(static_cast<size_t>(lanes), edges.anywhere);
   for (const Edge& e : edges.at) {
@@ -23,15 +23,15 @@ std::vector<bool> Cuts(const Edges& edges, int64_t lanes) {
   return cut;
 }
 
-// Loads or stores for one element, where `lanes` elements, `stride` apart, are made together under
-// conditions that change at `edges`. `line`: elements in a cache line.
+// Loads or stores for one element of a vector of `lanes` elements with this stride, if predicates
+// change at `edges`. `line`: elements in a cache line.
 double AccessCost(std::optional<int64_t> stride, const Edges& edges, int64_t lanes, int64_t line,
                   bool is_store) {
-  // A lane by itself: put into the vector, or if it is far from the next also from a cache line of
-  // its own, which a store writes back; an address or a condition that is computed for it.
+  // Costs of a lane that is accessed alone: inserting it into the vector; a cache line for it
+  // alone, which a store also writes back; computing its address or predicate.
   constexpr double kNear = 2, kFarLoad = 3, kFarStore = 4.5, kDecided = 2;
-  // One number in all lanes: several terms find it in one line, and a multiply-add may read it
-  // itself.
+  // A value that all lanes share is in one cache line with those of other terms, and a multiply-add
+  // may read it from memory.
   constexpr double kRepeated = 0.5;
   const auto all = static_cast<double>(lanes);
   if (!stride) return kNear + kDecided;
@@ -158,7 +158,8 @@ bool LaneCosts::GathersAlong(size_t axis) const {
     const Access& a = t_.accesses()[i];
     const auto stride = t_.Stride(a, axis);
     if (!reduce_of_[i] || stride == 0 || stride == 1 || Packs(i, axis)) continue;
-    // What is added to each pixel of a mean over products is loaded once for all of a product.
+    // A value that is added to each pixel of a mean over products is loaded once for all terms of a
+    // product.
     constexpr double kRare = 1.0 / 32;
     if (Find(reduce_of_[i])->terms >= most * kRare) return true;
   }
@@ -176,10 +177,10 @@ double LaneCosts::ServedBy(const Access& a, const Tile& tile) const {
 double LaneCosts::OfReduce(const Reduce& reduce, size_t along, bool adds_up,
                            const Tile& tile) const {
   const auto lanes = static_cast<double>(along == kNoAxis ? 1 : Along(along));
-  // Lanes of terms are added up at the end.
+  // The lanes of a vector of terms are added up at the end.
   double cost = reduce.terms / lanes + (adds_up ? std::log2(lanes) * reduce.sums : 0);
-  // A step of the loop over terms, of all that a tile does in it: addresses, a branch, and the wait
-  // for what comes from another line.
+  // Cost of an iteration of the loop over terms, for a whole tile: addresses, a branch, and the
+  // latency of another cache line.
   constexpr double kStep = 6;
   double rows = 1;
   for (const auto& part : tile) rows *= static_cast<double>(part.second);
@@ -203,12 +204,13 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
   if (!only) {
     const bool stored =
         axis != kNoAxis && t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
-    cost += stored ? 1.0 / static_cast<double>(Along(axis)) : 1;  // what is done with sums
+    // what is computed from the reduces
+    cost += stored ? 1.0 / static_cast<double>(Along(axis)) : 1;
     for (size_t i = 0; i < reduce_of_.size(); ++i) {
       if (!reduce_of_[i]) cost += CostAlong(t_.accesses()[i], stored ? axis : kNoAxis);
     }
   }
-  // Kernels of rows make their tiles in another way.
+  // Row fusion makes its tiles in another way.
   const bool tiled = shared_ == 0 && !only;
   const Tile beside = tiled && axis != kNoAxis ? TileBeside(axis, Along(axis)) : Tile();
   const Tile of_terms =
@@ -220,7 +222,7 @@ double LaneCosts::Of(size_t axis, const NodeSet* only) const {
       continue;
     }
     double least = OfReduce(r, LastAxis(r.node), true, of_terms);
-    // What is kept may have its elements side by side.
+    // A staged value may be vectorized.
     for (size_t i : t_.Axes(AxisKind::kStage)) {
       if (!only && Varies(r.node, i)) least = std::min(least, OfReduce(r, i, false, {}));
     }

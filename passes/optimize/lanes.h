@@ -1,5 +1,5 @@
-// What vectors cost and save on a CPU: for an axis along which elements could stand side by side,
-// the loads, stores and operations of one result of the kernel.
+// The cost of vectorization on a CPU: loads, stores and operations for one result of the kernel,
+// for each axis that could be vectorized; and the register tiles that go with it.
 #ifndef TG_PASSES_OPTIMIZE_LANES_H_
 #define TG_PASSES_OPTIMIZE_LANES_H_
 
@@ -14,115 +14,114 @@ inline constexpr size_t kNoAxis = SIZE_MAX;
 
 class LaneCosts {
  public:
-  // `shared`: axes of what is stored along which some reduces stay the same and are computed once.
+  // `shared`: axes of what is stored along which some reduces are invariant and are computed once.
   LaneCosts(const Tuner& tuner, LoopSet shared);
 
   // Lanes of the widest vector of the kernel's elements.
   int64_t Widest() const { return widest_; }
-  // Lanes that vectors along an axis have; 1: none.
+  // Lanes of a vector along an axis; 1: it cannot be vectorized.
   int64_t Along(size_t axis) const;
 
-  // A reduce that is a loop: how often it is computed for each result of the kernel, and a term.
+  // A reduce that needs a loop. `sums`: how often it is computed for each result of the kernel;
+  // `terms`: how many of its terms.
   struct Reduce {
     const UOp* node;
     double sums, terms;
   };
-  // In order.
+  // In the order of their axes.
   const std::vector<Reduce>& reduces() const { return reduces_; }
-  // The innermost axis of a reduce that is a loop still, or kNoAxis.
+  // The innermost axis of a reduce that is still a loop, or kNoAxis.
   size_t LastAxis(const UOp* reduce) const;
-  // The innermost reduce that an access, by its number, is a term of; null: it is made once for a
-  // result.
+  // The innermost reduce of which the access with this number is a term; null: it is executed once
+  // for each result.
   const UOp* ReduceOf(size_t access) const { return reduce_of_[access]; }
-  // Whether an axis of a reduce is short enough to be written out: a window, if it decides what is
-  // padding, or a few terms.
+  // Whether a reduce axis is short enough to be unrolled: a few terms, or a window that decides
+  // about padding or addresses.
   bool IsShort(size_t axis) const;
-  // Whether there is an element of a reduce for each step along this axis.
+  // Whether the value of a reduce depends on this axis, or the axis is its own.
   bool Varies(const UOp* reduce, size_t axis) const {
     return VariesOver(reduce, t_.schedule().axes[axis].base);
   }
-  // The same of an axis before opts, by its number.
+  // The same for a base axis, by number.
   bool VariesOver(const UOp* reduce, size_t base) const;
-  // Whether another reduce gives an element for each step along this axis of a reduce.
+  // Whether another reduce is computed for each step of this reduce axis.
   bool HoldsReduce(size_t axis) const;
 
-  // Whether a load, by its number, is packed where results along `axis` stand in lanes: a group
-  // copies what its terms are for those lanes, which lies apart, side by side into memory of its
-  // own, and reads it from there for many results (the packing of Goto and van de Geijn, "Anatomy
-  // of High-Performance Matrix Multiplication", 2008).
-  // `vectors`: of lanes that a group has.
+  // Whether the load with this number is packed if `axis` is vectorized: a group copies its terms
+  // for those lanes, which are strided in memory, into contiguous kernel memory, and reads the copy
+  // for many results (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
+  // 2008). `vectors`: vectors of results that a group computes.
   bool Packs(size_t access, size_t axis, int64_t vectors = 1) const {
     return PackedUses(access, axis, vectors) >= kWorthPacking;
   }
 
-  // Vectors of sums, of `width` lanes each, that a tile may have.
+  // Accumulators, vectors of `width` lanes, that a register tile may have.
   int64_t MostSums(int64_t width) const;
 
-  // Axes along which results, or elements of a reduce inside a reduce, are made side by side as
-  // they share what is loaded for them, and how many: one axis beside lanes along `axis` (or, once
-  // these are a vector, that vector's), as many as leave the sums of `width` lanes each in
-  // registers; where these are few, more vectors of the same axis.
+  // The register tile for lanes along `axis`: axes of results, or of a reduce around a reduce, that
+  // share loads, with the amount of each. It is one axis other than the vector's, with an amount
+  // that leaves the accumulators of `width` lanes in registers; where that amount is small, further
+  // vectors of the vector's axis are added.
   using Tile = std::vector<std::pair<size_t, int64_t>>;
   Tile TileBeside(size_t axis, int64_t width) const;
-  // What is left of an axis beside a vector of `width` lanes, and how many of these vectors, at
-  // most `most`, stand side by side since they share what does not vary along it.
+  // The rest of an axis outside of a vector of `width` lanes, and by how much to upcast it, at most
+  // `most`, since its vectors share the loads that are invariant along it.
   std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
-  // Rows and columns of a tile of sums that have terms in lanes.
+  // Rows and columns of a register tile whose reduce terms are vectorized.
   static constexpr int64_t kTermRows = 4;
-  // Beside terms in lanes: as many as leave the sums in `words` of 32 bits. First along the axis
-  // that serves most loads: two products of one operand have one each that repeats along its rows.
-  // Then along the next of these, or, if fewer loads are left so, along the one that serves most of
-  // the others: both axes of a window repeat the gradient that it is multiplied by, its channels
-  // the window.
+  // The register tile for vectorized terms; its accumulators fit into `words` words of 32 bits. The
+  // first axis is the one along which most loads are invariant: of two products with a common
+  // operand, each has one load that repeats along the rows. Each further axis is the next by that
+  // order or, if fewer loads are left then, the one that serves most of the loads which no axis
+  // serves yet. The gradient of a window's weights needs the latter: one operand repeats along both
+  // axes of the window, the other along its channels.
   Tile TileOfTerms(int64_t words) const;
-  // The first of the two, by which terms are weighed against lanes along an axis: costs know of
-  // loads, not of caches, and with the second make terms look better than they are (unet's
-  // projections of 320 channels take 7.6 ms with terms in the lanes, 3.4 with results).
+  // The first of the two orders. Terms are compared with lanes along an axis by this tile only: the
+  // costs count loads but know no caches, so that the other tile would make terms look too good.
   Tile PlainTileOfTerms(int64_t words) const;
 
-  // What a result costs where elements along `axis` stand side by side. Reduces that do not vary
-  // along it, and all for kNoAxis, have their terms side by side instead, or what is kept of them.
-  // `only`: of these reduces, which have their terms side by side.
+  // Cost of one result if `axis` is vectorized. Reduces that do not depend on `axis`, and all of
+  // them for kNoAxis, have their terms vectorized instead, or the staged value that contains them.
+  // `only`: counts these reduces alone, with vectorized terms.
   double Of(size_t axis, const NodeSet* only = nullptr) const;
-  // The axis of these along which it costs least, the last of equal ones; kNoAxis where nothing is
-  // better than terms side by side.
+  // The axis of the least cost, the last of equal ones; kNoAxis if no axis is better than
+  // vectorized terms.
   size_t Cheapest(const AxisList& axes, const NodeSet* only = nullptr) const;
 
  private:
   const Reduce* Find(const UOp* node) const;
   double Sums(const UOp* reduce) const;
-  // Of all that is computed of a reduce with elements along `along` side by side; `adds_up`: those
-  // are its terms.
+  // Cost of a reduce with lanes along `along`; `adds_up`: the lanes are its terms.
   double OfReduce(const Reduce& reduce, size_t along, bool adds_up, const Tile& tile) const;
 
-  // Results, of those that each lane has in a group, that a packed element serves; 0: it cannot be
-  // packed. More than two tiles have to.
+  // Results of each lane in a group that must read a packed element for packing to pay: more than
+  // two register tiles have. PackedUses returns 0 for a load that cannot be packed.
   static constexpr int64_t kWorthPacking = 16;
   int64_t PackedUses(size_t access, size_t axis, int64_t vectors = 1) const;
-  // Whether two accesses of one load, by their numbers, differ in nothing but whose terms they are:
-  // each of two products of one input. Of loads all of whose elements are terms of both.
+  // Whether two accesses of one load, by number, differ only in the reduce whose terms they are, as
+  // in two products of one input. All elements of the load must be terms of both.
   bool ReadAlike(size_t access, size_t other) const;
-  // How many vectors of lanes along `axis` a tile may have where some load is packed for them.
+  // How many vectors along `axis` a tile may have if some load is packed for them.
   int64_t MostVectors(size_t axis) const;
 
-  // Loads or stores for one element, with those along `axis` together.
+  // Loads or stores for one element if `axis` is vectorized.
   double CostAlong(const Access& a, size_t axis) const;
-  // Whether lanes along `axis` are loaded one by one for terms of a reduce, the many and not the
-  // few that have another reduce inside.
+  // Whether lanes along `axis` are loaded one by one for the terms of a reduce. Reduces with few
+  // terms in all do not count.
   bool GathersAlong(size_t axis) const;
-  // Axes of results along which loads repeat, those that serve most loads first; `others_next`:
-  // most of those that none before it serves.
+  // Axes of results along which loads are invariant, in descending order of the loads that they
+  // serve; `others_next`: most of the loads that no earlier axis serves.
   std::vector<size_t> AxesByLoads(bool others_next) const;
-  // Some results along each of these, in turn, while their sums leave room.
+  // Upcasts each of these axes in turn while the accumulators fit into `words`.
   Tile TileAlong(const std::vector<size_t>& axes, int64_t words) const;
-  // How many results of a tile a load serves.
+  // How many results of a tile share a load.
   double ServedBy(const Access& a, const Tile& tile) const;
 
   const Tuner& t_;
   const LoopSet shared_;
   const int64_t widest_;
   std::vector<Reduce> reduces_;
-  std::vector<const UOp*> reduce_of_;  // by access
+  std::vector<const UOp*> reduce_of_;  // indexed by access
 };
 
 }  // namespace tg

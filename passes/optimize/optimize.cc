@@ -16,7 +16,7 @@
 namespace tg {
 namespace {
 
-// Some axis has no iterations, or all have one: nothing to choose.
+// Some axis has no iterations, or all have one: there is nothing to choose.
 bool IsTrivial(const Schedule& schedule) {
   if (schedule.axes.empty()) return true;
   for (const ScheduledAxis& a : schedule.axes) {
@@ -25,8 +25,8 @@ bool IsTrivial(const Schedule& schedule) {
   return false;
 }
 
-// Whether something in it is computed from places alone: an iota, or a constant with a pad around
-// it, which is how a triangle of ones is written that is summed to an arange.
+// Whether something in the body is index arithmetic: an iota, or a pad of a constant. The triangle
+// of ones whose sum is an arange is such a pad.
 bool CountsPlaces(const Body& body) {
   NodeSet constant;
   for (const UOp* u : body.Order()) {
@@ -38,10 +38,10 @@ bool CountsPlaces(const Body& body) {
   return false;
 }
 
-// Chooses opts for a kernel that has none, and what it keeps in memory of its own, if it may.
+// Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
             Tuner::May may, Statistics& statistics) {
-  // Accesses are looked at in a copy: the body itself stays as it is.
+  // Accesses are analysed in a copy, so that the body keeps its form.
   Kernel scratch;
   scratch.name = kernel.name;
   CloneBody(kernel.body, scratch.body);
@@ -55,7 +55,8 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   }
   std::vector<Access> accesses =
       FindAccesses(scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
-  // Only what counts places can do without its loop; to know costs a lowering.
+  // Only a reduce of index arithmetic can fold to an expression without a loop. To find out costs a
+  // lowering.
   const bool places = CountsPlaces(scratch.body);
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
   Tuner tuner(scratch, shapes, std::move(start), std::move(accesses), std::move(folded), target,

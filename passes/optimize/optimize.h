@@ -1,7 +1,7 @@
-// Optimize: chooses a kernel's opts. A kernel that has opts keeps them: they are checked. Any other
-// gets them from the heuristic for the kind of target. Nothing is applied here but to the header:
-// `lower` does the work.
-// Tests: passes/optimize/test.
+// Chooses each kernel's schedule. A kernel that has directives keeps them, and they are checked.
+// Any other kernel gets them from the heuristic for the kind of target. Only the kernel's header
+// changes, and its body where values are staged; `lower` applies the directives. Tests:
+// passes/optimize/test.
 #ifndef TG_PASSES_OPTIMIZE_OPTIMIZE_H_
 #define TG_PASSES_OPTIMIZE_OPTIMIZE_H_
 

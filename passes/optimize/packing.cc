@@ -10,14 +10,16 @@
 namespace tg {
 namespace {
 
-// Each group copies for itself, so there are no more than every core needs to have its share.
+// Each group packs for itself, so there are no more groups than balance between cores needs.
 int64_t FewestGroups(const Tuner& t) { return int64_t{4} * t.target().compute_units; }
 
-// Of rows: two for each core, since each makes for itself what is kept for all of its rows.
+// Groups of rows: two for each core, since each computes the staged values that all of its rows
+// share.
 int64_t GroupsOfRows(const Tuner& t) { return int64_t{2} * t.target().compute_units; }
 
-// Loops over `same`, base axes of what is stored, but for as many parts of them as make `wanted`
-// groups, of which there are `groups` without. `deals`: parts need not divide an axis.
+// Makes loops of `same`, base axes of what is stored, but keeps parts of them global until there
+// are `wanted` groups; `groups`: how many the other axes make. `deals`: the parts need not divide
+// an axis.
 void LoopOverSame(Tuner& t, LoopSet same, int64_t groups, int64_t wanted, bool deals) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const LoopSet bit = LoopBit(t.schedule().axes[i].base);
@@ -35,8 +37,8 @@ void LoopOverSame(Tuner& t, LoopSet same, int64_t groups, int64_t wanted, bool d
   t.LoopAlong(same);
 }
 
-// Whether a step along this axis writes another piece of the same lines of memory, each less than
-// half of one.
+// Whether consecutive steps along this axis write to the same cache line, each less than half of
+// it.
 bool SharesLines(const Tuner& t, size_t axis) {
   return llvm::any_of(t.accesses(), [&](const Access& a) {
     if (!a.is_store()) return false;
@@ -46,7 +48,8 @@ bool SharesLines(const Tuner& t, size_t axis) {
   });
 }
 
-// Of one load, for the lanes of one vector: what may be read again from a core's cache.
+// Limit of the copy of one load for the lanes of one vector: what may be read again from a core's
+// cache.
 int64_t MostBytes(const Target& target) { return target.core_cache_bytes; }
 
 }  // namespace
@@ -55,7 +58,7 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const
   const Access& a = t_.accesses()[access];
   const BaseAxis& along = t_.schedule().base[t_.schedule().axes[axis].base];
   const auto stride = t_.Stride(a, axis);
-  // What lies side by side is read as it is.
+  // A contiguous load needs no packing.
   if (shared_ != 0 || a.is_store() || !along.IsStored() || stride == 0 || stride == 1) return 0;
   const UOp* reduce = reduce_of_[access];
   const int64_t lanes = Along(axis) * vectors;
@@ -72,14 +75,15 @@ int64_t LaneCosts::PackedUses(size_t access, size_t axis, int64_t vectors) const
     } else if (varies) {
       return 0;
     } else if (base.reduce && VariesOver(reduce, n)) {
-      own *= base.max_size;  // the pixels of a mean, which no other group can have
+      own *= base.max_size;  // the pixels of a mean, which other groups cannot share
     }
   }
   for (size_t n = 0; n < t_.accesses().size(); ++n) {
     const bool is_other = t_.accesses()[n].node == a.node && n != access;
     if (is_other && !ReadAlike(access, n)) return 0;
   }
-  // Each of its elements is a term of one result along the lanes: it is no window over another.
+  // Each element of the load is a term of one result along the lanes, unlike the elements of a
+  // window.
   int64_t elements = 1;
   for (const Dim& d : t_.ShapeOf(a.node)) elements *= d.is_symbolic() ? 0 : d.value();
   if (elements != blocks * terms) return 0;
@@ -130,8 +134,8 @@ void LoopOverPacked(Tuner& t, Own own) {
       groups *= t.Size(i);
     }
   }
-  // Groups that write pieces of the same lines take them from each other: one writes whole lines,
-  // with a copy for each piece, where there are enough without.
+  // Groups that write to the same cache lines exchange these lines. One group writes whole lines
+  // instead, with a copy for each part, if enough groups are left.
   if (groups * steps >= FewestGroups(t))
     t.LoopAlong(in_lines);
   else
@@ -139,7 +143,7 @@ void LoopOverPacked(Tuner& t, Own own) {
   const int64_t parts = PartsInCache(t, along, own);
   LoopOverSame(t, along, groups, std::max(FewestGroups(t), groups * parts), /*deals=*/false);
   if (parts == 1) return;
-  // The groups of a part follow each other.
+  // The groups of a part are consecutive.
   const AxisList globals = t.Axes(AxisKind::kGlobal);
   const auto is_part = [&](size_t i) { return (along & LoopBit(t.schedule().axes[i].base)) != 0; };
   const auto part = llvm::find_if(globals, is_part);
@@ -148,9 +152,9 @@ void LoopOverPacked(Tuner& t, Own own) {
 }
 
 std::optional<PackedRows> FindPackedRows(const Tuner& t) {
-  // Sums of more vectors have little to gain, and a copy that serves fewer rows costs more.
+  // Sums of more vectors gain little, and a copy that serves fewer rows does not pay.
   constexpr int64_t kMostVectors = 24, kFewestRows = 32;
-  constexpr int64_t kMostRows = 8;  // side by side
+  constexpr int64_t kMostRows = 8;  // rows that are computed together
   if (t.target().is_gpu || !t.MayPack() || t.SharedAlong() == 0) return std::nullopt;
   const LaneCosts lanes(t, 0);
   for (size_t n = 0; n < t.accesses().size(); ++n) {

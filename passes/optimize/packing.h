@@ -1,6 +1,6 @@
-// Packing on a CPU: operands whose elements for the lanes of a vector lie apart are copied, once
-// for each group, into memory of its own where they are side by side (Goto and van de Geijn,
-// "Anatomy of High-Performance Matrix Multiplication", 2008). LaneCosts::Packs says which are.
+// Packing on a CPU: an operand that is strided along the vectorized axis is copied, once for each
+// group, into contiguous kernel memory (Goto and van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", 2008). LaneCosts::Packs decides which operands are packed.
 #ifndef TG_PASSES_OPTIMIZE_PACKING_H_
 #define TG_PASSES_OPTIMIZE_PACKING_H_
 
@@ -13,30 +13,31 @@
 
 namespace tg {
 
-// Makes loops of the axes along which the tuner's packed loads stay the same, so that a group
-// copies them once, but for a part where there would be too few groups. `own`: what stores are to
-// have for themselves.
+// Makes loops of the axes along which the packed loads are invariant, so that a group copies them
+// once. A part of such an axis stays global where there would be too few groups. `own`: what each
+// store gets by fission.
 void LoopOverPacked(Tuner& t, Own own = Own::kAny);
 
-// A load that sums which a kernel keeps for each of its rows have their terms of, each sum others,
-// which lie in a row of memory: the keys of attention. With terms in the lanes of vectors each sum
-// has its lanes to add up, which takes as long as some vectors of products do; so the sums get the
-// lanes, and the group a copy in which what the sums of a vector read lies side by side.
+// A strided load of the terms of sums that a row-fused kernel stages for each row, such as the keys
+// of attention. With vectorized terms, each sum would have to add up its lanes, which costs as much
+// as some vectors of products. So the sums are vectorized instead, and the group reads a copy in
+// which the elements for one vector are contiguous.
 struct PackedRows {
   const UOp* load = nullptr;
   int64_t sums = 0;    // for each row
-  int64_t stride = 0;  // elements from one sum's terms to the next one's
+  int64_t stride = 0;  // elements between the terms of consecutive sums
   int64_t lanes = 1;
 };
-// Of a kernel for which nothing is chosen yet; nullopt where none is worth it.
+// Called before any directive is chosen; nullopt if no load is worth it.
 std::optional<PackedRows> FindPackedRows(const Tuner& t);
 
-// Loops over the rows for which something that is kept is the same, so that a group makes it once;
-// but for a part of them where there would be too few groups. False: there is no such axis.
+// Makes loops of the axes of rows along which some staged value is invariant, so that a group
+// computes it once. A part of such an axis stays global where there would be too few groups.
+// Returns false if there is no such axis.
 bool LoopOverKept(Tuner& t, LoopSet shared);
 
-// Whether what so many loads keep, with the lanes of `schedule`, is as much as they are packed for:
-// an axis that the lanes are only a part of is kept whole.
+// Whether the copies of `loads` packed loads fit into the memory that packing may use. If only a
+// part of an axis is vectorized, the whole axis may have been staged.
 bool HasRoomForPacked(const Schedule& schedule, size_t loads, const Target& target);
 
 }  // namespace tg

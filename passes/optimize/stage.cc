@@ -11,7 +11,7 @@
 namespace tg {
 namespace {
 
-// What becomes of loads in a body.
+// The reshapes and permutes that loads of a body go through.
 class LoadedValues {
  public:
   LoadedValues(const Body& body, ShapeMap& shapes) : shapes_(shapes) {
@@ -20,8 +20,8 @@ class LoadedValues {
       for (const UOp* s : u->srcs()) only_user_[s] = used.Insert(s) ? u : nullptr;
     }
   }
-  // Of a load and what it alone becomes by `reshape` and an op of this kind: that with most axes,
-  // so that the lanes have one for themselves. An argument may be one long axis.
+  // The load, or a value that only reshapes and ops of this kind made of it: the one with most
+  // axes, so that lanes are an axis by themselves. An argument may have one long axis.
   const UOp* WithMostAxes(const UOp* load, Op kind) const {
     const UOp* best = load;
     for (const UOp* u = load; u && (u == load || u->op == Op::kReshape || u->op == kind);) {
@@ -40,7 +40,7 @@ class LoadedValues {
   NodeMap<const UOp*> only_user_;  // null: there are several
 };
 
-// Makes each node of a body what f(that of the clone, the node over new sources) gives.
+// Rebuilds a body: each node becomes f(node of the clone, node over its new sources).
 template <typename F>
 void RewriteAs(Body& body, const Body& clone, F&& f) {
   const std::vector<const UOp*> order = body.Order(), cloned = clone.Order();
@@ -58,13 +58,12 @@ void RewriteAs(Body& body, const Body& clone, F&& f) {
   body.root = map.Get(body.root);
 }
 
-// How many elements follow each other in memory where a sum has the terms of a load, all of them;
-// 0: they lie apart.
+// The number of terms of a sum's load, if all of them are contiguous in memory; 0 otherwise.
 int64_t TermsInRow(const Tuner& t, const UOp* load) {
   const auto access =
       llvm::find_if(t.accesses(), [&](const Access& a) { return a.node == load && !a.is_store(); });
   if (access == t.accesses().end()) return 0;
-  std::vector<std::pair<int64_t, int64_t>> strides;  // and how many steps
+  std::vector<std::pair<int64_t, int64_t>> strides;  // stride, trip count
   for (size_t n = 0; n < t.schedule().base.size(); ++n) {
     const BaseAxis& base = t.schedule().base[n];
     if (base.IsStored() || access->stride[n] == 0) continue;
@@ -83,7 +82,7 @@ int64_t TermsInRow(const Tuner& t, const UOp* load) {
 }  // namespace
 
 StagedValues StageChosen(Kernel& kernel, const Body& clone, const Tuner& t, ShapeMap& shapes) {
-  NodeMap<int64_t> staged;  // 1 + how many elements of each row follow each other
+  NodeMap<int64_t> staged;  // 1 + the number of contiguous terms
   const LoadedValues values(clone, shapes);
   for (const UOp* load : t.packed()) {
     staged[values.WithMostAxes(load, Op::kPermute)] = 1 + TermsInRow(t, load);
@@ -98,7 +97,7 @@ StagedValues StageChosen(Kernel& kernel, const Body& clone, const Tuner& t, Shap
     }
     const int64_t row = staged.Get(cloned) - 1;
     if (row < 0) return same;
-    // Its terms are one axis, of which a square has some.
+    // The terms become one axis, a part of which is the side of a square.
     const Shape& shape = shapes.Of(cloned);
     Shape rows = shape;
     int64_t terms = 1;
@@ -145,7 +144,7 @@ bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, Shap
   const Shape whole = shape;
   shape[dim] = packed.sums / packed.lanes;
   shape.insert(shape.begin() + static_cast<ptrdiff_t>(dim) + 1, packed.lanes);
-  // The lanes last, and back.
+  // Moves the lanes last; `back` is the inverse.
   std::vector<int64_t> order(shape.size()), back(shape.size());
   std::iota(order.begin(), order.end(), 0);
   std::rotate(order.begin() + static_cast<ptrdiff_t>(dim) + 1,

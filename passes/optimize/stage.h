@@ -1,5 +1,6 @@
-// What the heuristics chose to keep, written into the kernel: a `staged` around each value in the
-// body, and the opts that say how these are made. packing.h and apart.h choose.
+// Writes the staged values that the heuristics chose into the kernel: a `staged` op around each
+// value in the body, and the directives for it. The files `packing` and `apart` choose the
+// values.
 #ifndef TG_PASSES_OPTIMIZE_STAGE_H_
 #define TG_PASSES_OPTIMIZE_STAGE_H_
 
@@ -11,25 +12,27 @@
 
 namespace tg {
 
-// What is put around the tuner's choices.
+// The values that got a `staged` op.
 struct StagedValues {
-  std::vector<const UOp*> rows;  // packed loads whose terms lie in rows, one axis of theirs
+  std::vector<const UOp*> rows;  // packed loads whose terms are contiguous, merged into one axis
   std::vector<const UOp*> sums;
 };
-// Puts a `staged` around the tuner's sums and packed loads, or around reshapes of these; they are
-// nodes of a clone of `kernel`'s body, `clone`, whose shapes are `shapes`.
+// Puts a `staged` op around the builder's sums and packed loads, or around reshapes of these. They
+// are nodes of `clone`, a clone of `kernel`'s body with the shapes `shapes`.
 StagedValues StageChosen(Kernel& kernel, const Body& clone, const Tuner& t, ShapeMap& shapes);
-// Adds the opts with which these are copied in squares. `schedule`: of the kernel with them.
+// Adds directives by which these are copied in squares that are transposed in registers.
+// `schedule`: of the kernel with the staged values.
 void FillPackedSquares(const std::vector<const UOp*>& staged, Kernel& kernel, Schedule& schedule,
                        const Target& target);
 
-// Gives sums that are staged the loops from `axis` on for themselves, as they need no axes of their
-// own; false: they do.
+// Applies loop fission to staged sums, from `axis` on. Returns false if that is not legal: the sums
+// need axes that the loops do not have.
 bool KeepApart(const std::vector<const UOp*>& sums, const std::string& axis, Kernel& kernel,
                Schedule& schedule, const Target& target);
 
-// Keeps what is loaded in blocks of so many sums' terms, the block's sums innermost; false: it has
-// no axis of them, and the body stays as it is. The load is one of the clone, as above.
+// Stages a load in blocks of the terms of `packed.lanes` sums, with the sums of a block innermost.
+// Returns false, and leaves the body alone, if the load has no axis of sums. `clone`, `shapes`: as
+// above.
 bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, ShapeMap& shapes);
 
 }  // namespace tg

@@ -1,4 +1,4 @@
-// The part of LaneCosts that says which results are made side by side.
+// The part of LaneCosts that chooses register tiles.
 #include <algorithm>
 #include <tuple>
 
@@ -12,7 +12,8 @@ int64_t LaneCosts::MostSums(int64_t width) const {
 }
 
 LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
-  // Lanes that are loaded one by one serve twice as many results, if their sums are full vectors.
+  // Lanes that are loaded one by one serve twice as many results, if their accumulators are full
+  // vectors.
   const bool gathers = width >= Widest() && GathersAlong(axis);
   const int64_t most_rows = gathers ? 16 : 8;
   const int64_t most =
@@ -22,7 +23,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
     if (HoldsReduce(i)) axes.push_back(i);
   }
-  // Those along which what the lanes load repeats.
+  // Keeps the axes along which a load of the vector is invariant.
   llvm::erase_if(axes, [&](size_t i) {
     return t_.IsSymbolic(i) || t_.schedule().axes[i].base == t_.schedule().axes[axis].base ||
            llvm::none_of(t_.accesses(), [&](const Access& a) {
@@ -31,8 +32,8 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
   });
   const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
   const int64_t most_vectors = widens ? MostVectors(axis) : 1;
-  // Two vectors of what is packed have eight rows beside them where registers have room, and a
-  // window's products are not more text than is worth it.
+  // Two vectors of a packed operand get eight rows if registers suffice and the unrolled products
+  // of a window are not too much source text.
   constexpr int64_t kMostWide = 16, kMostProducts = 48;
   int64_t window = 1;
   for (const Reduce& r : reduces_) {
@@ -43,8 +44,9 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
       most_vectors == 2
           ? std::min({kMostWide, kMostProducts / window, t_.target().MaxTile() / width})
           : most;
-  // As many sums as there is room for, since one addition waits for the one before; of equal ones
-  // rows alone, unless these load more than they add.
+  // Takes the most accumulators, since an addition waits for the one before it in the same
+  // accumulator. Of equal tiles, takes one vector by several rows, unless its loads outnumber its
+  // additions.
   Tile best;
   int64_t most_sums = 1, least_loads = 2;
   for (int64_t vectors = 1; vectors <= std::min(most, most_vectors); vectors *= 2) {
@@ -53,7 +55,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
     for (size_t i : axes) {
       const int64_t limit = std::min(most_rows, (vectors == 2 ? most_wide : most) / vectors);
       const int64_t some = t_.TileAlong(i, limit, GreatestDivisor(t_.Size(i), limit));
-      // The last of equal ones: there results that are neighbours read neighbours.
+      // Of equal axes takes the last: neighbouring results along it read neighbouring elements.
       if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
     }
     if (vectors > 1) {
@@ -71,7 +73,7 @@ LaneCosts::Tile LaneCosts::TileBeside(size_t axis, int64_t width) const {
 int64_t LaneCosts::MostVectors(size_t axis) const {
   int64_t most = INT64_MAX;
   for (size_t i = 0; i < t_.accesses().size(); ++i) {
-    // A third has little to add to what two save.
+    // A third vector adds little to what two save.
     if (Packs(i, axis)) most = std::min<int64_t>(most, Packs(i, axis, 2) ? 2 : 1);
   }
   return most;
@@ -95,7 +97,7 @@ std::pair<size_t, int64_t> LaneCosts::VectorsBeside(size_t axis, int64_t width,
 }
 
 std::vector<size_t> LaneCosts::AxesByLoads(bool others_next) const {
-  // Several stores or sums may have loops of their own, each with its product.
+  // After fission each store or sum has a loop with one product.
   const bool apart = t_.schedule().stores > 1 || !t_.sums().empty();
   const AxisList globals = t_.Axes(AxisKind::kGlobal);
   NodeSet served;  // by the axes so far
@@ -111,7 +113,7 @@ std::vector<size_t> LaneCosts::AxesByLoads(bool others_next) const {
   };
   std::vector<size_t> axes;
   while (axes.size() < globals.size()) {
-    std::tuple<size_t, size_t, size_t> best;  // loads not served yet, all loads, axis
+    std::tuple<size_t, size_t, size_t> best;  // loads that are not served yet, all loads, axis
     for (size_t i : globals) {
       if (t_.IsSymbolic(i) || llvm::is_contained(axes, i)) continue;
       best = std::max(best, {others_next ? loads_along(i, false) : 0, loads_along(i, true), i});
@@ -135,7 +137,7 @@ LaneCosts::Tile LaneCosts::TileAlong(const std::vector<size_t>& axes, int64_t wo
   }
   if (widest == 1) return {};
   Tile tile;
-  // A tile for each of them is text for each.
+  // The source has a tile for each store and sum.
   constexpr int64_t kMostSums = 64;
   const auto tiles = static_cast<int64_t>(t_.schedule().stores + t_.sums().size());
   int64_t most = std::min(words / widest, kMostSums / tiles);

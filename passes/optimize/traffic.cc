@@ -9,10 +9,10 @@
 namespace tg {
 namespace {
 
-// An axis around what one step of a nest reads.
+// Axes that enclose what one step of a nest reads.
 bool IsAround(AxisKind kind) { return kind == AxisKind::kGlobal || kind == AxisKind::kLoop; }
 
-// Which part of so many bytes stays.
+// The share of a working set that stays in a cache.
 double Stays(double bytes, const Cache& cache) {
   if (bytes <= cache.bytes) return 1;
   const double most = cache.most * cache.bytes;
@@ -49,7 +49,8 @@ double Traffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes,
                             const Cache& cache) const {
   const size_t n = loads_.size();
   llvm::SmallVector<double, 8> read(bytes.end() - static_cast<ptrdiff_t>(n), bytes.end());
-  // What several reduces of a step read is there for the next of them if all of the step's stays.
+  // What a reduce of a step has read is in the cache for the next reduce if the step's working set
+  // stays there.
   llvm::SmallVector<double, 4> in_step(stores_, 0);
   for (size_t i = 0; i < n; ++i) in_step[loads_[i].store] += read[i];
   for (size_t i = 0; i < n; ++i) {
@@ -57,7 +58,7 @@ double Traffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes,
   }
   for (size_t level = nest.size(); level-- > 0;) {
     const auto all = bytes.slice(level * n, n), within = bytes.slice((level + 1) * n, n);
-    // What the stores' own loops read, each by itself; around these, what any of them reads.
+    // In a store's own loops only its working set counts; around them, that of all stores.
     llvm::SmallVector<double, 4> bodies(stores_, 0);
     const bool own = level + own_loops_ >= nest.size();
     for (size_t i = 0; i < n; ++i) {
@@ -112,7 +113,7 @@ void Traffic::AddLoads(const NodeSet* of, size_t store) {
     if (a.is_store() || (of && !IsOf(*of, a))) continue;
     Load load = LoadOf(a);
     load.store = store;
-    // Reduces that read the same read it once, if it stays.
+    // Reduces of one store that read the same elements read them once, if they stay in the cache.
     Load* mine = nullptr;
     for (Load& other : loads_) {
       if (!Same(load, other)) continue;
@@ -134,7 +135,7 @@ void Traffic::Add(Strides& strides, const Load& load, size_t axis, int64_t steps
 
 void Traffic::AddLoop(Strides& strides, const Load& load, const Nest& nest, size_t level) {
   const auto [axis, steps] = nest[level];
-  // An axis in blocks is in two loops.
+  // An axis that is split in blocks has two loops.
   int64_t within = 1;
   for (size_t n = level + 1; n < nest.size(); ++n) {
     if (nest[n].first == axis) within *= nest[n].second;
@@ -158,8 +159,8 @@ double Traffic::Bytes(const Load& load, const Strides& strides) const {
     for (const auto& [stride, steps] : strides) elements *= static_cast<double>(steps);
     return elements * load.element;
   }
-  // Elements that follow each other share lines, as do the windows of neighbours; a line's
-  // neighbour is fetched with it.
+  // Strides below a line share lines, as do overlapping windows of neighbours. A line is fetched
+  // together with its neighbour.
   const double line = 2 * t_.target().cache_line / load.element;
   double runs = 1, run = 1;
   for (const auto& [stride, steps] : strides) {

@@ -5,11 +5,11 @@
 namespace tg {
 namespace {
 
-// What padding may waste, one in so many: for tiles, and for a number of tiles that splits into
-// blocks.
+// Acceptable padding overhead, one in this many iterations: for a tile, and for a number of tiles
+// that divides into blocks.
 constexpr int64_t kTileWaste = 16, kBlockWaste = 64;
 
-// Whether a multiple of `rows` is little more than `size`.
+// Whether padding `size` to a multiple of `rows` adds at most one in `waste`.
 bool WastesLittle(int64_t size, int64_t rows, int64_t waste) {
   return ((size + rows - 1) / rows * rows - size) * waste <= size;
 }
@@ -44,7 +44,7 @@ bool Tuner::TryWith(std::string_view name, size_t axis, std::string_view other) 
 }
 
 void Tuner::LoopAlong(LoopSet bases) {
-  // Axes move as they are marked, so each is looked for anew.
+  // A directive moves axes, so each is looked up again.
   const auto next = [&] {
     const AxisList globals = Axes(AxisKind::kGlobal);
     return std::any_of(globals.begin(), globals.end(), [&](size_t i) {

@@ -17,10 +17,7 @@ ROOT = os.path.dirname(os.path.realpath(sys.argv[1]))
 CLANG_FORMAT = "clang-format-14"
 MAX_LINES = 500
 LONG_FILES = "tools/build/long_files.txt"
-PROSE_EXEMPT = "tools/build/prose_exempt.txt"
 PROSE_EXCEPTIONS = "tools/build/prose_exceptions.txt"
-# The number of folders in PROSE_EXEMPT only falls: lower this where one is clean.
-MAX_EXEMPT_FOLDERS = 1
 MAX_README_WORDS = 900
 # Made from measurements: the one page that may hold figures, dates and the names of machines.
 BENCHMARKS = "docs/benchmarks.md"
@@ -128,9 +125,7 @@ class LintTest(unittest.TestCase):
         texts = [path for path in self.ending(".md", *prose.SOURCES) if path != BENCHMARKS]
         self.assert_none(prose.tree_problems(
             {path: read(path) for path in texts},
-            exempt=prose.table_lines(read(PROSE_EXEMPT)),
-            exceptions=prose.table_lines(read(PROSE_EXCEPTIONS)),
-            most_exempt=MAX_EXEMPT_FOLDERS))
+            exceptions=prose.table_lines(read(PROSE_EXCEPTIONS))))
 
     def test_readme_is_short(self):
         self.assertLess(len(read("README.md").split()), MAX_README_WORDS)

@@ -149,33 +149,20 @@ def table_lines(text):
             if line.strip() and not line.startswith("#")]
 
 
-def folder_of(path):
-    """The folder that a source file is counted to: its tests belong to the folder they are in."""
-    folder = path.rpartition("/")[0]
-    return re.sub(r"/(?:test|testing)(?:/.*)?$", "", folder) or "."
-
-
-def tree_problems(files, exempt, exceptions, most_exempt):
+def tree_problems(files, exceptions):
     """Returns the problems of a tree, one line each.
 
-    `files`: text by path. `exempt`: folders whose source comments are not clean yet; documents are
-    never exempt. `exceptions`: lines `path | excerpt`, in which a word is right. Both tables hold
-    nothing that is not needed, and `exempt` no more than `most_exempt` folders.
+    `files`: text by path. `exceptions`: lines `path | excerpt`, in which a word is right; each is
+    needed.
     """
-    out, unclean, used = [], set(), set()
-    if len(exempt) > most_exempt:
-        out.append("%d folders are exempt; the table only shrinks, from %d" %
-                   (len(exempt), most_exempt))
+    out, used = [], set()
     allowed = [tuple(part.strip() for part in line.split("|", 1)) for line in exceptions]
     for path, text in sorted(files.items()):
         for line, rule, excerpt in problems(path, text):
             match = next((a for a in allowed if a[0] == path and a[1] in excerpt), None)
             if match:
                 used.add(match)
-            elif not path.endswith(".md") and folder_of(path) in exempt:
-                unclean.add(folder_of(path))
             else:
                 out.append("%s:%d: %s: %s" % (path, line, rule, excerpt))
-    out += ["%s is clean: it need not be exempt any more" % f for f in sorted(set(exempt) - unclean)]
     out += ["%s: no such text: %s" % a for a in allowed if a not in used]
     return out

@@ -93,33 +93,21 @@ class Tree(unittest.TestCase):
         "passes/a.h": "// rows\n",
     }
 
-    def check(self, exempt=("ir",), exceptions=(), most=1, **changed):
+    def check(self, exceptions=(), **changed):
         files = dict(self.FILES, **{path.replace("__", "/").replace("_", "."): text
                                     for path, text in changed.items()})
-        return prose.tree_problems(files, list(exempt), list(exceptions), most)
+        return prose.tree_problems(files, list(exceptions))
 
-    def test_an_exempt_folder_may_be_unclean(self):
-        self.assertEqual(self.check(), [])
-        self.assertEqual(self.check(exempt=[]), ["ir/a.h:1: apart: kept apart"])
-        self.assertEqual(self.check(passes__a_h="// rows beside\n"),
-                         ["passes/a.h:1: beside: rows beside"])
-
-    def test_tests_belong_to_their_folder(self):
-        self.assertEqual(self.check(ir__a_h="// rows\n", ir__test__a_uop="// kept apart\n"), [])
-        self.assertEqual(prose.folder_of("passes/lower/test/Inputs/a.uop"), "passes/lower")
-        self.assertEqual(prose.folder_of("BUILD"), ".")
-
-    def test_documents_are_never_exempt(self):
-        self.assertEqual(self.check(ir__README_md="Kept apart.\n"),
-                         ["ir/README.md:1: apart: Kept apart."])
-
-    def test_the_table_only_shrinks(self):
-        self.assertEqual(self.check(exempt=["ir", "passes"], most=2),
-                         ["passes is clean: it need not be exempt any more"])
-        self.assertEqual(self.check(most=0),
-                         ["1 folders are exempt; the table only shrinks, from 0"])
+    def test_every_file_counts(self):
+        self.assertEqual(self.check(), ["ir/a.h:1: apart: kept apart"])
+        clean = {"ir__a_h": "// rows\n"}
+        self.assertEqual(self.check(**clean), [])
+        self.assertEqual(self.check(ir__test__a_uop="// rows beside\n", **clean),
+                         ["ir/test/a.uop:1: beside: rows beside"])
+        self.assertEqual(self.check(docs__a_md="Kept apart.\n", **clean),
+                         ["docs/a.md:1: apart: Kept apart."])
 
     def test_exceptions(self):
-        self.assertEqual(self.check(exempt=[], exceptions=["ir/a.h | kept apart"]), [])
-        self.assertEqual(self.check(exceptions=["passes/a.h | kept apart"]),
+        self.assertEqual(self.check(exceptions=["ir/a.h | kept apart"]), [])
+        self.assertEqual(self.check(exceptions=["ir/a.h | kept apart", "passes/a.h | kept apart"]),
                          ["passes/a.h: no such text: kept apart"])
