@@ -24,6 +24,8 @@ std::vector<Target> MakePresets() {
   cpu.compute_units = 2;
   cpu.fused_launches = 4;  // queries, keys, values and a gate
   cpu.vector_registers = 32;
+  cpu.inlined_instructions = 256;  // LLVM's threshold for inlining at -O3 is 250
+  cpu.unrolled_instructions = 1024;
   cpu.cache_bytes = 4 << 20;
   all.push_back(cpu);
 

@@ -62,6 +62,12 @@ struct Target {
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
   double launch_seconds = 5e-6;  // fixed overhead of a kernel launch
+  // Limits on the size of a kernel's source, in instructions, because the device's compiler inlines
+  // and unrolls whatever it is given: of the copies of one function outside hot loops, and of a
+  // loop written with `#pragma unroll`. Zero on a GPU, which has no cheap calls and unrolls by
+  // itself: no limit on copies, and no pragma.
+  int64_t inlined_instructions = 0;
+  int64_t unrolled_instructions = 0;
   // Maximum number of kernels that horizontal fusion puts into one launch, each with separate
   // groups. On a GPU the member with the most registers determines the occupancy of all members.
   int fused_launches = 1;

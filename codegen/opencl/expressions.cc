@@ -342,6 +342,7 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
       text(e.text, i, precedence);
     }
   });
+  if (outlined_.contains(u) && row->precedence == kPostfix) Outline(u, row->has('d'), e);
   e.precedence = row->precedence;
   if (u->op == Op::kCmpNe && !operand.is_bool()) {
     OtherTexts others;
@@ -352,6 +353,18 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   }
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
   return absl::OkStatus();
+}
+
+// Calls a function on vectors through one that is not inlined. The text is `function(operands)`;
+// a function of the prelude has the type in its name already.
+void KernelWriter::Outline(const UOp* u, bool has_type_in_name, Expr& e) {
+  const std::string text(e.text), type = Type(u->dtype.scalar(), u->dtype.lanes());
+  const size_t parenthesis = text.find('(');
+  const bool binary = u->num_srcs == 2;
+  const std::string name = prelude_->Outlined(
+      text.substr(0, parenthesis), has_type_in_name ? "" : "_" + type, type,
+      binary ? Cat(type, " x, ", type, " y") : Cat(type, " x"), binary ? "x, y" : "x");
+  e.text = Cat(name, text.substr(parenthesis));
 }
 
 absl::Status KernelWriter::WriteValue(const UOp* u) {

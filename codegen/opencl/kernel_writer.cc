@@ -24,6 +24,7 @@ KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const Ker
       target_(target),
       ctx_(*kernel.body.context),
       plan_(kernel),
+      outlined_(FindOutlined(kernel, target)),
       bounds_(*kernel.body.context, &module),
       no_contract_(module.flags.has(ModuleFlag::kNoContract)),
       no_nan_(module.flags.has(ModuleFlag::kNoNan)),
@@ -213,18 +214,18 @@ absl::Status KernelWriter::WriteSpecial(const UOp* u) {
 
 bool KernelWriter::IsWrittenOut(const UOp* range) const {
   constexpr int64_t kSteps = 4;
-  constexpr size_t kBody = 256, kDecidedBody = 1024;
   const auto is_short = [](const UOp* u) {
     return IsConst(u->src(0)) && u->src(0)->word() <= kSteps;
   };
-  if (target_.is_gpu || !is_short(range)) return false;
+  if (target_.unrolled_instructions == 0 || !is_short(range)) return false;
+  const auto max_nodes = static_cast<size_t>(target_.unrolled_instructions / kSteps);
   const auto depends = [&](const UOp* gate) { return llvm::is_contained(PostOrder(gate), range); };
   const std::vector<const UOp*>& order = kernel_.body.linear;
   size_t open = 1, nodes = 0;
   bool decides = false, all_short = true;
   for (auto at = static_cast<size_t>(position_) + 1; open > 0 && at < order.size(); ++at) {
     const UOp* u = order[at];
-    if (++nodes > kDecidedBody) return false;
+    if (++nodes > max_nodes) return false;
     if (u->op == Op::kRange) {
       ++open;
       all_short &= is_short(u);
@@ -234,7 +235,7 @@ bool KernelWriter::IsWrittenOut(const UOp* range) const {
       decides = decides || depends(u->src(0)->src(2));
     }
   }
-  return decides || (all_short && nodes <= kBody);
+  return decides || all_short;
 }
 
 void KernelWriter::WriteRange(const UOp* u) {

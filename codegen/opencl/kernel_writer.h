@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "codegen/opencl/cat.h"
 #include "codegen/opencl/launch.h"
+#include "codegen/opencl/outline.h"
 #include "codegen/opencl/plan.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/ptx.h"
@@ -124,6 +125,7 @@ class KernelWriter {
   absl::Status WriteValue(const UOp* u);
   absl::Status Elementwise(const UOp* u, Expr& e);
   const Spelling* SpellingOf(const UOp* u);
+  void Outline(const UOp* u, bool has_type_in_name, Expr& e);
   void Modular(const UOp* u, const Spelling& row, Expr& e);
   std::string ModularOperand(const UOp* u, int precedence, bool cast);
   void MulAcc(const UOp* u, Expr& e);
@@ -155,6 +157,8 @@ class KernelWriter {
   absl::Status WriteCopyTransposed(const UOp* u);
   // Returns the addressed elements as an lvalue, or a pointer to them.
   Text Element(const UOp* address, Scalar value, int lanes, bool write);
+  // Returns the function that a strided access calls.
+  std::string StridedFunction(const UOp* access, const UOp* memory, DType value);
   // Returns consecutive halves as a vector of their bits; the address needs only element alignment.
   std::string Halves(const UOp* address, int lanes, const char* qualifier);
   Text Pointer(const UOp* address, int precedence);
@@ -174,6 +178,7 @@ class KernelWriter {
   const Target& target_;
   const Context& ctx_;
   Plan plan_;
+  llvm::DenseSet<const UOp*> outlined_;  // called instead of inlined
   Bounds bounds_;
   Prelude* prelude_ = nullptr;
   RenderedKernel result_;

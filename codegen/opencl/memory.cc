@@ -93,6 +93,18 @@ std::string KernelWriter::Halves(const UOp* address, int lanes, const char* qual
              prelude_->UnalignedType(Scalar::kU16, lanes), "*)", Pointer(address, kUnary));
 }
 
+std::string KernelWriter::StridedFunction(const UOp* access, const UOp* memory, DType value) {
+  const AddrSpace space = memory->dtype.space();
+  std::string name = prelude_->Strided(access->op, space, value.scalar(), value.lanes());
+  if (!outlined_.contains(access)) return name;
+  const std::string element(MemoryType(value.scalar())), vector = Cat(element, value.lanes());
+  const bool load = access->op == Op::kLoad;
+  return prelude_->Outlined(name, "", load ? vector : "void",
+                            Cat(SpacePrefix(space), std::string_view(load ? "const " : ""), element,
+                                "* p, int s", load ? "" : Cat(", ", vector, " x")),
+                            load ? "p, s" : "p, s, x");
+}
+
 absl::Status KernelWriter::WriteLoad(const UOp* u) {
   const UOp* address = u->src(0);
   const UOp* memory = MemoryOf(address);
@@ -116,8 +128,8 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
 
   e.precedence = kPostfix;
   if (StrideOf(u) != 1) {
-    e.text = Cat(prelude_->Strided(u->op, memory->dtype.space(), value, lanes), "(",
-                 Pointer(address, kTernary), ", ", StrideOf(u), ")");
+    e.text = Cat(StridedFunction(u, memory, u->dtype), "(", Pointer(address, kTernary), ", ",
+                 StrideOf(u), ")");
   } else if (Converts(memory, value) && lanes > 1 && target_.unaligned_access) {
     e.text = Cat(prelude_->FloatsOfHalves(lanes), "(", Halves(address, lanes, "const "), ")");
   } else if (Converts(memory, value)) {
@@ -188,8 +200,8 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
   } else if (absl::Status s = CheckAccess(u, memory, t); !s.ok()) {
     return s;
   } else if (StrideOf(u) != 1) {
-    Line(prelude_->Strided(u->op, memory->dtype.space(), t.scalar(), t.lanes()), "(",
-         Pointer(address, kTernary), ", ", StrideOf(u), ", ", Operand(value, kTernary, true), ");");
+    Line(StridedFunction(u, memory, t), "(", Pointer(address, kTernary), ", ", StrideOf(u), ", ",
+         Operand(value, kTernary, true), ");");
   } else if (const Piece* piece = plan_.PieceOf(address)) {
     const bool mask = IsMask(value);
     const Text text = mask ? Text(Mask(value, 32, kTernary)) : Operand(value, kTernary);

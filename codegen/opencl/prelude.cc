@@ -201,6 +201,16 @@ std::string Prelude::CopyTransposed(AddrSpace to, AddrSpace from, Scalar memory,
   return name;
 }
 
+std::string Prelude::Outlined(const std::string& function, const std::string& suffix,
+                              const std::string& result, const std::string& parameters,
+                              const std::string& arguments) {
+  std::string name = absl::StrCat("call_", function, suffix);
+  outlined_.insert(absl::StrCat("static __attribute__((noinline)) ", result, " ", name, "(",
+                                parameters, ") {\n  ", result == "void" ? "" : "return ", function,
+                                "(", arguments, ");\n}\n"));
+  return name;
+}
+
 void Prelude::Merge(const Prelude& other) {
   no_contraction_ |= other.no_contraction_;
   fp16_ |= other.fp16_;
@@ -210,6 +220,7 @@ void Prelude::Merge(const Prelude& other) {
   types_.insert(other.types_.begin(), other.types_.end());
   casts_.insert(other.casts_.begin(), other.casts_.end());
   functions_.insert(other.functions_.begin(), other.functions_.end());
+  outlined_.insert(other.outlined_.begin(), other.outlined_.end());
 }
 
 std::string Prelude::Text() const {
@@ -226,6 +237,7 @@ std::string Prelude::Text() const {
   for (const std::string& t : types_) out += t;
   for (const std::string& f : casts_) out += f;
   for (const std::string& f : functions_) out += f;
+  for (const std::string& f : outlined_) out += f;
   if (!out.empty()) out += "\n";
   return out;
 }

@@ -41,6 +41,11 @@ class Prelude {
   // Returns the function that reads or writes `lanes` elements at a stride that is an argument:
   // gather_float16(p, 784), scatter_float16(p, 784, x).
   std::string Strided(Op access, AddrSpace space, Scalar memory, int lanes);
+  // Returns a function that calls `function` and is not inlined: call_exp2_float16(x). `result` is
+  // its return type, `parameters` have the names in `arguments`.
+  std::string Outlined(const std::string& function, const std::string& suffix,
+                       const std::string& result, const std::string& parameters,
+                       const std::string& arguments);
   // Returns the function that copies and transposes squares of n by n elements:
   // copy_transposed_float16(to, 32, from, 512), where the numbers are the row strides. For n = 1,
   // two more arguments give the numbers of rows and columns.
@@ -54,7 +59,7 @@ class Prelude {
  private:
   bool no_contraction_ = false, fp16_ = false, fp64_ = false;
   bool wide_vectors_ = false, sampler_ = false;
-  std::set<std::string> types_, casts_, functions_;
+  std::set<std::string> types_, casts_, functions_, outlined_;
   // Frequent requests that have been answered already.
   std::set<std::pair<Scalar, int>> unaligned_;
   std::set<std::string> strided_;

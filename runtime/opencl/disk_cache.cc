@@ -86,6 +86,8 @@ absl::Status MakeDirectories(const std::string& directory) {
 
 }  // namespace
 
+uint64_t Checksum(std::string_view bytes) { return Hash(bytes); }
+
 std::string DefaultCacheDirectory() {
   if (std::string directory = Environment("TG_CACHE_DIR"); !directory.empty()) return directory;
   if (std::string base = Environment("XDG_CACHE_HOME"); !base.empty()) return base + "/tg";

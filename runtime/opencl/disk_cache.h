@@ -26,6 +26,9 @@ namespace tg::runtime {
 // set.
 std::string DefaultCacheDirectory();
 
+// FNV-1a, 64 bits: detects damage, not forgery.
+uint64_t Checksum(std::string_view bytes);
+
 struct DiskCacheStats {
   uint64_t hits = 0, misses = 0, stores = 0;
   uint64_t damaged = 0;  // truncated or damaged entries that were removed

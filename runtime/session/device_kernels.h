@@ -14,6 +14,7 @@
 #include "passes/target.h"
 #include "runtime/base/spans.h"
 #include "runtime/opencl/buffer_pool.h"
+#include "runtime/opencl/compile_ahead.h"
 #include "runtime/opencl/disk_cache.h"
 #include "runtime/plan/plan.h"
 
@@ -24,6 +25,7 @@ struct BuildOptions {
   // requested if the device has them.
   std::string build_options = "-w";
   DiskCache* cache = nullptr;  // of compiled programs; null disables caching
+  CompileAheadOptions ahead;   // workers that compile for PoCL; they need `cache`
   SpanLog* spans = nullptr;    // durations of compilation steps
 };
 
@@ -39,7 +41,8 @@ class DeviceKernels {
   DeviceKernels(std::vector<std::string> names, std::shared_ptr<Context> context, Target target);
 
   // Renders and builds kernels of a linear module, which must outlive this object. They are built
-  // as one program, or as a few concurrent programs if the driver compiles on several threads.
+  // as one program, or as a few concurrent programs if the driver compiles on several threads or
+  // worker processes compile for it.
   absl::Status Build(const Module& module, std::vector<NamedKernel> kernels,
                      const BuildOptions& options);
 
@@ -56,8 +59,17 @@ class DeviceKernels {
   bool from_cache() const { return from_cache_; }
 
  private:
-  absl::Status BuildPrograms(std::span<const std::string> sources, size_t kernels_each,
-                             const BuildOptions& options);
+  // Kernels that are built as one program, by their numbers, and its source.
+  struct Part {
+    std::vector<size_t> kernels;
+    std::string source;
+  };
+
+  std::vector<Part> Partition(const BuildOptions& options) const;
+  bool CompileParts(const Module& module, std::span<const Part> parts, const std::string& flags,
+                    const BuildOptions& options) const;
+  absl::Status BuildParts(std::span<const Part> parts, const std::string& flags,
+                          const BuildOptions& options);
 
   std::vector<std::string> names_;
   std::shared_ptr<Context> context_;

@@ -32,7 +32,7 @@ absl::StatusOr<std::unique_ptr<Session>> OpenVerified(std::unique_ptr<Module> mo
                       ChooseDevices(*module, request, devices));
   DeviceSessionOptions options;
   TG_RETURN_IF_ERROR(OpenDevices(*module, chosen, "", /*profiling=*/false, options));
-  if (CachingPays(chosen[0].device.info)) options.cache = ProcessCache();
+  options.cache = ProcessCache();
   TG_RETURN_IF_ERROR(CompileForDevices(*module, MakePipeline(kPipeline), {}, options));
   return DeviceSession::Create(std::move(module), std::move(options));
 }

@@ -13,6 +13,7 @@
 #include "runtime/session/open_devices.h"
 #include "runtime/session/session.h"
 #include "tools/driver/input.h"
+#include "tools/run/progress.h"
 #include "tools/run/terminal.h"
 
 namespace tg {
@@ -93,9 +94,12 @@ absl::Status ModelRun::OpenDevice() {
     tell(options.names, *options.context, options.target);
     for (const runtime::NamedDevice& d : options.others) tell(d.names, *d.context, d.target);
   }
-  if (flags_.cache && runtime::CachingPays(options.context->info())) {
+  CompileProgress progress;
+  if (flags_.cache) {
     cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
     options.cache = cache_.get();
+    options.ahead.worker = "/proc/self/exe";
+    options.ahead.progress = [&](size_t done, size_t total) { progress.Show(done, total); };
   }
   std::unique_ptr<Module> compiled = Clone(*module_);
   {

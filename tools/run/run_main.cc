@@ -10,6 +10,7 @@
 #include "passes/pipeline.h"
 #include "passes/pipeline_text.h"
 #include "runtime/base/status.h"
+#include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/device.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/listing.h"
@@ -64,6 +65,9 @@ absl::StatusOr<std::string> Listing(const RunFlags& values, const Flags& flags) 
 }  // namespace
 
 int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
+  if (argc == 2 && std::string_view(argv[1]) == runtime::kCompileWorkerFlag) {
+    return runtime::RunCompileWorker();
+  }
   ExitWhenOutOfMemory(kTool);
   TolerateFullStandardError();
   TemporaryFile::RemoveOnSignals();

@@ -1,0 +1,39 @@
+// A line on a terminal that tells how far a long step is.
+#ifndef TG_TOOLS_RUN_PROGRESS_H_
+#define TG_TOOLS_RUN_PROGRESS_H_
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+
+namespace tg {
+
+// Shows "compiling: 12 of 70 kernels" on standard error if that is a terminal and the step takes
+// longer than a second. The line goes when the step ends.
+class CompileProgress {
+ public:
+  CompileProgress() = default;
+  CompileProgress(const CompileProgress&) = delete;
+  CompileProgress& operator=(const CompileProgress&) = delete;
+  ~CompileProgress() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+  }
+
+  void Show(size_t done, size_t total) {
+    if (::isatty(STDERR_FILENO) == 0) return;
+    if (std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+    shown_ = true;
+    std::fprintf(stderr, "\rcompiling: %zu of %zu kernels\x1b[K", done, total);
+    std::fflush(stderr);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool shown_ = false;
+};
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_RUN_PROGRESS_H_
