@@ -89,7 +89,7 @@ class Pages(unittest.TestCase):
     def test_options_are_those_of_the_tool(self):
         known = {}
         for line in self.run_tool("--list-passes").split("\n"):
-            match = re.match(r"^(\w+) ", line)
+            match = re.match(r"^([\w-]+) ", line)
             option = re.match(r"^  :([\w-]+)(?:=\w+)? .*?(?:\(default (\S+)\))?$", line)
             if match:
                 options = known.setdefault(match.group(1), {})

@@ -58,6 +58,7 @@ struct Pass {
   std::string_view doc;  // one sentence
   std::span<const PassOption> options;
   absl::Status (*run)(Module& module, PassContext& context);
+  std::string_view former = {};  // a name that older pipelines use, which is read too; or empty
 };
 
 }  // namespace tg

@@ -23,8 +23,8 @@ absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
   return absl::Status(status.code(), prefix + std::string(status.message()));
 }
 
-// What a pass leaves is our doing, whatever the verifier calls it. The node's text says more than
-// the line of the input that it was once made from.
+// An invalid module after a pass is an internal error, not one of the input. The message has the
+// node's text, since the line of the input that it was made from says less.
 absl::Status NotValid(const Module& module, const Diagnostics& diagnostics) {
   const Diagnostic& first = diagnostics.errors()[0];
   std::string message = "the module is not valid after this pass: " + first.message;

@@ -52,7 +52,7 @@ std::string_view CheckOptionValue(const PassOption& option, std::string_view val
 absl::Status PassRegistry::Add(const Pass& pass) {
   const std::string what = "pass '" + std::string(pass.name) + "'";
   if (!IsName(pass.name)) return Invalid(what + ": a name is [a-z][a-z0-9-]*");
-  if (Find(pass.name)) return Invalid(what + " is already registered");
+  if (Find(pass.name) || Find(pass.former)) return Invalid(what + " is already registered");
   if (pass.name == "default") return Invalid(what + ": the name means the default pipeline");
   if (!pass.run) return Invalid(what + " has no function");
   for (size_t i = 0; i < pass.options.size(); ++i) {
@@ -77,7 +77,7 @@ void PassRegistry::AddAll(std::span<const Pass* const> passes) {
 
 const Pass* PassRegistry::Find(std::string_view name) const {
   for (const Pass* pass : passes_) {
-    if (pass->name == name) return pass;
+    if (pass->name == name || (!name.empty() && pass->former == name)) return pass;
   }
   return nullptr;
 }

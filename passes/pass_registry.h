@@ -22,7 +22,7 @@ class PassRegistry {
   // The same for the passes of the program itself, where an error is a bug and aborts.
   void AddAll(std::span<const Pass* const> passes);
 
-  // The pass of this name, or null.
+  // The pass of this name, or of this former name; or null.
   const Pass* Find(std::string_view name) const;
   // An unknown name is an error that suggests the nearest or lists all.
   absl::StatusOr<const Pass*> Get(std::string_view name) const;

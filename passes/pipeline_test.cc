@@ -1,5 +1,6 @@
 #include "passes/pipeline.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,9 @@ TEST(Pipeline, ReadmeListsItInOrder) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string name(kPipeline[i]->name);
     ASSERT_EQ(rows[i].size(), 3u);
-    EXPECT_EQ(rows[i][0], "[" + name + "](" + name + ")");
+    std::string folder = name;
+    std::replace(folder.begin(), folder.end(), '-', '_');
+    EXPECT_EQ(rows[i][0], "[" + name + "](" + folder + ")");
     EXPECT_EQ(rows[i][1], kPipeline[i]->doc);
   }
 }

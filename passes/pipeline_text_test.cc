@@ -20,7 +20,7 @@ constexpr PassOption kOptions[] = {
     {"opts", PassOption::Kind::kString, "", ""},
 };
 constexpr Pass kLower = {"lower", "", kOptions, &Ok};
-constexpr Pass kPlain = {"plain", "", {}, &Ok};
+constexpr Pass kPlain = {"plain", "", {}, &Ok, /*former=*/"simple"};
 
 PassRegistry Registry() {
   PassRegistry registry;
@@ -122,6 +122,10 @@ TEST(PassRegistry, FindsByName) {
   const PassRegistry registry = Registry();
   EXPECT_EQ(registry.Find("lower"), &kLower);
   EXPECT_EQ(registry.Find("upper"), nullptr);
+  EXPECT_EQ(registry.Find(""), nullptr);
+  EXPECT_EQ(registry.Find("simple"), &kPlain);
+  EXPECT_EQ(PrintPipeline(*Parse("simple,lower:max=8")),
+            PrintPipeline(*Parse("plain,lower:max=8")));
   EXPECT_EQ(registry.passes().size(), 2u);
 }
 
@@ -135,6 +139,8 @@ TEST(PassRegistry, RefusesWhatIsNoPass) {
     const char* message;
   } const kCases[] = {
       {{"lower", "", {}, &Ok}, "pass 'lower' is already registered"},
+      {{"simple", "", {}, &Ok}, "pass 'simple' is already registered"},
+      {{"x", "", {}, &Ok, "simple"}, "pass 'x' is already registered"},
       {{"Upper", "", {}, &Ok}, "pass 'Upper': a name is [a-z][a-z0-9-]*"},
       {{"", "", {}, &Ok}, "pass '': a name is [a-z][a-z0-9-]*"},
       {{"default", "", {}, &Ok}, "pass 'default': the name means the default pipeline"},

@@ -64,7 +64,7 @@ bool ModuleParser::ParseKernel() {
 }
 
 bool ModuleParser::ParseKernelFields(Kernel& kernel) {
-  return Fields("a kernel", {"metadata", "axes", "opts"}, [&](std::string_view field) {
+  return Fields("a kernel", {"metadata", "axes", "schedule"}, [&](std::string_view field) {
     if (field == "metadata") return ParseStrings(&kernel.metadata);
     if (!cursor_.Expect('[', "to begin a list")) return false;
     if (field == "axes") return cursor_.List(']', [&] { return ParseAxis(kernel); });

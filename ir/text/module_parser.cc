@@ -92,17 +92,19 @@ bool ModuleParser::ParseFieldName(std::string_view what, std::span<const std::st
                                   llvm::StringSet<>& seen, std::string_view* name) {
   const Token t = cursor_.token();
   if (t.kind != TokenKind::kWord) return cursor_.Expected("a field's name");
-  if (std::find(known.begin(), known.end(), t.text) == known.end()) {
+  // Older texts of this format version call a kernel's schedule `opts`.
+  const std::string_view field = t.text == "opts" ? "schedule" : t.text;
+  if (std::find(known.begin(), known.end(), field) == known.end()) {
     std::string hint = DidYouMean(t.text, known);
     if (hint.empty()) {
       for (std::string_view k : known) hint += (hint.empty() ? "; it has " : ", ") + std::string(k);
     }
     return cursor_.Fail(std::string(what) + " has no field " + Quote(t.text) + hint);
   }
-  if (!seen.insert(Ref(t.text)).second) {
+  if (!seen.insert(Ref(field)).second) {
     return cursor_.Fail("field " + Quote(t.text) + " is given twice");
   }
-  *name = t.text;
+  *name = field;
   cursor_.Next();
   return cursor_.Expect('=', "after the field's name");
 }

@@ -73,6 +73,23 @@ TEST(Parser, FormerNamesOfFieldsAreRead) {
   EXPECT_EQ(PrintModule(*module), now);
 }
 
+// The list of directives in a kernel's header has two names, one of them from older texts.
+TEST(Parser, FormerNameOfTheScheduleIsRead) {
+  const auto text = [](const std::string& fields) {
+    return "tg 1\nmodule @m\n\nkernel @k : kernel {" + fields + "} {\n  sink\n}\n";
+  };
+  const auto print = [](const std::string& given) {
+    Diagnostics diagnostics;
+    const auto module = ParseModule(given, "m.uop", diagnostics);
+    EXPECT_TRUE(module) << diagnostics.ToString();
+    return module ? PrintModule(*module) : "";
+  };
+  const std::string list = " = [local(i0, 4), unroll(r0)]";
+  EXPECT_EQ(print(text("opts" + list)), print(text("schedule" + list)));
+  EXPECT_EQ(FirstError(text("schedule" + list + ", opts" + list)),
+            "f.uop:4:60: error: field 'opts' is given twice");
+}
+
 TEST(Parser, EveryPrefixOfAModuleIsRefusedOrRead) {
   const auto text = ReadTextFile("ir/text/corpus/tensor.uop");
   ASSERT_TRUE(text.ok());

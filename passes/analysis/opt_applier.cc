@@ -53,19 +53,19 @@ absl::Status OptApplier::Vectorize() {
 
 absl::Status OptApplier::Unroll() { return Mark({AxisKind::kReduce}, AxisKind::kUnroll, 32); }
 
-absl::Status OptApplier::RefuseAfterDistribute() {
-  const auto distributed = [](const ScheduledAxis& a) { return a.own_loops; };
-  if (std::none_of(s_.axes.begin(), s_.axes.end(), distributed)) return absl::OkStatus();
-  return IllegalOpt(opt_, "after distribute");
+absl::Status OptApplier::RefuseAfterFission() {
+  const auto split = [](const ScheduledAxis& a) { return a.own_loops; };
+  if (std::none_of(s_.axes.begin(), s_.axes.end(), split)) return absl::OkStatus();
+  return IllegalOpt(opt_, "after fission or split_grid");
 }
 
 absl::Status OptApplier::Loop() {
-  if (absl::Status s = RefuseAfterDistribute(); !s.ok()) return s;
+  if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
   return Mark({AxisKind::kGlobal}, AxisKind::kLoop, INT64_MAX);
 }
 
-absl::Status OptApplier::Deal() {
-  if (absl::Status s = RefuseAfterDistribute(); !s.ok()) return s;
+absl::Status OptApplier::DistributeCyclic() {
+  if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
   size_t axis = 0;
   int64_t groups = 0;
   if (absl::Status s = Operands(axis, &groups, /*need_amount=*/true); !s.ok()) return s;
@@ -82,17 +82,21 @@ absl::Status OptApplier::Deal() {
   return absl::OkStatus();
 }
 
-absl::Status OptApplier::Distribute() {
-  size_t axis = 0;
+absl::Status OptApplier::OperandOf(AxisKind kind, size_t& axis) {
   if (opt_.args.size() != 1) return IllegalOpt(opt_, "takes an axis");
   if (absl::Status s = FindAxis(opt_.args[0], axis); !s.ok()) return s;
-  const bool groups = s_.axes[axis].kind == AxisKind::kGlobal;
-  if (!groups && s_.axes[axis].kind != AxisKind::kLoop) {
-    return IllegalOpt(opt_, "the axis is neither global nor a loop");
+  if (s_.axes[axis].kind != kind) {
+    const bool loop = kind == AxisKind::kLoop;
+    return IllegalOpt(opt_, loop ? "the axis is not a loop" : "the axis is not global");
   }
   // A later step of one store would follow on what an earlier step of another has overwritten.
   if (s_.IsInPlace()) return IllegalOpt(opt_, "the kernel reads an argument that it writes");
-  if (groups) return DistributeGroups(axis);
+  return absl::OkStatus();
+}
+
+absl::Status OptApplier::Fission() {
+  size_t axis = 0;
+  if (absl::Status s = OperandOf(AxisKind::kLoop, axis); !s.ok()) return s;
   std::vector<LoopSet> staged;  // what they vary over
   for (const StagedInStep& value : s_.in_step) staged.push_back(value.varies);
   for (size_t n = 0; n < s_.base.size(); ++n) {
@@ -117,10 +121,12 @@ absl::Status OptApplier::Distribute() {
   return absl::OkStatus();
 }
 
-absl::Status OptApplier::DistributeGroups(size_t axis) {
+absl::Status OptApplier::SplitGrid() {
+  size_t axis = 0;
+  if (absl::Status s = OperandOf(AxisKind::kGlobal, axis); !s.ok()) return s;
   if (s_.stores < 2) return IllegalOpt(opt_, "the kernel stores one value");
   if (llvm::any_of(s_.axes, [](const ScheduledAxis& a) { return a.stores > 1; })) {
-    return IllegalOpt(opt_, "another axis is distributed to groups");
+    return IllegalOpt(opt_, "another axis partitions the grid");
   }
   // Groups of other stores take no step of a store's first loop.
   const auto first =
@@ -246,9 +252,10 @@ absl::Status OptApplier::CheckParts(const ScheduledAxis& whole) {
     if (a.shares == whole.name)
       return IllegalOpt(opt_, "group axis " + a.name + " shares the axis");
   }
-  if (whole.dealt != 0) return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " is dealt"));
+  if (whole.dealt != 0)
+    return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " is distributed cyclically"));
   if (whole.stores > 1) {
-    return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " is distributed to groups"));
+    return IllegalOpt(opt_, absl::StrCat("axis ", whole.name, " partitions the grid"));
   }
   const auto grouped = [](const ScheduledAxis& a) { return a.stores > 1; };
   if (whole.own_loops && llvm::any_of(s_.axes, grouped)) {

@@ -26,8 +26,9 @@ class OptApplier {
   absl::Status Vectorize();
   absl::Status Unroll();
   absl::Status Loop();
-  absl::Status Deal();
-  absl::Status Distribute();
+  absl::Status DistributeCyclic();
+  absl::Status Fission();
+  absl::Status SplitGrid();
   absl::Status Local();
   absl::Status Group();
   absl::Status GroupTop();
@@ -53,9 +54,9 @@ class OptApplier {
   absl::Status SplitAxis(bool outer_is_n, size_t* marked);
   // Replaces the axis by two, the inner one of size `inner`.
   void SplitInto(size_t axis, int64_t outer, int64_t inner);
-  absl::Status RefuseAfterDistribute();
-  // Partitions a global axis so that each store gets separate work-groups.
-  absl::Status DistributeGroups(size_t axis);
+  // Reads the axis of a fission or of a partition of the grid; `kind`: the kind that it must have.
+  absl::Status OperandOf(AxisKind kind, size_t& axis);
+  absl::Status RefuseAfterFission();
 
   // Fails if the axis cannot be split or marked in its current state.
   absl::Status CheckParts(const ScheduledAxis& whole);

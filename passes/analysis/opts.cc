@@ -14,11 +14,11 @@ struct OptRow {
 constexpr OptRow kOpts[] = {
     {{"split", "split(AXIS, N)", "AXIS becomes AXIS.0 and AXIS.1, the latter of size N"},
      &OptApplier::Split},
-    {{"upcast", "upcast(AXIS[, N])", "N results of a global axis side by side in one work-item"},
+    {{"upcast", "upcast(AXIS[, N])", "N results of an axis, computed by one work-item"},
      &OptApplier::Upcast},
     {{"vectorize", "vectorize(AXIS[, N])", "as upcast, as the innermost lanes of vectors"},
      &OptApplier::Vectorize},
-    {{"unroll", "unroll(AXIS[, N])", "N terms of a reduce side by side"}, &OptApplier::Unroll},
+    {{"unroll", "unroll(AXIS[, N])", "N terms of a reduce in one step"}, &OptApplier::Unroll},
     {{"local", "local(AXIS[, N])", "N neighbours on a global axis share a work-group"},
      &OptApplier::Local},
     {{"group", "group(AXIS[, N|SHARED])",
@@ -29,16 +29,17 @@ constexpr OptRow kOpts[] = {
      &OptApplier::GroupTop},
     {{"loop", "loop(AXIS[, N])", "a global axis, or N of it, as a loop inside the work-item"},
      &OptApplier::Loop},
-    {{"deal", "deal(AXIS, N)",
-      "AXIS becomes AXIS.1, N groups that take turns at its steps, and AXIS.0, each one's loop "
-      "over "
-      "its own; where N does not divide the steps the first groups have one more"},
-     &OptApplier::Deal},
-    {{"distribute", "distribute(AXIS)",
-      "each store, and each staged value that varies along it, has a loop of its own along a loop "
-      "axis, and along those inside it; what is staged is kept for all of its steps; along a "
-      "global axis each store has groups of its own"},
-     &OptApplier::Distribute},
+    {{"distribute_cyclic", "distribute_cyclic(AXIS, N)",
+      "AXIS.1 is N groups, and AXIS.0 a loop: group k computes the steps k, k + N, ...; if N does "
+      "not divide the steps, the first groups have one more"},
+     &OptApplier::DistributeCyclic},
+    {{"fission", "fission(AXIS)",
+      "loop fission: each store, and each staged value that varies along a loop, gets a copy of "
+      "the loop and of the loops inside it; a staged value has an element for each iteration"},
+     &OptApplier::Fission},
+    {{"split_grid", "split_grid(AXIS)",
+      "partitions the grid: each store gets a slice of the groups along a global axis"},
+     &OptApplier::SplitGrid},
     {{"padto", "padto(AXIS, N)", "rounds an axis up to a multiple of N, guarding what is beyond"},
      &OptApplier::PadTo},
     {{"swap", "swap(AXIS, AXIS)", "exchanges two global axes in the order of the grid"},
@@ -67,9 +68,20 @@ std::string OptText(const Opt& opt) {
   return out + ")";
 }
 
+// Older texts call distribute_cyclic `deal`, and have `distribute` for fission and for split_grid.
+static std::string_view CurrentName(const Schedule& schedule, const Opt& opt) {
+  if (opt.name == "deal") return "distribute_cyclic";
+  if (opt.name != "distribute") return opt.name;
+  const int axis = opt.args.empty() ? -1 : schedule.FindAxis(opt.args[0].ident);
+  const bool is_global =
+      axis >= 0 && schedule.axes[static_cast<size_t>(axis)].kind == AxisKind::kGlobal;
+  return is_global ? "split_grid" : "fission";
+}
+
 absl::Status ApplyGivenOpt(Schedule& schedule, const Opt& opt, const Target& target) {
+  const std::string_view name = CurrentName(schedule, opt);
   for (const OptRow& row : kOpts) {
-    if (row.kind.name != opt.name) continue;
+    if (row.kind.name != name) continue;
     OptApplier applier(schedule, opt, target);
     absl::Status status = (applier.*row.apply)();
     if (status.ok()) status = applier.CheckDimensions();

@@ -35,7 +35,7 @@ struct ScheduledAxis {
   int grid_dim = -1;       // set by opt `grid`
   bool own_loops = false;  // loop fission: each store and staged value gets a copy of this loop
   int64_t stores = 1;      // the number of stores that a global axis is partitioned among
-  int64_t dealt = 0;       // trip count of the axis that `deal` split into this one and another
+  int64_t dealt = 0;       // trip count of the axis before `distribute_cyclic`
   std::string shares;      // for a group axis: the local or group axis whose work-items it reuses
   size_t base = 0;         // the axis in Schedule::base that it is a part of
 };

@@ -50,7 +50,8 @@ bool MayMove(const UOp* gep, const Target& target) {
   return width == 1 || !IsRegisters(gep->list(), width);
 }
 
-// Whether a pick of constants that differ holds one of them only: what is done with it may fold.
+// Whether all lanes that `v` picks from `constants`, which has several values, are one value, so
+// that an op on the picked lanes may fold.
 bool BecomesOne(const UOp* constants, const LanePick& v) {
   const auto all = constants->list();
   const auto bits = [&](int64_t l) { return all[static_cast<size_t>(l)]; };

@@ -15,7 +15,8 @@ std::vector<LaneAccess> MemoryCutter::LanesOf(const UOp* access, const UOp* alte
   const bool one_address = address->dtype.lanes() == 1;
   std::vector<LaneAccess> lanes;
   lanes.reserve(static_cast<size_t>(AccessType(access).lanes()));
-  // Neighbours often share the gate, and all of the address but its constant.
+  // Consecutive lanes often have one gate, and addresses that differ by a constant only: the
+  // address under the gate is then computed once.
   const UOp* gate = nullptr;
   Linear plain, under;
   for (int i = 0; i < AccessType(access).lanes(); ++i) {

@@ -88,7 +88,7 @@ bool LoopInCache(Tuner& t, int64_t groups, Own own) {
   if (best_steps != size && best != 0) {
     t.TryWith("swap", t.Axes(AxisKind::kGlobal).front(), name + ".0");
   }
-  if (is_apart && several) t.Try("distribute", t.Axes(AxisKind::kLoop).front());
+  if (is_apart && several) t.Try("fission", t.Axes(AxisKind::kLoop).front());
   return true;
 }
 
@@ -192,7 +192,7 @@ void DistributeLoops(Tuner& t, double worth) {
   // need not stay.
   const double together = Traffic(t).Of(nest, {{.bytes = near * 0.75}});
   const double apart = Traffic(t, nest.size()).Of(nest, {{.bytes = near * 1.5}});
-  if (apart <= together * worth) t.Try("distribute", nest[0].first);
+  if (apart <= together * worth) t.Try("fission", nest[0].first);
 }
 
 }  // namespace tg

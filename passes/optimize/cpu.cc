@@ -105,7 +105,7 @@ void TuneGroups(Tuner& t, const Tuner::State& before) {
   }
   OrderGroups(t, Own::kGroups);
   const AxisList globals = t.Axes(AxisKind::kGlobal);
-  const bool own = !globals.empty() && t.Try("distribute", globals.front());
+  const bool own = !globals.empty() && t.Try("split_grid", globals.front());
   if (!own || bytes <= kWorthIt * BytesRead(t)) t.Restore(together);
 }
 

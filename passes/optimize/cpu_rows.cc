@@ -324,13 +324,13 @@ void TuneCpuRows(Tuner& t, LoopSet shared) {
   UnrollShort(t);
   UpcastShort(t, shared);
   FillLines(t, shared);
-  const bool dealt = tile.groups > 1 && TryNamed(t, "deal", tile.axis, tile.groups);
+  const bool dealt = tile.groups > 1 && TryNamed(t, "distribute_cyclic", tile.axis, tile.groups);
   const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
   if (!loops && !LoopOverKept(t, shared)) LoopOverRest(t, shared);
   // The loops over a row go inside the loops over rows, so that the row's reduces are invariant in
   // them.
   t.LoopAlong(shared);
-  if (loops) TryNamed(t, "distribute", dealt ? tile.axis + ".0" : tile.axis, 0);
+  if (loops) TryNamed(t, "fission", dealt ? tile.axis + ".0" : tile.axis, 0);
 }
 
 }  // namespace tg

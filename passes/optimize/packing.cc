@@ -28,7 +28,7 @@ void LoopOverSame(Tuner& t, LoopSet same, int64_t groups, int64_t wanted, bool d
     while (!deals && t.Size(i) % parts != 0) ++parts;
     const bool even = t.Size(i) % parts == 0;
     if (parts != t.Size(i) &&
-        !(even ? t.Try("loop", i, t.Size(i) / parts) : t.Try("deal", i, parts))) {
+        !(even ? t.Try("loop", i, t.Size(i) / parts) : t.Try("distribute_cyclic", i, parts))) {
       continue;
     }
     same &= ~bit;

@@ -165,7 +165,7 @@ bool StageRows(Kernel& kernel, const Body& clone, const PackedRows& packed, Shap
 bool KeepApart(const std::vector<const UOp*>& sums, const std::string& axis, Kernel& kernel,
                Schedule& schedule, const Target& target) {
   const auto in_step = [&](const UOp* sum) { return schedule.AxesOf(sum).empty(); };
-  Opt opt{"distribute", {{axis, 0}}};
+  Opt opt{"fission", {{axis, 0}}};
   if (!llvm::all_of(sums, in_step) || !ApplyOpt(schedule, opt, target).ok()) return false;
   kernel.opts.push_back(std::move(opt));
   return true;

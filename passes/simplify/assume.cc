@@ -100,7 +100,9 @@ const UOp* StandIn(const UOp* x, Interval range, RuleContext& rc) {
   return stand_in;
 }
 
-// `value`, which is made of `nodes`, for an `x` within `range`, with x itself in it again.
+// Simplifies `value`, whose expression has the nodes `nodes`, under the assumption that `x` is
+// within `range`: a variable with these bounds replaces x, and x replaces the variable in the
+// result.
 const UOp* Assume(const UOp* x, Interval range, const UOp* value, const NodeList& nodes,
                   RuleContext& rc) {
   if (!Contains(nodes, x)) return value;

@@ -99,7 +99,8 @@ const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
   }
   const Interval range = near.Range(rc.bounds);
   if (near.terms.empty() || range.lo < -INT32_MAX || range.hi > INT32_MAX) return nullptr;
-  // Its least value goes to between 1 - m and 0: then 0 is the only multiple of m, if any is.
+  // The constant moves the least value of the sum, modulo m, to 1 - m .. 0. If its greatest value
+  // is below m then, 0 is the only multiple of m in its range.
   const int64_t least = range.lo + NearestResidue(sum->constant, m) - number;
   const int64_t r = FloorMod(least, m);
   near.constant = (r == 0 ? 0 : r - m) - range.lo;

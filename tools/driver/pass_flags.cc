@@ -46,13 +46,15 @@ void PassFlags::AddTo(Flags& flags) {
                "default a new file in the folder for temporary files; 'none': do not");
 }
 
-absl::Status PassFlags::Check(const PassRegistry& registry) const {
-  for (const auto* names : {&print_before, &print_after}) {
+absl::Status PassFlags::Check(const PassRegistry& registry) {
+  for (auto* names : {&print_before, &print_after}) {
     const char* flag = names == &print_before ? "--print-before: " : "--print-after: ";
-    for (const std::string& name : *names) {
+    for (std::string& name : *names) {
       const absl::StatusOr<const Pass*> pass = registry.Get(name);
-      if (pass.ok()) continue;
-      return absl::InvalidArgumentError(flag + std::string(pass.status().message()));
+      if (!pass.ok()) {
+        return absl::InvalidArgumentError(flag + std::string(pass.status().message()));
+      }
+      name = (*pass)->name;
     }
   }
   if (jobs && (*jobs < 1 || *jobs > kMostJobs)) {

@@ -28,8 +28,8 @@ struct PassFlags {
   std::string crash_reproducer;
 
   void AddTo(Flags& flags);
-  // Validates the values; an error is a usage error.
-  absl::Status Check(const PassRegistry& registry) const;
+  // Validates the values, and replaces former names of passes; an error is a usage error.
+  absl::Status Check(const PassRegistry& registry);
 
   // Runs the pipeline on the module, which was read from `input`, according to the options. Prints
   // to standard error. `tool` is the tool's name, for reproducers. Appends the times of the parts.

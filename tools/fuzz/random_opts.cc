@@ -21,13 +21,11 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
     const OptKind& kind = rng.Pick(OptKinds());
     if (kind.name == "nolocals" && !rng.Percent(10)) continue;
     const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
-    // Loops can be distributed, or global axes of several stores around one, but few axes are
-    // loops.
+    // Fission needs a loop, but few axes are loops.
     const auto loop = std::find_if(schedule->axes.begin(), schedule->axes.end(),
                                    [](const auto& a) { return a.kind == AxisKind::kLoop; });
-    const bool distribute = kind.name == "distribute" && loop != schedule->axes.end();
-    const bool groups = schedule->stores > 1 && rng.Percent(50);
-    const ScheduledAxis& first = distribute && !groups ? *loop : axis();
+    const bool fission = kind.name == "fission" && loop != schedule->axes.end();
+    const ScheduledAxis& first = fission ? *loop : axis();
     Opt opt{std::string(kind.name), {}};
     if (kind.name != "nolocals") {
       opt.args.push_back({first.name, 0});
@@ -37,7 +35,7 @@ void ChooseRandomOpts(const Module& module, Kernel& kernel, const Target& target
         opt.args.push_back({"", rng.Below(3)});
       } else if (kind.name.starts_with("group") && rng.Percent(30)) {
         opt.args.push_back({axis().name, 0});
-      } else if (kind.name != "distribute" && !rng.Percent(25)) {
+      } else if (kind.name != "fission" && kind.name != "split_grid" && !rng.Percent(25)) {
         // Factors that are likely to divide the axis.
         int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
         if (first.max_size > 1 && rng.Percent(50)) {
