@@ -67,7 +67,8 @@ Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool wri
   const Scalar declared = Declared(memory, target_);
   value = Shown(value);
   // A scalar access without a conversion is an element of the array.
-  if (lanes == 1 && MemoryType(declared) == MemoryType(value)) {
+  const bool converted = memory->dtype.scalar() == Scalar::kF16 && !target_.fp16;
+  if (lanes == 1 && MemoryType(declared) == MemoryType(value) && !converted) {
     const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
     Text out = memory_names_[memory];
     out.Add('[');
@@ -79,7 +80,7 @@ Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool wri
     out.Add(']');
     return out;
   }
-  const std::string type = lanes == 1                 ? std::string(MemoryType(value))
+  const std::string type = lanes == 1                 ? prelude_->AliasType(value)
                            : target_.unaligned_access ? prelude_->UnalignedType(value, lanes)
                                                       : Cat(MemoryType(value), lanes);
   Text out;

@@ -23,6 +23,12 @@ std::string Prelude::UnalignedType(Scalar memory, int lanes) {
   return name;
 }
 
+std::string Prelude::AliasType(Scalar memory) {
+  std::string name = Cat(MemoryType(memory), "_a");
+  types_.insert(Cat("typedef ", MemoryType(memory), " ", name, " __attribute__((may_alias));\n"));
+  return name;
+}
+
 void Prelude::Define(Op op, Scalar s, int lanes) {
   const std::string t = ValueType(s, lanes);
   std::string text;

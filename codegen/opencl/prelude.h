@@ -26,6 +26,8 @@ class Prelude {
   void PassesWideVectors() { wide_vectors_ = true; }
   // Returns a vector type that requires only the alignment of its elements: "float16_u".
   std::string UnalignedType(Scalar memory, int lanes);
+  // Returns a scalar type for accesses to memory that is declared as another type: "ushort_a".
+  std::string AliasType(Scalar memory);
   // Defines the function that the spelling table calls for an op with flag d.
   void Define(Op op, Scalar s, int lanes);
   void Define(const std::string& function) { functions_.insert(function); }
