@@ -85,6 +85,31 @@ std::string Prelude::BitCast(const std::string& from, const std::string& to) {
   return name;
 }
 
+std::string Prelude::HalvesOfWords(int lanes) {
+  const std::string word = BitCast("uint", "half2");
+  const std::string t = Cat("half", lanes), from = Cat("uint", lanes / 2),
+                    name = Cat(t, "_of_", from);
+  std::string parts;
+  for (int i = 0; i < lanes / 2; ++i) parts += Cat(i ? ", " : "", word, "(x.s", i, ")");
+  functions_.insert(Cat("static inline ", t, " ", name, "(", from, " x) {\n  return (", t, ")(",
+                        parts, ");\n}\n"));
+  return name;
+}
+
+std::string Prelude::WordsOfHalves(int lanes) {
+  constexpr std::string_view kLane = "0123456789abcdef";
+  const std::string word = BitCast("half2", "uint");
+  const std::string t = Cat("uint", lanes / 2), from = Cat("half", lanes),
+                    name = Cat(t, "_of_", from);
+  std::string parts;
+  for (int i = 0; i < lanes; i += 2) {
+    parts += Cat(i ? ", " : "", word, "(x.s", kLane.substr(static_cast<size_t>(i), 2), ")");
+  }
+  functions_.insert(Cat("static inline ", t, " ", name, "(", from, " x) {\n  return (", t, ")(",
+                        parts, ");\n}\n"));
+  return name;
+}
+
 std::string Prelude::FloatToInt(Scalar from, Scalar to, int lanes) {
   const std::string f = ValueType(from, lanes), t = ValueType(to, lanes);
   // OpenCL recommends but does not require 0 for a NaN.
