@@ -51,7 +51,7 @@ void KernelWriter::WriteConstant(const UOp* u, Expr& e) {
   const Scalar s = u->dtype.scalar();
   if (u->op == Op::kConst) {
     e.text = Literal(Shown(s), u->word(), /*exact=*/false);
-    e.promoted = IsInt(s) && IsNarrow(s);
+    e.promoted = IsInt(Shown(s)) && IsNarrow(s);
     if (e.text[0] == '-' || e.text[0] == '(') e.precedence = kUnary;
     return;
   }
@@ -89,8 +89,7 @@ void KernelWriter::AppendOperand(Text& out, const UOp* u, int precedence, bool e
 }
 
 std::string KernelWriter::OfItsType(const UOp* u, const Expr& e) const {
-  return Cat("(", ValueType(u->dtype.scalar(), 1), ")",
-             Parenthesized(e.text, e.precedence, kUnary));
+  return Cat("(", Type(u->dtype.scalar(), 1), ")", Parenthesized(e.text, e.precedence, kUnary));
 }
 
 Text KernelWriter::Operand(const UOp* u, int precedence, bool exact) {
@@ -274,7 +273,8 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   if (is_max && no_nan_ && u->dtype.scalar() != Scalar::kF16) row = FindSpelling(u->op, 'i');
   if (!row) return Unsupported(u, "devectorize rewrites it");
   const DType operand = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
-  const bool narrow = operand.is_int() && IsNarrow(operand.scalar()) && operand.lanes() == 1;
+  const bool narrow =
+      IsInt(Shown(operand.scalar())) && IsNarrow(operand.scalar()) && operand.lanes() == 1;
   if (row->has('w') && Wraps(u)) {
     Modular(u, *row, e);
     return absl::OkStatus();

@@ -15,10 +15,10 @@ Scalar Declared(const UOp* memory, const Target& target) {
   return s == Scalar::kF16 && !argument && !target.fp16 ? Scalar::kU16 : s;
 }
 
-// NVIDIA's compiler fails on accesses of eight halves ("do not know how to split the result"), so
-// they are accessed as 32-bit words.
-bool AsWords(Scalar shown, int lanes) { return shown == Scalar::kF16 && lanes >= 8; }
-std::string WordsOf(int lanes) { return Cat("uint", lanes / 2); }
+// NVIDIA's compiler fails on loads of four halves or more from restrict pointers ("do not know how
+// to split the result"), also where it finds that all of the loaded bits become such a vector. So
+// they are accessed as 32-bit words, each of which becomes two halves.
+bool AsWords(Scalar shown, int lanes) { return shown == Scalar::kF16 && lanes >= 4; }
 
 const UOp* GateOf(const UOp* address) {
   return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
@@ -67,7 +67,8 @@ Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool wri
   const Scalar declared = Declared(memory, target_);
   value = Shown(value);
   // A scalar access without a conversion is an element of the array.
-  if (lanes == 1 && MemoryType(declared) == MemoryType(value)) {
+  const bool converted = memory->dtype.scalar() == Scalar::kF16 && !target_.fp16;
+  if (lanes == 1 && MemoryType(declared) == MemoryType(value) && !converted) {
     const UOp* index = address->op == Op::kIndex ? address->src(1) : nullptr;
     Text out = memory_names_[memory];
     out.Add('[');
@@ -79,7 +80,7 @@ Text KernelWriter::Element(const UOp* address, Scalar value, int lanes, bool wri
     out.Add(']');
     return out;
   }
-  const std::string type = lanes == 1                 ? std::string(MemoryType(value))
+  const std::string type = lanes == 1                 ? prelude_->AliasType(value)
                            : target_.unaligned_access ? prelude_->UnalignedType(value, lanes)
                                                       : Cat(MemoryType(value), lanes);
   Text out;
@@ -140,8 +141,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
     }
     e.text = Cat("vload_half", lanes > 1 ? Cat(lanes) : "", "(0, ", pointer, ")");
   } else if (AsWords(Shown(value), lanes)) {
-    const std::string words = WordsOf(lanes);
-    e.text = Cat(prelude_->BitCast(words, ValueType(value, lanes)), "(",
+    e.text = Cat(prelude_->HalvesOfWords(lanes), "(",
                  Element(address, Scalar::kU32, lanes / 2, /*write=*/false), ")");
   } else {
     e.text = Element(address, value, lanes, /*write=*/false);
@@ -225,8 +225,7 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     Text text = Operand(value, kTernary);
     if (AsWords(Shown(t.scalar()), t.lanes())) {
       Line(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
-           prelude_->BitCast(ValueType(t.scalar(), t.lanes()), WordsOf(t.lanes())), "(", text,
-           ");");
+           prelude_->WordsOfHalves(t.lanes()), "(", text, ");");
       text.clear();
     } else if (IsMask(value)) {
       text = Cat("as_uchar", t.lanes(), "(", Mask(value, 8, kShift), " & (char)1)");

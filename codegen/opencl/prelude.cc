@@ -23,6 +23,12 @@ std::string Prelude::UnalignedType(Scalar memory, int lanes) {
   return name;
 }
 
+std::string Prelude::AliasType(Scalar memory) {
+  std::string name = Cat(MemoryType(memory), "_a");
+  types_.insert(Cat("typedef ", MemoryType(memory), " ", name, " __attribute__((may_alias));\n"));
+  return name;
+}
+
 void Prelude::Define(Op op, Scalar s, int lanes) {
   const std::string t = ValueType(s, lanes);
   std::string text;
@@ -76,6 +82,31 @@ std::string Prelude::BitCast(const std::string& from, const std::string& to) {
   casts_.insert(absl::StrCat("static inline ", to, " ", name, "(", from, " x) {\n  union { ", from,
                              " from; ", to, " to; } bits;\n  bits.from = x;\n",
                              "  return bits.to;\n}\n"));
+  return name;
+}
+
+std::string Prelude::HalvesOfWords(int lanes) {
+  const std::string word = BitCast("uint", "half2");
+  const std::string t = Cat("half", lanes), from = Cat("uint", lanes / 2),
+                    name = Cat(t, "_of_", from);
+  std::string parts;
+  for (int i = 0; i < lanes / 2; ++i) parts += Cat(i ? ", " : "", word, "(x.s", i, ")");
+  functions_.insert(Cat("static inline ", t, " ", name, "(", from, " x) {\n  return (", t, ")(",
+                        parts, ");\n}\n"));
+  return name;
+}
+
+std::string Prelude::WordsOfHalves(int lanes) {
+  constexpr std::string_view kLane = "0123456789abcdef";
+  const std::string word = BitCast("half2", "uint");
+  const std::string t = Cat("uint", lanes / 2), from = Cat("half", lanes),
+                    name = Cat(t, "_of_", from);
+  std::string parts;
+  for (int i = 0; i < lanes; i += 2) {
+    parts += Cat(i ? ", " : "", word, "(x.s", kLane.substr(static_cast<size_t>(i), 2), ")");
+  }
+  functions_.insert(Cat("static inline ", t, " ", name, "(", from, " x) {\n  return (", t, ")(",
+                        parts, ");\n}\n"));
   return name;
 }
 

@@ -26,12 +26,18 @@ class Prelude {
   void PassesWideVectors() { wide_vectors_ = true; }
   // Returns a vector type that requires only the alignment of its elements: "float16_u".
   std::string UnalignedType(Scalar memory, int lanes);
+  // Returns a scalar type for accesses to memory that is declared as another type: "ushort_a".
+  std::string AliasType(Scalar memory);
   // Defines the function that the spelling table calls for an op with flag d.
   void Define(Op op, Scalar s, int lanes);
   void Define(const std::string& function) { functions_.insert(function); }
   // Returns the function that reinterprets a value's bits as another type: as_uint4, or a function
   // of the source if half is involved, since NVIDIA has half without as_half.
   std::string BitCast(const std::string& from, const std::string& to);
+  // Return the functions that reinterpret 32-bit words as halves, of which there are `lanes`, and
+  // back. They do so word by word: a compiler must not see through them that the words are halves.
+  std::string HalvesOfWords(int lanes);
+  std::string WordsOfHalves(int lanes);
   // Returns the function that converts a float to an integer type. It saturates and maps NaN to 0.
   std::string FloatToInt(Scalar from, Scalar to, int lanes);
   // Return the functions that convert the bits of a vector of halves to floats and back, rounding

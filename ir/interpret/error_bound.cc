@@ -52,8 +52,10 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
       return std::max(a.e, b.e);
     case Op::kCmpLt:
     case Op::kCmpNe:
-      return std::fabs(a.v - b.v) <= a.e + b.e ? 1 : 0;
+      // A NaN that may be any value has no difference.
+      return std::isinf(a.e + b.e) || std::fabs(a.v - b.v) <= a.e + b.e ? 1 : 0;
     case Op::kWhere:
+      if (a.e > 0 && std::isnan(b.v) != std::isnan(c.v)) return kInf;
       return (a.e > 0 ? std::fabs(b.v - c.v) : 0) +
              (a.e > 0 ? std::max(b.e, c.e) : (a.v != 0 ? b.e : c.e));
     case Op::kRecip:

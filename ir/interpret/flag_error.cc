@@ -106,6 +106,8 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
   const double tiny = DoubleFromBits(s, 1);
   double e = 0;
   if (exact_algebra_) {
+    // A power may be computed by square roots, and minus infinity has none.
+    if (op_ == Op::kPow && std::isinf(x[0]) && x[0] < 0) return kInf;
     // A quotient may be a product with the reciprocal, which may be infinite where this is not.
     const bool divides = op_ == Op::kDiv;
     if (divides && !std::isfinite(DoubleFromBits(s, BitsFromDouble(s, 1 / x[1])))) return kInf;

@@ -78,6 +78,20 @@ TEST(FlagError, ZeroMul) {
   EXPECT_FALSE(IsAllowed("", difference, kInfinity, 0));
 }
 
+TEST(FlagError, ComparisonOfWhatMayBeZero) {
+  const std::string flag = "\"zero-mul\"";
+  const std::string less =
+      "  %p = mul %x, %z : f32\n  %c = cmplt %p, %one : bool\n  %r = cast %c : f32\n";
+  EXPECT_TRUE(IsAllowed(flag, less, kInfinity, 1, 0));
+  EXPECT_FALSE(IsAllowed("", less, kInfinity, 1, 0));
+  EXPECT_FALSE(IsAllowed(flag, less, kInfinity, 1, 2));
+  // What the comparison selects may be the other one, also where one of them is NaN.
+  const std::string selected =
+      "  %p = mul %x, %z : f32\n  %c = cmplt %p, %one : bool\n  %r = where %c, %x, %p : f32\n";
+  EXPECT_TRUE(IsAllowed(flag, selected, kInfinity, kInfinity, 0));
+  EXPECT_FALSE(IsAllowed("", selected, kInfinity, kInfinity, 0));
+}
+
 TEST(FlagError, NoNan) {
   const std::string flag = "\"no-nan\"", ratio = "  %r = div %x, %x : f32\n";
   EXPECT_TRUE(IsAllowed(flag, ratio, 0, 1));
@@ -121,6 +135,14 @@ TEST(FlagError, FastMath) {
 }
 
 // Without bounds, as of kernels past the stages that have them.
+TEST(FlagError, FastMathPowerOfMinusInfinity) {
+  const std::string flag = "\"fast-math\"";
+  const std::string power = "  %h = const -0.5 : f32\n  %r = pow %x, %h : f32\n";
+  EXPECT_TRUE(IsAllowed(flag, power, -kInfinity, NAN));
+  EXPECT_FALSE(IsAllowed("", power, -kInfinity, NAN));
+  EXPECT_FALSE(IsAllowed(flag, power, kInfinity, NAN));
+}
+
 TEST(Allowed, FlagsWhereNothingIsTracked) {
   const auto differ = [](ModuleFlags flags, double expected, double actual) {
     return Difference(F32({1}, {expected}), F32({1}, {actual}), {.ulps = 4, .flags = flags})

@@ -42,12 +42,25 @@ class FloatTypes {
     const UOp* from = unrounded_.Get(x);
     return from ? from : x;
   }
+  // The bits of `u`, whose f32 is `x`: as they were loaded or bitcast, else encoded from `x`.
+  const UOp* BitsOf(const UOp* u, const UOp* x);
+  // Notes that the bits of `u`, whose f32 is given, are what the same op makes of its sources'
+  // bits.
+  void MoveBits(const UOp* u, UOpSpan srcs, const UOp* f32);
   void Unsupported(const UOp* u, std::string_view what);
+
+  // The bits of a value that came from memory or from an integer's bits.
+  struct Raw {
+    Scalar scalar = Scalar::kVoid;
+    const UOp* bits = nullptr;
+    bool is_whole = false;  // no lane was computed or went through registers
+  };
 
   Body& body_;
   const Target& target_;
   Builder b_;
   NodeMap<const UOp*> unrounded_;
+  SparseNodeMap<Raw> raw_;  // by the f32 value
   absl::Status status_;
 };
 
@@ -56,6 +69,39 @@ void FloatTypes::Unsupported(const UOp* u, std::string_view what) {
   status_ = absl::UnimplementedError(absl::StrCat(body_.Describe(u), ": target ", target_.name,
                                                   " has no ",
                                                   absl::string_view(what.data(), what.size())));
+}
+
+// What holds the bits of a value of this type. Accesses of f16 as f16 do not convert.
+DType RawType(DType t) {
+  return t.scalar() == Scalar::kF16 ? t : t.WithScalar(BitsType(t.scalar()));
+}
+
+bool IsConstant(const UOp* u) { return IsConst(u) || u->op == Op::kVConst; }
+
+const UOp* FloatTypes::BitsOf(const UOp* u, const UOp* x) {
+  const Scalar s = u->dtype.scalar();
+  const DType raw_type = RawType(u->dtype);
+  if (IsConstant(u)) return b_.context().Make(u->op, raw_type, {}, u->attr);
+  if (const Raw& raw = raw_.Get(x); raw.bits && raw.scalar == s) return raw.bits;
+  return b_.Bitcast(b_.Cast(EncodeFloat(b_, x, s), raw_type.WithScalar(BitsType(s))), raw_type);
+}
+
+void FloatTypes::MoveBits(const UOp* u, UOpSpan srcs, const UOp* f32) {
+  const Scalar s = u->dtype.scalar();
+  bool moves = false, is_whole = true;
+  for (size_t i = 0; i < srcs.size(); ++i) {
+    if (u->src(i)->dtype.scalar() != s || IsConstant(u->src(i))) continue;
+    const Raw& raw = raw_.Get(srcs[i]);
+    const bool is_raw = raw.bits && raw.scalar == s;
+    moves |= is_raw;
+    is_whole &= is_raw && raw.is_whole;
+  }
+  if (!moves) return;
+  Nodes bits;
+  for (size_t i = 0; i < srcs.size(); ++i) {
+    bits.push_back(u->src(i)->dtype.scalar() == s ? BitsOf(u->src(i), srcs[i]) : srcs[i]);
+  }
+  raw_[f32] = {s, b_.context().Make(u->op, RawType(u->dtype), Span(bits), u->attr), is_whole};
 }
 
 const UOp* FloatTypes::Constant(const UOp* u) {
@@ -70,18 +116,19 @@ const UOp* FloatTypes::Constant(const UOp* u) {
 const UOp* FloatTypes::Load(const UOp* u, UOpSpan srcs) {
   const Scalar s = u->dtype.scalar();
   const DType f32(Scalar::kF32, u->dtype.lanes());
-  if (srcs[0]->dtype.scalar() == Scalar::kF32 || s == Scalar::kF16) {
-    return b_.context().Make(u->op, f32, srcs, u->attr);
-  }
+  const auto load = [&](DType t, UOpSpan from) {
+    return b_.context().Make(u->op, t, from, u->attr);
+  };
+  if (srcs[0]->dtype.scalar() == Scalar::kF32) return load(f32, srcs);
   Nodes raw(srcs.begin(), srcs.end());
-  const DType word(BitsType(s), u->dtype.lanes());
-  if (srcs.size() > 1) {
-    raw[1] = IsConst(u->src(1)) || u->src(1)->op == Op::kVConst
-                 ? b_.context().Make(u->src(1)->op, word, {}, u->src(1)->attr)
-                 : b_.Cast(EncodeFloat(b_, srcs[1], s), word);
-  }
-  const UOp* bits = b_.context().Make(u->op, word, Span(raw), u->attr);
-  return DecodeFloat(b_, b_.Cast(bits, word.WithScalar(Scalar::kU32)), s);
+  if (srcs.size() > 1) raw[1] = BitsOf(u->src(1), srcs[1]);
+  const UOp* bits = load(RawType(u->dtype), Span(raw));
+  // Both loads of an f16 stay where one use needs the bits and another the number.
+  const UOp* v = s == Scalar::kF16
+                     ? load(f32, srcs)
+                     : DecodeFloat(b_, b_.Cast(bits, f32.WithScalar(Scalar::kU32)), s);
+  raw_[v] = {s, bits, true};
+  return v;
 }
 
 const UOp* FloatTypes::Store(const UOp* u, UOpSpan srcs) {
@@ -91,10 +138,9 @@ const UOp* FloatTypes::Store(const UOp* u, UOpSpan srcs) {
     return b_.context().Make(u->op, kVoid, {srcs[0], value}, u->attr);
   };
   if (memory == Scalar::kF32) return store(srcs[1]);
+  if (const Raw& raw = raw_.Get(srcs[1]); raw.is_whole && raw.scalar == s) return store(raw.bits);
   // Only what was rounded to f16 itself may go in unrounded.
-  if (s == Scalar::kF16) return store(Unrounded(srcs[1]));
-  const DType word(BitsType(s), srcs[1]->dtype.lanes());
-  return store(b_.Cast(EncodeFloat(b_, srcs[1], s), word));
+  return store(s == Scalar::kF16 ? Unrounded(srcs[1]) : BitsOf(u->src(1), srcs[1]));
 }
 
 const UOp* FloatTypes::CastTo(const UOp* u, const UOp* x) {
@@ -113,11 +159,13 @@ const UOp* FloatTypes::CastTo(const UOp* u, const UOp* x) {
 const UOp* FloatTypes::BitcastTo(const UOp* u, const UOp* x) {
   const Scalar from = u->src(0)->dtype.scalar(), to = u->dtype.scalar();
   if (!IsEmulated(from) && !IsEmulated(to)) return b_.Bitcast(x, u->dtype);
-  const DType word(BitsType(from), u->dtype.lanes());
-  const DType u32 = word.WithScalar(Scalar::kU32);
-  const UOp* bits =
-      IsEmulated(from) ? b_.Cast(EncodeFloat(b_, x, from), word) : b_.Bitcast(x, word);
-  return IsEmulated(to) ? DecodeFloat(b_, b_.Cast(bits, u32), to) : b_.Bitcast(bits, u->dtype);
+  const UOp* bits = IsEmulated(from) ? BitsOf(u->src(0), x) : x;
+  if (!IsEmulated(to)) return b_.Bitcast(bits, u->dtype);
+  const DType word(BitsType(to), u->dtype.lanes());
+  const UOp* v =
+      DecodeFloat(b_, b_.Cast(b_.Bitcast(bits, word), word.WithScalar(Scalar::kU32)), to);
+  raw_[v] = {to, b_.Bitcast(bits, RawType(u->dtype)), true};
+  return v;
 }
 
 // The f32 result of these is already a value of the type.
@@ -125,11 +173,14 @@ bool IsExact(Op op) {
   return op == Op::kNeg || op == Op::kTrunc || op == Op::kMax || op == Op::kMin || op == Op::kWhere;
 }
 
-// Rounding the result is rounding the sources.
-bool CommutesWithRounding(Op op) {
-  return op == Op::kNeg || op == Op::kWhere || op == Op::kGep || op == Op::kCat ||
-         op == Op::kVectorize || op == Op::kSplat;
+// Each lane of the result is a lane of a source.
+bool Moves(Op op) {
+  return op == Op::kWhere || op == Op::kGep || op == Op::kCat || op == Op::kVectorize ||
+         op == Op::kSplat;
 }
+
+// Rounding the result is rounding the sources.
+bool CommutesWithRounding(Op op) { return op == Op::kNeg || Moves(op); }
 
 bool IsTranscendental(Op op) {
   return op == Op::kExp2 || op == Op::kLog2 || op == Op::kSin || op == Op::kPow;
@@ -176,12 +227,13 @@ const UOp* FloatTypes::Rewrite(const UOp* u, UOpSpan srcs) {
     for (const UOp* s : srcs) wide.push_back(b_.Cast(s, f32));
     return b_.Cast(b_.Alu(u->op, Span(wide)), t);
   }
-  if (IsConst(u) || u->op == Op::kVConst) return Constant(u);
+  if (IsConstant(u)) return Constant(u);
   if (u->op == Op::kMulAcc) {
     const UOp* product = Rounded(b_.Mul(srcs[0], srcs[1]), t.scalar());
     return Rounded(b_.Add(product, srcs[2]), t.scalar());
   }
   const UOp* v = b_.context().Make(u->op, f32, srcs, u->attr);
+  if (Moves(u->op)) MoveBits(u, srcs, v);
   if (IsElementwise(u->op) && !IsExact(u->op)) return Rounded(v, t.scalar());
   if (CommutesWithRounding(u->op)) {
     Nodes from;

@@ -7,6 +7,9 @@
 // (a load of f32 from ptr<f16> widens, a store rounds), the others as raw bits. Register scratch
 // holds f32.
 //
+// A value that is only moved, between memory and integers that a bitcast makes or takes, stays raw
+// bits, so that a NaN keeps its payload. Register scratch and arithmetic do not preserve payloads.
+//
 // Transcendental functions of f16 are computed in f32 on every target.
 #ifndef TG_PASSES_DECOMPOSE_FLOAT_TYPES_H_
 #define TG_PASSES_DECOMPOSE_FLOAT_TYPES_H_

@@ -122,8 +122,8 @@ class Assembler {
     std::vector<const UOp*> operands;
     for (size_t n = 0; n < d.nodes.size(); ++n) {
       if (slots[n] < operands.size()) continue;
-      const UOp* target = d.targets[n];
-      operands.push_back(target ? WholeBuffer(map_.Get(target)) : NewBuffer(d.nodes[n]));
+      operands.push_back(d.targets[n] ? Written(d.nodes[n], map_.Get(d.targets[n]))
+                                      : NewBuffer(d.nodes[n]));
     }
     const UOp* k = d.copy ? EmitCopy(d) : EmitKernel(d, operands);
     const std::vector<const UOp*> targets = EmitTargets(d, slots, operands);
@@ -216,6 +216,21 @@ class Assembler {
     if (!IsView(version)) return version;
     llvm::SmallVector<const UOp*, 8> movement;
     return b_.After(AppendPlacement(version, movement), UOpSpan(&version, 1));
+  }
+
+  // The version of its whole buffer that an assign to `version` writes: after the other writes to
+  // the buffer that the assign waits for.
+  const UOp* Written(const UOp* assign, const UOp* version) {
+    const UOp* whole = WholeBuffer(version);
+    std::vector<const UOp*> before;
+    AppendOrdering(assign, before);
+    llvm::SmallVector<const UOp*, 4> writes;
+    for (const UOp* u : before) {
+      const UOp* w = map_.Get(u);
+      if (w->op == Op::kAssign && w != version && BufferOf(w) == BufferOf(whole))
+        writes.push_back(w);
+    }
+    return b_.After(whole, {writes.data(), writes.size()});
   }
 
   // An assign's target as a view of the whole buffer `version`.

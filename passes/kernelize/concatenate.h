@@ -1,5 +1,9 @@
 // Rewrites concatenations, which graphs express as sums of padded pieces. If there are many pieces,
 // each is written to its slice of a buffer, because the sum would read every piece per element.
+//
+// A chain of `where` that selects a piece by comparisons of an index stays. The branches of a sum
+// are pads, which say where each piece lies; those of a `where` may have values everywhere, and
+// which indices select one is known only once its condition is an expression of the loops (lower).
 #ifndef TG_PASSES_KERNELIZE_CONCATENATE_H_
 #define TG_PASSES_KERNELIZE_CONCATENATE_H_
 

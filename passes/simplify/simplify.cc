@@ -1,6 +1,7 @@
 #include "passes/simplify/simplify.h"
 
 #include <cstdio>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
@@ -9,6 +10,7 @@
 #include "passes/simplify/gate.h"
 #include "passes/simplify/id_sums.h"
 #include "passes/simplify/rule_lists.h"
+#include "passes/simplify/write_order.h"
 
 namespace tg {
 namespace {
@@ -101,7 +103,10 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifySta
     rewriter.set_keep_extents(true);
   }
   rewriter.SetFinal(body.num_simple);
+  std::optional<WriteOrder> writes;
+  if (stage == Stage::kTensor) writes.emplace(body);
   if (absl::Status s = RewriteBody(body, rewriter); !s.ok()) return s;
+  if (writes) writes->Restore(body, [&](const UOp* u) { return rewriter.Find(u); });
   if (stats && rewriter.num_applications() > 0) {
     stats->applications += rewriter.num_applications();
     stats->report += rewriter.HitReport();

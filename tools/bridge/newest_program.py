@@ -192,7 +192,8 @@ def run(program, buffers, var_vals):
     if isinstance(body.arg, Step):
         return
     part = body.arg
-    variables = {symbol_of(name): var_vals[v.expr] for name, v in zip(part.variables, body.src)}
+    # An unbound variable is an error of tinygrad's.
+    variables = {symbol_of(name): v for name, v in zip(part.variables, program.arg.vals(var_vals))}
     inputs = {part.buffers[i]: bytes(bytes_of(buffers[i].ensure_allocated())) for i in part.inputs}
     names = [part.buffers[i] for i in part.outputs]
     results, kernels, _ = server.run(part, variables, inputs, names)
