@@ -53,14 +53,16 @@ struct PlanDevice {
   BufferPool* pool = nullptr;  // for temporaries
 };
 
-// Returns the bytes to allocate for a buffer; a symbolic extent counts with the upper bound of its
-// variable. InvalidArgument if the product overflows or the variable is not declared; Unimplemented
-// for images.
+// Returns the bytes to allocate for a buffer; a symbolic extent counts with its greatest value.
+// InvalidArgument if the product overflows or a variable is not declared; Unimplemented for images.
 absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer);
 
 // Returns the declared shape with the variables' values substituted. InvalidArgument for a missing
-// variable.
+// variable, or an extent that is negative with these values.
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const VarMap& vars);
+
+// Returns the shape that BufferBytes counts.
+absl::StatusOr<std::vector<int64_t>> GreatestShape(const Module& module, const BufferDecl& buffer);
 
 // Data about one launch or copy, for reports.
 struct PlannedKernel {
@@ -71,6 +73,7 @@ struct PlannedKernel {
   size_t num_args = 0;
   size_t buffer_bytes = 0;  // distinct buffers, limited to the parts that the kernel gets
   KernelWork work;
+  bool depends_on_input = true;  // input_dependence.h
 };
 
 class Plan {
