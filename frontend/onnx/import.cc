@@ -7,6 +7,7 @@
 #include "frontend/common/graph_builder.h"
 #include "frontend/onnx/graph_importer.h"
 #include "frontend/onnx/proto.h"
+#include "frontend/onnx/signature.h"
 #include "frontend/onnx/tensors.h"
 
 namespace tg {
@@ -91,10 +92,7 @@ class ModelImporter {
         dim.size = *dims[i].value;
         continue;
       }
-      // Some exporters write "?" for every dimension that they know nothing of.
-      const std::string name = !dims[i].param.empty() && dims[i].param != "?"
-                                   ? std::string(dims[i].param)
-                                   : absl::StrCat(std::string(input.name), ".", i);
+      const std::string name = OnnxDimensionName(dims[i].param, input.name, i);
       const auto size = sizes_.find(name);
       const auto fixed = options_.sizes.find(name);
       const auto max = options_.max_sizes.find(name);
@@ -130,15 +128,13 @@ class ModelImporter {
       decl.dtype = found->value->dtype;
       decl.role = Role::kOutput;
       for (const Dim& d : g_->ShapeOf(found->value)) {
-        DeclDim& dim = decl.shape.emplace_back();
-        if (!d.is_symbolic()) {
-          dim.size = d.value();
-        } else if (d.symbol()->op == Op::kVar) {
-          dim.var = graph_->body.context->String(static_cast<StringId>(d.symbol()->word()));
-        } else {
+        std::optional<DeclDim> dim = DeclDim::From(*graph_->body.context, d);
+        if (!dim) {
           return Bad(output.name,
-                     "its shape is an expression of dimensions; give the dimensions their sizes");
+                     "its shape is an expression of dimensions that no declaration can hold; give "
+                     "the dimensions their sizes");
         }
+        decl.shape.push_back(*std::move(dim));
       }
       roots.push_back(found->value);
       g_->Declare(output.name, std::move(decl));
