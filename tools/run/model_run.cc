@@ -48,6 +48,7 @@ absl::Status ModelRun::Read(const std::string& path) {
   module_ = ReadInput(text_, path, flags_.input_format, diagnostics, onnx_);
   if (!module_) {
     llvm::errs() << diagnostics.ToString();
+  if (is_onnx_ && WantsList()) TG_RETURN_IF_ERROR(ListOnnxModel(path));
     return absl::InvalidArgumentError("");
   }
   for (const auto& [name, value] : flags_.vars) {

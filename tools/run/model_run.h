@@ -16,6 +16,7 @@
 #include "runtime/io/host_tensor.h"
 #include "runtime/opencl/disk_cache.h"
 #include "runtime/session/device_session.h"
+#include "runtime/session/given.h"
 #include "runtime/session/reference_session.h"
 #include "tools/run/run_flags.h"
 
@@ -38,6 +39,14 @@ class ModelRun {
   // The symbol in the module's text for `name`, which is from the command line.
   std::string SymbolOf(const std::string& name) const;
   absl::Status CheckNames() const;
+  // Whether the command line neither gives an input nor names a result, as of someone who does not
+  // know the model. A script gets errors of one line.
+  bool WantsList() const {
+    return inputs_.empty() && flags_.outputs.empty() && !flags_.random_inputs;
+  }
+  // Prints what the model takes and gives (signature.cc). The first is an error if it takes inputs.
+  absl::Status ListOnnxModel(const std::string& path) const;
+  void ListModule(const std::vector<runtime::Needs>& needs) const;
   absl::Status CheckGiven() const;
   // Opens the device, or the interpreter.
   absl::Status Open();

@@ -88,6 +88,7 @@ absl::Status ModelRun::CheckGiven() const {
   for (const runtime::Needs& n : needs) all.push_back(&n);
   const runtime::Missing missing = runtime::FindMissing(all, vars, shapes);
   if (!missing.any()) return absl::OkStatus();
+  if (WantsList()) ListModule(needs);
   std::string text = Cat("graph @", graph_->name, " needs what is not given: ", missing.ToString());
   for (const VarDecl* var : missing.vars) {
     text += Cat(var == missing.vars.front() ? "; give " : " and ", "--var=", var->name, "=NUMBER");
