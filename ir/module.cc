@@ -55,6 +55,59 @@ std::string Body::Describe(const UOp* u) const {
   return text;
 }
 
+std::optional<DeclDim> DeclDim::From(const Context& context, const Dim& dim) {
+  if (!dim.is_symbolic()) return DeclDim{.size = dim.value()};
+  const UOp* u = dim.symbol();
+  if (u->op == Op::kVar) {
+    return DeclDim{.var = std::string(context.String(static_cast<StringId>(u->word())))};
+  }
+  std::optional<DimExpr> expr = DimExpr::FromNode(context, u);
+  if (!expr) return std::nullopt;
+  return DeclDim{.expr = *std::move(expr)};
+}
+
+Dim DeclDim::In(Context& context) const {
+  if (!is_symbolic()) return size;
+  if (!expr.empty()) return expr.Node(context);
+  return context.Make(Op::kVar, kIndex, {},
+                      context.MakeAttr(Op::kVar, {int64_t{context.Intern(var)}}));
+}
+
+std::optional<int64_t> DeclDim::Evaluate(const DimExpr::Lookup& lookup) const {
+  if (!is_symbolic()) return size;
+  return expr.empty() ? lookup(var) : expr.Evaluate(lookup);
+}
+
+std::string DeclDim::Text() const {
+  if (!is_symbolic()) return std::to_string(size);
+  return expr.empty() ? "@" + var : expr.Text();
+}
+
+std::optional<DimExpr::Range> BoundsOf(const Module& module, const DeclDim& dim) {
+  const auto bounds = [&](std::string_view name) {
+    const VarDecl* var = module.FindVar(name);
+    return var ? std::optional(DimExpr::Range{var->min, var->max}) : std::nullopt;
+  };
+  if (!dim.is_symbolic()) return DimExpr::Range{dim.size, dim.size};
+  return dim.expr.empty() ? bounds(dim.var) : dim.expr.Bounds(bounds);
+}
+
+std::string BrokenRequirement(const Module& module, const DimExpr::Lookup& vars) {
+  for (const Requirement& r : module.requirements) {
+    const std::optional<int64_t> left = r.left.Evaluate(vars), right = r.right.Evaluate(vars);
+    if (!left || !right || (r.is_equality ? *left == *right : *left <= *right)) continue;
+    std::vector<DimTerm> both = r.left.terms();
+    both.insert(both.end(), r.right.terms().begin(), r.right.terms().end());
+    const std::string text =
+        absl::StrCat("the sizes do not fit: ", r.what.empty() ? "" : r.what + ": ", r.left.Text(),
+                     r.is_equality ? " and " : " must be at most ", r.right.Text(),
+                     r.is_equality ? " must be equal; " : "; ");
+    return absl::StrCat(text, "they are ", *left, " and ", *right, " with ",
+                        DimExpr(std::move(both)).Values(vars));
+  }
+  return "";
+}
+
 const BufferDecl* Module::FindBuffer(std::string_view name) const {
   for (const BufferDecl& b : buffers) {
     if (b.name == name) return &b;
@@ -127,6 +180,7 @@ std::unique_ptr<Module> Clone(const Module& module) {
   copy->flags = module.flags;
   copy->vars = module.vars;
   copy->buffers = module.buffers;
+  copy->requirements = module.requirements;
   copy->path = module.path;
   for (const auto& g : module.graphs) {
     auto& to = copy->graphs.emplace_back(std::make_unique<Graph>());

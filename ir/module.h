@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "ir/context.h"
+#include "ir/dim.h"
+#include "ir/dim_expr.h"
 #include "ir/dtype.h"
 #include "ir/module_flags.h"
 #include "ir/uop.h"
@@ -32,11 +34,31 @@ struct Location {
   uint32_t column = 0;
 };
 
-// An extent of a declared buffer: a number, or a variable (then `var` is its name and the buffer is
-// allocated for the variable's upper bound).
+// An extent of a declared buffer: a number, a variable (then `var` is its name), or an expression
+// of variables (then `expr` is not empty). The buffer is allocated for the greatest value.
 struct DeclDim {
   int64_t size = 0;
   std::string var;
+  DimExpr expr = {};
+
+  // None for an extent that no DimExpr can hold.
+  static std::optional<DeclDim> From(const Context& context, const Dim& dim);
+  // The extent with nodes of this context.
+  Dim In(Context& context) const;
+
+  bool is_symbolic() const { return !var.empty() || !expr.empty(); }
+  // None if a variable has no value, or the value overflows.
+  std::optional<int64_t> Evaluate(const DimExpr::Lookup& lookup) const;
+  // As the text format has it.
+  std::string Text() const;
+  // Calls f(name) for each occurrence of a variable.
+  template <typename F>
+  void ForEachVar(F&& f) const {
+    if (!var.empty()) f(var);
+    for (const DimTerm& t : expr.terms()) {
+      if (t.op == Op::kVar) f(t.var);
+    }
+  }
   friend bool operator==(const DeclDim&, const DeclDim&) = default;
 };
 
@@ -61,6 +83,16 @@ struct VarDecl {
   std::string name;
   int64_t min = 0;
   int64_t max = 0;  // inclusive
+  Location loc;
+};
+
+// What a graph assumes of the variables where it combines values whose extents are different
+// expressions: that they are equal, or that a slice ends inside of what it is a slice of. Made by
+// kernelize, and checked before each run.
+struct Requirement {
+  bool is_equality = true;  // left = right; otherwise left <= right
+  DimExpr left, right;
+  std::string what;  // the node, for messages
   Location loc;
 };
 
@@ -218,6 +250,7 @@ struct Module {
   ModuleFlags flags;
   std::vector<VarDecl> vars;
   std::vector<BufferDecl> buffers;
+  std::vector<Requirement> requirements;
   std::vector<std::unique_ptr<Graph>> graphs;
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::string path;  // the file it was read from, for messages and relative names
@@ -227,6 +260,13 @@ struct Module {
   Graph* FindGraph(std::string_view name) const;
   Kernel* FindKernel(std::string_view name) const;
 };
+
+// Least and greatest value of a declared extent, by the bounds of the variables. None where 64 bits
+// do not hold them, or a variable is not declared.
+std::optional<DimExpr::Range> BoundsOf(const Module& module, const DeclDim& dim);
+// Which requirement these values of variables break, as a sentence; empty: none. Requirements with
+// a variable that has no value are left out.
+std::string BrokenRequirement(const Module& module, const DimExpr::Lookup& vars);
 
 // The buffer that `operand` names: an operand of a kernel call, a view, or a version of a buffer.
 const UOp* BufferOf(const UOp* operand);

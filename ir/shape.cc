@@ -147,13 +147,6 @@ const UOp* DimNode(Context& ctx, const Dim& d) {
   return ctx.Make(Op::kConst, kIndex, {}, ctx.MakeAttr(Op::kConst, {d.value()}));
 }
 
-Dim AddDims(Context& ctx, const Dim& a, const Dim& b) {
-  if (!a.is_symbolic() && !b.is_symbolic()) return a.value() + b.value();
-  if (a.Is(0)) return b;
-  if (b.Is(0)) return a;
-  return Binary(ctx, Op::kAdd, a, b);
-}
-
 // `d` as a node (null for a number) plus a number.
 static std::pair<const UOp*, int64_t> SplitOffset(const Dim& d) {
   if (!d.is_symbolic()) return {nullptr, d.value()};
@@ -161,6 +154,27 @@ static std::pair<const UOp*, int64_t> SplitOffset(const Dim& d) {
   if (u->op == Op::kAdd && IsConst(u->src(1))) return {u->src(0), u->src(1)->word()};
   if (u->op == Op::kAdd && IsConst(u->src(0))) return {u->src(1), u->src(0)->word()};
   return {u, 0};
+}
+
+Dim AddDims(Context& ctx, const Dim& a, const Dim& b) {
+  if (!a.is_symbolic() && !b.is_symbolic()) return a.value() + b.value();
+  if (a.Is(0)) return b;
+  if (b.Is(0)) return a;
+  // a + (b - a) is b: a pad up to an extent.
+  if (b.is_symbolic() && b.symbol()->op == Op::kSub && Dim(b.symbol()->src(1)) == a) {
+    return b.symbol()->src(0);
+  }
+  // (v + 1) + 2 is v + 3: convolutions in a row would otherwise make long sums.
+  const auto [a_base, a_offset] = SplitOffset(a);
+  const auto [b_base, b_offset] = SplitOffset(b);
+  int64_t offset = 0;
+  if (__builtin_add_overflow(a_offset, b_offset, &offset)) return Binary(ctx, Op::kAdd, a, b);
+  if (a_base && b_base) {
+    if (a_offset == 0 && b_offset == 0) return Binary(ctx, Op::kAdd, a, b);
+    return AddDims(ctx, Binary(ctx, Op::kAdd, a_base, b_base), offset);
+  }
+  const Dim base = a_base ? a_base : b_base;
+  return offset == 0 ? base : Binary(ctx, Op::kAdd, base, offset);
 }
 
 Dim SubDims(Context& ctx, const Dim& a, const Dim& b) {
@@ -171,6 +185,7 @@ Dim SubDims(Context& ctx, const Dim& a, const Dim& b) {
   const auto [a_base, a_offset] = SplitOffset(a);
   const auto [b_base, b_offset] = SplitOffset(b);
   if (a_base == b_base) return a_offset - b_offset;
+  if (!b_base && b_offset != INT64_MIN) return AddDims(ctx, a, -b_offset);
   return Binary(ctx, Op::kSub, a, b);
 }
 
@@ -283,14 +298,7 @@ std::optional<Shape> ShapeMap::Infer(const UOp* u, std::string* error) {
       const BufferDecl* decl = FindDecl(ctx_.String(static_cast<StringId>(u->attr.bits)));
       if (!decl) return Fail(error, "buffer: no such buffer is declared");
       shape.reserve(decl->shape.size());
-      for (const DeclDim& d : decl->shape) {
-        if (d.var.empty()) {
-          shape.push_back(d.size);
-        } else {
-          shape.push_back(ctx_.Make(Op::kVar, kIndex, {},
-                                    ctx_.MakeAttr(Op::kVar, {int64_t{ctx_.Intern(d.var)}})));
-        }
-      }
+      for (const DeclDim& d : decl->shape) shape.push_back(d.In(ctx_));
       return shape;
     }
     case Op::kIota:

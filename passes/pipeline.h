@@ -7,6 +7,7 @@
 
 #include "passes/devectorize/devectorize.h"
 #include "passes/expand/expand.h"
+#include "passes/half/half.h"
 #include "passes/hfuse/hfuse.h"
 #include "passes/kernelize/kernelize.h"
 #include "passes/linearize/linearize.h"
@@ -34,6 +35,7 @@ inline constexpr auto kPipeline = std::to_array<const Pass*>({
 // Passes that a pipeline can name but that are not part of the default pipeline.
 inline constexpr auto kOtherPasses = std::to_array<const Pass*>({
     &kSimplifyPass,
+    &kHalfPass,
 });
 
 // The rest of the default pipeline after `pipeline`: the passes after the last one of kPipeline

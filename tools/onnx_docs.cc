@@ -22,7 +22,8 @@ What holds for all of them:
 - What decides a shape must be known before the run: it follows from constants, from the sizes of inputs, or from small
   inputs whose contents tg-run is given. Otherwise the operator is an error that names the input.
 - Loops are unrolled, up to 4096 iterations each. A model has up to 2^20 nodes with loops and functions expanded, a
-  tensor up to 2^48 elements.
+  tensor up to 2^48 elements. A recurrence over a symbolic length is unrolled for the greatest, up to 256 steps, which
+  each run takes.
 - A condition that depends on an input computes both branches, which need one shape.
 - Sequences and optionals are resolved when the model is read; strings and maps are not read.
 - Types that the IR lacks are held in a wider one: `int4` and `int2` in `i8`, `uint4` and `uint2` in `u8`, `float4e2m1`,

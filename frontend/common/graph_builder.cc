@@ -4,11 +4,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/value.h"
+#include "ir/walk.h"
 
 namespace tg::frontend {
 
 GraphBuilder::GraphBuilder(Module& module, Body& body)
     : module_(module),
+      body_(body),
       ir_(*body.context),
       shapes_(module, *body.context),
       known_(module, *body.context, shapes_),
@@ -160,48 +162,34 @@ Value GraphBuilder::Declare(std::string_view name, BufferDecl decl) {
   return ir_.Buffer(module_.buffers.back().name, type);
 }
 
+void GraphBuilder::SetName(Value x, std::string_view name) {
+  if (!x || x->num_srcs == 0 || body_.side.name(x)) return;
+  body_.side.SetName(x, body_.context->Intern(SymbolFrom(name)));
+}
+
 Value GraphBuilder::Constant1D(Scalar type, const Ints& numbers) {
   Ints bits;
   for (const int64_t n : numbers) bits.push_back(BitsFromInt(type, n));
   return Constant(type, {static_cast<int64_t>(numbers.size())}, std::move(bits));
 }
 
-namespace {
-// The greatest value of an extent, where it is a sum, product or quotient of the module's
-// variables.
-std::optional<int64_t> GreatestOf(const Module& module, const Context& ctx, const UOp* u) {
-  switch (u->op) {
-    case Op::kConst:
-      return u->word();
-    case Op::kVar: {
-      const VarDecl* var = module.FindVar(ctx.String(static_cast<StringId>(u->word())));
-      return var ? std::optional(var->max) : std::nullopt;
-    }
-    case Op::kAdd:
-    case Op::kMul:
-    case Op::kFloorDiv: {
-      const auto a = GreatestOf(module, ctx, u->src(0)), b = GreatestOf(module, ctx, u->src(1));
-      if (!a || !b) return std::nullopt;
-      int64_t result = 0;
-      if (u->op == Op::kAdd) {
-        return __builtin_add_overflow(*a, *b, &result) ? std::nullopt : std::optional(result);
-      }
-      // A negative factor would take the least value of the other.
-      if (*a < 0 || *b <= 0) return std::nullopt;
-      if (u->op == Op::kMul) {
-        return __builtin_mul_overflow(*a, *b, &result) ? std::nullopt : std::optional(result);
-      }
-      return u->src(1)->op == Op::kConst ? std::optional(*a / *b) : std::nullopt;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-}  // namespace
-
 std::optional<int64_t> GraphBuilder::Greatest(const Dim& d) {
-  if (!d.is_symbolic()) return d.value();
-  return GreatestOf(module_, ir_.context(), d.symbol());
+  const std::optional<DeclDim> dim = DeclDim::From(ir_.context(), d);
+  const std::optional<DimExpr::Range> bounds = dim ? BoundsOf(module_, *dim) : std::nullopt;
+  return bounds ? std::optional(bounds->second) : std::nullopt;
+}
+
+std::set<std::string> GraphBuilder::VariablesOf(Value x) {
+  std::set<std::string> names;
+  for (const Dim& d : ShapeOf(x)) {
+    if (!d.is_symbolic()) continue;
+    for (const UOp* u : PostOrder(d.symbol())) {
+      if (u->op == Op::kVar) {
+        names.emplace(ir_.context().String(static_cast<StringId>(u->word())));
+      }
+    }
+  }
+  return names;
 }
 
 Value GraphBuilder::Arange(Scalar type, const Dim& n) {

@@ -70,6 +70,8 @@ class GraphBuilder {
   Value Constant(Scalar type, const Ints& shape, Ints bits);
   // A buffer of the module that is declared like this, under a symbol made of `name`.
   Value Declare(std::string_view name, BufferDecl decl);
+  // Gives a value without a name this one, for messages and the text.
+  void SetName(Value x, std::string_view name);
   Value Constant1D(Scalar type, const Ints& numbers);
   // 0, 1, ..., n-1 in this type, of shape [n].
   Value Arange(Scalar type, const Dim& n);
@@ -241,6 +243,8 @@ class GraphBuilder {
   Dim NumElements(const Shape& shape);
   // The greatest value of an extent, where the bounds of the module's variables tell it.
   std::optional<int64_t> Greatest(const Dim& d);
+  // The variables that the shape of x depends on.
+  std::set<std::string> VariablesOf(Value x);
 
  private:
   // Whether a tensor may have this shape: no extent is negative, and the numbers of it have a
@@ -259,6 +263,7 @@ class GraphBuilder {
   Value PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>& pads, PadMode mode);
 
   Module& module_;
+  Body& body_;
   Builder ir_;
   ShapeMap shapes_;
   KnownValues::Given given_;

@@ -157,6 +157,31 @@ TEST_F(GraphBuilderTest, PadsByReflectionEdgeAndWrap) {
                  [&](const Ints& at) { return x({(at[0] + 1) % 3}); });
 }
 
+TEST_F(GraphBuilderTest, PadsSymbolicAxesByCopies) {
+  const Array x = Random({5});
+  const Value v = SymbolicInput(x, "n", 9);
+  ExpectElements(g_->Pad(v, {{3, 2}}, nullptr, PadMode::kReflect), {10}, [&](const Ints& at) {
+    const int64_t i = at[0] - 3;
+    return x({i < 0 ? -i : i > 4 ? 8 - i : i});
+  });
+  ExpectElements(g_->Pad(v, {{3, 2}}, nullptr, PadMode::kEdge), {10},
+                 [&](const Ints& at) { return x({std::clamp<int64_t>(at[0] - 3, 0, 4)}); });
+  ExpectElements(g_->Pad(v, {{3, 2}}, nullptr, PadMode::kWrap), {10},
+                 [&](const Ints& at) { return x({(at[0] + 2) % 5}); });
+  EXPECT_EQ(g_->Pad(v, {{0, g_->Extent(v, 0)}}, nullptr, PadMode::kWrap), nullptr);
+  EXPECT_EQ(g_->error(), "symbolic pads other than constant ones");
+}
+
+TEST_F(GraphBuilderTest, ExtentsStayShort) {
+  const Array x = Random({5});
+  const Value v = SymbolicInput(x, "n", 9);
+  const Dim n = g_->Extent(v, 0);
+  EXPECT_EQ(g_->SubDim(g_->AddDim(g_->AddDim(n, 1), 2), 3), n);
+  EXPECT_EQ(g_->AddDim(n, g_->SubDim(9, n)), Dim(9));
+  EXPECT_EQ(g_->Greatest(g_->FloorDivDim(g_->AddDim(n, n), 4)), 4);
+  EXPECT_EQ(g_->VariablesOf(g_->Pad(v, {{0, 2}})), (std::set<std::string>{"n"}));
+}
+
 TEST_F(GraphBuilderTest, SlicesWithSteps) {
   for (int64_t n = 1; n < 8; ++n) {
     for (int64_t step = 1; step < 4; ++step) {

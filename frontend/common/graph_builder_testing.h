@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,20 @@ class GraphBuilderTest : public testing::Test {
     return v;
   }
 
+  // An input whose axis 0 is variable `name` up to `max`; the run gives it this one's extent.
+  Value SymbolicInput(const Array& a, const std::string& name, int64_t max) {
+    if (!module_.FindVar(name)) module_.vars.push_back({.name = name, .min = 1, .max = max});
+    BufferDecl decl;
+    decl.dtype = a.type;
+    decl.role = Role::kInput;
+    for (const int64_t d : a.shape) decl.shape.push_back({.size = d});
+    decl.shape[0] = {.var = name};
+    const Value v = g_->Declare("x", decl);
+    inputs_[module_.buffers.back().name] = BufferOf(a.type, a.shape, a.data);
+    vars_[name] = a.shape[0];
+    return v;
+  }
+
   // Its elements are known before a run.
   Value Known(const Array& a, Scalar type = Scalar::kF64) {
     Ints bits;
@@ -97,7 +112,7 @@ class GraphBuilderTest : public testing::Test {
     VerifyModule(module_, diagnostics);
     EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.ToString();
     InterpretOptions options;
-    const auto result = InterpretGraph(module_, graph_, inputs_, {}, options);
+    const auto result = InterpretGraph(module_, graph_, inputs_, vars_, options);
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     std::vector<Array> arrays;
     for (size_t i = 0; result.ok() && i < values.size(); ++i) {
@@ -122,6 +137,7 @@ class GraphBuilderTest : public testing::Test {
   Graph& graph_;
   std::unique_ptr<GraphBuilder> g_;
   HostBuffers inputs_;
+  VarValues vars_;
 };
 
 }  // namespace tg::frontend

@@ -75,11 +75,8 @@ Value GraphBuilder::BroadcastTo(Value x, const Shape& shape) {
   for (size_t i = 0; i < from.size(); ++i) {
     const Dim& to = shape[added + i];
     if (from[i] == to || from[i].Is(1)) continue;
-    if (from[i].is_symbolic() || to.is_symbolic()) {
-      // Two ways to write one extent: they are equal in every valid run.
-      from[i] = to;
-      continue;
-    }
+    // Two ways to write one extent: they are equal in every valid run.
+    if (from[i].is_symbolic() || to.is_symbolic()) continue;
     return Fail(absl::StrCat(Describe(x), " does not broadcast to ", ShapeText(shape)));
   }
   from.insert(from.begin(), added, Dim(1));
@@ -230,21 +227,23 @@ Value GraphBuilder::PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>&
   for (size_t i = 0; i < pads.size() && x; ++i) {
     if (pads[i].first.Is(0) && pads[i].second.Is(0)) continue;
     const Dim extent = ShapeOf(x)[i];
-    if (extent.is_symbolic() || pads[i].first.is_symbolic() || pads[i].second.is_symbolic()) {
+    if (pads[i].first.is_symbolic() || pads[i].second.is_symbolic()) {
       return Fail("symbolic pads other than constant ones");
     }
-    const int64_t n = extent.value();
+    // A symbolic axis is repeated once on each side: a slice beyond its end is refused by the run.
+    const int64_t n = extent.is_symbolic() ? kMaxElements : extent.value();
     const auto axis = static_cast<int64_t>(i);
     if (n == 0) return Fail("elements of an empty axis are repeated");
     // Pieces of the axis in the order in which they follow each other, each a copy of a part of it.
-    const auto piece = [&](int64_t start, int64_t stop, bool reversed) {
+    const auto piece = [&](const Dim& start, const Dim& stop, bool reversed) {
       const Value part = Slice(x, axis, start, stop);
       return reversed ? Flip(part, {axis}) : part;
     };
     const auto edge = [&](bool first, int64_t count) {
       Shape shape = ShapeOf(x);
       shape[i] = count;
-      return Expand(piece(first ? 0 : n - 1, first ? 1 : n, false), shape);
+      const Dim start = first ? Dim(0) : SubDim(extent, 1);
+      return Expand(piece(start, first ? Dim(1) : extent, false), shape);
     };
     // Each repetition is a node.
     constexpr int64_t kMaxParts = 4096;
@@ -267,12 +266,14 @@ Value GraphBuilder::PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>&
           part = edge(front, left);
         } else if (mode == PadMode::kWrap) {
           count = std::min(left, n);
-          part = front ? piece(n - count, n, false) : piece(0, count, false);
+          part = front ? piece(SubDim(extent, count), extent, false) : piece(0, count, false);
         } else {
           count = std::min(left, n - 1);
           // Next to x: elements 1.. backwards in front, n-2, n-3, ... behind; then forwards.
           const bool from_start = front == reversed;
-          part = from_start ? piece(1, 1 + count, reversed) : piece(n - 1 - count, n - 1, reversed);
+          const Dim last = SubDim(extent, 1);
+          part = from_start ? piece(1, 1 + count, reversed)
+                            : piece(SubDim(last, count), last, reversed);
           reversed = !reversed;
         }
         parts.insert(front ? parts.begin() : parts.end(), part);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "frontend/onnx/tensors.h"
@@ -131,13 +132,29 @@ absl::Status GraphImporter::RunNode(const Node& node) {
   ImportNode(*op, context);
   if (g_.ok()) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (!node.outputs[i].empty()) Define(node.outputs[i], context.outputs[i]);
+      if (node.outputs[i].empty()) continue;
+      Define(node.outputs[i], context.outputs[i]);
+      g_.SetName(context.outputs[i].value, node.outputs[i]);
     }
     return absl::OkStatus();
   }
   std::string text = NodeName(node) + ": " + g_.error();
   g_.ClearError();
+  // Of a node in a graph of this one, the message has told the dimensions.
+  if (!std::exchange(has_told_dimensions_, true)) absl::StrAppend(&text, OpenDimensions(inputs));
   return absl::InvalidArgumentError(text);
+}
+
+std::string GraphImporter::OpenDimensions(std::span<const Tensor> inputs) {
+  std::set<std::string> names;
+  for (const Tensor& t : inputs) {
+    if (t.value) names.merge(g_.VariablesOf(t.value));
+  }
+  std::string text;
+  for (const std::string& name : names) {
+    absl::StrAppend(&text, text.empty() ? " (its inputs have open dimensions: " : ", ", name);
+  }
+  return text.empty() ? text : text + "; --var gives one its size, --max its greatest)";
 }
 
 std::vector<Tensor> GraphImporter::Run(const GraphProto& graph, std::span<const Tensor> inputs) {

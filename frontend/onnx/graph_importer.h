@@ -35,6 +35,8 @@ class GraphImporter : public SubgraphRunner {
   using FunctionKey = std::pair<std::string_view, std::string_view>;  // domain, name
 
   absl::Status RunNode(const Node& node);
+  // For an error: the dimensions without a size that the shapes depend on.
+  std::string OpenDimensions(std::span<const Tensor> inputs);
   absl::Status CallFunction(const Function& function, const Node& call,
                             std::span<const Tensor> inputs);
   absl::Status DefineInitializers(const GraphProto& graph);
@@ -55,6 +57,7 @@ class GraphImporter : public SubgraphRunner {
   std::vector<std::unique_ptr<Node>> made_;
   int depth_ = 0;
   int64_t num_nodes_ = 0;  // that were run
+  bool has_told_dimensions_ = false;
 };
 
 // "Conv 'conv1'": how messages call a node.

@@ -7,6 +7,7 @@
 #include "frontend/common/graph_builder.h"
 #include "frontend/onnx/graph_importer.h"
 #include "frontend/onnx/proto.h"
+#include "frontend/onnx/signature.h"
 #include "frontend/onnx/tensors.h"
 
 namespace tg {
@@ -21,14 +22,6 @@ absl::Status Bad(std::string_view name, const std::string& why) {
 }
 
 bool IsFixed(const Dimension& dim) { return dim.value && *dim.value >= 0; }
-
-// The name of dimension `i`, which the file leaves open.
-std::string DimensionName(const ValueInfo& input, size_t i) {
-  // Some exporters write "?" for every dimension that they know nothing of.
-  const std::string_view param = (*input.type.shape)[i].param;
-  return !param.empty() && param != "?" ? std::string(param)
-                                        : absl::StrCat(std::string(input.name), ".", i);
-}
 
 class ModelImporter {
  public:
@@ -101,7 +94,7 @@ class ModelImporter {
         dim.size = *dims[i].value;
         continue;
       }
-      const std::string name = DimensionName(input, i);
+      const std::string name = OnnxDimensionName(dims[i].param, input.name, i);
       const auto size = sizes_.find(name);
       const auto fixed = options_.sizes.find(name);
       const auto max = options_.max_sizes.find(name);
@@ -137,15 +130,13 @@ class ModelImporter {
       decl.dtype = found->value->dtype;
       decl.role = Role::kOutput;
       for (const Dim& d : g_->ShapeOf(found->value)) {
-        DeclDim& dim = decl.shape.emplace_back();
-        if (!d.is_symbolic()) {
-          dim.size = d.value();
-        } else if (d.symbol()->op == Op::kVar) {
-          dim.var = graph_->body.context->String(static_cast<StringId>(d.symbol()->word()));
-        } else {
+        std::optional<DeclDim> dim = DeclDim::From(*graph_->body.context, d);
+        if (!dim) {
           return Bad(output.name,
-                     "its shape is an expression of dimensions; give the dimensions their sizes");
+                     "its shape is an expression of dimensions that no declaration can hold; give "
+                     "the dimensions their sizes");
         }
+        decl.shape.push_back(*std::move(dim));
       }
       roots.push_back(found->value);
       g_->Declare(output.name, std::move(decl));
@@ -199,7 +190,7 @@ absl::StatusOr<std::vector<OnnxInput>> OnnxInputs(
     found.shape.emplace();
     for (size_t i = 0; i < input.type.shape->size(); ++i) {
       const Dimension& dim = (*input.type.shape)[i];
-      const auto size = sizes.find(DimensionName(input, i));
+      const auto size = sizes.find(OnnxDimensionName((*input.type.shape)[i].param, input.name, i));
       found.shape->push_back(IsFixed(dim)          ? *dim.value
                              : size != sizes.end() ? size->second
                                                    : OnnxInput::kOpenExtent);

@@ -10,6 +10,49 @@ namespace {
 
 using Widths = std::vector<std::pair<Dim, Dim>>;
 
+// A product of extents: a number, and factors that are no products.
+struct Factors {
+  Dim number = 1;
+  Shape symbols;
+};
+
+Factors FactorsOf(GraphBuilder& g, const Shape& extents) {
+  Factors out;
+  Shape stack = extents;
+  while (!stack.empty()) {
+    const Dim d = stack.back();
+    stack.pop_back();
+    if (!d.is_symbolic()) {
+      out.number = g.MulDim(out.number, d);
+    } else if (d.symbol()->op == Op::kMul) {
+      stack.push_back(d.symbol()->src(0));
+      stack.push_back(d.symbol()->src(1));
+    } else {
+      out.symbols.push_back(d);
+    }
+  }
+  return out;
+}
+
+// The extent that makes `from` of `given`, which has 1 in its place. Factors of both cancel,
+// symbolic ones too. None if there is none.
+std::optional<Dim> OpenExtent(GraphBuilder& g, const Shape& from, const Shape& given) {
+  Factors rest = FactorsOf(g, from);
+  const Factors divisor = FactorsOf(g, given);
+  if (divisor.number.Is(0)) return rest.number.Is(0) ? std::optional(Dim(0)) : std::nullopt;
+  for (const Dim& d : divisor.symbols) {
+    const auto same = std::find(rest.symbols.begin(), rest.symbols.end(), d);
+    if (same == rest.symbols.end()) return std::nullopt;
+    rest.symbols.erase(same);
+  }
+  const bool divides = rest.number.value() % divisor.number.value() == 0;
+  if (!divides && rest.symbols.empty()) return std::nullopt;
+  if (divides) rest.number = rest.number.value() / divisor.number.value();
+  Dim n = rest.number;
+  for (auto it = rest.symbols.rbegin(); it != rest.symbols.rend(); ++it) n = g.MulDim(n, *it);
+  return divides ? n : g.FloorDivDim(n, divisor.number.value());
+}
+
 void Reshape(NodeContext& c) {
   const Value x = c.In(0);
   const auto asked = c.KnownDims(1);
@@ -32,28 +75,12 @@ void Reshape(NodeContext& c) {
     }
   }
   if (open < shape.size()) {
-    // Extents that both have cancel, symbolic ones too.
-    Shape rest = from, given = shape;
-    given.erase(given.begin() + static_cast<ptrdiff_t>(open));
-    for (size_t i = 0; i < given.size();) {
-      const auto same = std::find(rest.begin(), rest.end(), given[i]);
-      if (same == rest.end() || given[i].Is(0)) {
-        ++i;
-        continue;
-      }
-      rest.erase(same);
-      given.erase(given.begin() + static_cast<ptrdiff_t>(i));
+    const std::optional<Dim> extent = OpenExtent(c.g, from, shape);
+    if (!extent) {
+      c.Fail(absl::StrCat("no extent makes ", c.g.Describe(x), " of the shape asked for"));
+      return;
     }
-    const Dim n = c.g.NumElements(rest), d = c.g.NumElements(given);
-    if (d.is_symbolic() || d.Is(0) || (!n.is_symbolic() && n.value() % d.value() != 0)) {
-      if (!(d.Is(0) && n.Is(0))) {
-        c.Fail(absl::StrCat("no extent makes ", c.g.Describe(x), " of the shape asked for"));
-        return;
-      }
-      shape[open] = 0;
-    } else {
-      shape[open] = c.g.FloorDivDim(n, d.value());
-    }
+    shape[open] = *extent;
   }
   c.Return(c.g.Reshape(x, shape), 0, c.TypeOf(0));
 }

@@ -10,6 +10,9 @@
 namespace tg::onnx {
 namespace {
 
+// A sequence of symbolic length has up to this many steps: each run takes them all.
+constexpr int64_t kMaxSymbolicSteps = 256;
+
 // What of a layer does not depend on the step.
 struct Layer {
   std::string_view kind;  // "LSTM", "GRU" or "RNN"
@@ -49,6 +52,7 @@ class Recurrence {
     // [length, directions, batch, hidden] and [directions, batch, hidden], or the batch first.
     const bool batch_first = c_.Int("layout", 0) != 0;
     Value y = g_.Stack(sequences, 1);
+    if (run_length_) y = g_.Slice(y, 0, 0, *run_length_);
     if (batch_first && y) y = g_.Permute(y, {2, 0, 1, 3});
     Return(y, 0);
     Return(g_.Stack(hiddens, batch_first ? 1 : 0), 1);
@@ -74,11 +78,14 @@ class Recurrence {
     result_ = x_->dtype.scalar();
     layer_.type = BitWidth(result_) < 32 ? Scalar::kF32 : result_;
     x_ = g_.Cast(x_, layer_.type);
-    const Dim length = g_.Extent(x_, 0), directions = g_.Extent(r, 0);
+    Dim length = g_.Extent(x_, 0);
+    if (length.is_symbolic()) length = PadToGreatest(length);
+    const Dim directions = g_.Extent(r, 0);
     // One of the two is the number of gates times the other.
     const Dim a = g_.Extent(r, 1), b = g_.Extent(r, 2);
     if (length.is_symbolic() || directions.is_symbolic() || a.is_symbolic() || b.is_symbolic()) {
-      c_.Fail("a recurrence over a symbolic length; give the dimension its size");
+      c_.Fail(absl::StrCat("a recurrence over a symbolic length of more than ", kMaxSymbolicSteps,
+                           " steps, or weights of a symbolic shape"));
       return false;
     }
     layer_.length = length.value();
@@ -104,8 +111,21 @@ class Recurrence {
       const bool full = ints && std::all_of(ints->begin(), ints->end(),
                                             [&](int64_t n) { return n == layer_.length; });
       if (!full) layer_.lengths = g_.Unsqueeze(g_.Cast(c_.In(4), Scalar::kI32), 1);
+    } else if (run_length_) {
+      layer_.lengths = g_.Full({layer_.batch, Dim(1)}, g_.DimValue(Scalar::kI32, *run_length_));
     }
     return g_.ok();
+  }
+
+  // A sequence of symbolic length is unrolled for its greatest, and each run keeps the states where
+  // its own ends. The greatest length, or `length` if that is too much.
+  Dim PadToGreatest(const Dim& length) {
+    const std::optional<int64_t> greatest = g_.Greatest(length);
+    if (!greatest || *greatest > kMaxSymbolicSteps) return length;
+    run_length_ = length;
+    const Dim added = g_.SubDim(*greatest, length);
+    x_ = g_.Pad(x_, {{0, added}, {0, 0}, {0, 0}});
+    return *greatest;
   }
 
   // Alphas and betas belong, in order, to the functions that have them.
@@ -251,7 +271,8 @@ class Recurrence {
   Layer layer_;
   std::vector<Function> functions_;
   Scalar result_ = Scalar::kF32;
-  Value x_ = nullptr;  // [length, batch, inputs]
+  Value x_ = nullptr;              // [length, batch, inputs]
+  std::optional<Dim> run_length_;  // of the run, where length is symbolic
   // Of the direction that is being built.
   int64_t d_ = 0;
   Value peepholes_ = nullptr, recurrent_bias_ = nullptr;

@@ -186,6 +186,30 @@ TEST_F(RecurrentTest, BatchFirstIsTransposed) {
   }
 }
 
+// A sequence of symbolic length gives what one of this length gives.
+TEST_F(RecurrentTest, SymbolicLengths) {
+  const Array x = Random({3, 2, 4}), w = Random({2, 20, 4}), r = Random({2, 20, 5}),
+              h = Random({2, 2, 5}), c = Random({2, 2, 5});
+  const auto direction = [] { return Attr("direction", "bidirectional"); };
+  const auto expected = RunNode("", "LSTM", {x, w, r, {}, {}, h, c}, {direction()}, 3);
+  ASSERT_EQ(error_, "");
+  std::vector<Value> inputs = {
+      SymbolicInput(x, "n", 7), Input(w), Input(r), nullptr, nullptr, Input(h), Input(c)};
+  const auto actual = Evaluate(Import("LSTM", 24, inputs, {direction()}, 3));
+  ASSERT_EQ(error_, "");
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(actual[i].shape, expected[i].shape);
+    for (size_t k = 0; k < expected[i].data.size(); ++k) {
+      EXPECT_NEAR(actual[i].data[k], expected[i].data[k], 1e-12);
+    }
+  }
+  inputs[0] = SymbolicInput(x, "m", 257);
+  Import("LSTM", 24, inputs, {direction()}, 3);
+  EXPECT_EQ(error_,
+            "a recurrence over a symbolic length of more than 256 steps, or weights of a "
+            "symbolic shape");
+}
+
 // Without stored states, the work grows with the square of the length.
 TEST_F(RecurrentTest, EveryStepStoresItsState) {
   for (const int64_t length : {3, 7}) {

@@ -14,14 +14,22 @@ namespace {
 absl::StatusOr<std::vector<int64_t>> ConcreteShape(const BufferDecl& decl, const VarValues& vars) {
   std::vector<int64_t> shape;
   for (const DeclDim& d : decl.shape) {
-    if (d.var.empty()) {
-      shape.push_back(d.size);
-      continue;
+    std::string missing;
+    const std::optional<int64_t> extent =
+        d.Evaluate([&](std::string_view name) -> std::optional<int64_t> {
+          const auto it = vars.find(name);
+          if (it != vars.end()) return it->second;
+          missing = name;
+          return std::nullopt;
+        });
+    if (!missing.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("variable @", missing, " has no value"));
     }
-    const auto it = vars.find(d.var);
-    if (it == vars.end())
-      return absl::InvalidArgumentError(absl::StrCat("variable @", d.var, " has no value"));
-    shape.push_back(it->second);
+    if (!extent || *extent < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("extent ", d.Text(), extent ? " is negative" : " overflows"));
+    }
+    shape.push_back(*extent);
   }
   return shape;
 }

@@ -9,10 +9,7 @@ namespace {
 // The elements that a declared buffer's memory holds: symbolic extents at their greatest.
 int64_t AllocatedElements(const Module& module, const BufferDecl& decl) {
   int64_t n = 1;
-  for (const DeclDim& d : decl.shape) {
-    const VarDecl* var = d.var.empty() ? nullptr : module.FindVar(d.var);
-    n *= var ? var->max : d.size;
-  }
+  for (const DeclDim& d : decl.shape) n *= BoundsOf(module, d)->second;
   return n;
 }
 

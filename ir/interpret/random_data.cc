@@ -80,13 +80,13 @@ HostBuffer RandomBuffer(DType dtype, std::vector<int64_t> shape, const RandomDat
 std::vector<int64_t> ShapeUnder(const BufferDecl& decl, const VarValues& vars) {
   std::vector<int64_t> shape;
   for (const DeclDim& d : decl.shape) {
-    if (d.var.empty()) {
-      shape.push_back(d.size);
-    } else {
-      const auto it = vars.find(d.var);
-      TG_CHECK(it != vars.end());
-      shape.push_back(it->second);
-    }
+    const std::optional<int64_t> extent =
+        d.Evaluate([&](std::string_view name) -> std::optional<int64_t> {
+          const auto it = vars.find(name);
+          return it == vars.end() ? std::nullopt : std::optional(it->second);
+        });
+    TG_CHECK(extent && *extent >= 0);
+    shape.push_back(*extent);
   }
   return shape;
 }

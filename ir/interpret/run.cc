@@ -25,6 +25,12 @@ absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view gra
     return absl::NotFoundError(
         absl::StrCat("module @", module.name, " has no graph @", std::string(graph)));
   }
+  const std::string broken =
+      BrokenRequirement(module, [&](std::string_view name) -> std::optional<int64_t> {
+        const auto value = vars.find(name);
+        return value == vars.end() ? std::nullopt : std::optional(value->second);
+      });
+  if (!broken.empty()) return absl::InvalidArgumentError(broken);
   auto result = InterpretGraph(module, *g, inputs, vars, options);
   if (!result.ok()) return result.status();
   return std::move(result->buffers);

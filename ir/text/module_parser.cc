@@ -11,7 +11,7 @@ namespace {
 std::string Quote(std::string_view s) { return "'" + std::string(s) + "'"; }
 llvm::StringRef Ref(std::string_view s) { return {s.data(), s.size()}; }
 
-constexpr std::string_view kItems[] = {"module", "var", "buffer", "graph", "kernel"};
+constexpr std::string_view kItems[] = {"module", "var", "buffer", "require", "graph", "kernel"};
 
 }  // namespace
 
@@ -70,11 +70,13 @@ bool ModuleParser::ParseItem() {
   }
   if (t.IsWord("var")) return ParseVar();
   if (t.IsWord("buffer")) return ParseBuffer();
+  if (t.IsWord("require")) return ParseRequirement();
   if (t.IsWord("graph")) return ParseGraph();
   if (t.IsWord("kernel")) return ParseKernel();
   std::string hint;
   if (t.kind == TokenKind::kWord) hint = DidYouMean(t.text, kItems);
-  return cursor_.Fail("expected module, var, buffer, graph or kernel, found " + Describe(t) + hint);
+  return cursor_.Fail("expected module, var, buffer, require, graph or kernel, found " +
+                      Describe(t) + hint);
 }
 
 bool ModuleParser::Declare(llvm::StringMap<Location>& place, std::string* name, Location* loc) {
@@ -156,21 +158,6 @@ bool ModuleParser::ParseVar() {
   }
   module_->vars.push_back(std::move(decl));
   return cursor_.ExpectLineEnd("the bounds");
-}
-
-bool ModuleParser::ParseDeclShape(BufferDecl& decl) {
-  if (!cursor_.Expect('[', "before the shape")) return false;
-  return cursor_.List(']', [&] {
-    DeclDim& dim = decl.shape.emplace_back();
-    if (cursor_.token().kind == TokenKind::kSymbol) {
-      uses_.push_back({Op::kVar, std::string(cursor_.token().text), cursor_.Loc()});
-      dim.var = cursor_.Take().text;
-      return true;
-    }
-    const Location loc = cursor_.Loc();
-    if (!cursor_.Int(&dim.size, "an extent (a number or @variable)")) return false;
-    return dim.size >= 0 || cursor_.FailAt(loc, "an extent cannot be negative");
-  });
 }
 
 bool ModuleParser::ParseBufferValue(BufferDecl& decl) {

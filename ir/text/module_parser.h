@@ -32,7 +32,11 @@ class ModuleParser {
   bool ParseVar();
   bool ParseBuffer();
   bool ParseBufferValue(BufferDecl& decl);
+  // extent_parser.cc
   bool ParseDeclShape(BufferDecl& decl);
+  bool ParseRequirement();
+  bool ParseExpr(DimExpr& expr);
+  bool ParseTerms(std::vector<DimTerm>& terms);
   bool ParseGraph();
   bool ParseKernel();
   bool ParseKernelFields(Kernel& kernel);
@@ -61,6 +65,7 @@ class ModuleParser {
   Diagnostics& diags_;
   std::unique_ptr<Module> module_;
   bool has_module_line_ = false;
+  size_t nesting_ = 0;                // of the expression that ParseTerms parses
   llvm::StringMap<Location> data_;    // buffers and variables
   llvm::StringMap<Location> bodies_;  // graphs and kernels
   std::vector<SymbolUse> uses_;

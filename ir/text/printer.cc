@@ -32,12 +32,7 @@ void PrintBuffer(std::string& out, const BufferDecl& b) {
   out += '[';
   for (size_t i = 0; i < b.shape.size(); ++i) {
     if (i) out += ", ";
-    if (b.shape[i].var.empty()) {
-      AppendInt(out, b.shape[i].size);
-    } else {
-      out += '@';
-      out += b.shape[i].var;
-    }
+    out += b.shape[i].Text();
   }
   out += "] ";
   out += RoleName(b.role);
@@ -62,6 +57,16 @@ void PrintBuffer(std::string& out, const BufferDecl& b) {
       AppendConstant(out, b.dtype.scalar(), (*b.values)[i]);
     }
     out += ']';
+  }
+  out += '\n';
+}
+
+void PrintRequirement(std::string& out, const Requirement& r) {
+  out += r.is_equality ? "require eq(" : "require le(";
+  out += r.left.Text() + ", " + r.right.Text() + ")";
+  if (!r.what.empty()) {
+    out += ' ';
+    AppendQuoted(out, r.what);
   }
   out += '\n';
 }
@@ -220,6 +225,7 @@ std::string PrintModule(const Module& module) {
   out += '\n';
   for (const VarDecl& v : module.vars) PrintVar(out, v);
   for (const BufferDecl& b : module.buffers) PrintBuffer(out, b);
+  for (const Requirement& r : module.requirements) PrintRequirement(out, r);
   for (const auto& g : module.graphs) {
     out += '\n';
     AppendGraph(out, *g);

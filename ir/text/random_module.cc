@@ -88,6 +88,16 @@ class Generator {
     return static_cast<int64_t>(BitWidth(s) == 64 ? any : any & ((1ull << BitWidth(s)) - 1));
   }
 
+  // Of two or more terms.
+  DimExpr RandomExpr() {
+    std::vector<DimTerm> terms = {{.op = Op::kVar, .value = 0, .var = "a.v"}};
+    for (size_t i = Below(4) + 1; i > 0; --i) {
+      terms.push_back({.op = Op::kConst, .value = Chance(2) ? Size() : -Size(), .var = {}});
+      terms.push_back({.op = Chance(2) ? Op::kFloorDiv : Op::kMax, .value = 0, .var = {}});
+    }
+    return DimExpr(std::move(terms));
+  }
+
   BufferDecl RandomBuffer(std::string_view name) {
     BufferDecl b;
     b.name = name;
@@ -95,6 +105,7 @@ class Generator {
     if (b.dtype.is_index()) b.dtype = kI64;
     for (size_t i = Below(4); i > 0; --i) {
       b.shape.push_back(Chance(3) ? DeclDim{0, "a.v"} : DeclDim{Size(), ""});
+      if (Chance(4)) b.shape.back() = {.expr = RandomExpr()};
     }
     b.role = static_cast<Role>(Below(5));
     if (Chance(3)) b.device = Pick(kStrings);

@@ -35,6 +35,7 @@ class DeclarationCheck {
       }
       vars_[v.name] = &v;
     }
+    for (const Requirement& r : module_.requirements) Requires(r);
     for (const BufferDecl& b : module_.buffers) {
       Name(data, "buffer", b.name, b.loc);
       Buffer(b);
@@ -72,7 +73,7 @@ class DeclarationCheck {
     std::vector<int64_t> extents;
     bool is_static = true;
     for (const DeclDim& d : b.shape) {
-      if (d.var.empty()) {
+      if (!d.is_symbolic()) {
         if (d.size < 0 || d.size > kMaxExtent) {
           return fail("an extent is not from 0 to " + MaxExtentText());
         }
@@ -80,12 +81,21 @@ class DeclarationCheck {
         continue;
       }
       is_static = false;
-      const auto it = vars_.find(d.var);
-      if (it == vars_.end()) return fail("no variable '@" + d.var + "' is declared");
-      if (it->second->min < 0 || it->second->max > kMaxExtent) {
-        return fail("the bounds of '@" + d.var + "' are not those of an extent");
+      if (!d.expr.empty() && !d.expr.IsComplete()) {
+        return fail("an extent is no expression of variables");
       }
-      extents.push_back(it->second->max);
+      std::string missing;
+      d.ForEachVar([&](const std::string& var) {
+        if (!vars_.count(var)) missing = var;
+      });
+      if (!missing.empty()) return fail("no variable '@" + missing + "' is declared");
+      const std::optional<DimExpr::Range> bounds = BoundsOf(module_, d);
+      // An expression may be negative for some sizes, which a run refuses.
+      const bool is_possible = bounds && (d.expr.empty() ? bounds->first : bounds->second) >= 0;
+      if (!is_possible || bounds->second > kMaxExtent) {
+        return fail("the bounds of '" + d.Text() + "' are not those of an extent");
+      }
+      extents.push_back(bounds->second);
     }
     const auto count = CountElements(extents);
     // Its bytes, too, must fit in 62 bits.
@@ -113,6 +123,20 @@ class DeclarationCheck {
     for (int64_t bits : *b.values) {
       if (!IsCanonical(t.scalar(), bits)) {
         return fail(std::to_string(bits) + " is not the bits of a " + t.ToString());
+      }
+    }
+  }
+
+  void Requires(const Requirement& r) {
+    const auto fail = [&](std::string message) {
+      diags_.Error(r.loc, Tag(Rule::kDeclaration) + "require: " + std::move(message));
+    };
+    for (const DimExpr* e : {&r.left, &r.right}) {
+      if (!e->IsComplete()) return fail("a side is no expression of variables");
+      for (const DimTerm& t : e->terms()) {
+        if (t.op == Op::kVar && !vars_.count(t.var)) {
+          return fail("no variable '@" + t.var + "' is declared");
+        }
       }
     }
   }

@@ -107,7 +107,7 @@ void CheckOrder(BodyCheck& c, const std::vector<Write>& writes) {
 std::optional<View> WholeBuffer(const BufferDecl& decl) {
   std::vector<int64_t> shape;
   for (const DeclDim& d : decl.shape) {
-    if (!d.var.empty()) return std::nullopt;
+    if (d.is_symbolic()) return std::nullopt;
     shape.push_back(d.size);
   }
   return ContiguousView(shape);
@@ -203,7 +203,7 @@ void CheckSinkTargets(BodyCheck& c) {
     for (size_t k = 0; same && k < shape.size(); ++k) {
       const DeclDim& d = decl.shape[k];
       if (!shape[k].is_symbolic()) {
-        same = d.var.empty() && shape[k].Is(d.size);
+        same = !d.is_symbolic() && shape[k].Is(d.size);
       } else if (shape[k].symbol()->op == Op::kVar) {
         same = c.String(shape[k].symbol()->word(0)) == d.var;
       }

@@ -16,6 +16,7 @@
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
 #include "passes/kernelize/realize.h"
+#include "passes/kernelize/requirements.h"
 #include "passes/kernelize/share_kernels.h"
 #include "passes/kernelize/siblings.h"
 #include "passes/kernelize/versions.h"
@@ -66,6 +67,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   ShapeMap shapes(module, *body.context);
   NodeSet fused;
   RootOrder order(body);
+  AddRequirements(module, body, shapes, order.Get());
   if (absl::Status s = PrepareGraph(module, body, shapes, context.target, fused, order); !s.ok()) {
     return s;
   }

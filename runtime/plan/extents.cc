@@ -11,15 +11,15 @@ absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffe
   }
   int64_t bytes = ByteSize(buffer.dtype.scalar());
   for (const DeclDim& dim : buffer.shape) {
-    int64_t extent = dim.size;
-    if (!dim.var.empty()) {
-      const VarDecl* var = module.FindVar(dim.var);
-      if (var == nullptr) {
-        return InvalidArgument("buffer @", buffer.name, ": there is no variable @", dim.var);
-      }
-      extent = var->max;
+    std::string missing;
+    dim.ForEachVar([&](const std::string& var) {
+      if (module.FindVar(var) == nullptr) missing = var;
+    });
+    if (!missing.empty()) {
+      return InvalidArgument("buffer @", buffer.name, ": there is no variable @", missing);
     }
-    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) {
+    const std::optional<DimExpr::Range> bounds = BoundsOf(module, dim);
+    if (!bounds || bounds->second < 0 || __builtin_mul_overflow(bytes, bounds->second, &bytes)) {
       return InvalidArgument("buffer @", buffer.name, " has more bytes than 64 bits count");
     }
   }
@@ -29,17 +29,31 @@ absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffe
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const VarMap& vars) {
   std::vector<int64_t> shape;
   for (const DeclDim& dim : buffer.shape) {
-    if (dim.var.empty()) {
-      shape.push_back(dim.size);
-      continue;
-    }
-    const auto value = vars.find(dim.var);
-    if (value == vars.end()) {
-      return InvalidArgument("variable @", dim.var, ", an extent of buffer @", buffer.name,
+    std::string missing;
+    const std::optional<int64_t> extent =
+        dim.Evaluate([&](std::string_view name) -> std::optional<int64_t> {
+          const auto value = vars.find(name);
+          if (value != vars.end()) return value->second;
+          missing = name;
+          return std::nullopt;
+        });
+    if (!missing.empty()) {
+      return InvalidArgument("variable @", missing, ", in an extent of buffer @", buffer.name,
                              ", has no value");
     }
-    shape.push_back(value->second);
+    if (!extent || *extent < 0) {
+      return InvalidArgument("extent ", dim.Text(), " of buffer @", buffer.name,
+                             extent ? " is negative" : " overflows");
+    }
+    shape.push_back(*extent);
   }
+  return shape;
+}
+
+absl::StatusOr<std::vector<int64_t>> GreatestShape(const Module& module, const BufferDecl& buffer) {
+  TG_RETURN_IF_ERROR(BufferBytes(module, buffer).status());
+  std::vector<int64_t> shape;
+  for (const DeclDim& dim : buffer.shape) shape.push_back(BoundsOf(module, dim)->second);
   return shape;
 }
 

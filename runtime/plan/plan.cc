@@ -6,6 +6,7 @@
 
 #include "ir/scratch.h"
 #include "runtime/base/status.h"
+#include "runtime/plan/input_dependence.h"
 
 namespace tg::runtime {
 namespace {
@@ -67,6 +68,8 @@ absl::StatusOr<Plan> Plan::Create(const Module& module, const Graph& graph,
   for (const ScheduledKernel& item : schedule) TG_RETURN_IF_ERROR(plan.AddStep(item));
   TG_RETURN_IF_ERROR(plan.SetVars(vars));
   plan.FindHazards(schedule);
+  const std::vector<bool> depend = StepsThatDependOnInput(module, schedule);
+  for (size_t i = 0; i < depend.size(); ++i) plan.kernels_[i].depends_on_input = depend[i];
   return plan;
 }
 

@@ -62,6 +62,7 @@ struct PlannedKernel {
   size_t num_args = 0;
   size_t buffer_bytes = 0;  // distinct buffers, limited to the parts that the kernel gets
   KernelWork work;
+  bool depends_on_input = true;  // input_dependence.h
 };
 
 class Plan {

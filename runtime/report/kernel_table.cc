@@ -88,6 +88,7 @@ Row RowOf(const PlannedKernel& kernel, size_t number, double seconds, bool color
     metadata += Cat(metadata.empty() ? "[" : ", ", what);
   }
   if (!metadata.empty()) metadata += "]";
+  if (!kernel.depends_on_input) metadata = Cat("no input", metadata.empty() ? "" : " ", metadata);
   const std::string name = color ? ColoredName(*kernel.kernel) : kernel.kernel->name;
   row[kNameColumn] = {name, kernel.kernel->name.size()};
   row[2] = Plain(kernel.empty ? "none" : Sizes(kernel.range.global));
@@ -131,6 +132,23 @@ std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const 
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
+  return text;
+}
+
+std::string DependenceSummary(std::span<const PlannedKernel> kernels,
+                              std::span<const PlannedKernel> once) {
+  const auto count = [](std::span<const PlannedKernel> list, auto counts) {
+    return static_cast<size_t>(std::count_if(
+        list.begin(), list.end(), [&](const auto& k) { return k.kernel != nullptr && counts(k); }));
+  };
+  const auto any = [](const PlannedKernel&) { return true; };
+  const size_t every_run = count(kernels, any), at_first = count(once, any);
+  const size_t depend = count(kernels, [](const PlannedKernel& k) { return k.depends_on_input; });
+  const size_t all = every_run + at_first;
+  std::string text = Cat(all, all == 1 ? " kernel, " : " kernels, ", depend,
+                         depend == 1 ? " depends on the input" : " depend on the input");
+  if (at_first > 0) text += Cat("; ", at_first, at_first == 1 ? " runs once" : " run once");
+  if (every_run > depend) text += Cat("; ", every_run - depend, " in each run without it");
   return text;
 }
 

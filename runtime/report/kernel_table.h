@@ -15,7 +15,8 @@ namespace tg::runtime {
 // Returns one line per kernel in launch order: number, name, global and local size, arguments,
 // memory of its buffers, time (unless `times` is empty), GFLOP/s, and two rates in GB/s. The first
 // rate is of its buffers (or of its accesses, if these are fewer bytes), the second of its
-// accesses. A description of the computation follows in brackets. The first line has headings.
+// accesses. A description of the computation follows in brackets, after `no input` if no input
+// reaches the kernel. The first line has headings.
 std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                         bool color);
 
@@ -23,6 +24,11 @@ std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const 
 // GFLOP/s)`. Without times, the part about the device is omitted.
 std::string RunSummary(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                        double wall_seconds);
+
+// Returns a text like `14 kernels, 12 depend on the input; 2 run once`: of the kernels of each run
+// and of those of @init (`once`).
+std::string DependenceSummary(std::span<const PlannedKernel> kernels,
+                              std::span<const PlannedKernel> once);
 
 // Format values as `1.25 ms`, `12.0 us`, `3.40 s`, and `1.50 MB` in powers of 1000.
 std::string FormatSeconds(double seconds);

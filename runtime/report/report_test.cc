@@ -51,6 +51,20 @@ TEST_F(ReportTest, Table) {
             "2  E_64            64     64     3    512 B  0.50 us      0.1   1.0    1.0\n");
 }
 
+TEST_F(ReportTest, Dependence) {
+  EXPECT_EQ(DependenceSummary(kernels_, {}), "2 kernels, 2 depend on the input");
+  kernels_[1].depends_on_input = false;
+  EXPECT_EQ(DependenceSummary(kernels_, std::span(kernels_).first(1)),
+            "3 kernels, 1 depends on the input; 1 runs once; 1 in each run without it");
+  const std::string table = KernelTable(kernels_, times_, false);
+  EXPECT_NE(table.find("4.0  [sum, exp2]\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("1.0  no input\n"), std::string::npos) << table;
+  // A copy between devices is no kernel.
+  kernels_[0].kernel = nullptr;
+  EXPECT_EQ(DependenceSummary(kernels_, {}),
+            "1 kernel, 0 depend on the input; 1 in each run without it");
+}
+
 TEST_F(ReportTest, ColorsDoNotMoveColumns) {
   const std::string plain = KernelTable(kernels_, times_, false);
   std::string colored = KernelTable(kernels_, times_, true);

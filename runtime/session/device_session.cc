@@ -92,6 +92,11 @@ BufferPoolStats DeviceSession::memory() const {
   return sum;
 }
 
+const Plan* DeviceSession::init_plan() const {
+  const auto found = plans_.find(std::string(kInitGraph));
+  return found == plans_.end() ? nullptr : &found->second.plan;
+}
+
 absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer) {
   BufferRef& ref = buffers_[buffer.name];
   if (ref != nullptr) return ref;

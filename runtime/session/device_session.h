@@ -57,6 +57,8 @@ class DeviceSession : public Session {
 
   // Returns the plan of the most recently run graph; null before the first run.
   const Plan* last_plan() const { return last_plan_; }
+  // Returns the plan of the module's graph @init; null if there is none, or it has not run.
+  const Plan* init_plan() const;
   const RunTimes& last_times() const { return times_; }
 
  protected:

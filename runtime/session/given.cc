@@ -42,7 +42,7 @@ std::set<std::string> VarsAskedFor(const Module& module, const Graph& graph) {
   for (const BufferDecl* buffer : BuffersOf(module, graph)) {
     if (buffer->role == Role::kTemp) continue;
     for (const DeclDim& dim : buffer->shape) {
-      if (!dim.var.empty()) asked.insert(dim.var);
+      dim.ForEachVar([&](const std::string& var) { asked.insert(var); });
     }
   }
   for (const std::string& var : bound) asked.erase(var);
@@ -112,11 +112,14 @@ absl::StatusOr<const VarDecl*> CheckVar(const Module& module, std::string_view n
 absl::StatusOr<VarMap> ResolveVars(const Module& module, const VarMap& given,
                                    const ShapesByName& shapes) {
   VarMap vars = given;
-  for (const BufferDecl& buffer : module.buffers) {
-    const auto shape = shapes.find(buffer.name);
-    if (shape == shapes.end() || buffer.role != Role::kInput) continue;
-    const std::optional<ElementType> type = ElementTypeOf(buffer.dtype.scalar());
-    TG_RETURN_IF_ERROR(CheckTensor(module, buffer, *type, shape->second, vars));
+  // An extent that is an expression is checked when all inputs have given their variables values.
+  for (int round = 0; round < 2; ++round) {
+    for (const BufferDecl& buffer : module.buffers) {
+      const auto shape = shapes.find(buffer.name);
+      if (shape == shapes.end() || buffer.role != Role::kInput) continue;
+      const std::optional<ElementType> type = ElementTypeOf(buffer.dtype.scalar());
+      TG_RETURN_IF_ERROR(CheckTensor(module, buffer, *type, shape->second, vars));
+    }
   }
   // A variable with a single possible value gets that value.
   for (const VarDecl& var : module.vars) {

@@ -64,7 +64,7 @@ absl::Status Session::LoadContents(std::span<const BufferDecl* const> buffers) {
   return absl::OkStatus();
 }
 
-absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers, const VarMap& vars) {
+absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers) {
   for (const BufferDecl* buffer : buffers) {
     if (buffer->role != Role::kState || shapes_.contains(buffer->name)) continue;
     const std::optional<ElementType> type =
@@ -73,9 +73,7 @@ absl::Status Session::ClearStates(std::span<const BufferDecl* const> buffers, co
       return Unimplemented("state @", buffer->name, " is of type ", buffer->dtype.ToString());
     }
     // Initializes all of a symbolic state, so that later runs with other extents also find zeros.
-    VarMap largest = vars;
-    for (const VarDecl& var : module_->vars) largest[var.name] = var.max;
-    TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*buffer, largest));
+    TG_ASSIGN_OR_RETURN(std::vector<int64_t> shape, GreatestShape(*module_, *buffer));
     TG_ASSIGN_OR_RETURN(const HostTensor zeros, MakeHostTensor(*type, shape));
     TG_RETURN_IF_ERROR(Upload(*buffer, shape, zeros.data));
     shapes_[buffer->name] = std::move(shape);
@@ -102,6 +100,12 @@ absl::Status Session::Run(std::string_view graph_name) {
     return absl::FailedPreconditionError(
         Cat("graph @", graph->name, " needs what is not given: ", missing.ToString()));
   }
+  const std::string broken =
+      BrokenRequirement(*module_, [&](std::string_view name) -> std::optional<int64_t> {
+        const auto value = vars.find(name);
+        return value == vars.end() ? std::nullopt : std::optional(value->second);
+      });
+  if (!broken.empty()) return absl::InvalidArgumentError(broken);
   for (const Graph* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g));
   return absl::OkStatus();
 }
@@ -110,7 +114,7 @@ absl::Status Session::RunOne(const Graph& graph) {
   const std::vector<const BufferDecl*>& buffers = NeedsIn(graph).buffers;
   TG_ASSIGN_OR_RETURN(VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
   TG_RETURN_IF_ERROR(LoadContents(buffers));
-  TG_RETURN_IF_ERROR(ClearStates(buffers, vars));
+  TG_RETURN_IF_ERROR(ClearStates(buffers));
   TG_RETURN_IF_ERROR(Execute(graph, buffers, vars));
   if (graph.name == kInitGraph) {
     is_initialized_ = true;

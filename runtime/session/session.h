@@ -72,7 +72,7 @@ class Session {
   absl::Status RunOne(const Graph& graph);
   // Loads contents that the module defines.
   absl::Status LoadContents(std::span<const BufferDecl* const> buffers);
-  absl::Status ClearStates(std::span<const BufferDecl* const> buffers, const VarMap& vars);
+  absl::Status ClearStates(std::span<const BufferDecl* const> buffers);
 
   std::unique_ptr<Module> module_;
   VarMap given_vars_, last_vars_;

@@ -40,8 +40,7 @@ Scalar ScalarOf(ElementType type) {
 std::string DeclaredType(const BufferDecl& buffer) {
   std::string text = buffer.dtype.ToString() + "[";
   for (size_t i = 0; i < buffer.shape.size(); ++i) {
-    const DeclDim& dim = buffer.shape[i];
-    text += Cat(i > 0 ? ", " : "", dim.var.empty() ? std::to_string(dim.size) : "@" + dim.var);
+    text += Cat(i > 0 ? ", " : "", buffer.shape[i].Text());
   }
   return text + "]";
 }
@@ -59,10 +58,8 @@ absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, Element
   VarMap learnt = vars;
   for (size_t i = 0; i < shape.size(); ++i) {
     const DeclDim& dim = buffer.shape[i];
-    if (dim.var.empty()) {
-      if (dim.size != shape[i]) return mismatch();
-      continue;
-    }
+    if (!dim.is_symbolic() && dim.size != shape[i]) return mismatch();
+    if (dim.var.empty()) continue;
     const VarDecl* var = module.FindVar(dim.var);
     if (var == nullptr) {
       return InvalidArgument("buffer @", buffer.name, ": there is no variable @", dim.var);
@@ -78,6 +75,20 @@ absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, Element
                              dim.var, " is ", value->second, ", so it cannot be ",
                              TypeAndShape(type, shape));
     }
+  }
+  // An expression gives its variables no values; it is checked where they have some.
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const DeclDim& dim = buffer.shape[i];
+    if (dim.expr.empty()) continue;
+    const auto lookup = [&](std::string_view name) -> std::optional<int64_t> {
+      const auto value = learnt.find(name);
+      return value == learnt.end() ? std::nullopt : std::optional(value->second);
+    };
+    const std::optional<int64_t> extent = dim.Evaluate(lookup);
+    if (!extent || *extent == shape[i]) continue;
+    return InvalidArgument("buffer @", buffer.name, " is ", DeclaredType(buffer), " and ",
+                           dim.expr.Values(lookup), ", so that ", dim.Text(), " is ", *extent,
+                           "; it cannot be ", TypeAndShape(type, shape));
   }
   vars = std::move(learnt);
   return absl::OkStatus();

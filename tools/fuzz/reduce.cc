@@ -50,7 +50,7 @@ void Tidy(RandomProgram& p) {
   }
   std::erase_if(p.module->buffers, [&](const BufferDecl& b) { return !used.count(b.name); });
   for (const BufferDecl& b : p.module->buffers) {
-    for (const DeclDim& d : b.shape) used.insert(d.var);
+    for (const DeclDim& d : b.shape) d.ForEachVar([&](const std::string& v) { used.insert(v); });
   }
   std::erase_if(p.module->vars, [&](const VarDecl& v) { return !used.count(v.name); });
   std::erase_if(p.inputs, [&](const auto& entry) { return !p.module->FindBuffer(entry.first); });
@@ -278,8 +278,8 @@ RandomProgram CopyProgram(const RandomProgram& program) {
 void InlineInputs(RandomProgram& program) {
   for (BufferDecl& b : program.module->buffers) {
     const auto given = program.inputs.find(b.name);
-    const bool fixed =
-        std::all_of(b.shape.begin(), b.shape.end(), [](const DeclDim& d) { return d.var.empty(); });
+    const bool fixed = std::all_of(b.shape.begin(), b.shape.end(),
+                                   [](const DeclDim& d) { return !d.is_symbolic(); });
     if (given == program.inputs.end() || !fixed || b.values) continue;
     if (b.role != Role::kInput && b.role != Role::kParam) continue;
     b.role = Role::kParam;

@@ -22,8 +22,11 @@ using runtime::Cat;
 using runtime::HostTensor;
 using runtime::ScopedSpan;
 
-ModelRun::ModelRun(const RunFlags& flags, Pipeline pipeline)
-    : flags_(flags), pipeline_(std::move(pipeline)), color_(UseColor(flags.color)) {}
+ModelRun::ModelRun(const RunFlags& flags, Pipeline pipeline, Pipeline half)
+    : flags_(flags),
+      pipeline_(std::move(pipeline)),
+      half_pipeline_(std::move(half)),
+      color_(UseColor(flags.color)) {}
 
 absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(Read(path));
@@ -37,6 +40,7 @@ absl::Status ModelRun::Run(const std::string& path) {
   if (!flags_.profile.empty()) TG_RETURN_IF_ERROR(WriteTrace());
   TG_RETURN_IF_ERROR(ShowResults());
   TG_RETURN_IF_ERROR(WriteOutputs());
+  if (flags_.float16) TG_RETURN_IF_ERROR(CompareWithFloat32());
   return CheckResults();
 }
 
@@ -45,6 +49,7 @@ absl::Status ModelRun::Read(const std::string& path) {
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
   is_onnx_ = IsOnnxInput(text_, flags_.input_format);
   if (is_onnx_) TG_RETURN_IF_ERROR(ReadOnnxInputs());
+  if (is_onnx_ && WantsList()) TG_RETURN_IF_ERROR(ListOnnxModel(path));
   Diagnostics diagnostics;
   module_ = ReadInput(text_, path, flags_.input_format, diagnostics, onnx_);
   if (!module_) {
@@ -62,7 +67,8 @@ absl::Status ModelRun::Read(const std::string& path) {
 absl::Status ModelRun::Open() {
   if (flags_.devices.plain != "reference") return OpenDevice();
   for (const auto& [flag, given] : {std::pair("--profile", !flags_.profile.empty()),
-                                    std::pair("--dump-kernels", !flags_.dump_kernels.empty())}) {
+                                    std::pair("--dump-kernels", !flags_.dump_kernels.empty()),
+                                    std::pair("--float16", flags_.float16)}) {
     if (given) return runtime::InvalidArgument(flag, " needs a device; the interpreter is none");
   }
   session_ = std::make_unique<runtime::ReferenceSession>(Clone(*module_), OptionsFor(*module_));
@@ -70,6 +76,15 @@ absl::Status ModelRun::Open() {
 }
 
 absl::Status ModelRun::OpenDevice() {
+  TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
+                      Compile(flags_.float16 ? half_pipeline_ : pipeline_));
+  device_ = session.get();
+  session_ = std::move(session);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
+    const Pipeline& pipeline) {
   runtime::DeviceSessionOptions options;
   options.spans = &spans_;
   options.time_kernels = flags_.verbose >= 1 || !flags_.profile.empty();
@@ -96,23 +111,21 @@ absl::Status ModelRun::OpenDevice() {
   }
   CompileProgress progress;
   if (flags_.cache) {
-    cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
-    options.cache = cache_.get();
+    if (!cache_) {
+      cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
+    }
     options.ahead.worker = "/proc/self/exe";
     options.ahead.progress = [&](size_t done, size_t total) { progress.Show(done, total); };
   }
+  options.cache = cache_.get();
   std::unique_ptr<Module> compiled = Clone(*module_);
   {
     const ScopedSpan span(&spans_, "passes");
     PassManagerOptions passes;
     passes.log = &llvm::errs();
-    TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline_, passes, options));
+    TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline, passes, options));
   }
-  TG_ASSIGN_OR_RETURN(std::unique_ptr<runtime::DeviceSession> session,
-                      runtime::DeviceSession::Create(std::move(compiled), std::move(options)));
-  device_ = session.get();
-  session_ = std::move(session);
-  return absl::OkStatus();
+  return runtime::DeviceSession::Create(std::move(compiled), std::move(options));
 }
 
 absl::Status ModelRun::Feed(runtime::Session& session) const {

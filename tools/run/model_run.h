@@ -17,6 +17,7 @@
 #include "runtime/media/tensors.h"
 #include "runtime/opencl/disk_cache.h"
 #include "runtime/session/device_session.h"
+#include "runtime/session/given.h"
 #include "runtime/session/reference_session.h"
 #include "tools/run/run_flags.h"
 
@@ -24,7 +25,8 @@ namespace tg {
 
 class ModelRun {
  public:
-  ModelRun(const RunFlags& flags, Pipeline pipeline);
+  // `half`: the pipeline of --float16.
+  ModelRun(const RunFlags& flags, Pipeline pipeline, Pipeline half);
 
   // Runs all steps; results go to standard output. Stops at the first error, whose message is empty
   // if diagnostics have been printed. A failed check is an error too, but the other checks still
@@ -41,11 +43,20 @@ class ModelRun {
   absl::StatusOr<runtime::TensorForm> FormOf(const std::string& name) const;
   // The symbol in the module's text for `name`, which is from the command line.
   std::string SymbolOf(const std::string& name) const;
+  // Whether the command line neither gives an input nor names a result, as of someone who does not
+  // know the model. A script gets errors of one line.
+  bool WantsList() const {
+    return inputs_.empty() && flags_.outputs.empty() && !flags_.random_inputs;
+  }
+  // Prints what the model takes and gives (signature.cc). The first is an error if it takes inputs.
+  absl::Status ListOnnxModel(const std::string& path) const;
+  void ListModule(const std::vector<runtime::Needs>& needs) const;
   absl::Status CheckNames() const;
   absl::Status CheckGiven() const;
   // Opens the device, or the interpreter.
   absl::Status Open();
   absl::Status OpenDevice();
+  absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> Compile(const Pipeline& pipeline);
   absl::Status Feed(runtime::Session& session) const;
   absl::Status RunAll();
   absl::StatusOr<std::unique_ptr<runtime::ReferenceSession>> RunReference(bool track_error);
@@ -62,11 +73,12 @@ class ModelRun {
   absl::Status Expect(const Expectation& expectation);
   absl::Status CompareWithTestData();
   absl::Status CompareWithReference();
+  absl::Status CompareWithFloat32();
   absl::Status ClassifyResult(const std::string& name, const runtime::HostTensor* labels);
   absl::Status WriteOutputs();
 
   const RunFlags& flags_;
-  const Pipeline pipeline_;
+  const Pipeline pipeline_, half_pipeline_;
   const bool color_;
   std::string text_;                // of the module's file
   std::unique_ptr<Module> module_;  // as read

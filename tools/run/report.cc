@@ -70,7 +70,16 @@ void ModelRun::ReportKernels() const {
   if (flags_.verbose >= kTable) {
     llvm::outs() << runtime::KernelTable(plan.kernels(), least_.kernels, color_);
   }
-  llvm::outs() << runtime::RunSummary(plan.kernels(), least_.kernels, least_.seconds()) << "\n";
+  const runtime::Plan* init = device_->init_plan();
+  if (flags_.verbose >= kTable && init && init != &plan) {
+    llvm::outs() << "run once:\n" << runtime::KernelTable(init->kernels(), {}, color_);
+  }
+  llvm::outs() << runtime::RunSummary(plan.kernels(), least_.kernels, least_.seconds()) << "\n"
+               << runtime::DependenceSummary(plan.kernels(),
+                                             init && init != &plan
+                                                 ? init->kernels()
+                                                 : std::span<const runtime::PlannedKernel>())
+               << "\n";
   if (flags_.verbose < kSchedules) return;
   const runtime::MemoryBytes& memory = plan.temporaries();
   const runtime::BufferPoolStats pool = device_->memory();

@@ -125,6 +125,9 @@ void RunFlags::AddTo(Flags& flags) {
   flags.String("target", "NAME", &target,
                "a preset of tg-opt --list-targets, or host: what the device reports; by default "
                "what the module says, else host");
+  flags.Bool("float16", &float16,
+             "store weights and activations as float16, compute in float32, and print the error "
+             "against a run without");
   flags.Bool("cache", &cache, "keep compiled programs on disk (on by default)");
   flags.Group("What to show of the results");
   flags.List("print", "NAME,...", &print, "the numbers of a tensor");
@@ -243,6 +246,11 @@ absl::Status RunFlags::Interpret() {
     return InvalidArgument(
         "--check compares a device with the interpreter; --device=reference is "
         "the interpreter");
+  }
+  if (check && float16) {
+    return InvalidArgument(
+        "--check compares with the interpreter, which computes in float32; --float16 prints its "
+        "own error");
   }
   return absl::OkStatus();
 }

@@ -39,7 +39,8 @@ struct RunFlags {
   std::string graph, target, pass = "default", opt, dump_kernels, profile;
   std::string color = "auto", input_format = "auto", min_accuracy_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
-  bool check = false, cache = true, list_devices = false, version = false, help = false;
+  bool check = false, cache = true, float16 = false, list_devices = false, version = false,
+       help = false;
 
   // The values that Interpret parses from the texts.
   std::vector<NamedFile> inputs, outputs;

@@ -80,10 +80,12 @@ absl::StatusOr<runtime::TensorForm> ModelRun::FormOf(const std::string& name) co
   runtime::TensorForm form{*type, {}};
   form.shape.emplace();
   for (const DeclDim& dim : buffer->shape) {
-    const auto value = vars_.find(dim.var);
-    form.shape->push_back(dim.var.empty()        ? dim.size
-                          : value != vars_.end() ? value->second
-                                                 : runtime::TensorForm::kOpen);
+    const std::optional<int64_t> extent =
+        dim.Evaluate([&](std::string_view var) -> std::optional<int64_t> {
+          const auto value = vars_.find(var);
+          return value == vars_.end() ? std::nullopt : std::optional(value->second);
+        });
+    form.shape->push_back(extent.value_or(runtime::TensorForm::kOpen));
   }
   return form;
 }
@@ -138,6 +140,7 @@ absl::Status ModelRun::CheckGiven() const {
   for (const runtime::Needs& n : needs) all.push_back(&n);
   const runtime::Missing missing = runtime::FindMissing(all, vars, shapes);
   if (!missing.any()) return absl::OkStatus();
+  if (WantsList()) ListModule(needs);
   std::string text = Cat("graph @", graph_->name, " needs what is not given: ", missing.ToString());
   for (const VarDecl* var : missing.vars) {
     text += Cat(var == missing.vars.front() ? "; give " : " and ", "--var=", var->name, "=NUMBER");

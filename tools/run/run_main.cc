@@ -51,6 +51,19 @@ absl::StatusOr<Pipeline> PipelineOf(const RunFlags& flags, const PassRegistry& r
   return pipeline;
 }
 
+// The pipeline with the pass that stores halves, behind the one that makes kernels.
+absl::StatusOr<Pipeline> WithHalf(const RunFlags& flags, const PassRegistry& registry,
+                                  Pipeline pipeline) {
+  if (!flags.float16) return pipeline;
+  TG_ASSIGN_OR_RETURN(const Pipeline half, ParsePipeline("half", registry, kPipeline));
+  for (size_t i = 0; i < pipeline.size(); ++i) {
+    if (pipeline[i].pass != &kKernelizePass) continue;
+    pipeline.insert(pipeline.begin() + static_cast<std::ptrdiff_t>(i) + 1, half[0]);
+    return pipeline;
+  }
+  return runtime::InvalidArgument("--float16: the pipeline has no pass kernelize");
+}
+
 absl::StatusOr<std::string> Listing(const RunFlags& values, const Flags& flags) {
   std::string text;
   if (values.help) text += flags.Help();
@@ -90,13 +103,16 @@ int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embe
   const PassRegistry registry = MakeRegistry(embedder);
   absl::StatusOr<Pipeline> pipeline = PipelineOf(values, registry);
   if (!pipeline.ok()) return Fail(kUsage, pipeline.status());
+  absl::StatusOr<Pipeline> half = WithHalf(values, registry, *pipeline);
+  if (!half.ok()) return Fail(kUsage, half.status());
   if (models->size() != 1) {
     return Fail(kUsage,
                 runtime::InvalidArgument(models->empty() ? "no module is given; see tg-run --help"
                                                          : "one module, not " + (*models)[0] +
                                                                " and " + (*models)[1]));
   }
-  const absl::Status status = ModelRun(values, *std::move(pipeline)).Run((*models)[0]);
+  const absl::Status status =
+      ModelRun(values, *std::move(pipeline), *std::move(half)).Run((*models)[0]);
   if (!status.ok()) return Fail(kFailed, status);
   const absl::Status flushed = FlushStdout();
   return flushed.ok() ? kOk : Fail(kFailed, flushed);

@@ -1,0 +1,53 @@
+#include "frontend/onnx/signature.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/onnx/proto.h"
+#include "frontend/onnx/tensors.h"
+
+namespace tg {
+
+std::string OnnxDimensionName(std::string_view param, std::string_view input, size_t axis) {
+  // Some exporters write "?" for every dimension that they know nothing of.
+  return !param.empty() && param != "?" ? std::string(param)
+                                        : absl::StrCat(std::string(input), ".", axis);
+}
+
+absl::StatusOr<OnnxSignature> ReadOnnxSignature(std::string_view bytes) {
+  const absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
+  if (!model.ok()) return model.status();
+  const auto describe = [](const onnx::ValueInfo& value, bool is_input) {
+    OnnxValueInfo info;
+    info.name = value.name;
+    const auto scalar = onnx::ScalarFor(value.type.element);
+    info.type = value.type.kind != onnx::TypeProto::Kind::kTensor ? "no tensor"
+                : scalar                                          ? DType(*scalar).ToString()
+                         : std::string(onnx::TypeName(value.type.element));
+    info.has_shape = value.type.shape.has_value();
+    if (!info.has_shape) return info;
+    for (size_t i = 0; i < value.type.shape->size(); ++i) {
+      const onnx::Dimension& d = (*value.type.shape)[i];
+      if (d.value && *d.value >= 0) {
+        info.dims.push_back(std::to_string(*d.value));
+      } else if (is_input) {
+        info.dims.push_back(OnnxDimensionName(d.param, value.name, i));
+      } else {
+        info.dims.push_back(d.param.empty() ? "?" : std::string(d.param));
+      }
+    }
+    return info;
+  };
+  std::set<std::string_view> initialized;
+  for (const auto& t : model->graph.initializers) initialized.insert(t.name);
+  OnnxSignature signature;
+  for (const onnx::ValueInfo& input : model->graph.inputs) {
+    if (!initialized.count(input.name)) signature.inputs.push_back(describe(input, true));
+  }
+  for (const onnx::ValueInfo& output : model->graph.outputs) {
+    signature.outputs.push_back(describe(output, false));
+  }
+  return signature;
+}
+
+}  // namespace tg

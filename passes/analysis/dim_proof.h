@@ -1,0 +1,20 @@
+// Proofs about extents that are expressions of variables, by a normal form: a polynomial whose
+// atoms are variables and the quotients, remainders, minima and maxima of polynomials.
+#ifndef TG_PASSES_ANALYSIS_DIM_PROOF_H_
+#define TG_PASSES_ANALYSIS_DIM_PROOF_H_
+
+#include "ir/dim_expr.h"
+#include "ir/module.h"
+
+namespace tg {
+
+// Whether the two are equal for all values of the variables. False where that is not known.
+bool AreAlwaysEqual(const DimExpr& a, const DimExpr& b);
+
+// Whether a <= b for all values of the variables within their bounds. False where that is not
+// known.
+bool IsAlwaysAtMost(const Module& module, const DimExpr& a, const DimExpr& b);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_ANALYSIS_DIM_PROOF_H_

@@ -1,0 +1,109 @@
+// Shapes that are expressions of variables: one compile serves all sizes.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/session/session_testing.h"
+
+namespace tg::runtime {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(Both, SessionTest, ::testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "Reference" : "Device");
+});
+
+// Two halves of rows and columns, as a network halves a picture and doubles it again: what is added
+// has the picture's shape only if @h is even.
+constexpr char kHalves[] = R"(tg 1
+module @m
+var @h : [2, 8]
+var @w : [2, 8]
+buffer @x : f32[@h, @w] input
+buffer @y : f32[floordiv(@h, 2), mul(@w, 2)] output
+buffer @z : f32[@h, @w] output
+
+graph @main {
+  %x = buffer @x : f32
+  %h = var @h : index
+  %w = var @w : index
+  %2 = const 2 : index
+  %half = floordiv %h, %2 : index
+  %whole = mul %half, %2 : index
+  %wide = mul %w, %2 : index
+  %top = shrink %x {ranges = [(0, %half), (0, %w)]} : f32
+  %column = reshape %top {shape = [%half, %w, 1]} : f32
+  %pairs = expand %column {shape = [%half, %w, 2]} : f32
+  %doubled = reshape %pairs {shape = [%half, %wide]} : f32
+  %row = reshape %top {shape = [%half, 1, %w]} : f32
+  %rows = expand %row {shape = [%half, 2, %w]} : f32
+  %up = reshape %rows {shape = [%whole, %w]} : f32
+  %sum = add %x, %up : f32
+  sink %doubled -> @y, %sum -> @z
+}
+)";
+
+TEST_P(SessionTest, OutputShapesAreExpressionsOfVariables) {
+  ASSERT_OK(Open(kHalves));
+  for (const auto& [h, w] : {std::pair<int64_t, int64_t>{4, 3}, {8, 8}, {2, 5}}) {
+    std::vector<float> x, y, z;
+    for (int64_t i = 0; i < h * w; ++i) x.push_back(static_cast<float>(i * i));
+    const auto at = [&](int64_t r, int64_t c) { return x[static_cast<size_t>(r * w + c)]; };
+    for (int64_t i = 0; i < h / 2 * 2 * w; ++i) y.push_back(at(i / (2 * w), i % (2 * w) / 2));
+    for (int64_t i = 0; i < h * w; ++i) z.push_back(at(i / w, i % w) + at(i / w / 2, i % w));
+    ASSERT_OK(session_->Set("x", Floats({h, w}, x)));
+    ASSERT_OK(session_->Run());
+    EXPECT_EQ(session_->Get("y")->shape, (std::vector<int64_t>{h / 2, 2 * w}));
+    EXPECT_EQ(Get("y"), y);
+    EXPECT_EQ(Get("z"), z);
+  }
+}
+
+TEST_P(SessionTest, SizesThatDoNotFitAreRefused) {
+  ASSERT_OK(Open(kHalves));
+  ASSERT_OK(session_->Set("x", Floats({5, 2}, std::vector<float>(10))));
+  const std::string message = Message(session_->Run());
+  if (GetParam()) {
+    EXPECT_NE(message.find("%sum"), std::string::npos) << message;
+  } else {
+    EXPECT_EQ(
+        message,
+        "the sizes do not fit: add %sum at line 24, column 10: @h and mul(floordiv(@h, 2), 2) "
+        "must be equal; they are 5 and 4 with @h = 5");
+  }
+}
+
+// The extent of @z is checked when @x has given @n its value.
+TEST_P(SessionTest, InputsMayHaveExpressionsAsShapes) {
+  ASSERT_OK(Open(R"(tg 1
+module @m
+var @n : [1, 6]
+buffer @z : f32[mul(@n, 2)] input
+buffer @x : f32[@n] input
+buffer @y : f32[@n, 2] output
+
+graph @main {
+  %z = buffer @z : f32
+  %x = buffer @x : f32
+  %n = var @n : index
+  %0 = reshape %z {shape = [%n, 2]} : f32
+  %1 = reshape %x {shape = [%n, 1]} : f32
+  %2 = expand %1 {shape = [%n, 2]} : f32
+  %3 = add %0, %2 : f32
+  sink %3 -> @y
+}
+)"));
+  ASSERT_OK(session_->Set("z", Floats({6}, {1, 2, 3, 4, 5, 6})));
+  EXPECT_EQ(Message(session_->Run()), "graph @main needs what is not given: input @x (f32[@n])");
+  ASSERT_OK(session_->Set("x", Floats({3}, {10, 20, 30})));
+  ASSERT_OK(session_->Run());
+  EXPECT_EQ(Get("y"), (std::vector<float>{11, 12, 23, 24, 35, 36}));
+  ASSERT_OK(session_->Set("x", Floats({2}, {10, 20})));
+  EXPECT_EQ(
+      Message(session_->Run()),
+      "buffer @z is f32[mul(@n, 2)] and @n = 2, so that mul(@n, 2) is 4; it cannot be f32[6]");
+}
+
+}  // namespace
+}  // namespace tg::runtime

@@ -1,0 +1,134 @@
+// What a model takes and gives, for a run without inputs.
+#include "frontend/onnx/signature.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "llvm/Support/raw_ostream.h"
+#include "runtime/base/status.h"
+#include "runtime/session/given.h"
+#include "runtime/session/params.h"
+#include "runtime/session/tensors.h"
+#include "tools/run/model_run.h"
+
+namespace tg {
+
+using runtime::Cat;
+
+namespace {
+
+struct Line {
+  std::string name, what;
+};
+
+void PrintLines(std::string_view title, const std::vector<Line>& lines) {
+  if (lines.empty()) return;
+  size_t width = 0;
+  for (const Line& line : lines) width = std::max(width, line.name.size());
+  llvm::outs() << title << "\n";
+  for (const Line& line : lines) {
+    llvm::outs() << "  " << line.name << std::string(width - line.name.size() + 2, ' ') << line.what
+                 << "\n";
+  }
+}
+
+// A name as the shell takes it, and as a file's name.
+std::string Quoted(const std::string& name) {
+  const bool is_plain = name.find_first_not_of(
+                            "abcdefghijklmnopqrstuvwxyz"
+                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=-") == std::string::npos;
+  return is_plain ? name : "'" + name + "'";
+}
+std::string FileName(const std::string& name) { return OnnxSymbol(name) + ".npy"; }
+
+// The command that gives these inputs and variables.
+std::string CommandLine(const std::string& path, const std::vector<Line>& inputs,
+                        const std::vector<Line>& vars, const std::vector<Line>& outputs) {
+  std::string command = Cat("tg-run ", Quoted(path));
+  for (const Line& v : vars) command += Cat(" --var=", Quoted(v.name), "=NUMBER");
+  for (const Line& i : inputs) command += Cat(" --input ", Quoted(i.name + "=" + FileName(i.name)));
+  for (const Line& o : outputs) {
+    command += Cat(" --output ", Quoted(o.name + "=" + FileName(o.name)));
+  }
+  return command;
+}
+
+Line Describe(const OnnxValueInfo& value) {
+  std::string text = value.type;
+  if (!value.has_shape) return {value.name, text + " of unknown rank"};
+  text += "[";
+  for (size_t i = 0; i < value.dims.size(); ++i) text += Cat(i ? ", " : "", value.dims[i]);
+  return {value.name, text + "]"};
+}
+
+}  // namespace
+
+absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
+  const absl::StatusOr<OnnxSignature> model = ReadOnnxSignature(text_);
+  // A file that is not a model is reported when it is read as one.
+  if (!model.ok() || model->inputs.empty()) return absl::OkStatus();
+  std::vector<Line> inputs, outputs, dimensions;
+  std::set<std::string> known;
+  for (const OnnxValueInfo& input : model->inputs) {
+    inputs.push_back(Describe(input));
+    for (const std::string& d : input.dims) {
+      const bool is_number = d.find_first_not_of("0123456789") == std::string::npos;
+      if (is_number || !known.insert(d).second) continue;
+      const auto size = onnx_.sizes.find(d);
+      const auto max = onnx_.max_sizes.find(d);
+      dimensions.push_back({d, size != onnx_.sizes.end()      ? std::to_string(size->second)
+                               : max != onnx_.max_sizes.end() ? Cat("up to ", max->second)
+                                                              : "as in the input that is given"});
+    }
+  }
+  for (const OnnxValueInfo& output : model->outputs) outputs.push_back(Describe(output));
+  PrintLines("inputs", inputs);
+  PrintLines("outputs", outputs);
+  PrintLines("dimensions (--var=NAME=N gives one a size, --max=NAME=N makes it variable up to N)",
+             dimensions);
+  llvm::outs() << "run it by\n  " << CommandLine(path, inputs, {}, outputs) << "\n";
+  llvm::outs().flush();
+  return absl::FailedPreconditionError(Cat("no input is given; the model needs ", inputs.size(),
+                                           inputs.size() == 1 ? " input" : " inputs"));
+}
+
+void ModelRun::ListModule(const std::vector<runtime::Needs>& needs) const {
+  std::vector<Line> inputs, outputs, vars, asked;
+  std::set<std::string> known;
+  for (const runtime::Needs& n : needs) {
+    for (const BufferDecl* buffer : n.buffers) {
+      if (!known.insert(buffer->name).second) continue;
+      const Line line = {buffer->name, runtime::DeclaredType(*buffer)};
+      if (buffer->role == Role::kInput) inputs.push_back(line);
+      if (buffer->role == Role::kParam && !runtime::HasContents(*buffer)) inputs.push_back(line);
+      if (buffer->role == Role::kOutput) outputs.push_back(line);
+    }
+  }
+  // A variable that is an extent of an input follows from it.
+  std::set<std::string> follows;
+  for (const BufferDecl& buffer : module_->buffers) {
+    for (const DeclDim& d : buffer.shape) {
+      if (buffer.role == Role::kInput && known.count(buffer.name) && !d.var.empty()) {
+        follows.insert(d.var);
+      }
+    }
+  }
+  for (const runtime::Needs& n : needs) {
+    for (const VarDecl* var : n.vars) {
+      if (!known.insert(var->name).second) continue;
+      const bool is_asked = !follows.count(var->name) && var->min != var->max;
+      vars.push_back({var->name, Cat(var->min, " to ", var->max,
+                                     is_asked ? "" : ", as in the input that is given")});
+      if (is_asked) asked.push_back(vars.back());
+    }
+  }
+  PrintLines("inputs", inputs);
+  PrintLines("outputs", outputs);
+  PrintLines("variables", vars);
+  llvm::outs() << "run it by\n  " << CommandLine(module_->path, inputs, asked, outputs) << "\n";
+  llvm::outs().flush();
+}
+
+}  // namespace tg
