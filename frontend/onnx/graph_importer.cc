@@ -90,7 +90,9 @@ absl::Status GraphImporter::DefineInitializers(const GraphProto& graph) {
     Define(t.name, *tensor);
   }
   if (!graph.sparse_initializers.empty()) {
-    return absl::InvalidArgumentError("sparse initializers are not read");
+    return absl::InvalidArgumentError(
+        absl::StrCat("tensor '", std::string(graph.sparse_initializers[0].values.name),
+                     "': sparse tensors are not read"));
   }
   return absl::OkStatus();
 }
@@ -129,15 +131,26 @@ absl::Status GraphImporter::RunNode(const Node& node) {
   }
   NodeContext context(g_, node, opset, inputs, *this);
   ImportNode(*op, context);
-  if (g_.ok()) {
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (!node.outputs[i].empty()) Define(node.outputs[i], context.outputs[i]);
-    }
-    return absl::OkStatus();
-  }
+  if (g_.ok()) return DefineResults(node, context.outputs);
   std::string text = NodeName(node) + ": " + g_.error();
   g_.ClearError();
   return absl::InvalidArgumentError(text);
+}
+
+absl::Status GraphImporter::DefineResults(const Node& node, std::span<const Tensor> results) {
+  for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
+    const std::string_view name = node.outputs[i];
+    if (name.empty()) continue;
+    if (!scopes_.back().emplace(name, results[i]).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(NodeName(node), ": there is a value '", std::string(name), "' already"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> GraphImporter::Import(const TensorProto& t, std::string_view name) {
+  return ImportTensor(g_, t, bytes_, file_, name);
 }
 
 std::vector<Tensor> GraphImporter::Run(const GraphProto& graph, std::span<const Tensor> inputs) {
@@ -164,6 +177,7 @@ namespace {
 
 // A function's node with the call's attributes in the places that refer to them.
 void BindAttributes(Node& node, const Function& function, const Node& call) {
+  if (!node.has_references) return;
   std::vector<Attribute> bound;
   for (Attribute& a : node.attributes) {
     if (a.graph) {
@@ -193,7 +207,11 @@ void BindAttributes(Node& node, const Function& function, const Node& call) {
 
 absl::Status GraphImporter::CallFunction(const Function& function, const Node& call,
                                          std::span<const Tensor> inputs) {
-  if (++depth_ > kMaxDepth) return absl::InvalidArgumentError("functions that call each other");
+  if (std::find(active_.begin(), active_.end(), &function) != active_.end()) {
+    return absl::InvalidArgumentError(NodeName(call) + ": a function that calls itself");
+  }
+  if (++depth_ > kMaxDepth) return absl::InvalidArgumentError("functions nested too deeply");
+  active_.push_back(&function);
   const size_t outer = first_scope_;
   first_scope_ = scopes_.size();
   scopes_.emplace_back();
@@ -203,9 +221,13 @@ absl::Status GraphImporter::CallFunction(const Function& function, const Node& c
   }
   absl::Status status;
   for (const Node& node : function.nodes) {
-    Node& copy = *made_.emplace_back(std::make_unique<Node>(node));
-    BindAttributes(copy, function, call);
-    status = RunNode(copy);
+    if (node.has_references) {
+      Node bound = node;
+      BindAttributes(bound, function, call);
+      status = RunNode(bound);
+    } else {
+      status = RunNode(node);
+    }
     if (!status.ok()) {
       status = absl::InvalidArgumentError(
           absl::StrCat("in ", NodeName(call), ": ", std::string(status.message())));
@@ -219,12 +241,10 @@ absl::Status GraphImporter::CallFunction(const Function& function, const Node& c
   }
   opsets_.pop_back();
   scopes_.pop_back();
+  active_.pop_back();
   first_scope_ = outer;
   --depth_;
-  for (size_t i = 0; status.ok() && i < call.outputs.size() && i < results.size(); ++i) {
-    if (!call.outputs[i].empty()) Define(call.outputs[i], results[i]);
-  }
-  return status;
+  return status.ok() ? DefineResults(call, results) : status;
 }
 
 }  // namespace tg::onnx

@@ -50,6 +50,7 @@ class ModelImporter {
     for (const ValueInfo& input : model_.graph.inputs) {
       // An input with an initializer is a weight (IR version 3 wants it listed).
       if (initialized.count(input.name)) continue;
+      if (importer_->Find(input.name)) return Bad(input.name, "two inputs of this name");
       if (input.type.kind != TypeProto::Kind::kTensor) {
         return Bad(input.name, "an input that is no tensor");
       }
@@ -118,6 +119,9 @@ class ModelImporter {
   }
 
   absl::Status DeclareOutputs() {
+    if (model_.graph.outputs.empty()) {
+      return absl::InvalidArgumentError("the model has no outputs");
+    }
     std::vector<const UOp*> roots;
     std::vector<std::string> targets;
     for (const ValueInfo& output : model_.graph.outputs) {

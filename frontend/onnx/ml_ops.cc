@@ -118,10 +118,8 @@ void FeatureVectorizer(NodeContext& c) {
 Value Listed(NodeContext& c, const std::string& what) {
   if (const auto ints = c.List(what + "_int64s")) return c.g.Constant1D(Scalar::kI64, *ints);
   if (const auto floats = c.Floats(what + "_floats")) return Vector(c.g, Scalar::kF32, *floats);
-  const Attribute* a = c.Find(what + "_tensor");
-  if (!a || !a->tensor) return nullptr;
-  const auto t = ImportTensor(c.g, *a->tensor, {}, {});
-  return t.ok() ? t->value : c.Fail(std::string(t.status().message()));
+  const Attribute* a = c.Find(what + "_tensor", AttributeType::kTensor);
+  return a && a->tensor ? c.Import(*a->tensor).value : nullptr;
 }
 
 // The value in the place of each element's key.

@@ -169,7 +169,12 @@ void Split(NodeContext& c) {
     }
   }
   int64_t sum = 0;
-  for (const int64_t s : *sizes) sum += s;
+  for (const int64_t s : *sizes) {
+    if (s < 0 || __builtin_add_overflow(sum, s, &sum)) {
+      c.Fail(absl::StrCat("a part of ", s, " elements"));
+      return;
+    }
+  }
   if (!extent.is_symbolic() && sum != extent.value()) {
     c.Fail(absl::StrCat("parts of ", sum, " elements in all of ", extent.value()));
     return;

@@ -1,5 +1,6 @@
 #include "frontend/onnx/proto.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -327,6 +328,11 @@ Node ReadNode(pbf_reader r, int depth) {
     }
   }
   if (n.domain == "ai.onnx") n.domain = {};
+  const auto refers = [](const Node& inner) { return inner.has_references; };
+  for (const Attribute& a : n.attributes) {
+    n.has_references |= !a.ref.empty() || (a.graph && std::any_of(a.graph->nodes.begin(),
+                                                                  a.graph->nodes.end(), refers));
+  }
   return n;
 }
 

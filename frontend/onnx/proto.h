@@ -127,6 +127,8 @@ struct Node {
   std::string_view name, op, domain, overload;
   std::vector<std::string_view> inputs, outputs;  // "": left out
   std::vector<Attribute> attributes;
+  // An attribute, here or in a graph that is one, refers to the call's.
+  bool has_references = false;
 };
 
 struct GraphProto {

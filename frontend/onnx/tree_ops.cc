@@ -137,7 +137,7 @@ std::optional<Forest> OlderForest(NodeContext& c, const std::string& what, int64
   const auto yes = c.List("nodes_truenodeids"), no = c.List("nodes_falsenodeids");
   const auto features = c.List("nodes_featureids");
   const auto splits = NumbersOrTensor(c, "nodes_values");
-  const Attribute* modes = c.Find("nodes_modes");
+  const Attribute* modes = c.Find("nodes_modes", AttributeType::kStrings);
   const auto leaf_trees = c.List(what + "_treeids"), leaf_ids = c.List(what + "_nodeids");
   const auto targets = c.List(what + "_ids");
   const auto weights = NumbersOrTensor(c, what + "_weights");
