@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,11 @@ struct OnnxImportOptions {
   // follows from input_shapes, and is otherwise a variable up to default_max.
   std::map<std::string, int64_t, std::less<>> sizes;
   std::map<std::string, int64_t, std::less<>> max_sizes;
-  // Shapes of inputs that will be given, by name.
+  // Shapes of inputs that will be given, by name; "input.0", "input.1", ... are the elements of one
+  // that is a sequence.
   std::map<std::string, std::vector<int64_t>, std::less<>> input_shapes;
+  // Inputs that are given as sequences without elements.
+  std::set<std::string, std::less<>> empty_sequences;
   // Contents of small inputs that will be given, as bits (ir/value.h). Where the model needs one
   // before it can be built (the shape of a reshape, say), it is built for these contents.
   std::map<std::string, std::vector<int64_t>, std::less<>> input_values;
@@ -30,9 +34,6 @@ struct OnnxImportOptions {
 
 // Whether the bytes are an ONNX model, by their beginning.
 bool IsOnnxModel(std::string_view bytes);
-
-// The names of a model's inputs, those with initializers left out.
-absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view bytes);
 
 // What the text calls a tensor of this name.
 std::string OnnxSymbol(std::string_view name);

@@ -45,8 +45,12 @@ std::string IntAttribute(std::string_view name, uint64_t n) {
   return Bytes(5, Named(name, Number(3, n) + Number(20, 2)));
 }
 
-std::string Import(const std::string& bytes) {
-  const auto module = ImportOnnx(bytes, "folder/m.onnx", {});
+// The type of a sequence or an optional (its field in TypeProto) of f32 vectors of extent N.
+std::string Of(uint64_t kind, std::string_view inner) { return Bytes(kind, Bytes(1, inner)); }
+std::string VectorType() { return Bytes(1, Number(1, 1) + Bytes(2, Bytes(1, Bytes(2, "N")))); }
+
+std::string Import(const std::string& bytes, const OnnxImportOptions& options = {}) {
+  const auto module = ImportOnnx(bytes, "folder/m.onnx", options);
   return module.ok() ? PrintModule(**module) : std::string(module.status().message());
 }
 
@@ -89,6 +93,44 @@ TEST(ImportOnnx, FunctionsMayBeCalledTwice) {
           Bytes(11, FloatValue("x", {2})) + Bytes(12, FloatValue("y", {2})),
       function));
   EXPECT_NE(text.find("sink"), std::string::npos) << text;
+}
+
+constexpr uint64_t kSequence = 4, kOptional = 9;  // fields of TypeProto
+
+TEST(ImportOnnx, ElementsOfSequencesAreInputsAndOutputs) {
+  const std::string type = Bytes(2, Of(kSequence, VectorType()));
+  const std::string model = Model(Bytes(1, Node("Identity", "x", "y")) +
+                                  Bytes(11, Named("x", type)) + Bytes(12, Named("y", type)));
+  EXPECT_EQ(Import(model),
+            "folder/m.onnx: 'x': a sequence, whose elements must be given as x.0, x.1 and so on");
+  OnnxImportOptions options;
+  options.input_shapes["x.0"] = {2};
+  options.input_shapes["x.1"] = {3};
+  const std::string text = Import(model, options);
+  EXPECT_NE(text.find("@x.0 : f32[2] input"), std::string::npos) << text;
+  EXPECT_NE(text.find("sink %0 -> @y.0, %1 -> @y.1"), std::string::npos) << text;
+  options.input_shapes.clear();
+  options.empty_sequences.insert("x");
+  EXPECT_EQ(Import(model, options).find("buffer"), std::string::npos) << Import(model, options);
+}
+
+TEST(ImportOnnx, AnOptionalIsEmptyUnlessItIsGiven) {
+  const std::string model = Model(Bytes(1, Node("OptionalHasElement", "x", "y")) +
+                                  Bytes(11, Named("x", Bytes(2, Of(kOptional, VectorType())))) +
+                                  Bytes(12, Named("y", Bytes(2, Bytes(1, Number(1, 9))))));
+  EXPECT_NE(Import(model).find("const false"), std::string::npos) << Import(model);
+  OnnxImportOptions options;
+  options.input_shapes["x"] = {2};
+  EXPECT_NE(Import(model, options).find("const true"), std::string::npos) << Import(model, options);
+}
+
+// Types that nest without end are refused before the stack is.
+TEST(ImportOnnx, RefusesDeepTypes) {
+  std::string type = VectorType();
+  for (int i = 0; i < 1000; ++i) type = Of(i % 2 ? kSequence : kOptional, type);
+  EXPECT_EQ(Import(Model(Bytes(1, Node("Identity", "x", "y")) +
+                         Bytes(11, Named("x", Bytes(2, type))) + Bytes(12, FloatValue("y", {2})))),
+            "folder/m.onnx: not an ONNX model: types nested too deeply");
 }
 
 }  // namespace

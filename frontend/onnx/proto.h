@@ -79,8 +79,11 @@ struct Dimension {
 };
 
 struct TypeProto {
-  enum class Kind { kNone, kTensor, kSequence, kMap, kOptional, kSparse };
+  // kSequence: of tensors. kNone: a sequence of something else, too.
+  enum class Kind { kNone, kTensor, kSequence, kMap, kSparse };
   Kind kind = Kind::kNone;
+  bool is_optional = false;
+  // Of the tensor, or of those of the sequence.
   ElementType element = ElementType::kUndefined;
   std::optional<std::vector<Dimension>> shape;  // none: of unknown rank
 };
@@ -166,6 +169,8 @@ absl::StatusOr<Model> ParseModel(std::string_view bytes);
 
 // A file of one tensor, as conformance suites keep inputs and results.
 absl::StatusOr<TensorProto> ParseTensor(std::string_view bytes);
+// A file of a value of this type: one tensor, those of a sequence, or none of an empty optional.
+absl::StatusOr<std::vector<TensorProto>> ParseValue(std::string_view bytes, const TypeProto& type);
 
 // Whether the bytes begin as a model does: cheap, and false for texts.
 bool LooksLikeModel(std::string_view bytes);

@@ -237,7 +237,7 @@ def _wrong_graphs():
     sparse = field(1, tensor("w", [1], bytes(4))) + field(2, tensor("", [1], longs(99), INT64)) + field(3, 6)
     yield case("a sparse weight", field(1, 8) + field(8, field(1, "") + field(2, 17)) + field(
         7, graph([relu], [X], [Y]) + field(15, sparse)), "tensor 'w': sparse tensors are not read")
-    yield one("an input that is a map", relu, "'x': an input that is no tensor",
+    yield one("an input that is a map", relu, "'x': an input that is no tensor and no sequence of tensors",
               [field(1, "x") + field(2, field(5, field(1, INT64)))])
     yield one("an absolute path of external data", node("Add", ["x", "w"], ["y"]),
               "tensor 'w' (float): its data are in '/etc/passwd', which is not below the model's folder",
