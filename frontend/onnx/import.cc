@@ -102,6 +102,7 @@ class ModelImporter {
     decl.role = Role::kInput;
     if (absl::Status s = ShapeOfInput(name, type, decl.shape); !s.ok()) return s;
     const frontend::Value value = g_->Declare(name, std::move(decl));
+    if (!value) return Bad(name, g_->error());
     const auto values = options_.input_values.find(name);
     if (values != options_.input_values.end()) {
       g_->GiveInput(module_->buffers.back().name, values->second);

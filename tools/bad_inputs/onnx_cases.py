@@ -218,6 +218,8 @@ def _wrong_graphs():
               "Loop 'n': a loop without end", tensors=[tensor("t", [], b"\1", BOOL)])
     yield one("a loop without a body", node("Loop", ["m", "", "x"], ["y"]),
               "Loop 'n': there is no graph 'body'", tensors=[tensor("m", [], longs(3), INT64)])
+    yield one("an input of a huge extent", relu, "'x': a tensor of too many elements: [2, 4611686018427387904]",
+              [value("x", [2, 1 << 62])])
     yield one("a negative extent", node("ConstantOfShape", ["s"], ["y"]),
               "ConstantOfShape 'n': a negative extent: [-4]", tensors=[tensor("s", [1], longs(-4), INT64)])
     yield one("a huge extent", node("Tile", ["x", "s"], ["y"]),
