@@ -303,10 +303,12 @@ void Tile(NodeContext& c) {
   if (repeats) c.Return(c.g.Tile(c.In(0), *repeats), 0, c.TypeOf(0));
 }
 
-// Whether x has four axes and blocks have a size; an error otherwise.
+// Whether x has four axes and blocks have a size, whose square is a number; an error otherwise.
 bool IsImageOfBlocks(NodeContext& c, Value x, int64_t block) {
-  if (x && c.g.Rank(x) == 4 && block >= 1) return true;
-  c.Fail("an input that has not four axes, or a blocksize below 1");
+  constexpr int64_t kMaxBlock = int64_t{1} << 24;
+  if (x && c.g.Rank(x) == 4 && block >= 1 && block <= kMaxBlock) return true;
+  c.Fail(
+      absl::StrCat("an input that has not four axes, or a blocksize outside of 1 to ", kMaxBlock));
   return false;
 }
 

@@ -113,14 +113,17 @@ bool IsBelowFolder(std::string_view path) {
 }
 
 absl::StatusOr<int64_t> CountOf(const TensorProto& t) {
+  // Of an empty tensor each extent is limited, as GraphBuilder does.
+  const bool is_empty = std::find(t.dims.begin(), t.dims.end(), 0) != t.dims.end();
   int64_t n = 1;
   for (const int64_t d : t.dims) {
     if (d < 0) return Bad(t, "a negative extent");
-    if (__builtin_mul_overflow(n, d, &n) || n > int64_t{1} << 48) {
+    if (is_empty) n = 1;
+    if (__builtin_mul_overflow(n, d, &n) || n > GraphBuilder::kMaxElements) {
       return Bad(t, "it has too many elements");
     }
   }
-  return n;
+  return is_empty ? 0 : n;
 }
 
 }  // namespace

@@ -233,6 +233,19 @@ def _wrong_graphs():
     yield one("a convolution in no groups", node("Conv", ["x", "w"], ["y"], attributes=[number("group", 0)]),
               "Conv 'n': a convolution of f32[1, 2, 5, 5] with f32[2, 2, 3, 3]",
               [value("x", [1, 2, 5, 5])], tensors=[tensor("w", [2, 2, 3, 3], bytes(144))])
+    image, kernel = [value("x", [1, 4, 5, 5])], [tensor("w", [4, 2, 3, 3], bytes(288))]
+    yield one("a stride beyond all sizes", node("ConvTranspose", ["x", "w"], ["y"], attributes=[
+        ints("strides", [1 << 40, 1])]), "ConvTranspose 'n': a window or its input of 1099511627776 elements",
+              image, tensors=kernel)
+    yield one("an output shape of too few axes", node("ConvTranspose", ["x", "w"], ["y"], attributes=[
+        ints("output_shape", [9])]), "ConvTranspose 'n': strides, dilations, pads, output_padding or output_shape "
+              "of another number of axes", image, tensors=kernel)
+    yield one("blocks beyond all sizes", node("DepthToSpace", ["x"], ["y"], attributes=[number("blocksize", 1 << 50)]),
+              "DepthToSpace 'n': an input that has not four axes, or a blocksize outside of 1 to 16777216", image)
+    yield one("a mode that is none", node("Resize", ["x", "", "s"], ["y"], attributes=[
+        text("coordinate_transformation_mode", "sideways")]),
+              "Resize 'n': coordinate_transformation_mode 'sideways'",
+              tensors=[tensor("s", [2], struct.pack("<2f", 2, 2))])
     yield one("recurrent weights of another number of gates", node("GRU", ["x", "w", "w"], ["y"]),
               "GRU 'n': recurrent weights f32[1, 4, 4] for 3 gates of hidden size 4",
               [value("x", [2, 3, 4])], tensors=[tensor("w", [1, 4, 4], bytes(64))])
