@@ -152,6 +152,9 @@ std::string SymbolFrom(std::string_view name) {
 }
 
 Value GraphBuilder::Declare(std::string_view name, BufferDecl decl) {
+  Shape sizes;
+  for (const DeclDim& d : decl.shape) sizes.push_back(d.var.empty() ? d.size : 1);
+  if (!IsPossible(sizes)) return nullptr;
   const std::string symbol = SymbolFrom(name);
   // Different names may give one symbol.
   decl.name = symbol;

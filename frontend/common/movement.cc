@@ -33,10 +33,11 @@ Value GraphBuilder::Reshape(Value x, const Shape& shape) {
   if (!x) return nullptr;
   const Shape& from = ShapeOf(x);
   if (from == shape) return x;
+  if (!IsPossible(shape)) return nullptr;
   if (IsStatic(from) && IsStatic(shape) && tg::NumElements(from) != tg::NumElements(shape)) {
     return Fail(absl::StrCat("a reshape of ", Describe(x), " to ", ShapeText(shape)));
   }
-  return IsPossible(shape) ? Checked(ir_.Reshape(x, shape)) : nullptr;
+  return Checked(ir_.Reshape(x, shape));
 }
 
 std::optional<Shape> GraphBuilder::BroadcastShapes(std::span<const Value> values) {

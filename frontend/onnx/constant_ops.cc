@@ -14,12 +14,7 @@ namespace {
 void Constant(NodeContext& c) {
   for (const Attribute& a : c.node.attributes) {
     if (a.name == "value" && a.tensor) {
-      const absl::StatusOr<Tensor> t = ImportTensor(c.g, *a.tensor, {}, {});
-      if (!t.ok()) {
-        c.Fail(std::string(t.status().message()));
-        return;
-      }
-      c.Return(*t, 0);
+      c.Return(c.Import(*a.tensor), 0);
       return;
     }
     if (a.name == "value_float") c.Return(c.g.Const(Scalar::kF32, a.f));
@@ -40,13 +35,8 @@ void ConstantOfShape(NodeContext& c) {
   const auto shape = c.KnownDims(0);
   if (!shape) return;
   Tensor value{c.g.Const(Scalar::kF32, 0), ElementType::kFloat, nullptr};
-  if (const Attribute* a = c.Find("value"); a && a->tensor) {
-    const absl::StatusOr<Tensor> t = ImportTensor(c.g, *a->tensor, {}, {});
-    if (!t.ok()) {
-      c.Fail(std::string(t.status().message()));
-      return;
-    }
-    value = *t;
+  if (const Attribute* a = c.Find("value", AttributeType::kTensor); a && a->tensor) {
+    value = c.Import(*a->tensor);
   }
   c.Return(c.g.Full(*shape, c.g.Reshape(value.value, {})), 0, value.type);
 }

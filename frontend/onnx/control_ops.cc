@@ -39,11 +39,6 @@ Value StackAll(NodeContext& c, const std::vector<Tensor>& parts, int64_t axis, b
 }
 
 void Loop(NodeContext& c) {
-  const Attribute* body = c.Find("body");
-  if (!body || !body->graph) {
-    c.Fail("there is no body");
-    return;
-  }
   int64_t trips = kMaxUnrolledIterations;
   bool bounded = false;
   if (c.Has(0)) {

@@ -91,7 +91,9 @@ absl::Status GraphImporter::DefineInitializers(const GraphProto& graph) {
     Define(t.name, *tensor);
   }
   if (!graph.sparse_initializers.empty()) {
-    return absl::InvalidArgumentError("sparse initializers are not read");
+    return absl::InvalidArgumentError(
+        absl::StrCat("tensor '", std::string(graph.sparse_initializers[0].values.name),
+                     "': sparse tensors are not read"));
   }
   return absl::OkStatus();
 }
@@ -130,14 +132,7 @@ absl::Status GraphImporter::RunNode(const Node& node) {
   }
   NodeContext context(g_, node, opset, inputs, *this);
   ImportNode(*op, context);
-  if (g_.ok()) {
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i].empty()) continue;
-      Define(node.outputs[i], context.outputs[i]);
-      g_.SetName(context.outputs[i].value, node.outputs[i]);
-    }
-    return absl::OkStatus();
-  }
+  if (g_.ok()) return DefineResults(node, context.outputs);
   std::string text = NodeName(node) + ": " + g_.error();
   g_.ClearError();
   // Of a node in a graph of this one, the message has told the dimensions.
@@ -155,6 +150,23 @@ std::string GraphImporter::OpenDimensions(std::span<const Tensor> inputs) {
     absl::StrAppend(&text, text.empty() ? " (its inputs have open dimensions: " : ", ", name);
   }
   return text.empty() ? text : text + "; --var gives one its size, --max its greatest)";
+}
+
+absl::Status GraphImporter::DefineResults(const Node& node, std::span<const Tensor> results) {
+  for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
+    const std::string_view name = node.outputs[i];
+    if (name.empty()) continue;
+    if (!scopes_.back().emplace(name, results[i]).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(NodeName(node), ": there is a value '", std::string(name), "' already"));
+    }
+    if (results[i].value) g_.SetName(results[i].value, name);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> GraphImporter::Import(const TensorProto& t, std::string_view name) {
+  return ImportTensor(g_, t, bytes_, file_, name);
 }
 
 std::vector<Tensor> GraphImporter::Run(const GraphProto& graph, std::span<const Tensor> inputs) {
@@ -181,6 +193,7 @@ namespace {
 
 // A function's node with the call's attributes in the places that refer to them.
 void BindAttributes(Node& node, const Function& function, const Node& call) {
+  if (!node.has_references) return;
   std::vector<Attribute> bound;
   for (Attribute& a : node.attributes) {
     if (a.graph) {
@@ -210,7 +223,11 @@ void BindAttributes(Node& node, const Function& function, const Node& call) {
 
 absl::Status GraphImporter::CallFunction(const Function& function, const Node& call,
                                          std::span<const Tensor> inputs) {
-  if (++depth_ > kMaxDepth) return absl::InvalidArgumentError("functions that call each other");
+  if (std::find(active_.begin(), active_.end(), &function) != active_.end()) {
+    return absl::InvalidArgumentError(NodeName(call) + ": a function that calls itself");
+  }
+  if (++depth_ > kMaxDepth) return absl::InvalidArgumentError("functions nested too deeply");
+  active_.push_back(&function);
   const size_t outer = first_scope_;
   first_scope_ = scopes_.size();
   scopes_.emplace_back();
@@ -220,9 +237,13 @@ absl::Status GraphImporter::CallFunction(const Function& function, const Node& c
   }
   absl::Status status;
   for (const Node& node : function.nodes) {
-    Node& copy = *made_.emplace_back(std::make_unique<Node>(node));
-    BindAttributes(copy, function, call);
-    status = RunNode(copy);
+    if (node.has_references) {
+      Node bound = node;
+      BindAttributes(bound, function, call);
+      status = RunNode(bound);
+    } else {
+      status = RunNode(node);
+    }
     if (!status.ok()) {
       status = absl::InvalidArgumentError(
           absl::StrCat("in ", NodeName(call), ": ", std::string(status.message())));
@@ -236,12 +257,10 @@ absl::Status GraphImporter::CallFunction(const Function& function, const Node& c
   }
   opsets_.pop_back();
   scopes_.pop_back();
+  active_.pop_back();
   first_scope_ = outer;
   --depth_;
-  for (size_t i = 0; status.ok() && i < call.outputs.size() && i < results.size(); ++i) {
-    if (!call.outputs[i].empty()) Define(call.outputs[i], results[i]);
-  }
-  return status;
+  return status.ok() ? DefineResults(call, results) : status;
 }
 
 }  // namespace tg::onnx

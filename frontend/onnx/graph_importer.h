@@ -23,12 +23,14 @@ class GraphImporter : public SubgraphRunner {
   // Every node that is not read, in this graph and those inside it, in one error.
   absl::Status CheckOperators() const;
 
+  // Replaces what has this name in the innermost scope.
   void Define(std::string_view name, Tensor value) { scopes_.back()[name] = std::move(value); }
   // Null where there is none of this name.
   const Tensor* Find(std::string_view name) const;
 
   absl::Status RunNodes(const GraphProto& graph);
   std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) override;
+  absl::StatusOr<Tensor> Import(const TensorProto& t, std::string_view name) override;
 
  private:
   using Scope = std::map<std::string_view, Tensor>;
@@ -39,6 +41,8 @@ class GraphImporter : public SubgraphRunner {
   std::string OpenDimensions(std::span<const Tensor> inputs);
   absl::Status CallFunction(const Function& function, const Node& call,
                             std::span<const Tensor> inputs);
+  // The results of a node or a call, which no other value of the scope may be named like.
+  absl::Status DefineResults(const Node& node, std::span<const Tensor> results);
   absl::Status DefineInitializers(const GraphProto& graph);
   const Function* FindFunction(const Node& node) const;
   int64_t OpsetOf(std::string_view domain) const;
@@ -53,8 +57,7 @@ class GraphImporter : public SubgraphRunner {
   size_t first_scope_ = 0;
   std::map<FunctionKey, const Function*> functions_;
   std::vector<const std::vector<OpsetId>*> opsets_;  // the innermost last
-  // Tensors and nodes that expansions made, alive as long as the importer.
-  std::vector<std::unique_ptr<Node>> made_;
+  std::vector<const Function*> active_;  // calls that are being expanded, the innermost last
   int depth_ = 0;
   int64_t num_nodes_ = 0;  // that were run
   bool has_told_dimensions_ = false;

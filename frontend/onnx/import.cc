@@ -53,40 +53,79 @@ class ModelImporter {
     for (const ValueInfo& input : model_.graph.inputs) {
       // An input with an initializer is a weight (IR version 3 wants it listed).
       if (initialized.count(input.name)) continue;
-      if (input.type.kind != TypeProto::Kind::kTensor) {
-        return Bad(input.name, "an input that is no tensor");
-      }
-      const auto scalar = onnx::ScalarFor(input.type.element);
-      if (!scalar) {
-        return Bad(input.name, absl::StrCat("an input of type ",
-                                            std::string(onnx::TypeName(input.type.element))));
-      }
-      BufferDecl decl;
-      decl.dtype = *scalar;
-      decl.role = Role::kInput;
-      if (absl::Status s = ShapeOfInput(input, decl.shape); !s.ok()) return s;
-      importer_->Define(input.name,
-                        {g_->Declare(input.name, std::move(decl)), input.type.element, nullptr});
-      const auto values = options_.input_values.find(input.name);
-      if (values != options_.input_values.end()) {
-        g_->GiveInput(module_->buffers.back().name, values->second);
-      }
+      if (importer_->Find(input.name)) return Bad(input.name, "two inputs of this name");
+      absl::StatusOr<onnx::Tensor> value = DeclareInput(input);
+      if (!value.ok()) return value.status();
+      importer_->Define(input.name, *std::move(value));
     }
     return absl::OkStatus();
   }
 
-  absl::Status ShapeOfInput(const ValueInfo& input, std::vector<DeclDim>& shape) {
-    const auto given = options_.input_shapes.find(input.name);
+  absl::StatusOr<onnx::Tensor> DeclareInput(const ValueInfo& input) {
+    const TypeProto& type = input.type;
+    // An optional is empty unless something is given.
+    const bool is_given = options_.input_shapes.count(input.name) != 0;
+    switch (type.kind) {
+      case TypeProto::Kind::kTensor:
+        return type.is_optional && !is_given ? onnx::Tensor() : DeclareTensor(input.name, type);
+      case TypeProto::Kind::kSequence: {
+        auto list = std::make_shared<std::vector<onnx::Tensor>>();
+        // A dimension has another size in each element.
+        TypeProto element_type = type;
+        element_type.shape.reset();
+        while (true) {
+          const std::string name = absl::StrCat(std::string(input.name), ".", list->size());
+          if (!options_.input_shapes.count(name)) break;
+          absl::StatusOr<onnx::Tensor> element = DeclareTensor(name, element_type);
+          if (!element.ok()) return element.status();
+          list->push_back(*std::move(element));
+        }
+        const bool is_empty = list->empty() && !options_.empty_sequences.count(input.name);
+        if (is_empty && type.is_optional) return onnx::Tensor();
+        if (is_empty) {
+          const std::string name(input.name);
+          return Bad(name, absl::StrCat("a sequence, whose elements must be given as ", name,
+                                        ".0, ", name, ".1 and so on"));
+        }
+        return onnx::Tensor{nullptr, type.element, std::move(list)};
+      }
+      default:
+        return Bad(input.name, "an input that is no tensor and no sequence of tensors");
+    }
+  }
+
+  absl::StatusOr<onnx::Tensor> DeclareTensor(std::string_view name, const TypeProto& type) {
+    const auto scalar = onnx::ScalarFor(type.element);
+    if (!scalar) {
+      return Bad(name,
+                 absl::StrCat("an input of type ", std::string(onnx::TypeName(type.element))));
+    }
+    BufferDecl decl;
+    decl.dtype = *scalar;
+    decl.role = Role::kInput;
+    if (absl::Status s = ShapeOfInput(name, type, decl.shape); !s.ok()) return s;
+    const frontend::Value value = g_->Declare(name, std::move(decl));
+    if (!value) return Bad(name, g_->error());
+    const auto values = options_.input_values.find(name);
+    if (values != options_.input_values.end()) {
+      g_->GiveInput(module_->buffers.back().name, values->second);
+    }
+    return onnx::Tensor{value, type.element, nullptr};
+  }
+
+  absl::Status ShapeOfInput(std::string_view input, const TypeProto& type,
+                            std::vector<DeclDim>& shape) {
+    const auto given = options_.input_shapes.find(input);
     const bool is_given = given != options_.input_shapes.end();
-    if (!input.type.shape) {
-      if (!is_given) return Bad(input.name, "an input of unknown rank");
+    if (!type.shape) {
+      if (!is_given) return Bad(input, "an input of unknown rank");
       for (const int64_t d : given->second) shape.push_back({.size = d});
       return absl::OkStatus();
     }
-    const std::vector<Dimension>& dims = *input.type.shape;
+    const std::vector<Dimension>& dims = *type.shape;
     if (is_given && given->second.size() != dims.size()) {
-      return Bad(input.name, absl::StrCat("the model has rank ", dims.size(),
-                                          ", what is given has rank ", given->second.size()));
+      return Bad(input, absl::StrCat("the model has rank ", dims.size(),
+                                     ", what is given has rank ", given->second.size()));
     }
     for (size_t i = 0; i < dims.size(); ++i) {
       DeclDim& dim = shape.emplace_back();
@@ -94,7 +133,7 @@ class ModelImporter {
         dim.size = *dims[i].value;
         continue;
       }
-      const std::string name = OnnxDimensionName(dims[i].param, input.name, i);
+      const std::string name = OnnxDimensionName(dims[i].param, input, i);
       const auto size = sizes_.find(name);
       const auto fixed = options_.sizes.find(name);
       const auto max = options_.max_sizes.find(name);
@@ -118,32 +157,46 @@ class ModelImporter {
   }
 
   absl::Status DeclareOutputs() {
-    std::vector<const UOp*> roots;
-    std::vector<std::string> targets;
+    if (model_.graph.outputs.empty()) {
+      return absl::InvalidArgumentError("the model has no outputs");
+    }
     for (const ValueInfo& output : model_.graph.outputs) {
       const onnx::Tensor* found = importer_->Find(output.name);
-      if (!found || !found->value) {
-        return Bad(output.name, found && found->sequence ? "an output that is a sequence"
-                                                         : "nothing computes this output");
-      }
-      BufferDecl decl;
-      decl.dtype = found->value->dtype;
-      decl.role = Role::kOutput;
-      for (const Dim& d : g_->ShapeOf(found->value)) {
-        std::optional<DeclDim> dim = DeclDim::From(*graph_->body.context, d);
-        if (!dim) {
-          return Bad(output.name,
-                     "its shape is an expression of dimensions that no declaration can hold; give "
-                     "the dimensions their sizes");
+      absl::Status status;
+      if (found && found->sequence) {
+        for (size_t i = 0; i < found->sequence->size() && status.ok(); ++i) {
+          status = DeclareOutput(absl::StrCat(std::string(output.name), ".", i),
+                                 (*found->sequence)[i].value);
         }
-        decl.shape.push_back(*std::move(dim));
+      } else if (found && !found->value && output.type.is_optional) {
+        continue;  // an empty one
+      } else {
+        status = DeclareOutput(output.name, found ? found->value : nullptr);
       }
-      roots.push_back(found->value);
-      g_->Declare(output.name, std::move(decl));
-      targets.push_back(module_->buffers.back().name);
+      if (!status.ok()) return status;
     }
-    const std::vector<std::string_view> views(targets.begin(), targets.end());
-    graph_->body.root = g_->ir().Sink(roots, views);
+    const std::vector<std::string_view> views(targets_.begin(), targets_.end());
+    graph_->body.root = g_->ir().Sink(roots_, views);
+    return absl::OkStatus();
+  }
+
+  absl::Status DeclareOutput(std::string_view name, frontend::Value value) {
+    if (!value) return Bad(name, "nothing computes this output");
+    BufferDecl decl;
+    decl.dtype = value->dtype;
+    decl.role = Role::kOutput;
+    for (const Dim& d : g_->ShapeOf(value)) {
+      std::optional<DeclDim> dim = DeclDim::From(*graph_->body.context, d);
+      if (!dim) {
+        return Bad(name,
+                   "its shape is an expression of dimensions that no declaration can hold; give "
+                   "the dimensions their sizes");
+      }
+      decl.shape.push_back(*std::move(dim));
+    }
+    roots_.push_back(value);
+    g_->Declare(name, std::move(decl));
+    targets_.push_back(module_->buffers.back().name);
     return absl::OkStatus();
   }
 
@@ -166,6 +219,8 @@ class ModelImporter {
   std::unique_ptr<frontend::GraphBuilder> g_;
   std::unique_ptr<onnx::GraphImporter> importer_;
   std::map<std::string, int64_t, std::less<>> sizes_;  // that given inputs decided
+  std::vector<const UOp*> roots_;                      // the outputs
+  std::vector<std::string> targets_;
 };
 
 }  // namespace

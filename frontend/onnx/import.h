@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,11 @@ struct OnnxImportOptions {
   // follows from input_shapes, and is otherwise a variable up to default_max.
   std::map<std::string, int64_t, std::less<>> sizes;
   std::map<std::string, int64_t, std::less<>> max_sizes;
-  // Shapes of inputs that will be given, by name.
+  // Shapes of inputs that will be given, by name; "input.0", "input.1", ... are the elements of one
+  // that is a sequence.
   std::map<std::string, std::vector<int64_t>, std::less<>> input_shapes;
+  // Inputs that are given as sequences without elements.
+  std::set<std::string, std::less<>> empty_sequences;
   // Contents of small inputs that will be given, as bits (ir/value.h). Where the model needs one
   // before it can be built (the shape of a reshape, say), it is built for these contents.
   std::map<std::string, std::vector<int64_t>, std::less<>> input_values;

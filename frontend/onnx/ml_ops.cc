@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/onnx/classes.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/tensors.h"
 #include "ir/value.h"
@@ -86,22 +87,41 @@ void Imputer(NodeContext& c) {
   c.Return(c.g.Where(c.g.Or(c.g.Eq(x, replaced), both_nan), with, x));
 }
 
-void LinearRegressor(NodeContext& c) {
-  const Value x = Floats(c, 0);
+// The products of the rows of x with each row of the attribute coefficients, plus intercepts.
+Value LinearScores(NodeContext& c, Value x, int64_t rows) {
   const auto coefficients = c.Floats("coefficients"), intercepts = c.Floats("intercepts");
-  const int64_t targets = c.Int("targets", 1);
-  if (!x) return;
-  if (!coefficients || targets < 1 || static_cast<int64_t>(coefficients->size()) % targets != 0 ||
-      c.String("post_transform", "NONE") != "NONE") {
-    c.Fail("coefficients of another number of targets, or a transform of the result");
-    return;
+  if (!x || !c.g.ok()) return nullptr;
+  const auto n = static_cast<int64_t>(coefficients ? coefficients->size() : 0);
+  if (rows < 1 || n == 0 || n % rows != 0) {
+    return c.Fail(absl::StrCat(n, " coefficients for ", rows, " results"));
   }
   const Value weight =
-      c.g.Reshape(Vector(c.g, Scalar::kF32, *coefficients),
-                  {Dim(targets), Dim(static_cast<int64_t>(coefficients->size()) / targets)});
-  Value y = c.g.MatMul(x, c.g.SwapAxes(weight, 0, 1));
-  if (intercepts) y = c.g.Add(y, Vector(c.g, Scalar::kF32, *intercepts));
-  c.Return(y);
+      c.g.Reshape(Vector(c.g, Scalar::kF32, *coefficients), {Dim(rows), Dim(n / rows)});
+  const Value y = c.g.MatMul(x, c.g.SwapAxes(weight, 0, 1));
+  return intercepts && !intercepts->empty() ? c.g.Add(y, Vector(c.g, Scalar::kF32, *intercepts))
+                                            : y;
+}
+
+void LinearRegressor(NodeContext& c) {
+  const Value y = LinearScores(c, Floats(c, 0), c.Int("targets", 1));
+  c.Return(TransformScores(c, y, c.String("post_transform", "NONE")));
+}
+
+void LinearClassifier(NodeContext& c) {
+  const Value x = Floats(c, 0);
+  const auto coefficients = c.Floats("coefficients");
+  if (!x || !coefficients) {
+    if (c.g.ok()) c.Fail("there are no coefficients");
+    return;
+  }
+  const Dim features = c.g.Rank(x) == 2 ? c.g.Extent(x, 1) : Dim(0);
+  if (features.is_symbolic() || features.Is(0)) {
+    c.Fail("an input that is no matrix of a known number of columns, " + c.g.Describe(x));
+    return;
+  }
+  const auto n = static_cast<int64_t>(coefficients->size());
+  const Value scores = LinearScores(c, x, n % features.value() ? 0 : n / features.value());
+  ReturnClasses(c, scores, c.List("classlabels_ints").value_or(Ints()), {0, true});
 }
 
 void FeatureVectorizer(NodeContext& c) {
@@ -118,10 +138,8 @@ void FeatureVectorizer(NodeContext& c) {
 Value Listed(NodeContext& c, const std::string& what) {
   if (const auto ints = c.List(what + "_int64s")) return c.g.Constant1D(Scalar::kI64, *ints);
   if (const auto floats = c.Floats(what + "_floats")) return Vector(c.g, Scalar::kF32, *floats);
-  const Attribute* a = c.Find(what + "_tensor");
-  if (!a || !a->tensor) return nullptr;
-  const auto t = ImportTensor(c.g, *a->tensor, {}, {});
-  return t.ok() ? t->value : c.Fail(std::string(t.status().message()));
+  const Attribute* a = c.Find(what + "_tensor", AttributeType::kTensor);
+  return a && a->tensor ? c.Import(*a->tensor).value : nullptr;
 }
 
 // The value in the place of each element's key.
@@ -204,7 +222,13 @@ void TfIdfVectorizer(NodeContext& c) {
   x = g.Cast(is_vector ? g.Unsqueeze(x, 0) : x, Scalar::kI64);
   const int64_t least = c.Int("min_gram_length", 1), most = c.Int("max_gram_length", 1);
   const int64_t skips = c.Int("max_skip_count", 0);
-  const int64_t size = *std::max_element(outputs->begin(), outputs->end()) + 1;
+  const auto [first, last] = std::minmax_element(outputs->begin(), outputs->end());
+  if (skips > kMaxUnrolledIterations || most > kMaxUnrolledIterations || *first < 0 ||
+      *last >= kMaxTableElements) {
+    c.Fail("skips, lengths of n-grams or ngram_indexes beyond their limits");
+    return;
+  }
+  const int64_t size = *last + 1;
   const Value zeros = g.Full({g.Extent(x, 0), Dim(size)}, g.Const(Scalar::kF32, 0));
   Value counts = zeros;
   size_t gram = 0;  // its number among all n-grams
@@ -262,6 +286,7 @@ constexpr Operator kOperators[] = {
     {"ai.onnx.ml", "FeatureVectorizer", 1, FeatureVectorizer},
     {"ai.onnx.ml", "Imputer", 1, Imputer},
     {"ai.onnx.ml", "LabelEncoder", 2, LabelEncoder},
+    {"ai.onnx.ml", "LinearClassifier", 1, LinearClassifier},
     {"ai.onnx.ml", "LinearRegressor", 1, LinearRegressor},
     {"ai.onnx.ml", "Normalizer", 1, Normalizer},
     {"ai.onnx.ml", "OneHotEncoder", 1, OneHotEncoder},

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 
 #include "frontend/onnx/testing/run_node.h"
@@ -86,6 +87,72 @@ TEST_F(TreeTest, RefusesNodesThatAreNoTree) {
   Set("tree_roots", Ints{0});
   Run(Floats({1, 1}, {0}));
   EXPECT_EQ(error_, "nodes that form a cycle");
+}
+
+// Expected values are ONNX Runtime's.
+class ClassifierTest : public MachineLearningTest {
+ protected:
+  // The labels, then the scores.
+  Numbers Classify(std::string_view op, const Tensor& x) {
+    const auto results = Build(op, 3, {x}, 2, "ai.onnx.ml");
+    EXPECT_EQ(error_, "");
+    Numbers numbers = Elements(results[0]);
+    for (const double v : Elements(results[1])) numbers.push_back(v);
+    return numbers;
+  }
+  // x[0] <= 0 ? low : high.
+  void SetStump(float low, float high, std::string_view transform) {
+    Set("nodes_treeids", Ints{0, 0, 0});
+    Set("nodes_nodeids", Ints{0, 1, 2});
+    Set("nodes_featureids", Ints{0, 0, 0});
+    Set("nodes_values", std::vector<float>{0, 0, 0});
+    Set("nodes_modes", std::vector<std::string_view>{"BRANCH_LEQ", "LEAF", "LEAF"});
+    Set("nodes_truenodeids", Ints{1, 0, 0});
+    Set("nodes_falsenodeids", Ints{2, 0, 0});
+    Set("class_treeids", Ints{0, 0});
+    Set("class_nodeids", Ints{1, 2});
+    Set("class_ids", Ints{0, 0});
+    Set("class_weights", std::vector<float>{low, high});
+    Set("classlabels_int64s", Ints{5, 7});
+    Set("post_transform", transform);
+  }
+  void SetLine(std::string_view transform) {
+    Set("coefficients", std::vector<float>{1, 0});
+    Set("intercepts", std::vector<float>{0.5f});
+    Set("classlabels_ints", Ints{5, 7});
+    Set("post_transform", transform);
+  }
+};
+
+TEST_F(ClassifierTest, OneScoreDecidesBetweenTwoClasses) {
+  const Tensor x = Floats({2, 2}, {-2, 1, 3, -1});
+  SetLine("NONE");
+  EXPECT_EQ(Classify("LinearClassifier", x), (Numbers{5, 7, 2.5, -1.5, -2.5, 3.5}));
+  SetLine("LOGISTIC");
+  EXPECT_NEAR(Classify("LinearClassifier", x)[2], 1 / (1 + std::exp(-1.5)), 1e-6);
+  SetStump(-0.25f, 0.75f, "NONE");
+  EXPECT_EQ(Classify("TreeEnsembleClassifier", x), (Numbers{5, 7, 0.25, -0.25, -0.75, 0.75}));
+  // Weights that may be probabilities.
+  SetStump(0.25f, 0.75f, "NONE");
+  EXPECT_EQ(Classify("TreeEnsembleClassifier", x), (Numbers{5, 7, 0.75, 0.25, 0.25, 0.75}));
+  SetStump(0.25f, 0.375f, "NONE");
+  Set("base_values", std::vector<float>{0.25f});
+  EXPECT_EQ(Classify("TreeEnsembleClassifier", x), (Numbers{5, 7, 0.5, 0.5, 0.375, 0.625}));
+}
+
+TEST_F(ClassifierTest, TheGreatestOfSeveralScoresDecides) {
+  Set("coefficients", std::vector<float>{1, 0, 0, 1, -1, -1});
+  Set("intercepts", std::vector<float>{0, 0.5f, 0});
+  Set("classlabels_ints", Ints{10, 20, 30});
+  EXPECT_EQ(Classify("LinearClassifier", Floats({2, 2}, {2, 1, -1, -1})),
+            (Numbers{10, 30, 2, 1.5, -3, -1, -0.5, 2}));
+}
+
+TEST_F(ClassifierTest, RefusesOtherNumbersOfLabels) {
+  Set("coefficients", std::vector<float>{1, 0});
+  Set("classlabels_ints", Ints{1, 2, 3});
+  Build("LinearClassifier", 3, {Floats({1, 2}, {0, 0})}, 2, "ai.onnx.ml");
+  EXPECT_EQ(error_, "one score for 3 labels");
 }
 
 }  // namespace

@@ -196,7 +196,12 @@ void Split(NodeContext& c) {
     }
   }
   int64_t sum = 0;
-  for (const int64_t s : *sizes) sum += s;
+  for (const int64_t s : *sizes) {
+    if (s < 0 || __builtin_add_overflow(sum, s, &sum)) {
+      c.Fail(absl::StrCat("a part of ", s, " elements"));
+      return;
+    }
+  }
   if (!extent.is_symbolic() && sum != extent.value()) {
     c.Fail(absl::StrCat("parts of ", sum, " elements in all of ", extent.value()));
     return;
@@ -325,10 +330,12 @@ void Tile(NodeContext& c) {
   if (repeats) c.Return(c.g.Tile(c.In(0), *repeats), 0, c.TypeOf(0));
 }
 
-// Whether x has four axes and blocks have a size; an error otherwise.
+// Whether x has four axes and blocks have a size, whose square is a number; an error otherwise.
 bool IsImageOfBlocks(NodeContext& c, Value x, int64_t block) {
-  if (x && c.g.Rank(x) == 4 && block >= 1) return true;
-  c.Fail("an input that has not four axes, or a blocksize below 1");
+  constexpr int64_t kMaxBlock = int64_t{1} << 24;
+  if (x && c.g.Rank(x) == 4 && block >= 1 && block <= kMaxBlock) return true;
+  c.Fail(
+      absl::StrCat("an input that has not four axes, or a blocksize outside of 1 to ", kMaxBlock));
   return false;
 }
 

@@ -1,11 +1,24 @@
 #include "frontend/onnx/operators.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "frontend/onnx/tensors.h"
 
 namespace tg::onnx {
+namespace {
+
+std::string Describe(AttributeType type) {
+  constexpr std::string_view kNames[] = {
+      "of no type",        "a float",           "an int",           "a string",
+      "a tensor",          "a graph",           "a list of floats", "a list of ints",
+      "a list of strings", "a list of tensors", "a list of graphs", "a sparse tensor"};
+  const auto i = static_cast<size_t>(type);
+  return std::string(i < std::size(kNames) ? kNames[i] : "of an unknown type");
+}
+
+}  // namespace
 
 Value NodeContext::In(size_t i) {
   if (Has(i) && inputs_[i].value) return inputs_[i].value;
@@ -45,30 +58,36 @@ std::optional<std::vector<double>> NodeContext::KnownNumbers(size_t i) {
   return known;
 }
 
-const Attribute* NodeContext::Find(std::string_view name) const {
-  for (const Attribute& a : node.attributes) {
-    if (a.name == name) return &a;
-  }
+const Attribute* NodeContext::Find(std::string_view name, AttributeType type) const {
+  const auto found = std::find_if(node.attributes.begin(), node.attributes.end(),
+                                  [&](const Attribute& a) { return a.name == name; });
+  if (found == node.attributes.end()) return nullptr;
+  // The first exporters did not write the type.
+  const bool fits = type == AttributeType::kUndefined || found->type == type ||
+                    found->type == AttributeType::kUndefined;
+  if (fits) return &*found;
+  g.Fail(absl::StrCat("attribute '", std::string(name), "' is ", Describe(found->type), ", not ",
+                      Describe(type)));
   return nullptr;
 }
 int64_t NodeContext::Int(std::string_view name, int64_t otherwise) const {
-  const Attribute* a = Find(name);
+  const Attribute* a = Find(name, AttributeType::kInt);
   return a ? a->i : otherwise;
 }
 double NodeContext::Float(std::string_view name, double otherwise) const {
-  const Attribute* a = Find(name);
+  const Attribute* a = Find(name, AttributeType::kFloat);
   return a ? a->f : otherwise;
 }
 std::string_view NodeContext::String(std::string_view name, std::string_view otherwise) const {
-  const Attribute* a = Find(name);
+  const Attribute* a = Find(name, AttributeType::kString);
   return a ? a->s : otherwise;
 }
 std::optional<Ints> NodeContext::List(std::string_view name) const {
-  const Attribute* a = Find(name);
+  const Attribute* a = Find(name, AttributeType::kInts);
   return a ? std::optional(a->ints) : std::nullopt;
 }
 std::optional<std::vector<float>> NodeContext::Floats(std::string_view name) const {
-  const Attribute* a = Find(name);
+  const Attribute* a = Find(name, AttributeType::kFloats);
   return a ? std::optional(a->floats) : std::nullopt;
 }
 std::optional<Ints> NodeContext::ListOrInput(std::string_view name, size_t i) {
@@ -78,12 +97,19 @@ std::optional<Ints> NodeContext::ListOrInput(std::string_view name, size_t i) {
 
 std::vector<Tensor> NodeContext::RunSubgraph(std::string_view attribute,
                                              std::span<const Tensor> inputs) {
-  const Attribute* a = Find(attribute);
+  const Attribute* a = Find(attribute, AttributeType::kGraph);
   if (!a || !a->graph) {
     Fail("there is no graph '" + std::string(attribute) + "'");
     return {};
   }
   return subgraphs_.Run(*a->graph, inputs);
+}
+
+Tensor NodeContext::Import(const TensorProto& t) {
+  absl::StatusOr<Tensor> tensor = subgraphs_.Import(t, node.outputs[0]);
+  if (tensor.ok()) return *std::move(tensor);
+  Fail(std::string(tensor.status().message()));
+  return {};
 }
 
 void NodeContext::Return(Value v, size_t i, ElementType type) {

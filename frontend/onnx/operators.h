@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "frontend/common/graph_builder.h"
 #include "frontend/onnx/proto.h"
 
@@ -37,6 +38,8 @@ class SubgraphRunner {
   virtual ~SubgraphRunner() = default;
   // The results of a graph on these inputs, in the scope of the node. Empty after an error.
   virtual std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) = 0;
+  // The tensor of an attribute; `name` is for one without a name.
+  virtual absl::StatusOr<Tensor> Import(const TensorProto& t, std::string_view name) = 0;
 };
 
 class NodeContext {
@@ -69,8 +72,9 @@ class NodeContext {
   std::optional<std::vector<Dim>> KnownDims(size_t i);
   std::optional<std::vector<double>> KnownNumbers(size_t i);
 
-  // Attributes.
-  const Attribute* Find(std::string_view name) const;
+  // Attributes. An error where one is of another type than the one asked for; kUndefined: any.
+  const Attribute* Find(std::string_view name,
+                        AttributeType type = AttributeType::kUndefined) const;
   int64_t Int(std::string_view name, int64_t otherwise) const;
   double Float(std::string_view name, double otherwise) const;
   std::string_view String(std::string_view name, std::string_view otherwise) const;
@@ -79,6 +83,8 @@ class NodeContext {
   // From attribute `name` in older opsets, from input `i` in newer ones; none if neither is given.
   std::optional<Ints> ListOrInput(std::string_view name, size_t i);
   std::vector<Tensor> RunSubgraph(std::string_view attribute, std::span<const Tensor> inputs);
+  // The tensor of an attribute; an empty one after an error.
+  Tensor Import(const TensorProto& t);
 
   // Outputs; the type is that of the value unless told. Those that the node does not name are
   // dropped.

@@ -1,5 +1,6 @@
 #include "frontend/onnx/proto.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@ using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
 constexpr int kMaxDepth = 64;
+constexpr int kMaxTypeDepth = 8;
 
 // Graphs nested too deeply, or a field of a wire type that the format does not have.
 struct FormatError {
@@ -193,7 +195,22 @@ std::vector<Dimension> ReadShape(pbf_reader r) {
   return shape;
 }
 
-TypeProto ReadType(pbf_reader r) {
+// A tensor, or an optional or sequence of something.
+TypeProto ReadType(pbf_reader r, int depth = 0) {
+  if (depth > kMaxTypeDepth) throw FormatError{"types nested too deeply"};
+  // What a message of field 1 alone tells: the type of elements.
+  const auto read_inner = [&] {
+    TypeProto inner;
+    pbf_reader t = Message(r);
+    while (t.next()) {
+      if (t.tag() == 1) {
+        inner = ReadType(Message(t), depth + 1);
+      } else {
+        t.skip();
+      }
+    }
+    return inner;
+  };
   TypeProto type;
   while (r.next()) {
     switch (r.tag()) {
@@ -212,8 +229,10 @@ TypeProto ReadType(pbf_reader r) {
         break;
       }
       case 4:
-        type.kind = TypeProto::Kind::kSequence;
-        r.skip();
+        type = read_inner();
+        type.kind = type.kind == TypeProto::Kind::kTensor && !type.is_optional
+                        ? TypeProto::Kind::kSequence
+                        : TypeProto::Kind::kNone;
         break;
       case 5:
         type.kind = TypeProto::Kind::kMap;
@@ -224,8 +243,8 @@ TypeProto ReadType(pbf_reader r) {
         r.skip();
         break;
       case 9:
-        type.kind = TypeProto::Kind::kOptional;
-        r.skip();
+        type = read_inner();
+        type.is_optional = true;
         break;
       default:
         r.skip();
@@ -328,6 +347,11 @@ Node ReadNode(pbf_reader r, int depth) {
     }
   }
   if (n.domain == "ai.onnx") n.domain = {};
+  const auto refers = [](const Node& inner) { return inner.has_references; };
+  for (const Attribute& a : n.attributes) {
+    n.has_references |= !a.ref.empty() || (a.graph && std::any_of(a.graph->nodes.begin(),
+                                                                  a.graph->nodes.end(), refers));
+  }
   return n;
 }
 
@@ -441,6 +465,33 @@ Model ReadModel(pbf_reader r) {
   return m;
 }
 
+// SequenceProto: its tensors are field 3.
+std::vector<TensorProto> ReadSequence(pbf_reader r) {
+  std::vector<TensorProto> tensors;
+  while (r.next()) {
+    if (r.tag() == 3) {
+      tensors.push_back(ReadTensor(Message(r)));
+    } else {
+      r.skip();
+    }
+  }
+  return tensors;
+}
+// OptionalProto: field 3 is a tensor, field 5 a sequence.
+std::vector<TensorProto> ReadOptional(pbf_reader r) {
+  std::vector<TensorProto> tensors;
+  while (r.next()) {
+    if (r.tag() == 3) {
+      tensors = {ReadTensor(Message(r))};
+    } else if (r.tag() == 5) {
+      tensors = ReadSequence(Message(r));
+    } else {
+      r.skip();
+    }
+  }
+  return tensors;
+}
+
 // protozero reports with exceptions; they end here.
 template <typename F>
 auto Guard(F&& read, const char* what) -> absl::StatusOr<decltype(read())> {
@@ -473,6 +524,16 @@ std::string SerializeTensor(const TensorProto& tensor) {
   writer.add_string(8, tensor.name.data(), tensor.name.size());
   writer.add_bytes(9, tensor.raw.data(), tensor.raw.size());
   return bytes;
+}
+
+absl::StatusOr<std::vector<TensorProto>> ParseValue(std::string_view bytes, const TypeProto& type) {
+  const auto read = [&]() -> std::vector<TensorProto> {
+    const pbf_reader r(bytes.data(), bytes.size());
+    if (type.is_optional) return ReadOptional(r);
+    if (type.kind == TypeProto::Kind::kSequence) return ReadSequence(r);
+    return {ReadTensor(r)};
+  };
+  return Guard(read, "a value of ONNX");
 }
 
 bool LooksLikeModel(std::string_view bytes) {

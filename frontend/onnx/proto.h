@@ -80,8 +80,11 @@ struct Dimension {
 };
 
 struct TypeProto {
-  enum class Kind { kNone, kTensor, kSequence, kMap, kOptional, kSparse };
+  // kSequence: of tensors. kNone: a sequence of something else, too.
+  enum class Kind { kNone, kTensor, kSequence, kMap, kSparse };
   Kind kind = Kind::kNone;
+  bool is_optional = false;
+  // Of the tensor, or of those of the sequence.
   ElementType element = ElementType::kUndefined;
   std::optional<std::vector<Dimension>> shape;  // none: of unknown rank
 };
@@ -128,6 +131,8 @@ struct Node {
   std::string_view name, op, domain, overload;
   std::vector<std::string_view> inputs, outputs;  // "": left out
   std::vector<Attribute> attributes;
+  // An attribute, here or in a graph that is one, refers to the call's.
+  bool has_references = false;
 };
 
 struct GraphProto {
@@ -165,6 +170,8 @@ absl::StatusOr<Model> ParseModel(std::string_view bytes);
 
 // A file of one tensor, as conformance suites keep inputs and results.
 absl::StatusOr<TensorProto> ParseTensor(std::string_view bytes);
+// A file of a value of this type: one tensor, those of a sequence, or none of an empty optional.
+absl::StatusOr<std::vector<TensorProto>> ParseValue(std::string_view bytes, const TypeProto& type);
 
 // The bytes of such a file, for a tensor whose elements are `raw`.
 std::string SerializeTensor(const TensorProto& tensor);

@@ -13,7 +13,9 @@ namespace {
 
 // The key of a node's numbers: its seed, else its name, so that nodes without seeds differ.
 uint64_t KeyOf(const NodeContext& c) {
-  if (c.Find("seed")) {
+  if (const Attribute* seed = c.Find("seed")) {
+    // Dropout has an int, the others a float.
+    if (seed->type == AttributeType::kInt) return static_cast<uint64_t>(seed->i);
     return static_cast<uint64_t>(BitsFromDouble(Scalar::kF64, c.Float("seed", 0)));
   }
   // FNV-1a.

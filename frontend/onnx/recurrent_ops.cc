@@ -90,6 +90,12 @@ class Recurrence {
     }
     layer_.length = length.value();
     layer_.hidden = std::min(a.value(), b.value());
+    if (std::max(a.value(), b.value()) != layer_.gates * layer_.hidden ||
+        c_.Int("hidden_size", layer_.hidden) != layer_.hidden) {
+      c_.Fail(absl::StrCat("recurrent weights ", g_.Describe(r), " for ", layer_.gates,
+                           " gates of hidden size ", c_.Int("hidden_size", layer_.hidden)));
+      return false;
+    }
     layer_.batch = g_.Extent(x_, 1);
     layer_.directions = directions.value();
     const std::string_view direction = c_.String("direction", "forward");
@@ -130,7 +136,7 @@ class Recurrence {
 
   // Alphas and betas belong, in order, to the functions that have them.
   bool ReadFunctions() {
-    const Attribute* names = c_.Find("activations");
+    const Attribute* names = c_.Find("activations", AttributeType::kStrings);
     const auto alphas = c_.Floats("activation_alpha").value_or(std::vector<float>());
     const auto betas = c_.Floats("activation_beta").value_or(std::vector<float>());
     const auto count = static_cast<size_t>(layer_.num_activations * layer_.directions);

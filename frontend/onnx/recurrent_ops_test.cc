@@ -225,8 +225,12 @@ TEST_F(RecurrentTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(error_, "the direction 'bidirectional' with weights for 1");
   RunNode("", "LSTM", {x, w, r}, {Attr("activations", std::vector<std::string_view>{"Tanh"})}, 1);
   EXPECT_EQ(error_, "1 activations instead of 3");
-  RunNode("", "RNN", {x, w, r}, {Attr("activations", std::vector<std::string_view>{"Cube"})}, 1);
+  const Array one = Random({1, 2, 2});
+  RunNode("", "RNN", {x, one, one}, {Attr("activations", std::vector<std::string_view>{"Cube"})},
+          1);
   EXPECT_EQ(error_, "the activation 'Cube' is not read");
+  RunNode("", "GRU", {x, w, r}, {}, 1);
+  EXPECT_EQ(error_, "recurrent weights f64[1, 8, 2] for 3 gates of hidden size 2");
 }
 
 }  // namespace

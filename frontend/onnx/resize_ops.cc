@@ -30,6 +30,7 @@ double Coordinate(const Resampling& r, double i, int64_t in, int64_t out, double
   const double length = scale * static_cast<double>(in), last = static_cast<double>(in) - 1;
   if (r.coordinates == "align_corners") return length == 1 ? 0 : i * last / (length - 1);
   if (r.coordinates == "asymmetric") return i / scale;
+  if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / scale;
   if (r.coordinates == "tf_crop_and_resize") {
     const double span = (roi_end - roi_start) * last;
     return roi_start * last + (length == 1 ? span / 2 : i * span / (length - 1));
@@ -184,6 +185,14 @@ void Resize(NodeContext& c) {
   r.mode = c.String("mode", "nearest");
   if (r.mode == "bilinear") r.mode = "linear";
   r.coordinates = c.String("coordinate_transformation_mode", "half_pixel");
+  static constexpr std::string_view kCoordinates[] = {
+      "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+      "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+  if (std::find(std::begin(kCoordinates), std::end(kCoordinates), r.coordinates) ==
+      std::end(kCoordinates)) {
+    c.Fail("coordinate_transformation_mode '" + std::string(r.coordinates) + "'");
+    return;
+  }
   r.rounding = c.String("nearest_mode", "round_prefer_floor");
   if (upsamples || c.opset < 11) {
     r.coordinates = "asymmetric";

@@ -1,10 +1,12 @@
 #include "frontend/onnx/tensors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "ir/interpret/host_buffer.h"
 #include "ir/value.h"
 
@@ -100,15 +102,28 @@ absl::Status Bad(const TensorProto& t, const std::string& why) {
                                                  std::string(TypeName(t.type)), "): ", why));
 }
 
+// Whether a path names a file of the folder that it is relative to, or of one inside it.
+bool IsBelowFolder(std::string_view path) {
+  if (path.empty() || path[0] == '/') return false;
+  const std::vector<std::string> parts = absl::StrSplit(std::string(path), '/');
+  const bool leaves = std::find(parts.begin(), parts.end(), "..") != parts.end();
+  const bool is_text = std::none_of(path.begin(), path.end(),
+                                    [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  return !leaves && is_text;
+}
+
 absl::StatusOr<int64_t> CountOf(const TensorProto& t) {
+  // Of an empty tensor each extent is limited, as GraphBuilder does.
+  const bool is_empty = std::find(t.dims.begin(), t.dims.end(), 0) != t.dims.end();
   int64_t n = 1;
   for (const int64_t d : t.dims) {
     if (d < 0) return Bad(t, "a negative extent");
-    if (__builtin_mul_overflow(n, d, &n) || n > int64_t{1} << 48) {
+    if (is_empty) n = 1;
+    if (__builtin_mul_overflow(n, d, &n) || n > GraphBuilder::kMaxElements) {
       return Bad(t, "it has too many elements");
     }
   }
-  return n;
+  return is_empty ? 0 : n;
 }
 
 }  // namespace
@@ -204,7 +219,8 @@ absl::StatusOr<Ints> Decode(const TensorProto& t) {
 }
 
 absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& t,
-                                    std::string_view model_bytes, std::string_view model_file) {
+                                    std::string_view model_bytes, std::string_view model_file,
+                                    std::string_view name_if_none) {
   const TypeRow& row = RowOf(t.type);
   if (!row.scalar) return Bad(t, "elements of this type are not read");
   const absl::StatusOr<int64_t> count = CountOf(t);
@@ -215,7 +231,7 @@ absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& t,
   if (t.is_external) {
     if (!row.as_is) return Bad(t, "external data of this type");
     const int64_t size = *count * (row.bits / 8);
-    if (t.location.empty() || t.location[0] == '/' || t.location.find("..") != t.location.npos) {
+    if (!IsBelowFolder(t.location)) {
       return Bad(t, absl::StrCat("its data are in '", std::string(t.location),
                                  "', which is not below the model's folder"));
     }
@@ -243,7 +259,8 @@ absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& t,
   decl.file = std::move(file);
   decl.offset = offset;
   for (const int64_t d : t.dims) decl.shape.push_back({.size = d});
-  return Tensor{g.Declare(t.name, std::move(decl)), t.type, nullptr};
+  return Tensor{g.Declare(t.name.empty() ? name_if_none : t.name, std::move(decl)), t.type,
+                nullptr};
 }
 
 }  // namespace tg::onnx

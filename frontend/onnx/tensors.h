@@ -35,7 +35,8 @@ absl::StatusOr<Ints> Decode(const TensorProto& tensor);
 // (the bytes of the model, from which `tensor` views, and its name relative to the module) or in
 // the tensor's own external file.
 absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& tensor,
-                                    std::string_view model_bytes, std::string_view model_file);
+                                    std::string_view model_bytes, std::string_view model_file,
+                                    std::string_view name_if_none = {});
 
 }  // namespace tg::onnx
 

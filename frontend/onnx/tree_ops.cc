@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/onnx/classes.h"
 #include "frontend/onnx/forest.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/tensors.h"
@@ -41,21 +42,6 @@ Value Features(NodeContext& c) {
   if (!x) return nullptr;
   if (c.g.Rank(x) != 2) return c.Fail("an input that is no matrix");
   return x->dtype.scalar() == Scalar::kF64 ? x : c.g.Cast(x, Scalar::kF32);
-}
-
-Value Transformed(NodeContext& c, Value scores, std::string_view transform) {
-  GraphBuilder& g = c.g;
-  if (transform == "NONE") return scores;
-  if (transform == "SOFTMAX") return g.Softmax(scores, -1);
-  if (transform == "LOGISTIC") return g.Sigmoid(scores);
-  if (transform == "SOFTMAX_ZERO") {
-    // Of the scores that are not zero.
-    const Value zero = g.Like(scores, 0), counts = g.Ne(scores, zero);
-    const Value e = g.Exp(g.Sub(scores, g.Reduce(Op::kMax, scores, {-1}, true)));
-    const Value weights = g.Where(counts, e, zero), sum = g.Sum(weights, {-1}, true);
-    return g.Div(weights, g.Where(g.Eq(sum, zero), g.Like(sum, 1), sum));
-  }
-  return c.Fail("post_transform '" + std::string(transform) + "'");
 }
 
 void TreeEnsemble(NodeContext& c) {
@@ -118,8 +104,8 @@ void TreeEnsemble(NodeContext& c) {
     c.Fail(absl::StrCat("aggregate_function ", aggregate, ", post_transform ", transform));
     return;
   }
-  c.Return(Transformed(c, ScoreForest(c.g, f, x, static_cast<Aggregate>(aggregate)),
-                       kTransforms[transform]));
+  c.Return(TransformScores(c, ScoreForest(c.g, f, x, static_cast<Aggregate>(aggregate)),
+                           kTransforms[transform]));
 }
 
 std::optional<Branch> BranchNamed(std::string_view name) {
@@ -137,7 +123,7 @@ std::optional<Forest> OlderForest(NodeContext& c, const std::string& what, int64
   const auto yes = c.List("nodes_truenodeids"), no = c.List("nodes_falsenodeids");
   const auto features = c.List("nodes_featureids");
   const auto splits = NumbersOrTensor(c, "nodes_values");
-  const Attribute* modes = c.Find("nodes_modes");
+  const Attribute* modes = c.Find("nodes_modes", AttributeType::kStrings);
   const auto leaf_trees = c.List(what + "_treeids"), leaf_ids = c.List(what + "_nodeids");
   const auto targets = c.List(what + "_ids");
   const auto weights = NumbersOrTensor(c, what + "_weights");
@@ -195,6 +181,19 @@ std::optional<Forest> OlderForest(NodeContext& c, const std::string& what, int64
   return c.g.ok() ? std::optional(std::move(f)) : std::nullopt;
 }
 
+Value AddBase(NodeContext& c, Value scores) {
+  const auto base = NumbersOrTensor(c, "base_values");
+  if (!scores || !base || base->empty()) return scores;
+  const Scalar type = scores->dtype.scalar();
+  Ints bits;
+  for (const double v : *base) bits.push_back(BitsFromDouble(type, v));
+  const auto n = static_cast<int64_t>(bits.size());
+  if (n != 1 && !c.g.Extent(scores, 1).Is(n)) {
+    return c.Fail(absl::StrCat(n, " base values for the scores ", c.g.Describe(scores)));
+  }
+  return c.g.Add(scores, c.g.Constant(type, {n}, std::move(bits)));
+}
+
 void TreeEnsembleRegressor(NodeContext& c) {
   const Value x = Features(c);
   const auto f = OlderForest(c, "target", c.Int("n_targets", 1));
@@ -206,17 +205,34 @@ void TreeEnsembleRegressor(NodeContext& c) {
     c.Fail("aggregate_function '" + std::string(name) + "'");
     return;
   }
-  Value y = ScoreForest(c.g, *f, x, static_cast<Aggregate>(found - std::begin(kAggregates)));
-  if (const auto base = NumbersOrTensor(c, "base_values"); y && base && !base->empty()) {
-    Ints bits;
-    for (const double v : *base) bits.push_back(BitsFromDouble(y->dtype.scalar(), v));
-    y = c.g.Add(y, c.g.Constant(y->dtype.scalar(), {static_cast<int64_t>(bits.size())}, bits));
+  const Value y =
+      AddBase(c, ScoreForest(c.g, *f, x, static_cast<Aggregate>(found - std::begin(kAggregates))));
+  c.Return(c.g.Cast(TransformScores(c, y, c.String("post_transform", "NONE")), Scalar::kF32));
+}
+
+void TreeEnsembleClassifier(NodeContext& c) {
+  const Value x = Features(c);
+  const Ints labels = c.List("classlabels_int64s").value_or(Ints());
+  const Attribute* text = c.Find("classlabels_strings", AttributeType::kStrings);
+  const size_t count = text && labels.empty() ? text->strings.size() : labels.size();
+  const Ints ids = c.List("class_ids").value_or(Ints());
+  const bool is_single =
+      count == 2 && std::all_of(ids.begin(), ids.end(), [&](int64_t id) { return id == ids[0]; });
+  auto f = OlderForest(c, "class", is_single ? 1 : static_cast<int64_t>(count));
+  if (!x || !f) return;
+  bool is_positive = true;
+  for (Forest::Weight& w : f->weights) {
+    if (is_single) w.target = 0;
+    is_positive &= w.weight >= 0;
   }
-  c.Return(c.g.Cast(Transformed(c, y, c.String("post_transform", "NONE")), Scalar::kF32));
+  const Value scores = AddBase(c, ScoreForest(c.g, *f, x, Aggregate::kSum));
+  // Weights that are probabilities are not negative.
+  ReturnClasses(c, scores, labels, {is_positive ? 0.5 : 0, is_positive});
 }
 
 constexpr Operator kOperators[] = {
     {"ai.onnx.ml", "TreeEnsemble", 5, TreeEnsemble},
+    {"ai.onnx.ml", "TreeEnsembleClassifier", 1, TreeEnsembleClassifier},
     {"ai.onnx.ml", "TreeEnsembleRegressor", 1, TreeEnsembleRegressor},
 };
 

@@ -1,6 +1,8 @@
 // Convolutions and pools.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "frontend/onnx/operators.h"
@@ -8,6 +10,24 @@
 #include "ir/value.h"
 
 namespace tg::onnx {
+namespace {
+
+// Whether extents and numbers of a window are so small that products of two are numbers; an error
+// otherwise.
+bool AreModest(NodeContext& c, Value x, std::initializer_list<std::span<const int64_t>> lists) {
+  constexpr int64_t kMax = int64_t{1} << 29;
+  const auto check = [&](int64_t n) {
+    if (n < -kMax || n > kMax) c.Fail(absl::StrCat("a window or its input of ", n, " elements"));
+  };
+  for (const std::span<const int64_t> list : lists) std::for_each(list.begin(), list.end(), check);
+  const Shape& shape = c.g.ShapeOf(x);
+  for (size_t i = 2; i < shape.size(); ++i) {
+    if (!shape[i].is_symbolic()) check(shape[i].value());
+  }
+  return c.g.ok();
+}
+
+}  // namespace
 
 std::optional<Ints> KernelOf(NodeContext& c, Value weight) {
   if (!weight || c.g.Rank(weight) < 3) {
@@ -39,6 +59,7 @@ std::optional<GraphBuilder::Window> WindowOf(NodeContext& c, Value x, const Ints
                         c.g.Describe(x)));
     return std::nullopt;
   }
+  if (!AreModest(c, x, {kernel, w.strides, w.dilations, pads})) return std::nullopt;
   for (size_t i = 0; i < n; ++i) {
     if (kernel[i] > 0 && w.strides[i] > 0 && w.dilations[i] > 0) continue;
     c.Fail("a window, stride or dilation below 1");
@@ -93,10 +114,12 @@ void ConvTranspose(NodeContext& c) {
   Ints extra = c.List("output_padding").value_or(Ints(n, 0));
   const auto asked = c.List("output_shape");
   if (w.strides.size() != n || w.dilations.size() != n || pads.size() != 2 * n ||
-      extra.size() != n || c.g.Rank(x) != n + 2) {
-    c.Fail("strides, dilations, pads or output_padding of another number of axes");
+      extra.size() != n || c.g.Rank(x) != n + 2 || (asked && asked->size() < n)) {
+    c.Fail("strides, dilations, pads, output_padding or output_shape of another number of axes");
     return;
   }
+  if (!AreModest(c, x, {w.kernel, w.strides, w.dilations, pads, extra, asked.value_or(Ints())}))
+    return;
   const std::string_view mode = c.String("auto_pad", "NOTSET");
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   for (size_t i = 0; i < n; ++i) {

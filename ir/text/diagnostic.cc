@@ -28,6 +28,19 @@ size_t ShownCharacter(std::string_view text) {
   return code >= least && code <= 0x10ffff && !surrogate ? size : 0;
 }
 
+// A message on one line, whatever names it quotes.
+std::string OneLine(std::string_view message) {
+  std::string out;
+  for (const char c : Printable(message)) {
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 // The line and a caret below `column` (from 1, in bytes). Tabs are kept, so that the caret lines
@@ -125,7 +138,7 @@ void Diagnostics::Error(Location loc, std::string message, std::string_view cont
   ++num_errors_;
   if (errors_.size() >= max_errors_) return;
   const std::string_view line = SourceLine(loc.line);
-  Diagnostic d{file_, loc, Printable(message), {}};
+  Diagnostic d{file_, loc, OneLine(message), {}};
   if (!line.empty()) d.snippet = Caret(line, loc.column);
   if (!context.empty() && Trim(context) != Trim(line)) {
     d.snippet += "  in " + Printable(Trim(context)) + "\n";

@@ -12,18 +12,20 @@ void AddInputFormat(Flags& flags, std::string* format) {
   flags.Choice(
       "input-format", {"auto", "uop", "tinygrad", "onnx"}, format,
       "what is read: tg's text, what print(uop) gives in tinygrad, or an ONNX model; auto: "
-      "the file's beginning says it");
+      "the file's beginning or the ending .onnx says it");
 }
 
-bool IsOnnxInput(std::string_view bytes, std::string_view format) {
-  return format == "onnx" || (format == "auto" && IsOnnxModel(bytes));
+bool IsOnnxInput(std::string_view bytes, std::string_view path, std::string_view format) {
+  if (format != "auto") return format == "onnx";
+  // A damaged model is still one, unless it is another kind of file.
+  return IsOnnxModel(bytes) || (path.ends_with(".onnx") && !KindOfFile(bytes));
 }
 
 std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path,
                                   std::string_view format, Diagnostics& diags,
                                   const OnnxImportOptions& onnx) {
   const std::string name = path == "-" ? "<stdin>" : path;
-  if (IsOnnxInput(text, format)) {
+  if (IsOnnxInput(text, path, format)) {
     absl::StatusOr<std::unique_ptr<Module>> imported = ImportOnnx(text, name, onnx);
     if (!imported.ok()) {
       diags.Error({}, std::string(imported.status().message()));

@@ -17,7 +17,7 @@ namespace tg {
 void AddInputFormat(Flags& flags, std::string* format);
 
 // Whether ReadInput would treat the bytes as an ONNX model.
-bool IsOnnxInput(std::string_view bytes, std::string_view format);
+bool IsOnnxInput(std::string_view bytes, std::string_view path, std::string_view format);
 
 // Reads and verifies the module in `text`, which was read from `path` ("-": standard input).
 // Returns null after errors. `text` must outlive `diags`.

@@ -239,10 +239,13 @@ def build(name):
     results = []
     for i, label in enumerate(outputs):
         kind = TensorProto.INT32 if op.startswith("Embed") and i == 1 else TensorProto.FLOAT
+        if op.endswith("Classifier") and i == 0:
+            kind = TensorProto.INT64
         if label:
             results.append(helper.make_tensor_value_info(label, kind, None))
     graph = helper.make_graph([node], name, values, results, initializers)
-    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)]
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1),
+              helper.make_opsetid("ai.onnx.ml", 3)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=9)
 
 
@@ -279,6 +282,29 @@ def run(name, args, folder):
     return ""
 
 
+def classifier_cases():
+    ml = "ai.onnx.ml"
+    for transform in ("NONE", "LOGISTIC", "SOFTMAX"):
+        case(f"linear_classifier_{transform}", "LinearClassifier", [normal(6, 3)], 2, ml,
+             coefficients=normal(12).tolist(), intercepts=normal(4).tolist(),
+             classlabels_ints=[3, 1, 4, 9], post_transform=transform)
+        case(f"linear_classifier_of_one_score_{transform}", "LinearClassifier", [normal(6, 3)], 2, ml,
+             coefficients=normal(3).tolist(), intercepts=[0.1], classlabels_ints=[5, 7],
+             post_transform=transform)
+        for name, labels, ids, weights in (
+                ("", [2, 4, 6], [0, 2, 1, 0], [0.5, -0.25, 1.0, 2.0]),
+                ("_of_one_score", [5, 7], [0, 0, 0, 0], [-0.5, 0.25, 1.0, -2.0]),
+                ("_of_one_probability", [5, 7], [0, 0, 0, 0], [0.1, 0.6, 0.3, 0.2])):
+            leaf, branch = "LEAF", "BRANCH_LEQ"
+            case(f"tree_ensemble_classifier{name}_{transform}", "TreeEnsembleClassifier", [normal(9, 2)],
+                 2, ml, nodes_treeids=[0, 0, 0, 1, 1, 1], nodes_nodeids=[0, 1, 2, 0, 1, 2],
+                 nodes_featureids=[0, 0, 0, 1, 0, 0], nodes_values=[0.1, 0, 0, -0.2, 0, 0],
+                 nodes_modes=[branch, leaf, leaf] * 2, nodes_truenodeids=[1, 0, 0] * 2,
+                 nodes_falsenodeids=[2, 0, 0] * 2, class_treeids=[0, 0, 1, 1],
+                 class_nodeids=[1, 2, 1, 2], class_ids=ids, class_weights=weights,
+                 classlabels_int64s=labels, post_transform=transform)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--tg-run", default="bazel-bin/tools/tg-run")
@@ -288,6 +314,7 @@ def main():
     recurrent_cases()
     attention_cases()
     embedding_cases()
+    classifier_cases()
     failed = 0
     names = [n for n in CASES if args.filter in n]
     with tempfile.TemporaryDirectory() as temporary:

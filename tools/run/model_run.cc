@@ -47,7 +47,7 @@ absl::Status ModelRun::Run(const std::string& path) {
 absl::Status ModelRun::Read(const std::string& path) {
   const ScopedSpan span(&spans_, "read");
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
-  is_onnx_ = IsOnnxInput(text_, flags_.input_format);
+  is_onnx_ = IsOnnxInput(text_, path, flags_.input_format);
   if (is_onnx_) TG_RETURN_IF_ERROR(ReadOnnxInputs());
   if (is_onnx_ && WantsList()) TG_RETURN_IF_ERROR(ListOnnxModel(path));
   Diagnostics diagnostics;

@@ -1,5 +1,8 @@
 #include "tools/run/onnx_inputs.h"
 
+#include <algorithm>
+#include <span>
+
 #include "frontend/onnx/import.h"
 #include "frontend/onnx/proto.h"
 #include "frontend/onnx/tensors.h"
@@ -32,22 +35,58 @@ runtime::TensorForm FormOfInput(std::span<const OnnxInput> inputs, std::string_v
   return form;
 }
 
-}  // namespace
+absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& tensor) {
+  TG_ASSIGN_OR_RETURN(std::vector<int64_t> bits, onnx::Decode(tensor));
+  HostBuffer buffer;
+  buffer.dtype = *onnx::ScalarFor(tensor.type);
+  buffer.shape = tensor.dims;
+  buffer.data = std::move(bits);
+  return runtime::ToHostTensor(buffer);
+}
 
-absl::StatusOr<HostTensor> ReadOnnxTensor(const std::string& path) {
+// A value of the type in a file; several are the elements of a sequence.
+absl::StatusOr<std::vector<HostTensor>> ReadValue(const std::string& path,
+                                                  const onnx::TypeProto& type) {
   TG_ASSIGN_OR_RETURN(const std::string bytes, runtime::ReadFile(path));
   const auto failed = [&](const absl::Status& status) {
     return absl::Status(status.code(), Cat(path, ": ", std::string(status.message())));
   };
-  const absl::StatusOr<onnx::TensorProto> tensor = onnx::ParseTensor(bytes);
-  if (!tensor.ok()) return failed(tensor.status());
-  const absl::StatusOr<std::vector<int64_t>> bits = onnx::Decode(*tensor);
-  if (!bits.ok()) return failed(bits.status());
-  HostBuffer buffer;
-  buffer.dtype = *onnx::ScalarFor(tensor->type);
-  buffer.shape = tensor->dims;
-  buffer.data = *bits;
-  return runtime::ToHostTensor(buffer);
+  const absl::StatusOr<std::vector<onnx::TensorProto>> protos = onnx::ParseValue(bytes, type);
+  if (!protos.ok()) return failed(protos.status());
+  std::vector<HostTensor> tensors;
+  for (const onnx::TensorProto& proto : *protos) {
+    absl::StatusOr<HostTensor> tensor = ToHostTensor(proto);
+    if (!tensor.ok()) return failed(tensor.status());
+    tensors.push_back(*std::move(tensor));
+  }
+  return tensors;
+}
+
+// The values in a folder's files PREFIX_0.pb, PREFIX_1.pb, ..., which are of the types of `values`.
+absl::StatusOr<std::vector<std::vector<HostTensor>>> ReadValues(
+    const std::string& dir, const std::string& prefix, std::span<const onnx::ValueInfo> values) {
+  std::vector<std::vector<HostTensor>> read;
+  while (true) {
+    const std::string path = Cat(dir, "/", prefix, "_", read.size(), ".pb");
+    const onnx::TypeProto type =
+        read.size() < values.size() ? values[read.size()].type : onnx::TypeProto();
+    absl::StatusOr<std::vector<HostTensor>> value = ReadValue(path, type);
+    if (absl::IsNotFound(value.status())) break;
+    if (!value.ok()) return value.status();
+    read.push_back(*std::move(value));
+  }
+  if (read.size() <= values.size()) return read;
+  return runtime::InvalidArgument(dir, ": ", read.size(), " files ", prefix,
+                                  "_N.pb, but the model has ", values.size());
+}
+
+}  // namespace
+
+absl::StatusOr<HostTensor> ReadOnnxTensor(const std::string& path) {
+  onnx::TypeProto type;
+  type.kind = onnx::TypeProto::Kind::kTensor;
+  TG_ASSIGN_OR_RETURN(std::vector<HostTensor> tensors, ReadValue(path, type));
+  return std::move(tensors[0]);
 }
 
 absl::Status WriteOnnxTensor(const std::string& path, const std::string& name,
@@ -58,18 +97,6 @@ absl::Status WriteOnnxTensor(const std::string& path, const std::string& name,
   proto.dims = tensor.shape;
   proto.raw = {reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size()};
   return WriteFile(path, onnx::SerializeTensor(proto));
-}
-
-absl::StatusOr<std::vector<HostTensor>> ReadOnnxTensors(const std::string& dir,
-                                                        const std::string& prefix) {
-  std::vector<HostTensor> tensors;
-  while (true) {
-    const std::string path = Cat(dir, "/", prefix, "_", tensors.size(), ".pb");
-    absl::StatusOr<HostTensor> tensor = ReadOnnxTensor(path);
-    if (absl::IsNotFound(tensor.status())) return tensors;
-    if (!tensor.ok()) return tensor.status();
-    tensors.push_back(*std::move(tensor));
-  }
 }
 
 std::string ModelRun::SymbolOf(const std::string& name) const {
@@ -113,16 +140,31 @@ absl::Status ModelRun::ReadOnnxInputs() {
     give(input.name, *std::move(tensor));
   }
   if (flags_.test_data.empty()) return absl::OkStatus();
-  TG_ASSIGN_OR_RETURN(std::vector<HostTensor> given, ReadOnnxTensors(flags_.test_data, "input"));
-  TG_ASSIGN_OR_RETURN(expected_, ReadOnnxTensors(flags_.test_data, "output"));
-  if (given.size() > declared->size()) {
-    return runtime::InvalidArgument(flags_.test_data, ": ", given.size(),
-                                    " inputs, but the model has ", declared->size());
+  const absl::StatusOr<onnx::Model> model = onnx::ParseModel(text_);
+  // A file that is not a model is reported when it is read as one.
+  if (!model.ok()) return absl::OkStatus();
+  std::vector<onnx::ValueInfo> values = model->graph.inputs;
+  std::erase_if(values, [&](const onnx::ValueInfo& input) {
+    const auto& weights = model->graph.initializers;
+    return std::any_of(weights.begin(), weights.end(),
+                       [&](const onnx::TensorProto& t) { return t.name == input.name; });
+  });
+  TG_ASSIGN_OR_RETURN(auto given, ReadValues(flags_.test_data, "input", values));
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string name(values[i].name);
+    const bool is_sequence = values[i].type.kind == onnx::TypeProto::Kind::kSequence;
+    if (is_sequence && given[i].empty()) onnx_.empty_sequences.insert(name);
+    for (size_t k = 0; k < given[i].size(); ++k) {
+      give(is_sequence ? Cat(name, ".", k) : name, std::move(given[i][k]));
+    }
   }
-  if (expected_.empty()) {
+  TG_ASSIGN_OR_RETURN(auto expected, ReadValues(flags_.test_data, "output", model->graph.outputs));
+  if (expected.empty()) {
     return runtime::InvalidArgument(flags_.test_data, ": there is no output_0.pb");
   }
-  for (size_t i = 0; i < given.size(); ++i) give((*declared)[i].name, std::move(given[i]));
+  for (std::vector<HostTensor>& value : expected) {
+    for (HostTensor& tensor : value) expected_.push_back(std::move(tensor));
+  }
   return absl::OkStatus();
 }
 

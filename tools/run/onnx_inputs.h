@@ -1,10 +1,8 @@
-// Reads tensors in ONNX's file format, and folders of tensors in the layout of its conformance
-// tests.
+// Reads tensors in ONNX's file format.
 #ifndef TG_TOOLS_RUN_ONNX_INPUTS_H_
 #define TG_TOOLS_RUN_ONNX_INPUTS_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/io/host_tensor.h"
@@ -18,10 +16,6 @@ absl::StatusOr<runtime::HostTensor> ReadOnnxTensor(const std::string& path);
 // Writes such a file, atomically.
 absl::Status WriteOnnxTensor(const std::string& path, const std::string& name,
                              const runtime::HostTensor& tensor);
-
-// Reads DIR/PREFIX_0.pb, DIR/PREFIX_1.pb and so on, up to the first number without a file.
-absl::StatusOr<std::vector<runtime::HostTensor>> ReadOnnxTensors(const std::string& dir,
-                                                                 const std::string& prefix);
 
 }  // namespace tg
 

@@ -148,6 +148,9 @@ class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
   }
 
   std::vector<Tensor> Run(const GraphProto&, std::span<const Tensor>) override { return {}; }
+  absl::StatusOr<Tensor> Import(const TensorProto& t, std::string_view name) override {
+    return ImportTensor(*g_, t, {}, {}, name);
+  }
 
   std::string error_;
 
