@@ -130,7 +130,8 @@ void NonZero(NodeContext& c) {
   }
   Ints coordinates;
   int64_t inner = NumElements(shape);
-  for (const Dim& d : shape) {
+  // An empty tensor has extents to divide by that are 0.
+  for (const Dim& d : places.empty() ? Shape() : shape) {
     inner /= d.value();
     for (const int64_t p : places) coordinates.push_back(p / inner % d.value());
   }

@@ -62,5 +62,10 @@ TEST_F(ConstantOpsTest, RefusesTablesWithoutLimit) {
   EXPECT_EQ(error_, "a split into 5000 tensors, more than 4096");
 }
 
+TEST_F(ConstantOpsTest, NonZeroOfAnEmptyTensor) {
+  EXPECT_EQ(Shape(Build("NonZero", 13, {Make(ElementType::kFloat, {0, 3}, {})})[0]), "[2, 0]");
+  EXPECT_EQ(error_, "");
+}
+
 }  // namespace
 }  // namespace tg::onnx

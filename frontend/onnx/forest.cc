@@ -99,6 +99,10 @@ void Forest::AddLeaf() {
 
 Value ScoreForest(GraphBuilder& g, const Forest& f, Value x, Aggregate aggregate) {
   if (!x) return nullptr;
+  const auto num_nodes = std::max<int64_t>(static_cast<int64_t>(f.nodes.size()), 1);
+  if (f.num_targets < 1 || f.num_targets > kMaxTableElements / num_nodes) {
+    return g.Fail(absl::StrCat(f.num_targets, " targets of ", f.nodes.size(), " nodes"));
+  }
   const auto depth = DepthOf(g, f);
   if (!depth) return nullptr;
   const Scalar type = x->dtype.scalar();

@@ -89,6 +89,13 @@ TEST_F(TreeTest, RefusesNodesThatAreNoTree) {
   EXPECT_EQ(error_, "nodes that form a cycle");
 }
 
+TEST_F(TreeTest, RefusesTablesWithoutEnd) {
+  SetTrees();
+  attributes_.back() = Attr("n_targets", int64_t{1} << 60);
+  Run(Floats({1, 2}, {0, 0}));
+  EXPECT_EQ(error_, "1152921504606846976 targets of 7 nodes");
+}
+
 // Expected values are ONNX Runtime's.
 class ClassifierTest : public MachineLearningTest {
  protected:

@@ -4,41 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "protozero/pbf_reader.hpp"
+#include "frontend/onnx/proto_reader.h"
 #include "protozero/pbf_writer.hpp"
 
 namespace tg::onnx {
 namespace {
 
-using protozero::pbf_reader;
-using protozero::pbf_wire_type;
-
 constexpr int kMaxDepth = 64;
-constexpr int kMaxTypeDepth = 8;
-
-// Graphs nested too deeply, or a field of a wire type that the format does not have.
-struct FormatError {
-  const char* what;
-};
-
-std::string_view View(const protozero::data_view& view) { return {view.data(), view.size()}; }
-std::string_view String(pbf_reader& r) { return View(r.get_view()); }
-
-void Need(const pbf_reader& r, pbf_wire_type type) {
-  if (r.wire_type() != type) throw FormatError{"a field of another wire type"};
-}
-pbf_reader Message(pbf_reader& r) {
-  Need(r, pbf_wire_type::length_delimited);
-  return r.get_message();
-}
-int64_t Int(pbf_reader& r) {
-  Need(r, pbf_wire_type::varint);
-  return r.get_int64();
-}
-std::string_view Text(pbf_reader& r) {
-  Need(r, pbf_wire_type::length_delimited);
-  return String(r);
-}
 
 // A repeated number: packed, or one an occurrence.
 void Ints(pbf_reader& r, std::vector<int64_t>& to) {
@@ -171,100 +143,6 @@ SparseTensorProto ReadSparse(pbf_reader r) {
     }
   }
   return s;
-}
-
-std::vector<Dimension> ReadShape(pbf_reader r) {
-  std::vector<Dimension> shape;
-  while (r.next()) {
-    if (r.tag() != 1) {
-      r.skip();
-      continue;
-    }
-    pbf_reader d = Message(r);
-    Dimension& dim = shape.emplace_back();
-    while (d.next()) {
-      if (d.tag() == 1) {
-        dim.value = Int(d);
-      } else if (d.tag() == 2) {
-        dim.param = Text(d);
-      } else {
-        d.skip();
-      }
-    }
-  }
-  return shape;
-}
-
-// A tensor, or an optional or sequence of something.
-TypeProto ReadType(pbf_reader r, int depth = 0) {
-  if (depth > kMaxTypeDepth) throw FormatError{"types nested too deeply"};
-  // What a message of field 1 alone tells: the type of elements.
-  const auto read_inner = [&] {
-    TypeProto inner;
-    pbf_reader t = Message(r);
-    while (t.next()) {
-      if (t.tag() == 1) {
-        inner = ReadType(Message(t), depth + 1);
-      } else {
-        t.skip();
-      }
-    }
-    return inner;
-  };
-  TypeProto type;
-  while (r.next()) {
-    switch (r.tag()) {
-      case 1: {
-        type.kind = TypeProto::Kind::kTensor;
-        pbf_reader t = Message(r);
-        while (t.next()) {
-          if (t.tag() == 1) {
-            type.element = static_cast<ElementType>(Int(t));
-          } else if (t.tag() == 2) {
-            type.shape = ReadShape(Message(t));
-          } else {
-            t.skip();
-          }
-        }
-        break;
-      }
-      case 4:
-        type = read_inner();
-        type.kind = type.kind == TypeProto::Kind::kTensor && !type.is_optional
-                        ? TypeProto::Kind::kSequence
-                        : TypeProto::Kind::kNone;
-        break;
-      case 5:
-        type.kind = TypeProto::Kind::kMap;
-        r.skip();
-        break;
-      case 8:
-        type.kind = TypeProto::Kind::kSparse;
-        r.skip();
-        break;
-      case 9:
-        type = read_inner();
-        type.is_optional = true;
-        break;
-      default:
-        r.skip();
-    }
-  }
-  return type;
-}
-
-ValueInfo ReadValueInfo(pbf_reader r) {
-  ValueInfo info;
-  while (r.next()) {
-    if (r.tag() == 1) {
-      info.name = Text(r);
-    } else if (r.tag() == 2) {
-      info.type = ReadType(Message(r));
-    } else {
-      r.skip();
-    }
-  }
-  return info;
 }
 
 GraphProto ReadGraph(pbf_reader r, int depth);

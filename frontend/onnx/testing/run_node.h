@@ -153,9 +153,7 @@ class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
   }
 
   std::string error_;
-
- private:
-  std::vector<Attribute> attributes_;
+  std::vector<Attribute> attributes_;  // of the next node
 };
 
 }  // namespace tg::onnx
