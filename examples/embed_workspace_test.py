@@ -58,7 +58,7 @@ class EmbedWorkspaceTest(unittest.TestCase):
 
     @unittest.skipIf(RUN, "the other target does more")
     def test_analyses_and_compiles(self):
-        said = self.bazel("build", "--output_groups=compilation_outputs", "//...", "@tg//passes:workers")
+        said = self.bazel("build", "--output_groups=compilation_outputs", "//...", "@tg//passes:thread_pool")
         self.assertRegex(said, r"Analyzed \d+ targets")
         output = os.path.join(self.project, "bazel-bin")
         for path in ["_objs/select_to_max/select_to_max.pic.o", "_objs/embed/main.pic.o",

@@ -194,7 +194,7 @@ std::unique_ptr<Module> Clone(const Module& module) {
     to->stage = k->stage;
     to->metadata = k->metadata;
     to->axes = k->axes;
-    to->opts = k->opts;
+    to->directives = k->directives;
     to->loc = k->loc;
     CloneBody(k->body, to->body);
   }

@@ -219,16 +219,16 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-// A scheduling directive as text: `local(i0, 4)`. The table is in passes/analysis/opts.cc.
-struct OptArg {
+// A scheduling directive as text: `local(i0, 4)`. The table is in passes/analysis/directives.cc.
+struct DirectiveArg {
   std::string ident;  // if empty, the argument is the number
   int64_t number = 0;
-  friend bool operator==(const OptArg&, const OptArg&) = default;
+  friend bool operator==(const DirectiveArg&, const DirectiveArg&) = default;
 };
-struct Opt {
+struct Directive {
   std::string name;
-  std::vector<OptArg> args;
-  friend bool operator==(const Opt&, const Opt&) = default;
+  std::vector<DirectiveArg> args;
+  friend bool operator==(const Directive&, const Directive&) = default;
 };
 
 struct Kernel {
@@ -236,12 +236,12 @@ struct Kernel {
   Stage stage = Stage::kKernel;
   std::vector<std::string> metadata;  // what the kernel computes, for people
   std::vector<Axis> axes;
-  std::vector<Opt> opts;
+  std::vector<Directive> directives;
   Body body;
   Location loc;
   // A cached analysis for the next pass, or null. The analysis owns the format, and checks whether
   // the kernel has changed since.
-  std::shared_ptr<void> kept_analysis;
+  std::shared_ptr<void> cached_analysis;
 };
 
 struct Module {

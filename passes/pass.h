@@ -14,7 +14,7 @@
 #include "ir/module.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/target.h"
-#include "passes/workers.h"
+#include "passes/thread_pool.h"
 
 namespace tg {
 
@@ -39,7 +39,7 @@ struct PassContext {
   // Remarks that an option such as `explain` requests. The tool prints them.
   std::string remarks;
   // Threads that process several kernels at a time. Null: kernels are processed in order.
-  Workers* workers = nullptr;
+  ThreadPool* workers = nullptr;
 
   int64_t Int(std::string_view name) const;
   bool Flag(std::string_view name) const;

@@ -93,7 +93,7 @@ class PassManager {
 
   const Pipeline pipeline_;
   const PassManagerOptions options_;
-  Workers workers_;
+  ThreadPool workers_;
   std::vector<std::unique_ptr<PassObserver>> observers_;
   PassReport report_;
 };

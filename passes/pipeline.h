@@ -8,14 +8,14 @@
 #include "passes/devectorize/devectorize.h"
 #include "passes/expand/expand.h"
 #include "passes/half/half.h"
-#include "passes/hfuse/hfuse.h"
+#include "passes/horizontal_fusion/horizontal_fusion.h"
 #include "passes/kernelize/kernelize.h"
 #include "passes/linearize/linearize.h"
 #include "passes/lower/lower.h"
-#include "passes/optimize/optimize.h"
 #include "passes/pass.h"
 #include "passes/pass_registry.h"
 #include "passes/pipeline_text.h"
+#include "passes/schedule/schedule.h"
 #include "passes/simplify/simplify.h"
 
 namespace tg {
@@ -24,12 +24,12 @@ namespace tg {
 // before linearize because the order of instructions depends on the target's instructions.
 inline constexpr auto kPipeline = std::to_array<const Pass*>({
     &kKernelizePass,
-    &kOptimizePass,
+    &kSchedulePass,
     &kLowerPass,
     &kExpandPass,
     &kDevectorizePass,
     &kLinearizePass,
-    &kHfusePass,
+    &kHorizontalFusionPass,
 });
 
 // Passes that a pipeline can name but that are not part of the default pipeline.

@@ -78,8 +78,8 @@ struct Target {
   // The same for groups that each process one row of `row` elements. The device's limit applies if
   // each multiprocessor gets at most one group and the rows are long.
   int64_t MostItems(double groups, double row) const {
-    constexpr double kLongRow = 8192;
-    const bool alone = groups <= compute_units && row >= kLongRow;
+    constexpr double kLongRowElements = 8192;
+    const bool alone = groups <= compute_units && row >= kLongRowElements;
     return alone ? std::min(1024, max_group_size) : MostItems();
   }
 

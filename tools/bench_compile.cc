@@ -21,7 +21,7 @@
 
 #include "benchmark/benchmark.h"
 #include "codegen/opencl/renderer.h"
-#include "frontend/tinygrad/import.h"
+#include "frontend/tinygrad/import_tinygrad.h"
 #include "ir/check.h"
 #include "ir/text/parser.h"
 #include "ir/verify/verifier.h"
@@ -63,7 +63,7 @@ std::unique_ptr<Module> Read(const std::string& path) {
 }
 
 void Compile(benchmark::State& state, const Module& original, const Target& target, int jobs) {
-  Workers workers(jobs);
+  ThreadPool workers(jobs);
   const Pipeline pipeline = MakePipeline(kPipeline);
   std::map<std::string, double> parts;
   size_t kernels = 0, bytes = 0;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "benchmark/benchmark.h"
-#include "frontend/tinygrad/import.h"
+#include "frontend/tinygrad/import_tinygrad.h"
 #include "frontend/tinygrad/reader.h"
 #include "ir/check.h"
 #include "ir/verify/verifier.h"

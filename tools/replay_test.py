@@ -15,7 +15,7 @@ import unittest
 
 # The actions of a script: it runs the second command line, then changes the output.
 PLAIN = 'exec {tool} "$@"'
-OTHER_OPTS = ('for a in "$@"; do [ "$a" = --pass=default ] && a=--pass=kernelize,optimize:none; '
+OTHER_OPTS = ('for a in "$@"; do [ "$a" = --pass=default ] && a=--pass=kernelize,schedule:none; '
               'set -- "$@" "$a"; shift; done; exec {tool} "$@"')
 RENAMED = '{tool} "$@" 2>{folder}/notes$$ | sed "s/void [rE]_/void another_name_/"; ' \
           'sed "s/kernel @[rE]_/kernel @another_name_/" {folder}/notes$$ >&2'

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "ir/interpret/compare.h"
+#include "ir/interpret/compare_values.h"
 #include "ir/testing/random_graph.h"
 #include "ir/text/printer.h"
 #include "passes/simplify/simplify.h"
 #include "tools/driver/flags.h"
-#include "tools/fuzz/check.h"
+#include "tools/fuzz/check_program.h"
 #include "tools/fuzz/device_run.h"
 #include "tools/fuzz/program_file.h"
 #include "tools/fuzz/rule_templates.h"
@@ -59,7 +59,8 @@ int Main(std::vector<std::string> arguments) {
                "also run them there: cpu, gpu, or part of a name; targets are cl-cpu then");
   flags.Bool("compare", &compare, "whether a wrong value there is a failure (on)");
   flags.List("flags", "F,...", &module_flags, "the modules' flags (no-contract)");
-  flags.Bool("random-opts", &check.random_opts, "any legal opts in half of the graphs (on)");
+  flags.Bool("random-directives", &check.random_directives,
+             "any legal directives in half of the graphs (on)");
   flags.Bool("shuffle", &check.shuffle, "any valid order of instructions in half of them (on)");
   flags.Bool("simplify", &check.simplify, "simplify between passes now and then (on)");
   flags.Bool("writes", &generate.writes, "only in-place writes through chains of views");

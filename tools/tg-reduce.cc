@@ -14,9 +14,9 @@
 #include "passes/instrument/write_file.h"
 #include "passes/simplify/simplify.h"
 #include "tools/driver/flags.h"
-#include "tools/fuzz/check.h"
+#include "tools/fuzz/check_program.h"
 #include "tools/fuzz/program_file.h"
-#include "tools/fuzz/reduce.h"
+#include "tools/fuzz/reduce_program.h"
 #include "tools/fuzz/rule_templates.h"
 #include "tools/fuzz/worker.h"
 
@@ -77,7 +77,7 @@ int Main(std::vector<std::string> arguments) {
   flags.String("command", "CMD", &command,
                "succeeds (status 0) where the module, its file put for %s, is still interesting");
   flags.Int("tries", "N", &tries, "candidates at most (5000)");
-  flags.Bool("random-opts", &check.random_opts, "as for tg-fuzz (on)");
+  flags.Bool("random-directives", &check.random_directives, "as for tg-fuzz (on)");
   flags.Bool("shuffle", &check.shuffle, "as for tg-fuzz (on)");
   flags.Bool("simplify", &check.simplify, "as for tg-fuzz (on)");
   flags.String("o", "FILE", &output, "where the result goes (standard output)");
@@ -119,7 +119,7 @@ int Main(std::vector<std::string> arguments) {
       return fuzz::FailureKind(CheckApart(p, check)) == kind;
     };
     // Turns off each option that the failure does not need.
-    for (bool* option : {&check.simplify, &check.random_opts, &check.shuffle}) {
+    for (bool* option : {&check.simplify, &check.random_directives, &check.shuffle}) {
       const bool was = std::exchange(*option, false);
       if (!interesting(program)) *option = was;
     }
@@ -133,7 +133,8 @@ int Main(std::vector<std::string> arguments) {
     const fuzz::SeedFailure last = CheckApart(result.program, check);
     text += "// " + last.pass + ": " + last.message.substr(0, last.message.find('\n')) + "\n";
     text += "// tg-fuzz's check with seed " + std::to_string(check.seed) +
-            (check.simplify ? ", simplify" : "") + (check.random_opts ? ", random opts" : "") +
+            (check.simplify ? ", simplify" : "") +
+            (check.random_directives ? ", random directives" : "") +
             (check.shuffle ? ", shuffle" : "") + "\n";
   }
   for (const auto& [name, value] : result.program.vars) {

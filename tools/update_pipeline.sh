@@ -4,8 +4,8 @@ set -eu
 cd "$(dirname "$0")/.."
 bazel build //tools:tg-opt
 opt="$(bazel info bazel-bin 2>/dev/null)/tools/tg-opt"
-default=kernelize,optimize,lower,expand,devectorize,linearize
-no_opts=kernelize,optimize:none,lower,expand,devectorize,linearize
+default=kernelize,schedule,lower,expand,devectorize,linearize
+no_opts=kernelize,schedule:none,lower,expand,devectorize,linearize
 stages() { # folder, pipeline, target
   folder=testdata/pipeline/$1
   scratch=$(mktemp -d)

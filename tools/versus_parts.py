@@ -5,7 +5,7 @@
 
 Takes each different kernel that kernelize makes of the models and that holds several reduces or
 stores several values; converts its body to a graph, and the graph to kernels of one reduce each with
-kernelize:fuse=false. The parts of a kernel that hfuse makes are the kernels that it merged.
+kernelize:fuse=false. The parts of a kernel that horizontal-fusion makes are the kernels that it merged.
 Runs the kernel and its parts one after the other on the same random inputs, in one process, so that
 a host's slower minutes fall on both. A turn is a process in which the kernel comes
 first and one in which its parts do; the quotient of a turn, the time of the parts over that of the
@@ -77,7 +77,7 @@ def launches_of(module):
 
 
 def fused_of(apart, fused):
-    """(name, module with the kernel alone, module with its parts) of the kernels that hfuse
+    """(name, module with the kernel alone, module with its parts) of the kernels that horizontal-fusion
     made of the kernels of a module."""
     kernels = {match[1]: match[0] for text in (apart, fused) for match in KERNEL.finditer(text)}
     target = re.search(r"^module @\S+( \{.*\})?$", fused, re.M).group(1) or ""
@@ -158,8 +158,8 @@ def run(command):
     return done.stdout + done.stderr
 
 
-# All passes but hfuse, which would merge the parts again.
-APART = "kernelize,optimize,lower,expand,devectorize,linearize"
+# All passes but horizontal-fusion, which would merge the parts again.
+APART = "kernelize,schedule,lower,expand,devectorize,linearize"
 
 LEAD = """
 kernel @lead : kernel {

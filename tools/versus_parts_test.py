@@ -107,7 +107,7 @@ class VersusParts(unittest.TestCase):
             for a, b in zip(own, others):
                 self.assertAlmostEqual(a, b, delta=1e-3 * max(1, abs(a)))
             # They run in the order of the graph, behind the kernel that does nothing.
-            optimized = versus_parts.run([TG_OPT, "--pass=optimize", path])
+            optimized = versus_parts.run([TG_OPT, "--pass=schedule", path])
             calls = re.findall(r"= kernel @\S+?\((%\w+)", optimized)
             buffers = dict(re.findall(r"^  (%\w+) = buffer @(\w+)", optimized, re.M))
             order = [buffers.get(first, "") for first in calls]

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "codegen/opencl/renderer.h"
-#include "codegen/opencl/testing/check.h"
+#include "codegen/opencl/testing/check_kernel.h"
 #include "codegen/opencl/testing/run_kernel.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

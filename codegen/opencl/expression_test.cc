@@ -2,7 +2,7 @@
 // the value must equal the interpreter's bit for bit.
 #include <random>
 
-#include "codegen/opencl/testing/check.h"
+#include "codegen/opencl/testing/check_kernel.h"
 #include "codegen/opencl/testing/run_kernel.h"
 #include "gtest/gtest.h"
 #include "ir/builder.h"

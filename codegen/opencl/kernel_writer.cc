@@ -212,7 +212,7 @@ absl::Status KernelWriter::WriteSpecial(const UOp* u) {
   return absl::OkStatus();
 }
 
-bool KernelWriter::IsWrittenOut(const UOp* range) const {
+bool KernelWriter::ShouldUnroll(const UOp* range) const {
   constexpr int64_t kSteps = 4;
   const auto is_short = [](const UOp* u) {
     return IsConst(u->src(0)) && u->src(0)->word() <= kSteps;
@@ -241,7 +241,7 @@ bool KernelWriter::IsWrittenOut(const UOp* range) const {
 void KernelWriter::WriteRange(const UOp* u) {
   const std::string name = Cat("i", num_ranges_++);
   exprs_[u].text = name;
-  if (IsWrittenOut(u)) Line("#pragma unroll");
+  if (ShouldUnroll(u)) Line("#pragma unroll");
   Line("for (", ValueType(u->dtype.scalar(), 1), " ", name, " = 0; ", name, " < ",
        Operand(u->src(0), kCompare + 1), "; ", name, "++) {");
   ++indent_;

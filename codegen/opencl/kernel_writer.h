@@ -12,11 +12,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "codegen/opencl/cat.h"
-#include "codegen/opencl/launch.h"
+#include "codegen/opencl/launch_data.h"
 #include "codegen/opencl/outline.h"
-#include "codegen/opencl/plan.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/ptx.h"
+#include "codegen/opencl/render_plan.h"
 #include "codegen/opencl/spelling.h"
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
@@ -93,7 +93,7 @@ class KernelWriter {
   // Returns whether the device's compiler is asked to unroll a loop with few steps. Unrolling lets
   // it resolve padding predicates that depend on the step, and the addresses of a copy with a small
   // body.
-  bool IsWrittenOut(const UOp* range) const;
+  bool ShouldUnroll(const UOp* range) const;
   // Keeps `e`, the text of node `u`, for inlining into the single user, or declares a variable for
   // it.
   void Keep(const UOp* u, Expr& e);

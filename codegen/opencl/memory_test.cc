@@ -1,6 +1,6 @@
 // Memory: every kind of access and address space, loops, barriers and gates, compiled for the
 // device and compared with the interpreter, in the default order and in shuffled orders.
-#include "codegen/opencl/testing/check.h"
+#include "codegen/opencl/testing/check_kernel.h"
 #include "codegen/opencl/testing/run_kernel.h"
 #include "gtest/gtest.h"
 #include "ir/interpret/random_data.h"

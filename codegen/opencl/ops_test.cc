@@ -1,7 +1,7 @@
 // Every op of the spelling table, on every type and vector width that it takes, compiled for the
 // device and compared with the interpreter on random and special values.
 
-#include "codegen/opencl/testing/check.h"
+#include "codegen/opencl/testing/check_kernel.h"
 #include "codegen/opencl/testing/run_kernel.h"
 #include "gtest/gtest.h"
 #include "ir/builder.h"

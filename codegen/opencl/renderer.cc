@@ -27,7 +27,7 @@ absl::StatusOr<RenderedKernel> RenderKernel(const Module& module, const Kernel& 
 
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,
                                             std::span<const Kernel* const> kernels,
-                                            const Target& target, Workers* workers) {
+                                            const Target& target, ThreadPool* workers) {
   const KernelCalls calls(module);
   std::vector<opencl::Prelude> preludes(kernels.size());
   std::vector<absl::StatusOr<RenderedKernel>> rendered(kernels.size());
@@ -59,7 +59,7 @@ absl::StatusOr<RenderedModule> RenderModule(const Module& module,
 }
 
 absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target,
-                                            Workers* workers) {
+                                            ThreadPool* workers) {
   std::vector<const Kernel*> kernels;
   for (const auto& k : module.kernels) kernels.push_back(k.get());
   return RenderModule(module, kernels, target, workers);

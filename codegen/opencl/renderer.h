@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "codegen/opencl/launch.h"
+#include "codegen/opencl/launch_data.h"
 #include "ir/module.h"
 #include "passes/target.h"
-#include "passes/workers.h"
+#include "passes/thread_pool.h"
 
 namespace tg {
 
@@ -38,10 +38,10 @@ struct RenderedModule {
 // Renders the given kernels, or all kernels of the module. A thread pool renders several in
 // parallel; the text does not depend on it.
 absl::StatusOr<RenderedModule> RenderModule(const Module& module, const Target& target,
-                                            Workers* workers = nullptr);
+                                            ThreadPool* workers = nullptr);
 absl::StatusOr<RenderedModule> RenderModule(const Module& module,
                                             std::span<const Kernel* const> kernels,
-                                            const Target& target, Workers* workers = nullptr);
+                                            const Target& target, ThreadPool* workers = nullptr);
 
 }  // namespace tg
 

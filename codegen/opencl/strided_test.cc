@@ -1,6 +1,6 @@
 // Strided accesses, compiled for the device and compared with the interpreter: every supported
 // type, both directions, under a gate with an alternative.
-#include "codegen/opencl/testing/check.h"
+#include "codegen/opencl/testing/check_kernel.h"
 #include "codegen/opencl/testing/run_kernel.h"
 #include "gtest/gtest.h"
 #include "ir/interpret/random_data.h"

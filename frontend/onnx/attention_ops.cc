@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/onnx/attention.h"
-#include "frontend/onnx/tensors.h"
+#include "frontend/onnx/onnx_tensors.h"
 
 namespace tg::onnx {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "frontend/onnx/tensors.h"
+#include "frontend/onnx/onnx_tensors.h"
 
 namespace tg::onnx {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
-#include "frontend/onnx/tensors.h"
 #include "ir/value.h"
 
 namespace tg::onnx {

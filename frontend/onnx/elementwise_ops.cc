@@ -4,8 +4,8 @@
 
 #include "frontend/onnx/activations.h"
 #include "frontend/onnx/casts.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
-#include "frontend/onnx/tensors.h"
 #include "ir/value.h"
 
 namespace tg::onnx {

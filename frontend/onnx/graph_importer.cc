@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "frontend/onnx/tensors.h"
+#include "frontend/onnx/onnx_tensors.h"
 
 namespace tg::onnx {
 namespace {

@@ -25,7 +25,7 @@ using frontend::Value;
 struct Tensor {
   Value value = nullptr;
   // What the model calls its type. Types of fewer than eight bits and the float8 forms that the IR
-  // lacks are held in a wider type that has all of their values (TypeOf in tensors.h).
+  // lacks are held in a wider type that has all of their values (TypeOf in onnx_tensors.h).
   ElementType type = ElementType::kUndefined;
   std::shared_ptr<std::vector<Tensor>> sequence;
 

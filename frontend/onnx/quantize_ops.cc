@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/onnx/casts.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantization.h"
-#include "frontend/onnx/tensors.h"
 
 namespace tg::onnx {
 namespace {

@@ -4,9 +4,9 @@
 #include <numbers>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/sampling.h"
-#include "frontend/onnx/tensors.h"
 #include "ir/value.h"
 
 namespace tg::onnx {

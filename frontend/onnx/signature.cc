@@ -3,8 +3,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/proto.h"
-#include "frontend/onnx/tensors.h"
 
 namespace tg {
 

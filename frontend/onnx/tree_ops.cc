@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "frontend/onnx/classes.h"
 #include "frontend/onnx/forest.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
-#include "frontend/onnx/tensors.h"
 #include "ir/value.h"
 
 namespace tg::onnx {

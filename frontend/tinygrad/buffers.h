@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "frontend/tinygrad/demand.h"
-#include "frontend/tinygrad/devices.h"
+#include "frontend/tinygrad/device_placement.h"
 #include "frontend/tinygrad/directives.h"
 #include "frontend/tinygrad/syntax.h"
 #include "ir/module.h"

@@ -8,7 +8,7 @@
 
 #include "frontend/tinygrad/buffers.h"
 #include "frontend/tinygrad/constant_sums.h"
-#include "frontend/tinygrad/devices.h"
+#include "frontend/tinygrad/device_placement.h"
 #include "frontend/tinygrad/extents.h"
 #include "frontend/tinygrad/translator.h"
 #include "llvm/ADT/DenseSet.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "frontend/tinygrad/import.h"
+#include "frontend/tinygrad/import_tinygrad.h"
 #include "gtest/gtest.h"
 #include "ir/text/printer.h"
 #include "ir/verify/verifier.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontend/tinygrad/buffers.h"
-#include "frontend/tinygrad/devices.h"
+#include "frontend/tinygrad/device_placement.h"
 #include "frontend/tinygrad/kernel_import.h"
 #include "frontend/tinygrad/ops.h"
 #include "ir/builder.h"
@@ -65,7 +65,7 @@ class ScheduleImport {
     return out;
   }
 
-  // Finds the device of each buffer, see devices.h.
+  // Finds the device of each buffer, see device_placement.h.
   bool FindDevices(const Node& linear) {
     DeviceTable table;
     std::map<int64_t, int> device;                    // by buffer

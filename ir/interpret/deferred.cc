@@ -57,8 +57,8 @@ absl::StatusOr<Tensor> ElementsAt(const Tensor& t, std::vector<int64_t> at) {
 }  // namespace
 
 int64_t PieceElements(const InterpretOptions& options) {
-  constexpr int64_t kMost = int64_t{1} << 16;
-  return std::clamp<int64_t>(options.max_held, 1, kMost);
+  constexpr int64_t kMaxHeldNodes = int64_t{1} << 16;
+  return std::clamp<int64_t>(options.max_held, 1, kMaxHeldNodes);
 }
 
 bool IsLarge(const Extents& shape, const InterpretOptions& options) {

@@ -33,15 +33,15 @@ bool AddsOne(const UOp* u) {
 // Whether 1/(x + 1) is a factor or a term of `u`; `in_sum`: it is in a term.
 bool HoldsReciprocal(const UOp* u, bool* in_sum) {
   // Products and sums of more parts are none that the flag speaks of.
-  constexpr size_t kMostParts = 16;
-  llvm::SmallVector<const UOp*, kMostParts> parts = {BelowMovement(u)};
+  constexpr size_t kMaxParts = 16;
+  llvm::SmallVector<const UOp*, kMaxParts> parts = {BelowMovement(u)};
   for (size_t i = 0; i < parts.size(); ++i) {
     const UOp* part = parts[i];
     if (part->op == Op::kRecip && AddsOne(part->src(0))) return true;
     if (part->op == Op::kDiv && AddsOne(part->src(1))) return true;
     const bool is_sum = part->op == Op::kAdd || part->op == Op::kSub;
     if (!is_sum && part->op != Op::kMul) continue;
-    if (parts.size() + 2 > kMostParts) return false;
+    if (parts.size() + 2 > kMaxParts) return false;
     *in_sum |= is_sum;
     for (const UOp* s : part->srcs()) parts.push_back(BelowMovement(s));
   }

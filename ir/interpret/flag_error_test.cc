@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "ir/interpret/allowed.h"
-#include "ir/interpret/compare.h"
+#include "ir/interpret/compare_values.h"
 #include "ir/interpret/test_util.h"
 #include "ir/value.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ir/interpret/compare.h"
+#include "ir/interpret/compare_values.h"
 #include "ir/interpret/random_data.h"
 #include "ir/interpret/test_util.h"
 

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "ir/interpret/compare.h"
-#include "ir/interpret/program.h"
+#include "ir/interpret/compare_values.h"
 #include "ir/interpret/random_data.h"
+#include "ir/interpret/step_list.h"
 #include "ir/interpret/test_util.h"
 
 namespace tg {

@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/memory.h"
-#include "ir/interpret/program.h"
+#include "ir/interpret/step_list.h"
 #include "ir/module.h"
 #include "ir/walk.h"
 

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/interpret/kernel.h"
-#include "ir/interpret/program.h"
+#include "ir/interpret/step_list.h"
 #include "ir/walk.h"
 
 namespace tg {

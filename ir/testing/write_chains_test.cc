@@ -3,7 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "ir/interpret/compare.h"
+#include "ir/interpret/compare_values.h"
 #include "ir/interpret/run.h"
 #include "ir/testing/array_model.h"
 #include "ir/text/printer.h"

@@ -39,7 +39,7 @@ class BodyParser {
   using Nodes = llvm::SmallVector<const UOp*, 8>;
   using Words = llvm::SmallVector<int64_t, 16>;
   // The parts of a statement, before its node is made.
-  static constexpr size_t kMostFields = std::extent_v<decltype(OpInfo::fields)>;
+  static constexpr size_t kMaxFields = std::extent_v<decltype(OpInfo::fields)>;
   struct Statement {
     std::string_view name;
     Location name_loc, loc;
@@ -47,9 +47,9 @@ class BodyParser {
     bool broken = false;  // an operand has no node
     Nodes srcs;
     DType type;
-    Words fields[kMostFields];
+    Words fields[kMaxFields];
     Nodes symbolic;  // sources that are entries of the attribute
-    bool given[kMostFields] = {};
+    bool given[kMaxFields] = {};
     llvm::SmallVector<Token, 8> constants;  // parsed once the type is known
   };
 

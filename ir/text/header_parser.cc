@@ -68,7 +68,7 @@ bool ModuleParser::ParseKernelFields(Kernel& kernel) {
     if (field == "metadata") return ParseStrings(&kernel.metadata);
     if (!cursor_.Expect('[', "to begin a list")) return false;
     if (field == "axes") return cursor_.List(']', [&] { return ParseAxis(kernel); });
-    return cursor_.List(']', [&] { return ParseOpt(kernel); });
+    return cursor_.List(']', [&] { return ParseDirective(kernel); });
   });
 }
 
@@ -104,13 +104,13 @@ bool ModuleParser::ParseAxis(Kernel& kernel) {
   return true;
 }
 
-bool ModuleParser::ParseOpt(Kernel& kernel) {
-  Opt& opt = kernel.opts.emplace_back();
-  if (cursor_.token().kind != TokenKind::kWord) return cursor_.Expected("an opt (name(args))");
-  opt.name = cursor_.Take().text;
-  if (!cursor_.Expect('(', "after the opt's name")) return false;
+bool ModuleParser::ParseDirective(Kernel& kernel) {
+  Directive& directive = kernel.directives.emplace_back();
+  if (cursor_.token().kind != TokenKind::kWord) return cursor_.Expected("a directive (name(args))");
+  directive.name = cursor_.Take().text;
+  if (!cursor_.Expect('(', "after the directive's name")) return false;
   return cursor_.List(')', [&] {
-    OptArg& arg = opt.args.emplace_back();
+    DirectiveArg& arg = directive.args.emplace_back();
     if (cursor_.token().kind == TokenKind::kWord) {
       arg.ident = cursor_.Take().text;
       return true;

@@ -41,7 +41,7 @@ class ModuleParser {
   bool ParseKernel();
   bool ParseKernelFields(Kernel& kernel);
   bool ParseAxis(Kernel& kernel);
-  bool ParseOpt(Kernel& kernel);
+  bool ParseDirective(Kernel& kernel);
   bool ParseStrings(std::vector<std::string>* out);
   bool ParseFlags();
   void SkipBody();

@@ -84,14 +84,14 @@ void AppendAxes(std::string& out, const std::vector<Axis>& axes) {
   out += ']';
 }
 
-void AppendOpts(std::string& out, const std::vector<Opt>& opts) {
-  out += "opts = [";
-  for (size_t i = 0; i < opts.size(); ++i) {
+void AppendSchedule(std::string& out, const std::vector<Directive>& directives) {
+  out += "schedule = [";
+  for (size_t i = 0; i < directives.size(); ++i) {
     if (i) out += ", ";
-    out += opts[i].name;
+    out += directives[i].name;
     out += '(';
-    for (size_t k = 0; k < opts[i].args.size(); ++k) {
-      const OptArg& arg = opts[i].args[k];
+    for (size_t k = 0; k < directives[i].args.size(); ++k) {
+      const DirectiveArg& arg = directives[i].args[k];
       if (k) out += ", ";
       if (arg.ident.empty()) {
         AppendInt(out, arg.number);
@@ -161,9 +161,9 @@ void AppendKernel(std::string& out, const Kernel& kernel) {
     field();
     AppendAxes(out, kernel.axes);
   }
-  if (!kernel.opts.empty()) {
+  if (!kernel.directives.empty()) {
     field();
-    AppendOpts(out, kernel.opts);
+    AppendSchedule(out, kernel.directives);
   }
   if (separator == ", ") out += '}';
   out += " {\n";

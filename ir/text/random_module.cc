@@ -131,10 +131,10 @@ class Generator {
           {"axis." + std::to_string(i), Int(), static_cast<AxisKind>(Below(8)), Chance(2)});
     }
     for (size_t i = Below(3); i > 0; --i) {
-      Opt& opt = kernel.opts.emplace_back();
-      opt.name = Pick(kNames);
+      Directive& directive = kernel.directives.emplace_back();
+      directive.name = Pick(kNames);
       for (size_t k = Below(4); k > 0; --k) {
-        opt.args.push_back(Chance(2) ? OptArg{"m.0", 0} : OptArg{"", Int()});
+        directive.args.push_back(Chance(2) ? DirectiveArg{"m.0", 0} : DirectiveArg{"", Int()});
       }
     }
     FillBody(kernel.body, kernel.stage);

@@ -101,7 +101,7 @@ TEST(RoundTrip, RandomModules) {
     for (size_t i = 0; i < module->kernels.size(); ++i) {
       ExpectSameBody(module->kernels[i]->body, again->kernels[i]->body);
       EXPECT_EQ(module->kernels[i]->axes, again->kernels[i]->axes);
-      EXPECT_EQ(module->kernels[i]->opts, again->kernels[i]->opts);
+      EXPECT_EQ(module->kernels[i]->directives, again->kernels[i]->directives);
       EXPECT_EQ(module->kernels[i]->metadata, again->kernels[i]->metadata);
     }
     if (HasFatalFailure()) FAIL() << "seed " << seed << "\n" << text;

@@ -56,8 +56,8 @@ std::vector<std::optional<int64_t>> StridesOf(const UOp* index,
 int64_t CeilDiv(int64_t a, int64_t d) { return a / d + (a % d > 0); }
 
 // Adds where a part of a condition, that is no conjunction, changes along each leaf it depends on.
-void AddEdges(const UOp* part, const std::vector<const UOp*>& leaves, Bounds& bounds,
-              std::vector<Edges>& edges) {
+void AddMaskBoundaries(const UOp* part, const std::vector<const UOp*>& leaves, Bounds& bounds,
+                       std::vector<MaskBoundaries>& boundaries) {
   // A negation changes where what is negated does.
   while (part->op == Op::kCmpNe && part->src(0)->dtype.is_bool() && IsConst(part->src(1))) {
     part = part->src(0);
@@ -72,7 +72,7 @@ void AddEdges(const UOp* part, const std::vector<const UOp*>& leaves, Bounds& bo
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!parts.Contains(leaves[i])) continue;
     if (!compares || !left[i] || !right[i]) {
-      edges[i].anywhere = true;
+      boundaries[i].anywhere = true;
       continue;
     }
     const int64_t step = *left[i] - *right[i], end = bounds.Max(leaves[i]);
@@ -87,15 +87,16 @@ void AddEdges(const UOp* part, const std::vector<const UOp*>& leaves, Bounds& bo
         __builtin_sub_overflow(a.hi, c.lo, &rest.hi) || __builtin_mul_overflow(step, end, &most) ||
         __builtin_sub_overflow(rest.lo, std::min<int64_t>(most, 0), &rest.lo) ||
         __builtin_sub_overflow(rest.hi, std::max<int64_t>(most, 0), &rest.hi)) {
-      edges[i].anywhere = true;
+      boundaries[i].anywhere = true;
       continue;
     }
     // step > 0: from i = ceil(-rest / step) on it is not negative; step < 0: from
     // i = floor(rest / -step) + 1 on it is.
-    Edge e = step > 0 ? Edge{CeilDiv(-rest.hi, step), CeilDiv(-rest.lo, step)}
-                      : Edge{CeilDiv(rest.lo + 1, -step), CeilDiv(rest.hi + 1, -step)};
+    MaskBoundary e = step > 0
+                         ? MaskBoundary{CeilDiv(-rest.hi, step), CeilDiv(-rest.lo, step)}
+                         : MaskBoundary{CeilDiv(rest.lo + 1, -step), CeilDiv(rest.hi + 1, -step)};
     e = {std::max<int64_t>(e.first, 1), std::min(e.last, end)};
-    if (e.first <= e.last) edges[i].at.push_back(e);
+    if (e.first <= e.last) boundaries[i].at.push_back(e);
   }
 }
 
@@ -241,20 +242,21 @@ class Finder {
       a.is_gated = !at.clauses.empty();
       a.stride = StridesOf(Flatten(b_, shapes_.Of(ptr), at.index, simplify_), leaves_);
       a.masked.resize(leaves_.size());
-      a.edges.resize(leaves_.size());
+      a.boundaries.resize(leaves_.size());
       for (const UOp* clause : at.clauses) {
         const Clause& c = FactsOf(clause);
         for (size_t i = 0; i < leaves_.size(); ++i) {
           a.masked[i] = a.masked[i] || c.masked[i];
-          a.edges[i].anywhere |= c.edges[i].anywhere;
-          a.edges[i].at.insert(a.edges[i].at.end(), c.edges[i].at.begin(), c.edges[i].at.end());
+          a.boundaries[i].anywhere |= c.boundaries[i].anywhere;
+          a.boundaries[i].at.insert(a.boundaries[i].at.end(), c.boundaries[i].at.begin(),
+                                    c.boundaries[i].at.end());
         }
       }
     } else {
       a.is_gated = true;
       a.stride.assign(leaves_.size(), std::nullopt);
       a.masked.assign(leaves_.size(), true);
-      a.edges.assign(leaves_.size(), Edges{{}, /*anywhere=*/true});
+      a.boundaries.assign(leaves_.size(), MaskBoundaries{{}, /*anywhere=*/true});
     }
     out_.push_back(std::move(a));
   }
@@ -262,15 +264,15 @@ class Finder {
   // What one clause says of each axis.
   struct Clause {
     std::vector<bool> masked;
-    std::vector<Edges> edges;
+    std::vector<MaskBoundaries> boundaries;
   };
   const Clause& FactsOf(const UOp* clause) {
     Clause& c = clauses_[clause];
     if (!c.masked.empty()) return c;
     const NodeSet parts = PartsOf(clause);
     for (const UOp* leaf : leaves_) c.masked.push_back(parts.Contains(leaf));
-    c.edges.resize(leaves_.size());
-    AddEdges(clause, leaves_, bounds_, c.edges);
+    c.boundaries.resize(leaves_.size());
+    AddMaskBoundaries(clause, leaves_, bounds_, c.boundaries);
     return c;
   }
 

@@ -16,12 +16,12 @@ namespace tg {
 
 // A mask boundary: a step along an axis where a predicate begins or ceases to hold. The step is one
 // of first..last, depending on the other axes. 0 < first and last < the axis's size.
-struct Edge {
+struct MaskBoundary {
   int64_t first = 0, last = 0;
 };
 // The boundaries of all clauses of a predicate. `anywhere`: some clause may change at every step.
-struct Edges {
-  std::vector<Edge> at;
+struct MaskBoundaries {
+  std::vector<MaskBoundary> at;
   bool anywhere = false;
 };
 
@@ -31,8 +31,8 @@ struct Access {
   bool is_gated = false;      // predicated
   // By axis: elements moved by one step (0: none); nullopt where the address is not linear in it.
   std::vector<std::optional<int64_t>> stride;
-  std::vector<bool> masked;  // by axis: whether the predicate depends on it
-  std::vector<Edges> edges;  // by axis: the predicate's boundaries
+  std::vector<bool> masked;                // by axis: whether the predicate depends on it
+  std::vector<MaskBoundaries> boundaries;  // by axis: the predicate's boundaries
 
   bool is_store() const { return node->op == Op::kStore; }
 };

@@ -67,7 +67,7 @@ TEST(Accesses, EachWayIsOneAccess) {
     EXPECT_EQ(a.stride[0], 1);
     EXPECT_EQ(a.is_gated, !a.is_store());
     EXPECT_EQ(a.masked[0], !a.is_store());
-    EXPECT_EQ(a.edges[0].at.empty(), a.is_store());
+    EXPECT_EQ(a.boundaries[0].at.empty(), a.is_store());
   }
 }
 
@@ -87,7 +87,7 @@ TEST(Accesses, WhatIsNotFollowedIsUnknown) {
   for (const Access& a : found.accesses) {
     if (IsKnown(a)) continue;
     ++unknown;
-    EXPECT_TRUE(a.is_gated && a.masked[0] && a.edges[0].anywhere);
+    EXPECT_TRUE(a.is_gated && a.masked[0] && a.boundaries[0].anywhere);
   }
   EXPECT_EQ(unknown, 1u);
 }

@@ -3,7 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "ir/check.h"
 #include "passes/analysis/bounds.h"
-#include "passes/analysis/places.h"
+#include "passes/analysis/dependence.h"
 
 namespace tg {
 

@@ -1,5 +1,5 @@
-// The axes of a kernel before any opt, in an order that depends only on the structure of its body,
-// and the kernel's name.
+// The axes of a kernel before any directive, in an order that depends only on the structure of its
+// body, and the kernel's name.
 #ifndef TG_PASSES_ANALYSIS_KERNEL_AXES_H_
 #define TG_PASSES_ANALYSIS_KERNEL_AXES_H_
 
@@ -40,7 +40,7 @@ inline int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& si
   return size.is_symbolic() ? MaxOf(module, ctx, size.symbol()) : size.value();
 }
 
-// The kind of an axis before any opt.
+// The kind of an axis before any directive.
 AxisKind KindOf(const BaseAxis& base);
 
 // As Axis records for the kernel's header.

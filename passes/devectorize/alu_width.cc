@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "passes/decompose/forward.h"
 #include "passes/devectorize/lane_folder.h"
+#include "passes/devectorize/lane_origins.h"
 #include "passes/devectorize/lane_picks.h"
-#include "passes/devectorize/lanes.h"
 #include "passes/devectorize/width.h"
+#include "passes/legalize/forward.h"
 
 namespace tg {
 namespace {

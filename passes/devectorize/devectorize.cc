@@ -7,16 +7,16 @@
 #include "ir/scratch.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "passes/decompose/float_functions.h"
-#include "passes/decompose/float_types.h"
-#include "passes/decompose/forward.h"
-#include "passes/decompose/index_type.h"
-#include "passes/decompose/integer.h"
 #include "passes/devectorize/alu_width.h"
 #include "passes/devectorize/horizontal.h"
-#include "passes/devectorize/memory.h"
+#include "passes/devectorize/memory_width.h"
 #include "passes/devectorize/operand_width.h"
-#include "passes/devectorize/transpose.h"
+#include "passes/devectorize/transpose_square.h"
+#include "passes/legalize/float_functions.h"
+#include "passes/legalize/float_types.h"
+#include "passes/legalize/forward.h"
+#include "passes/legalize/index_type.h"
+#include "passes/legalize/integer.h"
 
 namespace tg {
 namespace {
@@ -98,7 +98,7 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   if (contents.Has(Op::kScratch)) {
     if (absl::Status s = CheckPrivateMemory(order.Get(), target); !s.ok()) return s;
   }
-  ExplainIntegers(body, module, order.Get());
+  LegalizeIntegers(body, module, order.Get());
   if (contents.HasAnyOf([&](Scalar s) { return ConcernsFloatTypes(s, target); })) {
     if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
   }

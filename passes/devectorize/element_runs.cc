@@ -76,7 +76,7 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
   return runs;
 }
 
-std::vector<ElementRun> RunsOf(const Linear& base, std::span<const int64_t> offsets) {
+std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_t> offsets) {
   llvm::SmallVector<int, 64> lanes(offsets.size());
   std::iota(lanes.begin(), lanes.end(), 0);
   const auto offset = [&](size_t i) { return offsets[static_cast<size_t>(lanes[i])]; };

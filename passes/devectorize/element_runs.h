@@ -9,14 +9,14 @@
 
 #include "ir/uop.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/devectorize/linear.h"
+#include "passes/devectorize/affine_address.h"
 
 namespace tg {
 
 // One lane of an access.
 struct LaneAccess {
   int lane = 0;
-  Linear address;
+  AffineAddress address;
   const UOp* gate = nullptr;         // null: always
   const UOp* alternative = nullptr;  // of a gated load
 };
@@ -24,7 +24,7 @@ struct LaneAccess {
 // Consecutive elements that one access moves.
 class ElementRun {
  public:
-  ElementRun(Linear start, const UOp* gate) : start(std::move(start)), gate(gate) {}
+  ElementRun(AffineAddress start, const UOp* gate) : start(std::move(start)), gate(gate) {}
 
   size_t size() const { return ends_.size(); }
   // The lanes that access element i (for a store, the last lane's value is stored).
@@ -45,7 +45,7 @@ class ElementRun {
   // Whether lane first + i, and no other, accesses element i, for each i.
   bool IsInOrder(int first) const;
 
-  Linear start;
+  AffineAddress start;
   const UOp* gate;  // null: always
 
  private:
@@ -57,7 +57,7 @@ class ElementRun {
 // alternative. The order of the runs is deterministic.
 std::vector<ElementRun> RunsOf(std::span<const LaneAccess> lanes);
 // The same for lanes at base + offsets[lane], without gates.
-std::vector<ElementRun> RunsOf(const Linear& base, std::span<const int64_t> offsets);
+std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_t> offsets);
 
 }  // namespace tg
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/devectorize/lanes.h"
+#include "passes/devectorize/lane_origins.h"
 
 namespace tg {
 namespace {

@@ -24,19 +24,20 @@ std::vector<const UOp*> Conjuncts(const UOp* gate) {
   return all;
 }
 
-std::vector<Linear> ClausesOf(const LinearBuilder& linear, const std::vector<const UOp*>& gates,
-                              const UOp* except = nullptr) {
-  std::vector<Linear> clauses;
+std::vector<AffineAddress> ClausesOf(const AffineBuilder& linear,
+                                     const std::vector<const UOp*>& gates,
+                                     const UOp* except = nullptr) {
+  std::vector<AffineAddress> clauses;
   for (const UOp* g : gates) {
-    const Linear* clause = linear.ClauseOf(g);
+    const AffineAddress* clause = linear.ClauseOf(g);
     if (clause && g != except) clauses.push_back(*clause);
   }
   return clauses;
 }
 
 // Whether `coordinate` lies outside 0..size-1 wherever `clause` is not negative.
-bool OutsideUnless(LinearBuilder& linear, const Linear& coordinate, int64_t size,
-                   const Linear& clause) {
+bool OutsideUnless(AffineBuilder& linear, const AffineAddress& coordinate, int64_t size,
+                   const AffineAddress& clause) {
   const auto [scale, rest] = linear.Eliminate(coordinate, clause);
   if (scale == 0) return false;
   const Interval r = linear.BoundsOf(rest);
@@ -44,21 +45,21 @@ bool OutsideUnless(LinearBuilder& linear, const Linear& coordinate, int64_t size
 }
 
 struct Place {
-  Linear x, y;
+  AffineAddress x, y;
 };
 
 // Where the texel of `element` is, as far as `gates` hold.
-Place PlaceOf(LinearBuilder& linear, const UOp* image, const Linear& element,
+Place PlaceOf(AffineBuilder& linear, const UOp* image, const AffineAddress& element,
               const std::vector<const UOp*>& gates) {
   linear.Assume(ClausesOf(linear, gates));
-  const Linear texel = linear.FloorDiv(element, kChannels);
+  const AffineAddress texel = linear.FloorDiv(element, kChannels);
   Place place{linear.FloorMod(texel, image->dtype.width()),
               linear.FloorDiv(texel, image->dtype.width())};
   linear.Assume({});
   return place;
 }
 
-const UOp* AddressOf(Builder& b, LinearBuilder& linear, const UOp* image, const Place& place,
+const UOp* AddressOf(Builder& b, AffineBuilder& linear, const UOp* image, const Place& place,
                      const std::vector<const UOp*>& gates) {
   const UOp* xy[] = {linear.Build(place.x), linear.Build(place.y)};
   const UOp* gate = nullptr;
@@ -73,20 +74,20 @@ bool AddressesImageElements(const UOp* address) {
          address->src(1)->dtype.lanes() == address->dtype.lanes();
 }
 
-const UOp* TexelAddress(Builder& b, LinearBuilder& linear, const UOp* image, const Linear& first,
-                        const UOp* gate) {
+const UOp* TexelAddress(Builder& b, AffineBuilder& linear, const UOp* image,
+                        const AffineAddress& first, const UOp* gate) {
   const std::vector<const UOp*> gates = Conjuncts(gate);
   return AddressOf(b, linear, image, PlaceOf(linear, image, first, gates), gates);
 }
 
-LaneRef LoadImageElement(Builder& b, LinearBuilder& linear, const UOp* image, const Linear& element,
-                         const UOp* gate) {
+LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
+                         const AffineAddress& element, const UOp* gate) {
   std::vector<const UOp*> gates = Conjuncts(gate);
   const Place place = PlaceOf(linear, image, element, gates);
   for (size_t i = 0; i < gates.size();) {
     // The others that are left are still there to hold.
     linear.Assume(ClausesOf(linear, gates, gates[i]));
-    const Linear* clause = linear.ClauseOf(gates[i]);
+    const AffineAddress* clause = linear.ClauseOf(gates[i]);
     if (clause && (OutsideUnless(linear, place.x, image->dtype.width(), *clause) ||
                    OutsideUnless(linear, place.y, image->dtype.height(), *clause))) {
       gates.erase(gates.begin() + static_cast<std::ptrdiff_t>(i));
@@ -97,11 +98,11 @@ LaneRef LoadImageElement(Builder& b, LinearBuilder& linear, const UOp* image, co
   linear.Assume({});
   const UOp* address = AddressOf(b, linear, image, place, gates);
   const UOp* texel = b.Load(address, nullptr, kChannels);
-  const Linear channel = linear.FloorMod(element, kChannels);
+  const AffineAddress channel = linear.FloorMod(element, kChannels);
   if (channel.is_constant()) return {texel, static_cast<int>(channel.constant)};
   const UOp* value = Lane(b, texel, kChannels - 1);
   for (int c = kChannels - 2; c >= 0; --c) {
-    const UOp* below = linear.Less(channel, Linear::Constant(c + 1));
+    const UOp* below = linear.Less(channel, AffineAddress::Constant(c + 1));
     value = b.Where(below, Lane(b, texel, c), value);
   }
   return {value, 0};

@@ -7,8 +7,8 @@
 #define TG_PASSES_DEVECTORIZE_IMAGE_ACCESS_H_
 
 #include "ir/builder.h"
-#include "passes/devectorize/lanes.h"
-#include "passes/devectorize/linear.h"
+#include "passes/devectorize/affine_address.h"
+#include "passes/devectorize/lane_origins.h"
 
 namespace tg {
 
@@ -16,12 +16,12 @@ namespace tg {
 bool AddressesImageElements(const UOp* address);
 
 // Loads element `element` of `image`; the value is 0 where `gate` (null: always true) is false.
-LaneRef LoadImageElement(Builder& b, LinearBuilder& linear, const UOp* image, const Linear& element,
-                         const UOp* gate);
+LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
+                         const AffineAddress& element, const UOp* gate);
 
 // The address of the texel whose first element is `first`, a multiple of 4.
-const UOp* TexelAddress(Builder& b, LinearBuilder& linear, const UOp* image, const Linear& first,
-                        const UOp* gate);
+const UOp* TexelAddress(Builder& b, AffineBuilder& linear, const UOp* image,
+                        const AffineAddress& first, const UOp* gate);
 
 }  // namespace tg
 

@@ -5,7 +5,7 @@
 
 #include "ir/check.h"
 #include "ir/interpret/scalar.h"
-#include "passes/devectorize/lanes.h"
+#include "passes/devectorize/lane_origins.h"
 
 namespace tg {
 namespace {
@@ -71,7 +71,7 @@ bool LaneIndex::IsUniform(const UOp* u) const {
   return std::max(f.index.size(), f.gate.size()) == 1 && f.offsets.empty();
 }
 
-const Linear& LaneIndex::At(const UOp* u, int lane) const {
+const AffineAddress& LaneIndex::At(const UOp* u, int lane) const {
   const Forms& f = FormsOf(u);
   if (!f.offsets.empty()) {
     f.index.resize(f.offsets.size(), f.index[0]);
@@ -84,7 +84,7 @@ const Linear& LaneIndex::At(const UOp* u, int lane) const {
 bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
   const auto n = static_cast<size_t>(u->dtype.lanes());
   if (u->op == Op::kVConst) {
-    forms.index.push_back(Linear::Constant(0));
+    forms.index.push_back(AffineAddress::Constant(0));
     forms.offsets.assign(u->list().begin(), u->list().end());
     return true;
   }
@@ -97,8 +97,8 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
     for (int64_t l : u->list()) forms.offsets.push_back(from.offsets[static_cast<size_t>(l)]);
     return true;
   }
-  std::optional<Linear> base =
-      Sum(u->op, [&](size_t i) -> const Linear& { return FormsOf(u->src(i)).index[0]; });
+  std::optional<AffineAddress> base =
+      Sum(u->op, [&](size_t i) -> const AffineAddress& { return FormsOf(u->src(i)).index[0]; });
   // A factor is one number in all lanes.
   const bool multiplies = u->op == Op::kMul || u->op == Op::kMulAcc;
   const auto is_factor = [&](size_t i) {
@@ -122,7 +122,8 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
   return true;
 }
 
-std::optional<Linear> LaneIndex::Sum(Op op, llvm::function_ref<const Linear&(size_t)> src) const {
+std::optional<AffineAddress> LaneIndex::Sum(
+    Op op, llvm::function_ref<const AffineAddress&(size_t)> src) const {
   switch (op) {
     case Op::kAdd:
       return linear_.Add(src(0), src(1));
@@ -159,15 +160,15 @@ const UOp* LaneIndex::OpaqueLane(const UOp* u, const UOp* now, int lane) {
   return b_.Alu(u->op, UOpSpan(srcs.data(), srcs.size()));
 }
 
-Linear LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
-  if (u->op == Op::kVConst) return Linear::Constant(u->list()[static_cast<size_t>(lane)]);
+AffineAddress LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
+  if (u->op == Op::kVConst) return AffineAddress::Constant(u->list()[static_cast<size_t>(lane)]);
   if (!SeesThrough(u)) {
     const UOp* scalar = Lane(b_, now, lane);
-    return IsConst(scalar) ? Linear::Constant(scalar->word()) : Linear::Term(scalar);
+    return IsConst(scalar) ? AffineAddress::Constant(scalar->word()) : AffineAddress::Term(scalar);
   }
   if (const auto [from, at] = PickedFrom(u, lane); from) return At(from, at);
-  const auto src = [&](size_t i) -> const Linear& { return At(u->src(i), lane); };
-  if (std::optional<Linear> sum = Sum(u->op, src)) return *std::move(sum);
+  const auto src = [&](size_t i) -> const AffineAddress& { return At(u->src(i), lane); };
+  if (std::optional<AffineAddress> sum = Sum(u->op, src)) return *std::move(sum);
   switch (u->op) {
     case Op::kCDiv:
     case Op::kCMod:
@@ -195,7 +196,7 @@ Linear LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
     default:
       break;
   }
-  return Linear::Term(OpaqueLane(u, now, lane));
+  return AffineAddress::Term(OpaqueLane(u, now, lane));
 }
 
 const UOp* LaneIndex::GateLane(const UOp* u, const UOp* now, int lane) {
@@ -230,8 +231,8 @@ const UOp* LaneIndex::GateLane(const UOp* u, const UOp* now, int lane) {
     if (IsConst(y)) {
       if (!y->word()) return x;
       // not (d < 0)  <=>  -d - 1 < 0
-      if (const Linear* d = linear_.ClauseOf(x)) {
-        return linear_.Less(linear_.Scale(*d, -1), Linear::Constant(1));
+      if (const AffineAddress* d = linear_.ClauseOf(x)) {
+        return linear_.Less(linear_.Scale(*d, -1), AffineAddress::Constant(1));
       }
     }
   }

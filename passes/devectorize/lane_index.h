@@ -12,7 +12,7 @@
 #include "ir/module.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/devectorize/linear.h"
+#include "passes/devectorize/affine_address.h"
 
 namespace tg {
 
@@ -27,20 +27,20 @@ class LaneIndex {
   void Visit(const UOp* u, const UOp* now);
 
   // Lane `lane` of a visited node that an `index` uses.
-  const Linear& At(const UOp* u, int lane) const;
+  const AffineAddress& At(const UOp* u, int lane) const;
   // The same for an index whose lanes differ by constants only: lane i is BaseOf + OffsetsOf[i].
   // Empty offsets: the lanes are equal, or their differences may not be constant.
-  const Linear& BaseOf(const UOp* u) const { return FormsOf(u).index[0]; }
+  const AffineAddress& BaseOf(const UOp* u) const { return FormsOf(u).index[0]; }
   std::span<const int64_t> OffsetsOf(const UOp* u) const { return FormsOf(u).offsets; }
   const UOp* GateAt(const UOp* u, int lane) const;
 
-  LinearBuilder& linear() { return linear_; }
+  AffineBuilder& linear() { return linear_; }
 
  private:
   // One entry per lane, or one for all lanes. With offsets: one entry and the offset of each lane,
   // until a lane is queried.
   struct Forms {
-    mutable llvm::SmallVector<Linear, 1> index;
+    mutable llvm::SmallVector<AffineAddress, 1> index;
     mutable std::vector<int64_t> offsets;
     llvm::SmallVector<const UOp*, 1> gate;
   };
@@ -49,16 +49,17 @@ class LaneIndex {
   bool FindOffsets(const UOp* u, Forms& forms);
   // The form of a sum, difference or multiple, from the forms of its sources; nullopt for other
   // ops.
-  std::optional<Linear> Sum(Op op, llvm::function_ref<const Linear&(size_t)> src) const;
+  std::optional<AffineAddress> Sum(Op op,
+                                   llvm::function_ref<const AffineAddress&(size_t)> src) const;
   bool IsUniform(const UOp* u) const;
   // The scalar node of a lane of a source, whether index, gate or neither.
   const UOp* ScalarAt(const UOp* u, int lane);
-  Linear IndexLane(const UOp* u, const UOp* now, int lane);
+  AffineAddress IndexLane(const UOp* u, const UOp* now, int lane);
   const UOp* GateLane(const UOp* u, const UOp* now, int lane);
   const UOp* OpaqueLane(const UOp* u, const UOp* now, int lane);
 
   Builder& b_;
-  LinearBuilder linear_;
+  AffineBuilder linear_;
   NodeSet wanted_;
   NodeMap<int> of_;  // into forms_; 0: none
   std::vector<Forms> forms_{1};

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "llvm/ADT/STLExtras.h"
-#include "passes/devectorize/lane_places.h"
-#include "passes/devectorize/lanes.h"
+#include "passes/devectorize/lane_origins.h"
+#include "passes/devectorize/lane_positions.h"
 #include "passes/devectorize/width.h"
 
 namespace tg {
@@ -62,7 +62,8 @@ bool BecomesOne(const UOp* constants, const LanePick& v) {
 // Whether ops on the picks of `u`, over picked sources, cost no more than one op whose result is
 // picked from: in ops and shuffles of registers of `width` lanes. Not where there is nothing to
 // pick once the op is cut.
-bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePlaces& places, int width) {
+bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePositions& places,
+                int width) {
   if (width == 1) return true;  // each lane is a separate register
   if (llvm::all_of(picks, [&](const LanePick& v) { return IsRegisters(Span(v), width); }))
     return false;
@@ -77,7 +78,7 @@ bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePlaces& pl
   for (const UOp* s : u->srcs()) {
     const auto becomes_one = [&](const LanePick& v) { return BecomesOne(s, v); };
     if (s->op == Op::kVConst && llvm::any_of(picks, becomes_one)) return true;
-    const Places stand = places.Of(s);
+    const Positions stand = places.Of(s);
     keep += Shuffles(stand, width);
     for (const LanePick& v : picks) sink += Shuffles(stand, Span(v), width);
   }
@@ -122,7 +123,7 @@ void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const Target& target) {
   const auto takes_picks = [&](const UOp* u) {
     return u->op == Op::kGep || (number_.Get(u) != 0 && !whole.Contains(u));
   };
-  LanePlaces places;
+  LanePositions places;
   for (const UOp* u : candidates) {
     WantedLanes& mine = wanted_[number_.Get(u)];
     if (u->op == Op::kGep) {

@@ -7,12 +7,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "passes/decompose/forward.h"
 #include "passes/devectorize/element_runs.h"
 #include "passes/devectorize/lane_index.h"
-#include "passes/devectorize/lanes.h"
-#include "passes/devectorize/memory.h"
+#include "passes/devectorize/lane_origins.h"
+#include "passes/devectorize/memory_width.h"
 #include "passes/devectorize/register_scratch.h"
+#include "passes/legalize/forward.h"
 #include "passes/simplify/simplify.h"
 
 namespace tg {
@@ -25,8 +25,8 @@ struct RegisterLane {
   const UOp* alternative = nullptr;  // of a gated load
 };
 
-// Splits the accesses of a body in order, sources first. memory.cc has the walk and the accesses to
-// global and local memory; the other kinds of accesses are in separate files.
+// Splits the accesses of a body in order, sources first. memory_width.cc has the walk and the
+// accesses to global and local memory; the other kinds of accesses are in separate files.
 class MemoryCutter {
  public:
   MemoryCutter(Body& body, const Module& module, const Target& target, UOpSpan order,
@@ -55,7 +55,7 @@ class MemoryCutter {
  private:
   const UOp* Rewrite(const UOp* u, UOpSpan srcs);
 
-  // ---- memory.cc
+  // ---- memory_width.cc
   const UOp* RewriteLoad(const UOp* u, UOpSpan srcs);
   const UOp* RewriteStore(const UOp* u, UOpSpan srcs);
   // Loads a piece with the attributes of `u`; `alternatives`, if `u` has one, are by lane.
@@ -69,7 +69,7 @@ class MemoryCutter {
                                        std::vector<const UOp*>* alternatives = nullptr);
   // `address` under `gate`, if it contains a division: a value that is negative only where the gate
   // is false then has a simpler quotient.
-  Linear Under(const UOp* gate, const Linear& address);
+  AffineAddress Under(const UOp* gate, const AffineAddress& address);
   // Calls f(address, first element's position in the run, width) for each piece of the run.
   template <typename F>
   void ForEachPiece(const UOp* address, const ElementRun& run, int widest, F&& f);
@@ -78,7 +78,7 @@ class MemoryCutter {
   // Neighbouring lanes whose elements have a constant stride.
   struct StridedGroup {
     int first_lane, lanes;
-    Linear start;
+    AffineAddress start;
     Attr stride;  // of a load or a store
   };
   // Partitions all lanes of the access into such groups. Empty if that gives no fewer accesses than
@@ -115,7 +115,7 @@ class MemoryCutter {
   }
   // The address of an element in the memory of `like`, the access's current address, under `gate`
   // (null: always). An unchanged address keeps its name.
-  const UOp* Address(const UOp* like, const Linear& element, const UOp* gate = nullptr) {
+  const UOp* Address(const UOp* like, const AffineAddress& element, const UOp* gate = nullptr) {
     const UOp* at = index_.linear().Build(element);
     if (gate) gate = types_.Typed(gate);
     if (like->src(1) == at && HasGate(like, gate)) return types_.Typed(like);

@@ -59,8 +59,8 @@ class LoopDepth {
 }  // namespace
 
 int OperandWidth(UOpSpan order, const Target& target) {
-  constexpr int64_t kLeastBytes = 16;
-  if (target.alu_width <= kLeastBytes) return target.alu_width;
+  constexpr int64_t kMinBytes = 16;
+  if (target.alu_width <= kMinBytes) return target.alu_width;
   const auto is_vector = [](const UOp* u) { return u->dtype.is_float() && u->dtype.lanes() > 1; };
   llvm::SmallVector<std::pair<const UOp*, int64_t>, 8> narrower;
   for (const UOp* u : order) {
@@ -68,7 +68,7 @@ int OperandWidth(UOpSpan order, const Target& target) {
     const int64_t size = ByteSize(ComputeScalar(target, u->dtype.scalar()));
     const auto lanes = LanesWithoutShuffle(u->list(), static_cast<size_t>(target.alu_width / size));
     const int64_t bytes = static_cast<int64_t>(lanes) * size;
-    if (bytes >= kLeastBytes && bytes < target.alu_width) narrower.emplace_back(u, bytes);
+    if (bytes >= kMinBytes && bytes < target.alu_width) narrower.emplace_back(u, bytes);
   }
   if (narrower.empty()) return target.alu_width;
   const LoopDepth depth(order);

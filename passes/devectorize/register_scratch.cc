@@ -4,7 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "passes/devectorize/lanes.h"
+#include "passes/devectorize/lane_origins.h"
 #include "passes/devectorize/width.h"
 
 namespace tg {
@@ -101,7 +101,7 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
     const int from = one_address ? 0 : i;
     std::optional<int64_t> at = ConstantElement(address, from);
     if (!at) {
-      const Linear& form = index.At(address->src(1), from);
+      const AffineAddress& form = index.At(address->src(1), from);
       if (form.is_constant()) at = form.constant;
     }
     const int64_t offset = i - from;

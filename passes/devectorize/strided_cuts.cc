@@ -19,12 +19,12 @@ int PiecesOf(size_t elements, int widest) {
 
 std::vector<MemoryCutter::StridedGroup> MemoryCutter::StridedGroups(
     const UOp* access, const std::vector<ElementRun>& runs) {
-  constexpr int kFewest = 8, kLeastBytes = 4;
+  constexpr int kMinWidth = 8, kMinBytes = 4;
   const DType memory = access->src(0)->dtype;
   const auto lanes = static_cast<size_t>(AccessType(access).lanes());
   const int widest = MemoryLanes(target_, memory.scalar());
   const size_t width = std::min(static_cast<size_t>(widest), std::bit_floor(lanes));
-  if (width < kFewest || lanes % width != 0 || ByteSize(memory.scalar()) < kLeastBytes ||
+  if (width < kMinWidth || lanes % width != 0 || ByteSize(memory.scalar()) < kMinBytes ||
       memory.space() != AddrSpace::kGlobal) {
     return {};
   }

@@ -125,7 +125,7 @@ class HalfStorage {
     kernel->stage = from.stage;
     kernel->metadata = from.metadata;
     kernel->axes = from.axes;
-    kernel->opts = from.opts;
+    kernel->directives = from.directives;
     kernel->loc = from.loc;
     CloneBody(from.body, kernel->body);
     module_.kernels.push_back(std::move(kernel));
@@ -163,7 +163,7 @@ class HalfStorage {
     }
     body.root = map.Get(body.root);
     Compact(body);
-    kernel.kept_analysis = nullptr;
+    kernel.cached_analysis = nullptr;
   }
 
   void Rewrite(Graph& graph) {

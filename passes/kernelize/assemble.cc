@@ -20,7 +20,7 @@ namespace {
 
 class Assembler {
  public:
-  Assembler(Module& module, Graph& graph, ShapeMap& shapes, const RealizePlan& plan,
+  Assembler(Module& module, Graph& graph, ShapeMap& shapes, const MaterializationPlan& plan,
             Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
             KernelPool& pool, PassContext& context)
       : module_(module),
@@ -272,7 +272,7 @@ class Assembler {
   Module& module_;
   Body& body_;
   ShapeMap& shapes_;
-  const RealizePlan& plan_;
+  const MaterializationPlan& plan_;
   Placement& placement_;
   std::vector<KernelDraft> drafts_;
   WriteAfterRead order_;
@@ -288,7 +288,7 @@ class Assembler {
 
 }  // namespace
 
-void Assemble(Module& module, Graph& graph, ShapeMap& shapes, const RealizePlan& plan,
+void Assemble(Module& module, Graph& graph, ShapeMap& shapes, const MaterializationPlan& plan,
               Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
               KernelPool& pool, PassContext& context) {
   Assembler(module, graph, shapes, plan, placement, std::move(drafts), std::move(order), pool,

@@ -9,15 +9,15 @@
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/kernel_pool.h"
+#include "passes/kernelize/materialization.h"
 #include "passes/kernelize/placement.h"
-#include "passes/kernelize/realize.h"
 #include "passes/pass.h"
 
 namespace tg {
 
 // Rewrites `graph` to an assign for each value that a draft stores, in the given order. Kernels go
 // to `pool`, temporary buffers to the module.
-void Assemble(Module& module, Graph& graph, ShapeMap& shapes, const RealizePlan& plan,
+void Assemble(Module& module, Graph& graph, ShapeMap& shapes, const MaterializationPlan& plan,
               Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
               KernelPool& pool, PassContext& context);
 

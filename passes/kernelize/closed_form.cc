@@ -37,7 +37,7 @@ Target AnyGrid() {
 }
 
 const UOp* ClosedForms::Of(const UOp* u) {
-  if (!asked_.Insert(u)) return known_.Get(u);
+  if (!queried_.Insert(u)) return known_.Get(u);
   if (!u->dtype.is_float()) return known_[u] = Find(u);
   const Whole whole = WholeOf(u);
   const UOp* form = whole.node ? Find(whole.node) : nullptr;

@@ -45,7 +45,7 @@ class ClosedForms {
   NodeMap<Whole> whole_;
   NodeSet seen_;  // by WholeOf
   NodeMap<const UOp*> known_;
-  NodeSet asked_;
+  NodeSet queried_;
 };
 
 }  // namespace tg

@@ -10,15 +10,15 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/cost.h"
+#include "passes/kernelize/materialization.h"
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
-#include "passes/kernelize/realize.h"
 
 namespace tg {
 namespace {
 
 // A sum of fewer pieces is left to the kernels that read it.
-constexpr size_t kFewestPieces = 8;
+constexpr size_t kMinPieces = 8;
 
 // Whether the op, of a value and 0, gives the value.
 bool Joins(const UOp* u) {
@@ -197,7 +197,7 @@ class Writer {
       }
       if (!IsZero(v)) pieces.push_back(std::move(p));
     }
-    if (pieces.size() < kFewestPieces || !Partition(whole, pieces)) return std::nullopt;
+    if (pieces.size() < kMinPieces || !Partition(whole, pieces)) return std::nullopt;
     // A kernel writes pieces of one shape, until it has no more arguments.
     constexpr double kPieces = 32;
     std::map<std::vector<int64_t>, double> by_shape;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "passes/analysis/kernel_axes.h"
-#include "passes/kernelize/realize.h"
+#include "passes/kernelize/materialization.h"
 
 namespace tg {
 
@@ -30,7 +30,7 @@ double OpWeight(Op op) {
 }
 
 namespace {
-constexpr double kLeastRowItems = 32;  // that share a row on a GPU
+constexpr double kMinRowItems = 32;  // that share a row on a GPU
 // The rows with staged values that a work-item computes together, and the least number of rows for
 // which a group must have memory.
 constexpr double kTileRows = 4, kGroupRows = 16;
@@ -42,7 +42,7 @@ int64_t WantedParallelism(const Target& target) {
 }
 
 double RowItems(const Target& target, double parallel, double row) {
-  if (!target.is_gpu || row < kLeastRowItems) return 1;
+  if (!target.is_gpu || row < kMinRowItems) return 1;
   return std::min(row, static_cast<double>(target.MostItems(parallel, row)));
 }
 
@@ -64,17 +64,17 @@ double CostModel::Elements(const UOp* u) {
   return known;
 }
 
-void CostModel::ComputeCones(UOpSpan order, const std::vector<const UOp*>& stored,
-                             const NodeSet& kept) {
+void CostModel::ComputeExpressionCosts(UOpSpan order, const std::vector<const UOp*>& stored,
+                                       const NodeSet& kept) {
   NodeSet leaves;
   for (const UOp* u : stored) leaves.Insert(u);
-  if (stored.size() != num_stored_) ComputeCones(order, leaves, cones_);
+  if (stored.size() != num_stored_) ComputeExpressionCosts(order, leaves, expressions_);
   num_stored_ = stored.size();
-  any_kept_ = false;
+  any_staged_ = false;
   for (const UOp* u : order) {
-    if (kept.Contains(u)) any_kept_ |= leaves.Insert(u);
+    if (kept.Contains(u)) any_staged_ |= leaves.Insert(u);
   }
-  if (any_kept_) ComputeCones(order, leaves, above_kept_);
+  if (any_staged_) ComputeExpressionCosts(order, leaves, above_staged_);
 }
 
 double CostModel::OwnWeight(const UOp* u, bool reads) const {
@@ -86,57 +86,61 @@ double CostModel::OwnWeight(const UOp* u, bool reads) const {
 }
 
 double CostModel::WeightAbove(const UOp* u, const NodeSet& stored) const {
-  const Cone& whole = ConeOf(u);
+  const ExpressionCost& whole = ExpressionCostOf(u);
   double weight = OwnWeight(u, whole.reads);
   llvm::SmallVector<const UOp*, 16> stack(u->srcs().begin(), u->srcs().end());
   while (!stack.empty() && weight < whole.weight) {
     const UOp* s = stack.pop_back_val();
-    const Cone& cone = ConeOf(s);
-    if (cone.weight == 0 || stored.Contains(s)) continue;
-    if (cone.reduces || !cone.reads) {
-      weight += cone.weight;
+    const ExpressionCost& expression = ExpressionCostOf(s);
+    if (expression.weight == 0 || stored.Contains(s)) continue;
+    if (expression.reduces || !expression.reads) {
+      weight += expression.weight;
       continue;
     }
-    weight += OwnWeight(s, cone.reads);
+    weight += OwnWeight(s, expression.reads);
     stack.append(s->srcs().begin(), s->srcs().end());
   }
   return std::min(weight, whole.weight);
 }
 
-void CostModel::ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>& cones) {
-  cones.Reserve(body_.context->num_nodes());
+void CostModel::ComputeExpressionCosts(UOpSpan order, const NodeSet& leaves,
+                                       NodeMap<ExpressionCost>& expressions) {
+  expressions.Reserve(body_.context->num_nodes());
   for (const UOp* u : order) {
-    Cone& cone = cones[u] = {};
+    ExpressionCost& expression = expressions[u] = {};
     const bool buffer = IsStored(u) || u->op == Op::kContiguous || u->op == Op::kAssign;
-    cone.reads = buffer || (u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota);
+    expression.reads = buffer || (u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota);
     if (buffer) continue;
     for (const UOp* s : u->srcs()) {
       if (leaves.Contains(s)) {
-        cone.reads = true;
+        expression.reads = true;
         continue;
       }
-      const Cone source = cones[s];
-      cone.reads |= source.reads;
-      cone.rows = std::max(cone.rows, source.rows);
-      cone.row_seconds = std::max(cone.row_seconds, source.row_seconds);
-      cone.weight = std::min(cone.weight + source.weight, 1e9);
-      cone.terms = std::max(cone.terms, source.terms);
-      cone.reduces |= source.reduces;
+      const ExpressionCost source = expressions[s];
+      expression.reads |= source.reads;
+      expression.rows = std::max(expression.rows, source.rows);
+      expression.row_seconds = std::max(expression.row_seconds, source.row_seconds);
+      expression.weight = std::min(expression.weight + source.weight, 1e9);
+      expression.terms = std::max(expression.terms, source.terms);
+      expression.reduces |= source.reduces;
     }
-    cone.weight += OwnWeight(u, cone.reads);
+    expression.weight += OwnWeight(u, expression.reads);
     // A small constant takes a selection an element at most.
-    if (!cone.reads && !cone.reduces) cone.weight = std::min(cone.weight, Elements(u));
+    if (!expression.reads && !expression.reduces)
+      expression.weight = std::min(expression.weight, Elements(u));
     if (u->op == Op::kReduceAxis && !gathers_.Is(u)) {
       const double terms = Elements(u->src(0)) / std::max(1.0, Elements(u));
-      cone.reduces = true;
-      cone.weight = std::min((cone.weight + 1) * terms, 1e12);
-      cone.terms = std::min(cone.terms * terms, 1e12);
+      expression.reduces = true;
+      expression.weight = std::min((expression.weight + 1) * terms, 1e12);
+      expression.terms = std::min(expression.terms * terms, 1e12);
     }
     // Beneath an expand that repeats, reduces are done once for all or stored.
     const bool repeats = u->op == Op::kExpand && Elements(u) > Elements(u->src(0));
-    if (repeats && cone.reduces) {
-      const double own = ComputeSeconds(cone, Elements(u->src(0)));
-      cone = {.reads = cone.reads, .rows = cone.rows + 1, .row_seconds = cone.row_seconds + own};
+    if (repeats && expression.reduces) {
+      const double own = ComputeSeconds(expression, Elements(u->src(0)));
+      expression = {.reads = expression.reads,
+                    .rows = expression.rows + 1,
+                    .row_seconds = expression.row_seconds + own};
     }
   }
 }
@@ -146,19 +150,19 @@ double CostModel::StoreSeconds(const UOp* u) {
   return 2 * Elements(u) * bytes / target_.bytes_per_second + target_.launch_seconds;
 }
 
-double CostModel::ComputeSeconds(const Cone& cone, double evaluations) const {
-  return evaluations * cone.weight / target_.flops_per_second;
+double CostModel::ComputeSeconds(const ExpressionCost& expression, double evaluations) const {
+  return evaluations * expression.weight / target_.flops_per_second;
 }
 
 double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
   const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
-  return ComputeSeconds(ConeOf(u), evaluations) +
-         evaluations * ConeOf(u).terms * bytes / target_.bytes_per_second;
+  return ComputeSeconds(ExpressionCostOf(u), evaluations) +
+         evaluations * ExpressionCostOf(u).terms * bytes / target_.bytes_per_second;
 }
 
-double CostModel::RoomBytes() const {
-  constexpr double kNearBytes = 1 << 16;
-  return target_.is_gpu ? static_cast<double>(target_.local_memory) / kGroupRows : kNearBytes;
+double CostModel::StagingCapacityBytes() const {
+  constexpr double kCachedBytes = 1 << 16;
+  return target_.is_gpu ? static_cast<double>(target_.local_memory) / kGroupRows : kCachedBytes;
 }
 
 double CostModel::NearBytesPerSecond() const {
@@ -167,9 +171,9 @@ double CostModel::NearBytesPerSecond() const {
 }
 
 double CostModel::TermSeconds(const UOp* u, double evaluations) const {
-  const Cone& cone = ConeOf(u);
-  if (!cone.reduces) return 0;
-  const double bytes = cone.terms * static_cast<double>(ByteSize(u->dtype.scalar()));
+  const ExpressionCost& expression = ExpressionCostOf(u);
+  if (!expression.reduces) return 0;
+  const double bytes = expression.terms * static_cast<double>(ByteSize(u->dtype.scalar()));
   return evaluations * bytes / NearBytesPerSecond();
 }
 
@@ -178,11 +182,12 @@ double CostModel::NearSeconds(const UOp* u) {
   return Elements(u) * bytes / NearBytesPerSecond();
 }
 
-double CostModel::KeepSeconds(const UOp* u, double parallel, double room, double row) {
+double CostModel::StagingSeconds(const UOp* u, double parallel, double room, double row) {
   // A tile of several rows is computed together, so that they share their loads.
   const double tiles = std::max(1.0, parallel / kTileRows);
   double seconds = ReduceSeconds(u, Elements(u)) * (1 / Utilization(target_, tiles, row) - 1);
-  const double shared = room * ConeOf(u).terms * static_cast<double>(ByteSize(u->dtype.scalar()));
+  const double shared =
+      room * ExpressionCostOf(u).terms * static_cast<double>(ByteSize(u->dtype.scalar()));
   if (shared > static_cast<double>(target_.cache_bytes)) {
     seconds += (tiles - 1) * shared / target_.bytes_per_second;
   }

@@ -30,15 +30,15 @@ namespace tg {
 double OpWeight(Op op);
 
 // Bottom-up facts about the expression tree of a node, whose leaves are stored nodes.
-struct Cone {
-  double weight = 0;       // operations an element, shared nodes counted as often as they are used
-  double terms = 1;        // innermost elements an element: what its reduces run over
-  bool reduces = false;    // holds a reduce that no expand would store anyway
-  bool reads = false;      // holds anything but constants and places
-  int rows = 0;            // reduces beneath expands, one beneath the other, that a kernel of rows
-                           // would compute once for each row
+struct ExpressionCost {
+  double weight = 0;     // operations an element, shared nodes counted as often as they are used
+  double terms = 1;      // innermost elements an element: what its reduces run over
+  bool reduces = false;  // holds a reduce that no expand would store anyway
+  bool reads = false;    // holds anything but constants and places
+  int rows = 0;          // reduces beneath expands, one beneath the other, that a row-fused kernel
+                         // would compute once for each row
   double row_seconds = 0;  // of their arithmetic, once for each of their elements
-  friend bool operator==(const Cone&, const Cone&) = default;
+  friend bool operator==(const ExpressionCost&, const ExpressionCost&) = default;
 };
 
 class CostModel {
@@ -49,12 +49,13 @@ class CostModel {
 
   // `order`: all nodes, sources first. `stored`: the nodes that are known to be stored, to which
   // later calls may add; `kept`: the nodes that are known to be staged in kernels.
-  void ComputeCones(UOpSpan order, const std::vector<const UOp*>& stored, const NodeSet& kept);
-  const Cone& ConeOf(const UOp* u) const { return cones_.Get(u); }
+  void ComputeExpressionCosts(UOpSpan order, const std::vector<const UOp*>& stored,
+                              const NodeSet& kept);
+  const ExpressionCost& ExpressionCostOf(const UOp* u) const { return expressions_.Get(u); }
   // The facts about the expression tree whose leaves include staged nodes: the part that a kernel
   // with these nodes recomputes.
-  const Cone& ConeAboveKept(const UOp* u) const {
-    return any_kept_ ? above_kept_.Get(u) : cones_.Get(u);
+  const ExpressionCost& CostAboveStaged(const UOp* u) const {
+    return any_staged_ ? above_staged_.Get(u) : expressions_.Get(u);
   }
 
   // The weight of the expression tree with the nodes in `stored` as additional leaves.
@@ -63,7 +64,7 @@ class CostModel {
   // The cost of reading a padded value, in additions.
   static constexpr double kGateWeight = 16;
   // The number of operations on constants and indices that are always recomputed.
-  static constexpr double kPlaceWeight = 32;
+  static constexpr double kIndexArithmeticWeight = 32;
   // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
   static constexpr double kFreeReduce = 4;
 
@@ -71,12 +72,12 @@ class CostModel {
   // Seconds to write `u` once, read it once and launch the kernel that does.
   double StoreSeconds(const UOp* u);
   // Seconds for `evaluations` of such an expression on the whole device.
-  double ComputeSeconds(const Cone& cone, double evaluations) const;
+  double ComputeSeconds(const ExpressionCost& expression, double evaluations) const;
   // Seconds for the reduces that `u` holds, memory traffic included.
   double ReduceSeconds(const UOp* u, double evaluations) const;
   // The capacity of kernel memory for one row of results: a part of a group's local memory, or of
   // the cache of a core.
-  double RoomBytes() const;
+  double StagingCapacityBytes() const;
   // Seconds to read the terms of the reduces that `u` holds from there.
   double TermSeconds(const UOp* u, double evaluations) const;
   // Seconds to write `u` once to such memory, and read it once.
@@ -85,23 +86,24 @@ class CostModel {
   // cores are idle, or data that all rows share is read again for every few rows. The kernel stages
   // `room` elements of `u` for each of `parallel` rows, and a group may share the `row` results or
   // terms of a row.
-  double KeepSeconds(const UOp* u, double parallel, double room, double row);
+  double StagingSeconds(const UOp* u, double parallel, double room, double row);
 
  private:
   double NearBytesPerSecond() const;
   // Of the op alone; `reads`: what it is made of.
   double OwnWeight(const UOp* u, bool reads) const;
   // Those of nodes in `order`, above the `leaves`.
-  void ComputeCones(UOpSpan order, const NodeSet& leaves, NodeMap<Cone>& cones);
+  void ComputeExpressionCosts(UOpSpan order, const NodeSet& leaves,
+                              NodeMap<ExpressionCost>& expressions);
 
   const Module& module_;
   const Body& body_;
   ShapeMap& shapes_;
   const Target& target_;
   Gathers& gathers_;
-  NodeMap<Cone> cones_, above_kept_;
-  size_t num_stored_ = SIZE_MAX;  // that cones_ knows of
-  bool any_kept_ = false;
+  NodeMap<ExpressionCost> expressions_, above_staged_;
+  size_t num_stored_ = SIZE_MAX;  // that expressions_ knows of
+  bool any_staged_ = false;
   NodeMap<double> elements_;
 };
 

@@ -8,16 +8,16 @@
 
 namespace tg {
 
-MadeOfKept MadeOfKept::By(const Findings& known, const CostModel& cost) const {
-  MadeOfKept out{node, kernel};
-  out.answer = kernel && cost.ConeOf(node).reduces && !cost.ConeAboveKept(node).reduces &&
-               known.keepers.Contains(kernel);
-  if (out.answer) out.above = cost.ConeAboveKept(node);
+DependsOnStaged DependsOnStaged::By(const FusionFacts& known, const CostModel& cost) const {
+  DependsOnStaged out{node, kernel};
+  out.answer = kernel && cost.ExpressionCostOf(node).reduces &&
+               !cost.CostAboveStaged(node).reduces && known.keepers.Contains(kernel);
+  if (out.answer) out.above = cost.CostAboveStaged(node);
   return out;
 }
 
-KeepDecision KeepDecision::By(const NodeSet& realized, CostModel& cost) const {
-  KeepDecision out = *this;
+StagingDecision StagingDecision::By(const NodeSet& realized, CostModel& cost) const {
+  StagingDecision out = *this;
   const double seconds = cost.ComputeSeconds({.weight = cost.WeightAbove(node, realized)}, times);
   out.kept = seconds + other_seconds > cost.NearSeconds(node);
   return out;
@@ -37,41 +37,44 @@ std::string Planner::Decide(const UOp* u) {
   double evaluations = 0;
   for (UseId use : uses) evaluations += Evaluations(use);
   const double size = cost_.Elements(u);
-  const Cone& cone = cost_.ConeOf(u);
+  const ExpressionCost& expression = cost_.ExpressionCostOf(u);
   // Arithmetic on places is no memory's business, unless the ways to it multiply.
   if (uses.size() > kMaxUses) return absl::StrCat("used in ", uses.size(), " ways");
-  if (!cone.reads && !cone.reduces && cone.weight <= CostModel::kPlaceWeight) return "";
+  if (!expression.reads && !expression.reduces &&
+      expression.weight <= CostModel::kIndexArithmeticWeight)
+    return "";
   if (uses.size() > 1 || evaluations > size) {
-    const bool again = IsMadeOfKept(u);
+    const bool again = DependsOnlyOnStaged(u);
     const auto how = [&] {
       return absl::StrCat("used in ", uses.size(), uses.size() == 1 ? " way, " : " ways, ",
                           static_cast<int64_t>(evaluations), " times for ",
                           static_cast<int64_t>(size), " elements");
     };
-    if (cone.reduces && !options_.fuse) return how();
-    if (cone.reduces && cone.weight > CostModel::kFreeReduce) {
+    if (expression.reduces && !options_.fuse) return how();
+    if (expression.reduces && expression.weight > CostModel::kFreeReduce) {
       bool repeated = false;
-      if (KeepsRows(u, &repeated)) return "";
+      if (FusesRows(u, &repeated)) return "";
       if (!again) {
         std::string reason = how();
         if (Keeps(u, reason)) return "";
-        if (repeated) findings_.stored.push_back(u);
+        if (repeated) facts_.stored.push_back(u);
         return reason;
       }
     }
     // Repeat the work, or write the value once and read it.
-    double repeat = cost_.ComputeSeconds(again ? cost_.ConeAboveKept(u) : cone, evaluations - size);
+    double repeat =
+        cost_.ComputeSeconds(again ? cost_.CostAboveStaged(u) : expression, evaluations - size);
     if (!again) repeat += cost_.TermSeconds(u, evaluations - size);
     // What its rows share would have to be stored in its stead.
-    if (LosesRows(uses)) repeat += cone.rows * target_.launch_seconds;
+    if (LosesRows(uses)) repeat += expression.rows * target_.launch_seconds;
     if (repeat > cost_.StoreSeconds(u)) return how();
-    // A kernel of rows has the row at hand. What the last round stored it reads again as quickly.
+    // A row-fused kernel has the row at hand. What the last round stored it reads again as quickly.
     const bool rows = kernels_[uses_.KernelOf(uses[0])].serial != 0;
     if (rows && uses.size() > 1 && repeat > cost_.NearSeconds(u)) {
       const double times = evaluations - size;
-      const KeepDecision unknown{u, times, repeat - cost_.ComputeSeconds(cone, times)};
+      const StagingDecision unknown{u, times, repeat - cost_.ComputeSeconds(expression, times)};
       const bool keeps =
-          again || keep_decisions_.emplace_back(unknown.By(known_.realized, cost_)).kept;
+          again || staging_decisions_.emplace_back(unknown.By(known_.realized, cost_)).kept;
       if (keeps) Keeps(u, how());
     }
   }
@@ -83,8 +86,8 @@ std::string Planner::Decide(const UOp* u) {
     if (serial == 0 && (known_.crowding.Contains(u) || CrowdsOut(u, kernel, size))) {
       return "beside a reduce of other operands";
     }
-    if (uses_.Varies(uses[0]) & serial && cone.weight > kHeavyReduce) {
-      return absl::StrCat("a sum of ", static_cast<int64_t>(cone.terms), " terms in a loop");
+    if (uses_.Varies(uses[0]) & serial && expression.weight > kHeavyReduce) {
+      return absl::StrCat("a sum of ", static_cast<int64_t>(expression.terms), " terms in a loop");
     }
   } else if (serial != 0 || !JoinsReduces(u)) {
     return "";
@@ -92,33 +95,34 @@ std::string Planner::Decide(const UOp* u) {
   // A reduce inside another one runs only as often in parallel as the outer kernel's results.
   const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
   const double items = parallel * RowItems(target_, parallel, size / parallel);
-  const double seconds = cost_.ReduceSeconds(u, size) + cone.row_seconds;
+  const double seconds = cost_.ReduceSeconds(u, size) + expression.row_seconds;
   // One core makes one of them after the other, with an addition for each that waits for the one
   // before: a quarter of its speed.
   constexpr double kInTurn = 4;
   const double lost = seconds * (target_.is_gpu ? 1 : kInTurn) *
                       (1 / Utilization(target_, parallel, size / parallel) -
-                       1 / Utilization(target_, size, cone.terms));
+                       1 / Utilization(target_, size, expression.terms));
   // Else what its rows share might have to be stored in its stead.
-  const bool frees = size >= 4 * items || (size > parallel && cone.rows > 0);
+  const bool frees = size >= 4 * items || (size > parallel && expression.rows > 0);
   if (serial == 0 && frees && lost > cost_.StoreSeconds(u)) {
     return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");
   }
   return "";
 }
 
-bool Planner::IsMadeOfKept(const UOp* u) {
-  if (!cost_.ConeOf(u).reduces) return false;
+bool Planner::DependsOnlyOnStaged(const UOp* u) {
+  if (!cost_.ExpressionCostOf(u).reduces) return false;
   const UseList& uses = node_uses_[u];
   const UOp* kernel = uses_.KernelOf(uses[0]);
   const bool one = std::all_of(uses.begin(), uses.end(),
                                [&](UseId use) { return uses_.KernelOf(use) == kernel; });
-  asked_.push_back(MadeOfKept{u, one ? kernel : nullptr}.By(known_, cost_));
-  return asked_.back().answer;
+  queried_.push_back(DependsOnStaged{u, one ? kernel : nullptr}.By(known_, cost_));
+  return queried_.back().answer;
 }
 
 bool Planner::JoinsReduces(const UOp* u) const {
-  return llvm::count_if(u->srcs(), [&](const UOp* s) { return cost_.ConeOf(s).reduces; }) > 1;
+  return llvm::count_if(u->srcs(),
+                        [&](const UOp* s) { return cost_.ExpressionCostOf(s).reduces; }) > 1;
 }
 
 template <typename F>
@@ -152,7 +156,7 @@ bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
   const double store = cost_.StoreSeconds(u) - (joins ? target_.launch_seconds : 0);
   double all = 0;
   const auto is_long = [&](const UOp* reduce) {
-    const double seconds = cost_.ComputeSeconds(cost_.ConeOf(reduce), size);
+    const double seconds = cost_.ComputeSeconds(cost_.ExpressionCostOf(reduce), size);
     all += seconds;
     return store < small_part * seconds;
   };
@@ -169,7 +173,7 @@ bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
   }
   if (!few || !joins || others.size() > 1 || DepthOf(u) <= DepthOf(others[0])) return few;
   // The one that waits for fewer kernels is stored in its stead, in the next round.
-  findings_.crowding.Insert(others[0]);
+  facts_.crowding.Insert(others[0]);
   crowds_ = true;
   return false;
 }

@@ -8,7 +8,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/kernelize/closed_form.h"
-#include "passes/kernelize/realize.h"
+#include "passes/kernelize/materialization.h"
 #include "passes/kernelize/uses.h"
 #include "passes/lower/lower.h"
 
@@ -16,7 +16,7 @@ namespace tg {
 namespace {
 
 // Nodes of an expression that are looked at.
-constexpr size_t kMostNodes = 256;
+constexpr size_t kMaxNodes = 256;
 
 bool IsComputedInPlace(const UOp* u) {
   return IsElementwise(u->op) || (IsMovement(u->op) && u->num_srcs == 1);
@@ -36,7 +36,7 @@ std::vector<const UOp*> Expression(const UOp* u) {
     }
     const UOp* s = node->src(next++);
     if (seen.insert(s).second) stack.push_back({s, 0});
-    if (order.size() + stack.size() > kMostNodes) return {};
+    if (order.size() + stack.size() > kMaxNodes) return {};
   }
   return order;
 }
@@ -67,7 +67,7 @@ bool NeedsForEachTerm(const Module& module, Context& ctx, const UOp* u, UOpSpan 
   node_uses[u->src(0)] = {inside};
   for (const UOp* v : llvm::reverse(order)) {
     const UseList own = node_uses[v];
-    if (own.size() > kMostNodes) return true;
+    if (own.size() > kMaxNodes) return true;
     for (UseId use : own) {
       if (inner.Contains(v) && (uses.Varies(use) & terms) != 0) return true;
       if (!IsComputedInPlace(v)) continue;
@@ -84,7 +84,7 @@ bool NeedsForEachTerm(const Module& module, Context& ctx, const UOp* u, UOpSpan 
 
 bool Gathers::Is(const UOp* u) {
   if (u->op != Op::kReduceAxis || static_cast<Op>(u->word()) != Op::kAdd) return false;
-  if (asked_.Insert(u) && Find(u)) found_.Insert(u);
+  if (queried_.Insert(u) && Find(u)) found_.Insert(u);
   return found_.Contains(u);
 }
 

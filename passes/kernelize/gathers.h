@@ -1,6 +1,6 @@
 // Detects sums whose terms are all 0 except one, such as a one-hot row times a table. `lower` turns
-// each into a single load (passes/simplify/reduce.h) if the compared value is computed in place, so
-// the planner counts no loop over the terms.
+// each into a single load (passes/simplify/closed_reduce.h) if the compared value is computed in
+// place, so the planner counts no loop over the terms.
 #ifndef TG_PASSES_KERNELIZE_GATHERS_H_
 #define TG_PASSES_KERNELIZE_GATHERS_H_
 
@@ -25,7 +25,7 @@ class Gathers {
   const Module& module_;
   const Context& ctx_;
   ShapeMap& shapes_;
-  NodeSet asked_, found_;
+  NodeSet queried_, found_;
 };
 
 }  // namespace tg

@@ -13,8 +13,8 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "passes/kernelize/kernel_body.h"
+#include "passes/kernelize/materialization.h"
 #include "passes/kernelize/placement.h"
-#include "passes/kernelize/realize.h"
 #include "passes/kernelize/uses.h"
 
 namespace tg {

@@ -140,7 +140,7 @@ class Chooser {
     double work = 0;
     NodeSet seen;
     std::vector<const UOp*> stack = {u};
-    while (!stack.empty() && work <= CostModel::kPlaceWeight) {
+    while (!stack.empty() && work <= CostModel::kIndexArithmeticWeight) {
       const UOp* v = stack.back();
       stack.pop_back();
       if (!seen.Insert(v)) continue;
@@ -148,7 +148,7 @@ class Chooser {
       if (IsElementwise(v->op)) work += OpWeight(v->op);
       stack.insert(stack.end(), v->srcs().begin(), v->srcs().end());
     }
-    return work <= CostModel::kPlaceWeight;
+    return work <= CostModel::kIndexArithmeticWeight;
   }
 
   bool IsWorthMoving(const UOp* u, double evaluations) {

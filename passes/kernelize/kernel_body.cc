@@ -14,7 +14,8 @@ namespace tg {
 namespace {
 
 // What a kernel does not compute itself: it is loaded or passed in.
-bool IsLeafOf(const std::vector<const UOp*>& realized, const RealizePlan& plan, const UOp* u) {
+bool IsLeafOf(const std::vector<const UOp*>& realized, const MaterializationPlan& plan,
+              const UOp* u) {
   return IsStored(u) || u->op == Op::kBind || u->op == Op::kVar ||
          (plan.IsRealized(u) && std::find(realized.begin(), realized.end(), u) == realized.end());
 }
@@ -40,7 +41,7 @@ int64_t TermsOf(const UOp* reduce, ShapeMap& shapes) {
 }
 
 // Shape of what is to be stored, with axes cut where the plan says so; empty: as it is.
-const Shape& RowsOf(const RealizePlan& plan, const UOp* node) {
+const Shape& RowsOf(const MaterializationPlan& plan, const UOp* node) {
   return plan.realized[static_cast<size_t>(plan.number.Get(node)) - 1].rows;
 }
 
@@ -48,7 +49,7 @@ const Shape& RowsOf(const RealizePlan& plan, const UOp* node) {
 // nodes one by one, their sources by number and what is loaded by slot and shape.
 class Scanner {
  public:
-  Scanner(ShapeMap& shapes, const RealizePlan& plan, std::vector<const UOp*> realized,
+  Scanner(ShapeMap& shapes, const MaterializationPlan& plan, std::vector<const UOp*> realized,
           DraftNumbers& numbers)
       : shapes_(shapes), plan_(plan), numbers_(numbers) {
     draft_.nodes = std::move(realized);
@@ -130,7 +131,7 @@ class Scanner {
   }
 
   ShapeMap& shapes_;
-  const RealizePlan& plan_;
+  const MaterializationPlan& plan_;
   KernelDraft draft_;
   bool known_ = true;
   llvm::SmallVector<uint64_t, 256> words_;
@@ -139,8 +140,8 @@ class Scanner {
 
 class Drafter {
  public:
-  Drafter(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
-          std::vector<const UOp*> realized)
+  Drafter(const Module& module, const Body& graph, ShapeMap& shapes,
+          const MaterializationPlan& plan, std::vector<const UOp*> realized)
       : module_(module),
         graph_(graph),
         shapes_(shapes),
@@ -285,7 +286,7 @@ class Drafter {
   const Module& module_;
   const Body& graph_;
   ShapeMap& shapes_;
-  const RealizePlan& plan_;
+  const MaterializationPlan& plan_;
   std::unique_ptr<Kernel> kernel_;
   Builder b_;
   KernelDraft draft_;
@@ -309,7 +310,7 @@ std::vector<size_t> KernelDraft::OutputSlots() const {
 }
 
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
-                        const RealizePlan& plan, std::vector<const UOp*> realized,
+                        const MaterializationPlan& plan, std::vector<const UOp*> realized,
                         DraftNumbers& numbers) {
   if (const UOp* copy = DeviceCopyOf(realized[0], plan)) {
     KernelDraft draft;
@@ -324,8 +325,8 @@ KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shape
   return Drafter(module, graph, shapes, plan, std::move(realized)).Run();
 }
 
-void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
-                 KernelDraft& draft) {
+void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes,
+                 const MaterializationPlan& plan, KernelDraft& draft) {
   if (draft.kernel) return;
   KernelDraft built = Drafter(module, graph, shapes, plan, draft.nodes).Run();
   TG_CHECK(built.inputs == draft.inputs && built.vars.empty() && built.targets == draft.targets);

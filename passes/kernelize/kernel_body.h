@@ -8,7 +8,7 @@
 
 #include "ir/module.h"
 #include "ir/shape.h"
-#include "passes/kernelize/realize.h"
+#include "passes/kernelize/materialization.h"
 
 namespace tg {
 
@@ -56,12 +56,12 @@ class DraftNumbers {
 // them. Its body is built at once only where the draft has no key: most kernels of a deep model
 // equal one that is there already.
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
-                        const RealizePlan& plan, std::vector<const UOp*> realized,
+                        const MaterializationPlan& plan, std::vector<const UOp*> realized,
                         DraftNumbers& numbers);
 
 // Builds the draft's body, unless it has been. Not for a copy.
-void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes, const RealizePlan& plan,
-                 KernelDraft& draft);
+void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes,
+                 const MaterializationPlan& plan, KernelDraft& draft);
 
 }  // namespace tg
 

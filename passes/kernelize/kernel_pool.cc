@@ -10,7 +10,7 @@ namespace tg {
 KernelPool::KernelPool(Module& module) : module_(module) {
   for (const auto& k : module.kernels) {
     names_.insert(k->name);
-    if (k->stage != Stage::kKernel || !k->opts.empty()) continue;
+    if (k->stage != Stage::kKernel || !k->directives.empty()) continue;
     by_key_[StructuralKey(k->body, k->body.Order())] = k->name;
   }
 }

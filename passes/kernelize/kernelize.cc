@@ -13,9 +13,9 @@
 #include "passes/kernelize/hoist.h"
 #include "passes/kernelize/kernel_body.h"
 #include "passes/kernelize/kernel_pool.h"
+#include "passes/kernelize/materialization.h"
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/prepare.h"
-#include "passes/kernelize/realize.h"
 #include "passes/kernelize/requirements.h"
 #include "passes/kernelize/share_kernels.h"
 #include "passes/kernelize/siblings.h"
@@ -25,7 +25,7 @@ namespace tg {
 namespace {
 
 // By realized node: what its kernel keeps for itself, sources first.
-NodeMap<std::vector<const UOp*>> KeptByKernel(const Body& body, const RealizePlan& plan) {
+NodeMap<std::vector<const UOp*>> StagedByKernel(const Body& body, const MaterializationPlan& plan) {
   NodeMap<std::vector<const UOp*>> out;
   if (plan.kept.empty()) return out;
   for (const UOp* u : PostOrder(body.root)) {
@@ -37,7 +37,7 @@ NodeMap<std::vector<const UOp*>> KeptByKernel(const Body& body, const RealizePla
 
 // A line for each value that a kernel stores, or keeps for itself.
 void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
-             const RealizePlan& plan, const NodeMap<std::vector<const UOp*>>& kept,
+             const MaterializationPlan& plan, const NodeMap<std::vector<const UOp*>>& kept,
              PassContext& context) {
   std::string name = "a copy";
   if (!draft.copy) {
@@ -79,8 +79,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   }
   // An assign that cannot be done in place is sent through a buffer; then everything is planned
   // anew.
-  const RealizeOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
-                                  context.Flag("keep")};
+  const MaterializationOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
+                                          context.Flag("keep")};
   // Each round but the last one sends an assign through a buffer or lets readers of a version read
   // a copy, does neither twice to one node, and makes no more of either.
   const size_t most = 2 * CountVersions(order.Get()) + 1;
@@ -89,8 +89,8 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
     Placement placement(module, body, order.Get());
     UseTable uses(module, *body.context, shapes);
     NodeMap<UseList> read_uses;
-    const RealizePlan plan = PlanRealize(module, body, shapes, uses, context.target, options, fused,
-                                         read_uses, order.Get());
+    const MaterializationPlan plan = PlanMaterialization(module, body, shapes, uses, context.target,
+                                                         options, fused, read_uses, order.Get());
     DraftNumbers numbers;
     std::vector<KernelDraft> drafts;
     for (const Realized& r : plan.realized) {
@@ -112,7 +112,7 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
         FindSiblings(drafts, plan, pieces, waits, placement, shapes, context.target, options);
     const bool explain = context.Flag("explain");
     if (explain) context.remarks += moved;
-    const auto kept = explain ? KeptByKernel(body, plan) : NodeMap<std::vector<const UOp*>>();
+    const auto kept = explain ? StagedByKernel(body, plan) : NodeMap<std::vector<const UOp*>>();
     std::vector<KernelDraft> kernels;
     for (const std::vector<size_t>& group : groups) {
       if (group.size() == 1) {

@@ -6,7 +6,7 @@
 #include "ir/builder.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
-#include "passes/kernelize/realize.h"
+#include "passes/kernelize/materialization.h"
 #include "passes/kernelize/versions.h"
 
 namespace tg {

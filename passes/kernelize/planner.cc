@@ -12,8 +12,8 @@ namespace tg {
 
 Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
                  const Target& target, CostModel& cost, Gathers& gathers,
-                 const RealizeOptions& options, const Reasons& forced, const Findings& known,
-                 const NodeSet& fused, NodeMap<UseList>& read_uses)
+                 const MaterializationOptions& options, const Reasons& forced,
+                 const FusionFacts& known, const NodeSet& fused, NodeMap<UseList>& read_uses)
     : body_(body),
       order_(order),
       shapes_(shapes),
@@ -27,9 +27,9 @@ Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& us
       read_uses_(read_uses),
       reasons_(forced) {
   node_uses_.Reserve(body.context->num_nodes());
-  findings_.rows = known.rows;
-  findings_.crowding = known.crowding;
-  cost_.ComputeCones(order_, known.stored, known.kept);
+  facts_.rows = known.rows;
+  facts_.crowding = known.crowding;
+  cost_.ComputeExpressionCosts(order_, known.stored, known.kept);
   for (const UOp* u : order_) {
     for (const UOp* s : u->srcs()) {
       if (s->op == Op::kCopy) ++users_[s];
@@ -37,12 +37,12 @@ Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& us
   }
 }
 
-RealizePlan Planner::Run() {
+MaterializationPlan Planner::Run() {
   for (const UOp* root : body_.root->srcs()) {
     if (!IsStored(root)) reasons_.Set(root, "result of the graph");
   }
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) Visit(*it);
-  RealizePlan plan;
+  MaterializationPlan plan;
   plan.kept = std::move(kept_);
   for (const UOp* u : order_) {
     if (!reasons_.Has(u)) continue;
@@ -54,9 +54,9 @@ RealizePlan Planner::Run() {
 }
 
 void Planner::MoveTo(PlannedRound& round) {
-  round.findings = std::move(findings_);
-  round.asked = std::move(asked_);
-  round.keep_decisions = std::move(keep_decisions_);
+  round.facts = std::move(facts_);
+  round.asked = std::move(queried_);
+  round.staging_decisions = std::move(staging_decisions_);
   round.cuts = cuts_;
   round.crowds = crowds_;
   round.keeps = keeps_;
@@ -96,7 +96,7 @@ void Planner::Visit(const UOp* u) {
   if (reasons_.Has(u)) {
     UseList& reads = read_uses_[u];
     reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
-    node_uses_[u] = {uses_.Root(u, findings_.rows.Get(u))};
+    node_uses_[u] = {uses_.Root(u, facts_.rows.Get(u))};
   }
   if (u->op == Op::kReduceAxis && !gathers_.Is(u)) {
     for (UseId use : node_uses_[u]) {
@@ -133,7 +133,7 @@ void Planner::Force(const UOp* u, std::string_view reason) {
 }
 
 Shape Planner::RowsOf(const UOp* kernel) {
-  const Shape& cut = findings_.rows.Get(kernel);
+  const Shape& cut = facts_.rows.Get(kernel);
   if (!target_.is_gpu) return cut;
   const Shape& whole = shapes_.Of(kernel);
   const Shape merged = MergeAlong(cut.empty() ? whole : cut, kernels_[kernel].serial);
@@ -165,8 +165,9 @@ void Planner::Propagate(const UOp* u) {
 
 PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
                        const Target& target, CostModel& cost, Gathers& gathers,
-                       const RealizeOptions& options, const Reasons& forced, const Findings& known,
-                       const NodeSet& fused, NodeMap<UseList>& read_uses) {
+                       const MaterializationOptions& options, const Reasons& forced,
+                       const FusionFacts& known, const NodeSet& fused,
+                       NodeMap<UseList>& read_uses) {
   Planner planner(body, order, shapes, uses, target, cost, gathers, options, forced, known, fused,
                   read_uses);
   PlannedRound round;

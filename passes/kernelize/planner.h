@@ -10,7 +10,7 @@
 
 #include "ir/walk.h"
 #include "passes/kernelize/cost.h"
-#include "passes/kernelize/realize.h"
+#include "passes/kernelize/materialization.h"
 
 namespace tg {
 
@@ -27,7 +27,7 @@ class Reasons {
 };
 
 // What a round of planning finds out for the next one.
-struct Findings {
+struct FusionFacts {
   // What holds a reduce and would be evaluated more often than it has elements in any case.
   std::vector<const UOp*> stored;
   // What kernels keep instead, and these kernels.
@@ -39,47 +39,47 @@ struct Findings {
 
 // Whether the reduces that `node` holds are all behind what the one kernel that uses it keeps:
 // asked and answered by a round with what the round before had found out.
-struct MadeOfKept {
+struct DependsOnStaged {
   const UOp* node;
   const UOp* kernel;  // null: several use it
   bool answer = false;
-  Cone above{};  // if so, what that kernel computes again
+  ExpressionCost above{};  // if so, what that kernel computes again
 
-  // The answer by other findings, which `cost` has its cones from.
-  MadeOfKept By(const Findings& known, const CostModel& cost) const;
-  friend bool operator==(const MadeOfKept&, const MadeOfKept&) = default;
+  // The answer by other facts, which `cost` has its expressions from.
+  DependsOnStaged By(const FusionFacts& known, const CostModel& cost) const;
+  friend bool operator==(const DependsOnStaged&, const DependsOnStaged&) = default;
 };
 
-// Whether `node`, of a few operations and no reduce, is kept in a kernel of rows rather than
+// Whether `node`, of a few operations and no reduce, is kept in a row-fused kernel rather than
 // computed `times` more: `other_seconds` are lost by that whatever its operations take.
-struct KeepDecision {
+struct StagingDecision {
   const UOp* node;
   double times;
   double other_seconds;
   bool kept = false;
 
   // The decision where all of `realized` is stored.
-  KeepDecision By(const NodeSet& realized, CostModel& cost) const;
+  StagingDecision By(const NodeSet& realized, CostModel& cost) const;
 };
 
 struct PlannedRound {
-  RealizePlan plan;
-  Findings findings;
+  MaterializationPlan plan;
+  FusionFacts facts;
   bool cuts = false;    // there are axes to cut that were not
   bool crowds = false;  // a reduce is to be stored that was not
   bool keeps = false;   // values are kept that were not known
-  std::vector<KeepDecision> keep_decisions;
-  // All that was asked of what is kept: a round with other findings about that which gives the same
+  std::vector<StagingDecision> staging_decisions;
+  // All that was asked of what is kept: a round with other facts about that which gives the same
   // answers makes the same plan.
-  std::vector<MadeOfKept> asked;
+  std::vector<DependsOnStaged> asked;
 };
 
 // `order`: the nodes of graph `body`, sources first. `forced`: what is stored in any case; `known`:
-// what the round before found. The rest as for PlanRealize.
+// what the round before found. The rest as for PlanMaterialization.
 PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
                        const Target& target, CostModel& cost, Gathers& gathers,
-                       const RealizeOptions& options, const Reasons& forced, const Findings& known,
-                       const NodeSet& fused, NodeMap<UseList>& read_uses);
+                       const MaterializationOptions& options, const Reasons& forced,
+                       const FusionFacts& known, const NodeSet& fused, NodeMap<UseList>& read_uses);
 
 }  // namespace tg
 

@@ -1,6 +1,6 @@
 // The state of one planning round: the decisions about each kernel so far, and the uses of each
 // value. The walk is in planner.cc, the reasons to store a value are in decisions.cc, and staging
-// in row-wise kernels is in kept_rows.cc.
+// in row-wise kernels is in staged_rows.cc.
 #ifndef TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
 #define TG_PASSES_KERNELIZE_PLANNING_ROUND_H_
 
@@ -18,10 +18,11 @@ class Planner {
  public:
   // `order`: the graph's nodes, sources first.
   Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses, const Target& target,
-          CostModel& cost, Gathers& gathers, const RealizeOptions& options, const Reasons& forced,
-          const Findings& known, const NodeSet& fused, NodeMap<UseList>& read_uses);
+          CostModel& cost, Gathers& gathers, const MaterializationOptions& options,
+          const Reasons& forced, const FusionFacts& known, const NodeSet& fused,
+          NodeMap<UseList>& read_uses);
 
-  RealizePlan Run();
+  MaterializationPlan Run();
 
   // What the round found, but for the plan.
   void MoveTo(PlannedRound& round);
@@ -45,7 +46,7 @@ class Planner {
 
   void Force(const UOp* u, std::string_view reason);
 
-  // What a kernel of rows stores, with axes cut; and merged where the work-items of a group share
+  // What a row-fused kernel stores, with axes cut; and merged where the work-items of a group share
   // a row, who find enough to do along one axis only.
   Shape RowsOf(const UOp* kernel);
 
@@ -57,7 +58,7 @@ class Planner {
   std::string Decide(const UOp* u);
 
   // Whether all reduces in the expression of `u` are below values that its only kernel stages.
-  bool IsMadeOfKept(const UOp* u);
+  bool DependsOnlyOnStaged(const UOp* u);
 
   // Whether several sources of `u` hold reduces.
   bool JoinsReduces(const UOp* u) const;
@@ -85,11 +86,11 @@ class Planner {
   // one work-item or group, which computes the value once. That is worth less parallel work, up to
   // what storing would cost. If so, the kernel is made one of rows.
   // *repeated: it is not, since it would be computed more often than once for each of its elements.
-  bool KeepsRows(const UOp* u, bool* repeated);
+  bool FusesRows(const UOp* u, bool* repeated);
 
-  // Whether `u`, which holds a reduce, can be computed once in the kernel of rows that uses it, and
-  // kept there for all its uses: for each row, which are those loops that all uses go through in
-  // step. If so, it is, and has one use.
+  // Whether `u`, which holds a reduce, can be computed once in the row-fused kernel that uses it,
+  // and kept there for all its uses: for each row, which are those loops that all uses go through
+  // in step. If so, it is, and has one use.
   bool Keeps(const UOp* u, const std::string& reason);
 
   // Whether `u`, each time it is used, varies over parts of the kernel's axes alone, and so little
@@ -112,17 +113,17 @@ class Planner {
   const Target& target_;
   CostModel& cost_;
   Gathers& gathers_;
-  const RealizeOptions& options_;
-  const Findings& known_;
+  const MaterializationOptions& options_;
+  const FusionFacts& known_;
   NodeSet fused_;            // their users are visited first
   NodeMap<uint32_t> users_;  // of copies between devices
   NodeSet assigned_;         // copies that go to an assign's target and nowhere else
   NodeMap<UseList>& read_uses_;
   NodeMap<UseList> node_uses_;
   SparseNodeMap<KernelState> kernels_;
-  Findings findings_;
-  std::vector<MadeOfKept> asked_;
-  std::vector<KeepDecision> keep_decisions_;
+  FusionFacts facts_;
+  std::vector<DependsOnStaged> queried_;
+  std::vector<StagingDecision> staging_decisions_;
   NodeMap<int> depths_;
   bool cuts_ = false, keeps_ = false, crowds_ = false;
   llvm::DenseMap<const UOp*, Kept> kept_;

@@ -14,9 +14,9 @@
 #include "passes/kernelize/closed_form.h"
 #include "passes/kernelize/cost.h"
 #include "passes/kernelize/gathers.h"
+#include "passes/kernelize/materialization.h"
 #include "passes/kernelize/outputs.h"
 #include "passes/kernelize/placement.h"
-#include "passes/kernelize/realize.h"
 #include "passes/kernelize/uniform.h"
 #include "passes/kernelize/versions.h"
 

@@ -21,9 +21,9 @@ namespace {
 
 // A kernel whose places are numbers may be better code than one that is told them: with fewer
 // kernels than these to save, each stays as it is.
-constexpr size_t kFewestShared = 4;
+constexpr size_t kMinShared = 4;
 // Variables that a kernel takes at most for what it shares.
-constexpr size_t kMostVariables = 8;
+constexpr size_t kMaxVariables = 8;
 
 using Numbers = std::vector<int64_t>;
 
@@ -66,7 +66,7 @@ std::optional<Plan> PlanOf(const Group& group) {
       const auto [it, added] = known.try_emplace(values, plan.variables.size());
       start.variable = it->second;
       if (added) plan.variables.push_back(std::move(values));
-      if (plan.variables.size() > kMostVariables) return std::nullopt;
+      if (plan.variables.size() > kMaxVariables) return std::nullopt;
     }
     plan.starts.push_back(start);
   }
@@ -81,7 +81,7 @@ class Sharer {
 
   void Run() {
     for (const Group& group : Groups()) {
-      if (group.kernels.size() < kFewestShared) continue;
+      if (group.kernels.size() < kMinShared) continue;
       if (const std::optional<Plan> plan = PlanOf(group)) Share(group, *plan);
     }
     if (calls_.empty()) return;

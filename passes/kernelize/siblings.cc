@@ -15,9 +15,9 @@ namespace {
 
 // A kernel of more results is no faster, only longer: queries, keys, values and a gate are four.
 // Eight products of one shape are two calls of one kernel, which is compiled in half the time.
-constexpr size_t kMostSiblings = 4;
+constexpr size_t kMaxSiblings = 4;
 // Slices are moved rather than computed: the limit is the number of arguments.
-constexpr size_t kMostSlices = 64;
+constexpr size_t kMaxSlices = 64;
 
 bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) {
   return std::any_of(a.begin(), a.end(),
@@ -68,10 +68,11 @@ bool WriteOneBuffer(const KernelDraft& a, const KernelDraft& b) {
 }  // namespace
 
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
-                                              const RealizePlan& plan, const NodeSet& pieces,
-                                              const WriteAfterRead& order, Placement& placement,
-                                              ShapeMap& shapes, const Target& target,
-                                              const RealizeOptions& options) {
+                                              const MaterializationPlan& plan,
+                                              const NodeSet& pieces, const WriteAfterRead& order,
+                                              Placement& placement, ShapeMap& shapes,
+                                              const Target& target,
+                                              const MaterializationOptions& options) {
   std::vector<size_t> level = Waits(drafts, order).Levels();
   std::vector<std::optional<Slice>> slices;  // by draft
   for (const KernelDraft& d : drafts) slices.push_back(SliceOf(d));
@@ -99,7 +100,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
       // Slices of one value come in order: what the last group has no arguments for begins another.
       const size_t from = slice && !here.empty() ? here.size() - 1 : 0;
       for (size_t g : llvm::ArrayRef(here).drop_front(from)) {
-        if (groups[g].size() >= (slice ? kMostSlices : kMostSiblings)) continue;
+        if (groups[g].size() >= (slice ? kMaxSlices : kMaxSiblings)) continue;
         if (!slice && !Shares(inputs[g], d.inputs)) continue;
         std::vector<const UOp*> all = inputs[g];
         for (const UOp* u : d.inputs) {
@@ -110,7 +111,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
                        : !WriteOneBuffer(drafts[k], d);
         });
         const size_t arguments = all.size() + (slice ? 1 : 0);
-        const int64_t most = options.max_inputs == 0 && slice ? kMostSlices : options.max_inputs;
+        const int64_t most = options.max_inputs == 0 && slice ? kMaxSlices : options.max_inputs;
         if (!disjoint || (most != 0 && static_cast<int64_t>(arguments) > most)) continue;
         groups[g].push_back(i);
         inputs[g] = std::move(all);

@@ -9,8 +9,8 @@
 #include "ir/shape.h"
 #include "passes/kernelize/hazards.h"
 #include "passes/kernelize/kernel_body.h"
+#include "passes/kernelize/materialization.h"
 #include "passes/kernelize/placement.h"
-#include "passes/kernelize/realize.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -20,10 +20,11 @@ namespace tg {
 // reads or writes memory that another one overwrites. `drafts`: the drafts of `plan`, one per
 // value. `pieces`: assigns of parts that nothing reads before all are done (concatenate.h).
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
-                                              const RealizePlan& plan, const NodeSet& pieces,
-                                              const WriteAfterRead& order, Placement& placement,
-                                              ShapeMap& shapes, const Target& target,
-                                              const RealizeOptions& options);
+                                              const MaterializationPlan& plan,
+                                              const NodeSet& pieces, const WriteAfterRead& order,
+                                              Placement& placement, ShapeMap& shapes,
+                                              const Target& target,
+                                              const MaterializationOptions& options);
 
 // The same order between groups as between their drafts.
 WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,

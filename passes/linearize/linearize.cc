@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
-#include "passes/linearize/blocks.h"
+#include "passes/linearize/block_writer.h"
+#include "passes/linearize/instruction_order.h"
 #include "passes/linearize/memory_order.h"
 #include "passes/linearize/nest.h"
-#include "passes/linearize/schedule.h"
 
 namespace tg {
 namespace {

@@ -2,10 +2,10 @@
 //
 //   nest          the loop that each node is part of, and         nest.h
 //                 loop-invariant code motion
-//   barriers      whether all work-items reach each barrier       blocks.h
+//   barriers      whether all work-items reach each barrier       block_writer.h
 //   memory order  loads before the stores that overwrite          memory_order.h
-//   schedule      the order in each block                         schedule.h
-//   blocks        ranges and ends, if and endif                   blocks.h
+//   schedule      the order in each block                         instruction_order.h
+//   blocks        ranges and ends, if and endif                   block_writer.h
 //
 // In Body::linear a loop consists of the nodes between a `range` and the `end` that names it.
 // Stores whose address has a gate are between an `if` of that gate and its `endif`; the gate also

@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "ir/builder.h"
-#include "ir/interpret/compare.h"
+#include "ir/interpret/compare_values.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/random_data.h"
 #include "ir/text/parser.h"

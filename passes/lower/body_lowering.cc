@@ -34,8 +34,8 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
     first_loops_.push_back(where_.axis[i]);
     own_loop_[where_.axis[i]] = first_loops_.size();
   }
-  if (where_.store) alike_ = FindAlikeStores(body, schedule);
-  if (where_.store && !alike_) FindReaders();
+  if (where_.store) isomorphic_ = FindIsomorphicStores(body, schedule);
+  if (where_.store && !isomorphic_) FindReaders();
 }
 
 BodyLowering::PositionId BodyLowering::Intern(Position p) {
@@ -54,12 +54,12 @@ BodyLowering::PositionId BodyLowering::Intern(Position p) {
 absl::StatusOr<const UOp*> BodyLowering::Run() {
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
-  for (size_t i = 0; i < (alike_ ? 1 : sink->num_srcs); ++i) {
+  for (size_t i = 0; i < (isomorphic_ ? 1 : sink->num_srcs); ++i) {
     const UOp* token = LowerInOwnLoops(sink->src(i), i);
     if (!status_.ok()) return status_;
     roots.push_back(token);
   }
-  if (alike_) roots[0] = ForEachStore(roots[0]);
+  if (isomorphic_) roots[0] = ForEachStore(roots[0]);
   if (!where_.loops.empty()) {
     // All stores are inside these loops; one `end` closes them.
     const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);

@@ -14,9 +14,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/id_pair.h"
 #include "passes/analysis/indexing.h"
-#include "passes/analysis/schedule.h"
-#include "passes/lower/alike_stores.h"
+#include "passes/analysis/kernel_schedule.h"
 #include "passes/lower/coordinates.h"
+#include "passes/lower/isomorphic_stores.h"
 #include "passes/lower/reduce_lowering.h"
 #include "passes/lower/staging.h"
 
@@ -56,8 +56,8 @@ class BodyLowering {
     const UOp* valid = nullptr;  // false for padding of its axes
     std::vector<const UOp*> unrolls, ranges, specials;
     bool is_whole = false;  // each axis is one range
-    // By axis before opts: its number in the schedule, and the nodes that opts split it into, which
-    // are also in the lists above.
+    // By axis before directives: its number in the schedule, and the nodes that directives split it
+    // into, which are also in the lists above.
     std::vector<std::pair<size_t, std::vector<const UOp*>>> parts;
   };
 
@@ -82,11 +82,12 @@ class BodyLowering {
   const UOp* Step(const Key& key, std::vector<Key>& missing);
   const UOp* StepMovement(const Key& key, std::vector<Key>& missing);
   const UOp* StepReduce(const Key& key, std::vector<Key>& missing);
-  // The value of a reduce that needs no loop (passes/simplify/reduce.h); null if it needs one.
+  // The value of a reduce that needs no loop (passes/simplify/closed_reduce.h); null if it needs
+  // one.
   const UOp* FoldLoop(Op op, const UOp* x, const ReduceAt& plan);
   // Removes the axes along which `x` is invariant from `plan`. Reducing the result of the remaining
   // plan over the returned ranges, which needs no loop, gives the whole reduce.
-  std::vector<const UOp*> TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan);
+  std::vector<const UOp*> HoistInvariantAxes(Op op, const UOp* x, ReduceAt& plan);
   // Whether unrolled terms are combined in each iteration although the registers would suffice to
   // combine them after the loop: an inner loop computes the terms and needs the registers.
   bool CombinesFirst(const UOp* x, const ReduceAt& plan);
@@ -122,7 +123,7 @@ class BodyLowering {
   std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
                                   std::vector<const UOp*>& ranges,
                                   std::vector<const UOp*>& specials);
-  // The implementation of a reduce without opts: each of its axes is a range.
+  // The implementation of a reduce without directives: each of its axes is a range.
   const ReduceAt& PlanWhole(const Key& key);
   // The predicate of a load or reduce at a position, without the predicates of padded axes on which
   // its indices do not depend: the address is in bounds there, and the loaded value is neither
@@ -158,7 +159,8 @@ class BodyLowering {
   // not empty. An index that does not depend on these loops is in bounds only if they run, but its
   // load may be hoisted out of them.
   const UOp* InLoopsOver(size_t base, const std::vector<const UOp*>& parts, const UOp* valid);
-  // The parts that opts split the axis into, given the coordinates `axis` of the scheduled axes.
+  // The parts that directives split the axis into, given the coordinates `axis` of the scheduled
+  // axes.
   std::vector<const UOp*> PartsOfAxis(size_t base, const std::vector<const UOp*>& axis) const;
   // The bounds check of `value`, the coordinate along the axis.
   const UOp* Guard(const BaseAxis& base, const UOp* value);
@@ -185,7 +187,7 @@ class BodyLowering {
   LoopRanges first_loops_;    // the fissioned loops of the first store
   // If stores have separate work-groups and are isomorphic: the counterparts of the first store's
   // arguments.
-  std::optional<std::vector<Counterparts>> alike_;
+  std::optional<std::vector<Correspondence>> isomorphic_;
   // By staged value: 1 + the number of the only store that reads it; 0 if several do, or if stores
   // have no separate work-groups.
   NodeMap<size_t> only_reader_;

@@ -7,7 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"
 #include "passes/lower/body_lowering.h"
-#include "passes/simplify/reduce.h"
+#include "passes/simplify/closed_reduce.h"
 
 namespace tg {
 namespace {
@@ -119,7 +119,7 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   const Op op = static_cast<Op>(key.node->word());
   const bool only_loops = plan.unrolls.empty() && plan.specials.empty() && !plan.valid;
   const UOp* folded = only_loops ? FoldLoop(op, x, plan) : nullptr;
-  // What folds needs none of its opts; the parts that they make of an axis may hide that.
+  // What folds needs none of its directives; the parts that they make of an axis may hide that.
   if (!folded && !plan.is_whole && MayFoldReduce(op, x)) {
     const ReduceAt& whole = PlanWhole(key);
     const UOp* y = Find(key.node->src(0), whole.source, missing);
@@ -137,7 +137,7 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
   ReduceAt rest = plan;
-  const std::vector<const UOp*> idle = TakeIdleAxes(op, x, rest);
+  const std::vector<const UOp*> idle = HoistInvariantAxes(op, x, rest);
   if (CombinesFirst(x, rest)) x = reduces_.Reduce(op, x, std::exchange(rest.unrolls, {}), {});
   x = reduces_.Reduce(op, x, rest.unrolls, rest.ranges);
   if (!rest.specials.empty()) x = reduces_.GroupReduce(op, x, rest.specials, locals_);
@@ -159,7 +159,7 @@ bool BodyLowering::CombinesFirst(const UOp* x, const ReduceAt& plan) {
          });
 }
 
-std::vector<const UOp*> BodyLowering::TakeIdleAxes(Op op, const UOp* x, ReduceAt& plan) {
+std::vector<const UOp*> BodyLowering::HoistInvariantAxes(Op op, const UOp* x, ReduceAt& plan) {
   NodeSet below;
   std::vector<const UOp*> order, out;
   AppendPostOrder(UOpSpan(&x, 1), below, order);

@@ -19,7 +19,7 @@ const UOp* BodyLowering::ForEachStore(const UOp* first) {
   const UOp* last = b_.Index(static_cast<int64_t>(body_.root->num_srcs) - 1);
   const UOp* store = simplify_(b_.Alu(Op::kMin, {where_.store, last}));
   NodeMap<const UOp*> changed;
-  for (const Counterparts& all : *alike_) {
+  for (const Correspondence& all : *isomorphic_) {
     std::vector<const UOp*> srcs = {store};
     srcs.insert(srcs.end(), all.begin(), all.end());
     changed[all[0]] = b_.context().Make(Op::kPick, all[0]->dtype, srcs);
@@ -33,7 +33,7 @@ const UOp* BodyLowering::LowerInOwnLoops(const UOp* store, size_t number) {
   for (size_t n = 0; n < where_.own_loops.size(); ++n) {
     const UOp*& range = where_.axis[where_.own_loops[n]];
     const UOp* size = first_loops_[n]->src(0);
-    const bool leave_out = where_.store && !alike_ && n == 0;
+    const bool leave_out = where_.store && !isomorphic_ && n == 0;
     if (leave_out) size = StepsInGroupsOf(number, size);
     if (number > 0 || leave_out) range = b_.Range(size);
     own_loop_[range] = n + 1;

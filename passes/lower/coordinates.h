@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "ir/builder.h"
 #include "passes/analysis/indexing.h"
-#include "passes/analysis/schedule.h"
+#include "passes/analysis/kernel_schedule.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -24,9 +24,9 @@ struct Coordinates {
   const UOp* valid = nullptr;     // false for work-items beyond the axes' sizes
 };
 
-// Global axes become dimensions of the grid. The last axis is dimension 0 unless opt `grid` says
-// otherwise; neighbours share a dimension if there are more than three. Local and group axes become
-// local ids in the same way, except that a group axis never shares a dimension.
+// Global axes become dimensions of the grid. The last axis is dimension 0 unless directive `grid`
+// says otherwise; neighbours share a dimension if there are more than three. Local and group axes
+// become local ids in the same way, except that a group axis never shares a dimension.
 absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const Schedule& schedule,
                                             const Target& target, SimplifyFn simplify);
 

@@ -1,6 +1,6 @@
-// Lower: from shapes to ranges. Applies a kernel's opts, assigns a coordinate to every axis (a
-// work-item id, a loop, or unrolled lanes), maps the indices of stores through movement ops down to
-// the loads, and turns every reduce into a loop over an accumulator. Tests: passes/lower/test.
+// Lower: from shapes to ranges. Applies a kernel's directives, assigns a coordinate to every axis
+// (a work-item id, a loop, or unrolled lanes), maps the indices of stores through movement ops down
+// to the loads, and turns every reduce into a loop over an accumulator. Tests: passes/lower/test.
 #ifndef TG_PASSES_LOWER_LOWER_H_
 #define TG_PASSES_LOWER_LOWER_H_
 
@@ -18,8 +18,8 @@ extern const Pass kLowerPass;
 absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
                          const Target& target);
 
-// The reduces of a kernel at Stage::kKernel that `lower` computes without a loop if no opt refers
-// to their axes: a one-hot row times a table is a load. Does not change the kernel.
+// The reduces of a kernel at Stage::kKernel that `lower` computes without a loop if no directive
+// refers to their axes: a one-hot row times a table is a load. Does not change the kernel.
 NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kernel& kernel,
                       const Target& target);
 

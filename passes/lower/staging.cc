@@ -7,7 +7,7 @@
 #include "ir/arithmetic.h"
 #include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/simplify/linear.h"
+#include "passes/simplify/affine_expr.h"
 
 namespace tg {
 namespace {
@@ -20,7 +20,7 @@ void Subtract(std::vector<const UOp*>& from, const std::vector<const UOp*>& what
 }  // namespace
 
 const UOp* Staging::CopyTransposed(const UOp* address, const UOp* x) {
-  constexpr int64_t kFewest = 4;
+  constexpr int64_t kMinSide = 4;
   if (x->op != Op::kLoad || x->num_srcs != 1 || StrideOf(x) != 1) return nullptr;
   const UOp* read = x->src(0);
   const DType to_type = address->dtype, from_type = read->dtype;
@@ -31,13 +31,13 @@ const UOp* Staging::CopyTransposed(const UOp* address, const UOp* x) {
   }
   const std::vector<const UOp*> unrolls = free_.UnrollsOf(read);
   if (unrolls.size() < 2 || free_.UnrollsOf(address) != unrolls) return nullptr;
-  std::optional<LinearForm> to = ParseLinear(address->src(1)), from = ParseLinear(read->src(1));
+  std::optional<AffineExpr> to = ParseAffine(address->src(1)), from = ParseAffine(read->src(1));
   if (!to || !from) return nullptr;
   struct Lanes {
     int64_t to, from, size;
   };
   std::vector<Lanes> rows, columns;
-  const auto take = [&](LinearForm& form, const UOp* unroll) {
+  const auto take = [&](AffineExpr& form, const UOp* unroll) {
     const auto* term = llvm::find_if(form.terms, [&](const auto& t) { return t.node == unroll; });
     const int64_t coef = term == form.terms.end() ? 0 : term->coef;
     if (coef != 0) form.terms.erase(term);
@@ -47,8 +47,8 @@ const UOp* Staging::CopyTransposed(const UOp* address, const UOp* x) {
     const int64_t there = take(*to, u), here = take(*from, u);
     rows.push_back({there, here, u->word(1)});
   }
-  for (const LinearForm* form : {&*to, &*from}) {
-    for (const LinearForm::Term& term : form->terms) {
+  for (const AffineExpr* form : {&*to, &*from}) {
+    for (const AffineExpr::Term& term : form->terms) {
       if (!free_.UnrollsOf(term.node).empty()) return nullptr;
     }
   }
@@ -65,15 +65,15 @@ const UOp* Staging::CopyTransposed(const UOp* address, const UOp* x) {
     if (l.to != num_rows || l.from != num_rows * rows[0].from) return nullptr;
     num_rows *= l.size;
   }
-  if (num_rows < kFewest || num_columns < kFewest) return nullptr;
+  if (num_rows < kMinSide || num_columns < kMinSide) return nullptr;
   for (const Lanes& l : columns) {
     if (l.to != l.from * columns[0].to) return nullptr;
   }
   const int64_t attr[] = {num_rows, num_columns, columns[0].to, rows[0].from};
   if (attr[2] < num_rows || attr[2] > INT32_MAX || std::abs(attr[3]) > INT32_MAX) return nullptr;
-  const auto first = [&](const UOp* pointer, const LinearForm& form) {
+  const auto first = [&](const UOp* pointer, const AffineExpr& form) {
     const UOp* sum = b_.Index(form.constant);
-    for (const LinearForm::Term& t : form.terms) {
+    for (const AffineExpr::Term& t : form.terms) {
       sum = b_.Add(sum, b_.Mul(t.node, b_.Index(t.coef)));
     }
     return b_.IndexPtr(pointer, sum);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "passes/analysis/schedule.h"
+#include "passes/analysis/kernel_schedule.h"
 #include "passes/lower/free_leaves.h"
 #include "passes/target.h"
 

@@ -1,6 +1,6 @@
 // Sums, products, maxima. Differences and negations become sums with a factor -1, so that like
-// terms combine; constants move to the right. (Sums of many terms: linear.h. Values that bounds
-// determine, such as x * 0: FoldByBounds in fold.h, subsumed_test.cc.)
+// terms combine; constants move to the right. (Sums of many terms: affine_expr.h. Values that
+// bounds determine, such as x * 0: FoldByBounds in fold.h, subsumed_test.cc.)
 #ifndef TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 #define TG_PASSES_SIMPLIFY_ADD_MUL_RULES_H_
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "passes/rewrite/build.h"
 #include "passes/rewrite/engine.h"
-#include "passes/simplify/linear.h"
+#include "passes/simplify/affine_expr.h"
 #include "passes/simplify/value_nodes.h"
 
 namespace tg {
@@ -152,7 +152,7 @@ bool IsPositiveSum(const Bound& b) {
 BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
   BoundList terms;
   if (bound.of->op != Op::kAdd || !bound.of->dtype.is_index()) return terms;
-  const auto form = ParseLinear(bound.of);
+  const auto form = ParseAffine(bound.of);
   if (!form) return terms;
   const Interval whole = form->Range(rc.bounds);
   if (!whole.HasLo() || !whole.HasHi()) return terms;

@@ -1,5 +1,5 @@
 // Comparisons. a >= b is written !(a < b); a == b is !(a != b).
-// (Sums of many terms: compare.h.)
+// (Sums of many terms: index_comparison.h.)
 #ifndef TG_PASSES_SIMPLIFY_COMPARE_RULES_H_
 #define TG_PASSES_SIMPLIFY_COMPARE_RULES_H_
 

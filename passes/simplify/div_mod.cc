@@ -4,7 +4,7 @@
 
 #include "ir/arithmetic.h"
 #include "passes/rewrite/build.h"
-#include "passes/simplify/linear.h"
+#include "passes/simplify/affine_expr.h"
 
 namespace tg {
 namespace {
@@ -20,7 +20,7 @@ std::optional<int64_t> OneQuotient(Interval v, int64_t c) {
 // One attempt at num / c or num % c. Each step returns null where it does not apply.
 class DivMod {
  public:
-  DivMod(const UOp* u, LinearForm num, int64_t c, RuleContext& rc)
+  DivMod(const UOp* u, AffineExpr num, int64_t c, RuleContext& rc)
       : rc_(rc), num_(std::move(num)), c_(c), is_div_(u->op == Op::kFloorDiv), type_(u->dtype) {}
 
   const UOp* Run() {
@@ -34,35 +34,35 @@ class DivMod {
 
  private:
   const UOp* Const(int64_t v) { return UniformConst(rc_.ctx, type_, v); }
-  const UOp* Make(Op op, LinearForm num, int64_t c) {
-    return rc_.ctx.Make(op, type_, {BuildLinear(num, rc_), Const(c)});
+  const UOp* Make(Op op, AffineExpr num, int64_t c) {
+    return rc_.ctx.Make(op, type_, {BuildAffine(num, rc_), Const(c)});
   }
   // form + node * coef.
-  const UOp* Plus(LinearForm form, const UOp* node, int64_t coef) {
+  const UOp* Plus(AffineExpr form, const UOp* node, int64_t coef) {
     if (!form.Add(node, coef)) return nullptr;
-    return BuildLinear(form, rc_);
+    return BuildAffine(form, rc_);
   }
-  LinearForm Empty() const {
-    LinearForm f;
+  AffineExpr Empty() const {
+    AffineExpr f;
     f.type = type_;
     return f;
   }
 
   // `form` is congruent to the numerator; for a quotient it is the numerator.
-  const UOp* ByBounds(const LinearForm& form) {
+  const UOp* ByBounds(const AffineExpr& form) {
     const auto q = OneQuotient(form.Range(rc_.bounds), c_);
     int64_t subtract;
     if (!q || __builtin_mul_overflow(-*q, c_, &subtract)) return nullptr;
     if (is_div_) return Const(*q);
-    LinearForm rest = form;
+    AffineExpr rest = form;
     if (!rest.AddConstant(subtract)) return nullptr;
-    return BuildLinear(rest, rc_);
+    return BuildAffine(rest, rc_);
   }
 
   // Coefficients of at least c lose their multiples of c, and so does the constant; a remainder
   // forgets inner remainders that it repeats.
   const UOp* Reduce() {
-    LinearForm whole = Empty(), rest = Empty();
+    AffineExpr whole = Empty(), rest = Empty();
     bool changed = false;
     for (const auto& [node, coef] : num_.terms) {
       // Truncating keeps small negative coefficients: they are cheaper than their complements.
@@ -99,7 +99,7 @@ class DivMod {
       return nullptr;
     }
     if (!is_div_) return Make(Op::kFloorMod, rest, c_);
-    if (rest.terms.empty()) return BuildLinear(whole, rc_);
+    if (rest.terms.empty()) return BuildAffine(whole, rc_);
     return Plus(whole, Make(Op::kFloorDiv, rest, c_), 1);
   }
 
@@ -107,11 +107,11 @@ class DivMod {
     int64_t g = c_;
     for (const auto& t : num_.terms) g = std::gcd(g, t.coef);
     if (g == 1 || num_.terms.empty()) return nullptr;
-    LinearForm inner = num_;
+    AffineExpr inner = num_;
     for (auto& t : inner.terms) t.coef /= g;
     inner.constant = FloorDiv(num_.constant, g);
     if (is_div_) return Make(Op::kFloorDiv, inner, c_ / g);
-    LinearForm out = Empty();
+    AffineExpr out = Empty();
     if (!out.AddConstant(FloorMod(num_.constant, g))) return nullptr;
     return Plus(out, Make(Op::kFloorMod, inner, c_ / g), g);
   }
@@ -120,7 +120,7 @@ class DivMod {
     for (const auto& [node, coef] : num_.terms) {
       const int64_t d = std::gcd(coef, c_);
       if (d == 1) continue;
-      LinearForm big = Empty(), rest = Empty();
+      AffineExpr big = Empty(), rest = Empty();
       for (const auto& t : num_.terms) {
         if (t.coef % d == 0) {
           if (!big.AddTerm(t.node, t.coef / d)) return nullptr;
@@ -144,7 +144,7 @@ class DivMod {
   // All coefficients in 0..c-1, then all in -c/2..c/2.
   const UOp* OtherRepresentatives() {
     for (const bool balanced : {true, false}) {
-      LinearForm rest = Empty(), whole = Empty();
+      AffineExpr rest = Empty(), whole = Empty();
       for (const auto& [node, coef] : num_.terms) {
         int64_t r = FloorMod(coef, c_);
         if (balanced && r > c_ - r) r -= c_;
@@ -154,7 +154,7 @@ class DivMod {
       const auto q = OneQuotient(rest.Range(rc_.bounds), c_);
       if (!q) continue;
       if (!is_div_) return ByBounds(rest);
-      if (whole.AddConstant(*q)) return BuildLinear(whole, rc_);
+      if (whole.AddConstant(*q)) return BuildAffine(whole, rc_);
     }
     return nullptr;
   }
@@ -175,7 +175,7 @@ class DivMod {
     }
     // at[0] + (node - lo) * slope
     const int64_t slope = at[1] - at[0];
-    LinearForm out = Empty();
+    AffineExpr out = Empty();
     int64_t base;
     if (__builtin_mul_overflow(-slope, v.lo, &base) || !out.AddConstant(base) ||
         !out.AddConstant(at[0])) {
@@ -185,7 +185,7 @@ class DivMod {
   }
 
   RuleContext& rc_;
-  const LinearForm num_;
+  const AffineExpr num_;
   const int64_t c_;
   const bool is_div_;
   const DType type_;
@@ -198,7 +198,7 @@ const UOp* FoldDivModOfSum(const UOp* u, RuleContext& rc) {
   const auto c = UniformBits(u->src(1));
   // Half the range is enough for any memory, and keeps the arithmetic below from overflowing.
   if (!c || *c <= 1 || *c > INT64_MAX / 4) return nullptr;
-  auto num = ParseLinear(u->src(0));
+  auto num = ParseAffine(u->src(0));
   if (!num) return nullptr;
   for (const auto& t : num->terms) {
     if (t.coef > INT64_MAX / 4 || t.coef < -(INT64_MAX / 4)) return nullptr;

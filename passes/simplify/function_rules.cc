@@ -1,13 +1,13 @@
 // Rules that are functions.
-#include "passes/simplify/compare.h"
+#include "passes/simplify/affine_expr.h"
+#include "passes/simplify/closed_reduce.h"
 #include "passes/simplify/div_mod.h"
 #include "passes/simplify/fold.h"
 #include "passes/simplify/gate.h"
 #include "passes/simplify/gated_values.h"
-#include "passes/simplify/lanes.h"
-#include "passes/simplify/linear.h"
-#include "passes/simplify/memory.h"
-#include "passes/simplify/reduce.h"
+#include "passes/simplify/index_comparison.h"
+#include "passes/simplify/lane_ops.h"
+#include "passes/simplify/memory_ops.h"
 #include "passes/simplify/rule_lists.h"
 
 namespace tg {

@@ -2,7 +2,7 @@
 
 #include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/simplify/linear.h"
+#include "passes/simplify/affine_expr.h"
 
 namespace tg {
 namespace {
@@ -12,10 +12,10 @@ class IdSum {
   explicit IdSum(RuleContext& rc) : rc_(rc) {}
 
   // Adds u * coef to `form`. False: it is no sum of ids, or not plainly.
-  bool Add(const UOp* u, int64_t coef, LinearForm& form) {
+  bool Add(const UOp* u, int64_t coef, AffineExpr& form) {
     // Longer sums are rare, and this recurses on the machine's stack.
-    constexpr int kMostSteps = 128, kMostDepth = 48;
-    if (++steps_ > kMostSteps || depth_ == kMostDepth) return false;
+    constexpr int kMaxSteps = 128, kMaxDepth = 48;
+    if (++steps_ > kMaxSteps || depth_ == kMaxDepth) return false;
     ++depth_;
     const bool added = AddNode(u, coef, form);
     --depth_;
@@ -23,7 +23,7 @@ class IdSum {
   }
 
  private:
-  bool AddNode(const UOp* u, int64_t coef, LinearForm& form) {
+  bool AddNode(const UOp* u, int64_t coef, AffineExpr& form) {
     int64_t product;
     switch (u->op) {
       case Op::kConst:
@@ -55,29 +55,29 @@ class IdSum {
   }
 
   // A quotient or remainder that comes out even.
-  bool AddPart(const UOp* u, int64_t coef, LinearForm& form) {
+  bool AddPart(const UOp* u, int64_t coef, AffineExpr& form) {
     const int64_t by = u->src(1)->word();
-    LinearForm whole;
+    AffineExpr whole;
     whole.type = form.type;
     if (by <= 0 || !Add(u->src(0), 1, whole)) return false;
     // What is left of a factor keeps its sign: a small negative one is less than its complement.
-    LinearForm rest;
+    AffineExpr rest;
     rest.type = form.type;
     rest.constant = FloorMod(whole.constant, by);
-    for (const LinearForm::Term& t : whole.terms) {
+    for (const AffineExpr::Term& t : whole.terms) {
       if (const int64_t left = t.coef % by; left != 0) rest.terms.push_back({t.node, left});
     }
     const Interval range = rest.Range(rc_.bounds);
     if (range.lo < 0 || range.hi >= by) return false;
     if (u->op == Op::kFloorMod) return AddForm(rest, coef, form);
-    for (LinearForm::Term& t : whole.terms) t.coef /= by;
+    for (AffineExpr::Term& t : whole.terms) t.coef /= by;
     whole.constant = FloorDiv(whole.constant, by);
     return AddForm(whole, coef, form);
   }
 
-  static bool AddForm(const LinearForm& part, int64_t coef, LinearForm& form) {
+  static bool AddForm(const AffineExpr& part, int64_t coef, AffineExpr& form) {
     int64_t product;
-    for (const LinearForm::Term& t : part.terms) {
+    for (const AffineExpr::Term& t : part.terms) {
       if (__builtin_mul_overflow(t.coef, coef, &product) || !form.AddTerm(t.node, product)) {
         return false;
       }
@@ -94,10 +94,10 @@ class IdSum {
 const UOp* SimplifyIdSum(const UOp* u, Rewriter& rewriter) {
   if (u->dtype != kIndex) return nullptr;
   RuleContext& rc = rewriter.context();
-  LinearForm form;
+  AffineExpr form;
   form.type = u->dtype;
   if (!IdSum(rc).Add(u, 1, form)) return nullptr;
-  const UOp* sum = BuildLinear(form, rc, u);
+  const UOp* sum = BuildAffine(form, rc, u);
   // The parts of a sum are sums.
   const UOp* part = sum;
   for (; part->op == Op::kAdd; part = part->src(0)) {

@@ -3,7 +3,7 @@
 // Consider an expression of sums, products with constants, and quotients and remainders by
 // constants over only the ids of loops, work-items and lanes. It is again a sum of ids if in each
 // quotient and remainder the terms that are not multiples of the divisor sum to less than the
-// divisor. Its canonical form (linear.h) is the one that the rules would reach step by step.
+// divisor. Its canonical form (affine_expr.h) is the one that the rules would reach step by step.
 #ifndef TG_PASSES_SIMPLIFY_ID_SUMS_H_
 #define TG_PASSES_SIMPLIFY_ID_SUMS_H_
 

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/media/media_test.h"
-#include "runtime/report/compare.h"
+#include "runtime/report/tensor_difference.h"
 
 namespace tg::runtime {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/opencl/context.h"
+#include "runtime/opencl/cl_context.h"
 
 namespace tg::runtime {
 

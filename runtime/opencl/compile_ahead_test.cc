@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "runtime/base/status.h"
 #include "runtime/io/file.h"
-#include "runtime/opencl/program.h"
+#include "runtime/opencl/cl_program.h"
 #include "runtime/opencl/testing.h"
 
 namespace tg::runtime {

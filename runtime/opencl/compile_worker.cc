@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "runtime/base/status.h"
+#include "runtime/opencl/cl_program.h"
 #include "runtime/opencl/compile_job.h"
-#include "runtime/opencl/program.h"
 
 namespace tg::runtime {
 namespace {

@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/opencl/buffer.h"
-#include "runtime/opencl/program.h"
+#include "runtime/opencl/cl_program.h"
 
 namespace tg::runtime {
 

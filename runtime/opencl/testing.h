@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/opencl/context.h"
+#include "runtime/opencl/cl_context.h"
 
 namespace tg::runtime {
 

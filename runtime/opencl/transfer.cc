@@ -75,8 +75,8 @@ absl::StatusOr<Transfer> Transfer::Create(BufferRef from, BufferRef to, size_t s
                                                              size, 0, nullptr, nullptr, &code));
   TG_RETURN_IF_ERROR(ClStatus(code, "clEnqueueMapBuffer", sender.name()));
   // Pieces are few, so that their overhead is negligible, but enough to keep both directions busy.
-  constexpr size_t kLeastPiece = 1 << 20, kMostPieces = 16;
-  const size_t step = std::max(kLeastPiece, (size + kMostPieces - 1) / kMostPieces);
+  constexpr size_t kMinPiece = 1 << 20, kMaxPieces = 16;
+  const size_t step = std::max(kMinPiece, (size + kMaxPieces - 1) / kMaxPieces);
   for (size_t offset = 0; offset < size; offset += step) {
     Staging::Piece& piece = staging.pieces.emplace_back();
     piece.offset = offset;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/opencl/launch.h"
+#include "codegen/opencl/launch_data.h"
 #include "ir/walk.h"
 #include "runtime/base/status.h"
 
@@ -93,10 +93,10 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
   // Returns the mean of `size` over the values of `item` for which the enclosing blocks are
   // entered. If there are very many values, it uses the first ones.
   const auto mean_of = [&](const SizeExpr& size, const UOp* item) -> absl::StatusOr<double> {
-    constexpr double kMostItems = 1 << 16;
+    constexpr double kMaxItems = 1 << 16;
     TG_ASSIGN_OR_RETURN(const double all, size_of(item));
     double sum = 0, number = 0;
-    for (int64_t i = 0; i < static_cast<int64_t>(std::min(all, kMostItems)); ++i) {
+    for (int64_t i = 0; i < static_cast<int64_t>(std::min(all, kMaxItems)); ++i) {
       if (std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
             return block.item == item && block.condition.Evaluate(var, i) == 0;
           })) {

@@ -8,7 +8,7 @@
 //
 // A graph over several devices has one queue per device. A copy between devices waits for the
 // commands that write its source; commands that overwrite memory which a copy uses wait for the
-// copy (hazards.h). After everything is enqueued, the queues wait for each other.
+// copy (queue_waits.h). After everything is enqueued, the queues wait for each other.
 #ifndef TG_RUNTIME_PLAN_PLAN_H_
 #define TG_RUNTIME_PLAN_PLAN_H_
 
@@ -23,16 +23,16 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "codegen/opencl/launch.h"
+#include "codegen/opencl/launch_data.h"
 #include "ir/module.h"
 #include "runtime/opencl/buffer_pool.h"
 #include "runtime/opencl/launch.h"
 #include "runtime/opencl/transfer.h"
 #include "runtime/plan/extents.h"
-#include "runtime/plan/hazards.h"
 #include "runtime/plan/kernel_stats.h"
+#include "runtime/plan/launch_order.h"
 #include "runtime/plan/memory_plan.h"
-#include "runtime/plan/schedule.h"
+#include "runtime/plan/queue_waits.h"
 
 namespace tg::runtime {
 

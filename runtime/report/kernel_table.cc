@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "codegen/names.h"
+#include "codegen/kernel_names.h"
 #include "runtime/base/status.h"
 
 namespace tg::runtime {

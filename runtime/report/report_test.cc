@@ -6,8 +6,8 @@
 #include <string>
 
 #include "llvm/Support/JSON.h"
-#include "runtime/report/compare.h"
 #include "runtime/report/kernel_table.h"
+#include "runtime/report/tensor_difference.h"
 #include "runtime/report/trace.h"
 
 namespace tg::runtime {

@@ -82,7 +82,7 @@ absl::Status DeviceKernels::Build(const Module& module, std::vector<NamedKernel>
   rendered_.resize(kernels_.size());
   {
     const ScopedSpan span(options.spans, "render");
-    Workers workers(0);
+    ThreadPool workers(0);
     for (Part& part : parts) {
       std::vector<const Kernel*> members;
       for (const size_t i : part.kernels) members.push_back(kernels_[i].kernel);

@@ -23,7 +23,7 @@ TINYGRAD = {
 }
 HEAD = """# Kernels of each graph
 
-Kernels that are launched in a run, and different ones among them, for three targets; where `hfuse` makes one launch of
+Kernels that are launched in a run, and different ones among them, for three targets; where `horizontal-fusion` makes one launch of
 several, also how many `kernelize` makes; next to them tinygrad's own: v0.10.3's
 of this graph, the newer versions' of the same model built with them. Made by `kernel_counts_test.py --write`, compared by the test.
 

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/dtype.h"
-#include "runtime/opencl/context.h"
+#include "runtime/opencl/cl_context.h"
 #include "tools/accuracy/functions.h"
 
 namespace tg::accuracy {
@@ -19,7 +19,7 @@ namespace tg::accuracy {
 // The implementation that computes a function.
 struct Implementation {
   enum class Kind { kInterpreter, kDevice, kOwn } kind = Kind::kInterpreter;
-  bool scalars = false;      // no vectorization by optimize and devectorize
+  bool scalars = false;      // no vectorization by schedule and devectorize
   bool contract = true;      // may contract a*b + c
   std::string Name() const;  // "device, scalars, no-contract"
 };

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ir/value.h"
-#include "passes/decompose/float_format.h"
+#include "passes/legalize/float_format.h"
 
 namespace tg::accuracy {
 namespace {

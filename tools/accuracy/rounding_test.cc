@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "ir/value.h"
-#include "passes/decompose/float_format.h"
+#include "passes/legalize/float_format.h"
 #include "tools/accuracy/test_evaluator.h"
 
 namespace tg::accuracy {

@@ -152,7 +152,7 @@ class GoodInputs(unittest.TestCase):
     def test_modules(self):
         for text in (text_cases.GRAPH, text_cases.KERNEL, text_cases.LOOP):
             self.check("tg-opt m.uop", {"m.uop": text})
-        self.check("tg-opt m.uop --pass=optimize -o out.uop", {"m.uop": text_cases.KERNEL})
+        self.check("tg-opt m.uop --pass=schedule -o out.uop", {"m.uop": text_cases.KERNEL})
 
     def test_runs(self):
         files = {"m.uop": run_cases.MODEL, "x.npy": run_cases.X, "w.safetensors": run_cases.WEIGHTS}

@@ -62,32 +62,32 @@ def _cases():
               "tg-opt: cannot write m.uop/00-input.uop: Not a directory")
 
     group = "Found by passes"
-    yield opt("an unknown target in the module", "--pass=kernelize,optimize",
+    yield opt("an unknown target in the module", "--pass=kernelize,schedule",
               "tg-opt: unknown target 'cl-cpux'; there are: ...",
               model=changed(GRAPH, "cl-cpu", "cl-cpux"))
-    yield opt("an unknown opt", "--pass=optimize",
-              "tg-opt: optimize (pass 1 of 1): kernel @double: opt tile(i0, 4): no such opt; there are: ...",
+    yield opt("an unknown directive", "--pass=schedule",
+              "tg-opt: schedule (pass 1 of 1): kernel @double: directive tile(i0, 4): no such directive; there are: ...",
               model=changed(KERNEL, "local(i0, 4)", "tile(i0, 4)"))
-    yield opt("an opt without its axis", "--pass=optimize",
-              "tg-opt: optimize (pass 1 of 1): kernel @double: opt local(): takes an axis and a number",
+    yield opt("a directive without its axis", "--pass=schedule",
+              "tg-opt: schedule (pass 1 of 1): kernel @double: directive local(): takes an axis and a number",
               model=changed(KERNEL, "local(i0, 4)", "local()"))
-    yield opt("an opt on an axis that is not there", "--pass=optimize",
-              "tg-opt: optimize (pass 1 of 1): kernel @double: opt local(i1, 4): no axis 'i1'; there are: i0",
+    yield opt("a directive on an axis that is not there", "--pass=schedule",
+              "tg-opt: schedule (pass 1 of 1): kernel @double: directive local(i1, 4): no axis 'i1'; there are: i0",
               model=changed(KERNEL, "local(i0, 4)", "local(i1, 4)"))
-    yield opt("an opt on the wrong kind of axis", "--pass=optimize",
-              "tg-opt: optimize (pass 1 of 1): kernel @double: opt unroll(i0, 4): axis i0 is global",
+    yield opt("a directive on the wrong kind of axis", "--pass=schedule",
+              "tg-opt: schedule (pass 1 of 1): kernel @double: directive unroll(i0, 4): axis i0 is global",
               model=changed(KERNEL, "local(i0, 4)", "unroll(i0, 4)"))
-    yield opt("an opt that does not divide its axis", "--pass=optimize",
-              "tg-opt: optimize (pass 1 of 1): kernel @double: opt local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
+    yield opt("a directive that does not divide its axis", "--pass=schedule",
+              "tg-opt: schedule (pass 1 of 1): kernel @double: directive local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
               model=changed(KERNEL, "local(i0, 4)", "local(i0, 5)"))
-    yield opt("an opt with a huge amount", "--pass=optimize",
-              "tg-opt: optimize (pass 1 of 1): kernel @double: opt local(i0, 9223372036854775807): 9223372036854775807 does not divide the axis's size 16 (padto first)",
+    yield opt("a directive with a huge amount", "--pass=schedule",
+              "tg-opt: schedule (pass 1 of 1): kernel @double: directive local(i0, 9223372036854775807): 9223372036854775807 does not divide the axis's size 16 (padto first)",
               model=changed(KERNEL, "local(i0, 4)", "local(i0, 9223372036854775807)"))
-    yield opt("an opt that makes the work-group too large", "--pass=optimize",
-              "tg-opt: optimize (pass 1 of 1): kernel @double: opt local(i0): a group of 1048576 work-items; target cl-cpu allows 4096",
+    yield opt("a directive that makes the work-group too large", "--pass=schedule",
+              "tg-opt: schedule (pass 1 of 1): kernel @double: directive local(i0): a group of 1048576 work-items; target cl-cpu allows 4096",
               model=KERNEL.replace("16]", "1048576]").replace("i0:16", "i0:1048576").replace( "f32, 16>", "f32, 1048576>").replace("local(i0, 4)", "local(i0)"))
     yield opt("OpenCL from kernels that are not linear",
-              "--pass=optimize --emit=opencl --opt-bisect-limit=0",
+              "--pass=schedule --emit=opencl --opt-bisect-limit=0",
               "tg-opt: opencl: kernel @double is at stage kernel; it has to be at stage linear", model=KERNEL)
     yield opt("checked on inputs larger than any memory", "--pass=kernelize --check",
               "tg-opt: out of memory", model=HUGE)

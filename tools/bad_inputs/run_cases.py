@@ -118,7 +118,7 @@ graph @main {
   sink %r
 }
 
-kernel @fill : kernel {axes = [i0:16 global], opts = [local(i0, 5)]} {
+kernel @fill : kernel {axes = [i0:16 global], schedule = [local(i0, 5)]} {
   %y = define_global {arg = 0} : ptr<f32, 16>
   %0 = const 1.5 : f32
   %1 = reshape %0 {shape = [1]} : f32
@@ -320,7 +320,7 @@ def _cases():
               "tg-run: kernel @fill: local size (1048576, 1, 1) is above ..., the limit of ...",
               RUN_FILL, model=GROUP)
     yield run("a schedule that is not legal",
-              "tg-run: optimize (pass 2 of 7): kernel @fill: opt local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
+              "tg-run: schedule (pass 2 of 7): kernel @fill: directive local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
               RUN_FILL, model=SCHEDULE)
     yield run("a result larger than the device's memory",
               "tg-run: output @y: no device memory for a buffer of 4398046511104 bytes on ...",

@@ -34,7 +34,7 @@ graph @main {
   sink %r
 }
 
-kernel @double : kernel {axes = [i0:16 global], opts = [local(i0, 4)]} {
+kernel @double : kernel {axes = [i0:16 global], schedule = [local(i0, 4)]} {
   %y = define_global {arg = 0} : ptr<f32, 16>
   %x = define_global {arg = 1} : ptr<f32, 16>
   %v = load %x : f32

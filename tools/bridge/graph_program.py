@@ -29,7 +29,7 @@ class Program:
 
     def __init__(self, text, graph, names, outputs, written_only):
         self.text, self.names = text, names
-        self.pipeline = PIPELINE % ("optimize:none" if NOOPT else "optimize")
+        self.pipeline = PIPELINE % ("schedule:none" if NOOPT else "schedule")
         self.outputs, self.written_only = outputs, written_only
         self.assigns = []  # the ASSIGNs whose value is this kernel
         self.graph = graph

@@ -20,7 +20,7 @@ from tinygrad.helpers import ansistrip
 from tinygrad.ops import Ops, UOp
 from tinygrad.renderer import Estimates, ProgramSpec
 
-PIPELINE = "optimize:none,lower,expand,devectorize:alu-width=0:mem-width=0,linearize"
+PIPELINE = "schedule:none,lower,expand,devectorize:alu-width=0:mem-width=0,linearize"
 HEADER = re.compile(r"^(kernel @\S+ : kernel \{.*?)axes = \[(.*?)\]\} \{$", re.M)
 MARKS = {"cyan": "local", "green": "group", "magenta": "unroll", "yellow": "upcast"}
 
@@ -42,7 +42,7 @@ def tg_opts(kernel, axes):
 
     tinygrad numbers axes, and an opt renumbers them; so its opts are replayed, and each axis keeps
     the name that tg's `split` gives it. Marks come last, since tinygrad may split an axis again
-    that it has marked. Raises NotThroughTg where tg has no such opt.
+    that it has marked. Raises NotThroughTg where tg has no such directive.
     """
     if not kernel.applied_opts:
         return []
@@ -177,13 +177,13 @@ class KernelBridge:
 
     def module_text(self, kernel, plain):
         """A Kernel as a module of tg; plain: its AST without opts."""
-        text = self.server.print(str(plain) + "\n", "optimize:none")  # which names the axes
+        text = self.server.print(str(plain) + "\n", "schedule:none")  # which names the axes
         headers = HEADER.findall(text)
         if len(headers) != 1:
             raise NotThroughTg("a kernel that tg does not import as one at stage `kernel`")
         axes = [(name, int(size)) for name, size in re.findall(r"(\w+):(\d+) \w+", headers[0][1])]
         opts = ", ".join(tg_opts(kernel, axes))
-        text = HEADER.sub(lambda m: m[1] + (f"opts = [{opts}]" if opts else f"axes = [{m[2]}]") + "} {", text)
+        text = HEADER.sub(lambda m: m[1] + (f"schedule = [{opts}]" if opts else f"axes = [{m[2]}]") + "} {", text)
         # A buffer that is partly written keeps its other elements.
         return re.sub(r"^(buffer @data\d+ : .*) output$", r"\1 state", text, flags=re.M)
 

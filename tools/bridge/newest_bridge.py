@@ -8,7 +8,7 @@ part is the text for tg (newest_program.py); a schedule has an item for each ker
 it. Copies of buffers stay tinygrad's. There is no fallback: a call of tinygrad's own scheduler
 or compiler raises NotThroughTg.
 
-NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
+NOOPT of tinygrad is schedule:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
 has and tinygrad's OpenCL lacks on PoCL (half, fp8). TG_BRIDGE_EXACT=1 reads what a graph says where
 tinygrad's scheduler reads late or fails (newest_order.py). TG_BRIDGE_DUMP=folder keeps the texts.
 """

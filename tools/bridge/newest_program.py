@@ -21,7 +21,7 @@ PIPELINE = "kernelize:cycles=%s,%s,lower,expand,devectorize,linearize"
 
 def pipeline(copies_cycles):
     """copies_cycles: whether a copy is made where kernels wait for each other, or for themselves."""
-    return PIPELINE % ("true" if copies_cycles else "false", "optimize:none" if NOOPT else "optimize")
+    return PIPELINE % ("true" if copies_cycles else "false", "schedule:none" if NOOPT else "schedule")
 
 
 counts = {"graphs": 0, "runs": 0, "kernels": 0, "copies": 0}

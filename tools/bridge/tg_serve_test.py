@@ -42,7 +42,7 @@ graph @main {
   %a = assign %y, %k : f32
   sink %a
 }
-kernel @twice : kernel {opts = [local(i0, 16)]} {
+kernel @twice : kernel {schedule = [local(i0, 16)]} {
   %0 = define_global {arg = 0} : ptr<f32, 64>
   %1 = define_global {arg = 1} : ptr<f32, 64>
   %2 = load %1 : f32
@@ -86,9 +86,9 @@ class ServeTest(unittest.TestCase):
             self.assertGreaterEqual(ops, 8)
 
     def test_a_kernel_with_opts(self):
-        named = self.server.print(TWICE, "optimize:none")
+        named = self.server.print(TWICE, "schedule:none")
         self.assertIn("axes = [i0.0:4 global, i0.1:16 local]", named)
-        pipeline = "optimize:none,lower,expand,devectorize,linearize"
+        pipeline = "schedule:none,lower,expand,devectorize,linearize"
         ((name, ops, traffic, groups, local, source),) = self.server.kernels(named, pipeline, {})
         self.assertEqual((ops, traffic, groups, local), (64, 512, [4, 1, 1], [16, 1, 1]))
         self.assertIn(f"void {name}(", source)
@@ -103,7 +103,7 @@ class ServeTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "unknown pass"):
             self.server.compile(COUNTER, "nonsense")
         with self.assertRaisesRegex(RuntimeError, "no axis 'i1'"):
-            self.server.print(TWICE.replace("local(i0", "local(i1"), "optimize:none")
+            self.server.print(TWICE.replace("local(i0", "local(i1"), "schedule:none")
         with self.assertRaisesRegex(RuntimeError, "bounds"):
             self.server.run(program(COUNTER), {"n": 9}, {"x": bytes(32)}, [])
         with self.assertRaisesRegex(RuntimeError, "input x has 4 bytes"):

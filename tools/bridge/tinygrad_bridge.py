@@ -9,7 +9,7 @@ it. Copies of buffers stay tinygrad's. tg also compiles a Kernel that is made by
 AST and opts (kernel_bridge.py). There is no fallback: a call of a compiler of tinygrad raises
 NotThroughTg.
 
-NOOPT of tinygrad is optimize:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
+NOOPT of tinygrad is schedule:none of tg. TG_BRIDGE_WIDE=1 also declares the types supported that tg
 has and tinygrad's OpenCL lacks (bf16, fp8). TG_BRIDGE_DUMP=folder keeps the texts.
 """
 

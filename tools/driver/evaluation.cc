@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/interpret/compare.h"
+#include "ir/interpret/compare_values.h"
 #include "ir/interpret/kernel.h"
 #include "ir/interpret/random_data.h"
 #include "ir/interpret/run.h"

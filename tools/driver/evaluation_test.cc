@@ -147,7 +147,7 @@ kernel @double : lowered {
   EXPECT_EQ(DoubleFromBits(Scalar::kF32, y.data[1]), 2 * DoubleFromBits(Scalar::kF32, x.data[1]));
 }
 
-// `optimize` names kernels by their axes. Here it gives the first kernel the name that the second
+// `schedule` names kernels by their axes. Here it gives the first kernel the name that the second
 // one had.
 TEST(Evaluation, AKernelMayGetAnotherName) {
   const auto text = [](const std::vector<std::pair<std::string, std::string>>& kernels) {

@@ -1,8 +1,8 @@
 #include "tools/driver/input.h"
 
 #include "frontend/file_kind.h"
-#include "frontend/onnx/import.h"
-#include "frontend/tinygrad/import.h"
+#include "frontend/onnx/import_onnx.h"
+#include "frontend/tinygrad/import_tinygrad.h"
 #include "ir/text/parser.h"
 #include "ir/verify/verifier.h"
 

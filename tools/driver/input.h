@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "frontend/onnx/import.h"
+#include "frontend/onnx/import_onnx.h"
 #include "ir/module.h"
 #include "ir/text/diagnostic.h"
 #include "tools/driver/flags.h"

@@ -105,7 +105,7 @@ class OptRun {
     if (flags_.emit == "uop") return PrintModule(module);
     const absl::StatusOr<Target> target = FindTarget(module.target);
     if (!target.ok()) return target.status();
-    Workers workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
+    ThreadPool workers(static_cast<int>(flags_.passes.jobs.value_or(0)));
     absl::StatusOr<RenderedModule> rendered = RenderModule(module, *target, &workers);
     if (!rendered.ok()) return rendered.status();
     return std::move(rendered->source);

@@ -13,7 +13,7 @@
 
 namespace tg {
 namespace {
-constexpr int64_t kMostJobs = 1024;
+constexpr int64_t kMaxJobs = 1024;
 }  // namespace
 
 void PassFlags::AddTo(Flags& flags) {
@@ -57,9 +57,9 @@ absl::Status PassFlags::Check(const PassRegistry& registry) {
       name = (*pass)->name;
     }
   }
-  if (jobs && (*jobs < 1 || *jobs > kMostJobs)) {
+  if (jobs && (*jobs < 1 || *jobs > kMaxJobs)) {
     return absl::InvalidArgumentError("--jobs: a number of threads from 1 to " +
-                                      std::to_string(kMostJobs));
+                                      std::to_string(kMaxJobs));
   }
   if (!target.empty()) {
     std::vector<std::string_view> names;

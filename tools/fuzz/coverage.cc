@@ -76,7 +76,7 @@ void Coverage::AddGraph(const Module& module) {
 void Coverage::AddKernels(const Module& module) {
   for (const auto& k : module.kernels) {
     Count("kernels");
-    for (const Opt& opt : k->opts) Count("opt " + opt.name);
+    for (const Directive& directive : k->directives) Count("directive " + directive.name);
   }
 }
 

@@ -15,7 +15,7 @@ namespace tg::fuzz {
 class Coverage {
  public:
   void AddGraph(const Module& module);
-  void AddKernels(const Module& module);         // counts opts and kinds of axes
+  void AddKernels(const Module& module);         // counts directives and kinds of axes
   void AddExpected(const HostBuffers& results);  // counts how strict the comparison is
   // Starts counting the rule hits of all rewriters of the process.
   static void WatchRules();

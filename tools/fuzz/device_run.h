@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "ir/testing/random_graph.h"
 #include "passes/target.h"
-#include "runtime/opencl/context.h"
+#include "runtime/opencl/cl_context.h"
 
 namespace tg::fuzz {
 

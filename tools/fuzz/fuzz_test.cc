@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "ir/interpret/compare.h"
+#include "ir/interpret/compare_values.h"
 #include "passes/simplify/simplify.h"
-#include "tools/fuzz/check.h"
+#include "tools/fuzz/check_program.h"
 #include "tools/fuzz/device_run.h"
 #include "tools/fuzz/rule_templates.h"
 #include "tools/fuzz/worker.h"
@@ -125,7 +125,7 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
     options.seed = seed;
     options.target = gpu ? "cl-gpu" : "cl-cpu";
     options.text = false;
-    options.passes = {"hfuse"};
+    options.passes = {"horizontal-fusion"};
     options.progress = [&](std::string_view step) { worker.Step(step); };
     const testing::RandomProgram program = testing::MakeRandomProgram(seed, generate);
     Outcome outcome = Check(program, options, &worker.coverage());

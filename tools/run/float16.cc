@@ -8,7 +8,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/base/status.h"
-#include "runtime/report/compare.h"
+#include "runtime/report/tensor_difference.h"
 #include "runtime/session/given.h"
 #include "runtime/session/tensors.h"
 #include "tools/run/model_run.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "frontend/onnx/import.h"
+#include "frontend/onnx/import_onnx.h"
 #include "ir/module.h"
 #include "passes/pipeline_text.h"
 #include "runtime/base/spans.h"

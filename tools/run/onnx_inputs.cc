@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <span>
 
-#include "frontend/onnx/import.h"
+#include "frontend/onnx/import_onnx.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/proto.h"
-#include "frontend/onnx/tensors.h"
 #include "ir/interpret/host_buffer.h"
 #include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"

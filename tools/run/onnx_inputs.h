@@ -10,7 +10,7 @@
 namespace tg {
 
 // Reads a file of one TensorProto. Elements of types that the IR lacks get the type that holds
-// their values (frontend/onnx/tensors.h).
+// their values (frontend/onnx/onnx_tensors.h).
 absl::StatusOr<runtime::HostTensor> ReadOnnxTensor(const std::string& path);
 
 // Writes such a file, atomically.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/names.h"
+#include "codegen/kernel_names.h"
 #include "ir/text/printer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/write_file.h"
@@ -27,16 +27,17 @@ std::string DescribeSchedule(const Kernel& kernel) {
     text += Cat(text.empty() ? "" : ", ", axis.name, ":", axis.size, axis.symbolic ? "* " : " ",
                 AxisKindName(axis.kind));
   }
-  std::string opts;
-  for (const Opt& opt : kernel.opts) {
-    opts += Cat(opts.empty() ? "; " : ", ", opt.name, "(");
-    for (size_t i = 0; i < opt.args.size(); ++i) {
-      const OptArg& arg = opt.args[i];
-      opts += Cat(i > 0 ? ", " : "", arg.ident.empty() ? std::to_string(arg.number) : arg.ident);
+  std::string directives;
+  for (const Directive& directive : kernel.directives) {
+    directives += Cat(directives.empty() ? "; " : ", ", directive.name, "(");
+    for (size_t i = 0; i < directive.args.size(); ++i) {
+      const DirectiveArg& arg = directive.args[i];
+      directives +=
+          Cat(i > 0 ? ", " : "", arg.ident.empty() ? std::to_string(arg.number) : arg.ident);
     }
-    opts += ")";
+    directives += ")";
   }
-  return text + opts;
+  return text + directives;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "runtime/io/npy.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/media/tensors.h"
-#include "runtime/report/compare.h"
+#include "runtime/report/tensor_difference.h"
 #include "runtime/session/tensors.h"
 #include "tools/driver/evaluation.h"
 #include "tools/run/model_run.h"

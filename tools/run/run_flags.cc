@@ -120,8 +120,9 @@ void RunFlags::AddTo(Flags& flags) {
                  "the module names is here");
   flags.Group("How it is compiled");
   flags.String("pass", "PIPELINE", &pass, "the passes to run, as for tg-opt");
-  flags.String("opt", "OPTIONS", &opt,
-               "options of the pass optimize in the pipeline, as in --opt=none");
+  flags.String("schedule", "OPTIONS", &schedule,
+               "options of the pass schedule in the pipeline, as in --schedule=none");
+  flags.String("opt", "OPTIONS", &schedule, "the former name of --schedule");
   flags.String("target", "NAME", &target,
                "a preset of tg-opt --list-targets, or host: what the device reports; by default "
                "what the module says, else host");

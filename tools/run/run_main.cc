@@ -30,16 +30,16 @@ int Fail(int code, const absl::Status& status) {
   return code;
 }
 
-// Builds the pipeline and passes the options of --opt to the pass that schedules kernels.
+// Builds the pipeline and passes the options of --schedule to the pass that schedules kernels.
 absl::StatusOr<Pipeline> PipelineOf(const RunFlags& flags, const PassRegistry& registry) {
   absl::StatusOr<Pipeline> pipeline = ParsePipeline(flags.pass, registry, kPipeline);
   if (!pipeline.ok()) {
     return runtime::InvalidArgument("--pass: ", std::string(pipeline.status().message()));
   }
-  if (flags.opt.empty()) return pipeline;
-  absl::StatusOr<Pipeline> step = ParsePipeline("optimize:" + flags.opt, registry, kPipeline);
+  if (flags.schedule.empty()) return pipeline;
+  absl::StatusOr<Pipeline> step = ParsePipeline("schedule:" + flags.schedule, registry, kPipeline);
   if (!step.ok()) {
-    return runtime::InvalidArgument("--opt: ", std::string(step.status().message()));
+    return runtime::InvalidArgument("--schedule: ", std::string(step.status().message()));
   }
   bool found = false;
   for (PipelineStep& s : *pipeline) {
@@ -47,7 +47,7 @@ absl::StatusOr<Pipeline> PipelineOf(const RunFlags& flags, const PassRegistry& r
     s = step->front();
     found = true;
   }
-  if (!found) return runtime::InvalidArgument("--opt: the pipeline has no pass optimize");
+  if (!found) return runtime::InvalidArgument("--schedule: the pipeline has no pass schedule");
   return pipeline;
 }
 

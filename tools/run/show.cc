@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "runtime/base/status.h"
-#include "runtime/report/compare.h"
+#include "runtime/report/tensor_difference.h"
 
 namespace tg {
 namespace {

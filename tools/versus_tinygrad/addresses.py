@@ -27,7 +27,7 @@ TARGET = "cl-nvidia-sm90"
 SAME = ["--pass=simplify,lower,expand,devectorize,linearize", "--target=" + TARGET]
 OWN_TARGETS = ("cl-gpu", "cl-cpu")
 # No horizontal fusion: each work-group of such a launch does the work of one kernel.
-OWN = "--pass=kernelize,optimize,lower,expand,devectorize,linearize,hfuse:most=1"
+OWN = "--pass=kernelize,schedule,lower,expand,devectorize,linearize,horizontal-fusion:most=1"
 
 
 def compile_text(tg_opt, path, *options):
@@ -78,7 +78,7 @@ def compare_graph(options, pool, path):
 
 
 def count_own(tg_opt, path, target):
-    source, stages = compile_text(tg_opt, path, OWN, "--target=" + target, "--print-after=optimize")
+    source, stages = compile_text(tg_opt, path, OWN, "--target=" + target, "--print-after=schedule")
     runs = collections.Counter(re.findall(r"^  \S+ = kernel @(\w+)", stages, re.M))
     total = Sum()
     for name, cost in opencl_cost.measure(source).items():

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "codegen/opencl/launch.h"
+#include "codegen/opencl/launch_data.h"
 #include "ir/interpret/host_buffer.h"
 
 namespace tg {

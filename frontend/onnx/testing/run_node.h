@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "frontend/common/graph_builder_testing.h"
+#include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/operators.h"
-#include "frontend/onnx/tensors.h"
 #include "gtest/gtest.h"
 #include "ir/walk.h"
 

@@ -1,0 +1,71 @@
+// The data that a runtime needs to launch a rendered kernel.
+#ifndef TG_CODEGEN_OPENCL_LAUNCH_DATA_H_
+#define TG_CODEGEN_OPENCL_LAUNCH_DATA_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/context.h"
+#include "ir/dtype.h"
+#include "ir/uop.h"
+
+namespace tg {
+
+// A parameter of the C function.
+struct KernelParam {
+  bool is_var = false;
+  int slot = -1;     // buffers: number of the define_global, which is the operand number of the
+                     // `kernel` op
+  std::string name;  // vars: name in the module; buffers: name in the source
+  DType dtype;       // buffers: pointer or image; vars: type of the parameter, i32 or i64
+  bool reads = false, writes = false;  // buffers only
+};
+
+// An integer expression over variables, independent of the kernel from which it was made.
+class SizeExpr {
+ public:
+  SizeExpr() : SizeExpr(1) {}
+  explicit SizeExpr(int64_t value);
+  // Accepts constants, vars and elementwise ops; other ops are an error. `item` is a special that
+  // may also occur; Evaluate takes its value.
+  static absl::StatusOr<SizeExpr> From(const UOp* u, const Context& context,
+                                       const UOp* item = nullptr);
+
+  bool IsConst() const { return steps_.size() == 1 && steps_[0].op == Op::kConst; }
+  // Returns the value as the interpreter computes it, where `var` gives the value of each variable.
+  int64_t Evaluate(const std::function<int64_t(std::string_view)>& var, int64_t item = 0) const;
+  // The names of the variables that Evaluate reads.
+  std::vector<std::string> Vars() const;
+
+ private:
+  // One node: its op and the values of earlier steps that it reads.
+  struct Step {
+    Op op;
+    Scalar type, operand_type;  // operand_type differs for a comparison
+    std::array<uint32_t, 3> operands = {};
+    uint32_t num_operands = 0;
+    int64_t value = 0;  // value of a constant
+    std::string var;
+  };
+  std::vector<Step> steps_;
+};
+
+struct RenderedKernel {
+  std::string name;                 // name of the function in the source
+  std::string source;               // complete and compilable alone
+  std::string body;                 // the function without the prelude; RenderModule joins bodies
+  std::vector<KernelParam> params;  // in parameter order
+  // The number of work-groups, and of work-items per group, by dimension: global size = groups *
+  // local.
+  SizeExpr groups[3];
+  int64_t local[3] = {1, 1, 1};
+};
+
+}  // namespace tg
+
+#endif  // TG_CODEGEN_OPENCL_LAUNCH_DATA_H_

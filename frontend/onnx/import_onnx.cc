@@ -1,0 +1,269 @@
+#include "frontend/onnx/import_onnx.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/common/graph_builder.h"
+#include "frontend/onnx/graph_importer.h"
+#include "frontend/onnx/onnx_tensors.h"
+#include "frontend/onnx/proto.h"
+#include "frontend/onnx/signature.h"
+
+namespace tg {
+namespace {
+
+using onnx::Dimension;
+using onnx::TypeProto;
+using onnx::ValueInfo;
+
+absl::Status Bad(std::string_view name, const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("'", std::string(name), "': ", why));
+}
+
+bool IsFixed(const Dimension& dim) { return dim.value && *dim.value >= 0; }
+
+class ModelImporter {
+ public:
+  ModelImporter(const onnx::Model& model, std::string_view bytes, const std::string& path,
+                const OnnxImportOptions& options)
+      : model_(model), options_(options), module_(std::make_unique<Module>()) {
+    module_->path = path;
+    const std::string file = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+    module_->name = frontend::SymbolFrom(file.substr(0, file.rfind('.')));
+    graph_ = module_->graphs.emplace_back(std::make_unique<Graph>()).get();
+    graph_->name = "main";
+    g_ = std::make_unique<frontend::GraphBuilder>(*module_, graph_->body);
+    importer_ = std::make_unique<onnx::GraphImporter>(model, bytes, file, *g_);
+  }
+
+  absl::StatusOr<std::unique_ptr<Module>> Run() {
+    if (absl::Status s = importer_->CheckOperators(); !s.ok()) return s;
+    if (absl::Status s = DeclareInputs(); !s.ok()) return s;
+    if (absl::Status s = importer_->RunNodes(model_.graph); !s.ok()) return s;
+    if (absl::Status s = DeclareOutputs(); !s.ok()) return s;
+    DropUnused();
+    return std::move(module_);
+  }
+
+ private:
+  absl::Status DeclareInputs() {
+    std::set<std::string_view> initialized;
+    for (const auto& t : model_.graph.initializers) initialized.insert(t.name);
+    for (const ValueInfo& input : model_.graph.inputs) {
+      // An input with an initializer is a weight (IR version 3 wants it listed).
+      if (initialized.count(input.name)) continue;
+      if (importer_->Find(input.name)) return Bad(input.name, "two inputs of this name");
+      absl::StatusOr<onnx::Tensor> value = DeclareInput(input);
+      if (!value.ok()) return value.status();
+      importer_->Define(input.name, *std::move(value));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<onnx::Tensor> DeclareInput(const ValueInfo& input) {
+    const TypeProto& type = input.type;
+    // An optional is empty unless something is given.
+    const bool is_given = options_.input_shapes.count(input.name) != 0;
+    switch (type.kind) {
+      case TypeProto::Kind::kTensor:
+        return type.is_optional && !is_given ? onnx::Tensor() : DeclareTensor(input.name, type);
+      case TypeProto::Kind::kSequence: {
+        auto list = std::make_shared<std::vector<onnx::Tensor>>();
+        // A dimension has another size in each element.
+        TypeProto element_type = type;
+        element_type.shape.reset();
+        while (true) {
+          const std::string name = absl::StrCat(std::string(input.name), ".", list->size());
+          if (!options_.input_shapes.count(name)) break;
+          absl::StatusOr<onnx::Tensor> element = DeclareTensor(name, element_type);
+          if (!element.ok()) return element.status();
+          list->push_back(*std::move(element));
+        }
+        const bool is_empty = list->empty() && !options_.empty_sequences.count(input.name);
+        if (is_empty && type.is_optional) return onnx::Tensor();
+        if (is_empty) {
+          const std::string name(input.name);
+          return Bad(name, absl::StrCat("a sequence, whose elements must be given as ", name,
+                                        ".0, ", name, ".1 and so on"));
+        }
+        return onnx::Tensor{nullptr, type.element, std::move(list)};
+      }
+      default:
+        return Bad(input.name, "an input that is no tensor and no sequence of tensors");
+    }
+  }
+
+  absl::StatusOr<onnx::Tensor> DeclareTensor(std::string_view name, const TypeProto& type) {
+    const auto scalar = onnx::ScalarFor(type.element);
+    if (!scalar) {
+      return Bad(name,
+                 absl::StrCat("an input of type ", std::string(onnx::TypeName(type.element))));
+    }
+    BufferDecl decl;
+    decl.dtype = *scalar;
+    decl.role = Role::kInput;
+    if (absl::Status s = ShapeOfInput(name, type, decl.shape); !s.ok()) return s;
+    const frontend::Value value = g_->Declare(name, std::move(decl));
+    if (!value) return Bad(name, g_->error());
+    const auto values = options_.input_values.find(name);
+    if (values != options_.input_values.end()) {
+      g_->GiveInput(module_->buffers.back().name, values->second);
+    }
+    return onnx::Tensor{value, type.element, nullptr};
+  }
+
+  absl::Status ShapeOfInput(std::string_view input, const TypeProto& type,
+                            std::vector<DeclDim>& shape) {
+    const auto given = options_.input_shapes.find(input);
+    const bool is_given = given != options_.input_shapes.end();
+    if (!type.shape) {
+      if (!is_given) return Bad(input, "an input of unknown rank");
+      for (const int64_t d : given->second) shape.push_back({.size = d});
+      return absl::OkStatus();
+    }
+    const std::vector<Dimension>& dims = *type.shape;
+    if (is_given && given->second.size() != dims.size()) {
+      return Bad(input, absl::StrCat("the model has rank ", dims.size(),
+                                     ", what is given has rank ", given->second.size()));
+    }
+    for (size_t i = 0; i < dims.size(); ++i) {
+      DeclDim& dim = shape.emplace_back();
+      if (IsFixed(dims[i])) {
+        dim.size = *dims[i].value;
+        continue;
+      }
+      const std::string name = OnnxDimensionName(dims[i].param, input, i);
+      const auto size = sizes_.find(name);
+      const auto fixed = options_.sizes.find(name);
+      const auto max = options_.max_sizes.find(name);
+      if (size != sizes_.end()) {
+        dim.size = size->second;
+      } else if (fixed != options_.sizes.end()) {
+        dim.size = fixed->second;
+      } else if (max == options_.max_sizes.end() && is_given) {
+        dim.size = sizes_[name] = given->second[i];
+      } else {
+        const std::string symbol = frontend::SymbolFrom(name);
+        if (!module_->FindVar(symbol)) {
+          const int64_t greatest =
+              max != options_.max_sizes.end() ? max->second : options_.default_max;
+          module_->vars.push_back({.name = symbol, .min = 1, .max = greatest});
+        }
+        dim.var = symbol;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status DeclareOutputs() {
+    if (model_.graph.outputs.empty()) {
+      return absl::InvalidArgumentError("the model has no outputs");
+    }
+    for (const ValueInfo& output : model_.graph.outputs) {
+      const onnx::Tensor* found = importer_->Find(output.name);
+      absl::Status status;
+      if (found && found->sequence) {
+        for (size_t i = 0; i < found->sequence->size() && status.ok(); ++i) {
+          status = DeclareOutput(absl::StrCat(std::string(output.name), ".", i),
+                                 (*found->sequence)[i].value);
+        }
+      } else if (found && !found->value && output.type.is_optional) {
+        continue;  // an empty one
+      } else {
+        status = DeclareOutput(output.name, found ? found->value : nullptr);
+      }
+      if (!status.ok()) return status;
+    }
+    const std::vector<std::string_view> views(targets_.begin(), targets_.end());
+    graph_->body.root = g_->ir().Sink(roots_, views);
+    return absl::OkStatus();
+  }
+
+  absl::Status DeclareOutput(std::string_view name, frontend::Value value) {
+    if (!value) return Bad(name, "nothing computes this output");
+    BufferDecl decl;
+    decl.dtype = value->dtype;
+    decl.role = Role::kOutput;
+    for (const Dim& d : g_->ShapeOf(value)) {
+      std::optional<DeclDim> dim = DeclDim::From(*graph_->body.context, d);
+      if (!dim) {
+        return Bad(name,
+                   "its shape is an expression of dimensions that no declaration can hold; give "
+                   "the dimensions their sizes");
+      }
+      decl.shape.push_back(*std::move(dim));
+    }
+    roots_.push_back(value);
+    g_->Declare(name, std::move(decl));
+    targets_.push_back(module_->buffers.back().name);
+    return absl::OkStatus();
+  }
+
+  // Weights and constants that no output needs.
+  void DropUnused() {
+    std::set<std::string_view> used;
+    const Context& context = *graph_->body.context;
+    for (const UOp* u : PostOrder(graph_->body.root)) {
+      if (u->op == Op::kBuffer) used.insert(context.String(static_cast<StringId>(u->word())));
+    }
+    std::erase_if(module_->buffers, [&](const BufferDecl& decl) {
+      return decl.role == Role::kParam && !used.count(decl.name);
+    });
+  }
+
+  const onnx::Model& model_;
+  const OnnxImportOptions& options_;
+  std::unique_ptr<Module> module_;
+  Graph* graph_ = nullptr;
+  std::unique_ptr<frontend::GraphBuilder> g_;
+  std::unique_ptr<onnx::GraphImporter> importer_;
+  std::map<std::string, int64_t, std::less<>> sizes_;  // that given inputs decided
+  std::vector<const UOp*> roots_;                      // the outputs
+  std::vector<std::string> targets_;
+};
+
+}  // namespace
+
+bool IsOnnxModel(std::string_view bytes) { return onnx::LooksLikeModel(bytes); }
+
+std::string OnnxSymbol(std::string_view name) { return frontend::SymbolFrom(name); }
+
+absl::StatusOr<std::vector<OnnxInput>> OnnxInputs(
+    std::string_view bytes, const std::map<std::string, int64_t, std::less<>>& sizes) {
+  const absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
+  if (!model.ok()) return model.status();
+  std::set<std::string_view> initialized;
+  for (const auto& t : model->graph.initializers) initialized.insert(t.name);
+  std::vector<OnnxInput> inputs;
+  for (const ValueInfo& input : model->graph.inputs) {
+    if (initialized.count(input.name)) continue;
+    OnnxInput& found = inputs.emplace_back();
+    found.name = std::string(input.name);
+    found.type = onnx::ScalarFor(input.type.element);
+    if (!input.type.shape) continue;
+    found.shape.emplace();
+    for (size_t i = 0; i < input.type.shape->size(); ++i) {
+      const Dimension& dim = (*input.type.shape)[i];
+      const auto size = sizes.find(OnnxDimensionName((*input.type.shape)[i].param, input.name, i));
+      found.shape->push_back(IsFixed(dim)          ? *dim.value
+                             : size != sizes.end() ? size->second
+                                                   : OnnxInput::kOpenExtent);
+    }
+  }
+  return inputs;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const std::string& path,
+                                                   const OnnxImportOptions& options) {
+  absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
+  absl::Status status = model.status();
+  if (model.ok()) {
+    auto module = ModelImporter(*model, bytes, path, options).Run();
+    if (module.ok()) return module;
+    status = module.status();
+  }
+  return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
+}
+
+}  // namespace tg

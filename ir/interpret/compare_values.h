@@ -1,0 +1,41 @@
+// "The same values": integers, bools and moved data bit for bit; floats within a stated tolerance,
+// NaN being equal to NaN and 0 to -0 where there is any tolerance at all.
+#ifndef TG_IR_INTERPRET_COMPARE_VALUES_H_
+#define TG_IR_INTERPRET_COMPARE_VALUES_H_
+
+#include <optional>
+#include <string>
+
+#include "ir/interpret/host_buffer.h"
+#include "ir/module_flags.h"
+
+namespace tg {
+
+// The tolerance of a float comparison: the largest of these. If all are 0, bits must be equal, but
+// all NaNs are equal to each other.
+struct Tolerance {
+  double absolute = 0;
+  double relative = 0;  // of the expected value
+  double ulps = 0;      // units in the last place of the expected value
+  // Adds HostBuffer::error of the expected values: the interpreter's bounds of the graph's rounding
+  // errors (InterpretOptions::track_error). Applies to integers too.
+  bool use_error_bounds = true;
+  double scale_bounds = 1;
+  // Of the module, where there are no bounds to tell what these allow.
+  ModuleFlags flags;
+};
+
+// Describes the difference, or nullopt: the first element that differs, its coordinates and both
+// values, the number of differing elements, and the worst of them.
+std::optional<std::string> Difference(const HostBuffer& expected, const HostBuffer& actual,
+                                      const Tolerance& tolerance = {});
+// The same for all buffers of `expected`; `actual` may hold more.
+std::optional<std::string> Difference(const HostBuffers& expected, const HostBuffers& actual,
+                                      const Tolerance& tolerance = {});
+
+// The distance to the next number of greater magnitude, for a finite float of type `s`.
+double UlpOf(Scalar s, double v);
+
+}  // namespace tg
+
+#endif  // TG_IR_INTERPRET_COMPARE_VALUES_H_

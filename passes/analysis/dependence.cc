@@ -1,0 +1,162 @@
+#include "passes/analysis/dependence.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+namespace {
+
+// By axis of a value.
+using Indices = std::vector<AxisLoops>;
+
+// A walk from the stores to nodes of `ops` that meets a node after all of its users.
+class Walk {
+ public:
+  Walk(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
+       std::initializer_list<Op> ops)
+      : axes_(axes), shapes_(shapes), order_(order) {
+    for (const UOp* u : order_) {
+      if (llvm::is_contained(ops, u->op) || LeadsOn(u)) wanted_.Insert(u);
+    }
+    for (const UOp* store : order.back()->srcs()) {
+      Indices at(shapes.Of(store->src(0)).size());
+      for (size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i].IsStored()) at[axes[i].dim] = CountedBy(i, axes[i].size);
+      }
+      Push(store->src(1), Add(std::move(at)));
+    }
+  }
+
+  // Calls `visit(u, ways)` for each of these nodes and of what is made of them, with the numbers of
+  // the places by which it is read. `visit` may give it others, by which its sources are read then.
+  template <typename Visit>
+  void Run(Visit visit) {
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      const UOp* u = *it;
+      if (ways_.Get(u).empty()) continue;
+      Ways ways = std::move(ways_[u]);
+      visit(u, ways);
+      for (uint32_t at : ways) Continue(u, at);
+    }
+  }
+
+  using Ways = llvm::SmallVector<uint32_t, 2>;
+  const Indices& At(uint32_t number) const { return indices_[number]; }
+  uint32_t Add(Indices at) {
+    indices_.push_back(std::move(at));
+    return static_cast<uint32_t>(indices_.size() - 1);
+  }
+
+ private:
+  void Push(const UOp* u, uint32_t at) {
+    if (!wanted_.Contains(u)) return;
+    if (shapes_.Of(u).empty()) at = 0;
+    Ways& known = ways_[u];
+    for (uint32_t k : known) {
+      if (k == at || indices_[k] == indices_[at]) return;
+    }
+    known.push_back(at);
+  }
+
+  bool LeadsOn(const UOp* u) const {
+    return llvm::any_of(u->srcs(), [&](const UOp* s) { return wanted_.Contains(s); });
+  }
+
+  void Continue(const UOp* u, uint32_t number) {
+    if (!LeadsOn(u)) return;
+    if (IsMovement(u->op)) {
+      const UOp* from = u->src(0);
+      Push(from, Add(LoopsThrough(u, shapes_.Of(from), shapes_.Of(u), indices_[number])));
+    } else if (u->op == Op::kReduceAxis) {
+      Indices at = indices_[number];
+      for (int64_t k : u->list(1)) at[static_cast<size_t>(k)] = {};
+      for (size_t i = 0; i < axes_.size(); ++i) {
+        if (axes_[i].reduce == u) at[axes_[i].dim] = CountedBy(i, axes_[i].size);
+      }
+      Push(u->src(0), Add(std::move(at)));
+    } else {
+      for (const UOp* s : u->srcs()) Push(s, number);
+    }
+  }
+
+  const std::vector<BaseAxis>& axes_;
+  ShapeMap& shapes_;
+  const UOpSpan order_;
+  std::vector<Indices> indices_ = {{}};  // 0: of what has no axes
+  NodeMap<Ways> ways_;
+  NodeSet wanted_;  // the nodes of `ops`, and what is made of them
+};
+
+LoopSet StoredLoops(const std::vector<BaseAxis>& axes) {
+  LoopSet stored = 0;
+  for (size_t i = 0; i < axes.size(); ++i) stored |= axes[i].IsStored() ? LoopBit(i) : 0;
+  return stored;
+}
+
+}  // namespace
+
+std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
+                                   ShapeMap& shapes) {
+  std::vector<StagedAxis> out;  // users first
+  const LoopSet stored = StoredLoops(axes);
+  size_t loops = axes.size();
+  Walk walk(order, axes, shapes, {Op::kStaged});
+  walk.Run([&](const UOp* u, Walk::Ways& ways) {
+    if (u->op != Op::kStaged) return;
+    Indices own = walk.At(ways[0]);
+    const Shape& shape = shapes.Of(u);
+    std::vector<const AxisLoops*> along;
+    for (size_t k = shape.size(); k-- > 0;) {
+      along.clear();
+      for (uint32_t at : ways) along.push_back(&walk.At(at)[k]);
+      if (shape[k].Is(1)) own[k] = {};
+      if (shape[k].Is(1) || IsCountedAlike(shape[k], along, stored)) continue;
+      own[k] = CountedBy(loops++, shape[k]);
+      out.push_back({u, k});
+    }
+    ways = {walk.Add(std::move(own))};
+  });
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes) {
+  Dependence out;
+  out.varies.assign(axes.size(), 0);
+  const LoopSet stored = StoredLoops(axes);
+  if (std::all_of(axes.begin(), axes.end(), [](const BaseAxis& a) { return a.IsStored(); })) {
+    return out;
+  }
+  Walk walk(order, axes, shapes, {Op::kReduceAxis, Op::kStaged});
+  walk.Run([&](const UOp* u, Walk::Ways& ways) {
+    if (u->op == Op::kReduceAxis) {
+      LoopSet loops = 0;
+      for (uint32_t at : ways) loops |= UnionOf(walk.At(at));
+      for (size_t i = 0; i < axes.size(); ++i) out.varies[i] |= axes[i].reduce == u ? loops : 0;
+    } else if (u->op == Op::kStaged) {
+      Indices own = walk.At(ways[0]);
+      bool in_step = true;
+      for (size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i].staged != u) continue;
+        own[axes[i].dim] = CountedBy(i, axes[i].size);
+        in_step = false;
+      }
+      const Shape& shape = shapes.Of(u);
+      for (size_t k = 0; k < shape.size(); ++k) {
+        if (shape[k].Is(1)) own[k] = {};
+      }
+      const LoopSet loops = UnionOf(own) & stored;
+      ways = {walk.Add(std::move(own))};
+      for (size_t i = 0; i < axes.size(); ++i) out.varies[i] |= axes[i].staged == u ? loops : 0;
+      if (in_step) out.in_step.push_back({u, loops});
+    }
+  });
+  return out;
+}
+
+}  // namespace tg

@@ -1,0 +1,116 @@
+// The table of directives.
+#include "absl/strings/str_cat.h"
+#include "passes/analysis/directive_applier.h"
+#include "passes/analysis/kernel_schedule.h"
+
+namespace tg {
+namespace {
+
+// THE table of directives.
+struct DirectiveRow {
+  DirectiveKind kind;
+  absl::Status (DirectiveApplier::*apply)();
+};
+constexpr DirectiveRow kDirectives[] = {
+    {{"split", "split(AXIS, N)", "AXIS becomes AXIS.0 and AXIS.1, the latter of size N"},
+     &DirectiveApplier::Split},
+    {{"upcast", "upcast(AXIS[, N])", "N results of an axis, computed by one work-item"},
+     &DirectiveApplier::Upcast},
+    {{"vectorize", "vectorize(AXIS[, N])", "as upcast, as the innermost lanes of vectors"},
+     &DirectiveApplier::Vectorize},
+    {{"unroll", "unroll(AXIS[, N])", "N terms of a reduce in one step"}, &DirectiveApplier::Unroll},
+    {{"local", "local(AXIS[, N])", "N neighbours on a global axis share a work-group"},
+     &DirectiveApplier::Local},
+    {{"group", "group(AXIS[, N|SHARED])",
+      "N work-items, or those along a local axis or of another reduce, share a reduce, "
+      "taking turns at its terms; or they make what is staged"},
+     &DirectiveApplier::Group},
+    {{"grouptop", "grouptop(AXIS[, N|SHARED])", "as group, with a block of terms each"},
+     &DirectiveApplier::GroupTop},
+    {{"loop", "loop(AXIS[, N])", "a global axis, or N of it, as a loop inside the work-item"},
+     &DirectiveApplier::Loop},
+    {{"distribute_cyclic", "distribute_cyclic(AXIS, N)",
+      "AXIS.1 is N groups, and AXIS.0 a loop: group k computes the steps k, k + N, ...; if N does "
+      "not divide the steps, the first groups have one more"},
+     &DirectiveApplier::DistributeCyclic},
+    {{"fission", "fission(AXIS)",
+      "loop fission: each store, and each staged value that varies along a loop, gets a copy of "
+      "the loop and of the loops inside it; a staged value has an element for each iteration"},
+     &DirectiveApplier::Fission},
+    {{"split_grid", "split_grid(AXIS)",
+      "partitions the grid: each store gets a slice of the groups along a global axis"},
+     &DirectiveApplier::SplitGrid},
+    {{"padto", "padto(AXIS, N)", "rounds an axis up to a multiple of N, guarding what is beyond"},
+     &DirectiveApplier::PadTo},
+    {{"swap", "swap(AXIS, AXIS)", "exchanges two global axes in the order of the grid"},
+     &DirectiveApplier::Swap},
+    {{"grid", "grid(AXIS, D)", "a global axis becomes dimension D of the grid"},
+     &DirectiveApplier::Grid},
+    {{"nolocals", "nolocals()", "work-groups of one work-item"}, &DirectiveApplier::NoLocals},
+};
+
+}  // namespace
+
+std::span<const DirectiveKind> DirectiveKinds() {
+  static const std::vector<DirectiveKind>& kinds = *[] {
+    auto* v = new std::vector<DirectiveKind>;
+    for (const DirectiveRow& row : kDirectives) v->push_back(row.kind);
+    return v;
+  }();
+  return kinds;
+}
+
+std::string DirectiveText(const Directive& directive) {
+  std::string out = directive.name + "(";
+  for (size_t i = 0; i < directive.args.size(); ++i) {
+    if (i) out += ", ";
+    out += directive.args[i].ident.empty() ? std::to_string(directive.args[i].number)
+                                           : directive.args[i].ident;
+  }
+  return out + ")";
+}
+
+// Older texts call distribute_cyclic `deal`, and have `distribute` for fission and for split_grid.
+static std::string_view CurrentName(const Schedule& schedule, const Directive& directive) {
+  if (directive.name == "deal") return "distribute_cyclic";
+  if (directive.name != "distribute") return directive.name;
+  const int axis = directive.args.empty() ? -1 : schedule.FindAxis(directive.args[0].ident);
+  const bool is_global =
+      axis >= 0 && schedule.axes[static_cast<size_t>(axis)].kind == AxisKind::kGlobal;
+  return is_global ? "split_grid" : "fission";
+}
+
+absl::Status ApplyGivenDirective(Schedule& schedule, const Directive& directive,
+                                 const Target& target) {
+  const std::string_view name = CurrentName(schedule, directive);
+  for (const DirectiveRow& row : kDirectives) {
+    if (row.kind.name != name) continue;
+    DirectiveApplier applier(schedule, directive, target);
+    absl::Status status = (applier.*row.apply)();
+    if (status.ok()) status = applier.CheckDimensions();
+    if (status.ok()) status = applier.CheckLocalMemory();
+    return status;
+  }
+  std::string names;
+  for (const DirectiveRow& row : kDirectives) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(row.kind.name));
+  }
+  return IllegalDirective(directive, "no such directive; there are: " + names);
+}
+
+absl::Status ApplyDirective(Schedule& schedule, const Directive& directive, const Target& target) {
+  // What directives change.
+  auto axes = schedule.axes;
+  auto digits = schedule.digits;
+  auto padded = schedule.padded;
+  const bool no_locals = schedule.no_locals;
+  absl::Status status = ApplyGivenDirective(schedule, directive, target);
+  if (status.ok()) return status;
+  schedule.axes = std::move(axes);
+  schedule.digits = std::move(digits);
+  schedule.padded = std::move(padded);
+  schedule.no_locals = no_locals;
+  return status;
+}
+
+}  // namespace tg

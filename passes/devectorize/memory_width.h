@@ -1,0 +1,38 @@
+// Splits accesses at a vector of addresses into accesses at a single address each.
+//
+// Lanes that access consecutive elements under one gate become one wide access. It is split to the
+// target's width and, unless the target allows unaligned accesses, so that each start is known to
+// be a multiple of the width. Lanes with the same address share a load. If a gate is known to be
+// false, a load becomes its alternative and a store is removed.
+//
+// All accesses to register scratch at constant indices split it at the same boundaries, into pieces
+// of the arithmetic width, so that each piece can be a variable. Register scratch at any other
+// index becomes private scratch.
+//
+// A store that is split has several tokens; a `noop` joins them where a single token is required.
+#ifndef TG_PASSES_DEVECTORIZE_MEMORY_WIDTH_H_
+#define TG_PASSES_DEVECTORIZE_MEMORY_WIDTH_H_
+
+#include "absl/status/statusor.h"
+#include "ir/module.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "passes/legalize/index_type.h"
+#include "passes/target.h"
+
+namespace tg {
+
+struct MemoryStatistics {
+  int64_t wide_accesses = 0;    // accesses of more than one element
+  int64_t scalar_accesses = 0;  // accesses of lanes that are not part of a wide one
+};
+
+// `types` gives the addresses their types during the walk. `other` returns the replacement of a
+// node that is not an access, given its new sources, or null to keep the node. Fails if a store to
+// an image does not cover whole texels.
+absl::StatusOr<MemoryStatistics> CutMemory(
+    Body& body, const Module& module, const Target& target, UOpSpan order, IndexTypes& types,
+    llvm::function_ref<const UOp*(const UOp* u, UOpSpan srcs)> other);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DEVECTORIZE_MEMORY_WIDTH_H_

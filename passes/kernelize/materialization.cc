@@ -1,0 +1,170 @@
+#include "passes/kernelize/materialization.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "passes/kernelize/cost.h"
+#include "passes/kernelize/planner.h"
+
+namespace tg {
+namespace {
+
+// Adds to `forced` nodes that must be stored so that no kernel reads more than `limit` buffers.
+// True where it added any.
+bool LimitInputs(UOpSpan order, const MaterializationPlan& plan, size_t limit, Reasons& forced) {
+  // Sets of buffers, sorted, and which of them the kernel reads that computes a node in place: most
+  // nodes read what a source reads.
+  using Ids = llvm::SmallVector<uint32_t, 8>;
+  std::vector<Ids> sets = {{}};
+  NodeMap<uint32_t> leaves, alone;
+  bool added = false;
+  const auto reads = [&](const UOp* s) {
+    if (!IsStored(s) && !plan.IsRealized(s) && !forced.Has(s)) return leaves.Get(s);
+    uint32_t& set = alone[s];
+    if (set == 0) {
+      set = static_cast<uint32_t>(sets.size());
+      sets.push_back({s->id});
+    }
+    return set;
+  };
+  for (const UOp* u : order) {
+    if (IsStored(u) || u->op == Op::kSink) continue;
+    while (true) {
+      uint32_t all = 0;
+      const UOp* widest = nullptr;
+      for (const UOp* s : u->srcs()) {
+        const uint32_t its = reads(s);
+        if (all == 0) {
+          all = its;
+        } else if (its != 0 && sets[all] != sets[its]) {
+          Ids merged;
+          std::set_union(sets[all].begin(), sets[all].end(), sets[its].begin(), sets[its].end(),
+                         std::back_inserter(merged));
+          all = static_cast<uint32_t>(sets.size());
+          sets.push_back(std::move(merged));
+        }
+        const bool splits = sets[its].size() > 1 && !IsMovement(s->op);
+        if (splits && (!widest || sets[its].size() > sets[leaves.Get(widest)].size())) widest = s;
+      }
+      if (sets[all].size() <= limit || !widest) {
+        leaves[u] = all;
+        break;
+      }
+      forced.Set(widest, absl::StrCat("a kernel reads at most ", limit, " buffers"));
+      added = true;
+    }
+  }
+  return added;
+}
+
+// `known` and `stored`, with what a value reads in place of the value where its kernel holds no
+// reduce: whether such a value is stored is a matter of its few operations, not of reduces stored
+// beneath it. What is known stays so: rounds would undo each other for ever.
+std::vector<const UOp*> AlsoStored(std::vector<const UOp*> known,
+                                   const std::vector<const UOp*>& stored,
+                                   const MaterializationPlan& plan) {
+  std::vector<const UOp*> out = std::move(known);
+  NodeSet listed;
+  for (const UOp* u : out) listed.Insert(u);
+  NodeMap<uint32_t> seen;  // for which of `stored` last, from 1
+  uint32_t number = 0;
+  llvm::SmallVector<const UOp*, 16> reads, stack;
+  for (const UOp* u : stored) {
+    bool reduces = u->op == Op::kReduceAxis;
+    ++number;
+    reads.clear();
+    if (plan.IsRealized(u) && !reduces) {
+      stack.assign(u->srcs().begin(), u->srcs().end());
+      while (!stack.empty() && !reduces) {
+        const UOp* s = stack.pop_back_val();
+        if (std::exchange(seen[s], number) == number || IsStored(s)) continue;
+        if (plan.IsRealized(s)) {
+          reads.push_back(s);
+          continue;
+        }
+        reduces = s->op == Op::kReduceAxis;
+        stack.append(s->srcs().begin(), s->srcs().end());
+      }
+    }
+    if (reduces || reads.empty()) reads = {u};
+    for (const UOp* s : reads) {
+      if (listed.Insert(s)) out.push_back(s);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+bool IsStored(const UOp* u) {
+  switch (u->op) {
+    case Op::kBuffer:
+    case Op::kAfter:
+    case Op::kBufferView:
+    case Op::kCopy:
+      return true;
+    case Op::kAssign:
+      return u->src(1)->op == Op::kKernel;
+    default:
+      return false;
+  }
+}
+
+const UOp* DeviceCopyOf(const UOp* u, const MaterializationPlan& plan) {
+  if (u->op == Op::kCopy) return u;
+  if (u->op != Op::kAssign || u->src(1)->op != Op::kCopy) return nullptr;
+  return plan.IsRealized(u->src(1)) ? nullptr : u->src(1);
+}
+
+const UOp* ComputedValue(const UOp* u) {
+  if (u->op == Op::kContiguous) return u->src(0);
+  if (u->op == Op::kAssign) return u->src(1);
+  return u;
+}
+
+MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
+                                        UseTable& uses, const Target& target,
+                                        const MaterializationOptions& options, const NodeSet& fused,
+                                        NodeMap<UseList>& read_uses, UOpSpan order) {
+  Reasons forced;
+  // What a value costs depends on which of its sources are stored, and that on the value's uses:
+  // a few rounds settle it.
+  constexpr int kRounds = 4;
+  FusionFacts known;
+  Gathers gathers(module, *body.context, shapes);
+  CostModel cost(module, body, shapes, target, gathers);
+  for (int round = 1;; ++round) {
+    read_uses = {};
+    PlannedRound found = PlanRound(body, order, shapes, uses, target, cost, gathers, options,
+                                   forced, known, fused, read_uses);
+    MaterializationPlan& plan = found.plan;
+    found.facts.stored = AlsoStored(known.stored, found.facts.stored, plan);
+    // Of all rounds, or they would undo each other here too.
+    for (const Realized& r : plan.realized) {
+      if (round == 1 || known.realized.Contains(r.node)) found.facts.realized.Insert(r.node);
+    }
+    const auto changes = [&](const StagingDecision& decision) {
+      return decision.By(found.facts.realized, cost).kept != decision.kept;
+    };
+    bool news =
+        std::any_of(found.staging_decisions.begin(), found.staging_decisions.end(), changes);
+    news = news || found.cuts || found.crowds || found.facts.stored.size() != known.stored.size();
+    if (!news && found.keeps) {
+      // Often nothing hangs on what else is kept.
+      cost.ComputeExpressionCosts(order, found.facts.stored, found.facts.kept);
+      news = std::any_of(found.asked.begin(), found.asked.end(), [&](const DependsOnStaged& asked) {
+        return asked.By(found.facts, cost) != asked;
+      });
+    }
+    known = std::move(found.facts);
+    if (round < kRounds && news) continue;
+    const auto most = static_cast<size_t>(options.max_inputs);
+    if (most == 0 || !LimitInputs(order, plan, most, forced)) {
+      return std::move(plan);
+    }
+  }
+}
+
+}  // namespace tg

@@ -1,0 +1,72 @@
+// Chooses the values that are materialized in a buffer. Other values are recomputed at each use.
+//
+// Nodes are visited from the results to the inputs, so that all uses of a node are known when it is
+// reached (passes/kernelize/uses.h). A node that is used in one way, as often as it has elements,
+// is computed in place. A node that is used in several ways, or more often than it has elements, is
+// recomputed or stored, whichever costs less. Costs depend on what is stored, so the walk is
+// repeated until nothing changes, at most four times.
+#ifndef TG_PASSES_KERNELIZE_MATERIALIZATION_H_
+#define TG_PASSES_KERNELIZE_MATERIALIZATION_H_
+
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/shape.h"
+#include "llvm/ADT/DenseMap.h"
+#include "passes/kernelize/uses.h"
+#include "passes/target.h"
+
+namespace tg {
+
+// A node whose value is stored.
+struct Realized {
+  const UOp* node = nullptr;
+  std::string reason;  // for `explain`
+  Shape rows;  // of a row-fused kernel: what is stored, with axes cut (row_shape.h); else empty
+};
+
+// A staged node: the only kernel that uses it caches it in kernel memory.
+struct Kept {
+  const UOp* kernel = nullptr;  // the realized node
+  std::string reason;           // for `explain`
+};
+
+struct MaterializationPlan {
+  std::vector<Realized> realized;  // sources before users
+  NodeMap<int> number;             // 1 + position in `realized`; 0: computed in place
+  llvm::DenseMap<const UOp*, Kept> kept;
+
+  bool IsRealized(const UOp* u) const { return number.Get(u) != 0; }
+};
+
+// A node that is in memory before any kernel of this graph runs, or that an op other than a kernel
+// puts there: buffer, an assign by a kernel that exists already, after, buffer_view, copy.
+bool IsStored(const UOp* u);
+
+// The copy between devices by which realized node `u` gets its value, in place of a kernel: `u`
+// itself, or the value of an assign to a whole buffer that nothing else uses; else null.
+const UOp* DeviceCopyOf(const UOp* u, const MaterializationPlan& plan);
+
+// What the kernel that stores realized node `u` computes.
+const UOp* ComputedValue(const UOp* u);
+
+struct MaterializationOptions {
+  // Buffers that a kernel reads at most, where a split of its expression can avoid more; 0: no
+  // limit.
+  int64_t max_inputs = 0;
+  bool fuse = true;  // whether a kernel may hold several reduces
+  bool keep = true;  // whether kernels stage values in kernel memory
+};
+
+// Plans for the graph `body`. `fused`: what is computed in place whatever it costs, and so are its
+// sources, up to what has to be stored. `read_uses` receives how kernels read each
+// stored node. `order`: what the root reaches, sources first.
+MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
+                                        UseTable& uses, const Target& target,
+                                        const MaterializationOptions& options, const NodeSet& fused,
+                                        NodeMap<UseList>& read_uses, UOpSpan order);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_KERNELIZE_MATERIALIZATION_H_

@@ -1,0 +1,123 @@
+// What stays in a row-fused kernel, computed once a row.
+#include <algorithm>
+
+#include "passes/kernelize/planning_round.h"
+#include "passes/kernelize/row_shape.h"
+
+namespace tg {
+
+bool Planner::LosesRows(const UseList& uses) {
+  const UOp* kernel = uses_.KernelOf(uses[0]);
+  return std::any_of(uses.begin(), uses.end(), [&](UseId use) {
+    const LoopSet repeats = uses_.OuterLoops(kernel) & ~uses_.Varies(use);
+    return uses_.KernelOf(use) != kernel || (kernels_[kernel].reduced & repeats) != 0;
+  });
+}
+
+bool Planner::FusesRows(const UOp* u, bool* repeated) {
+  const UseList& uses = node_uses_[u];
+  const UOp* kernel = uses_.KernelOf(uses[0]);
+  LoopSet varies = 0;
+  double evaluations = 0;
+  bool one_kernel = true;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const UOp* user = uses_.KernelOf(uses[i]);
+    one_kernel &= user == kernel;
+    const bool seen = std::any_of(uses.begin(), uses.begin() + i, [&](UseId other) {
+      return uses_.KernelOf(other) == user && uses_.Loops(other) == uses_.Loops(uses[i]);
+    });
+    if (seen) continue;
+    varies |= uses_.Varies(uses[i]);
+    evaluations += uses_.Iterations(user, uses_.ComputedIn(uses[i]));
+  }
+  if (evaluations > cost_.Elements(u)) {
+    *repeated = !one_kernel || !CutsRows(u, kernel);
+    return false;
+  }
+  if (!one_kernel) return false;
+  KernelState& state = kernels_[kernel];
+  const LoopSet outer = uses_.OuterLoops(kernel), serial = state.serial | (outer & ~varies);
+  // The results of a product's tile are not to be gone through one after the other.
+  if (state.reduced & serial) return false;
+  const double parallel = uses_.Iterations(kernel, outer & ~serial);
+  // The work that a group shares: a row of results, or else the terms of the reduce that reads the
+  // value or of the value's reduce.
+  const double row = serial                   ? uses_.Iterations(kernel, serial)
+                     : evaluations > parallel ? evaluations / parallel
+                                              : cost_.ExpressionCostOf(u).terms;
+  const double busy = Utilization(target_, parallel, row);
+  const double lost = cost_.ReduceSeconds(u, evaluations) * (1 / busy - 1);
+  if (lost > cost_.StoreSeconds(u)) return false;
+  state.serial = serial;
+  return true;
+}
+
+bool Planner::Keeps(const UOp* u, const std::string& reason) {
+  if (!options_.keep || u->dtype.is_index()) return false;
+  UseList& uses = node_uses_[u];
+  const UOp* kernel = uses_.KernelOf(uses[0]);
+  for (UseId use : uses) {
+    if (uses_.KernelOf(use) != kernel) return false;
+  }
+  const LoopSet outer = uses_.OuterLoops(kernel);
+  const Shape& shape = shapes_.Of(u);
+  LoopSet in_step = 0;
+  std::vector<int64_t> axes;  // the axes of its buffer
+  std::vector<const AxisLoops*> along;
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (shape[k].Is(1)) continue;
+    along.clear();
+    for (UseId use : uses) along.push_back(&uses_.Loops(use)[k]);
+    if (!IsCountedAlike(shape[k], along, outer)) {
+      axes.push_back(static_cast<int64_t>(k));
+      continue;
+    }
+    for (const LoopDigit& d : along[0]->digits) in_step |= LoopBit(d.loop);
+  }
+  if (axes.empty()) return false;
+  const LoopSet serial = kernels_[kernel].serial;
+  if ((outer & ~in_step & ~serial) != 0) return false;
+  const double room = cost_.Elements(u) / uses_.Iterations(kernel, in_step);
+  if (room * static_cast<double>(ByteSize(u->dtype.scalar())) > cost_.StagingCapacityBytes())
+    return false;
+  const double parallel = uses_.Iterations(kernel, outer & ~serial);
+  if (cost_.StagingSeconds(u, parallel, room, serial ? room : 1) > cost_.StoreSeconds(u))
+    return false;
+  kept_[u] = {kernel, reason};
+  keeps_ |= !known_.kept.Contains(u);
+  facts_.kept.Insert(u);
+  facts_.keepers.Insert(kernel);
+  const UseId first = uses[0];
+  uses.clear();
+  uses.push_back(uses_.Staged(first, u, axes));
+  return true;
+}
+
+bool Planner::CutsRows(const UOp* u, const UOp* kernel) {
+  llvm::SmallVector<LoopDigit, 8> digits, own;
+  double evaluations = 0;
+  for (UseId use : node_uses_[u]) {
+    double iterations = 1;
+    own.clear();
+    for (const AxisLoops& axis : uses_.Loops(use)) {
+      if (!axis.exact) return false;
+      for (const LoopDigit& d : axis.digits) {
+        if (std::find(own.begin(), own.end(), d) != own.end()) continue;
+        own.push_back(d);
+        iterations *= static_cast<double>(d.size);
+      }
+    }
+    evaluations += own == digits ? 0 : iterations;
+    digits.append(own.begin(), own.end());
+  }
+  if (evaluations > cost_.Elements(u)) return false;
+  const Shape& whole = shapes_.Of(kernel);
+  Shape& rows = facts_.rows[kernel];
+  Shape cut = CutAtDigits(rows.empty() ? whole : rows, digits);
+  if (cut == (rows.empty() ? whole : rows)) return false;
+  rows = std::move(cut);
+  cuts_ = true;
+  return true;
+}
+
+}  // namespace tg

@@ -1,0 +1,262 @@
+#include "passes/legalize/float_types.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "ir/value.h"
+#include "passes/legalize/float_format.h"
+#include "passes/legalize/forward.h"
+
+namespace tg {
+namespace {
+
+class FloatTypes {
+ public:
+  FloatTypes(Body& body, const Target& target) : body_(body), target_(target), b_(*body.context) {}
+
+  absl::Status Run() {
+    ForwardRewrite(body_, [&](const UOp* u, UOpSpan srcs) { return Rewrite(u, srcs); });
+    return status_;
+  }
+
+ private:
+  bool IsEmulated(Scalar s) const {
+    return IsFloat(s) && s != Scalar::kF64 && !ComputesIn(target_, s);
+  }
+  bool IsEmulated(DType t) const { return IsEmulated(t.value_scalar()); }
+
+  const UOp* Rewrite(const UOp* u, UOpSpan srcs);
+  const UOp* Constant(const UOp* u);
+  const UOp* Load(const UOp* u, UOpSpan srcs);
+  const UOp* Store(const UOp* u, UOpSpan srcs);
+  const UOp* CastTo(const UOp* u, const UOp* x);
+  const UOp* BitcastTo(const UOp* u, const UOp* x);
+  // The f32 `x` as a value of type s; what was rounded to s before is left alone.
+  const UOp* Rounded(const UOp* x, Scalar s) {
+    const UOp* v = RoundToFormat(b_, x, s);
+    unrounded_[v] = x;
+    return v;
+  }
+  // What `x` was rounded from, where a store of type s is going to round again.
+  const UOp* Unrounded(const UOp* x) const {
+    const UOp* from = unrounded_.Get(x);
+    return from ? from : x;
+  }
+  // The bits of `u`, whose f32 is `x`: as they were loaded or bitcast, else encoded from `x`.
+  const UOp* BitsOf(const UOp* u, const UOp* x);
+  // Notes that the bits of `u`, whose f32 is given, are what the same op makes of its sources'
+  // bits.
+  void MoveBits(const UOp* u, UOpSpan srcs, const UOp* f32);
+  void Unsupported(const UOp* u, std::string_view what);
+
+  // The bits of a value that came from memory or from an integer's bits.
+  struct Raw {
+    Scalar scalar = Scalar::kVoid;
+    const UOp* bits = nullptr;
+    bool is_whole = false;  // no lane was computed or went through registers
+  };
+
+  Body& body_;
+  const Target& target_;
+  Builder b_;
+  NodeMap<const UOp*> unrounded_;
+  SparseNodeMap<Raw> raw_;  // by the f32 value
+  absl::Status status_;
+};
+
+void FloatTypes::Unsupported(const UOp* u, std::string_view what) {
+  if (!status_.ok()) return;
+  status_ = absl::UnimplementedError(absl::StrCat(body_.Describe(u), ": target ", target_.name,
+                                                  " has no ",
+                                                  absl::string_view(what.data(), what.size())));
+}
+
+// What holds the bits of a value of this type. Accesses of f16 as f16 do not convert.
+DType RawType(DType t) {
+  return t.scalar() == Scalar::kF16 ? t : t.WithScalar(BitsType(t.scalar()));
+}
+
+bool IsConstant(const UOp* u) { return IsConst(u) || u->op == Op::kVConst; }
+
+const UOp* FloatTypes::BitsOf(const UOp* u, const UOp* x) {
+  const Scalar s = u->dtype.scalar();
+  const DType raw_type = RawType(u->dtype);
+  if (IsConstant(u)) return b_.context().Make(u->op, raw_type, {}, u->attr);
+  if (const Raw& raw = raw_.Get(x); raw.bits && raw.scalar == s) return raw.bits;
+  return b_.Bitcast(b_.Cast(EncodeFloat(b_, x, s), raw_type.WithScalar(BitsType(s))), raw_type);
+}
+
+void FloatTypes::MoveBits(const UOp* u, UOpSpan srcs, const UOp* f32) {
+  const Scalar s = u->dtype.scalar();
+  bool moves = false, is_whole = true;
+  for (size_t i = 0; i < srcs.size(); ++i) {
+    if (u->src(i)->dtype.scalar() != s || IsConstant(u->src(i))) continue;
+    const Raw& raw = raw_.Get(srcs[i]);
+    const bool is_raw = raw.bits && raw.scalar == s;
+    moves |= is_raw;
+    is_whole &= is_raw && raw.is_whole;
+  }
+  if (!moves) return;
+  Nodes bits;
+  for (size_t i = 0; i < srcs.size(); ++i) {
+    bits.push_back(u->src(i)->dtype.scalar() == s ? BitsOf(u->src(i), srcs[i]) : srcs[i]);
+  }
+  raw_[f32] = {s, b_.context().Make(u->op, RawType(u->dtype), Span(bits), u->attr), is_whole};
+}
+
+const UOp* FloatTypes::Constant(const UOp* u) {
+  const Scalar s = u->dtype.scalar();
+  const DType f32(Scalar::kF32, u->dtype.lanes());
+  if (IsConst(u)) return b_.ConstBits(f32, CastBits(s, Scalar::kF32, u->word()));
+  llvm::SmallVector<int64_t, 16> bits;
+  for (int64_t v : u->list()) bits.push_back(CastBits(s, Scalar::kF32, v));
+  return b_.VConst(f32, {bits.data(), bits.size()});
+}
+
+const UOp* FloatTypes::Load(const UOp* u, UOpSpan srcs) {
+  const Scalar s = u->dtype.scalar();
+  const DType f32(Scalar::kF32, u->dtype.lanes());
+  const auto load = [&](DType t, UOpSpan from) {
+    return b_.context().Make(u->op, t, from, u->attr);
+  };
+  if (srcs[0]->dtype.scalar() == Scalar::kF32) return load(f32, srcs);
+  Nodes raw(srcs.begin(), srcs.end());
+  if (srcs.size() > 1) raw[1] = BitsOf(u->src(1), srcs[1]);
+  const UOp* bits = load(RawType(u->dtype), Span(raw));
+  // Both loads of an f16 stay where one use needs the bits and another the number.
+  const UOp* v = s == Scalar::kF16
+                     ? load(f32, srcs)
+                     : DecodeFloat(b_, b_.Cast(bits, f32.WithScalar(Scalar::kU32)), s);
+  raw_[v] = {s, bits, true};
+  return v;
+}
+
+const UOp* FloatTypes::Store(const UOp* u, UOpSpan srcs) {
+  const Scalar s = u->src(1)->dtype.scalar();
+  const Scalar memory = srcs[0]->dtype.scalar();
+  const auto store = [&](const UOp* value) {
+    return b_.context().Make(u->op, kVoid, {srcs[0], value}, u->attr);
+  };
+  if (memory == Scalar::kF32) return store(srcs[1]);
+  if (const Raw& raw = raw_.Get(srcs[1]); raw.is_whole && raw.scalar == s) return store(raw.bits);
+  // Only what was rounded to f16 itself may go in unrounded.
+  return store(s == Scalar::kF16 ? Unrounded(srcs[1]) : BitsOf(u->src(1), srcs[1]));
+}
+
+const UOp* FloatTypes::CastTo(const UOp* u, const UOp* x) {
+  const Scalar from = u->src(0)->dtype.scalar(), to = u->dtype.scalar();
+  const DType f32(Scalar::kF32, u->dtype.lanes());
+  if (!IsEmulated(to)) return b_.Cast(x, u->dtype);
+  if (from == to) return x;
+  // x is f32, f64, an integer, or f16 that the target computes in.
+  const Scalar held = x->dtype.scalar();
+  if (held == Scalar::kF64) return b_.Cast(RoundToFormat(b_, x, to), f32);
+  if (IsFloat(held)) return Rounded(b_.Cast(x, f32), to);
+  // Integers of more bits than f32 has are beyond the largest f16 or fp8.
+  return Rounded(to == Scalar::kBF16 ? IntToStickyF32(b_, x) : b_.Cast(x, f32), to);
+}
+
+const UOp* FloatTypes::BitcastTo(const UOp* u, const UOp* x) {
+  const Scalar from = u->src(0)->dtype.scalar(), to = u->dtype.scalar();
+  if (!IsEmulated(from) && !IsEmulated(to)) return b_.Bitcast(x, u->dtype);
+  const UOp* bits = IsEmulated(from) ? BitsOf(u->src(0), x) : x;
+  if (!IsEmulated(to)) return b_.Bitcast(bits, u->dtype);
+  const DType word(BitsType(to), u->dtype.lanes());
+  const UOp* v =
+      DecodeFloat(b_, b_.Cast(b_.Bitcast(bits, word), word.WithScalar(Scalar::kU32)), to);
+  raw_[v] = {to, b_.Bitcast(bits, RawType(u->dtype)), true};
+  return v;
+}
+
+// The f32 result of these is already a value of the type.
+bool IsExact(Op op) {
+  return op == Op::kNeg || op == Op::kTrunc || op == Op::kMax || op == Op::kMin || op == Op::kWhere;
+}
+
+// Each lane of the result is a lane of a source.
+bool Moves(Op op) {
+  return op == Op::kWhere || op == Op::kGep || op == Op::kCat || op == Op::kVectorize ||
+         op == Op::kSplat;
+}
+
+// Rounding the result is rounding the sources.
+bool CommutesWithRounding(Op op) { return op == Op::kNeg || Moves(op); }
+
+bool IsTranscendental(Op op) {
+  return op == Op::kExp2 || op == Op::kLog2 || op == Op::kSin || op == Op::kPow;
+}
+
+const UOp* FloatTypes::Rewrite(const UOp* u, UOpSpan srcs) {
+  const DType t = u->dtype;
+  if (t.is_value() && t.scalar() == Scalar::kF64 && !target_.fp64) Unsupported(u, "f64");
+  if (t.is_int() && BitWidth(t.scalar()) == 64 && !target_.int64) {
+    Unsupported(u, "64-bit integers");
+  }
+  switch (u->op) {
+    case Op::kScratch:
+      if (!t.is_pointer() || t.space() != AddrSpace::kReg || !IsEmulated(t.scalar())) return u;
+      return b_.context().Make(u->op, t.WithScalar(Scalar::kF32), srcs, u->attr);
+    case Op::kIndex:
+      return b_.context().Make(u->op, srcs[0]->dtype.WithLanes(t.lanes()), srcs);
+    case Op::kAfter:
+      return b_.context().Make(u->op, srcs[0]->dtype, srcs);
+    case Op::kLoad:
+      if (!IsEmulated(t)) return WithSources(b_, u, srcs);
+      return Load(u, srcs);
+    case Op::kStore:
+      if (!IsEmulated(u->src(1)->dtype)) return WithSources(b_, u, srcs);
+      return Store(u, srcs);
+    case Op::kCast:
+      return CastTo(u, srcs[0]);
+    case Op::kBitcast:
+      return BitcastTo(u, srcs[0]);
+    case Op::kWmma:
+    case Op::kLdMatrix:
+      for (const UOp* s : u->srcs()) {
+        if (s->dtype.is_value() && IsEmulated(s->dtype)) Unsupported(u, "matrix ops on this type");
+      }
+      break;
+    default:
+      break;
+  }
+  if (!t.is_value() || !IsFloat(t.scalar())) return WithSources(b_, u, srcs);
+  const DType f32(Scalar::kF32, t.lanes());
+  if (!IsEmulated(t)) {
+    if (t.scalar() != Scalar::kF16 || !IsTranscendental(u->op)) return WithSources(b_, u, srcs);
+    Nodes wide;
+    for (const UOp* s : srcs) wide.push_back(b_.Cast(s, f32));
+    return b_.Cast(b_.Alu(u->op, Span(wide)), t);
+  }
+  if (IsConstant(u)) return Constant(u);
+  if (u->op == Op::kMulAcc) {
+    const UOp* product = Rounded(b_.Mul(srcs[0], srcs[1]), t.scalar());
+    return Rounded(b_.Add(product, srcs[2]), t.scalar());
+  }
+  const UOp* v = b_.context().Make(u->op, f32, srcs, u->attr);
+  if (Moves(u->op)) MoveBits(u, srcs, v);
+  if (IsElementwise(u->op) && !IsExact(u->op)) return Rounded(v, t.scalar());
+  if (CommutesWithRounding(u->op)) {
+    Nodes from;
+    for (const UOp* s : srcs) from.push_back(Unrounded(s));
+    if (!std::equal(from.begin(), from.end(), srcs.begin())) {
+      unrounded_[v] = b_.context().Make(u->op, f32, Span(from), u->attr);
+    }
+  }
+  return v;
+}
+
+}  // namespace
+
+bool ConcernsFloatTypes(Scalar s, const Target& target) {
+  // An index may become a 64-bit integer.
+  if (s == Scalar::kIndex) return !target.int64;
+  if (s == Scalar::kF64) return !target.fp64;
+  if (IsInt(s)) return BitWidth(s) == 64 && !target.int64;
+  return IsFloat(s) && s != Scalar::kF32;
+}
+
+absl::Status LowerFloatTypes(Body& body, const Target& target) {
+  return FloatTypes(body, target).Run();
+}
+
+}  // namespace tg

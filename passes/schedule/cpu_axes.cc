@@ -1,0 +1,201 @@
+#include "passes/schedule/cpu_axes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/schedule/vectorization_cost.h"
+
+namespace tg {
+namespace {
+
+// How well vectors along this axis access memory in a kernel without reduces; greatest if all
+// accesses are contiguous or invariant.
+int Score(const ScheduleBuilder& t, size_t axis) {
+  int score = 0;
+  const bool staged = t.schedule().axes[axis].kind == AxisKind::kStage;
+  if (staged) score += t.IsInnermost(axis) ? 3 : -6;  // the store of the staged value
+  for (const Access& a : t.accesses()) {
+    const auto stride = t.Stride(a, axis);
+    if (staged && a.is_store()) continue;  // a staged value's axis is none of what is stored
+    if (stride == 1)
+      score += a.is_store() ? 3 : 2;
+    else if (stride != 0)
+      score -= a.is_store() ? 6 : 2;
+    else if (a.is_store())
+      score -= 6;
+  }
+  return score;
+}
+
+// Rows of a square: the limit of an upcast.
+constexpr int64_t kMaxRows = 16;
+
+// The axis of this kind that is contiguous in memory for a load which vectors along `axis` read
+// with a stride; kNoAxis if there is none.
+size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, size_t axis) {
+  for (size_t i : t.Axes(kind)) {
+    if (t.schedule().base[t.schedule().axes[i].base].staged != staged || t.IsSymbolic(i)) continue;
+    const bool in_memory = llvm::any_of(t.accesses(), [&](const Access& a) {
+      const std::optional<int64_t> stride = t.Stride(a, axis);
+      return !a.is_store() && !a.is_gated && stride && *stride != 0 && *stride != 1 &&
+             t.Stride(a, i) == 1;
+    });
+    if (in_memory && i != axis && PowerOfTwoDivisor(t.Size(i), kMaxRows) > 1) return i;
+  }
+  return kNoAxis;
+}
+
+// Adds loops over squares that are narrower than a cache line, so that a group reads and writes
+// whole lines. Returns false if a group computes one square.
+bool CompleteLines(ScheduleBuilder& t, size_t rows, size_t lanes, int64_t size) {
+  int64_t bytes = t.target().cache_line;
+  for (const Access& a : t.accesses()) {
+    bytes = std::min(bytes, ByteSize(a.node->src(a.is_store() ? 1 : 0)->dtype.scalar()));
+  }
+  const int64_t squares = t.target().cache_line / (bytes * size);
+  bool any = false;
+  // A directive moves axes.
+  for (size_t base : {rows, lanes}) {
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      if (t.schedule().axes[i].base != base) continue;
+      const int64_t some = PowerOfTwoDivisor(t.Size(i), squares);
+      const bool enough = t.WorkItems() >= some * EnoughGroups(t);
+      any |= some > 1 && enough && t.Try("loop", i, some);
+      break;
+    }
+  }
+  return any;
+}
+
+// Vectorizes `best`, an axis of a reduce around another reduce; unrolls another such axis, and
+// upcasts results that share the loads of both, while the accumulators fit into registers. The
+// vectorized axis is unrolled last, so that it is innermost.
+void VectorizeInner(ScheduleBuilder& t, const VectorizationCost& lanes, size_t best) {
+  const int64_t amount = lanes.Along(best), most = t.target().MaxAccumulators();
+  size_t other = kNoAxis;
+  int64_t rows = 1;
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (i == best || !lanes.HoldsReduce(i)) continue;
+    // Full vectors, and registers for eight results that read the same elements.
+    const int64_t limit = std::max(lanes.Widest() / amount, most / amount / 8);
+    const int64_t some = PowerOfTwoDivisor(t.Size(i), limit);
+    if (some > 1) other = i, rows = some;
+  }
+  VectorizationCost::RegisterTile tile = lanes.TileBeside(best, amount * rows);
+  std::erase_if(tile, [&](const auto& part) { return part.first == other; });
+  if (other != kNoAxis) tile.emplace_back(other, rows);
+  tile.emplace_back(best, amount);
+  MakeTile(t, tile);
+}
+
+}  // namespace
+
+bool VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
+  const VectorizationCost lanes(t, 0);
+  size_t best = kNoAxis;
+  int best_score = 0;
+  for (size_t i : t.Axes(kind)) {
+    if (lanes.Along(i) == 1 || t.schedule().base[t.schedule().axes[i].base].staged != staged)
+      continue;
+    const int score = Score(t, i);
+    if (score > best_score) best = i, best_score = score;
+  }
+  if (best == kNoAxis) return false;
+  // Where a vector's lanes are loaded from distant addresses, the neighbours in memory of each lane
+  // are loaded with it: a square as wide as the vector, within the limit of an upcast.
+  const size_t in_memory = AxisInMemory(t, kind, staged, best);
+  int64_t amount = lanes.Along(best);
+  if (in_memory == kNoAxis) {
+    t.Try("vectorize", best, amount);
+    return false;
+  }
+  amount = std::min(amount, kMaxRows);
+  const size_t base = t.schedule().axes[best].base;
+  const size_t rows = t.schedule().axes[in_memory].base;
+  const int64_t together = PowerOfTwoDivisor(t.Size(in_memory), amount);
+  const std::string name = t.schedule().axes[in_memory].name;
+  if (!t.Try("vectorize", best, amount) || !TryNamed(t, "upcast", name, together)) return false;
+  return kind == AxisKind::kGlobal && CompleteLines(t, rows, base, amount);
+}
+
+bool TryNamed(ScheduleBuilder& t, std::string_view directive, const std::string& axis,
+              int64_t amount) {
+  const int i = t.schedule().FindAxis(axis);
+  return i >= 0 && t.Try(directive, static_cast<size_t>(i), amount);
+}
+
+void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile) {
+  // A directive moves axes, so each is found by its name.
+  std::vector<std::string> names;
+  for (const auto& [axis, rows] : tile) names.push_back(t.schedule().axes[axis].name);
+  for (size_t k = 0; k < tile.size(); ++k) {
+    const int found = t.schedule().FindAxis(names[k]);
+    if (found < 0) continue;
+    const auto axis = static_cast<size_t>(found);
+    if (t.schedule().axes[axis].kind == AxisKind::kReduce)
+      t.Try("unroll", axis, tile[k].second);
+    else
+      t.Upcast(axis, tile[k].second);
+  }
+}
+
+bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
+  const VectorizationCost lanes(t, shared);
+  AxisList axes = t.Axes(AxisKind::kGlobal);
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    if (shared == 0 && lanes.HoldsReduce(i)) axes.push_back(i);
+  }
+  const size_t best = lanes.Cheapest(axes);
+  if (best == kNoAxis) return false;
+  const BaseAxis& base = t.schedule().base[t.schedule().axes[best].base];
+  if (!base.IsStored()) {
+    VectorizeInner(t, lanes, best);
+    return true;
+  }
+  std::vector<const UOp*> packed;
+  for (size_t n = 0; n < t.accesses().size(); ++n) {
+    const UOp* load = t.accesses()[n].node;
+    if (lanes.Packs(n, best) && !llvm::is_contained(packed, load)) packed.push_back(load);
+  }
+  if (!t.Try("vectorize", best, lanes.Along(best))) return false;
+  for (const UOp* load : packed) t.Pack(load);
+  if (shared != 0) return true;
+  const VectorizationCost tiled(t, 0);
+  const AxisList vectors = t.Axes(AxisKind::kVector);
+  MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back())));
+  return true;
+}
+
+void UnrollShort(ScheduleBuilder& t) {
+  const VectorizationCost lanes(t, 0);
+  for (const VectorizationCost::Reduce& reduce : lanes.reduces()) {
+    const size_t last = lanes.LastAxis(reduce.node);
+    if (lanes.IsShort(last) && t.schedule().UpcastSize() <= t.target().MaxAccumulators()) {
+      t.Try("unroll", last);
+    }
+  }
+}
+
+int64_t EnoughGroups(const ScheduleBuilder& t) { return int64_t{32} * t.target().compute_units; }
+
+void LoopOverRest(ScheduleBuilder& t, LoopSet shared) {
+  const int64_t enough = EnoughGroups(t);
+  AxisList globals = t.Axes(AxisKind::kGlobal);
+  llvm::erase_if(globals,
+                 [&](size_t i) { return (shared & LoopBit(t.schedule().axes[i].base)) != 0; });
+  int64_t items = 1;
+  for (size_t i : globals) items *= t.Size(i);
+  if (globals.empty() || items <= 4 * enough) return;
+  const size_t last = globals.back();
+  if (t.IsSymbolic(last)) return;
+  const int64_t others = items / t.Size(last);
+  if (others >= enough) {
+    t.Try("loop", last);
+    return;
+  }
+  const int64_t inner = PowerOfTwoDivisor(t.Size(last), std::max<int64_t>(1, items / enough));
+  if (inner > 1) t.Try("loop", last, inner);
+}
+
+}  // namespace tg

@@ -1,0 +1,340 @@
+#include "passes/schedule/cpu_rows.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/schedule/cpu_axes.h"
+#include "passes/schedule/packing.h"
+#include "passes/schedule/vectorization_cost.h"
+
+namespace tg {
+namespace {
+
+// Vectorizes a staged value, or the terms of the reduces that it is made of.
+void VectorizeStaged(ScheduleBuilder& t, const UOp* node) {
+  const VectorizationCost lanes(t, 0);
+  AxisList axes = t.Axes(AxisKind::kStage);
+  llvm::erase_if(
+      axes, [&](size_t i) { return t.schedule().base[t.schedule().axes[i].base].staged != node; });
+  NodeSet sums;
+  bool any = false;
+  for (const VectorizationCost::Reduce& reduce : lanes.reduces()) {
+    const auto varies = [&](size_t i) { return lanes.Varies(reduce.node, i); };
+    if (std::any_of(axes.begin(), axes.end(), varies)) any |= sums.Insert(reduce.node);
+  }
+  if (!any) {
+    VectorizeBest(t, AxisKind::kStage, node);
+    return;
+  }
+  const size_t best = lanes.Cheapest(axes, &sums);
+  if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
+}
+
+// Upcasts a few neighbouring results that share a reduce, for example the window of a pooling for
+// its gradient.
+void UpcastShort(ScheduleBuilder& t, LoopSet shared) {
+  constexpr int64_t kMaxShortSize = 4, kMaxResults = 64;
+  std::vector<std::string> names;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool is_shared = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
+    if (is_shared && !t.IsSymbolic(i) && t.Size(i) <= kMaxShortSize && !t.HasLanes(i))
+      names.push_back(t.schedule().axes[i].name);
+  }
+  for (const std::string& name : names) {
+    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
+    if (t.schedule().UpcastSize() * t.Size(axis) <= kMaxResults) t.Try("upcast", axis);
+  }
+}
+
+// How many groups may be merged into one such that each core still has two; `shared` axes become
+// loops.
+int64_t SpareGroups(const ScheduleBuilder& t, LoopSet shared) {
+  int64_t groups = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) groups *= t.Size(i);
+  }
+  return std::max<int64_t>(1, groups / (2 * t.target().compute_units));
+}
+
+// A store that is strided along the axis; null if there is none.
+const Access* StridedStore(const ScheduleBuilder& t, size_t axis) {
+  const auto strided = [&](const Access& a) {
+    const std::optional<int64_t> stride = t.Stride(a, axis);
+    return a.is_store() && stride != 0 && stride != 1;
+  };
+  const auto found = llvm::find_if(t.accesses(), strided);
+  return found == t.accesses().end() ? nullptr : &*found;
+}
+
+// How many results along the axis, each in another cache line, the nearest cache holds at a time.
+// The address within a page selects the set of a line, and a core keeps the translations of kPages
+// pages in its first table.
+int64_t StridedLines(const ScheduleBuilder& t, const Access& store, size_t axis) {
+  constexpr int64_t kPage = 4096, kWays = 8, kPages = 64;
+  const int64_t element = ByteSize(store.node->src(1)->dtype.scalar());
+  const int64_t stride = t.Stride(store, axis).value_or(1) * element;
+  const int64_t places = kPage / std::gcd(stride, kPage);
+  return std::min(kWays * places, kPages);
+}
+
+// For a vector whose lanes are strided in memory: how many neighbouring results of each row are
+// computed together, so that its line is written at once. A full line if a vector is as long, else
+// four, which narrower vectors are transposed to with fewer instructions.
+int64_t Together(const ScheduleBuilder& t, const Access& store, int64_t width) {
+  const int64_t line = t.target().cache_line / ByteSize(store.node->src(1)->dtype.scalar());
+  return width == line ? line : 4;
+}
+
+// The rest of a vector's axis, and by how much to upcast it for each of `rows`.
+std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_t axis,
+                                 int64_t rows) {
+  const VectorizationCost lanes(t, shared);
+  const bool sums = llvm::any_of(lanes.reduces(), [&](const VectorizationCost::Reduce& reduce) {
+    return lanes.Varies(reduce.node, axis);
+  });
+  if (!sums) return {kNoAxis, 1};
+  const int64_t width = t.Size(axis), most = lanes.MaxAccumulatorVectors(width) / rows;
+  if (!t.schedule().base[t.schedule().axes[axis].base].IsStored()) {
+    // Four rows by four vectors need the fewest loads, and may use as many registers as vectorized
+    // terms do.
+    const int64_t square = t.target().MaxAccumulators() / width / rows;
+    return lanes.VectorsBeside(
+        axis, width, rows == VectorizationCost::kTermRows ? std::max(most, square) : most);
+  }
+  int64_t vectors = std::min(most, SpareGroups(t, shared));
+  if (const Access* store = StridedStore(t, axis)) {
+    // Results that are unrolled in the source.
+    constexpr int64_t kMaxResults = 512;
+    const int64_t strided =
+        std::min(StridedLines(t, *store, axis), kMaxResults / Together(t, *store, width));
+    vectors = std::min(vectors, std::max<int64_t>(1, strided / width));
+  }
+  return lanes.VectorsBeside(axis, width, vectors);
+}
+
+// Upcasts the axis along which results are contiguous, where the vectorized axis is strided.
+void FillLines(ScheduleBuilder& t, LoopSet shared) {
+  const VectorizationCost lanes(t, shared);
+  for (size_t v : t.Axes(AxisKind::kVector)) {
+    const Access* store = StridedStore(t, v);
+    if (!store) continue;
+    const int64_t together = Together(t, *store, t.Size(v));
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      const bool is_shared = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
+      const bool sums = llvm::any_of(lanes.reduces(), [&](const VectorizationCost::Reduce& r) {
+        return lanes.Varies(r.node, i);
+      });
+      if (!is_shared || sums || t.IsSymbolic(i) || t.Stride(*store, i) != 1) continue;
+      if (t.Size(i) % together == 0 && t.Try("upcast", i, together)) return;
+    }
+  }
+}
+
+// Of staged values that are sums with vectorized terms: the innermost axis along which the sums
+// share what a row reads. Returned by name, since directives move axes.
+std::vector<std::string> Columns(const ScheduleBuilder& t,
+                                 const std::vector<const UOp*>& in_terms) {
+  const VectorizationCost lanes(t, 0);
+  std::vector<std::string> names;
+  for (const UOp* reduce : in_terms) {
+    size_t last = kNoAxis;
+    for (size_t i : t.Axes(AxisKind::kStage)) {
+      if (!t.IsSymbolic(i) && !t.HasLanes(i) && lanes.Varies(reduce, i)) last = i;
+    }
+    if (last == kNoAxis) continue;
+    const std::string& name = t.schedule().axes[last].name;
+    const bool shares = llvm::any_of(
+        t.accesses(), [&](const Access& a) { return !a.is_store() && t.Stride(a, last) == 0; });
+    if (shares && !llvm::is_contained(names, name)) names.push_back(name);
+  }
+  return names;
+}
+
+// Staged sums with vectorized terms: the lanes of the terms, and the axes, by name, along which
+// such sums share loads (the columns of a tile).
+struct Sums {
+  int64_t terms = 1;
+  std::vector<std::string> columns;
+};
+
+// Bytes that every row along `axis` reads.
+int64_t ReadByAll(const ScheduleBuilder& t, size_t axis) {
+  int64_t all = 0;
+  std::vector<const UOp*> seen;
+  for (const Access& a : t.accesses()) {
+    if (a.is_store() || t.Stride(a, axis) != 0 || llvm::is_contained(seen, a.node)) continue;
+    seen.push_back(a.node);
+    int64_t bytes = ByteSize(a.node->src(0)->dtype.scalar());
+    for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+      const BaseAxis& base = t.schedule().base[n];
+      if (!base.IsStored() && a.stride[n] != 0) bytes = SaturatingMul(bytes, base.max_size);
+    }
+    all = SaturatingAdd(all, bytes);
+  }
+  return all;
+}
+
+// The number of groups that the tiles of `rows` along an axis are distributed to cyclically; 0:
+// each tile is a group. If what all rows read does not stay in a core's cache, each part of it
+// should serve all tiles of a group before the next part is read. Returns the fewest groups such
+// that the staged values of a group's tiles fit into that cache, each core has two groups, and no
+// core has more tiles than with a group for each.
+int64_t GroupsOfTiles(const ScheduleBuilder& t, LoopSet shared, size_t axis, int64_t rows) {
+  const int64_t cache = t.target().core_cache_bytes, cores = t.target().compute_units;
+  if (ReadByAll(t, axis) <= cache || t.schedule().IsInPlace()) return 0;
+  int64_t others = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (i != axis && (shared & LoopBit(t.schedule().axes[i].base)) == 0) others *= t.Size(i);
+  }
+  const auto up = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
+  const int64_t tiles = up(t.Size(axis), rows);
+  const auto most = [&](int64_t groups) {  // tiles of the core that has most
+    const int64_t each = up(groups * others, cores), longer = tiles % groups * others;
+    return each * (tiles / groups) + std::min(each, up(longer, cores));
+  };
+  const int64_t kept = SaturatingMul(t.schedule().StagedBytes(), rows);
+  for (int64_t n = 1; n < tiles; ++n) {
+    const bool fits = SaturatingMul(kept, up(tiles, n)) <= cache / 2;
+    if (fits && n * others >= 2 * cores && most(n) <= most(tiles)) return n;
+  }
+  return 0;
+}
+
+// A tile of rows, and the number of groups that such tiles are distributed to.
+struct Rows {
+  int64_t rows = 1;
+  int64_t groups = 0;
+  std::string axis;  // of the tiles, by name
+};
+
+// Upcasts rows whose results are staged and which share loads, while the accumulators of their
+// reduces fit into registers.
+Rows TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
+  const int64_t most =
+      std::min({int64_t{8}, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
+  // Six rows by two vectors, or by two columns, need fewer loads than eight rows by one. Four rows
+  // by more columns need fewer still, but then what all rows read is read for fewer rows at a time.
+  constexpr int64_t kBesideTwo = 6;
+  const auto wide = [&](size_t i) { return Wider(t, shared, i, kBesideTwo).second == 2; };
+  const auto even = [&](const std::string& name) {
+    return t.Size(static_cast<size_t>(t.schedule().FindAxis(name))) % 2 == 0;
+  };
+  // Four rows by four vectors, if registers suffice.
+  const bool square = most >= VectorizationCost::kTermRows &&
+                      llvm::any_of(t.Axes(AxisKind::kVector), [&](size_t i) {
+                        return Wider(t, shared, i, VectorizationCost::kTermRows).second == 4;
+                      });
+  const bool widens = most > kBesideTwo && (llvm::any_of(t.Axes(AxisKind::kVector), wide) ||
+                                            llvm::any_of(sums.columns, even));
+  size_t best = kNoAxis;
+  std::pair<size_t, int64_t> best_score = {0, 1};
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
+    int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
+    if (square && t.Size(i) % VectorizationCost::kTermRows == 0) {
+      rows = VectorizationCost::kTermRows;
+    } else if (widens && t.IsTileable(i, kBesideTwo)) {
+      rows = kBesideTwo;
+    }
+    const std::pair<size_t, int64_t> score = {t.ReuseAlong(i), rows};
+    if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
+    if (score > best_score) best = i, best_score = score;
+  }
+  if (best == kNoAxis) return {};
+  Rows tile;
+  tile.rows = best_score.second;
+  if (!sums.columns.empty() && most >= VectorizationCost::kTermRows &&
+      t.IsTileable(best, VectorizationCost::kTermRows)) {
+    if (GroupsOfTiles(t, shared, best, VectorizationCost::kTermRows) > 0)
+      tile.rows = VectorizationCost::kTermRows;
+  }
+  tile.groups = GroupsOfTiles(t, shared, best, tile.rows);
+  tile.axis = t.schedule().axes[best].name;
+  if (t.Size(best) % tile.rows != 0 && !t.Try("padto", best, tile.rows)) return {};
+  if (!t.Try("upcast", best, tile.rows)) return {};
+  if (t.schedule().FindAxis(tile.axis) < 0) tile.axis += ".0";
+  return tile;
+}
+
+// Upcasts the rest of a vectorized axis where a reduce is computed for few rows at a time, so that
+// consecutive additions do not depend on each other. Columns of sums likewise.
+void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t rows) {
+  std::vector<std::string> names;
+  for (size_t i : t.Axes(AxisKind::kVector)) names.push_back(t.schedule().axes[i].name);
+  for (const std::string& name : names) {
+    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
+    const auto [rest, vectors] = Wider(t, shared, axis, rows);
+    if (vectors > 1) t.Try("upcast", rest, vectors);
+  }
+  const int64_t most = std::min(VectorizationCost::kTermRows * VectorizationCost::kTermRows,
+                                t.target().MaxTile() / sums.terms) /
+                       rows;
+  for (const std::string& name : sums.columns) {
+    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
+    const int64_t columns = GreatestDivisor(t.Size(axis), most);
+    if (columns > 1) t.Try("upcast", axis, columns);
+  }
+}
+
+// The unroll amount of a reduce with vectorized terms that is computed for one row at a time: some
+// vectors, so that consecutive additions do not depend on each other.
+int64_t AcrossLatency(const ScheduleBuilder& t, const std::string& axis, int64_t lanes) {
+  constexpr int64_t kVectors = 4, kMaxUnrolled = 32;
+  const auto i = static_cast<size_t>(t.schedule().FindAxis(axis));
+  return PowerOfTwoDivisor(t.Size(i), std::min(kVectors * lanes, kMaxUnrolled));
+}
+
+}  // namespace
+
+void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
+  VectorizeResults(t, shared);
+  const VectorizationCost lanes(t, shared);
+  NodeSet seen;
+  LoopSet staged = 0;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* node = t.schedule().base[n].staged;
+    if (!node) continue;
+    staged |= LoopBit(n);
+    if (seen.Insert(node)) VectorizeStaged(t, node);
+  }
+  LoopSet vectors = 0;  // base axes that are vectorized
+  for (size_t i : t.Axes(AxisKind::kVector)) vectors |= LoopBit(t.schedule().axes[i].base);
+  std::vector<std::pair<std::string, int64_t>> unrolls;
+  Sums sums;
+  std::vector<const UOp*> in_terms;  // reduces whose results are staged
+  for (size_t n = t.schedule().base.size(); n-- > 0;) {
+    const BaseAxis& base = t.schedule().base[n];
+    if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
+    const int64_t terms = PowerOfTwoDivisor(base.max_size, lanes.Widest());
+    if ((t.schedule().varies[n] & vectors) != 0 || terms <= 1) continue;
+    unrolls.emplace_back(base.name, terms);
+    if ((t.schedule().varies[n] & staged) == 0) continue;
+    sums.terms = std::max(sums.terms, terms);
+    in_terms.push_back(base.reduce);
+  }
+  sums.columns = Columns(t, in_terms);
+  const Rows tile = TileRows(t, shared, sums);
+  WidenVectors(t, shared, sums, tile.rows);
+  // The innermost axis is unrolled: it is the contiguous one.
+  for (const auto& [name, terms] : unrolls) {
+    TryNamed(t, "unroll", name, tile.rows > 1 ? terms : AcrossLatency(t, name, terms));
+  }
+  UnrollShort(t);
+  UpcastShort(t, shared);
+  FillLines(t, shared);
+  const bool dealt = tile.groups > 1 && TryNamed(t, "distribute_cyclic", tile.axis, tile.groups);
+  const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
+  if (!loops && !LoopOverStaged(t, shared)) LoopOverRest(t, shared);
+  // The loops over a row go inside the loops over rows, so that the row's reduces are invariant in
+  // them.
+  t.LoopAlong(shared);
+  if (loops) TryNamed(t, "fission", dealt ? tile.axis + ".0" : tile.axis, 0);
+}
+
+}  // namespace tg

@@ -1,0 +1,73 @@
+#include "passes/schedule/gpu_axes.h"
+
+#include <algorithm>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+
+int64_t EnoughItems(const ScheduleBuilder& t) { return int64_t{t.target().compute_units} * 512; }
+
+size_t AxisOf(const ScheduleBuilder& t, std::string_view name) {
+  return static_cast<size_t>(t.schedule().FindAxis(name));
+}
+
+std::string InFours(ScheduleBuilder& t, std::string_view directive, const std::string& name) {
+  const size_t axis = AxisOf(t, name);
+  if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try(directive, axis, 4)) return name;
+  return name + ".0";
+}
+
+std::string InFoursPadded(ScheduleBuilder& t, std::string_view directive, const std::string& name,
+                          int64_t most) {
+  constexpr int64_t kMinItems = 32, kPaddingShare = 16;
+  const size_t axis = AxisOf(t, name);
+  const int64_t size = t.Size(axis), lanes = size % 4 == 0 ? 4 : 1, block = most * lanes;
+  const int64_t waste = (block - size % block) % block;
+  if (GreatestDivisor(size / lanes, most) < kMinItems && waste * kPaddingShare <= size) {
+    t.Try("padto", axis, block);
+  }
+  return lanes == 1 ? name : InFours(t, directive, name);
+}
+
+void UnrollReduce(ScheduleBuilder& t) {
+  constexpr int64_t kMaxProducts = 64;  // in one step of a loop
+  NodeSet seen;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
+    if (!reduce || !seen.Insert(reduce)) continue;
+    const auto axes = [&](AxisKind kind) {
+      AxisList all = t.Axes(kind);
+      llvm::erase_if(all, [&](size_t i) {
+        return t.schedule().base[t.schedule().axes[i].base].reduce != reduce;
+      });
+      return all;
+    };
+    const AxisList reduces = axes(AxisKind::kReduce);
+    const int64_t upcast = t.schedule().UpcastSize();
+    const bool unrolled = !axes(AxisKind::kUnroll).empty();
+    if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= kMaxProducts) continue;
+    const size_t last = reduces.back();
+    if (t.IsSymbolic(last)) continue;
+    const int64_t size = t.Size(last);
+    if (size <= 32) {
+      if (!t.Try("unroll", last)) continue;
+      const AxisList rest = axes(AxisKind::kReduce);
+      if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3) t.Try("unroll", rest.back());
+    } else if (size % 4 == 0 && upcast * 4 <= kMaxProducts) {
+      t.Try("unroll", last, 4);
+    }
+  }
+}
+
+size_t ReducesOf(const ScheduleBuilder& t) {
+  NodeSet seen;
+  size_t n = 0;
+  for (const BaseAxis& b : t.schedule().base) {
+    const UOp* reduce = t.ReduceOf(b);
+    n += reduce && seen.Insert(reduce);
+  }
+  return n;
+}
+
+}  // namespace tg

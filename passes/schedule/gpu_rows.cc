@@ -1,0 +1,123 @@
+#include "passes/schedule/gpu_rows.h"
+
+#include <algorithm>
+#include <string>
+
+#include "passes/schedule/gpu_axes.h"
+
+namespace tg {
+namespace {
+
+// The number of rows; a row extends along the axes `shared`.
+int64_t Rows(const ScheduleBuilder& t, LoopSet shared) {
+  int64_t rows = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) rows *= t.Size(i);
+  }
+  return rows;
+}
+
+// Computes several rows together if they stage results and share loads: up to four for each
+// work-item, and by up to four work-items, while local memory suffices and enough groups are left.
+// Returns the number of work-items. `steps`: the part of a row that work-items share.
+int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
+  const int64_t room = t.schedule().StagedBytes();
+  if (room == 0) return 1;
+  const int64_t groups = Rows(t, shared);
+  // Local memory of a work-item for the sums that the group computes together.
+  int64_t parts = 0;
+  LoopSet varied = shared;  // a reduce that varies along these is computed by one work-item
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    if (t.schedule().base[n].staged) varied |= LoopBit(n);
+  }
+  NodeSet sums;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
+    if (!reduce || (t.schedule().varies[n] & varied) != 0 || !sums.Insert(reduce)) continue;
+    parts += ByteSize(reduce->dtype.scalar());
+  }
+  const int64_t most = t.target().MostItems();
+  const auto fits = [&](int64_t lanes, int64_t items, int64_t left) {
+    const int64_t group = items * GreatestDivisor(steps, most / items);
+    const int64_t bytes = lanes * items * room + group * lanes * parts;
+    return bytes <= t.target().local_memory && groups / (lanes * items) >= left;
+  };
+  const int64_t units = t.target().compute_units;
+  size_t best = SIZE_MAX, served = 0;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
+    if (!row || t.IsSymbolic(i) || t.Size(i) % 2 != 0 || t.ReuseAlong(i) <= served) continue;
+    best = i;
+    served = t.ReuseAlong(i);
+  }
+  if (best == SIZE_MAX) return 1;
+  const std::string name = t.schedule().axes[best].name;
+  for (int64_t rows : {4, 2}) {
+    if (!fits(rows, 1, 2 * units) || t.Size(best) % rows != 0 || !t.Try("upcast", best, rows))
+      continue;
+    const int left = t.schedule().FindAxis(name + ".0");
+    if (left < 0) return 1;
+    const auto axis = static_cast<size_t>(left);
+    for (int64_t items : {4, 2}) {
+      // The row must keep its work-items.
+      const bool keeps =
+          GreatestDivisor(steps, most / items) * items >= GreatestDivisor(steps, most);
+      if (!keeps || !fits(rows, items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
+      if (t.Try("local", axis, items)) return items;
+    }
+    return 1;
+  }
+  return 1;
+}
+
+}  // namespace
+
+void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
+  std::string row;  // the innermost long axis of a row
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool along = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
+    if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.schedule().axes[i].name;
+  }
+  int64_t most = t.target().MostItems();
+  if (!row.empty()) {
+    if (t.schedule().StagedBytes() == 0) {
+      most = t.target().MostItems(Rows(t, shared), t.Size(AxisOf(t, row)));
+    }
+    row = InFoursPadded(t, "upcast", row, most);
+  }
+  const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(AxisOf(t, row)));
+  std::string local;
+  if (!row.empty()) {
+    const size_t axis = AxisOf(t, row);
+    const int64_t items = GreatestDivisor(t.Size(axis), most / rows);
+    if (items >= 16) {
+      const bool whole = items == t.Size(axis);
+      if (t.Try("local", axis, items)) local = whole ? row : row + ".1";
+    }
+  }
+  t.LoopAlong(shared);
+  NodeSet seen;
+  LoopSet staged = 0;
+  for (size_t n = t.schedule().base.size(); n-- > 0;) {
+    const BaseAxis base = t.schedule().base[n];
+    if (!base.staged) continue;
+    staged |= LoopBit(n);
+    if (!seen.Insert(base.staged) || base.size.is_symbolic()) continue;
+    const std::string rest = InFours(t, "upcast", base.name);
+    if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
+  }
+  for (size_t n = t.schedule().base.size(); n-- > 0;) {
+    const BaseAxis base = t.schedule().base[n];
+    if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
+    // The work-item that stages a value computes the reduce for it.
+    if (t.schedule().varies[n] & staged) {
+      if (base.max_size % 4 == 0) t.Try("unroll", AxisOf(t, base.name), 4);
+      continue;
+    }
+    if (base.max_size <= 8 && t.Try("unroll", AxisOf(t, base.name))) continue;
+    const std::string rest = InFoursPadded(t, "unroll", base.name, most);
+    if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
+  }
+}
+
+}  // namespace tg

@@ -1,0 +1,243 @@
+#include "passes/schedule/gpu_sums.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/schedule/gpu_axes.h"
+
+namespace tg {
+namespace {
+
+// The axes of each reduce that are loops.
+std::vector<AxisList> AxesByReduce(const ScheduleBuilder& t) {
+  std::vector<AxisList> out;
+  NodeMap<size_t> number;  // 1 + the index in `out`, by reduce
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    size_t& n = number[t.schedule().base[t.schedule().axes[i].base].reduce];
+    if (n == 0) {
+      out.emplace_back();
+      n = out.size();
+    }
+    out[n - 1].push_back(i);
+  }
+  return out;
+}
+
+// Whether a reduce is computed again for each term of another one.
+bool Nests(const ScheduleBuilder& t) {
+  const std::vector<BaseAxis>& base = t.schedule().base;
+  for (size_t n = 0; n < base.size(); ++n) {
+    if (!t.ReduceOf(base[n])) continue;
+    for (size_t m = 0; m < base.size(); ++m) {
+      const bool other = t.ReduceOf(base[m]) && base[m].reduce != base[n].reduce;
+      if (other && (t.schedule().varies[n] & LoopBit(m)) != 0) return true;
+    }
+  }
+  return false;
+}
+
+// Distributes the last axes of all reduces, which have one shape, over the work-items of a group,
+// from the innermost outwards, since that axis is contiguous. Returns false if there are too few
+// terms for a group.
+bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
+  constexpr int64_t kWantedItems = 128, kMinItems = 16;
+  std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
+  for (const AxisList& axes : reduces) {
+    names.emplace_back();
+    for (size_t i : axes) names.back().push_back(t.schedule().axes[i].name);
+  }
+  int64_t terms = 1;
+  for (size_t i : reduces[0]) {
+    if (t.IsSymbolic(i)) return false;
+    terms *= t.Size(i);
+  }
+  const int64_t most = t.target().MostItems(t.WorkItems(), terms);
+  const size_t num_axes = names[0].size();
+  if (t.Size(reduces[0].back()) < 64 && terms < 8 * most) return false;
+  for (auto& of_one : names) of_one.back() = InFoursPadded(t, "unroll", of_one.back(), most);
+  int64_t items = 1;
+  for (size_t k = num_axes; k-- > 0 && items < kWantedItems;) {
+    const std::string name = names[0][k];
+    const int64_t share = GreatestDivisor(t.Size(AxisOf(t, name)), most / items);
+    if (items * share < kMinItems && k == 0) break;
+    const bool whole = share == t.Size(AxisOf(t, name));
+    if (share <= 1 || !t.Try("group", AxisOf(t, name), share)) continue;
+    items *= share;
+    const std::string group = whole ? name : name + ".1";
+    for (size_t n = 1; n < names.size(); ++n) t.TryWith("group", AxisOf(t, names[n][k]), group);
+  }
+  return items > 1;
+}
+
+// The number of the kernel's reduces that this one depends on.
+size_t ReducesBeneath(const ScheduleBuilder& t, const UOp* reduce) {
+  NodeSet reduces;
+  for (const BaseAxis& b : t.schedule().base) {
+    if (const UOp* other = t.ReduceOf(b); other && other != reduce) reduces.Insert(other);
+  }
+  const std::vector<const UOp*> nodes = PostOrder(reduce);
+  return static_cast<size_t>(
+      llvm::count_if(nodes, [&](const UOp* u) { return reduces.Contains(u); }));
+}
+
+// The axes of a reduce over the results of another reduce; none where there is none.
+std::vector<std::string> OuterReduceAxes(const ScheduleBuilder& t) {
+  std::vector<std::string> axes;
+  for (const BaseAxis& b : t.schedule().base) {
+    const UOp* reduce = t.ReduceOf(b);
+    if (reduce && !b.size.is_symbolic() && ReducesBeneath(t, reduce) > 0) axes.push_back(b.name);
+  }
+  return axes;
+}
+
+// The product of these axes' sizes.
+int64_t Steps(const ScheduleBuilder& t, const std::vector<std::string>& names) {
+  int64_t steps = 1;
+  for (const std::string& name : names) steps *= t.Size(AxisOf(t, name));
+  return steps;
+}
+
+// With fewer results of the inner reduce than this, a group has too little work.
+constexpr int64_t kMinNestedResults = 32;
+
+// The outermost axis of each reduce.
+std::vector<std::string> FirstAxes(const ScheduleBuilder& t) {
+  std::vector<std::string> names;
+  for (const AxisList& axes : AxesByReduce(t)) names.push_back(t.schedule().axes[axes[0]].name);
+  return names;
+}
+
+}  // namespace
+
+bool Sums(ScheduleBuilder& t) {
+  const std::vector<AxisList> all = AxesByReduce(t);
+  if (all.empty() || t.IsSymbolic(all[0].back())) return false;
+  const AxisList& reduces = all[0];
+  size_t along = 0;  // reduces with contiguous terms
+  for (const AxisList& axes : all) {
+    // A group can share reduces of one shape only.
+    const bool alike = std::equal(
+        axes.begin(), axes.end(), reduces.begin(), reduces.end(),
+        [&](size_t a, size_t b) { return t.schedule().axes[a].size == t.schedule().axes[b].size; });
+    if (!alike) return false;
+    along += llvm::any_of(t.accesses(), [&](const Access& a) {
+      return !a.is_store() && t.Stride(a, axes.back()) == 1;
+    });
+  }
+  for (const Access& a : t.accesses()) {
+    if (a.is_store()) continue;
+    for (size_t i : t.Axes(AxisKind::kGlobal)) {
+      // an operand is reused: it is a product, for which other rules are better
+      if (t.Stride(a, i) == 0) return false;
+    }
+  }
+  if (along == all.size() && !Nests(t)) return GroupAlong(t, all);
+  if (along > 0 || all.size() > 1) return false;
+  const AxisList globals = t.Axes(AxisKind::kGlobal);
+  if (globals.empty() || t.IsSymbolic(globals.back())) return false;
+  if (t.WorkItems() >= EnoughItems(t)) return false;
+  const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), 32);
+  const int64_t share =
+      GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(t.target().MostItems() / 32, 16));
+  if (neighbours < 8 || share < 2 || t.IsSymbolic(reduces[0])) return false;
+  const std::string first = t.schedule().axes[reduces[0]].name;
+  return t.Try("local", globals.back(), neighbours) && t.Try("group", AxisOf(t, first), share);
+}
+
+bool NestedWindows(ScheduleBuilder& t) {
+  constexpr int64_t kWindow = 4, kMaxLanes = 64;
+  const std::vector<std::string> outer = OuterReduceAxes(t);
+  const int64_t pixels = Steps(t, outer);
+  if (pixels < kMinNestedResults || pixels > kMaxLanes) return false;
+  const AxisList reduces = t.Axes(AxisKind::kReduce);
+  const bool windows = std::any_of(reduces.begin(), reduces.end(), [&](size_t i) {
+    const bool inner = !llvm::is_contained(outer, t.schedule().axes[i].name);
+    return inner && !t.IsSymbolic(i) && t.Size(i) <= kWindow;
+  });
+  if (!windows) return false;
+  for (size_t k = outer.size(); k-- > 0;) {
+    if (!t.Try("unroll", AxisOf(t, outer[k]))) return false;
+  }
+  return true;
+}
+
+bool NestedReduce(ScheduleBuilder& t) {
+  constexpr int64_t kMaxShare = 4;
+  const std::vector<std::string> outer = OuterReduceAxes(t);
+  const int64_t items = Steps(t, outer);
+  if (items < kMinNestedResults || items > t.target().MostItems()) return false;
+  for (const std::string& name : outer) {
+    if (!t.Try("group", AxisOf(t, name))) return false;
+  }
+  const AxisList globals = t.Axes(AxisKind::kGlobal);
+  if (!globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0) {
+    t.Try("upcast", globals.back(), 4);
+  }
+  UnrollReduce(t);
+  const AxisList left = t.Axes(AxisKind::kReduce);
+  if (left.empty() || t.IsSymbolic(left[0])) return true;
+  const int64_t share =
+      PowerOfTwoDivisor(t.Size(left[0]), std::min(kMaxShare, t.target().MostItems() / items));
+  if (share > 1) t.Try("group", left[0], share);
+  return true;
+}
+
+bool GroupReduce(ScheduleBuilder& t) {
+  constexpr int64_t kManyItems = 256, kMinItems = 16;  // work-items
+  const AxisList reduces = t.Axes(AxisKind::kReduce);
+  const int64_t items = t.WorkItems();
+  if (reduces.empty() || items > 2048) return false;
+  const size_t all = ReducesOf(t);
+  if (t.Axes(AxisKind::kGlobal).size() > 2) return all == 1 && GroupAlong(t, {reduces});
+  std::string group;  // the axis for which the first reduce got work-items; others share them
+  for (const std::string& first : FirstAxes(t)) {
+    const size_t axis = AxisOf(t, first);
+    if (!group.empty() && t.TryWith("grouptop", axis, group)) continue;
+    // A mean over rows depends on all other reduces; each work-item computes one row or a few.
+    const UOp* reduce = t.ReduceOf(t.schedule().base[t.schedule().axes[axis].base]);
+    const bool over_rows = all > 1 && !t.IsSymbolic(axis) && ReducesBeneath(t, reduce) + 1 == all;
+    int64_t rows = over_rows ? GreatestDivisor(t.Size(axis), kManyItems) : 0;
+    const bool pads = over_rows && rows < kMinItems && t.Size(axis) > kManyItems && items <= 32;
+    if (pads && t.Try("padto", axis, kManyItems)) rows = kManyItems;
+    for (int64_t amount : {kManyItems, rows, kMinItems}) {
+      if (amount < kMinItems || t.Size(axis) % amount != 0) continue;
+      if (amount == kManyItems && items > 32) continue;
+      if (t.schedule().GroupSize() * amount > t.target().max_group_size) continue;
+      const bool whole = t.Size(axis) == amount;
+      if (!t.Try("grouptop", axis, amount)) continue;
+      if (group.empty()) group = whole ? first : first + ".0";
+      break;
+    }
+  }
+  return !group.empty();
+}
+
+int64_t MaxSharingItems(int64_t steps) {
+  // With fewer iterations than this for each work-item, combining the partial results costs more
+  // than it saves.
+  constexpr int64_t kMinSteps = 8, kMaxItems = 64;
+  return std::clamp<int64_t>(steps / kMinSteps, 1, kMaxItems);
+}
+
+void ShareReduces(ScheduleBuilder& t) {
+  // All reduces are shared by the same number of work-items, which the longest decides.
+  const std::vector<std::string> names = FirstAxes(t);
+  int64_t longest = 0, divides = INT64_MAX;
+  for (const std::string& name : names) {
+    const size_t i = AxisOf(t, name);
+    if (t.IsSymbolic(i)) return;
+    longest = std::max(longest, t.Size(i));
+    divides = std::min(divides, PowerOfTwoDivisor(t.Size(i), t.Size(i) / 2));
+  }
+  const int64_t items = t.WorkItems(), most = std::min(divides, MaxSharingItems(longest));
+  int64_t share = 1;
+  while (items * share < EnoughItems(t) && 2 * share <= most) share *= 2;
+  if (share < 2 || names.empty()) return;
+  if (!t.Try("group", AxisOf(t, names[0]), share)) return;
+  const std::string group = t.schedule().axes[t.Axes(AxisKind::kGroup).back()].name;
+  for (size_t k = 1; k < names.size(); ++k) t.TryWith("group", AxisOf(t, names[k]), group);
+}
+
+}  // namespace tg

@@ -1,0 +1,177 @@
+#include "passes/schedule/memory_traffic.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/schedule/fission.h"
+
+namespace tg {
+namespace {
+
+// Axes that enclose what one step of a nest reads.
+bool IsAround(AxisKind kind) { return kind == AxisKind::kGlobal || kind == AxisKind::kLoop; }
+
+// The share of a working set that stays in a cache.
+double Stays(double bytes, const Cache& cache) {
+  if (bytes <= cache.capacity) return 1;
+  const double most = cache.slack * cache.capacity;
+  return bytes >= most ? 0 : (most - bytes) / (most - cache.capacity);
+}
+
+}  // namespace
+
+MemoryTraffic::MemoryTraffic(const ScheduleBuilder& t, size_t own_loops)
+    : t_(t), own_loops_(own_loops) {
+  if (own_loops == 0) {
+    AddLoads(nullptr, stores_++);
+    return;
+  }
+  for (const NodeSet& body : LoopBodies(t)) AddLoads(&body, stores_++);
+}
+
+double MemoryTraffic::Of(const Nest& nest, std::initializer_list<Cache> caches) const {
+  const size_t n = loads_.size();
+  llvm::SmallVector<double, 32> bytes((nest.size() + 1) * n);  // by level and load
+  for (size_t i = 0; i < n; ++i) {
+    Strides strides = loads_[i].inside;
+    for (size_t level = nest.size();; --level) {
+      bytes[level * n + i] = Bytes(loads_[i], strides);
+      if (level == 0) break;
+      AddLoop(strides, loads_[i], nest, level - 1);
+    }
+  }
+  double cost = 0;
+  for (const Cache& cache : caches) cost += cache.cost * BeyondCache(nest, bytes, cache);
+  return cost;
+}
+
+double MemoryTraffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes,
+                                  const Cache& cache) const {
+  const size_t n = loads_.size();
+  llvm::SmallVector<double, 8> read(bytes.end() - static_cast<ptrdiff_t>(n), bytes.end());
+  // What a reduce of a step has read is in the cache for the next reduce if the step's working set
+  // stays there.
+  llvm::SmallVector<double, 4> in_step(stores_, 0);
+  for (size_t i = 0; i < n; ++i) in_step[loads_[i].store] += read[i];
+  for (size_t i = 0; i < n; ++i) {
+    read[i] *= 1 + (loads_[i].reduces - 1) * (1 - Stays(in_step[loads_[i].store], cache));
+  }
+  for (size_t level = nest.size(); level-- > 0;) {
+    const auto all = bytes.slice(level * n, n), within = bytes.slice((level + 1) * n, n);
+    // In a store's own loops only its working set counts; around them, that of all stores.
+    llvm::SmallVector<double, 4> bodies(stores_, 0);
+    const bool own = level + own_loops_ >= nest.size();
+    for (size_t i = 0; i < n; ++i) {
+      if (own || !loads_[i].is_again) bodies[own ? loads_[i].store : 0] += within[i];
+    }
+    const auto steps = static_cast<double>(nest[level].second);
+    for (size_t i = 0; i < n; ++i) {
+      const bool looked_at = !cache.innermost || level + 1 == nest.size();
+      const double stays = looked_at ? Stays(bodies[own ? loads_[i].store : 0], cache) : 0;
+      read[i] *= stays * (all[i] / within[i]) + (1 - stays) * steps;
+    }
+  }
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += loads_[i].times * read[i];
+  return sum;
+}
+
+MemoryTraffic::Load MemoryTraffic::LoadOf(const Access& a) const {
+  const UOp* memory = a.node->src(0);
+  while (memory->num_srcs > 0) memory = memory->src(0);
+  const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
+  const auto whole = element * static_cast<double>(memory->dtype.size());
+  Load load = {.slot = a.slot, .element = element, .whole = whole};
+  load.is_packed = llvm::is_contained(t_.packed(), a.node);
+  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+    const std::optional<int64_t> stride = t_.Stride(a, i);
+    load.strides.push_back(stride ? std::abs(*stride) : INT64_MAX);
+    if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, load, i, t_.Size(i));
+  }
+  return load;
+}
+
+void MemoryTraffic::AddStores() {
+  for (const Access& a : t_.accesses()) {
+    if (!a.is_store()) continue;
+    loads_.push_back(LoadOf(a));
+    loads_.back().times = 2;
+  }
+}
+
+bool MemoryTraffic::IsOf(const NodeSet& body, const Access& a) const {
+  if (!body.Contains(a.node)) return false;
+  for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
+    const UOp* reduce = t_.schedule().base[n].reduce;
+    if (reduce && a.stride[n] != 0 && !body.Contains(reduce)) return false;
+  }
+  return true;
+}
+
+void MemoryTraffic::AddLoads(const NodeSet* of, size_t store) {
+  for (const Access& a : t_.accesses()) {
+    if (a.is_store() || (of && !IsOf(*of, a))) continue;
+    Load load = LoadOf(a);
+    load.store = store;
+    // Reduces of one store that read the same elements read them once, if they stay in the cache.
+    Load* mine = nullptr;
+    for (Load& other : loads_) {
+      if (!Same(load, other)) continue;
+      load.is_again = true;
+      if (other.store == store) mine = &other;
+    }
+    if (mine)
+      ++mine->reduces;
+    else
+      loads_.push_back(std::move(load));
+  }
+}
+
+void MemoryTraffic::Add(Strides& strides, const Load& load, size_t axis, int64_t steps) {
+  if (load.strides[axis] == 0) return;
+  const std::pair<int64_t, int64_t> own = {load.strides[axis], steps};
+  strides.insert(llvm::upper_bound(strides, own), own);
+}
+
+void MemoryTraffic::AddLoop(Strides& strides, const Load& load, const Nest& nest, size_t level) {
+  const auto [axis, steps] = nest[level];
+  // An axis that is split in blocks has two loops.
+  int64_t within = 1;
+  for (size_t n = level + 1; n < nest.size(); ++n) {
+    if (nest[n].first == axis) within *= nest[n].second;
+  }
+  auto* inner = llvm::find(strides, std::pair(load.strides[axis], within));
+  if (within > 1 && inner != strides.end()) strides.erase(inner);
+  Add(strides, load, axis, steps * within);
+}
+
+bool MemoryTraffic::Same(const Load& a, const Load& b) const {
+  if (a.slot != b.slot || Bytes(a, a.inside) != Bytes(b, b.inside)) return false;
+  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+    if (IsAround(t_.schedule().axes[i].kind) && a.strides[i] != b.strides[i]) return false;
+  }
+  return true;
+}
+
+double MemoryTraffic::Bytes(const Load& load, const Strides& strides) const {
+  if (load.is_packed) {
+    double elements = 1;
+    for (const auto& [stride, steps] : strides) elements *= static_cast<double>(steps);
+    return elements * load.element;
+  }
+  // Strides below a line share lines, as do overlapping windows of neighbours. A line is fetched
+  // together with its neighbour.
+  const double line = 2 * t_.target().cache_line / load.element;
+  double runs = 1, run = 1;
+  for (const auto& [stride, steps] : strides) {
+    const auto distance = static_cast<double>(stride), more = static_cast<double>(steps) - 1;
+    if (distance <= std::max(run, line))
+      run += more * distance;
+    else
+      runs *= more + 1;
+  }
+  return std::min(runs * std::max(run, line) * load.element, load.whole);
+}
+
+}  // namespace tg

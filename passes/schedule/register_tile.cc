@@ -1,0 +1,175 @@
+// The part of VectorizationCost that chooses register tiles.
+#include <algorithm>
+#include <tuple>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/schedule/vectorization_cost.h"
+
+namespace tg {
+
+int64_t VectorizationCost::MaxAccumulatorVectors(int64_t width) const {
+  return std::min<int64_t>(12, t_.target().MaxTile() / width);
+}
+
+VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64_t width) const {
+  // Lanes that are loaded one by one serve twice as many results, if their accumulators are full
+  // vectors.
+  const bool gathers = width >= Widest() && GathersAlong(axis);
+  const int64_t most_rows = gathers ? 16 : 8;
+  const int64_t most = gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width)
+                               : MaxAccumulatorVectors(width);
+  if (most <= 1) return {};
+  AxisList axes = t_.Axes(AxisKind::kGlobal);
+  for (size_t i : t_.Axes(AxisKind::kReduce)) {
+    if (HoldsReduce(i)) axes.push_back(i);
+  }
+  // Keeps the axes along which a load of the vector is invariant.
+  llvm::erase_if(axes, [&](size_t i) {
+    return t_.IsSymbolic(i) || t_.schedule().axes[i].base == t_.schedule().axes[axis].base ||
+           llvm::none_of(t_.accesses(), [&](const Access& a) {
+             return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
+           });
+  });
+  const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
+  const int64_t most_vectors = widens ? MaxVectors(axis) : 1;
+  // Two vectors of a packed operand get eight rows if registers suffice and the unrolled products
+  // of a window are not too much source text.
+  constexpr int64_t kMaxWide = 16, kMaxProducts = 48;
+  int64_t window = 1;
+  for (const Reduce& r : reduces_) {
+    const size_t last = LastAxis(r.node);
+    if (IsShort(last)) window = std::max(window, t_.Size(last));
+  }
+  const int64_t most_wide =
+      most_vectors == 2 ? std::min({kMaxWide, kMaxProducts / window, t_.target().MaxTile() / width})
+                        : most;
+  // Takes the most accumulators, since an addition waits for the one before it in the same
+  // accumulator. Of equal tiles, takes one vector by several rows, unless its loads outnumber its
+  // additions.
+  RegisterTile best;
+  int64_t most_sums = 1, least_loads = 2;
+  for (int64_t vectors = 1; vectors <= std::min(most, most_vectors); vectors *= 2) {
+    RegisterTile tile;
+    int64_t rows = 1;
+    for (size_t i : axes) {
+      const int64_t limit = std::min(most_rows, (vectors == 2 ? most_wide : most) / vectors);
+      const int64_t some = t_.TileAlong(i, limit, GreatestDivisor(t_.Size(i), limit));
+      // Of equal axes takes the last: neighbouring results along it read neighbouring elements.
+      if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
+    }
+    if (vectors > 1) {
+      const auto [rest, beside] = VectorsBeside(axis, width, vectors);
+      if (beside < vectors) break;
+      tile.emplace_back(rest, vectors);
+    }
+    const int64_t sums = rows * vectors, loads = rows + vectors;
+    if (sums > most_sums || (sums == most_sums && least_loads > most_sums && loads < least_loads))
+      best = std::move(tile), most_sums = sums, least_loads = loads;
+  }
+  return best;
+}
+
+int64_t VectorizationCost::MaxVectors(size_t axis) const {
+  int64_t most = INT64_MAX;
+  for (size_t i = 0; i < t_.accesses().size(); ++i) {
+    // A third vector adds little to what two save.
+    if (Packs(i, axis)) most = std::min<int64_t>(most, Packs(i, axis, 2) ? 2 : 1);
+  }
+  return most;
+}
+
+std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t width,
+                                                            int64_t most) const {
+  const bool serves = llvm::any_of(
+      t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
+  if (!serves || GathersAlong(axis)) return {kNoAxis, 1};
+  if (t_.schedule().axes[axis].kind != AxisKind::kVector) {
+    return {axis, PowerOfTwoDivisor(t_.Size(axis) / width, most)};
+  }
+  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+    const ScheduledAxis& rest = t_.schedule().axes[i];
+    const bool loops = rest.kind == AxisKind::kGlobal || rest.kind == AxisKind::kStage;
+    if (!loops || rest.base != t_.schedule().axes[axis].base || t_.IsSymbolic(i)) continue;
+    return {i, PowerOfTwoDivisor(t_.Size(i), most)};
+  }
+  return {kNoAxis, 1};
+}
+
+std::vector<size_t> VectorizationCost::AxesByLoads(bool others_next) const {
+  // After fission each store or sum has a loop with one product.
+  const bool apart = t_.schedule().stores > 1 || !t_.sums().empty();
+  const AxisList globals = t_.Axes(AxisKind::kGlobal);
+  NodeSet served;  // by the axes so far
+  const auto loads_along = [&](size_t axis, bool all) {
+    NodeSet seen;
+    size_t loads = 0;
+    for (size_t n = 0; n < reduce_of_.size(); ++n) {
+      const Access& a = t_.accesses()[n];
+      if (a.is_store() || !reduce_of_[n] || t_.Stride(a, axis) != 0) continue;
+      if (all || !served.Contains(a.node)) loads += seen.Insert(a.node) && (!apart || loads == 0);
+    }
+    return loads;
+  };
+  std::vector<size_t> axes;
+  while (axes.size() < globals.size()) {
+    std::tuple<size_t, size_t, size_t> best;  // loads that are not served yet, all loads, axis
+    for (size_t i : globals) {
+      if (t_.IsSymbolic(i) || llvm::is_contained(axes, i)) continue;
+      best = std::max(best, {others_next ? loads_along(i, false) : 0, loads_along(i, true), i});
+    }
+    const auto [others, loads, axis] = best;
+    if (loads == 0) break;
+    axes.push_back(axis);
+    for (size_t n = 0; n < reduce_of_.size(); ++n) {
+      if (t_.Stride(t_.accesses()[n], axis) == 0) served.Insert(t_.accesses()[n].node);
+    }
+  }
+  return axes;
+}
+
+VectorizationCost::RegisterTile VectorizationCost::TileAlong(const std::vector<size_t>& axes,
+                                                             int64_t words) const {
+  constexpr int64_t kShort = 6;
+  int64_t widest = 1;
+  for (const Reduce& reduce : reduces_) {
+    const size_t last = LastAxis(reduce.node);
+    if (last != kNoAxis) widest = std::max(widest, Along(last));
+  }
+  if (widest == 1) return {};
+  RegisterTile tile;
+  // The source has a tile for each store and sum.
+  constexpr int64_t kMaxSums = 64;
+  const auto tiles = static_cast<int64_t>(t_.schedule().stores + t_.sums().size());
+  int64_t most = std::min(words / widest, kMaxSums / tiles);
+  for (size_t axis : axes) {
+    const int64_t limit = std::min(kTermRows, most), size = t_.Size(axis);
+    const bool whole = size <= std::min(kShort, most);
+    const int64_t divisor = size % limit == 0    ? limit
+                            : limit == kTermRows ? PowerOfTwoDivisor(size, limit)
+                                                 : 1;
+    const int64_t rows = whole ? size : t_.TileAlong(axis, limit, divisor);
+    if (rows == 1) continue;
+    tile.emplace_back(axis, rows);
+    most /= rows;
+  }
+  return tile;
+}
+
+VectorizationCost::RegisterTile VectorizationCost::PlainTileOfTerms(int64_t words) const {
+  return TileAlong(AxesByLoads(false), words);
+}
+
+VectorizationCost::RegisterTile VectorizationCost::TileOfTerms(int64_t words) const {
+  const auto loads = [&](const RegisterTile& tile) {  // for each product
+    double sum = 0;
+    for (size_t n = 0; n < reduce_of_.size(); ++n) {
+      const Access& a = t_.accesses()[n];
+      if (!a.is_store() && reduce_of_[n]) sum += 1 / ReuseIn(a, tile);
+    }
+    return sum;
+  };
+  RegisterTile plain = PlainTileOfTerms(words), other = TileAlong(AxesByLoads(true), words);
+  return loads(other) < loads(plain) ? other : plain;
+}
+
+}  // namespace tg

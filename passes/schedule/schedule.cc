@@ -1,0 +1,151 @@
+#include "passes/schedule/schedule.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "passes/analysis/accesses.h"
+#include "passes/analysis/kernel_schedule.h"
+#include "passes/analysis/structural_key.h"
+#include "passes/lower/lower.h"
+#include "passes/schedule/packing.h"
+#include "passes/schedule/schedule_builder.h"
+#include "passes/schedule/staged_values.h"
+#include "passes/simplify/simplify.h"
+
+namespace tg {
+namespace {
+
+// Some axis has no iterations, or all have one: there is nothing to choose.
+bool IsTrivial(const Schedule& schedule) {
+  if (schedule.axes.empty()) return true;
+  for (const ScheduledAxis& a : schedule.axes) {
+    if (a.max_size == 0) return true;
+  }
+  return false;
+}
+
+// Whether something in the body is index arithmetic: an iota, or a pad of a constant. The triangle
+// of ones whose sum is an arange is such a pad.
+bool HasIndexArithmetic(const Body& body) {
+  NodeSet constant;
+  for (const UOp* u : body.Order()) {
+    if (u->op == Op::kIota) return true;
+    const bool is_constant = IsConst(u) || (IsMovement(u->op) && constant.Contains(u->src(0)));
+    if (is_constant && u->op == Op::kPad) return true;
+    if (is_constant) constant.Insert(u);
+  }
+  return false;
+}
+
+// Chooses directives for a kernel that has none, and, if allowed, values to stage.
+void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
+            ScheduleBuilder::May may, Statistics& statistics) {
+  // Accesses are analysed in a copy, so that the body keeps its form.
+  Kernel scratch;
+  scratch.name = kernel.name;
+  CloneBody(kernel.body, scratch.body);
+  ShapeMap shapes(module, *scratch.body.context);
+  Simplifier simplifier(*scratch.body.context, &module);
+  Schedule start = *MakeSchedule(module, calls, scratch, target, shapes);
+  if (IsTrivial(start)) {
+    kernel.axes = start.ToAxes();
+    CacheSchedule(kernel, target, std::move(start), scratch.body);
+    return;
+  }
+  std::vector<Access> accesses =
+      FindAccesses(scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
+  // Only a reduce of index arithmetic can fold to an expression without a loop. To find out costs a
+  // lowering.
+  const bool places = HasIndexArithmetic(scratch.body);
+  NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
+  ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
+                          target, may);
+  if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
+    if (StageRows(kernel, scratch.body, *packed, shapes)) {
+      ++statistics["schedule.packed"];
+      return Choose(module, calls, kernel, target, may, statistics);
+    }
+  }
+  target.is_gpu ? ScheduleForGpu(builder) : ScheduleForCpu(builder);
+  kernel.directives = builder.directives();
+  kernel.axes = builder.schedule().ToAxes();
+  if (!builder.packed().empty() || !builder.sums().empty()) {
+    const UOp* plain = kernel.body.root;
+    const StagedValues staged = StageChosen(kernel, scratch.body, builder, shapes);
+    ShapeMap staged_shapes(module, *kernel.body.context);
+    absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, staged_shapes);
+    bool done = schedule.ok();
+    if (!builder.packed().empty()) {
+      done = may.pack = done && PackedFits(*schedule, builder.packed().size(), target);
+    }
+    if (done) FillPackedSquares(staged.rows, kernel, *schedule, target);
+    if (!builder.sums().empty()) {
+      done = may.stage_sums =
+          done && ApplyFission(staged.sums, builder.fission_loop(), kernel, *schedule, target);
+    }
+    if (!done) {
+      kernel.body.root = plain;
+      kernel.directives.clear();
+      return Choose(module, calls, kernel, target, may, statistics);
+    }
+    kernel.axes = schedule->ToAxes();
+    CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
+    statistics["schedule.packed"] += static_cast<int64_t>(builder.packed().size());
+    statistics["schedule.fission"] += static_cast<int64_t>(builder.sums().size());
+  } else {
+    CacheSchedule(kernel, target, builder.TakeSchedule(), scratch.body);
+  }
+  statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
+}
+
+absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
+                            bool heuristic, const Target& target, Statistics& statistics) {
+  if (heuristic && kernel.directives.empty()) {
+    Choose(module, calls, kernel, target, {}, statistics);
+    return absl::OkStatus();
+  }
+  ShapeMap shapes(module, *kernel.body.context);
+  absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
+  if (!schedule.ok()) return schedule.status();
+  kernel.axes = schedule->ToAxes();
+  CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Module& module, PassContext& context) {
+  const bool heuristic = !context.Flag("none");
+  std::set<std::string> taken;
+  for (const auto& kernel : module.kernels) {
+    if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
+  }
+  const KernelCalls calls(module);
+  absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
+    if (kernel.stage != Stage::kKernel) return absl::OkStatus();
+    return ScheduleKernel(module, calls, kernel, heuristic, context.target, statistics);
+  });
+  if (!status.ok()) return status;
+  std::map<std::string, std::string> renamed;
+  for (const auto& kernel : module.kernels) {
+    if (kernel->stage != Stage::kKernel) continue;
+    std::string content = StructuralKey(kernel->body, kernel->body.Order());
+    for (const Directive& directive : kernel->directives) content += DirectiveText(directive);
+    renamed[kernel->name] = UniqueKernelName(KernelName(kernel->axes), content, taken);
+    taken.insert(renamed[kernel->name]);
+  }
+  RenameKernels(module, renamed);
+  return absl::OkStatus();
+}
+
+constexpr PassOption kOptions[] = {
+    {"none", PassOption::Kind::kFlag, "false",
+     "checks the directives that are there and chooses none"},
+};
+
+}  // namespace
+
+constinit const Pass kSchedulePass = {
+    "schedule", "chooses how each kernel's axes are spread over groups, lanes and loops", kOptions,
+    Run, /*former=*/"optimize"};
+
+}  // namespace tg

@@ -1,0 +1,171 @@
+#include "passes/schedule/schedule_builder.h"
+
+#include <algorithm>
+
+namespace tg {
+namespace {
+
+// Acceptable padding overhead, one in this many iterations: for a tile, and for a number of tiles
+// that divides into blocks.
+constexpr int64_t kTileWaste = 16, kBlockWaste = 64;
+
+// Whether padding `size` to a multiple of `rows` adds at most one in `waste`.
+bool PaddingIsAcceptable(int64_t size, int64_t rows, int64_t waste) {
+  return ((size + rows - 1) / rows * rows - size) * waste <= size;
+}
+
+}  // namespace
+
+int64_t PowerOfTwoDivisor(int64_t n, int64_t limit) {
+  int64_t d = 1;
+  while (d * 2 <= limit && n % (d * 2) == 0) d *= 2;
+  return d;
+}
+
+int64_t GreatestDivisor(int64_t n, int64_t limit) {
+  int64_t d = std::max<int64_t>(1, std::min(n, limit));
+  while (n % d != 0) --d;
+  return d;
+}
+
+bool ScheduleBuilder::Try(std::string_view name, size_t axis, int64_t amount) {
+  Directive directive;
+  directive.name = std::string(name);
+  directive.args.push_back({schedule_.axes[axis].name, 0});
+  if (amount != 0 && amount != Size(axis)) directive.args.push_back({"", amount});
+  return Keep(std::move(directive));
+}
+
+bool ScheduleBuilder::TryWith(std::string_view name, size_t axis, std::string_view other) {
+  Directive directive;
+  directive.name = std::string(name);
+  directive.args = {{schedule_.axes[axis].name, 0}, {std::string(other), 0}};
+  return Keep(std::move(directive));
+}
+
+void ScheduleBuilder::LoopAlong(LoopSet bases) {
+  // A directive moves axes, so each is looked up again.
+  const auto next = [&] {
+    const AxisList globals = Axes(AxisKind::kGlobal);
+    return std::any_of(globals.begin(), globals.end(), [&](size_t i) {
+      return (bases & LoopBit(schedule_.axes[i].base)) != 0 && Try("loop", i);
+    });
+  };
+  while (next()) {
+  }
+}
+
+bool ScheduleBuilder::Keep(Directive directive) {
+  if (!ApplyDirective(schedule_, directive, target_).ok()) return false;
+  directives_.push_back(std::move(directive));
+  return true;
+}
+
+AxisList ScheduleBuilder::Axes(AxisKind kind) const {
+  AxisList out;
+  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
+    const UOp* reduce = schedule_.base[schedule_.axes[i].base].reduce;
+    const bool folded = reduce && folded_.Contains(reduce);
+    if (schedule_.axes[i].kind == kind && !folded) out.push_back(i);
+  }
+  return out;
+}
+
+std::optional<int64_t> ScheduleBuilder::Stride(const Access& a, size_t axis) const {
+  const size_t base = schedule_.axes[axis].base;
+  const std::optional<int64_t> whole = a.stride[base];
+  if (!whole) return std::nullopt;
+  for (const Digit& d : schedule_.digits[base]) {
+    if (d.axis == axis) return *whole * d.stride;
+  }
+  return 0;
+}
+
+LoopSet ScheduleBuilder::SharedAlong() const {
+  constexpr int64_t kLongTerms = 4;
+  LoopSet outer = 0, shared = 0;
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    if (schedule_.base[i].IsStored()) outer |= LoopBit(i);
+  }
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const UOp* reduce = ReduceOf(schedule_.base[i]);
+    if (!reduce) continue;
+    int64_t terms = 1;
+    for (const BaseAxis& b : schedule_.base) terms *= b.reduce == reduce ? b.max_size : 1;
+    if (terms > kLongTerms) shared |= outer & ~schedule_.varies[i];
+  }
+  return shared;
+}
+
+bool ScheduleBuilder::MayPad(size_t axis) const {
+  const ScheduledAxis& a = schedule_.axes[axis];
+  return a.kind == AxisKind::kGlobal && schedule_.digits[a.base].size() == 1;
+}
+
+bool ScheduleBuilder::IsTileable(size_t axis, int64_t rows) const {
+  const int64_t size = Size(axis);
+  return size % rows == 0 ||
+         (MayPad(axis) && size > rows && PaddingIsAcceptable(size, rows, kTileWaste));
+}
+
+int64_t ScheduleBuilder::TileAlong(size_t axis, int64_t most, int64_t divisor) const {
+  const int64_t size = Size(axis);
+  if (!MayPad(axis) || 2 * divisor > most || size <= most) return divisor;
+  for (int64_t rows = most; rows > divisor; --rows) {
+    if (PaddingIsAcceptable(size, rows, kTileWaste)) return rows;
+  }
+  return divisor;
+}
+
+bool ScheduleBuilder::Upcast(size_t axis, int64_t rows) {
+  const int64_t size = Size(axis);
+  int64_t to = rows;
+  for (int64_t tiles = 2; size % rows != 0 && tiles <= 8; tiles *= 2) {
+    if (PaddingIsAcceptable(size, rows * tiles, kBlockWaste)) to = rows * tiles;
+  }
+  if (size % to != 0 && !Try("padto", axis, to)) return false;
+  return Try("upcast", axis, rows);
+}
+
+size_t ScheduleBuilder::ReuseAlong(size_t axis) const {
+  return static_cast<size_t>(
+      std::count_if(accesses_.begin(), accesses_.end(), [&](const Access& a) {
+        if (a.is_store() || Stride(a, axis) != 0) return false;
+        for (size_t n = 0; n < schedule_.base.size(); ++n) {
+          if (schedule_.base[n].staged && a.stride[n] != 0) return true;
+        }
+        return false;
+      }));
+}
+
+bool ScheduleBuilder::IsInnermost(size_t axis) const {
+  const size_t base = schedule_.axes[axis].base;
+  for (size_t n = base + 1; n < schedule_.base.size(); ++n) {
+    if (schedule_.base[n].staged == schedule_.base[base].staged) return false;
+  }
+  return schedule_.digits[base].back().axis == axis;
+}
+
+int64_t ScheduleBuilder::WorkItems() const {
+  int64_t n = 1;
+  for (const ScheduledAxis& a : schedule_.axes) {
+    if (a.kind == AxisKind::kGlobal || a.kind == AxisKind::kLocal) n *= a.max_size;
+  }
+  return n;
+}
+
+bool ScheduleBuilder::HasLanes(size_t axis) const {
+  for (const Digit& d : schedule_.digits[schedule_.axes[axis].base]) {
+    switch (schedule_.axes[d.axis].kind) {
+      case AxisKind::kUpcast:
+      case AxisKind::kVector:
+      case AxisKind::kUnroll:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+}  // namespace tg

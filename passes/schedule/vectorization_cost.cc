@@ -1,0 +1,246 @@
+#include "passes/schedule/vectorization_cost.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+namespace {
+
+// For each lane of a vector: whether a predicate may change between it and the lane before. A
+// boundary from `first` to `last` may be at any of these lanes.
+std::vector<bool> BoundaryLanes(const MaskBoundaries& boundaries, int64_t lanes) {
+  std::vector<bool> cut(static_cast<size_t>(lanes), boundaries.anywhere);
+  for (const MaskBoundary& e : boundaries.at) {
+    for (int64_t i = e.first; i <= std::min(e.last, e.first + lanes - 1); ++i) {
+      cut[static_cast<size_t>(i % lanes)] = true;
+    }
+  }
+  cut[0] = false;
+  return cut;
+}
+
+// Loads or stores for one element of a vector of `lanes` elements with this stride, if predicates
+// change at `boundaries`. `line`: elements in a cache line.
+double AccessCost(std::optional<int64_t> stride, const MaskBoundaries& boundaries, int64_t lanes,
+                  int64_t line, bool is_store) {
+  // Costs of a lane that is accessed alone: inserting it into the vector; a cache line for it
+  // alone, which a store also writes back; computing its address or predicate.
+  constexpr double kInsertCost = 2, kFarLoadCost = 3, kFarStoreCost = 4.5, kPredicateCost = 2;
+  // A value that all lanes share is in one cache line with those of other terms, and a multiply-add
+  // may read it from memory.
+  constexpr double kInvariantCost = 0.5;
+  const auto all = static_cast<double>(lanes);
+  if (!stride) return kInsertCost + kPredicateCost;
+  if (stride == 0) return (is_store ? 1 : kInvariantCost) / all;
+  const std::vector<bool> cut = BoundaryLanes(boundaries, lanes);
+  double pieces = 0, decided = 0;
+  for (int64_t i = 0; i < lanes;) {
+    int64_t run = 1;
+    while (i + run < lanes && !cut[static_cast<size_t>(i + run)]) ++run;
+    pieces += std::popcount(static_cast<uint64_t>(run));  // loads are powers of two
+    decided += i > 0;
+    i += run;
+  }
+  const double far = is_store ? kFarStoreCost : kFarLoadCost;
+  if (stride != 1) pieces = all * (std::abs(*stride) > line ? far : kInsertCost);
+  return (pieces + kPredicateCost * decided) / all;
+}
+
+int64_t WidestOf(const ScheduleBuilder& t) {
+  int64_t bytes = 1;
+  for (const Access& a : t.accesses()) {
+    bytes = std::max(bytes, ByteSize(a.node->src(0)->dtype.scalar()));
+  }
+  return std::max<int64_t>(1, t.target().alu_width / bytes);
+}
+
+}  // namespace
+
+int64_t VectorizationCost::Along(size_t axis) const {
+  return t_.IsSymbolic(axis) ? 1 : PowerOfTwoDivisor(t_.Size(axis), Widest());
+}
+
+VectorizationCost::VectorizationCost(const ScheduleBuilder& builder, LoopSet shared)
+    : t_(builder), shared_(shared), widest_(WidestOf(builder)) {
+  for (const BaseAxis& b : t_.schedule().base) {
+    const UOp* node = t_.ReduceOf(b);
+    if (node && !Find(node)) reduces_.push_back({node, 0, 0});
+  }
+  for (Reduce& r : reduces_) {
+    r.sums = Sums(r.node);
+    r.terms = r.sums;
+    for (const BaseAxis& b : t_.schedule().base) {
+      if (b.reduce == r.node) r.terms *= static_cast<double>(b.max_size);
+    }
+  }
+  for (const Access& a : t_.accesses()) {
+    const Reduce* of = nullptr;
+    for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
+      const Reduce* r = a.stride[n] == 0 ? nullptr : Find(t_.ReduceOf(t_.schedule().base[n]));
+      if (r && (!of || r->terms > of->terms)) of = r;
+    }
+    reduce_of_.push_back(of ? of->node : nullptr);
+  }
+}
+
+const VectorizationCost::Reduce* VectorizationCost::Find(const UOp* node) const {
+  const auto r = std::find_if(reduces_.begin(), reduces_.end(),
+                              [&](const Reduce& r) { return r.node == node; });
+  return r == reduces_.end() ? nullptr : &*r;
+}
+
+size_t VectorizationCost::LastAxis(const UOp* reduce) const {
+  size_t last = kNoAxis;
+  for (size_t i : t_.Axes(AxisKind::kReduce)) {
+    if (t_.schedule().base[t_.schedule().axes[i].base].reduce == reduce) last = i;
+  }
+  return last;
+}
+
+bool VectorizationCost::IsShort(size_t axis) const {
+  constexpr int64_t kShort = 4, kWindow = 8;
+  if (axis == kNoAxis || t_.IsSymbolic(axis) || HoldsReduce(axis) || t_.HasLanes(axis))
+    return false;
+  const size_t base = t_.schedule().axes[axis].base;
+  const bool decides = llvm::any_of(t_.accesses(), [&](const Access& a) {
+    return !a.is_store() && (a.masked[base] || !t_.Stride(a, axis));
+  });
+  return t_.Size(axis) <= (decides ? kWindow : kShort);
+}
+
+double VectorizationCost::Sums(const UOp* reduce) const {
+  const Schedule& s = t_.schedule();
+  LoopSet around = 0;
+  for (size_t n = 0; n < s.base.size(); ++n) {
+    if (s.base[n].reduce == reduce) around |= s.varies[n];
+  }
+  double sums = 1;
+  for (size_t n = 0; n < s.base.size(); ++n) {
+    const auto size = static_cast<double>(s.base[n].max_size);
+    const bool varies = (around & LoopBit(n)) != 0;
+    const bool repeats = s.base[n].staged || t_.ReduceOf(s.base[n]);
+    if (varies && repeats && s.base[n].reduce != reduce) sums *= size;
+    if (!varies && (shared_ & LoopBit(n)) != 0) sums /= size;
+  }
+  return sums;
+}
+
+double VectorizationCost::CostAlong(const Access& a, size_t axis) const {
+  const int64_t lanes = axis == kNoAxis ? 1 : Along(axis);
+  if (lanes == 1) return a.is_gated ? 2 : 1;
+  const int64_t line = t_.target().cache_line / ByteSize(a.node->src(0)->dtype.scalar());
+  return AccessCost(t_.Stride(a, axis), a.boundaries[t_.schedule().axes[axis].base], lanes, line,
+                    a.is_store());
+}
+
+bool VectorizationCost::VariesOver(const UOp* reduce, size_t base) const {
+  for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
+    if (t_.schedule().base[n].reduce != reduce) continue;
+    if (n == base || (t_.schedule().varies[n] & LoopBit(base)) != 0) return true;
+  }
+  return false;
+}
+
+bool VectorizationCost::HoldsReduce(size_t axis) const {
+  const UOp* own = t_.schedule().base[t_.schedule().axes[axis].base].reduce;
+  return std::any_of(reduces_.begin(), reduces_.end(),
+                     [&](const Reduce& r) { return r.node != own && Varies(r.node, axis); });
+}
+
+bool VectorizationCost::GathersAlong(size_t axis) const {
+  double most = 0;
+  for (const Reduce& r : reduces_) most = std::max(most, r.terms);
+  for (size_t i = 0; i < t_.accesses().size(); ++i) {
+    const Access& a = t_.accesses()[i];
+    const auto stride = t_.Stride(a, axis);
+    if (!reduce_of_[i] || stride == 0 || stride == 1 || Packs(i, axis)) continue;
+    // A value that is added to each pixel of a mean over products is loaded once for all terms of a
+    // product.
+    constexpr double kRare = 1.0 / 32;
+    if (Find(reduce_of_[i])->terms >= most * kRare) return true;
+  }
+  return false;
+}
+
+double VectorizationCost::ReuseIn(const Access& a, const RegisterTile& tile) const {
+  double served = 1;
+  for (const auto& [axis, rows] : tile) {
+    if (!a.is_store() && t_.Stride(a, axis) == 0) served *= static_cast<double>(rows);
+  }
+  return served;
+}
+
+double VectorizationCost::OfReduce(const Reduce& reduce, size_t along, bool adds_up,
+                                   const RegisterTile& tile) const {
+  const auto lanes = static_cast<double>(along == kNoAxis ? 1 : Along(along));
+  // The lanes of a vector of terms are added up at the end.
+  double cost = reduce.terms / lanes + (adds_up ? std::log2(lanes) * reduce.sums : 0);
+  // Cost of an iteration of the loop over terms, for a whole tile: addresses, a branch, and the
+  // latency of another cache line.
+  constexpr double kStep = 6;
+  double rows = 1;
+  for (const auto& part : tile) rows *= static_cast<double>(part.second);
+  if (shared_ == 0) cost += kStep * reduce.terms / lanes / rows;
+  for (size_t i = 0; i < reduce_of_.size(); ++i) {
+    if (reduce_of_[i] != reduce.node) continue;
+    const Access& a = t_.accesses()[i];
+    double each = CostAlong(a, along);
+    if (along != kNoAxis && Packs(i, along)) {
+      const auto uses = static_cast<double>(PackedUses(i, along));
+      cost += reduce.terms * (each + 1 / lanes) / uses;
+      each = 1 / lanes;
+    }
+    cost += reduce.terms * each / ReuseIn(a, tile);
+  }
+  return cost;
+}
+
+double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
+  double cost = 0;
+  if (!only) {
+    const bool stored =
+        axis != kNoAxis && t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
+    // what is computed from the reduces
+    cost += stored ? 1.0 / static_cast<double>(Along(axis)) : 1;
+    for (size_t i = 0; i < reduce_of_.size(); ++i) {
+      if (!reduce_of_[i]) cost += CostAlong(t_.accesses()[i], stored ? axis : kNoAxis);
+    }
+  }
+  // Row fusion makes its tiles in another way.
+  const bool tiled = shared_ == 0 && !only;
+  const RegisterTile beside =
+      tiled && axis != kNoAxis ? TileBeside(axis, Along(axis)) : RegisterTile();
+  const RegisterTile of_terms =
+      tiled && axis == kNoAxis ? PlainTileOfTerms(t_.target().MaxAccumulators()) : RegisterTile();
+  for (const Reduce& r : reduces_) {
+    if (only && !only->Contains(r.node)) continue;
+    if (axis != kNoAxis && Varies(r.node, axis)) {
+      cost += OfReduce(r, axis, false, beside);
+      continue;
+    }
+    double least = OfReduce(r, LastAxis(r.node), true, of_terms);
+    // A staged value may be vectorized.
+    for (size_t i : t_.Axes(AxisKind::kStage)) {
+      if (!only && Varies(r.node, i)) least = std::min(least, OfReduce(r, i, false, {}));
+    }
+    cost += least;
+  }
+  return cost;
+}
+
+size_t VectorizationCost::Cheapest(const AxisList& axes, const NodeSet* only) const {
+  size_t best = kNoAxis;
+  double least = Of(kNoAxis, only);
+  for (size_t i : axes) {
+    if (Along(i) == 1) continue;
+    const double cost = Of(i, only);
+    if (cost <= least) best = i, least = cost;
+  }
+  return best;
+}
+
+}  // namespace tg

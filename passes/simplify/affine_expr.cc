@@ -1,0 +1,311 @@
+#include "passes/simplify/affine_expr.h"
+
+#include <algorithm>
+
+#include "ir/interpret/scalar.h"
+#include "passes/rewrite/build.h"
+#include "passes/rewrite/match.h"
+
+namespace tg {
+namespace {
+
+using Wide = __int128;
+
+bool Narrow(const DType& t, Wide v, int64_t* out) {
+  if (t.is_index()) {
+    if (v < INT64_MIN || v > INT64_MAX) return false;
+    *out = static_cast<int64_t>(v);
+  } else {
+    *out = WrapInt(t.scalar(), static_cast<int64_t>(static_cast<unsigned __int128>(v)));
+  }
+  return true;
+}
+
+// A quotient's dividend and its constant divisor; (u, 1) for what is no quotient.
+struct Quotient {
+  const UOp* of;
+  int64_t by;
+};
+Quotient AsQuotient(const UOp* u) {
+  if (u->op == Op::kFloorDiv) {
+    const auto by = UniformBits(u->src(1));
+    if (by && *by > 0) return {u->src(0), *by};
+  }
+  return {u, 1};
+}
+
+// Remainder terms (x % c) * k find their quotient: with (x / c) * (k * c) they make x * k, with
+// (x / c % d) * (k * c) they make (x % (c * d)) * k. Repeats until none is left.
+bool JoinDivMod(AffineExpr& form, RuleContext& rc) {
+  bool joined = false;
+  for (size_t i = 0; i < form.terms.size(); ++i) {
+    const AffineExpr::Term low = form.terms[i];
+    if (low.node->op != Op::kFloorMod) continue;
+    const auto c = UniformBits(low.node->src(1));
+    if (!c || *c <= 0) continue;
+    const Quotient base = AsQuotient(low.node->src(0));
+    int64_t by, high_coef;
+    if (__builtin_mul_overflow(base.by, *c, &by) ||
+        !Narrow(form.type, Wide{low.coef} * *c, &high_coef)) {
+      continue;
+    }
+    for (size_t j = 0; j < form.terms.size(); ++j) {
+      const AffineExpr::Term high = form.terms[j];
+      if (j == i || high.coef != high_coef) continue;
+      const bool is_mod = high.node->op == Op::kFloorMod;
+      const Quotient q = AsQuotient(is_mod ? high.node->src(0) : high.node);
+      if (q.of != base.of || q.by != by) continue;
+      const UOp* whole = low.node->src(0);
+      if (is_mod) {
+        const auto d = UniformBits(high.node->src(1));
+        int64_t both;
+        if (!form.type.is_index() || !d || *d <= 0 || __builtin_mul_overflow(*c, *d, &both)) {
+          continue;
+        }
+        whole =
+            rc.ctx.Make(Op::kFloorMod, form.type, {whole, UniformConst(rc.ctx, form.type, both)});
+      }
+      form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::max(i, j)));
+      form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::min(i, j)));
+      if (!form.Add(whole, low.coef)) return joined;  // no more terms than before: cannot be
+      joined = true;
+      i = static_cast<size_t>(-1);  // from the start
+      break;
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
+bool AffineExpr::AddConstant(int64_t v) { return Narrow(type, Wide{constant} + v, &constant); }
+
+bool AffineExpr::AddTerm(const UOp* node, int64_t coef) {
+  if (coef == 0) return true;
+  for (Term& t : terms) {
+    if (t.node != node) continue;
+    if (!Narrow(type, Wide{t.coef} + coef, &t.coef)) return false;
+    if (t.coef == 0) terms.erase(&t);
+    return true;
+  }
+  if (terms.size() == kMaxTerms) return false;
+  terms.push_back({node, coef});
+  return true;
+}
+
+bool AffineExpr::Scale(int64_t factor) {
+  for (Term& t : terms) {
+    if (!Narrow(type, Wide{t.coef} * factor, &t.coef)) return false;
+  }
+  terms.erase(std::remove_if(terms.begin(), terms.end(), [](const Term& t) { return t.coef == 0; }),
+              terms.end());
+  return Narrow(type, Wide{constant} * factor, &constant);
+}
+
+bool AffineExpr::Add(const UOp* root, int64_t root_coef) {
+  struct Item {
+    const UOp* node;
+    int64_t coef;
+  };
+  llvm::SmallVector<Item, 16> stack = {{root, root_coef}};
+  size_t steps = 0;
+  while (!stack.empty()) {
+    if (++steps > 4 * kMaxTerms) return false;
+    const auto [u, coef] = stack.pop_back_val();
+    int64_t product;
+    if (const auto bits = UniformBits(u)) {
+      if (!Narrow(type, Wide{*bits} * coef, &product) || !AddConstant(product)) return false;
+      continue;
+    }
+    if (u->op == Op::kAdd) {
+      stack.push_back({u->src(1), coef});
+      stack.push_back({u->src(0), coef});
+      continue;
+    }
+    if (u->op == Op::kMul) {
+      const auto factor = UniformBits(u->src(1));
+      // A sum that wraps is kept together: its factor is one multiplication.
+      if (factor && (type.is_index() || u->src(0)->op != Op::kAdd)) {
+        if (!Narrow(type, Wide{*factor} * coef, &product)) return false;
+        if (product != 0) stack.push_back({u->src(0), product});
+        continue;
+      }
+    }
+    if (!AddTerm(u, coef)) return false;
+  }
+  return true;
+}
+
+Interval AffineExpr::RangeOfTerms(Bounds& bounds) const {
+  Interval sum = Interval::Point(constant);
+  for (const Term& t : terms) {
+    const Interval product[2] = {bounds.Of(t.node), Interval::Point(t.coef)};
+    const Interval args[2] = {sum, AluInterval(Op::kMul, Scalar::kIndex, product)};
+    sum = AluInterval(Op::kAdd, Scalar::kIndex, args);
+  }
+  return sum;
+}
+
+Interval AffineExpr::Range(Bounds& bounds) const {
+  Interval sum = RangeOfTerms(bounds);
+  for (size_t i = 0; i < terms.size() && type.is_index(); ++i) {
+    if (const auto limit = LimitOf(terms[i].node)) {
+      sum = Intersect(sum, RangeByLimit(i, *limit, bounds));
+    }
+  }
+  return sum;
+}
+
+Interval AffineExpr::RangeByLimit(size_t term, const RangeLimit& of_it, Bounds& bounds) const {
+  const int64_t coef = terms[term].coef;
+  if (coef % of_it.factor != 0) return {};
+  const int64_t times = coef / of_it.factor;
+  AffineExpr sum = *this;
+  sum.terms.erase(sum.terms.begin() + static_cast<ptrdiff_t>(term));
+  int64_t offset = 0;
+  if (__builtin_mul_overflow(times, of_it.offset, &offset) || offset == INT64_MIN ||
+      !sum.AddConstant(-offset) || !sum.Add(of_it.limit, times)) {
+    return {};
+  }
+  const Interval bound = sum.RangeOfTerms(bounds);
+  return coef > 0 ? Interval{INT64_MIN, bound.hi} : Interval{bound.lo, INT64_MAX};
+}
+
+std::optional<AffineExpr> ParseAffine(const UOp* u) {
+  if (!u->dtype.is_int_or_index()) return std::nullopt;
+  std::optional<AffineExpr> form(std::in_place);
+  form->type = u->dtype;
+  if (!form->Add(u, 1)) form.reset();
+  return form;
+}
+
+void SortTerms(AffineExpr& form, RuleContext& rc) {
+  if (form.terms.size() < 2) return;
+  const auto magnitude = [](int64_t v) {
+    return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+  };
+  std::sort(form.terms.begin(), form.terms.end(),
+            [&](const AffineExpr::Term& a, const AffineExpr::Term& b) {
+              // A vector of constants sorts like a constant.
+              const bool va = a.node->op == Op::kVConst, vb = b.node->op == Op::kVConst;
+              if (va != vb) return vb;
+              const int64_t ra = rc.order.Rank(a.node), rb = rc.order.Rank(b.node);
+              if (ra != rb) return ra < rb;
+              if (magnitude(a.coef) != magnitude(b.coef)) {
+                return magnitude(a.coef) > magnitude(b.coef);
+              }
+              return rc.order.Hash(a.node) < rc.order.Hash(b.node);
+            });
+}
+
+namespace {
+
+// Whether `u` is the canonical form of these terms, which are sorted: most sums already are.
+bool IsBuilt(const AffineExpr& form, const UOp* u) {
+  const auto is_constant = [&](const UOp* v, int64_t bits) {
+    return v->dtype == form.type && UniformBits(v) == bits;
+  };
+  const auto is_term = [&](const UOp* v, const AffineExpr::Term& t) {
+    if (t.coef == 1) return v == t.node;
+    return v->op == Op::kMul && v->src(0) == t.node && is_constant(v->src(1), t.coef);
+  };
+  size_t n = form.terms.size();
+  if (n == 0 || form.terms[n - 1].node->op == Op::kVConst) return false;
+  if (form.constant != 0) {
+    if (u->op != Op::kAdd || !is_constant(u->src(1), form.constant)) return false;
+    u = u->src(0);
+  }
+  for (; n > 1; --n) {
+    if (u->op != Op::kAdd || !is_term(u->src(1), form.terms[n - 1])) return false;
+    u = u->src(0);
+  }
+  return is_term(u, form.terms[0]);
+}
+
+}  // namespace
+
+const UOp* BuildAffine(AffineExpr& form, RuleContext& rc, const UOp* old) {
+  SortTerms(form, rc);
+  if (old && IsBuilt(form, old)) return old;
+  // Vectors of constants come last, so that their sum with the constant can be folded.
+  const UOp *sum = nullptr, *constants = nullptr;
+  const auto add = [&](const UOp*& to, const UOp* u) {
+    to = to ? rc.ctx.Make(Op::kAdd, form.type, {to, u}) : u;
+  };
+  for (const auto& [node, coef] : form.terms) {
+    const UOp* term =
+        coef == 1 ? node
+                  : rc.ctx.Make(Op::kMul, form.type, {node, UniformConst(rc.ctx, form.type, coef)});
+    add(node->op == Op::kVConst ? constants : sum, term);
+  }
+  if (form.constant != 0 || (!sum && !constants)) {
+    add(constants, UniformConst(rc.ctx, form.type, form.constant));
+  }
+  if (constants) add(sum, constants);
+  return sum;
+}
+
+// Whether `u` is a canonical sum plus an operand that sorts after all of its terms: a constant, or
+// a term of higher rank. The sum holds neither such a term nor the remainder of such a quotient.
+bool ExtendsSum(const UOp* u, RuleContext& rc) {
+  const UOp *sum = u->src(0), *term = u->src(1);
+  const UOp* last = sum->op == Op::kAdd ? sum->src(1) : sum;
+  if (last->op == Op::kConst || last->op == Op::kVConst || UniformBits(last)) return false;
+  if (term->op == Op::kConst) return term->word() != 0 && u->dtype.lanes() == 1;
+  if (UniformBits(term)) return false;
+  if (term->op == Op::kVConst) return true;
+  return term->op != Op::kAdd && rc.order.Rank(last) < rc.order.Rank(term);
+}
+
+const UOp* CanonicalSum(const UOp* u, RuleContext& rc) {
+  if (ExtendsSum(u, rc)) return nullptr;
+  auto form = ParseAffine(u);
+  if (!form) return nullptr;
+  JoinDivMod(*form, rc);
+  return BuildAffine(*form, rc, u);
+}
+
+const UOp* DistributeProduct(const UOp* u, RuleContext& rc) {
+  if (!u->dtype.is_index() || u->src(0)->op != Op::kAdd || !UniformBits(u->src(1))) return nullptr;
+  auto form = ParseAffine(u);
+  return form ? BuildAffine(*form, rc) : nullptr;
+}
+
+const UOp* NegateExtremum(const UOp* u, RuleContext& rc) {
+  const UOp* x = u->src(0);
+  if (!u->dtype.is_index() || (x->op != Op::kMax && x->op != Op::kMin)) return nullptr;
+  const auto factor = UniformBits(u->src(1)), limit = UniformBits(x->src(1));
+  if (!factor || *factor >= 0 || *factor == INT64_MIN || !limit || *limit == INT64_MIN) {
+    return nullptr;
+  }
+  auto form = ParseAffine(x->src(0));
+  if (!form) return nullptr;
+  for (const auto& t : form->terms) {
+    if (t.coef > 0) return nullptr;
+  }
+  if (!form->Scale(-1)) return nullptr;
+  const UOp* sides[] = {BuildAffine(*form, rc), UniformConst(rc.ctx, u->dtype, -*limit)};
+  const UOp* other = rc.ctx.Make(x->op == Op::kMax ? Op::kMin : Op::kMax, u->dtype, sides);
+  const UOp* scale = UniformConst(rc.ctx, u->dtype, -*factor);
+  return rc.ctx.Make(Op::kMul, u->dtype, {other, scale});
+}
+
+const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
+  const UOp *a = u->src(0), *b = u->src(1);
+  if (!MayCommute(u) || a == b) return nullptr;
+  // Of sums of integers CanonicalSum places the lanes that differ.
+  const bool is_sum = u->op == Op::kAdd && u->dtype.is_int_or_index();
+  const auto is_const = [&](const UOp* v) {
+    return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || UniformBits(v)));
+  };
+  bool turn = is_const(a) && !is_const(b);
+  // Floats keep the author's order; sums have CanonicalSum, indices FoldCompareOfSums,
+  // clauses CanonicalAnd.
+  if (!turn && !is_const(b) && u->op != Op::kAdd && !a->dtype.is_float() &&
+      !(u->op == Op::kCmpNe && a->dtype.is_index()) && !(u->op == Op::kAnd && a->dtype.is_bool())) {
+    turn = rc.order.Compare(b, a) < 0;
+  }
+  return turn ? rc.ctx.Make(u->op, u->dtype, {b, a}, u->attr) : nullptr;
+}
+
+}  // namespace tg

@@ -1,0 +1,25 @@
+// Simplifies ops that extract, broadcast and concatenate lanes of vectors.
+#ifndef TG_PASSES_SIMPLIFY_LANE_OPS_H_
+#define TG_PASSES_SIMPLIFY_LANE_OPS_H_
+
+#include "ir/uop.h"
+#include "passes/rewrite/rule_context.h"
+
+namespace tg {
+
+// Folds a gep of a vector with known lanes, of another gep, and of all lanes in order. Moves a gep
+// through an elementwise op whose sources have known lanes.
+const UOp* FoldGep(const UOp* u, RuleContext& rc);
+// Folds a vectorize of constants, of one node, and of lanes of one vector.
+const UOp* FoldVectorize(const UOp* u, RuleContext& rc);
+// Folds a cat of one source, of constants, of a repeated scalar, of scalars, of lanes of one
+// vector, and of cats.
+const UOp* FoldCat(const UOp* u, RuleContext& rc);
+// Folds a splat of a constant.
+const UOp* FoldSplat(const UOp* u, RuleContext& rc);
+// Replaces an elementwise op of splats by the splat of the scalar op.
+const UOp* FoldOpOfSplats(const UOp* u, RuleContext& rc);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SIMPLIFY_LANE_OPS_H_

@@ -1,0 +1,28 @@
+// Simplifies loads and stores whose gate is known, and removes empty effects. A `noop` without a
+// value is an empty effect, so its users drop it.
+#ifndef TG_PASSES_SIMPLIFY_MEMORY_OPS_H_
+#define TG_PASSES_SIMPLIFY_MEMORY_OPS_H_
+
+#include "ir/uop.h"
+#include "passes/rewrite/rule_context.h"
+
+namespace tg {
+
+// Folds a `pick` whose number is a constant.
+const UOp* FoldPick(const UOp* u, RuleContext& rc);
+// Drops a true gate of an `index`.
+const UOp* FoldAddress(const UOp* u, RuleContext& rc);
+// Replaces a load under a false gate by its alternative or 0. Drops the alternative of a load
+// without a gate.
+const UOp* FoldLoad(const UOp* u, RuleContext& rc);
+// Removes a store under a false gate and a store of the value that memory already holds. Turns a
+// store of a `where` whose one branch is that value into a gated store.
+const UOp* FoldStore(const UOp* u, RuleContext& rc);
+// Turns where(g, load under g, alternative) into the load with that alternative.
+const UOp* FoldWhereOfLoad(const UOp* u, RuleContext& rc);
+// Drops empty effects among the sources of end, after, barrier, sink and noop.
+const UOp* DropNoops(const UOp* u, RuleContext& rc);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SIMPLIFY_MEMORY_OPS_H_

@@ -1,0 +1,26 @@
+// ThreadPool: runs independent jobs on several threads.
+#ifndef TG_PASSES_THREAD_POOL_H_
+#define TG_PASSES_THREAD_POOL_H_
+
+#include <cstddef>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+
+class ThreadPool {
+ public:
+  // `threads` includes the calling thread; 0: one per core.
+  explicit ThreadPool(int threads);
+
+  // Calls job(0) ... job(n - 1), each once, in any order, and returns when all are done. Jobs are
+  // thought to take a tenth of a millisecond or more: a thread is started for every few of them.
+  void ForEach(size_t n, llvm::function_ref<void(size_t)> job);
+
+ private:
+  const size_t threads_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_THREAD_POOL_H_

@@ -1,0 +1,95 @@
+#include "tools/fuzz/random_directives.h"
+
+#include <algorithm>
+
+#include "ir/shape.h"
+#include "ir/walk.h"
+#include "passes/analysis/kernel_axes.h"
+#include "passes/analysis/kernel_schedule.h"
+
+namespace tg::fuzz {
+
+void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& target,
+                            testing::Rng& rng) {
+  kernel.directives.clear();
+  ShapeMap shapes(module, *kernel.body.context);
+  const KernelCalls calls(module);
+  absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
+  if (!schedule.ok() || schedule->axes.empty()) return;
+  const int64_t wanted = rng.Below(7);
+  for (int64_t i = 0; i < 4 * wanted && static_cast<int64_t>(kernel.directives.size()) < wanted;
+       ++i) {
+    const DirectiveKind& kind = rng.Pick(DirectiveKinds());
+    if (kind.name == "nolocals" && !rng.Percent(10)) continue;
+    const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
+    // Fission needs a loop, but few axes are loops.
+    const auto loop = std::find_if(schedule->axes.begin(), schedule->axes.end(),
+                                   [](const auto& a) { return a.kind == AxisKind::kLoop; });
+    const bool fission = kind.name == "fission" && loop != schedule->axes.end();
+    const ScheduledAxis& first = fission ? *loop : axis();
+    Directive directive{std::string(kind.name), {}};
+    if (kind.name != "nolocals") {
+      directive.args.push_back({first.name, 0});
+      if (kind.name == "swap") {
+        directive.args.push_back({axis().name, 0});
+      } else if (kind.name == "grid") {
+        directive.args.push_back({"", rng.Below(3)});
+      } else if (kind.name.starts_with("group") && rng.Percent(30)) {
+        directive.args.push_back({axis().name, 0});
+      } else if (kind.name != "fission" && kind.name != "split_grid" && !rng.Percent(25)) {
+        // Factors that are likely to divide the axis.
+        int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
+        if (first.max_size > 1 && rng.Percent(50)) {
+          do {
+            n = rng.In(2, first.max_size);
+          } while (first.max_size % n != 0);
+        }
+        directive.args.push_back({"", n});
+      }
+    }
+    if (ApplyDirective(*schedule, directive, target).ok()) kernel.directives.push_back(directive);
+  }
+}
+
+namespace {
+// Whether the shape has axes and all of them have iterations.
+bool HasElements(const Shape& shape) {
+  return !shape.empty() &&
+         std::none_of(shape.begin(), shape.end(), [](const Dim& d) { return d.Is(0); });
+}
+}  // namespace
+
+void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, testing::Rng& rng) {
+  Body& body = kernel.body;
+  Context& ctx = *body.context;
+  ShapeMap shapes(module, ctx);
+  // Staged values may read elements that other work-items write.
+  const KernelCalls calls(module);
+  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
+  if (!schedule.ok() || schedule->IsInPlace()) return;
+  const UOp* const plain = body.root;
+  const auto axes = kernel.axes;
+  NodeMap<const UOp*> map;
+  std::vector<const UOp*> srcs;
+  for (const UOp* u : PostOrder(body.root)) {
+    srcs.clear();
+    for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
+    const UOp* to = ctx.Rebuild(u, ctx, {srcs.data(), srcs.size()});
+    body.CarryOver(u, to);
+    const bool value = IsElementwise(u->op) || u->op == Op::kReduceAxis || u->op == Op::kLoad;
+    const bool kept = !u->dtype.is_pointer() && !u->dtype.is_image() && !u->dtype.is_index() &&
+                      HasElements(shapes.Of(u));
+    if (value && kept && rng.Percent(15)) to = ctx.Make(Op::kStaged, u->dtype, UOpSpan(&to, 1));
+    map[u] = to;
+  }
+  body.root = map.Get(body.root);
+  ShapeMap fresh(module, ctx);
+  kernel.axes = ToAxes(BaseAxes(module, kernel, fresh, kernel.body.Order()));
+  const absl::StatusOr<Schedule> staged = MakeSchedule(module, calls, kernel, target, fresh);
+  if (staged.ok() && staged->StagedBytes() > target.private_memory) {
+    body.root = plain;
+    kernel.axes = axes;
+  }
+}
+
+}  // namespace tg::fuzz
