@@ -7,40 +7,10 @@
 #include "ir/scratch.h"
 #include "runtime/base/status.h"
 #include "runtime/plan/input_dependence.h"
+#include "runtime/plan/temporaries.h"
 
 namespace tg::runtime {
 namespace {
-
-// The temporaries of a schedule on one device, and their lifetimes.
-struct Temporaries {
-  std::vector<int> buffers;
-  std::vector<Lifetime> lives;
-};
-
-// Returns the temporaries by device name.
-absl::StatusOr<std::map<std::string, Temporaries>> FindTemporaries(
-    const Module& module, std::span<const ScheduledKernel> schedule) {
-  std::map<int, Lifetime> lives;
-  for (size_t step = 0; step < schedule.size(); ++step) {
-    for (const BufferSlice& slice : schedule[step].buffers) {
-      const BufferDecl& decl = module.buffers[static_cast<size_t>(slice.buffer)];
-      if (decl.role != Role::kTemp) continue;
-      const auto [life, is_new] = lives.try_emplace(slice.buffer);
-      if (is_new) {
-        TG_ASSIGN_OR_RETURN(life->second.bytes, BufferBytes(module, decl));
-        life->second.first = static_cast<int>(step);
-      }
-      life->second.last = static_cast<int>(step);
-    }
-  }
-  std::map<std::string, Temporaries> found;
-  for (const auto& [buffer, life] : lives) {
-    Temporaries& there = found[module.buffers[static_cast<size_t>(buffer)].device];
-    there.buffers.push_back(buffer);
-    there.lives.push_back(life);
-  }
-  return found;
-}
 
 // Drivers count local memory in 32 bits (PoCL's count overflows), so it is also checked here.
 absl::Status CheckLocalMemory(const Kernel& kernel, const DeviceInfo& device) {
@@ -86,11 +56,11 @@ absl::Status Plan::AllocateTemporaries(const Graph& graph,
                                        std::span<const ScheduledKernel> schedule,
                                        const NamedBuffers& given) {
   buffers_.resize(module_->buffers.size());
-  TG_ASSIGN_OR_RETURN(const auto by_device, FindTemporaries(*module_, schedule));
+  TG_ASSIGN_OR_RETURN(const auto by_device, PlanTemporaries(*module_, schedule));
   for (const auto& [name, temporaries] : by_device) {
     const BufferDecl& first = module_->buffers[static_cast<size_t>(temporaries.buffers[0])];
     TG_ASSIGN_OR_RETURN(const PlanDevice* device, DeviceOf(first));
-    const MemoryPlan memory = PlanMemory(temporaries.lives);
+    const MemoryPlan& memory = temporaries.plan;
     std::vector<BufferRef> blocks;
     for (const size_t bytes : memory.block_bytes) {
       absl::StatusOr<BufferRef> block = device->pool->Allocate(bytes);
