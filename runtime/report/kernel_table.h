@@ -9,6 +9,7 @@
 #include "ir/module.h"
 #include "runtime/opencl/launch.h"
 #include "runtime/plan/plan.h"
+#include "runtime/report/format.h"
 
 namespace tg::runtime {
 
@@ -20,6 +21,12 @@ namespace tg::runtime {
 std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                         bool color);
 
+// Returns the kernel's axes and directives: "i0:4 global, r0:8 reduce; local(i0, 4)".
+std::string DescribeSchedule(const Kernel& kernel);
+
+// Returns the bytes of a kernel's buffers, or of its accesses if these are fewer.
+double TouchedBytes(const PlannedKernel& kernel);
+
 // Returns a text like `12 kernels, 3.50 MOPS, 1.25 ms on the device, 1.80 ms in all (2.80
 // GFLOP/s)`. Without times, the part about the device is omitted.
 std::string RunSummary(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
@@ -29,10 +36,6 @@ std::string RunSummary(std::span<const PlannedKernel> kernels, std::span<const L
 // and of those of @init (`once`).
 std::string DependenceSummary(std::span<const PlannedKernel> kernels,
                               std::span<const PlannedKernel> once);
-
-// Format values as `1.25 ms`, `12.0 us`, `3.40 s`, and `1.50 MB` in powers of 1000.
-std::string FormatSeconds(double seconds);
-std::string FormatBytes(double bytes);
 
 }  // namespace tg::runtime
 

@@ -20,26 +20,6 @@ namespace {
 
 constexpr int kTable = 2, kSchedules = 3, kSources = 4, kForms = 5;
 
-// "i0:4 global, r0:8 reduce; local(i0, 4), unroll(r0, 4)".
-std::string DescribeSchedule(const Kernel& kernel) {
-  std::string text;
-  for (const Axis& axis : kernel.axes) {
-    text += Cat(text.empty() ? "" : ", ", axis.name, ":", axis.size, axis.symbolic ? "* " : " ",
-                AxisKindName(axis.kind));
-  }
-  std::string directives;
-  for (const Directive& directive : kernel.directives) {
-    directives += Cat(directives.empty() ? "; " : ", ", directive.name, "(");
-    for (size_t i = 0; i < directive.args.size(); ++i) {
-      const DirectiveArg& arg = directive.args[i];
-      directives +=
-          Cat(i > 0 ? ", " : "", arg.ident.empty() ? std::to_string(arg.number) : arg.ident);
-    }
-    directives += ")";
-  }
-  return text + directives;
-}
-
 }  // namespace
 
 absl::Status ModelRun::DumpKernels() const {
@@ -62,7 +42,7 @@ void ModelRun::ReportKernels() const {
       for (size_t i = 0; i < device->rendered().size(); ++i) {
         const Kernel& kernel = *device->kernels()[i].kernel;
         llvm::outs() << (color_ ? ColoredName(kernel) : kernel.name) << "  "
-                     << DescribeSchedule(kernel) << "\n";
+                     << runtime::DescribeSchedule(kernel) << "\n";
         if (flags_.verbose >= kForms) llvm::outs() << PrintKernel(kernel);
         if (flags_.verbose >= kSources) llvm::outs() << device->rendered()[i].source << "\n";
       }
