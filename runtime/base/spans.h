@@ -2,6 +2,7 @@
 #ifndef TG_RUNTIME_BASE_SPANS_H_
 #define TG_RUNTIME_BASE_SPANS_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -24,6 +25,26 @@ struct Span {
 };
 
 using SpanLog = std::vector<Span>;
+
+// The spans of one name.
+struct SpanSum {
+  std::string name;
+  int64_t count = 0;
+  double seconds = 0;
+};
+
+// In the order of the first span of each name.
+inline std::vector<SpanSum> SumByName(const SpanLog& spans) {
+  std::vector<SpanSum> sums;
+  for (const Span& span : spans) {
+    auto sum = std::find_if(sums.begin(), sums.end(),
+                            [&](const SpanSum& s) { return s.name == span.name; });
+    if (sum == sums.end()) sum = sums.insert(sums.end(), {span.name, 0, 0});
+    ++sum->count;
+    sum->seconds += span.seconds();
+  }
+  return sums;
+}
 
 // Adds a span from the object's construction to its destruction. If `log` is null, nothing is
 // recorded.

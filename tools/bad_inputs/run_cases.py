@@ -134,6 +134,7 @@ X = npy("<f4", "(4, 8)", floats(32))
 RUN = "tg-run m.uop --device=reference --input x=x.npy --output y=y.npy"
 RUN_DEVICE = RUN.replace("reference", "cpu")
 RUN_TRACE = "tg-run m.uop --device=cpu --input x=x.npy --profile=/dev/full"
+RUN_REPORT = "tg-run m.uop --device=cpu --input x=x.npy"
 RUN_N = "tg-run m.uop --device=reference --output y=y.npy"
 RUN_FILL = "tg-run m.uop --device=cpu --output y=y.npy"
 
@@ -286,6 +287,9 @@ def _cases():
     yield run("an input without a file", "tg-run: --input needs NAME=FILE.npy, not 'x'",
               "tg-run m.uop --input x", 2)
 
+    yield run("a report of the interpreter",
+              "tg-run: --report needs a device; the interpreter is none", RUN + " --report=r.html")
+
     group = "Where tg-run writes"
     yield run("a folder that is not there",
               "tg-run: cannot write no/y.npy: No such file or directory",
@@ -298,6 +302,15 @@ def _cases():
     yield run("an output and a trace into one file",
               "tg-run: --output y and --profile are written to one file, y.npy",
               RUN_DEVICE + " --profile=y.npy", 2)
+    yield run("a report in a folder that is not there",
+              "tg-run: cannot write no/y.html: No such file or directory",
+              RUN_REPORT + " --report=no/y.html")
+    yield run("a report and an output in one file",
+              "tg-run: --output y and --report are written to one file, y.json",
+              RUN_REPORT + " --output y=y.json --report=y.json", 2)
+    yield run("a report that is neither a page nor JSON",
+              "tg-run: --report=y.txt: a report is a page, FILE.html, or FILE.json",
+              RUN_REPORT + " --report=y.txt", 2)
     yield run("a full disk", "tg-run: cannot write /dev/full: No space left on device",
               RUN.replace("y.npy", "/dev/full"))
     yield run("a disk that is full after 64 bytes", "tg-run: cannot write y.npy: File too large",

@@ -38,6 +38,7 @@ absl::Status ModelRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(Feed(*session_));
   TG_RETURN_IF_ERROR(RunAll());
   if (!flags_.profile.empty()) TG_RETURN_IF_ERROR(WriteTrace());
+  if (!flags_.reports.empty()) TG_RETURN_IF_ERROR(WriteReports());
   TG_RETURN_IF_ERROR(ShowResults());
   TG_RETURN_IF_ERROR(WriteOutputs());
   if (flags_.float16) TG_RETURN_IF_ERROR(CompareWithFloat32());
@@ -46,6 +47,7 @@ absl::Status ModelRun::Run(const std::string& path) {
 
 absl::Status ModelRun::Read(const std::string& path) {
   const ScopedSpan span(&spans_, "read");
+  path_ = path;
   TG_ASSIGN_OR_RETURN(text_, ReadTextFile(path));
   is_onnx_ = IsOnnxInput(text_, path, flags_.input_format);
   if (is_onnx_) TG_RETURN_IF_ERROR(ReadOnnxInputs());
@@ -68,6 +70,7 @@ absl::Status ModelRun::Open() {
   if (flags_.devices.plain != "reference") return OpenDevice();
   for (const auto& [flag, given] : {std::pair("--profile", !flags_.profile.empty()),
                                     std::pair("--dump-kernels", !flags_.dump_kernels.empty()),
+                                    std::pair("--report", !flags_.reports.empty()),
                                     std::pair("--float16", flags_.float16)}) {
     if (given) return runtime::InvalidArgument(flag, " needs a device; the interpreter is none");
   }
@@ -87,7 +90,7 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     const Pipeline& pipeline) {
   runtime::DeviceSessionOptions options;
   options.spans = &spans_;
-  options.time_kernels = flags_.verbose >= 1 || !flags_.profile.empty();
+  options.time_kernels = flags_.verbose >= 1 || !flags_.profile.empty() || !flags_.reports.empty();
   {
     const ScopedSpan span(&spans_, "open device");
     TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
@@ -135,7 +138,6 @@ absl::Status ModelRun::Feed(runtime::Session& session) const {
 }
 
 absl::Status ModelRun::RunAll() {
-  std::vector<double> seconds;
   for (int64_t i = 0; i < flags_.repeat; ++i) {
     const int64_t start = runtime::HostNanos();
     TG_RETURN_IF_ERROR(session_->Run(graph_->name));
@@ -143,15 +145,15 @@ absl::Status ModelRun::RunAll() {
     if (device_) {
       const runtime::RunTimes& times = device_->last_times();
       spans_.push_back({"run", times.start, times.end});
-      seconds.push_back(times.seconds());
+      run_seconds_.push_back(times.seconds());
       KeepLeast(times);
       if (!flags_.profile.empty()) runs_.push_back(times);
     } else {
       spans_.push_back({"run", start, end});
-      seconds.push_back(spans_.back().seconds());
+      run_seconds_.push_back(spans_.back().seconds());
     }
   }
-  if (flags_.verbose >= 1 || flags_.repeat > 1) Report(seconds);
+  if (flags_.verbose >= 1 || flags_.repeat > 1) Report();
   return absl::OkStatus();
 }
 

@@ -63,11 +63,12 @@ class ModelRun {
 
   // Called after the run.
   absl::Status DumpKernels() const;
-  void Report(const std::vector<double>& seconds) const;
+  void Report() const;
   void ReportKernels() const;
   // Keeps the fastest run of each kernel and of the whole.
   void KeepLeast(const runtime::RunTimes& times);
   absl::Status WriteTrace() const;
+  absl::Status WriteReports() const;
   absl::Status ShowResults();
   absl::Status CheckResults();
   absl::Status Expect(const Expectation& expectation);
@@ -80,7 +81,7 @@ class ModelRun {
   const RunFlags& flags_;
   const Pipeline pipeline_, half_pipeline_;
   const bool color_;
-  std::string text_;                // of the module's file
+  std::string path_, text_;         // of the module's file
   std::unique_ptr<Module> module_;  // as read
   const Graph* graph_ = nullptr;    // of module_
   std::map<std::string, runtime::HostTensor> inputs_;
@@ -97,6 +98,7 @@ class ModelRun {
   runtime::DeviceSession* device_ = nullptr;  // session_, if it is a device session
   runtime::RunTimes least_;                   // see KeepLeast
   std::vector<runtime::RunTimes> runs_;       // all runs, for a trace
+  std::vector<double> run_seconds_;           // of all runs
 };
 
 }  // namespace tg

@@ -1,5 +1,6 @@
 // Reports about a run: kernels, times, sources, traces.
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "codegen/kernel_names.h"
@@ -8,8 +9,10 @@
 #include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
 #include "runtime/report/kernel_table.h"
+#include "runtime/report/run_report.h"
 #include "runtime/report/trace.h"
 #include "tools/run/model_run.h"
+#include "tools/run/session_report.h"
 
 namespace tg {
 
@@ -68,24 +71,14 @@ void ModelRun::ReportKernels() const {
   llvm::outs() << "temporaries take " << bytes(memory.planned_bytes) << "; "
                << bytes(memory.separate_bytes) << " without sharing, " << bytes(memory.live_bytes)
                << " at least; all buffers " << bytes(pool.peak_total_bytes) << "\n";
-  // Sums up the times of steps that ran several times.
-  std::vector<std::pair<std::string, double>> sums;
-  for (const runtime::Span& span : spans_) {
-    const auto same = [&](const auto& sum) { return sum.first == span.name; };
-    const auto found = std::find_if(sums.begin(), sums.end(), same);
-    if (found == sums.end()) {
-      sums.emplace_back(span.name, span.seconds());
-    } else {
-      found->second += span.seconds();
-    }
-  }
-  for (const auto& [name, seconds] : sums) {
+  for (const auto& [name, count, seconds] : runtime::SumByName(spans_)) {
     llvm::outs() << "  " << FormatSeconds(seconds) << "  " << name
                  << (name == "build" && device_->built_from_cache() ? " (cached)" : "") << "\n";
   }
 }
 
-void ModelRun::Report(const std::vector<double>& seconds) const {
+void ModelRun::Report() const {
+  const std::vector<double>& seconds = run_seconds_;
   if (device_ && flags_.verbose >= 1) ReportKernels();
   if (!device_ && flags_.verbose >= 1) {
     llvm::outs() << "interpreted in " << FormatSeconds(seconds.back()) << "\n";
@@ -113,6 +106,18 @@ absl::Status ModelRun::WriteTrace() const {
     }
   }
   return WriteFile(flags_.profile, trace.ToJson());
+}
+
+absl::Status ModelRun::WriteReports() const {
+  TG_ASSIGN_OR_RETURN(
+      runtime::RunReport report,
+      ReportOf(*device_, *device_->module().FindGraph(graph_->name), least_, run_seconds_, spans_));
+  report.model = std::filesystem::path(path_).filename().string();
+  for (const std::string& file : flags_.reports) {
+    TG_RETURN_IF_ERROR(WriteFile(file, file.ends_with(".json") ? runtime::ReportToJson(report)
+                                                               : runtime::ReportToHtml(report)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace tg

@@ -157,6 +157,10 @@ void RunFlags::AddTo(Flags& flags) {
             "run so many times; inputs stay, states go on; shown are least times");
   flags.String("profile", "FILE.json", &profile,
                "write a trace that ui.perfetto.dev and chrome://tracing open");
+  flags.Repeated(
+      "report", "FILE.html", &reports,
+      "write a page with times, rates, sources, the graph of kernels and the memory over "
+      "time; as FILE.json the same numbers, which tg-report compares");
   flags.String("dump-kernels", "DIR", &dump_kernels, "write the source of each kernel here");
   flags.Choice("color", {"auto", "always", "never"}, &color,
                "auto: where the output is a terminal and NO_COLOR is not set");
@@ -181,6 +185,7 @@ absl::Status RunFlags::CheckFilesDiffer() const {
   for (const NamedFile& output : outputs) {
     TG_RETURN_IF_ERROR(add("--output " + output.name, output.file));
   }
+  for (const std::string& report : reports) TG_RETURN_IF_ERROR(add("--report", report));
   return profile.empty() ? absl::OkStatus() : add("--profile", profile);
 }
 
@@ -192,6 +197,10 @@ absl::Status RunFlags::Interpret() {
   for (const std::string& text : output_texts) {
     TG_ASSIGN_OR_RETURN(NamedFile named, ParseMedia("--output", text, runtime::MediaUse::kOutput));
     outputs.push_back(std::move(named));
+  }
+  for (const std::string& report : reports) {
+    if (report.ends_with(".html") || report.ends_with(".json")) continue;
+    return InvalidArgument("--report=", report, ": a report is a page, FILE.html, or FILE.json");
   }
   TG_RETURN_IF_ERROR(CheckFilesDiffer());
   for (const std::string& text : expect_texts) {

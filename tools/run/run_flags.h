@@ -36,6 +36,7 @@ struct RunFlags {
   std::vector<std::string> print, show, classify, class_names;
   std::vector<std::string> label_files;
   std::string test_data;
+  std::vector<std::string> reports;
   std::string graph, target, pass = "default", schedule, dump_kernels, profile;
   std::string color = "auto", input_format = "auto", min_accuracy_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;

@@ -1,0 +1,23 @@
+// A report of the graph that a session has run.
+#ifndef TG_TOOLS_RUN_SESSION_REPORT_H_
+#define TG_TOOLS_RUN_SESSION_REPORT_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/base/spans.h"
+#include "runtime/report/run_report.h"
+#include "runtime/session/device_session.h"
+
+namespace tg {
+
+// `graph` has run last. `times` has the least times of its runs, `runs` the seconds of each, and
+// `spans` the steps of the process.
+absl::StatusOr<runtime::RunReport> ReportOf(const runtime::DeviceSession& session,
+                                            const Graph& graph, const runtime::RunTimes& times,
+                                            const std::vector<double>& runs,
+                                            const runtime::SpanLog& spans);
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_RUN_SESSION_REPORT_H_
