@@ -289,6 +289,18 @@ def _cases():
 
     yield run("a report of the interpreter",
               "tg-run: --report needs a device; the interpreter is none", RUN + " --report=r.html")
+    yield run("a size that is none",
+              "tg-run: --max-memory: '64MBit' is not a size such as 65536, 64MB or 1.5GiB",
+              RUN_DEVICE + " --max-memory=64MBit", 2)
+    yield run("fewer kernels than none", "tg-run: --max-kernels must be at least 0, not -1",
+              RUN_DEVICE + " --max-kernels=-1", 2)
+    yield run("more kernels than allowed",
+              "tg-run: graph @main runs 1 kernel, more than --max-kernels=0; beyond it: 1 E_... [mul]",
+              RUN_DEVICE + " --max-kernels=0")
+    yield run("more memory than allowed",
+              "tg-run: the buffers of graph @main take 288 B (0 B of temporaries), more than "
+              "--max-memory=256; the largest: input @x f32[4, 8] 128 B, output @y f32[4, 8] 128 B, "
+              "param @w f32[8] 32 B", RUN_DEVICE + " --max-memory=256")
 
     group = "Where tg-run writes"
     yield run("a folder that is not there",

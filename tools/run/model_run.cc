@@ -13,6 +13,7 @@
 #include "runtime/session/open_devices.h"
 #include "runtime/session/session.h"
 #include "tools/driver/input.h"
+#include "tools/run/gates.h"
 #include "tools/run/progress.h"
 #include "tools/run/terminal.h"
 
@@ -68,10 +69,13 @@ absl::Status ModelRun::Read(const std::string& path) {
 
 absl::Status ModelRun::Open() {
   if (flags_.devices.plain != "reference") return OpenDevice();
-  for (const auto& [flag, given] : {std::pair("--profile", !flags_.profile.empty()),
-                                    std::pair("--dump-kernels", !flags_.dump_kernels.empty()),
-                                    std::pair("--report", !flags_.reports.empty()),
-                                    std::pair("--float16", flags_.float16)}) {
+  for (const auto& [flag, given] :
+       {std::pair("--profile", !flags_.profile.empty()),
+        std::pair("--dump-kernels", !flags_.dump_kernels.empty()),
+        std::pair("--report", !flags_.reports.empty()),
+        std::pair("--max-kernels", flags_.gates.max_kernels.has_value()),
+        std::pair("--max-memory", flags_.gates.max_memory_bytes.has_value()),
+        std::pair("--float16", flags_.float16)}) {
     if (given) return runtime::InvalidArgument(flag, " needs a device; the interpreter is none");
   }
   session_ = std::make_unique<runtime::ReferenceSession>(Clone(*module_), OptionsFor(*module_));
@@ -127,6 +131,10 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     PassManagerOptions passes;
     passes.log = &llvm::errs();
     TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline, passes, options));
+  }
+  // A second module, with which the results are compared, has no bounds.
+  if (device_ == nullptr) {
+    TG_RETURN_IF_ERROR(CheckGates(*compiled, *compiled->FindGraph(graph_->name), flags_.gates));
   }
   return runtime::DeviceSession::Create(std::move(compiled), std::move(options));
 }

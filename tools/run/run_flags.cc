@@ -149,6 +149,10 @@ void RunFlags::AddTo(Flags& flags) {
                "the share of rows that --classify must get right, e.g. 0.98");
   flags.Bool("check", &check,
              "run the interpreter too, and compare within its bounds of rounding errors");
+  flags.Int("max-kernels", "N", &gates.max_kernels,
+            "the number of kernels of a run, at most; checked before kernels are built");
+  flags.String("max-memory", "SIZE", &max_memory_text,
+               "the memory of all buffers, at most, e.g. 64MB or 1.5GiB; checked there too");
   flags.Group("What to say about the run");
   flags.Level("verbose", "LEVEL", 2, &verbose_level,
               "1: a summary; 2: a line a kernel; 3: how each was scheduled; 4: its source; 5: its "
@@ -238,6 +242,17 @@ absl::Status RunFlags::Interpret() {
       return InvalidArgument("--min-accuracy must be from 0 to 1, not '", min_accuracy_text, "'");
     }
     min_accuracy = share;
+  }
+  if (gates.max_kernels && *gates.max_kernels < 0) {
+    return InvalidArgument("--max-kernels must be at least 0, not ", *gates.max_kernels);
+  }
+  if (!max_memory_text.empty()) {
+    absl::StatusOr<int64_t> bytes = ParseByteSize(max_memory_text);
+    if (!bytes.ok()) {
+      return InvalidArgument("--max-memory: ", std::string(bytes.status().message()));
+    }
+    gates.max_memory_bytes = *bytes;
+    gates.max_memory_text = max_memory_text;
   }
   for (const std::string& file : label_files) {
     std::string& which = file.ends_with(".npy") ? labels : class_name_file;

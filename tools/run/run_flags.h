@@ -14,6 +14,7 @@
 #include "runtime/plan/extents.h"
 #include "runtime/session/device_request.h"
 #include "tools/driver/flags.h"
+#include "tools/run/gates.h"
 
 namespace tg {
 
@@ -38,7 +39,7 @@ struct RunFlags {
   std::string test_data;
   std::vector<std::string> reports;
   std::string graph, target, pass = "default", schedule, dump_kernels, profile;
-  std::string color = "auto", input_format = "auto", min_accuracy_text;
+  std::string color = "auto", input_format = "auto", min_accuracy_text, max_memory_text;
   std::optional<int64_t> verbose_level, repeat_count, random_inputs, limit_count;
   bool check = false, cache = true, float16 = false, list_devices = false, version = false,
        help = false;
@@ -53,6 +54,7 @@ struct RunFlags {
   int verbose = 0;
   int64_t repeat = 1, limit = 4;
   std::optional<double> min_accuracy;
+  Gates gates;
 
   void AddTo(Flags& flags);
   // Parses the texts into values. Errors name the option.
