@@ -87,7 +87,7 @@ struct KernelReport {
   std::vector<int64_t> global, local;
   std::vector<std::string> made_of;
   std::string schedule;
-  std::optional<bool> depends_on_input;  // unset: not known
+  std::optional<bool> depends_on_input;  // unset for a copy
   std::vector<UseReport> uses;
   double ops = 0;                          // arithmetic operations
   double load_bytes = 0, store_bytes = 0;  // accesses, including repeated ones

@@ -115,6 +115,7 @@ class KernelReports {
     }
     kernel.name = item.kernel->name;
     kernel.made_of = planned.kernel->metadata;
+    kernel.depends_on_input = planned.depends_on_input;
     kernel.schedule = runtime::DescribeSchedule(*planned.kernel);
     const RenderedKernel& rendered = *DeviceOf(kernel).built().find(kernel.name)->second.rendered;
     kernel.uses = UsesOf(rendered, item, numbers_);
