@@ -29,25 +29,7 @@ constexpr std::string_view kMemory =
 #include "runtime/report/page/memory.js.inc"
     ;
 
-// The page stays below a megabyte for graphs of some hundred kernels.
-constexpr size_t kMaxSourceBytes = 600'000;
-
-// Empties the sources of the kernels with the least time until the others fit.
-void DropSources(RunReport& report) {
-  std::vector<double> seconds(report.sources.size(), 0);
-  for (const KernelReport& kernel : report.kernels) {
-    if (kernel.source) seconds[static_cast<size_t>(*kernel.source)] += kernel.seconds.value_or(0);
-  }
-  std::vector<size_t> order(seconds.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return seconds[a] > seconds[b]; });
-  size_t bytes = 0;
-  for (const size_t i : order) {
-    bytes += report.sources[i].size();
-    if (bytes > kMaxSourceBytes) report.sources[i].clear();
-  }
-}
+constexpr size_t kMaxPageBytes = 1'000'000;
 
 // JSON inside of a script element: `<` occurs in strings only, and could end the element.
 std::string EscapeForScript(std::string_view json) {
@@ -61,6 +43,31 @@ std::string EscapeForScript(std::string_view json) {
     }
   }
   return text;
+}
+
+// The report as it is in the page. Sources are empty where the page would be too long: those of the
+// kernels with the least time.
+std::string DataOf(const RunReport& report, size_t page_bytes) {
+  RunReport shown = report;
+  for (std::string& source : shown.sources) source.clear();
+  page_bytes += EscapeForScript(ReportToJson(shown)).size();
+  std::vector<double> seconds(report.sources.size(), 0);
+  for (const KernelReport& kernel : report.kernels) {
+    if (kernel.source) seconds[static_cast<size_t>(*kernel.source)] += kernel.seconds.value_or(0);
+  }
+  std::vector<size_t> order(seconds.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return seconds[a] > seconds[b]; });
+  for (const size_t i : order) {
+    RunReport one;
+    one.sources = {report.sources[i]};
+    const size_t bytes = EscapeForScript(ReportToJson(one)).size();  // a bit more than it takes
+    if (page_bytes + bytes > kMaxPageBytes) continue;
+    page_bytes += bytes;
+    shown.sources[i] = report.sources[i];
+  }
+  return EscapeForScript(ReportToJson(shown));
 }
 
 std::string EscapeForHtml(std::string_view plain) {
@@ -89,13 +96,13 @@ std::string EscapeForHtml(std::string_view plain) {
 }  // namespace
 
 std::string ReportToHtml(const RunReport& report) {
-  RunReport shown = report;
-  DropSources(shown);
+  const std::string script = std::string(kTables).append(kGraph).append(kMemory);
+  const size_t page_bytes = kPage.size() + kStyle.size() + script.size() + report.model.size();
   const std::pair<std::string_view, std::string> parts[] = {
       {"@TITLE@", EscapeForHtml(report.model)},
       {"@STYLE@", std::string(kStyle)},
-      {"@DATA@", EscapeForScript(ReportToJson(shown))},
-      {"@SCRIPT@", std::string(kTables).append(kGraph).append(kMemory)},
+      {"@DATA@", DataOf(report, page_bytes)},
+      {"@SCRIPT@", script},
   };
   // In the order of the template, so that no text that is put in is searched.
   std::string page;

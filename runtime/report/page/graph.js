@@ -62,6 +62,8 @@ function visibleRows() {
   return {rows, rowOf};
 }
 
+const shorten = (text, most) => text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
+
 // Gives each edge between visible rows a lane that is free from its first row to its last; an edge
 // that passes no dot is straight.
 function placeEdges(rows, rowOf) {
@@ -127,15 +129,15 @@ function showGraph() {
     const list = kernelsOf(row), seconds = secondsOf(row);
     const hidden = group && !group.open;
     const text = group ? `${group.open ? "\u25be" : "\u25b8"} kernels ${group.begin + 1} to ${group.end}`
-                       : `${row.inside ? "  " : ""}${label(row.kernel)}`;
+                       : shorten(label(row.kernel), 38);
     const about = group ? plural(list.length, "kernel") + longest(group) : list[0].made_of.join(", ");
     const y = r * rowHeight, x = dot + 14;
     const node = svg("g", {class: "row", tabindex: 0}, svg("rect", {class: "back", x, y, width: width - x, height: rowHeight}),
-                     svg("text", {class: group ? "" : "mono", x: x + (row.inside ? 14 : 0), y: y + 16}, text.trim()));
+                     svg("text", {class: group ? "" : "mono", x: x + (row.inside ? 14 : 0), y: y + 16}, text));
     if (!group || hidden) {
       node.append(svg("rect", {class: "time", x: x + 330, y: y + 5, width: 110 * seconds / most, height: rowHeight - 10}),
                   svg("text", {x: x + 450, y: y + 16}, seconds > 0 ? time(seconds) : "-"),
-                  svg("text", {class: "faint", x: x + 530, y: y + 16}, about.length > 70 ? about.slice(0, 69) + "\u2026" : about));
+                  svg("text", {class: "faint", x: x + 530, y: y + 16}, shorten(about, 70)));
     }
     const act = () => {
       if (!group) return openKernel(row.kernel);
