@@ -48,13 +48,13 @@ int ReportMain(int argc, const char* const* argv) {
   TemporaryFile::RemoveOnSignals();
   bool compare = false, version = false, help = false;
   std::string page;
-  Flags flags(kTool, "--compare A.json B.json",
+  Flags flags(kTool, "--compare A.json B.json | --page=FILE.html A.json",
               "Compares two runs that tg-run --report=FILE.json has written, kernel by kernel, or "
               "makes a page of one.");
   flags.Bool(
       "compare", &compare,
-      "a table of the kernels of both; those correspond that a longest common subsequence of "
-      "their names has");
+      "a table of the kernels of both, which correspond by name and order, or by what they are "
+      "made of where another schedule has changed the name");
   flags.String("page", "FILE.html", &page, "write the report as a page");
   flags.Bool("version", &version, "print the version");
   flags.Bool("help", &help, "print this text");

@@ -119,15 +119,16 @@ function details(k, i) {
   const use = (u) => {
     const b = buffers[u.buffer];
     const how = u.reads && u.writes ? "reads and writes" : u.writes ? "writes" : "reads";
-    return html("li", {}, `${how} @${b.name} ${b.type}, ${bytes(b.bytes)} (${b.role})`);
+    return html("li", {}, `${how} @${b.name} ${b.type}, ${bytes(b.bytes)} (${b.role}${b.device ? ` on '${b.device}'` : ""})`);
   };
   const device = devices[k.device];
   const facts = [
-    `${scaled(k.ops, ["operations", "thousand operations", "million operations", "billion operations"])}; ` +
+    `${k.ops < 1000 ? plural(k.ops, "operation") : scaled(k.ops, ["", "thousand", "million", "billion"]) + " operations"}; ` +
         `loads ${bytes(Math.round(k.load_bytes))}, stores ${bytes(Math.round(k.store_bytes))}, repeated accesses included`,
     `at least ${time(k.limit_seconds)} by ${k.limited_by === "compute" ? giga(device.flops_per_second) + " GFLOP/s"
                                                                        : giga(device.bytes_per_second) + " GB/s"}`,
   ];
+  if (devices.length > 1) facts.push(`on ${device.name} (device ${k.device + 1} of the report)`);
   if (k.schedule) facts.push(`schedule: ${k.schedule}`);
   const left = html("div", {}, html("b", {}, label(i)), html("ul", {}, ...k.uses.map(use)),
                     ...facts.map((text) => html("p", {}, text)));
@@ -199,8 +200,9 @@ function openKernel(i) {
 
 function showLimitNote() {
   const rates = devices.map((d) => `${giga(d.flops_per_second)} GFLOP/s and ${giga(d.bytes_per_second)} GB/s (${d.target})`);
+  const different = [...new Set(rates)];
   byId("limit-note").textContent =
       "The limit is the time of the arithmetic or of the bytes touched, whichever is longer (c: compute, m: memory), " +
-      `at the rates of the target, ${rates.join("; ")}. Cost models use these rates; they are not measured on this ` +
+      `at the rates of the target, ${different.join("; ")}. Cost models use these rates; they are not measured on this ` +
       "device, so a share above 100 % is possible. Click on a row for buffers, schedule and source.";
 }
