@@ -177,6 +177,7 @@ struct RunReport {
   std::string tool, model, module, graph;
   std::vector<DeviceReport> devices;
   bool built_from_cache = false;
+  int64_t init_kernels = 0;  // kernels of @init, which ran once before; not among `kernels`
   std::vector<StageReport> stages;
   std::vector<double> runs;  // seconds of each run
   TotalsReport totals;
@@ -194,6 +195,7 @@ struct RunReport {
     f("graph", self.graph);
     f("devices", self.devices);
     f("built_from_cache", self.built_from_cache);
+    f("init_kernels", self.init_kernels);
     f("stages", self.stages);
     f("runs", self.runs);
     f("totals", self.totals);

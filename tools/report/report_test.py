@@ -133,6 +133,23 @@ class ReportTest(unittest.TestCase):
         self.assertGreaterEqual(kernels[0]["ops"], 64 * 31)
         self.assertEqual([b["type"] for b in buffers if b["role"] == "input"], ["f32[64, 32]"])
 
+    def test_kernels_of_init_are_counted(self):
+        model = CHAIN.replace("\ngraph @main {", """buffer @w : f32[4] param = [1.0, 2.0, 3.0, 4.0]
+buffer @k : f32[4] state
+
+graph @init {
+  %k = buffer @k : f32
+  %w = buffer @w : f32
+  %0 = exp2 %w : f32
+  %1 = assign %k, %0 : f32
+  sink %1
+}
+
+graph @main {""")
+        self.assertEqual(self.report(SOFTMAX)["init_kernels"], 0)
+        report = self.report(self.at("m.uop", model))
+        self.assertEqual((report["init_kernels"], report["totals"]["kernels"]), (1, 3))
+
     def test_sums_of_a_model(self):
         self.check_sums(self.report(SOFTMAX))
 

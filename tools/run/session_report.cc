@@ -157,6 +157,12 @@ absl::StatusOr<RunReport> ReportOf(const DeviceSession& session, const Graph& gr
   for (const runtime::SpanSum& sum : runtime::SumByName(spans)) {
     report.stages.push_back({sum.name, sum.count, sum.seconds});
   }
+  if (const runtime::Plan* init = session.init_plan();
+      init != nullptr && graph.name != kInitGraph) {
+    const std::span<const PlannedKernel> steps = init->kernels();
+    report.init_kernels = std::count_if(steps.begin(), steps.end(),
+                                        [](const PlannedKernel& k) { return k.kernel != nullptr; });
+  }
   report.runs = runs;
   report.totals.run_seconds = times.seconds();
   TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule,

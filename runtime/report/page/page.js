@@ -74,6 +74,7 @@ function showSummary() {
   if (kernels.some((k) => k.depends_on_input !== null)) {
     figures.splice(3, 0, [kernels.filter((k) => k.depends_on_input).length, "kernels depend on the input"]);
   }
+  if (report.init_kernels) figures.splice(3, 0, [report.init_kernels, "more kernels ran once, before (@init)"]);
   for (const [figure, what] of figures) {
     byId("summary").append(html("div", {class: "figure"}, html("b", {}, String(figure)), html("span", {}, what)));
   }
