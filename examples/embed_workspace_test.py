@@ -62,7 +62,7 @@ class EmbedWorkspaceTest(unittest.TestCase):
         self.assertRegex(said, r"Analyzed \d+ targets")
         output = os.path.join(self.project, "bazel-bin")
         for path in ["_objs/select_to_max/select_to_max.pic.o", "_objs/embed/main.pic.o",
-                     "external/tg/passes/_objs/workers/workers.pic.o"]:
+                     "external/tg/passes/_objs/thread_pool/thread_pool.pic.o"]:
             self.assertTrue(os.path.exists(os.path.join(output, path)), path + "\n" + said)
 
     @unittest.skipIf(not RUN, "needs minutes: bazel test //examples:embed_run_test")

@@ -4,7 +4,6 @@
 #define TG_IR_DIM_EXPR_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "ir/context.h"
 #include "ir/op.h"
 #include "ir/uop.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tg {
 
@@ -31,9 +31,9 @@ class DimExpr {
   // A longer expression is none: a declaration is read by people.
   static constexpr size_t kMaxTerms = 256;
 
-  using Lookup = std::function<std::optional<int64_t>(std::string_view)>;
+  using Lookup = llvm::function_ref<std::optional<int64_t>(std::string_view)>;
   using Range = std::pair<int64_t, int64_t>;  // least and greatest value
-  using RangeLookup = std::function<std::optional<Range>(std::string_view)>;
+  using RangeLookup = llvm::function_ref<std::optional<Range>(std::string_view)>;
 
   DimExpr() = default;
   // Terms whose last one is the result (IsComplete).

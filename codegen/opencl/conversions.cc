@@ -20,24 +20,36 @@ void KernelWriter::Cast(const UOp* u, Expr& e) {
     if (lanes > 1) e.mask_bits = BitWidth(from.scalar());
     return;
   }
+  // A function that converts vectors between these types. NVIDIA lacks those of half.
+  const auto conversion = [&](Scalar source, Scalar target) {
+    if (source == Scalar::kF16 || target == Scalar::kF16) {
+      return prelude_->ConvertLanes(source, target, lanes);
+    }
+    return Cat("convert_", ValueType(target, lanes));
+  };
   if (IsMask(x)) {
-    e.text = Cat("convert_", ValueType(to.scalar(), lanes), "(", Operand(x, kShift), " & ",
-                 Literal(MaskBits(x) == 8    ? Scalar::kI8
-                         : MaskBits(x) == 16 ? Scalar::kI16
-                         : MaskBits(x) == 64 ? Scalar::kI64
-                                             : Scalar::kI32,
-                         1, true),
-                 ")");
+    const Scalar element = MaskBits(x) == 8    ? Scalar::kI8
+                           : MaskBits(x) == 16 ? Scalar::kI16
+                           : MaskBits(x) == 64 ? Scalar::kI64
+                                               : Scalar::kI32;
+    e.text = Cat(conversion(element, to.scalar()), "(", Operand(x, kShift), " & ",
+                 Literal(element, 1, true), ")");
     e.precedence = kPostfix;
     return;
   }
   const std::string type = ValueType(to.scalar(), lanes);
   if (from.is_float() && !to.is_float()) {
-    e.text = Cat(prelude_->FloatToInt(from.scalar(), to.scalar(), lanes), "(",
-                 Operand(x, kTernary, true), ")");
+    Text value = Operand(x, kTernary, true);
+    Scalar source = from.scalar();
+    if (source == Scalar::kF16) {
+      source = Scalar::kF32;
+      value = lanes > 1 ? Cat(conversion(from.scalar(), source), "(", value, ")")
+                        : Cat("(float)", Operand(x, kUnary));
+    }
+    e.text = Cat(prelude_->FloatToInt(source, to.scalar(), lanes), "(", value, ")");
     e.precedence = kPostfix;
   } else if (lanes > 1) {
-    e.text = Cat("convert_", type, "(", Operand(x, kTernary, true), ")");
+    e.text = Cat(conversion(from.scalar(), to.scalar()), "(", Operand(x, kTernary, true), ")");
     e.precedence = kPostfix;
   } else {
     e.text = Cat("(", type, ")", Operand(x, kUnary));

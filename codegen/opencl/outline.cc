@@ -97,6 +97,7 @@ class Loops {
 }  // namespace
 
 llvm::DenseSet<const UOp*> FindOutlined(const Kernel& kernel, const Target& target) {
+  if (target.inlined_instructions == 0) return {};
   std::map<Function, std::vector<const UOp*>> copies;
   Loops::ForEachOutside(kernel.body.linear, [&](const UOp* u) {
     if (InstructionsOf(u) > 0) copies[FunctionOf(u)].push_back(u);

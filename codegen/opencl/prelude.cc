@@ -119,6 +119,19 @@ std::string Prelude::FloatToInt(Scalar from, Scalar to, int lanes) {
   return name;
 }
 
+std::string Prelude::ConvertLanes(Scalar from, Scalar to, int lanes) {
+  const std::string f = ValueType(from, lanes), t = ValueType(to, lanes), one = ValueType(to, 1);
+  std::string name = absl::StrCat(t, "_from_", f);
+  std::string text =
+      absl::StrCat("static inline ", t, " ", name, "(", f, " x) {\n  return (", t, ")(");
+  for (int i = 0; i < lanes; ++i) {
+    const char lane[] = {"0123456789abcdef"[i], '\0'};
+    absl::StrAppend(&text, i == 0 ? "" : i % 8 == 0 ? ",\n      " : ", ", "(", one, ")x.s", lane);
+  }
+  functions_.insert(text + ");\n}\n");
+  return name;
+}
+
 std::string Prelude::FloatsOfHalves(int lanes) {
   std::string name = absl::StrCat("float", lanes, "_of_halves");
   functions_.insert(absl::StrCat("static inline float", lanes, " ", name, "(ushort", lanes,

@@ -40,6 +40,9 @@ class Prelude {
   std::string WordsOfHalves(int lanes);
   // Returns the function that converts a float to an integer type. It saturates and maps NaN to 0.
   std::string FloatToInt(Scalar from, Scalar to, int lanes);
+  // Returns the function that converts a vector lane by lane. NVIDIA has half without the built-in
+  // conversions from it and to it.
+  std::string ConvertLanes(Scalar from, Scalar to, int lanes);
   // Return the functions that convert the bits of a vector of halves to floats and back, rounding
   // to nearest. They replace vload_half8, whose address PoCL 3.1 assumes to be a multiple of 16.
   std::string FloatsOfHalves(int lanes);

@@ -1,7 +1,7 @@
 // Compiles programs into PoCL's cache by worker processes, and checks what is in the cache.
 //
 // A job whose kernels are all in the cache, with the checksums that were recorded when they were
-// compiled, needs no work. Otherwise a worker compiles it in a cache folder of its own, which is
+// compiled, needs no work. Otherwise a worker compiles it into a separate cache folder, which is
 // then moved into PoCL's. PoCL itself trusts its files, and crashes on a damaged one.
 #ifndef TG_RUNTIME_OPENCL_COMPILE_AHEAD_H_
 #define TG_RUNTIME_OPENCL_COMPILE_AHEAD_H_
