@@ -272,6 +272,10 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   const bool is_max = (u->op == Op::kMax || u->op == Op::kMin) && u->dtype.is_float();
   if (is_max && no_nan_ && u->dtype.scalar() != Scalar::kF16) row = FindSpelling(u->op, 'i');
   if (!row) return Unsupported(u, "devectorize rewrites it");
+  if (row->classes == "h" && u->dtype.lanes() > 1) {
+    HalfVectorFunction(u, *row, e);
+    return absl::OkStatus();
+  }
   const DType operand = u->src(u->op == Op::kWhere ? 1 : 0)->dtype;
   const bool narrow =
       IsInt(Shown(operand.scalar())) && IsNarrow(operand.scalar()) && operand.lanes() == 1;
@@ -353,6 +357,24 @@ absl::Status KernelWriter::Elementwise(const UOp* u, Expr& e) {
   }
   e.promoted = narrow && (row->has('p') || row->has('w')) && !u->dtype.is_bool();
   return absl::OkStatus();
+}
+
+// The rows of class h compute `(half)function((float)$0)`. C has no casts between vectors, so here
+// functions of the prelude convert them.
+void KernelWriter::HalfVectorFunction(const UOp* u, const Spelling& row, Expr& e) {
+  constexpr std::string_view kCast = "(half)";
+  TG_CHECK(row.text.starts_with(kCast));
+  const std::string_view call = row.text.substr(kCast.size());
+  const int lanes = u->dtype.lanes();
+  std::string operands;
+  for (const UOp* s : u->srcs()) {
+    operands += Cat(std::string_view(operands.empty() ? "" : ", "),
+                    prelude_->ConvertLanes(Scalar::kF16, Scalar::kF32, lanes), "(",
+                    Operand(s, kTernary, true), ")");
+  }
+  e.text = Cat(prelude_->ConvertLanes(Scalar::kF32, Scalar::kF16, lanes), "(",
+               call.substr(0, call.find('(')), "(", operands, "))");
+  e.precedence = kPostfix;
 }
 
 // Calls a function on vectors through one that is not inlined. The text is `function(operands)`;

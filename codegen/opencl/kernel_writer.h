@@ -125,6 +125,7 @@ class KernelWriter {
   absl::Status WriteValue(const UOp* u);
   absl::Status Elementwise(const UOp* u, Expr& e);
   const Spelling* SpellingOf(const UOp* u);
+  void HalfVectorFunction(const UOp* u, const Spelling& row, Expr& e);
   void Outline(const UOp* u, bool has_type_in_name, Expr& e);
   void Modular(const UOp* u, const Spelling& row, Expr& e);
   std::string ModularOperand(const UOp* u, int precedence, bool cast);
