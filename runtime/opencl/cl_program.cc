@@ -11,7 +11,7 @@
 namespace tg::runtime {
 namespace {
 
-constexpr int kKeyFormat = 2;
+constexpr int kKeyFormat = 3;
 
 std::string BuildLog(const Context& context, cl_program program) {
   size_t size = 0;

@@ -99,9 +99,10 @@ const NarrowOp* FindNarrowOp(std::string_view op, size_t operands) {
   return found == std::end(kNarrowOps) || operands < 1 + found->narrow_sources ? nullptr : found;
 }
 
-// Converts a 16-bit constant to the 32-bit number that an operand of this type denotes.
+// Converts a 16-bit constant to the 32-bit number that an operand of this type denotes. Constants
+// are decimal, or hexadecimal, as the bits of a half are.
 std::string WideConstant(std::string_view text, bool is_signed) {
-  const int bits = std::atoi(std::string(text).c_str()) & 0xffff;
+  const int bits = static_cast<int>(std::strtol(std::string(text).c_str(), nullptr, 0)) & 0xffff;
   return Cat(is_signed && bits > 0x7fff ? bits - 0x10000 : bits);
 }
 

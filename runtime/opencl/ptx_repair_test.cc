@@ -47,6 +47,10 @@ TEST(PtxRepair, ArithmeticOf16BitsIsDoneIn32) {
             Ptx(Block("\tcvt.u32.u16 %tg0, %rs3;\n\tmul.lo.u32 %r50, %tg0, 52429;\n")));
   EXPECT_EQ(one("selp.b16 \t%rs4, -1, 0, %p11;"),
             Ptx(Block("\tselp.b32 %tg0, 65535, 0, %p11;\n\tcvt.u16.u32 %rs4, %tg0;\n")));
+  // The bits of a half are hexadecimal.
+  EXPECT_EQ(one("selp.b16 \t%h3, 0x3C00, %h2, %p17;"),
+            Ptx(Block("\tcvt.u32.u16 %tg1, %h2;\n\tselp.b32 %tg0, 15360, %tg1, %p17;\n"
+                      "\tcvt.u16.u32 %h3, %tg0;\n")));
   // A shift amount has 32 bits.
   EXPECT_EQ(one("shr.s16 \t%rs4, %rs3, %r1;"),
             Ptx(Block("\tcvt.s32.s16 %tg0, %rs3;\n\tshr.s32 %tg0, %tg0, %r1;\n"
