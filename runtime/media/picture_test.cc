@@ -97,6 +97,23 @@ TEST(Picture, RefusesOtherFilesAndDamage) {
   EXPECT_THAT(ErrorOf("BM\x10" + std::string(40, '\0')), HasSubstr("p: "));
 }
 
+// A decoder that reads a table that the file does not define must not depend on its memory.
+TEST(Picture, RefusesAJpegWithoutHuffmanTables) {
+  const std::string bytes = MediaBytes("rgb.jpg");
+  std::string without = bytes.substr(0, 2);
+  size_t at = 2;
+  for (unsigned char marker = 0; marker != 0xda && at + 4 < bytes.size();) {
+    marker = static_cast<unsigned char>(bytes[at + 1]);
+    const size_t length = 2 + static_cast<unsigned char>(bytes[at + 2]) * size_t{256} +
+                          static_cast<unsigned char>(bytes[at + 3]);
+    if (marker != 0xc4) without += bytes.substr(at, length);
+    at += length;
+  }
+  without += bytes.substr(at);
+  ASSERT_LT(without.size(), bytes.size());
+  EXPECT_THAT(ErrorOf(without), HasSubstr("the picture is damaged"));
+}
+
 TEST(Picture, RefusesHugeSizesBeforeItAllocates) {
   std::string bytes = MediaBytes("rgb.jpg");
   const size_t frame = bytes.find("\xff\xc0");

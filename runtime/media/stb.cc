@@ -4,6 +4,13 @@
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+#include <cstdlib>
+
+// Zeroed memory: a scan of a JPEG may name a Huffman table that the file does not define, and
+// stb_image then decodes by whatever is in its memory. A table of zeros is refused.
+#define STBI_MALLOC(size) std::calloc(1, size)
+#define STBI_REALLOC(p, size) std::realloc(p, size)
+#define STBI_FREE(p) std::free(p)
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_PNG
