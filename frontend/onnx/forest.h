@@ -39,8 +39,9 @@ struct Forest {
   void AddLeaf();
 };
 
-// The scores of x, [batch, features], a float: [batch, targets]. Null, and an error, where the
-// forest is none: branches to nodes that there are not, or cycles.
+// Returns the scores, [batch, targets], of x, a float tensor [batch, features]. Records an error in
+// `g` and returns null if the forest is malformed: a branch to a node or a weight for a leaf or
+// target that does not exist, a cycle, or too many targets.
 Value ScoreForest(GraphBuilder& g, const Forest& forest, Value x, Aggregate aggregate);
 
 }  // namespace tg::onnx

@@ -11,7 +11,7 @@
 
 namespace tg {
 
-// The tolerance of a float comparison: the largest of these. If all are 0, bits must be equal, but
+// The tolerance of a float comparison: the sum of these. If all are 0, bits must be equal, but
 // all NaNs are equal to each other.
 struct Tolerance {
   double absolute = 0;

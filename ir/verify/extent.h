@@ -21,7 +21,8 @@ inline constexpr int64_t kMaxExtent = int64_t{1} << kMaxExtentBits;
 inline std::string MaxExtentText() { return "2^" + std::to_string(kMaxExtentBits); }
 inline constexpr int64_t kMaxImageSide = int64_t{1} << 20;
 
-// The product of the extents, or nullopt where it does not fit in 62 bits (or one is negative).
+// The product of the extents. Nullopt if one is negative, or if the product of the extents that are
+// not 0 does not fit in 62 bits.
 std::optional<int64_t> CountElements(std::span<const int64_t> extents);
 
 // Element (i0, i1, ...) is at offset + sum of ik * strides[k].

@@ -30,7 +30,8 @@ struct Coordinates {
 absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const Schedule& schedule,
                                             const Target& target, SimplifyFn simplify);
 
-// The value of a base axis: the sum of its digits. `axis` as in Coordinates, without nulls.
+// The index along base axis `base`: the sum of its digits, each multiplied by its stride. `axis` is
+// as in Coordinates; the entries of these digits must not be null.
 const UOp* BaseAxisValue(Builder& b, const Schedule& schedule, size_t base,
                          const std::vector<const UOp*>& axis, SimplifyFn simplify);
 

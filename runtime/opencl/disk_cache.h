@@ -41,8 +41,8 @@ class DiskCache {
 
   static constexpr uint64_t kDefaultBound = uint64_t{512} << 20;
 
-  // `bound` is the total size in bytes of all entries with their keys. `warn` (default: write to
-  // standard error) is called at most once. An empty folder name disables caching.
+  // `bound` is a limit in bytes for all entries with their keys. `warn` (default: write to standard
+  // error) is called for the first failed read or write. An empty folder name disables caching.
   explicit DiskCache(std::string directory, uint64_t bound = kDefaultBound, Warn warn = nullptr);
 
   // Returns the value stored under exactly this key.

@@ -29,7 +29,8 @@ struct Difference {
 absl::Status CheckComparable(ElementType a, std::span<const int64_t> a_shape, ElementType b,
                              std::span<const int64_t> b_shape);
 
-// Requires that CheckComparable succeeds. `bounds` is empty or has one number >= 0 per element.
+// Fails as CheckComparable does. `bounds` has one number >= 0 per element, by which differences are
+// ranked; if it is empty, the largest |a - b| counts.
 absl::StatusOr<Difference> Compare(const HostTensor& a, const HostTensor& b,
                                    std::span<const double> bounds = {});
 

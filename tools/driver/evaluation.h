@@ -43,9 +43,10 @@ absl::StatusOr<HostBuffers> Evaluate(const Module& module, const EvaluationCase&
 // them.
 bool GivesBounds(const Module& module);
 
-// Describes the first difference, or returns nullopt. `expected` is a result of Evaluate. With
-// bounds, floats may differ by the bounds. Without bounds, floats may differ by a few units in the
-// last place, as after a reordered short sum, or by any amount if the module's flags permit it.
+// Describes the first difference, or a buffer that only one of the two has; nullopt if there is
+// none. `expected` is a result of Evaluate. With bounds, values may differ by their bounds. Without
+// bounds, floats may differ by the sum of 4 units in the last place, 1e-5, and 1e-5 of the expected
+// value, and by any amount where the module's flags leave the expected value open.
 std::optional<std::string> Disagreement(const HostBuffers& expected, const HostBuffers& actual,
                                         bool bounds, ModuleFlags flags);
 
