@@ -1,5 +1,5 @@
 // Writes the staged values that the heuristics chose into the kernel: a `staged` op around each
-// value in the body, and the directives for it. The files `packing` and `apart` choose the
+// value in the body, and the directives for it. The files `packing` and `fission` choose the
 // values.
 #ifndef TG_PASSES_SCHEDULE_STAGED_VALUES_H_
 #define TG_PASSES_SCHEDULE_STAGED_VALUES_H_

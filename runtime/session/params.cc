@@ -9,7 +9,7 @@
 namespace tg::runtime {
 namespace {
 
-// Returns the path of `name` in the folder of the file `beside`.
+// Returns the path of `name` in the same folder as the file `beside`.
 std::string Sibling(const std::string& beside, const std::string& name) {
   const size_t slash = beside.rfind('/');
   if (name.starts_with('/') || slash == std::string::npos) return name;
