@@ -35,7 +35,8 @@ struct DeviceSessionOptions : BuildOptions {
   bool time_kernels = false;  // requires contexts with profiling
 };
 
-// The start and end of a run, and the times of its kernels and copies.
+// The start and end of a run, and the times of its kernels and copies. For several runs in a row:
+// the start of the first, the end of the last, and the kernels of the last.
 struct RunTimes {
   int64_t start = 0, end = 0;        // HostNanos, from before the first enqueue to after the last
   std::vector<LaunchTimes> kernels;  // by kernel of the plan; zeros for an empty kernel
@@ -66,7 +67,7 @@ class DeviceSession : public Session {
                       std::span<const std::byte> bytes) override;
   absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) override;
   absl::Status Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                       const VarMap& vars) override;
+                       const VarMap& vars, int64_t times) override;
 
  private:
   DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options);

@@ -51,7 +51,14 @@ absl::Status ReferenceSession::Download(const BufferDecl& buffer, HostTensor& te
 
 absl::Status ReferenceSession::Execute(const Graph& graph,
                                        std::span<const BufferDecl* const> buffers,
-                                       const VarMap& vars) {
+                                       const VarMap& vars, int64_t times) {
+  for (int64_t i = 0; i < times; ++i) TG_RETURN_IF_ERROR(ExecuteOnce(graph, buffers, vars));
+  return absl::OkStatus();
+}
+
+absl::Status ReferenceSession::ExecuteOnce(const Graph& graph,
+                                           std::span<const BufferDecl* const> buffers,
+                                           const VarMap& vars) {
   HostBuffers inputs;
   for (const BufferDecl* buffer : buffers) {
     const auto found = buffers_.find(buffer->name);

@@ -27,9 +27,12 @@ class ReferenceSession : public Session {
                       std::span<const std::byte> bytes) override;
   absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) override;
   absl::Status Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                       const VarMap& vars) override;
+                       const VarMap& vars, int64_t times) override;
 
  private:
+  absl::Status ExecuteOnce(const Graph& graph, std::span<const BufferDecl* const> buffers,
+                           const VarMap& vars);
+
   InterpretOptions options_;
   HostBuffers buffers_;
 };

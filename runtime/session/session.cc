@@ -87,7 +87,8 @@ const Needs& Session::NeedsIn(const Graph& graph) {
   return cached->second;
 }
 
-absl::Status Session::Run(std::string_view graph_name) {
+absl::Status Session::Run(std::string_view graph_name, int64_t times) {
+  if (times < 1) return InvalidArgument("a graph cannot run ", times, " times");
   TG_ASSIGN_OR_RETURN(const Graph* graph, FindGraphToRun(*module_, graph_name));
   std::vector<const Graph*> graphs = {graph};
   const Graph* init = module_->FindGraph(kInitGraph);
@@ -106,16 +107,16 @@ absl::Status Session::Run(std::string_view graph_name) {
         return value == vars.end() ? std::nullopt : std::optional(value->second);
       });
   if (!broken.empty()) return absl::InvalidArgumentError(broken);
-  for (const Graph* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g));
+  for (const Graph* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g, g == graph ? times : 1));
   return absl::OkStatus();
 }
 
-absl::Status Session::RunOne(const Graph& graph) {
+absl::Status Session::RunOne(const Graph& graph, int64_t times) {
   const std::vector<const BufferDecl*>& buffers = NeedsIn(graph).buffers;
   TG_ASSIGN_OR_RETURN(VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
   TG_RETURN_IF_ERROR(LoadContents(buffers));
   TG_RETURN_IF_ERROR(ClearStates(buffers));
-  TG_RETURN_IF_ERROR(Execute(graph, buffers, vars));
+  TG_RETURN_IF_ERROR(Execute(graph, buffers, vars, times));
   if (graph.name == kInitGraph) {
     is_initialized_ = true;
     return absl::OkStatus();

@@ -48,8 +48,10 @@ class Session {
 
   // Runs a graph of the module and waits for its end; "" means the graph named main, or the only
   // graph. Before the first run, and after a param was set, @init runs if the module has it.
-  // FailedPrecondition names the inputs and variables that were not given.
-  absl::Status Run(std::string_view graph = "");
+  // FailedPrecondition names the inputs and variables that were not given. With `times` above 1 the
+  // graph runs that often in a row, with one wait after the last run: what a program that does not
+  // read each result pays.
+  absl::Status Run(std::string_view graph = "", int64_t times = 1);
 
   // Returns the contents of an output, state, input or param, in the shape given by the last run's
   // variables. FailedPrecondition for an output before any run.
@@ -63,13 +65,14 @@ class Session {
                               std::span<const std::byte> bytes) = 0;
   // Fills the tensor, whose type and shape are set and whose bytes are allocated.
   virtual absl::Status Download(const BufferDecl& buffer, HostTensor& tensor) = 0;
+  // Runs the graph `times` times, one after the other, and waits for the end of the last run.
   // `vars` has every variable whose value is known. `buffers` are the buffers that the graph names.
   virtual absl::Status Execute(const Graph& graph, std::span<const BufferDecl* const> buffers,
-                               const VarMap& vars) = 0;
+                               const VarMap& vars, int64_t times) = 0;
 
  private:
   const Needs& NeedsIn(const Graph& graph);
-  absl::Status RunOne(const Graph& graph);
+  absl::Status RunOne(const Graph& graph, int64_t times);
   // Loads contents that the module defines.
   absl::Status LoadContents(std::span<const BufferDecl* const> buffers);
   absl::Status ClearStates(std::span<const BufferDecl* const> buffers);

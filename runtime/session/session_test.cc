@@ -80,6 +80,17 @@ TEST_P(SessionTest, InitRunsOnceForEachSetOfParams) {
   EXPECT_EQ(Get("y"), (std::vector<float>{1 * 32 / 4.0f + 4, 2 * 8 / 2.0f + 4}));
 }
 
+// Several runs with one wait do what as many calls do.
+TEST_P(SessionTest, RunsInARow) {
+  ASSERT_OK(Open(kWeights));
+  ASSERT_OK(session_->Set("x", Floats({2}, {1, 2})));
+  ASSERT_OK(session_->Set("w", Floats({2}, {4, 16})));
+  ASSERT_OK(session_->Run("main", 3));
+  EXPECT_EQ(Get("y"), (std::vector<float>{1 * 10 / 2.0f + 4, 2 * 34 / 4.0f + 4}));
+  EXPECT_EQ(Get("count"), (std::vector<float>{5}));
+  EXPECT_EQ(Message(session_->Run("main", 0)), "a graph cannot run 0 times");
+}
+
 constexpr char kAffine[] = R"(tg 1
 module @affine
 buffer @x : f32[2, 3] input
