@@ -7,6 +7,8 @@ and how, in a sentence or two), `unit`, `peer` (what tg is compared with), `meas
 and `rows`. A row has `work`, `tg` and `peer` in the table's unit, and a `machine` where the table has
 none or another one. The ratio is peer / tg: above 1 tg takes less. A row without both numbers may give
 a `ratio`.
+
+A file that `tg-bench --json` has written, with `"tool": "tg-bench"`, is a table as it is.
 """
 
 import json
@@ -22,6 +24,8 @@ less. [testing.md](testing.md#measuring) says how to measure, and what to make o
 """
 FIELDS = {"order": int, "title": str, "note": str, "unit": str, "peer": str, "measured": str,
           "machine": str, "rows": list}
+# Of what tg-bench writes.
+BENCH_FIELDS = {"device": str, "target": str, "measured": str, "limits": dict, "peers": list, "rows": list}
 ROW_FIELDS = {"work": str, "machine": str, "tg": (int, float), "peer": (int, float),
               "ratio": (int, float)}
 
@@ -63,10 +67,58 @@ def ratio(row):
     return "%.0f" % value if value >= 100 else "%.1f" % value if value >= 10 else "%.2f" % value
 
 
+def seconds(value):
+    """A time with three digits and its unit."""
+    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= size or unit == "us":
+            return "%.3g %s" % (value / size, unit)
+
+
+def render_bench(name, report):
+    """The section of a file of tg-bench."""
+    for field, kind in BENCH_FIELDS.items():
+        if not isinstance(report.get(field), kind):
+            raise ValueError("%s: %s must be given, as %s" % (name, field, kind.__name__))
+    limits, peers = report["limits"], [peer["name"] for peer in report["peers"]]
+    out = ["\n## Operations on %s\n" % report["device"], "\n[tg-bench](../tools/README.md#tg-bench), target %s. "
+           % report["target"], "Limits: copy %.1f GB/s, read %.1f GB/s, f32 %.0f GFLOP/s. " % tuple(
+               1e-9 * limits[key] for key in ("copy_bytes_per_second", "read_bytes_per_second", "flops_per_second"))]
+    if peers:
+        out.append("Peers: %s. The ratios are those of the best peer, by turns, and by least times. " % ", ".join(
+            "%s %s" % (peer["name"], peer["version"]) for peer in report["peers"]))
+    out.append("Measured %s.\n\n" % report["measured"])
+    head = ["work", "tg", "spread", "GFLOP/s", "GB/s", "of limit", *peers] + (["ratio", "of least"] if peers else [])
+    out += ["| %s |\n" % " | ".join(head), "| %s |\n" % " | ".join(["---"] * len(head))]
+    for row in report["rows"]:
+        tg, found = row["tg"], row["peers"]
+        time = tg["seconds"]
+        cells = [row["work"], seconds(time), "%.0f %%" % (100 * tg["spread"]),
+                 "%.1f" % (1e-9 * row["operations"] / time) if row["operations"] else "",
+                 "%.1f" % (1e-9 * (row["bytes_read"] + row["bytes_written"]) / time),
+                 "%.0f %%" % (100 * row["limit_seconds"] / time)]
+        cells += [seconds(found[peer]["seconds"]) if peer in found else "" for peer in peers]
+        if found:
+            best = min(found.values(), key=lambda timing: timing["seconds"])
+            least = min(timing["least"] for timing in found.values())
+            cells += ["%.2f" % best["ratio"], "%.2f" % (least / tg["least"])]
+        elif peers:
+            cells += ["", ""]
+        out.append("| %s |\n" % " | ".join(cells))
+    return "".join(out)
+
+
+def place(name, table):
+    """Where a table comes on the page: those of tg-bench first."""
+    return (0 if table.get("tool") == "tg-bench" else table["order"], name)
+
+
 def render(tables):
     """The page of (name, table) pairs."""
     out = [HEAD]
-    for name, table in sorted(tables, key=lambda pair: (pair[1]["order"], pair[0])):
+    for name, table in sorted(tables, key=lambda pair: place(*pair)):
+        if table.get("tool") == "tg-bench":
+            out.append(render_bench(name, table))
+            continue
         check(name, table)
         unit = ", " + table["unit"] if table["unit"] else ""
         out.append("\n## %s\n" % table["title"])
