@@ -58,7 +58,11 @@ struct Target {
   int64_t near_cache_bytes = 32 << 10;  // L1 data cache of a CPU core
   int64_t core_cache_bytes = 1 << 20;   // private L2 cache of a CPU core
   int64_t cache_bytes = 2 << 20;  // last cache whose data a core or multiprocessor rereads cheaply
-  int64_t copied_bytes = 16;      // bytes read from beyond it in the time of one distant element
+  // Vectors to which a core adds products by turns, one instruction each, at its full rate: the
+  // latency of the instruction times how many begin in a cycle, and half as many again, since they
+  // do not begin evenly.
+  int fma_accumulators = 12;
+  int64_t copied_bytes = 16;  // bytes read from beyond it in the time of one distant element
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
   double launch_seconds = 5e-6;  // fixed overhead of a kernel launch

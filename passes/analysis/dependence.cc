@@ -128,16 +128,26 @@ std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& a
 Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes) {
   Dependence out;
   out.varies.assign(axes.size(), 0);
+  out.read_once.assign(axes.size(), false);
   const LoopSet stored = StoredLoops(axes);
-  if (std::all_of(axes.begin(), axes.end(), [](const BaseAxis& a) { return a.IsStored(); })) {
-    return out;
-  }
-  Walk walk(order, axes, shapes, {Op::kReduceAxis, Op::kStaged});
+  const bool packs = llvm::any_of(order, [](const UOp* u) { return u->op == Op::kPacked; });
+  if (!packs && llvm::all_of(axes, [](const BaseAxis& a) { return a.IsStored(); })) return out;
+  Walk walk(order, axes, shapes, {Op::kReduceAxis, Op::kStaged, Op::kPacked});
   walk.Run([&](const UOp* u, Walk::Ways& ways) {
-    if (u->op == Op::kReduceAxis) {
+    const auto loops_of_all = [&] {
       LoopSet loops = 0;
       for (uint32_t at : ways) loops |= UnionOf(walk.At(at));
-      for (size_t i = 0; i < axes.size(); ++i) out.varies[i] |= axes[i].reduce == u ? loops : 0;
+      return loops;
+    };
+    if (u->op == Op::kReduceAxis) {
+      const LoopSet loops = loops_of_all();
+      for (size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i].reduce != u) continue;
+        out.varies[i] |= loops;
+        out.read_once[i] = ways.size() == 1;
+      }
+    } else if (u->op == Op::kPacked) {
+      out.packed.push_back({u, loops_of_all(), {}});
     } else if (u->op == Op::kStaged) {
       Indices own = walk.At(ways[0]);
       bool in_step = true;
@@ -156,6 +166,7 @@ Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, Shap
       if (in_step) out.in_step.push_back({u, loops});
     }
   });
+  std::reverse(out.packed.begin(), out.packed.end());
   return out;
 }
 

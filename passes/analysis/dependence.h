@@ -2,6 +2,7 @@
 #ifndef TG_PASSES_ANALYSIS_DEPENDENCE_H_
 #define TG_PASSES_ANALYSIS_DEPENDENCE_H_
 
+#include <string>
 #include <vector>
 
 #include "ir/module.h"
@@ -30,6 +31,13 @@ struct StagedInStep {
   LoopSet varies = 0;
 };
 
+// A `packed` value: a name for directives, and the axes that its index and predicate vary along.
+struct PackedValue {
+  const UOp* node = nullptr;
+  LoopSet varies = 0;
+  std::string at;  // the axis in each step of which it is packed; empty: it is not
+};
+
 struct Dependence {
   // By axis of a kernel. For an axis of a reduce: the axes that the reduce's result varies along
   // (bit i: axis i). For an axis of a staged value: the stored axes along which the value is
@@ -37,6 +45,9 @@ struct Dependence {
   // axis, if the axis is a loop or if its work-items share the work.
   std::vector<LoopSet> varies;
   std::vector<StagedInStep> in_step;
+  std::vector<PackedValue> packed;  // in the order of the body
+  // By axis of a kernel: whether it is an axis of a reduce that is read at one index only.
+  std::vector<bool> read_once;
 };
 // `axes`: all axes of the kernel.
 Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes);

@@ -62,7 +62,14 @@ absl::Status DirectiveApplier::RefuseAfterFission() {
 
 absl::Status DirectiveApplier::Loop() {
   if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
-  return Mark({AxisKind::kGlobal}, AxisKind::kLoop, INT64_MAX);
+  size_t axis = 0;
+  if (!directive_.args.empty()) {
+    if (absl::Status s = FindAxis(directive_.args[0], axis); !s.ok()) return s;
+    if (s_.axes[axis].kind == AxisKind::kReduce) {
+      if (absl::Status s = CheckReduceLoop(axis); !s.ok()) return s;
+    }
+  }
+  return Mark({AxisKind::kGlobal, AxisKind::kReduce}, AxisKind::kLoop, INT64_MAX);
 }
 
 absl::Status DirectiveApplier::DistributeCyclic() {
@@ -91,6 +98,14 @@ absl::Status DirectiveApplier::OperandOf(AxisKind kind, size_t& axis) {
   if (s_.axes[axis].kind != kind) {
     const bool loop = kind == AxisKind::kLoop;
     return IllegalDirective(directive_, loop ? "the axis is not a loop" : "the axis is not global");
+  }
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    if (s_.IsReduceLoop(i)) {
+      return IllegalDirective(directive_, "axis " + s_.axes[i].name + " is a loop around results");
+    }
+  }
+  if (llvm::any_of(s_.packed, [](const PackedValue& p) { return !p.at.empty(); })) {
+    return IllegalDirective(directive_, "after pack");
   }
   // A later step of one store would follow on what an earlier step of another has overwritten.
   if (s_.IsInPlace())
@@ -270,6 +285,10 @@ absl::Status DirectiveApplier::CheckParts(const ScheduledAxis& whole) {
   if (whole.dealt != 0)
     return IllegalDirective(directive_,
                             absl::StrCat("axis ", whole.name, " is distributed cyclically"));
+  for (size_t n = 0; n < s_.packed.size(); ++n) {
+    if (s_.packed[n].at == whole.name)
+      return IllegalDirective(directive_, absl::StrCat("p", n, " is packed in steps of the axis"));
+  }
   if (whole.stores > 1) {
     return IllegalDirective(directive_, absl::StrCat("axis ", whole.name, " partitions the grid"));
   }
@@ -337,7 +356,7 @@ absl::Status DirectiveApplier::Mark(std::initializer_list<AxisKind> from, AxisKi
   if (!directive_.args.empty()) {
     if (absl::Status s = FindAxis(directive_.args[0], axis); !s.ok()) return s;
     const AxisKind kind = s_.axes[axis].kind;
-    if (std::find(from.begin(), from.end(), kind) == from.end()) {
+    if (std::find(from.begin(), from.end(), kind) == from.end() || s_.IsReduceLoop(axis)) {
       return IllegalDirective(directive_, absl::StrCat("axis ", s_.axes[axis].name, " is ",
                                                        std::string(AxisKindName(kind))));
     }
@@ -382,6 +401,11 @@ absl::Status DirectiveApplier::MarkGroup() {
     return IllegalDirective(directive_, "the kernel reads an argument that it writes");
   if (directive_.args.size() == 2 && !directive_.args[1].ident.empty()) return MarkShared();
   if (absl::Status s = Mark({AxisKind::kReduce}, AxisKind::kGroup, INT64_MAX); !s.ok()) return s;
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    if (s_.IsReduceLoop(i)) {
+      return IllegalDirective(directive_, "axis " + s_.axes[i].name + " is a loop around results");
+    }
+  }
   return CheckGroup();
 }
 
@@ -398,6 +422,11 @@ absl::Status DirectiveApplier::MarkShared() {
   }
   const size_t base = s_.axes[axis].base;
   const BaseAxis& own = s_.base[base];
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    if (s_.IsReduceLoop(i)) {
+      return IllegalDirective(directive_, "axis " + s_.axes[i].name + " is a loop around results");
+    }
+  }
   const std::string what = own.staged ? "what is staged" : "the reduce";
   if (!group && (s_.varies[base] & LoopBit(with.base))) {
     return IllegalDirective(directive_, absl::StrCat(what, " varies along axis ", with.name));

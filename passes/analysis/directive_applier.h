@@ -32,6 +32,7 @@ class DirectiveApplier {
   absl::Status Local();
   absl::Status Group();
   absl::Status GroupTop();
+  absl::Status Pack();
   absl::Status PadTo();
   absl::Status Swap();
   absl::Status Grid();
@@ -41,6 +42,7 @@ class DirectiveApplier {
   // and must not be bound to a dimension by a directive.
   absl::Status CheckDimensions();
   absl::Status CheckLocalMemory();
+  absl::Status CheckPackedMemory();
 
  private:
   absl::Status FindAxis(const DirectiveArg& arg, size_t& axis);
@@ -69,6 +71,8 @@ class DirectiveApplier {
   // Marks a reduce or staged axis as a group axis that reuses the work-items of a local axis or of
   // another group axis. The reduce or staged value must be invariant along that axis.
   absl::Status MarkShared();
+  // Fails if a reduce axis cannot be a loop around results.
+  absl::Status CheckReduceLoop(size_t axis);
   absl::Status NeedLocals();
   absl::Status CheckGroup();
 

@@ -27,7 +27,10 @@ constexpr DirectiveRow kDirectives[] = {
      &DirectiveApplier::Group},
     {{"grouptop", "grouptop(AXIS[, N|SHARED])", "as group, with a block of terms each"},
      &DirectiveApplier::GroupTop},
-    {{"loop", "loop(AXIS[, N])", "a global axis, or N of it, as a loop inside the work-item"},
+    {{"loop", "loop(AXIS[, N])",
+      "a global axis, or N of it, as a loop inside the work-item; or blocks of a reduce, around "
+      "its "
+      "results"},
      &DirectiveApplier::Loop},
     {{"distribute_cyclic", "distribute_cyclic(AXIS, N)",
       "AXIS.1 is N groups, and AXIS.0 a loop: group k computes the steps k, k + N, ...; if N does "
@@ -40,6 +43,11 @@ constexpr DirectiveRow kDirectives[] = {
     {{"split_grid", "split_grid(AXIS)",
       "partitions the grid: each store gets a slice of the groups along a global axis"},
      &DirectiveApplier::SplitGrid},
+    {{"pack", "pack(VALUE, AXIS)",
+      "in each step of AXIS, a copy of what is read of a `packed` value (p0, p1, ...), in the "
+      "order "
+      "of the loops inside"},
+     &DirectiveApplier::Pack},
     {{"padto", "padto(AXIS, N)", "rounds an axis up to a multiple of N, guarding what is beyond"},
      &DirectiveApplier::PadTo},
     {{"swap", "swap(AXIS, AXIS)", "exchanges two global axes in the order of the grid"},
@@ -89,6 +97,7 @@ absl::Status ApplyGivenDirective(Schedule& schedule, const Directive& directive,
     absl::Status status = (applier.*row.apply)();
     if (status.ok()) status = applier.CheckDimensions();
     if (status.ok()) status = applier.CheckLocalMemory();
+    if (status.ok()) status = applier.CheckPackedMemory();
     return status;
   }
   std::string names;
@@ -103,12 +112,14 @@ absl::Status ApplyDirective(Schedule& schedule, const Directive& directive, cons
   auto axes = schedule.axes;
   auto digits = schedule.digits;
   auto padded = schedule.padded;
+  auto packed = schedule.packed;
   const bool no_locals = schedule.no_locals;
   absl::Status status = ApplyGivenDirective(schedule, directive, target);
   if (status.ok()) return status;
   schedule.axes = std::move(axes);
   schedule.digits = std::move(digits);
   schedule.padded = std::move(padded);
+  schedule.packed = std::move(packed);
   schedule.no_locals = no_locals;
   return status;
 }

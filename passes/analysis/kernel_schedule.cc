@@ -121,7 +121,60 @@ int64_t Schedule::LocalBytes() const {
   return sum;
 }
 
+bool Schedule::IsInside(size_t axis, size_t at) const {
+  switch (axes[axis].kind) {
+    case AxisKind::kGlobal:
+    case AxisKind::kLocal:
+    case AxisKind::kGroup:
+      return false;
+    default:
+      return axis > at;
+  }
+}
+
+int64_t Schedule::PackedBytes() const {
+  int64_t sum = 0;
+  for (const PackedValue& value : packed) {
+    if (value.at.empty()) continue;
+    const auto at = static_cast<size_t>(FindAxis(value.at));
+    int64_t bytes = ByteSize(value.node->dtype.scalar());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const bool varies = (value.varies & LoopBit(axes[i].base)) != 0;
+      if (varies && IsInside(i, at)) bytes = SaturatingMul(bytes, axes[i].max_size);
+    }
+    sum = SaturatingAdd(sum, bytes);
+  }
+  return sum;
+}
+
 namespace {
+
+// The reduces whose results the store writes where they are, after elementwise ops: each result of
+// the reduce is needed for one element only.
+void FindStoredReduces(const UOp* store, NodeSet& out) {
+  NodeSet seen;
+  std::vector<const UOp*> stack = {store->src(1)};
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (!seen.Insert(u)) continue;
+    if (u->op == Op::kReduceAxis) {
+      if (u->dtype == store->src(1)->dtype) out.Insert(u);
+    } else if ((IsElementwise(u->op) && u->op != Op::kStaged) || u->op == Op::kReshape ||
+               u->op == Op::kPermute || u->op == Op::kExpand) {
+      stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+    }
+  }
+}
+
+// Whether the reduce of a base axis is part of no other reduce or staged value.
+bool OnlyStoredAxes(const Schedule& schedule, size_t axis) {
+  for (size_t i = 0; i < schedule.base.size(); ++i) {
+    const bool varies = (schedule.varies[axis] & LoopBit(i)) != 0;
+    if (varies && !schedule.base[i].IsStored()) return false;
+  }
+  return true;
+}
 
 // Adds the kernel's argument that `pointer` is a place in.
 void AddArgument(const UOp* pointer, std::vector<int64_t>& out) {
@@ -141,12 +194,15 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
   Dependence dependence = FindDependence(order, schedule.base, shapes);
   schedule.varies = std::move(dependence.varies);
   schedule.in_step = std::move(dependence.in_step);
+  schedule.packed = std::move(dependence.packed);
   schedule.SetCalls(calls, kernel.name);
   for (const UOp* u : order) {
     if (u->op == Op::kLoad) AddArgument(u->src(0), schedule.read);
   }
   for (const UOp* store : kernel.body.root->srcs()) AddArgument(store->src(0), schedule.written);
   schedule.stores = kernel.body.root->num_srcs;
+  NodeSet stored;
+  if (schedule.stores == 1) FindStoredReduces(kernel.body.root->src(0), stored);
   schedule.axes.reserve(schedule.base.size());
   schedule.digits.reserve(schedule.base.size());
   for (size_t i = 0; i < schedule.base.size(); ++i) {
@@ -159,6 +215,8 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
     axis.base = i;
     schedule.digits.push_back({{i, 1}});
     schedule.padded.push_back(false);
+    const bool alone = b.reduce && dependence.read_once[i] && stored.Contains(b.reduce);
+    schedule.accumulates.push_back(alone && OnlyStoredAxes(schedule, i));
   }
   for (const Directive& directive : kernel.directives) {
     if (absl::Status s = ApplyGivenDirective(schedule, directive, target); !s.ok()) {

@@ -55,7 +55,11 @@ struct Schedule {
   std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
   std::vector<LoopSet> varies;                      // by base axis: Dependence
   std::vector<StagedInStep> in_step;
+  std::vector<PackedValue> packed;
   std::vector<bool> padded;  // by base axis: whether its digits exceed its size
+  // By base axis: whether it is an axis of a reduce whose partial results can be kept in what the
+  // kernel stores, so that a part of the axis may be a loop around the results.
+  std::vector<bool> accumulates;
   bool no_locals = false;
   std::vector<int64_t> read;     // the arguments that the kernel reads
   std::vector<int64_t> written;  // the arguments that the kernel writes
@@ -86,6 +90,14 @@ struct Schedule {
   int64_t StagedBytes() const;
   // Local memory of a group: partial results of reduces and shared staged values.
   int64_t LocalBytes() const;
+  // Whether `axis` lies inside each step of the axis at `at`, in the same work-item.
+  bool IsInside(size_t axis, size_t at) const;
+  // Memory of a work-item for packed values.
+  int64_t PackedBytes() const;
+  // Whether this is a loop over blocks of a reduce's terms, around results.
+  bool IsReduceLoop(size_t axis) const {
+    return axes[axis].kind == AxisKind::kLoop && base[axes[axis].base].reduce != nullptr;
+  }
   // Position in `axes`; -1 if no axis has that name.
   int FindAxis(std::string_view name) const;
 

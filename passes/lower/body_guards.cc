@@ -5,38 +5,9 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/analysis/indexing.h"
 #include "passes/lower/body_lowering.h"
+#include "passes/lower/predicates.h"
 
 namespace tg {
-namespace {
-
-// What must hold for `condition` to: itself, and where it is a conjunction its parts.
-std::vector<const UOp*> PartsOf(const UOp* condition) {
-  std::vector<const UOp*> out, stack = {condition};
-  while (!stack.empty()) {
-    const UOp* p = stack.back();
-    stack.pop_back();
-    out.push_back(p);
-    if (p->op == Op::kAnd) stack.insert(stack.end(), p->srcs().begin(), p->srcs().end());
-  }
-  return out;
-}
-
-// `condition` without the parts of it that `drop` is true for; null: none is left.
-const UOp* Without(Builder& b, const UOp* condition, llvm::function_ref<bool(const UOp*)> drop) {
-  const UOp* rest = nullptr;
-  bool dropped = false;
-  for (const UOp* part : PartsOf(condition)) {
-    if (part->op == Op::kAnd) continue;
-    if (drop(part))
-      dropped = true;
-    else
-      rest = Both(b, rest, part);
-  }
-  return dropped ? rest : condition;
-}
-
-}  // namespace
-
 const UOp* BodyLowering::InStored(LoopSet axes) {
   const UOp* valid = where_.valid;
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
@@ -187,6 +158,9 @@ bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const 
   if (IsConst(v)) return v->word() == 0;
   if (v->op == Op::kLoad) {
     const UOp* index = v->src(0);
+    if (const UOp* packed = packed_valid_.Get(v)) {
+      return llvm::is_contained(PartsOf(packed), valid);
+    }
     if (v->num_srcs != 1 || index->num_srcs < 3) return false;
     const std::vector<const UOp*> parts = PartsOf(index->src(2));
     return std::find(parts.begin(), parts.end(), valid) != parts.end();

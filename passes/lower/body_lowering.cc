@@ -34,6 +34,11 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
     first_loops_.push_back(where_.axis[i]);
     own_loop_[where_.axis[i]] = first_loops_.size();
   }
+  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
+    if (schedule_.axes[i].kind != AxisKind::kLoop) continue;
+    axis_of_range_[where_.axis[i]] = 1 + i;
+    if (schedule_.IsReduceLoop(i)) block_ranges_.push_back(where_.axis[i]);
+  }
   if (where_.store) isomorphic_ = FindIsomorphicStores(body, schedule);
   if (where_.store && !isomorphic_) FindReaders();
 }
@@ -78,9 +83,15 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
     if (!base.IsStored()) continue;
     at.index[base.dim] = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
   }
+  if (!block_ranges_.empty()) {
+    Position before = at;
+    before.valid = simplify_(Both(b_, at.valid, b_.Not(InFirstBlock())));
+    partial_ = Address(store->src(0), before);
+  }
   const UOp* value =
       Lower(store->src(1), Intern(shapes_.Of(store->src(1)).empty() ? Position{{}, at.valid} : at));
   if (!status_.ok()) return nullptr;
+  if (blocks_ && value != blocks_) value = b_.Where(InLastBlock(), value, blocks_);
   // Of the work-items that share a reduce, a single one stores the result.
   for (size_t i = 0; i < schedule_.axes.size(); ++i) {
     if (schedule_.axes[i].kind == AxisKind::kGroup && schedule_.axes[i].shares.empty()) {
@@ -143,6 +154,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
   const UOp* u = key.node;
   if (IsMovement(u->op)) return StepMovement(key, missing);
   if (u->op == Op::kStaged) return StepStaged(key, missing);
+  if (u->op == Op::kPacked) return StepPacked(key, missing);
   if (IsElementwise(u->op)) {
     llvm::SmallVector<const UOp*, 4> srcs;
     for (const UOp* s : u->srcs()) {
@@ -202,7 +214,8 @@ const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing)
   const auto [source, clause] = it->second;
   const UOp* value = Find(src, source, missing);
   if (!value) return nullptr;
-  if (!clause || ZeroOutside(value, clause, 4)) return value;
+  // The copy of a packed value has zeros outside of all predicates on the way to it.
+  if (!clause || packed_valid_.Get(value) || ZeroOutside(value, clause, 4)) return value;
   return b_.Where(clause, value, b_.ConstInt(value->dtype, 0));
 }
 

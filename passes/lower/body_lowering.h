@@ -76,6 +76,25 @@ class BodyLowering {
     StagedMemory memory;
   };
 
+  // The copy of a packed value, for one position at which it is read.
+  struct PackedAt {
+    // An axis of the copy, and the index along it while it is filled and where it is read.
+    struct Axis {
+      int64_t size;
+      const UOp *filled, *read;
+    };
+    PositionId source;  // where its elements are computed
+    std::vector<const UOp*> unrolls, ranges;
+    std::vector<Axis> axes;  // the outermost first
+    StagedMemory memory;
+  };
+  // A coordinate inside the loop in which a value is packed.
+  struct Inside {
+    size_t axis;  // of the schedule
+    const UOp* leaf;
+  };
+  struct Window;
+
   PositionId Intern(Position p);
   const UOp* Lower(const UOp* u, PositionId at);
   // The value of `key`. Null if other keys must be lowered first, which `missing` receives.
@@ -101,6 +120,26 @@ class BodyLowering {
   const UOp* StepStaged(const Key& key, std::vector<Key>& missing);
   // `own`: the value's axes in the schedule's base.
   StagedAt& PlanStaged(const Key& key, const std::vector<size_t>& own);
+  // A load of the copy of a packed value, or the value itself if no directive packs it.
+  const UOp* StepPacked(const Key& key, std::vector<Key>& missing);
+  PackedAt& PlanPacked(const Key& key, size_t at);
+  // Orders the loops that fill a copy by the addresses of `x`, what is copied. Returns `x` in terms
+  // of these loops, where rows of memory that become columns are copied in squares.
+  const UOp* OrderFill(PackedAt& plan, const UOp* x);
+  // The position without the guards of padded results, of which anything that exists may be read.
+  Position WithoutPadding(Position at, const Shape& shape);
+  std::vector<Window> FindWindows(const Position& at, const std::vector<Inside>& inside);
+  // Whether a predicate depends on the coordinates of a window by their sum alone.
+  bool IsSumOf(const UOp* valid, const Window& window, const std::vector<Inside>& inside);
+  // An unrolled axis that is none of the schedule.
+  const UOp* FreshUnroll(int64_t size);
+  // The axis whose coordinate is this leaf of an index; nullopt for other leaves.
+  std::optional<size_t> AxisOfLeaf(const UOp* leaf) const;
+  // Whether no loop over blocks of terms has begun a second step, or all are in their last one.
+  const UOp* InFirstBlock();
+  const UOp* InLastBlock();
+  // `x`, the reduce of one block of terms, and those before it, which are in the output.
+  const UOp* WithEarlierBlocks(Op op, const UOp* x);
   // The bounds check of the coordinates along the stored axes in `axes`.
   const UOp* InStored(LoopSet axes);
   // Adds the ranges of fissioned loops (own_loops) that `u` depends on to `ranges`.
@@ -201,7 +240,14 @@ class BodyLowering {
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
   // The predicates of the terms that padding adds to reduces, and the compared coordinates.
   std::vector<std::pair<const UOp*, const UOp*>> padded_terms_;
-  NodeMap<int> folded_, looped_;  // by reduce: the number of positions
+  NodeMap<int> folded_, looped_;   // by reduce: the number of positions
+  NodeMap<size_t> axis_of_range_;  // by range: 1 + the schedule's axis
+  std::unordered_map<uint64_t, PackedAt> packed_;
+  NodeMap<const UOp*> packed_valid_;      // by load of a copy: the predicate without which it is 0
+  std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
+  int64_t num_fresh_unrolls_ = 0;
+  const UOp* partial_ = nullptr;  // what is stored at first: the address of the blocks so far
+  const UOp* blocks_ = nullptr;   // the value of all blocks so far
   absl::Status status_;
 };
 

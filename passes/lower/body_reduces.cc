@@ -41,6 +41,7 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
       case AxisKind::kReduce:
       case AxisKind::kStage:
         axis[i] = b_.Range(steps(schedule_.axes[i].size));
+        axis_of_range_[axis[i]] = 1 + i;
         ranges.push_back(axis[i]);
         break;
       case AxisKind::kUnroll:
@@ -50,6 +51,8 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
         break;
       case AxisKind::kGroup:
         specials.push_back(axis[i]);
+        break;
+      case AxisKind::kLoop:  // over blocks of terms
         break;
       default:
         TG_UNREACHABLE();
@@ -120,7 +123,10 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   const bool only_loops = plan.unrolls.empty() && plan.specials.empty() && !plan.valid;
   const UOp* folded = only_loops ? FoldLoop(op, x, plan) : nullptr;
   // What folds needs none of its directives; the parts that they make of an axis may hide that.
-  if (!folded && !plan.is_whole && MayFoldReduce(op, x)) {
+  const bool in_blocks =
+      llvm::any_of(schedule_.AxesOf(key.node), [&](size_t i) { return schedule_.IsReduceLoop(i); });
+  if (folded && in_blocks) return blocks_ = WithEarlierBlocks(op, folded);
+  if (!folded && !plan.is_whole && !in_blocks && MayFoldReduce(op, x)) {
     const ReduceAt& whole = PlanWhole(key);
     const UOp* y = Find(key.node->src(0), whole.source, missing);
     if (!y) return nullptr;
@@ -137,11 +143,13 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
   ReduceAt rest = plan;
-  const std::vector<const UOp*> idle = HoistInvariantAxes(op, x, rest);
+  std::vector<const UOp*> idle;
+  if (!in_blocks) idle = HoistInvariantAxes(op, x, rest);
   if (CombinesFirst(x, rest)) x = reduces_.Reduce(op, x, std::exchange(rest.unrolls, {}), {});
   x = reduces_.Reduce(op, x, rest.unrolls, rest.ranges);
   if (!rest.specials.empty()) x = reduces_.GroupReduce(op, x, rest.specials, locals_);
   for (const UOp* range : idle) x = simplify_(MakeReduce(b_.context(), op, x, {range}));
+  if (in_blocks) x = blocks_ = WithEarlierBlocks(op, x);
   return x;
 }
 

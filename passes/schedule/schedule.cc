@@ -8,6 +8,7 @@
 #include "passes/analysis/kernel_schedule.h"
 #include "passes/analysis/structural_key.h"
 #include "passes/lower/lower.h"
+#include "passes/schedule/cpu_contraction.h"
 #include "passes/schedule/packing.h"
 #include "passes/schedule/schedule_builder.h"
 #include "passes/schedule/staged_values.h"
@@ -59,6 +60,16 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   // lowering.
   const bool places = HasIndexArithmetic(scratch.body);
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
+  if (!target.is_gpu && !places) {
+    if (std::optional<Schedule> schedule =
+            ScheduleCpuContraction(module, calls, kernel, target, accesses)) {
+      kernel.axes = schedule->ToAxes();
+      CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
+      ++statistics["schedule.contractions"];
+      statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
+      return;
+    }
+  }
   ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
                           target, may);
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {

@@ -1,6 +1,7 @@
 #include "tools/fuzz/random_directives.h"
 
 #include <algorithm>
+#include <string>
 
 #include "ir/shape.h"
 #include "ir/walk.h"
@@ -28,7 +29,12 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
     const bool fission = kind.name == "fission" && loop != schedule->axes.end();
     const ScheduledAxis& first = fission ? *loop : axis();
     Directive directive{std::string(kind.name), {}};
-    if (kind.name != "nolocals") {
+    if (kind.name == "pack") {
+      if (schedule->packed.empty()) continue;
+      const int64_t number = rng.Below(static_cast<int64_t>(schedule->packed.size()));
+      const ScheduledAxis& at = loop != schedule->axes.end() && rng.Percent(70) ? *loop : axis();
+      directive.args = {{"p" + std::to_string(number), 0}, {at.name, 0}};
+    } else if (kind.name != "nolocals") {
       directive.args.push_back({first.name, 0});
       if (kind.name == "swap") {
         directive.args.push_back({axis().name, 0});
@@ -79,7 +85,8 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
     const bool value = IsElementwise(u->op) || u->op == Op::kReduceAxis || u->op == Op::kLoad;
     const bool kept = !u->dtype.is_pointer() && !u->dtype.is_image() && !u->dtype.is_index() &&
                       HasElements(shapes.Of(u));
-    if (value && kept && rng.Percent(15)) to = ctx.Make(Op::kStaged, u->dtype, UOpSpan(&to, 1));
+    const Op wrap = rng.Percent(50) ? Op::kStaged : Op::kPacked;
+    if (value && kept && rng.Percent(25)) to = ctx.Make(wrap, u->dtype, UOpSpan(&to, 1));
     map[u] = to;
   }
   body.root = map.Get(body.root);

@@ -1,0 +1,310 @@
+// The part of BodyLowering that blocks a kernel for caches: copies of packed values, and reduces
+// whose terms come in blocks around the results.
+#include <cstdlib>
+
+#include "ir/arithmetic.h"
+#include "ir/interpret/scalar.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/indexing.h"
+#include "passes/lower/body_lowering.h"
+#include "passes/lower/predicates.h"
+#include "passes/simplify/affine_expr.h"
+
+namespace tg {
+namespace {
+
+int64_t RoundUpTo(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+}  // namespace
+
+std::optional<size_t> BodyLowering::AxisOfLeaf(const UOp* leaf) const {
+  if (leaf->op == Op::kUnroll) {
+    const auto axis = static_cast<size_t>(leaf->word());
+    return axis < schedule_.axes.size() ? std::optional(axis) : std::nullopt;
+  }
+  const size_t known = axis_of_range_.Get(leaf);
+  return known > 0 ? std::optional(known - 1) : std::nullopt;
+}
+
+// The index along one axis of a packed value where it is the sum of several coordinates whose
+// steps overlap, such as the pixel and the element of a window: the copy has each of its values
+// once.
+struct BodyLowering::Window {
+  size_t dim;                                           // the axis of the value
+  llvm::SmallVector<std::pair<size_t, int64_t>, 4> of;  // positions in `inside`, and coefficients
+  size_t unit = 0;                                      // the one in `of` that counts every value
+  int64_t size = 1;
+};
+
+std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
+                                                            const std::vector<Inside>& inside) {
+  std::vector<Window> out;
+  const auto number = [&](const UOp* leaf) {
+    return static_cast<size_t>(
+        llvm::find_if(inside, [&](const Inside& i) { return i.leaf == leaf; }) - inside.begin());
+  };
+  std::vector<int> dims(inside.size(), 0);  // how many axes of the value each is part of
+  for (const UOp* index : at.index) {
+    for (const UOp* u : PostOrder(index)) {
+      if (const size_t n = number(u); n < inside.size()) ++dims[n];
+    }
+  }
+  for (size_t k = 0; k < at.index.size(); ++k) {
+    const std::optional<AffineExpr> sum = ParseAffine(at.index[k]);
+    if (!sum) continue;
+    Window window{k, {}};
+    bool fits = true;
+    for (const AffineExpr::Term& term : sum->terms) {
+      const size_t n = number(term.node);
+      if (n < inside.size()) {
+        window.of.emplace_back(n, term.coef);
+        window.size += term.coef * (schedule_.axes[inside[n].axis].max_size - 1);
+        fits &= term.coef > 0 && dims[n] == 1;
+        continue;
+      }
+      fits &= llvm::none_of(PostOrder(term.node),
+                            [&](const UOp* u) { return number(u) < inside.size(); });
+    }
+    llvm::stable_sort(window.of, llvm::less_second());
+    bool overlaps = false;
+    int64_t next = 1;
+    for (const auto& [n, coef] : window.of) {
+      overlaps |= coef < next;
+      next = coef * schedule_.axes[inside[n].axis].max_size;
+    }
+    if (!fits || !overlaps || window.of[0].second != 1) continue;
+    if (IsSumOf(at.valid, window, inside)) out.push_back(std::move(window));
+  }
+  return out;
+}
+
+bool BodyLowering::IsSumOf(const UOp* valid, const Window& window,
+                           const std::vector<Inside>& inside) {
+  if (!valid) return true;
+  const UOp* unit = inside[window.of[window.unit].first].leaf;
+  for (const auto& [n, coef] : window.of) {
+    if (inside[n].leaf == unit) continue;
+    NodeMap<const UOp*> moved;
+    moved[inside[n].leaf] = b_.Add(inside[n].leaf, b_.Index(1));
+    moved[unit] = b_.Sub(unit, b_.Index(coef));
+    if (Replaced(valid, moved) != valid) return false;
+  }
+  return true;
+}
+
+Position BodyLowering::WithoutPadding(Position at, const Shape& shape) {
+  if (!at.valid) return at;
+  NodeSet guards;
+  const UOp* inside = nullptr;
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
+    const UOp* guard = CountedIn(i, at.valid).guard;
+    if (!llvm::is_contained(PartsOf(at.valid), guard)) continue;
+    guards.Insert(guard);
+    inside = Both(b_, inside, guard);
+  }
+  if (!inside) return at;
+  const auto under = [&](const UOp* value, const UOp* otherwise) {
+    const UOp* choice = simplify_(b_.Where(inside, value, otherwise));
+    return choice->op == Op::kWhere && choice->src(0) == inside ? choice->src(1) : value;
+  };
+  for (const UOp*& index : at.index) index = under(index, b_.Index(0));
+  at.valid = Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
+  at.valid = InShape(at.index, shape, at.valid);
+  return at;
+}
+
+const UOp* BodyLowering::FreshUnroll(int64_t size) {
+  return b_.Unroll(static_cast<int64_t>(schedule_.axes.size()) + num_fresh_unrolls_++, size);
+}
+
+BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
+  const auto [it, fresh] = packed_.try_emplace(key.bits());
+  PackedAt& plan = it->second;
+  if (!fresh) return plan;
+  Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
+  std::vector<const UOp*> leaves = from.index, order;
+  if (from.valid) leaves.push_back(from.valid);
+  NodeSet below;
+  AppendPostOrder(UOpSpan(leaves.data(), leaves.size()), below, order);
+  std::vector<Inside> inside;  // the coordinates inside, in the order of the axes
+  for (const UOp* u : order) {
+    if (u->op != Op::kRange && u->op != Op::kUnroll) continue;
+    const std::optional<size_t> axis = AxisOfLeaf(u);
+    if (axis && schedule_.IsInside(*axis, at)) inside.push_back({*axis, u});
+  }
+  llvm::sort(inside, [](const Inside& a, const Inside& b) { return a.axis < b.axis; });
+  const std::vector<Window> windows = FindWindows(from, inside);
+  NodeMap<const UOp*> changed;
+  bool vector_in_window = false;
+  const auto in_window = [&](size_t n) {
+    return llvm::any_of(windows, [&](const Window& w) {
+      return llvm::any_of(w.of, [&](const auto& part) { return part.first == n; });
+    });
+  };
+  for (size_t n = 0; n < inside.size(); ++n) {
+    const bool is_vector = schedule_.axes[inside[n].axis].kind == AxisKind::kVector;
+    vector_in_window |= is_vector && in_window(n);
+  }
+  int64_t lanes = 1;
+  for (const ScheduledAxis& axis : schedule_.axes) {
+    if (axis.kind == AxisKind::kVector) lanes = axis.max_size;
+  }
+  const auto add_coordinates = [&](Op kind) {
+    for (size_t n = 0; n < inside.size(); ++n) {
+      const UOp* leaf = inside[n].leaf;
+      if (leaf->op != kind || in_window(n)) continue;
+      const UOp* filled = kind == Op::kUnroll ? leaf : b_.Range(leaf->src(0));
+      plan.axes.push_back({schedule_.axes[inside[n].axis].max_size, filled, leaf});
+      (kind == Op::kUnroll ? plan.unrolls : plan.ranges).push_back(filled);
+      if (kind == Op::kRange) changed[leaf] = filled;
+    }
+  };
+  add_coordinates(Op::kRange);
+  const bool ends_in_window =
+      vector_in_window || llvm::none_of(inside, [&](const Inside& i) {
+        return i.leaf->op == Op::kUnroll && !in_window(static_cast<size_t>(&i - inside.data()));
+      });
+  if (vector_in_window) add_coordinates(Op::kUnroll);
+  const UOp* in_windows = nullptr;
+  for (const Window& window : windows) {
+    // The last window is in vectors if its elements are adjacent in the copy.
+    const bool in_vectors = lanes > 1 && ends_in_window && &window == &windows.back();
+    const int64_t size = in_vectors ? RoundUpTo(window.size, lanes) : window.size;
+    const UOp* filled = nullptr;
+    if (in_vectors) {
+      constexpr int64_t kMostVectors = 8;  // whose predicates are known when they are compiled
+      const UOp* vector = size / lanes <= kMostVectors ? FreshUnroll(size / lanes)
+                                                       : b_.Range(b_.Index(size / lanes));
+      const UOp* lane = FreshUnroll(lanes);
+      (vector->op == Op::kUnroll ? plan.unrolls : plan.ranges).push_back(vector);
+      plan.unrolls.push_back(lane);
+      filled = b_.Add(b_.Mul(vector, b_.Index(lanes)), lane);
+      if (size > window.size) {
+        in_windows = Both(b_, in_windows, b_.Lt(filled, b_.Index(window.size)));
+      }
+    } else {
+      filled = b_.Range(b_.Index(size));
+      plan.ranges.push_back(filled);
+    }
+    const UOp* read = nullptr;
+    for (const auto& [n, coef] : window.of) {
+      const UOp* term = coef == 1 ? inside[n].leaf : b_.Mul(inside[n].leaf, b_.Index(coef));
+      read = read ? b_.Add(read, term) : term;
+      changed[inside[n].leaf] = b_.Index(0);
+    }
+    changed[inside[window.of[window.unit].first].leaf] = filled;
+    plan.axes.push_back({size, filled, read});
+  }
+  if (!vector_in_window) add_coordinates(Op::kUnroll);
+  for (const UOp*& index : from.index) index = Replaced(index, changed);
+  if (from.valid) from.valid = Replaced(from.valid, changed);
+  if (in_windows) from.valid = simplify_(Both(b_, from.valid, in_windows));
+  plan.source = Intern(std::move(from));
+  return plan;
+}
+
+const UOp* BodyLowering::OrderFill(PackedAt& plan, const UOp* x) {
+  if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return x;
+  const std::optional<AffineExpr> address = ParseAffine(x->src(0)->src(1));
+  if (!address) return x;
+  const auto stride = [&](const UOp* leaf) {
+    const auto* term = llvm::find_if(address->terms, [&](const auto& t) { return t.node == leaf; });
+    return term == address->terms.end() ? 0 : std::abs(term->coef);
+  };
+  // What is read is traversed in the order of its addresses: pages and lines are met once.
+  llvm::stable_sort(plan.ranges, [&](const UOp* a, const UOp* b) { return stride(a) > stride(b); });
+  const bool is_gated = x->num_srcs > 1 || x->src(0)->num_srcs > 2;
+  if (is_gated || plan.unrolls.empty() || plan.ranges.empty()) return x;
+  if (llvm::any_of(plan.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return x;
+  // Loops over what is contiguous in memory and in the copy are one, whose neighbours are no
+  // neighbours in the copy: a square of both is transposed at once.
+  llvm::SmallVector<PackedAt::Axis*, 4> row;  // the innermost first
+  int64_t size = 1;
+  for (PackedAt::Axis& axis : llvm::reverse(plan.axes)) {
+    if (axis.filled->op == Op::kUnroll && row.empty()) continue;
+    if (axis.filled->op != Op::kRange || stride(axis.filled) != size) break;
+    row.push_back(&axis);
+    size *= axis.size;
+  }
+  constexpr int64_t kMaxSide = 16, kMinSide = 4;
+  int64_t side = kMaxSide;
+  while (side >= kMinSide && size % side != 0) side /= 2;
+  if (row.empty() || side < kMinSide) return x;
+  const UOp* square = b_.Range(b_.Index(size / side));
+  const UOp* column = FreshUnroll(side);
+  // The innermost of them counts all elements of the row.
+  NodeMap<const UOp*> changed;
+  for (PackedAt::Axis* axis : row) {
+    llvm::erase_value(plan.ranges, axis->filled);
+    const bool is_first = axis == row.front();
+    const UOp*& to = changed[axis->filled];
+    to = is_first ? b_.Add(b_.Mul(square, b_.Index(side)), column) : b_.Index(0);
+    axis->filled = to;
+  }
+  plan.ranges.push_back(square);
+  plan.unrolls.push_back(column);
+  return Replaced(x, changed);
+}
+
+const UOp* BodyLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
+  const UOp* source = key.node->src(0);
+  const auto value =
+      llvm::find_if(schedule_.packed, [&](const PackedValue& p) { return p.node == key.node; });
+  if (value == schedule_.packed.end() || value->at.empty()) return Find(source, key.at, missing);
+  const Position& at = positions_[key.at];
+  if (const UOp* valid = ValidToRead(at); valid != at.valid) {
+    return Find(key.node, Intern({at.index, valid}), missing);
+  }
+  PackedAt& plan = PlanPacked(key, static_cast<size_t>(schedule_.FindAxis(value->at)));
+  const UOp* x = Find(source, plan.source, missing);
+  if (!x || plan.axes.empty()) return x;
+  x = OrderFill(plan, x);
+  int64_t size = 1;
+  Shape shape;
+  std::vector<const UOp*> filled, read;
+  for (const PackedAt::Axis& axis : plan.axes) {
+    size = SaturatingMul(size, axis.size);
+    shape.push_back(axis.size);
+    filled.push_back(axis.filled);
+    read.push_back(axis.read);
+  }
+  if (!plan.memory.filled) {
+    if (const UOp* valid = positions_[plan.source].valid; valid && !ZeroOutside(x, valid, 4)) {
+      x = b_.Where(valid, x, b_.ConstInt(x->dtype, 0));
+    }
+    plan.memory = staging_.Fill(key.node, x, size, Flatten(b_, shape, filled, simplify_), nullptr,
+                                {plan.unrolls, plan.ranges, {}}, locals_);
+  }
+  const UOp* load = staging_.Read(plan.memory, Flatten(b_, shape, read, simplify_), nullptr);
+  if (positions_[key.at].valid) packed_valid_[load] = positions_[key.at].valid;
+  return load;
+}
+
+const UOp* BodyLowering::InFirstBlock() {
+  const UOp* first = nullptr;
+  for (const UOp* range : block_ranges_) first = Both(b_, first, b_.Lt(range, b_.Index(1)));
+  return first;
+}
+
+const UOp* BodyLowering::InLastBlock() {
+  const UOp* last = nullptr;
+  for (const UOp* range : block_ranges_) {
+    last = Both(b_, last, b_.Lt(b_.Sub(range->src(0), b_.Index(2)), range));
+  }
+  return simplify_(last);
+}
+
+const UOp* BodyLowering::WithEarlierBlocks(Op op, const UOp* x) {
+  // Stored by the step before, which the loop's counter stands for.
+  const UOp* memory = b_.After(partial_->src(0), block_ranges_);
+  const UOp* gate = partial_->num_srcs > 2 ? partial_->src(2) : nullptr;
+  const UOp* earlier = b_.Load(b_.IndexPtr(memory, partial_->src(1), gate));
+  const int64_t identity = ReduceIdentity(op, x->dtype.scalar());
+  if (identity != 0) {
+    earlier = b_.Where(InFirstBlock(), b_.ConstBits(x->dtype, identity), earlier);
+  }
+  return b_.Alu(op, {earlier, x});
+}
+
+}  // namespace tg
