@@ -270,6 +270,19 @@ def _wrong_graphs():
     yield one("external data above the model's folder, in a constant", node("Constant", [], ["y"], attributes=[
         field(1, "value") + field(5, tensor("w", [3], b"", extra=external("a/../../w"))) + field(20, 4)]),
               "Constant 'n': tensor 'w' (float): its data are in 'a/../../w', which is not below the model's folder")
+    wide = [value("x", ["batch", 1])], [value("y", ["batch", 1 << 20])]
+    yield Case(group, "an open dimension whose buffers exceed the device's memory",
+               "tg-run m.onnx --random-inputs=1 --device=cpu --max=batch=1048576",
+               "tg-run: graph @main needs 4.40 TB of memory (0 B of it for temporaries) on ..., where ... of ... are "
+               "available; it was compiled for @batch from 1 to 1048576 and has 1048576; --var=batch=1 makes it smaller",
+               files={"m.onnx": model([node("Expand", ["x", "s"], ["y"])], *wide,
+                                      [tensor("s", [2], longs(1, 1 << 20), INT64)])})
+    yield Case(group, "an open dimension whose random inputs exceed the machine's memory",
+               "tg-run m.onnx --random-inputs=1 --device=cpu --max=a/b=1000000000000",
+               "tg-run: random inputs take 8.00 TB of memory, where ... are available; random inputs have @a_b = "
+               "1000000000000; --var=a/b=1 makes it smaller",
+               files={"m.onnx": model([node("Relu", ["x"], ["y"])], [value("x", ["a/b", 2])],
+                                      [value("y", ["a/b", 2])])})
     yield Case(group, "external data that are not there", "tg-run m.onnx --random-inputs=1 --device=reference",
                "tg-run: param @w: cannot open w..bin: No such file or directory",
                files={"m.onnx": model([node("Add", ["x", "w"], ["y"])], [X], [Y],

@@ -1,4 +1,4 @@
-// What a model takes and gives, for a run without inputs.
+// What a model takes and gives, for a run without inputs and for errors about sizes.
 #include "frontend/onnx/signature.h"
 
 #include <algorithm>
@@ -85,6 +85,26 @@ absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
   llvm::outs().flush();
   return absl::FailedPreconditionError(Cat("no input is given; the model needs ", inputs.size(),
                                            inputs.size() == 1 ? " input" : " inputs"));
+}
+
+SizeOptions ModelRun::SizeOptionsOf() const {
+  SizeOptions options;
+  for (const NamedFile& input : flags_.inputs) {
+    const BufferDecl* buffer = module_->FindBuffer(SymbolOf(input.name));
+    if (buffer == nullptr) continue;
+    for (const DeclDim& dim : buffer->shape) {
+      dim.ForEachVar([&](const std::string& var) { options.fixed.insert(var); });
+    }
+  }
+  const absl::StatusOr<OnnxSignature> model =
+      is_onnx_ ? ReadOnnxSignature(text_) : absl::StatusOr<OnnxSignature>(OnnxSignature());
+  if (!model.ok()) return options;
+  for (const OnnxValueInfo& input : model->inputs) {
+    for (const OnnxDimension& dim : input.shape.value_or(std::vector<OnnxDimension>())) {
+      if (!dim.size) options.dimensions.emplace(OnnxSymbol(dim.name), dim.name);
+    }
+  }
+  return options;
 }
 
 void ModelRun::ListModule(const std::vector<runtime::Needs>& needs) const {
