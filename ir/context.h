@@ -23,8 +23,8 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // The unique node with these parts, made if need be. Checks the arity only; ir/builder.h infers
-  // types, and the verifier checks the rest.
+  // The unique node with these parts, created if it does not exist. Checks the arity only;
+  // ir/builder.h infers types, and the verifier checks the rest.
   const UOp* Make(Op op, DType dtype, UOpSpan srcs, Attr attr = {});
   const UOp* Make(Op op, DType dtype, std::initializer_list<const UOp*> srcs, Attr attr = {}) {
     return Make(op, dtype, UOpSpan(srcs.begin(), srcs.size()), attr);

@@ -28,7 +28,7 @@ struct DimTerm {
 
 class DimExpr {
  public:
-  // A longer expression is none: a declaration is read by people.
+  // Longer expressions cannot be held: declarations are read by people.
   static constexpr size_t kMaxTerms = 256;
 
   using Lookup = llvm::function_ref<std::optional<int64_t>(std::string_view)>;
@@ -53,7 +53,7 @@ class DimExpr {
 
   // As the interpreter computes it. None if a variable has no value or 64 bits do not suffice.
   std::optional<int64_t> Evaluate(const Lookup& var) const;
-  // Bounds of the value, which need not be reached.
+  // Bounds of the value, which need not be tight.
   std::optional<Range> Bounds(const RangeLookup& var) const;
 
   // "floordiv(add(@h, 1), 2)".

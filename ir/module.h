@@ -35,7 +35,7 @@ struct Location {
 };
 
 // An extent of a declared buffer: a number, a variable (then `var` is its name), or an expression
-// of variables (then `expr` is not empty). The buffer is allocated for the greatest value.
+// of variables (then `expr` is not empty).
 struct DeclDim {
   int64_t size = 0;
   std::string var;
@@ -86,9 +86,9 @@ struct VarDecl {
   Location loc;
 };
 
-// What a graph assumes of the variables where it combines values whose extents are different
-// expressions: that they are equal, or that a slice ends inside of what it is a slice of. Made by
-// kernelize, and checked before each run.
+// A condition on the variables that a graph relies on: two extents that are different expressions
+// have one value, or a slice ends within the axis that it is taken from. Made by kernelize, and
+// checked before each run.
 struct Requirement {
   bool is_equality = true;  // left = right; otherwise left <= right
   DimExpr left, right;
@@ -264,8 +264,8 @@ struct Module {
 // Least and greatest value of a declared extent, by the bounds of the variables. None where 64 bits
 // do not hold them, or a variable is not declared.
 std::optional<DimExpr::Range> BoundsOf(const Module& module, const DeclDim& dim);
-// Which requirement these values of variables break, as a sentence; empty: none. Requirements with
-// a variable that has no value are left out.
+// A sentence about the first requirement that these values of variables break; empty if none is
+// broken. Requirements with a variable that has no value are skipped.
 std::string BrokenRequirement(const Module& module, const DimExpr::Lookup& vars);
 
 // The buffer that `operand` names: an operand of a kernel call, a view, or a version of a buffer.

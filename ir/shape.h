@@ -45,7 +45,8 @@ class ShapeMap {
   // the node has none. For callers that visit unverified nodes, sources first.
   bool Try(const UOp* u, std::string* error);
 
-  // The shape of `u` from the shapes of its sources, which it gets by `Of`; or why it has none.
+  // The shape of `u`, computed from its sources' shapes (`Of`). If `u` has none, returns nullopt
+  // and sets *error to the reason.
   std::optional<Shape> Infer(const UOp* u, std::string* error);
 
  private:

@@ -12,8 +12,9 @@
 
 namespace tg {
 
-// A vector of a round: `lanes` of vector `first` of the round before, then the same lanes of
-// `second`. Compilers keep it as one shuffle if it is written as a concatenation of halves.
+// A vector of a round: concatenates `lanes` of vector `first` of the previous round and the same
+// lanes of `second`, and then takes the concatenation's lanes in the order `order`. Compilers keep
+// this as one shuffle if it is written as a concatenation of halves.
 struct TransposeStep {
   size_t first, second;
   llvm::SmallVector<int64_t, 16> lanes, order;
@@ -21,8 +22,8 @@ struct TransposeStep {
 
 namespace transpose_internal {
 
-// Lanes of a shuffle: every second of `n` lanes, starting at the first or the second; or blocks of
-// `turn` lanes, alternately of one vector and the other.
+// Takes every second run of `run` lanes from each of the two vectors of `n` lanes, starting with
+// the second run if `odd`. The result alternates between the vectors every `turn` lanes.
 inline TransposeStep Step(size_t first, size_t second, size_t n, size_t run, bool odd,
                           size_t turn) {
   TransposeStep step = {first, second, {}, {}};

@@ -5,41 +5,14 @@
 #include <cstring>
 #include <limits>
 
-#include "ir/check.h"
+#include "ir/float_format.h"
 
 namespace tg {
 namespace {
 
-// A float format narrower than f64: sign, exponent and mantissa bits. fp8e4m3 (FN) has no infinity:
-// exponent and mantissa all ones is its only NaN, and what is too large becomes NaN.
-struct Format {
-  int exponent_bits;
-  int mantissa_bits;
-  bool has_inf;
-  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  int sign_shift() const { return exponent_bits + mantissa_bits; }
-};
-
-Format FormatOf(Scalar s) {
-  switch (s) {
-    case Scalar::kFp8E4M3:
-      return {4, 3, false};
-    case Scalar::kFp8E5M2:
-      return {5, 2, true};
-    case Scalar::kF16:
-      return {5, 10, true};
-    case Scalar::kBF16:
-      return {8, 7, true};
-    case Scalar::kF32:
-      return {8, 23, true};
-    default:
-      TG_UNREACHABLE();
-  }
-}
-
-uint64_t Narrow(const Format& f, double v) {
+uint64_t Narrow(const FloatFormat& f, double v) {
   const uint64_t bits = std::bit_cast<uint64_t>(v);
-  const uint64_t sign = (bits >> 63) << f.sign_shift();
+  const uint64_t sign = (bits >> 63) << (f.bits() - 1);
   const uint64_t exponent_ones = ((1ull << f.exponent_bits) - 1) << f.mantissa_bits;
   const uint64_t nan = f.has_inf ? exponent_ones | 1ull << (f.mantissa_bits - 1)
                                  : exponent_ones | ((1ull << f.mantissa_bits) - 1);
@@ -54,8 +27,7 @@ uint64_t Narrow(const Format& f, double v) {
   if (magnitude == 0) return sign;
   int e = 0;
   std::frexp(magnitude, &e);  // magnitude = m * 2^e with m in [0.5, 1)
-  const int min_exponent = 1 - f.bias();
-  const int exponent = std::max(e - 1, min_exponent);
+  const int exponent = std::max(e - 1, f.min_exponent());
   // In units of the last place; nearbyint rounds to nearest even and the value is exact in a
   // double.
   const double scaled = std::nearbyint(std::ldexp(magnitude, f.mantissa_bits - exponent));
@@ -71,10 +43,10 @@ uint64_t Narrow(const Format& f, double v) {
   return sign | (result > largest ? overflow : result);
 }
 
-double Widen(const Format& f, uint64_t bits) {
+double Widen(const FloatFormat& f, uint64_t bits) {
   const uint64_t mantissa = bits & ((1ull << f.mantissa_bits) - 1);
   const int exponent = static_cast<int>(bits >> f.mantissa_bits) & ((1 << f.exponent_bits) - 1);
-  const bool negative = bits >> f.sign_shift() & 1;
+  const bool negative = bits >> (f.bits() - 1) & 1;
   const int ones = (1 << f.exponent_bits) - 1;
   double v = 0;
   if (exponent == ones && (f.has_inf || mantissa == (1ull << f.mantissa_bits) - 1)) {
@@ -85,7 +57,7 @@ double Widen(const Format& f, uint64_t bits) {
       return std::bit_cast<double>(uint64_t{negative} << 63 | 0x7ffull << 52 | payload);
     }
   } else if (exponent == 0) {
-    v = std::ldexp(static_cast<double>(mantissa), 1 - f.bias() - f.mantissa_bits);
+    v = std::ldexp(static_cast<double>(mantissa), f.min_exponent() - f.mantissa_bits);
   } else {
     v = std::ldexp(static_cast<double>(mantissa | 1ull << f.mantissa_bits),
                    exponent - f.bias() - f.mantissa_bits);

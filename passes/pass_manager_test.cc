@@ -6,8 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "ir/text/testing.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/pass_registry.h"
 #include "passes/testing/test_passes.h"
@@ -30,13 +30,6 @@ graph @main {
   sink %0 -> @y
 }
 )";
-
-std::unique_ptr<Module> Parse() {
-  Diagnostics diagnostics;
-  std::unique_ptr<Module> module = ParseModule(kText, "test.uop", diagnostics);
-  EXPECT_TRUE(module) << diagnostics.ToString();
-  return module;
-}
 
 Pipeline MakeTestPipeline(std::string_view text) {
   PassRegistry registry;
@@ -74,7 +67,7 @@ class Recorder : public PassObserver {
 };
 
 TEST(PassManager, RunsPassesInOrderAndTellsObservers) {
-  const auto module = Parse();
+  const auto module = ParseOrFail(kText);
   PassManager manager(MakeTestPipeline("test-rename:suffix=_a,test-rename:suffix=_b"));
   std::vector<std::string> events;
   manager.AddObserver(std::make_unique<Recorder>(events));
@@ -88,7 +81,7 @@ TEST(PassManager, RunsPassesInOrderAndTellsObservers) {
 }
 
 TEST(PassManager, AddsUpStatisticsAndRemarks) {
-  const auto module = Parse();
+  const auto module = ParseOrFail(kText);
   std::string log;
   llvm::raw_string_ostream out(log);
   PassManagerOptions options;
@@ -105,7 +98,7 @@ TEST(PassManager, AddsUpStatisticsAndRemarks) {
 }
 
 TEST(PassManager, TargetIsTheModulesUnlessGiven) {
-  const auto module = Parse();
+  const auto module = ParseOrFail(kText);
   module->target = "cl-intel";
   PassManager manager(MakeTestPipeline("test-rename:explain"));
   ASSERT_TRUE(manager.Run(*module).ok());
@@ -120,7 +113,7 @@ TEST(PassManager, TargetIsTheModulesUnlessGiven) {
 }
 
 TEST(PassManager, UnknownTargetIsAnErrorBeforeAnyPass) {
-  const auto module = Parse();
+  const auto module = ParseOrFail(kText);
   module->target = "abacus";
   PassManager manager(MakeTestPipeline("test-rename"));
   EXPECT_THAT(std::string(manager.Run(*module).message()), HasSubstr("unknown target 'abacus'"));
@@ -129,7 +122,7 @@ TEST(PassManager, UnknownTargetIsAnErrorBeforeAnyPass) {
 
 TEST(PassManager, BisectRunsTheFirstPassesOnly) {
   for (int64_t limit = 0; limit <= 3; ++limit) {
-    const auto module = Parse();
+    const auto module = ParseOrFail(kText);
     std::string log;
     llvm::raw_string_ostream out(log);
     PassManagerOptions options;
@@ -148,7 +141,7 @@ TEST(PassManager, BisectRunsTheFirstPassesOnly) {
 }
 
 TEST(PassManager, AnErrorNamesThePassAndEndsTheRun) {
-  const auto module = Parse();
+  const auto module = ParseOrFail(kText);
   PassManager manager(MakeTestPipeline("test-nothing,test-fail,test-rename"));
   std::vector<std::string> events;
   manager.AddObserver(std::make_unique<Recorder>(events));
@@ -163,7 +156,7 @@ TEST(PassManager, AnErrorNamesThePassAndEndsTheRun) {
 }
 
 TEST(PassManager, VerifiesAfterEachPass) {
-  auto module = Parse();
+  auto module = ParseOrFail(kText);
   PassManager manager(MakeTestPipeline("test-nothing,test-invalid,test-nothing"));
   const absl::Status status = manager.Run(*module);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
@@ -171,7 +164,7 @@ TEST(PassManager, VerifiesAfterEachPass) {
               StartsWith("test-invalid (pass 2 of 3): the module is not valid after this pass: "));
   EXPECT_THAT(std::string(status.message()), HasSubstr("@y"));
 
-  module = Parse();
+  module = ParseOrFail(kText);
   PassManagerOptions options;
   options.verify_each = false;
   PassManager lax(MakeTestPipeline("test-nothing,test-invalid,test-nothing"), options);
@@ -194,7 +187,7 @@ class Objector : public PassObserver {
 
 TEST(PassManager, ObserversCanEndTheRun) {
   for (const bool before : {true, false}) {
-    const auto module = Parse();
+    const auto module = ParseOrFail(kText);
     PassManager manager(MakeTestPipeline("test-rename,test-rename"));
     manager.AddObserver(std::make_unique<Objector>(before));
     const absl::Status status = manager.Run(*module);
@@ -207,7 +200,7 @@ TEST(PassManager, ObserversCanEndTheRun) {
 TEST(PassManager, RunsAgain) {
   PassManager manager(MakeTestPipeline("test-rename"));
   for (int i = 0; i < 2; ++i) {
-    const auto module = Parse();
+    const auto module = ParseOrFail(kText);
     ASSERT_TRUE(manager.Run(*module).ok());
     EXPECT_EQ(manager.report().statistics.at("test-rename.renamed"), 1);
   }

@@ -183,7 +183,7 @@ std::optional<int64_t> GraphBuilder::Greatest(const Dim& d) {
 }
 
 std::set<std::string> GraphBuilder::VariablesOf(Value x) {
-  std::set<std::string> names;
+  std::set<std::string> names = known_.VariablesIn(x);
   for (const Dim& d : ShapeOf(x)) {
     if (!d.is_symbolic()) continue;
     for (const UOp* u : PostOrder(d.symbol())) {

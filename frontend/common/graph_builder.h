@@ -4,9 +4,9 @@
 // extents may be symbolic. Elementwise operations want operands of one type (Promote makes them
 // so).
 //
-// Errors are sticky: an operation on operands that do not fit returns null and records why; one
-// with a null operand returns null. Whoever builds asks ok() at the points where a message can name
-// the place, so that code between them reads like algebra.
+// Errors are sticky. An operation on operands that do not fit returns null and records the reason;
+// an operation on a null operand returns null. Callers check ok() where a message can name the
+// place in the model, so that the code in between reads like algebra.
 #ifndef TG_FRONTEND_COMMON_GRAPH_BUILDER_H_
 #define TG_FRONTEND_COMMON_GRAPH_BUILDER_H_
 
@@ -50,10 +50,10 @@ class GraphBuilder {
 
   Module& module() { return module_; }
   Builder& ir() { return ir_; }
-  // Of null, which an error gave: [].
+  // [] for null, the result of an error.
   const Shape& ShapeOf(Value x);
   size_t Rank(Value x) { return ShapeOf(x).size(); }
-  // 1, and an error, where x has no such axis.
+  // If x has no such axis: 1, and an error.
   Dim Extent(Value x, int64_t axis);
   // "f32[2, n]".
   std::string Describe(Value x);
@@ -65,17 +65,17 @@ class GraphBuilder {
   Value Like(Value x, double v) { return x ? ir_.Const(x->dtype, v) : nullptr; }
   // Every element is this scalar.
   Value Full(const Shape& shape, Value scalar);
-  // A constant of these elements (bits in the format of ir/value.h, row-major). One whose elements
-  // are equal becomes a scalar that is expanded, others a param with its values in the text.
+  // A constant with these elements (bits in the format of ir/value.h, row-major). If all are equal
+  // it is an expanded scalar, else a param with its values in the text.
   Value Constant(Scalar type, const Ints& shape, Ints bits);
   // A buffer of the module that is declared like this, under a symbol made of `name`.
   Value Declare(std::string_view name, BufferDecl decl);
-  // Gives a value without a name this one, for messages and the text.
+  // Names a value that has no name yet, for messages and the text.
   void SetName(Value x, std::string_view name);
   Value Constant1D(Scalar type, const Ints& numbers);
   // 0, 1, ..., n-1 in this type, of shape [n].
   Value Arange(Scalar type, const Dim& n);
-  // An extent as a scalar of this type; several as a vector.
+  // An extent as a scalar of this type, and several extents as a vector.
   Value DimValue(Scalar type, const Dim& d);
   Value DimVector(Scalar type, const Shape& dims);
 
@@ -85,8 +85,8 @@ class GraphBuilder {
   Value Where(Value condition, Value a, Value b);
   Value Cast(Value x, Scalar type);
   Value Bitcast(Value x, Scalar type);
-  // Both in the wider type of the two, as numpy promotes (but no integer becomes a float beyond
-  // it).
+  // Converts both to a common type by numpy's promotion, except that an integer takes the other
+  // operand's float type whatever its width.
   std::pair<Value, Value> Promote(Value a, Value b);
 
   Value Add(Value a, Value b) { return Binary(Op::kAdd, a, b); }
@@ -143,13 +143,13 @@ class GraphBuilder {
   Value IsInf(Value x, bool positive = true, bool negative = true);
   Value Clip(Value x, Value low, Value high);  // null bounds are none
 
-  // x, stored in a buffer: its uses read it instead of computing it again.
+  // x, stored in a buffer, so that its uses read it instead of recomputing it.
   Value Stored(Value x) { return x ? ir_.Alu(Op::kContiguous, {x}) : nullptr; }
 
   // ---- Movement. Negative axes count from the end.
-  std::optional<int64_t> Axis(int64_t axis, size_t rank);  // none and an error outside of the rank
+  std::optional<int64_t> Axis(int64_t axis, size_t rank);  // outside of the rank: none and an error
   Value Reshape(Value x, const Shape& shape);
-  // To this shape by numpy's rule: axes are prepended, those of extent 1 repeat.
+  // Broadcasts to this shape by numpy's rule: prepends axes and repeats axes of extent 1.
   Value BroadcastTo(Value x, const Shape& shape);
   // The common shape by numpy's rule.
   std::optional<Shape> BroadcastShapes(std::span<const Value> values);
@@ -170,7 +170,7 @@ class GraphBuilder {
   // Along a new axis.
   Value Stack(std::span<const Value> values, int64_t axis);
   Value Tile(Value x, const Ints& repeats);
-  // Each element of an axis `times` times in a row.
+  // Repeats each element of an axis `times` times in a row.
   Value RepeatInterleave(Value x, int64_t axis, int64_t times);
 
   // ---- Reductions (reduce.cc). Sums of f16 and bf16 are taken in f32.
@@ -184,14 +184,15 @@ class GraphBuilder {
   Value LogSumExp(Value x, const Ints& axes, bool keep = false);
   // (x - mean) / sqrt(variance + epsilon) over the axes.
   Value Normalize(Value x, const Ints& axes, double epsilon);
-  // Number of the first (or last) greatest element of an axis, in i64.
+  // The index of the first (or last) greatest element along an axis, in i64.
   Value ArgMax(Value x, int64_t axis, bool keep, bool last = false);
   // Element i: the elements up to i combined (exclusive: before i; reverse: from i on).
   Value Cumulative(Op op, Value x, int64_t axis, bool exclusive, bool reverse);
   Value CumulativeSum(Value x, int64_t axis, bool exclusive, bool reverse) {
     return Cumulative(Op::kAdd, x, axis, exclusive, reverse);
   }
-  // Sorted along an axis, with each element's number (i64) before; equal ones keep their order.
+  // The values sorted along an axis, and the index (i64) of each before sorting. The sort is
+  // stable.
   std::pair<Value, Value> Sort(Value x, int64_t axis, bool descending);
 
   // ---- Contractions (contraction.cc). Products of f16 and bf16 are summed in f32.
@@ -203,9 +204,10 @@ class GraphBuilder {
     Ints kernel, strides, dilations;
     Ints pads_begin, pads_end;
   };
-  // The windows of the last axes: [..., out..., kernel...]. `fill` pads.
+  // The windows over the last axes, as [..., out..., kernel...]. Padding has the value `fill`.
   Value Windows(Value x, const Window& window, Value fill);
-  // The transpose of Windows: [..., out..., kernel...] summed at their places in [..., extents...].
+  // The transpose of Windows: adds the elements of [..., out..., kernel...] to their positions in
+  // [..., extents...].
   Value FoldWindows(Value windows, const Window& window, const Shape& extents);
   // weight: [out channels, channels / groups, kernel...]; bias: [out channels] or null.
   Value Conv(Value x, Value weight, Value bias, const Window& window, int64_t groups);
@@ -213,29 +215,31 @@ class GraphBuilder {
   Value ConvTranspose(Value x, Value weight, Value bias, const Window& window,
                       const Ints& output_padding, int64_t groups);
 
-  // ---- Elements by number (gather.cc). Indices are integers, negative ones count from the end.
+  // ---- Elements by index (gather.cc). Indices are integers; negative ones count from the end.
   Value Gather(Value x, Value indices, int64_t axis);
   // out[i][j] = x[indices[i][j]][j] for axis 0; shapes as ONNX's GatherElements.
   Value GatherElements(Value x, Value indices, int64_t axis);
   Value GatherNd(Value x, Value indices, int64_t batch_dims);
-  // x with updates at these places, combined by `reduce`; kNoop: replaced, by one update a place.
+  // x with the updates combined into the indexed elements by `reduce`. kNoop replaces elements;
+  // then no element may have two updates.
   Value ScatterElements(Value x, Value indices, Value updates, int64_t axis, Op reduce);
   Value ScatterNd(Value x, Value indices, Value updates, Op reduce);
   Value OneHot(Value indices, const Dim& depth, int64_t axis, Value off, Value on);
 
-  // ---- What is known before a run (known.cc): the elements of a small tensor that follow from
-  // constants and, of integers, from extents. None where they depend on an input, or are more than
-  // a few thousand. `with_inputs`: what was told by GiveInput counts too, so that what is built
-  // holds for this input alone; for what cannot be built otherwise.
+  // ---- Elements known before a run (known.cc): the elements of a small tensor that follow from
+  // constants and, for integers, from extents. None if they depend on an input, or if there are
+  // more than a few thousand. With `with_inputs`, contents recorded by GiveInput count as known.
+  // The graph then holds for this input only, so use it only if the graph cannot be built
+  // otherwise.
   std::optional<std::vector<Dim>> KnownDims(Value x, bool with_inputs = false);
   std::optional<Ints> KnownInts(Value x, bool with_inputs = false);
   std::optional<std::vector<double>> KnownNumbers(Value x, bool with_inputs = false);
   // As bits.
   std::optional<Ints> KnownBits(Value x, bool with_inputs = false);
-  // The contents that input `name` will have, as bits.
+  // Records the contents that input `name` will have, as bits.
   void GiveInput(std::string_view name, Ints bits) { given_[std::string(name)] = std::move(bits); }
 
-  // Arithmetic of extents. Beyond kMaxElements: 1, and an error.
+  // Arithmetic on extents. If the result exceeds kMaxElements: 1, and an error.
   Dim AddDim(const Dim& a, const Dim& b);
   Dim SubDim(const Dim& a, const Dim& b);
   Dim MulDim(const Dim& a, const Dim& b);
@@ -243,22 +247,22 @@ class GraphBuilder {
   Dim NumElements(const Shape& shape);
   // The greatest value of an extent, where the bounds of the module's variables tell it.
   std::optional<int64_t> Greatest(const Dim& d);
-  // The variables that the shape of x depends on.
+  // The variables that the shape of x depends on, and the elements of x if it is small.
   std::set<std::string> VariablesOf(Value x);
 
  private:
-  // Whether a tensor may have this shape: no extent is negative, and the numbers of it have a
-  // product up to kMaxElements. An error otherwise.
+  // Whether a tensor may have this shape: no constant extent is negative, and the product of the
+  // constant extents is at most kMaxElements. Records an error if not.
   bool IsPossible(const Shape& shape);
-  // Whether all bounds that are numbers are within kMaxElements. An error otherwise.
+  // Whether all constant bounds are within kMaxElements. Records an error if not.
   bool ArePossible(const std::vector<std::pair<Dim, Dim>>& bounds);
-  // The node; null, and an error, if it has no shape or one that is not possible.
+  // Returns the node, or null and an error if it has no possible shape.
   Value Checked(Value made);
   Value Expand(Value x, const Shape& shape);
   Value ShrinkTo(Value x, const std::vector<std::pair<Dim, Dim>>& bounds);
   Value PadZeros(Value x, const std::vector<std::pair<Dim, Dim>>& widths);
   const std::vector<KnownElement>* Known(Value x, bool with_inputs);
-  // f32 for what has fewer bits and is a float.
+  // Converts floats narrower than f32 to f32.
   Value Widen(Value x);
   Value PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>& pads, PadMode mode);
 
@@ -273,7 +277,7 @@ class GraphBuilder {
   std::map<std::string, int64_t> next_suffix_;
 };
 
-// `name` with what a symbol of the text cannot hold replaced by underscores.
+// `name` with each character that a symbol of the text cannot contain replaced by an underscore.
 std::string SymbolFrom(std::string_view name);
 
 // "[2, n]".

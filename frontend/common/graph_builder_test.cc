@@ -10,6 +10,32 @@
 namespace tg::frontend {
 namespace {
 
+int64_t Pick(std::mt19937_64& rng, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(rng);
+}
+
+// Windows over two axes of these extents, and the number of windows along each.
+struct WindowsCase {
+  GraphBuilder::Window window;
+  Ints extents, counts;
+};
+WindowsCase RandomWindows(std::mt19937_64& rng) {
+  WindowsCase c;
+  GraphBuilder::Window& w = c.window;
+  for (int i = 0; i < 2; ++i) {
+    w.kernel.push_back(Pick(rng, 1, 3));
+    w.strides.push_back(Pick(rng, 1, 4));
+    w.dilations.push_back(Pick(rng, 1, 2));
+    w.pads_begin.push_back(Pick(rng, 0, 2));
+    w.pads_end.push_back(Pick(rng, 0, 2));
+    c.extents.push_back(Pick(rng, 5, 8));
+    const int64_t reach = w.dilations.back() * (w.kernel.back() - 1) + 1;
+    const int64_t free = c.extents.back() + w.pads_begin.back() + w.pads_end.back() - reach;
+    c.counts.push_back(free / w.strides.back() + 1);
+  }
+  return c;
+}
+
 TEST_F(GraphBuilderTest, Broadcasts) {
   const Array a = Random({2, 1, 3}), b = Random({4, 1});
   ExpectElements(g_->Add(Input(a), Input(b)), {2, 4, 3}, [&](const Ints& at) {
@@ -46,23 +72,10 @@ TEST_F(GraphBuilderTest, EinsumTakesDiagonalsAndEllipses) {
 // Convolutions with random windows against the sum that defines them.
 TEST_F(GraphBuilderTest, Convolves) {
   for (int round = 0; round < 20; ++round) {
-    const auto pick = [&](int64_t low, int64_t high) {
-      return std::uniform_int_distribution<int64_t>(low, high)(rng_);
-    };
-    const int64_t groups = pick(1, 2);
-    GraphBuilder::Window w;
-    Ints in, out;
-    for (int i = 0; i < 2; ++i) {
-      w.kernel.push_back(pick(1, 3));
-      w.strides.push_back(pick(1, 3));
-      w.dilations.push_back(pick(1, 2));
-      w.pads_begin.push_back(pick(0, 2));
-      w.pads_end.push_back(pick(0, 2));
-      in.push_back(pick(5, 8));
-      const int64_t reach = w.dilations.back() * (w.kernel.back() - 1) + 1;
-      out.push_back(
-          (in.back() + w.pads_begin.back() + w.pads_end.back() - reach) / w.strides.back() + 1);
-    }
+    const int64_t groups = Pick(rng_, 1, 2);
+    const WindowsCase c = RandomWindows(rng_);
+    const GraphBuilder::Window& w = c.window;
+    const Ints &in = c.extents, &out = c.counts;
     const Array x = Random({2, 2 * groups, in[0], in[1]});
     const Array k = Random({3 * groups, 2, w.kernel[0], w.kernel[1]});
     const Array bias = Random({3 * groups});
@@ -100,23 +113,10 @@ TEST_F(GraphBuilderTest, SpreadsByATransposedConvolution) {
 // Windows of windows' numbers, each summed at its places.
 TEST_F(GraphBuilderTest, FoldsWindowsToTheirPlaces) {
   for (int round = 0; round < 20; ++round) {
-    const auto pick = [&](int64_t low, int64_t high) {
-      return std::uniform_int_distribution<int64_t>(low, high)(rng_);
-    };
-    GraphBuilder::Window w;
-    Ints image, shape{2};
-    for (int i = 0; i < 2; ++i) {
-      w.kernel.push_back(pick(1, 3));
-      w.strides.push_back(pick(1, 4));
-      w.dilations.push_back(pick(1, 2));
-      w.pads_begin.push_back(pick(0, 2));
-      w.pads_end.push_back(pick(0, 2));
-      image.push_back(pick(5, 8));
-      const int64_t reach = w.dilations.back() * (w.kernel.back() - 1) + 1;
-      const int64_t free = image.back() + w.pads_begin.back() + w.pads_end.back() - reach;
-      shape.push_back(free / w.strides.back() + 1);
-    }
-    shape.insert(shape.end(), w.kernel.begin(), w.kernel.end());
+    const WindowsCase c = RandomWindows(rng_);
+    const GraphBuilder::Window& w = c.window;
+    const Ints& image = c.extents;
+    const Ints shape = {2, c.counts[0], c.counts[1], w.kernel[0], w.kernel[1]};
     const Array x = Random(shape);
     ExpectElements(g_->FoldWindows(Input(x), w, {Dim(image[0]), Dim(image[1])}),
                    {2, image[0], image[1]}, [&](const Ints& at) {

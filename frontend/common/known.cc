@@ -68,6 +68,21 @@ const std::vector<KnownElement>* KnownValues::Of(const UOp* root) {
   return known_.Get(root).get();
 }
 
+std::set<std::string> KnownValues::VariablesIn(const UOp* root) {
+  std::set<std::string> names;
+  NodeSet seen;
+  std::vector<const UOp*> stack{root};
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (seen.Contains(u) || !IsSmall(u)) continue;
+    seen.Insert(u);
+    if (u->op == Op::kVar) names.emplace(ctx_.String(static_cast<StringId>(u->word())));
+    stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+  }
+  return names;
+}
+
 std::unique_ptr<KnownValues::Elements> KnownValues::Evaluate(const UOp* u) {
   const auto one = [](KnownElement e) { return std::make_unique<Elements>(Elements{e}); };
   switch (u->op) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ struct KnownElement {
   const UOp* symbol = nullptr;  // kSymbol: an integer as a node of type index
 };
 
-// Evaluates constants with the ops' own meaning (ir/interpret/scalar.h) and integers over variables
-// as extents are. Tensors of more than kMaxElements are unknown, so that no walk enters a network's
-// activations. Results are kept: each node is evaluated once.
+// Evaluates constants with the semantics of the ops (ir/interpret/scalar.h), and integers that
+// depend on variables symbolically, like extents. Tensors of more than kMaxElements are unknown, so
+// that no walk enters a network's activations. Results are cached: each node is evaluated once.
 class KnownValues {
  public:
   static constexpr int64_t kMaxElements = 4096;
@@ -34,8 +35,10 @@ class KnownValues {
   KnownValues(const Module& module, Context& ctx, ShapeMap& shapes, const Given* given = nullptr)
       : module_(module), ctx_(ctx), shapes_(shapes), given_(given) {}
 
-  // Row-major. Null where nothing is known of any element.
+  // The elements, row-major. Null if no element is known.
   const std::vector<KnownElement>* Of(const UOp* u);
+  // The variables that the elements depend on through tensors of at most kMaxElements.
+  std::set<std::string> VariablesIn(const UOp* u);
 
  private:
   using Elements = std::vector<KnownElement>;

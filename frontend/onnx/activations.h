@@ -9,7 +9,8 @@
 
 namespace tg::onnx {
 
-// How many of alpha and beta a function has: 0, alpha alone, or both. None for an unknown name.
+// The number of parameters of a function: 0, 1 (alpha) or 2 (alpha, beta). None for an unknown
+// name.
 std::optional<int> NumActivationParameters(std::string_view name);
 
 // The function of this name (in any case), with the defaults of the operator of the same name.

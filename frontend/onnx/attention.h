@@ -1,4 +1,4 @@
-// Scaled dot-product attention and rotary embeddings: what operators of several domains share.
+// Scaled dot-product attention and rotary embeddings, shared by operators of several domains.
 #ifndef TG_FRONTEND_ONNX_ATTENTION_H_
 #define TG_FRONTEND_ONNX_ATTENTION_H_
 
@@ -27,9 +27,10 @@ Value SoftCap(GraphBuilder& g, Value x, double cap);
 // `offset` + i.
 struct Visibility {
   Dim queries, keys;
-  Value offset = nullptr;         // i32, a scalar or [batch, 1, 1, 1]; null: 0
-  int64_t left = -1, right = -1;  // the most positions before and after its own; negative: no bound
-  Value valid_keys = nullptr;     // i32 [batch, 1, 1, 1]: keys from here on are padding
+  Value offset = nullptr;  // i32, a scalar or [batch, 1, 1, 1]; null: 0
+  // A query sees up to `left` positions before its own and `right` after it; negative: no bound.
+  int64_t left = -1, right = -1;
+  Value valid_keys = nullptr;  // i32 [batch, 1, 1, 1]: keys from here on are padding
 };
 // As bools that broadcast to [batch, heads, queries, keys]; null where every key is visible.
 Value VisibleKeys(GraphBuilder& g, const Visibility& v);
@@ -37,15 +38,15 @@ Value VisibleKeys(GraphBuilder& g, const Visibility& v);
 Value MaskBias(GraphBuilder& g, Value allowed, Scalar type,
                double hidden = -std::numeric_limits<double>::infinity());
 
-// Softmax along the last axis with each step rounded to x's type. `sink` is null or a further score
-// of each row, to which no key belongs.
+// Softmax along the last axis with each step rounded to x's type. `sink`, if not null, is one more
+// score per row that takes part in the sum but belongs to no key.
 Value AttentionSoftmax(GraphBuilder& g, Value x, Value sink = nullptr);
 // Probabilities of scores to which `bias` was added: 0 in rows in which the bias excludes all keys.
 Value ClearMaskedRows(GraphBuilder& g, Value probabilities, Value bias);
 
-// Rotates pairs of the first elements along the last axis by angles whose cosines and sines
-// broadcast against half of them; elements beyond stay. The two of a pair are neighbours
-// (interleaved), or half of the rotated elements lie between them.
+// Rotates pairs of elements along the last axis by angles. `cosines` and `sines` have one angle per
+// pair, so the first 2 * (their last extent) elements are rotated and the rest is unchanged. A pair
+// is two neighbours (interleaved), or elements i and i + (half the number of rotated elements).
 Value Rotate(GraphBuilder& g, Value x, Value cosines, Value sines, bool interleaved);
 
 }  // namespace tg::onnx

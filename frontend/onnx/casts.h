@@ -6,11 +6,11 @@
 
 namespace tg::onnx {
 
-// How a number between two powers of two becomes a float8e8m0; what is halfway goes up.
+// How a number between two powers of two is rounded to float8e8m0; kNearest rounds halves up.
 enum class PowerRounding { kUp, kDown, kNearest };
 
-// `x`, a value of type `from`, as type `to`, in the scalar that holds it (ScalarFor). Floats of
-// eight bits saturate or become NaN or infinite beyond their range, as told.
+// Converts `x` from type `from` to type `to`; both are held in the scalars of ScalarFor. Beyond the
+// range of an 8-bit float, the result saturates if `saturates`, else it is infinite or NaN.
 Value CastTo(GraphBuilder& g, Value x, ElementType from, ElementType to, bool saturates,
              PowerRounding power_rounding = PowerRounding::kUp);
 

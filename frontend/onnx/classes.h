@@ -1,4 +1,4 @@
-// What the classifiers of ai.onnx.ml make of their scores.
+// The results of the classifiers of ai.onnx.ml: labels, and transformed scores.
 #ifndef TG_FRONTEND_ONNX_CLASSES_H_
 #define TG_FRONTEND_ONNX_CLASSES_H_
 
@@ -11,14 +11,16 @@ namespace tg::onnx {
 // The scores [batch, classes] with this post_transform applied.
 Value TransformScores(NodeContext& c, Value scores, std::string_view transform);
 
-// One score for two classes: it is that of the second, which is chosen above the threshold.
+// A model of two classes with a single score, which is the second class's: that class is chosen if
+// the score exceeds the threshold.
 struct SingleScore {
   double threshold = 0;
   bool is_probability = false;  // the first class has 1 - score, otherwise -score
 };
 
-// Returns the label and the transformed scores of each row of [batch, classes] or, of two classes,
-// [batch, 1]. Without labels, those of the model are text, which cannot be returned.
+// Sets the node's results: the label and the transformed scores of each row. `scores`: [batch,
+// classes], or [batch, 1] for two classes. `labels` is empty if the model's labels are text, which
+// is an error if the label is used.
 void ReturnClasses(NodeContext& c, Value scores, const Ints& labels, const SingleScore& single);
 
 }  // namespace tg::onnx

@@ -18,12 +18,15 @@ void If(NodeContext& c) {
   }
   // Neither branch has an effect: both are computed, and the condition picks.
   const std::vector<Tensor> yes = c.RunSubgraph("then_branch", {});
+  if (!c.g.ok()) return;
   const std::vector<Tensor> no = c.RunSubgraph("else_branch", {});
   if (!c.g.ok()) return;
   const Value scalar = c.g.Reshape(condition, {});
   for (size_t i = 0; i < yes.size() && i < no.size(); ++i) {
     if (!yes[i].value || !no[i].value || c.g.ShapeOf(yes[i].value) != c.g.ShapeOf(no[i].value)) {
-      c.Fail("branches whose results differ in shape, under a condition that depends on an input");
+      c.Fail(
+          absl::StrCat("branches whose results differ in shape, under a condition that depends on ",
+                       c.g.VariablesOf(condition).empty() ? "an input" : "a size that is open"));
       return;
     }
     c.Return(c.g.Where(scalar, yes[i].value, no[i].value), i, yes[i].type);

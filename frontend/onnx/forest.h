@@ -1,4 +1,5 @@
-// Ensembles of decision trees: all trees descend by one level a step, from tables of their nodes.
+// Ensembles of decision trees. All trees are evaluated together, one level per step, by gathers
+// from tables of their nodes.
 #ifndef TG_FRONTEND_ONNX_FOREST_H_
 #define TG_FRONTEND_ONNX_FOREST_H_
 
@@ -12,16 +13,16 @@ namespace tg::onnx {
 
 // How an interior node compares a feature with its number.
 enum class Branch : int64_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember };
-// How the trees' weights make one score.
+// How the weights of the trees' leaves are combined into a score.
 enum class Aggregate : int64_t { kAverage, kSum, kMin, kMax };
 
 struct Forest {
-  // A leaf's branches are itself.
+  // Both branches of a leaf refer to the leaf itself.
   struct Node {
     int64_t feature = 0;
     Branch branch = Branch::kLeq;
     double split = 0;
-    std::vector<double> members;  // kMember: what the feature may be
+    std::vector<double> members;  // kMember: the values for which the condition holds
     bool missing_is_true = false;
     int64_t yes = 0, no = 0;
     bool is_leaf = false;

@@ -136,7 +136,11 @@ absl::Status GraphImporter::RunNode(const Node& node) {
   std::string text = NodeName(node) + ": " + g_.error();
   g_.ClearError();
   // Of a node in a graph of this one, the message has told the dimensions.
-  if (!std::exchange(has_told_dimensions_, true)) absl::StrAppend(&text, OpenDimensions(inputs));
+  if (!has_told_dimensions_) {
+    const std::string dimensions = OpenDimensions(inputs);
+    has_told_dimensions_ = !dimensions.empty();
+    text += dimensions;
+  }
   return absl::InvalidArgumentError(text);
 }
 
@@ -147,7 +151,9 @@ std::string GraphImporter::OpenDimensions(std::span<const Tensor> inputs) {
   }
   std::string text;
   for (const std::string& name : names) {
-    absl::StrAppend(&text, text.empty() ? " (its inputs have open dimensions: " : ", ", name);
+    const auto known = dimension_names_.find(name);
+    absl::StrAppend(&text, text.empty() ? " (its inputs have open dimensions: " : ", ",
+                    known == dimension_names_.end() ? name : known->second);
   }
   return text.empty() ? text : text + "; --var gives one its size, --max its greatest)";
 }

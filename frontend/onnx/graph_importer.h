@@ -1,4 +1,4 @@
-// GraphImporter: an ONNX graph, node by node, as nodes of the IR.
+// GraphImporter: translates an ONNX graph to nodes of the IR, node by node.
 #ifndef TG_FRONTEND_ONNX_GRAPH_IMPORTER_H_
 #define TG_FRONTEND_ONNX_GRAPH_IMPORTER_H_
 
@@ -20,13 +20,19 @@ class GraphImporter : public SubgraphRunner {
   // All outlive the importer.
   GraphImporter(const Model& model, std::string_view bytes, std::string file, GraphBuilder& g);
 
-  // Every node that is not read, in this graph and those inside it, in one error.
+  // InvalidArgument, listing all nodes of this graph and of nested graphs whose operators are not
+  // supported.
   absl::Status CheckOperators() const;
 
-  // Replaces what has this name in the innermost scope.
+  // Gives the name to a value in the innermost scope, replacing an earlier one.
   void Define(std::string_view name, Tensor value) { scopes_.back()[name] = std::move(value); }
   // Null where there is none of this name.
   const Tensor* Find(std::string_view name) const;
+
+  // Records the model's name of the dimension that became this variable, for messages.
+  void NameDimension(std::string_view variable, std::string_view name) {
+    dimension_names_[std::string(variable)] = name;
+  }
 
   absl::Status RunNodes(const GraphProto& graph);
   std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) override;
@@ -37,11 +43,11 @@ class GraphImporter : public SubgraphRunner {
   using FunctionKey = std::pair<std::string_view, std::string_view>;  // domain, name
 
   absl::Status RunNode(const Node& node);
-  // For an error: the dimensions without a size that the shapes depend on.
+  // The end of an error message: the open dimensions that the inputs depend on; empty if none.
   std::string OpenDimensions(std::span<const Tensor> inputs);
   absl::Status CallFunction(const Function& function, const Node& call,
                             std::span<const Tensor> inputs);
-  // The results of a node or a call, which no other value of the scope may be named like.
+  // Defines the results of a node or call. An error if the scope has a value of that name.
   absl::Status DefineResults(const Node& node, std::span<const Tensor> results);
   absl::Status DefineInitializers(const GraphProto& graph);
   const Function* FindFunction(const Node& node) const;
@@ -59,7 +65,8 @@ class GraphImporter : public SubgraphRunner {
   std::vector<const std::vector<OpsetId>*> opsets_;  // the innermost last
   std::vector<const Function*> active_;  // calls that are being expanded, the innermost last
   int depth_ = 0;
-  int64_t num_nodes_ = 0;  // that were run
+  int64_t num_nodes_ = 0;                               // that were run
+  std::map<std::string, std::string> dimension_names_;  // by variable
   bool has_told_dimensions_ = false;
 };
 

@@ -151,6 +151,7 @@ class ModelImporter {
           module_->vars.push_back({.name = symbol, .min = 1, .max = greatest});
         }
         dim.var = symbol;
+        importer_->NameDimension(symbol, name);
       }
     }
     return absl::OkStatus();
@@ -228,31 +229,6 @@ class ModelImporter {
 bool IsOnnxModel(std::string_view bytes) { return onnx::LooksLikeModel(bytes); }
 
 std::string OnnxSymbol(std::string_view name) { return frontend::SymbolFrom(name); }
-
-absl::StatusOr<std::vector<OnnxInput>> OnnxInputs(
-    std::string_view bytes, const std::map<std::string, int64_t, std::less<>>& sizes) {
-  const absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
-  if (!model.ok()) return model.status();
-  std::set<std::string_view> initialized;
-  for (const auto& t : model->graph.initializers) initialized.insert(t.name);
-  std::vector<OnnxInput> inputs;
-  for (const ValueInfo& input : model->graph.inputs) {
-    if (initialized.count(input.name)) continue;
-    OnnxInput& found = inputs.emplace_back();
-    found.name = std::string(input.name);
-    found.type = onnx::ScalarFor(input.type.element);
-    if (!input.type.shape) continue;
-    found.shape.emplace();
-    for (size_t i = 0; i < input.type.shape->size(); ++i) {
-      const Dimension& dim = (*input.type.shape)[i];
-      const auto size = sizes.find(OnnxDimensionName((*input.type.shape)[i].param, input.name, i));
-      found.shape->push_back(IsFixed(dim)          ? *dim.value
-                             : size != sizes.end() ? size->second
-                                                   : OnnxInput::kOpenExtent);
-    }
-  }
-  return inputs;
-}
 
 absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const std::string& path,
                                                    const OnnxImportOptions& options) {

@@ -1,26 +1,24 @@
-// Reads ONNX models: a trained network becomes a module with one graph, its weights where they are.
+// Imports an ONNX model as a module with one graph. Weights stay in the model's file.
 #ifndef TG_FRONTEND_ONNX_IMPORT_ONNX_H_
 #define TG_FRONTEND_ONNX_IMPORT_ONNX_H_
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ir/dtype.h"
 #include "ir/module.h"
 
 namespace tg {
 
 struct OnnxImportOptions {
-  // By name of a dimension (dim_param, or "input.axis" for one without a name): its size, which
-  // becomes a number, or its greatest size, up to which it is a variable. One that is in neither
-  // follows from input_shapes, and is otherwise a variable up to default_max.
+  // Open dimensions, by name (dim_param, or "input.axis" for a dimension without a name). `sizes`
+  // fixes a dimension; `max_sizes` makes it a variable up to this size. A dimension in neither map
+  // gets its size from input_shapes, or else becomes a variable up to default_max.
   std::map<std::string, int64_t, std::less<>> sizes;
   std::map<std::string, int64_t, std::less<>> max_sizes;
   // Shapes of inputs that will be given, by name; "input.0", "input.1", ... are the elements of one
@@ -37,27 +35,14 @@ struct OnnxImportOptions {
 // Whether the bytes are an ONNX model, by their beginning.
 bool IsOnnxModel(std::string_view bytes);
 
-// An input of a model as the file declares it.
-struct OnnxInput {
-  std::string name;
-  std::optional<Scalar> type;  // none: a type that the IR lacks
-  // Extents; kOpenExtent where the file leaves the size open. None: of unknown
-  // rank.
-  static constexpr int64_t kOpenExtent = -1;
-  std::optional<std::vector<int64_t>> shape;
-};
-
-// A model's inputs, those with initializers left out. `sizes` has the sizes of named dimensions.
-absl::StatusOr<std::vector<OnnxInput>> OnnxInputs(
-    std::string_view bytes, const std::map<std::string, int64_t, std::less<>>& sizes = {});
-
-// What the text calls a tensor of this name.
+// The symbol in the module's text for a tensor of this name.
 std::string OnnxSymbol(std::string_view name);
 
-// `path` is where `bytes` are from: weights that are too large for the text are named in it.
-// InvalidArgument in one line: a damaged file, a type or operator that is not read (all of them at
-// once, by name), shapes that do not fit, with the node. Unimplemented for what must be known
-// before a run and is not.
+// Imports the model in `bytes`, the contents of file `path`. Weights that are too large for the
+// module's text stay in the file; their declarations name it. Errors are one line. InvalidArgument:
+// a damaged file, unsupported types or operators (the message lists all of them), or shapes that do
+// not fit (the message names the node). Unimplemented: a value must be known at import but depends
+// on an input.
 absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const std::string& path,
                                                    const OnnxImportOptions& options);
 

@@ -11,11 +11,11 @@
 
 namespace tg::onnx {
 
-// The scalar type that holds an element: its own where the IR has it, else the least one that has
-// all of its values (i8 for int4, f32 for the float8 forms that the IR lacks, ...).
-// None for strings and complex numbers.
+// The scalar type that holds an element: the same type if the IR has it, else the smallest type
+// that represents all of its values (i8 for int4, f32 for the float8 types that the IR lacks). None
+// for strings and complex numbers.
 std::optional<Scalar> ScalarFor(ElementType type);
-// The type that the model would give a value of this scalar.
+// ONNX's type for a value of this scalar type.
 ElementType TypeFor(Scalar scalar);
 // "float", "int64", ... as ONNX spells them.
 std::string_view TypeName(ElementType type);
@@ -24,16 +24,16 @@ struct IntegerRange {
   int64_t min, max;
 };
 std::optional<IntegerRange> RangeOf(ElementType type);
-// Whether the elements lie packed in the file as the IR's own type has them.
+// Whether the file stores the elements in the same bytes as the IR does.
 bool IsStoredAsIs(ElementType type);
 
-// The elements as bits of ScalarFor(type), of a tensor whose data are in the model itself.
-// InvalidArgument where there are more or fewer than its shape says.
+// The elements of a tensor whose data are in the model itself, as bits of ScalarFor(type).
+// InvalidArgument if their number does not match the shape.
 absl::StatusOr<Ints> Decode(const TensorProto& tensor);
 
-// A value of the graph. Data of more than a few thousand elements stay where they are, in `file`
-// (the bytes of the model, from which `tensor` views, and its name relative to the module) or in
-// the tensor's own external file.
+// Imports a tensor as a value of the graph. Data of more than a few thousand elements are not
+// copied: the declaration refers to `file` (the model's file name relative to the module; `bytes`
+// are its contents, which `tensor` views), or to the tensor's external file.
 absl::StatusOr<Tensor> ImportTensor(GraphBuilder& g, const TensorProto& tensor,
                                     std::string_view model_bytes, std::string_view model_file,
                                     std::string_view name_if_none = {});

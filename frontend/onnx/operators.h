@@ -1,4 +1,5 @@
-// The table of ONNX operators that are read, and what an operator's function sees of its node.
+// The table of supported ONNX operators, and NodeContext, through which an operator's import
+// function accesses its node.
 #ifndef TG_FRONTEND_ONNX_OPERATORS_H_
 #define TG_FRONTEND_ONNX_OPERATORS_H_
 
@@ -24,8 +25,8 @@ using frontend::Value;
 // A value of the graph: a tensor, or a sequence of tensors that is resolved at import.
 struct Tensor {
   Value value = nullptr;
-  // What the model calls its type. Types of fewer than eight bits and the float8 forms that the IR
-  // lacks are held in a wider type that has all of their values (TypeOf in onnx_tensors.h).
+  // The type in the model. Types of fewer than eight bits and the float8 types that the IR lacks
+  // are held in a wider scalar that represents all of their values (ScalarFor in onnx_tensors.h).
   ElementType type = ElementType::kUndefined;
   std::shared_ptr<std::vector<Tensor>> sequence;
 
@@ -58,7 +59,7 @@ class NodeContext {
   const int64_t opset;  // of the node's domain
   std::vector<Tensor> outputs;
 
-  // Inputs. In: an error where it was left out; Optional: null.
+  // Inputs. For an input that the node leaves out, In records an error and Optional returns null.
   size_t num_inputs() const { return inputs_.size(); }
   bool Has(size_t i) const { return i < inputs_.size() && inputs_[i].exists(); }
   Value In(size_t i);
@@ -66,13 +67,15 @@ class NodeContext {
   const Tensor& Input(size_t i) const;
   ElementType TypeOf(size_t i) const { return Has(i) ? inputs_[i].type : ElementType::kUndefined; }
   std::vector<Value> Ins();
-  // Elements that must be known before a run; none, and an error that names the input, otherwise.
+  // The elements of an input that must be known at import. If they are not, returns nullopt and
+  // records an error that names the input.
   std::optional<Ints> KnownBits(size_t i);
   std::optional<Ints> KnownInts(size_t i);
   std::optional<std::vector<Dim>> KnownDims(size_t i);
   std::optional<std::vector<double>> KnownNumbers(size_t i);
 
-  // Attributes. An error where one is of another type than the one asked for; kUndefined: any.
+  // Attributes. Records an error if the attribute has another type than `type`; kUndefined accepts
+  // any type.
   const Attribute* Find(std::string_view name,
                         AttributeType type = AttributeType::kUndefined) const;
   int64_t Int(std::string_view name, int64_t otherwise) const;
@@ -80,14 +83,15 @@ class NodeContext {
   std::string_view String(std::string_view name, std::string_view otherwise) const;
   std::optional<Ints> List(std::string_view name) const;
   std::optional<std::vector<float>> Floats(std::string_view name) const;
-  // From attribute `name` in older opsets, from input `i` in newer ones; none if neither is given.
+  // The list in attribute `name` (older opsets) or in input `i` (newer ones); none if neither
+  // exists.
   std::optional<Ints> ListOrInput(std::string_view name, size_t i);
   std::vector<Tensor> RunSubgraph(std::string_view attribute, std::span<const Tensor> inputs);
   // The tensor of an attribute; an empty one after an error.
   Tensor Import(const TensorProto& t);
 
-  // Outputs; the type is that of the value unless told. Those that the node does not name are
-  // dropped.
+  // Sets output `i`. Without `type`, it has the type of the value. Outputs that the node does not
+  // name are dropped.
   void Return(Value v, size_t i = 0, ElementType type = ElementType::kUndefined);
   void Return(const Tensor& t, size_t i);
   bool Wants(size_t i) const { return i < node.outputs.size() && !node.outputs[i].empty(); }
@@ -107,18 +111,18 @@ inline constexpr int64_t kMaxTableElements = int64_t{1} << 22;
 struct Operator {
   std::string_view domain;  // "" is ai.onnx
   std::string_view name;
-  int64_t since;  // the oldest opset whose meaning is read
+  int64_t since;  // the oldest opset whose definition of the operator is supported
   void (*import)(NodeContext&);
-  // The first inputs that must be given, and the least rank of input 0. ImportNode refuses nodes
-  // with less, so that `import` need not ask.
+  // The number of leading inputs that must be present, and the least rank of input 0. ImportNode
+  // refuses other nodes, so `import` need not check.
   size_t min_inputs = 0;
   size_t min_rank = 0;
 };
 
-// The outputs of a node in `c`; or an error of its builder.
+// Imports the node: sets the outputs of `c`, or records an error in its builder.
 void ImportNode(const Operator& op, NodeContext& c);
 
-// A family of operators: each file of this folder named *_ops.cc has one.
+// The operators of each file *_ops.cc of this folder.
 std::span<const Operator> ElementwiseOperators();
 std::span<const Operator> MovementOperators();
 std::span<const Operator> ReduceOperators();
@@ -145,7 +149,7 @@ std::span<const Operator> SequenceOperators();
 std::span<const Operator> TreeOperators();
 std::span<const Operator> MachineLearningOperators();
 
-// All of them, and the one of this name; null where there is none.
+// All operators, and the operator of this name; null if there is none.
 std::vector<const Operator*> AllOperators();
 const Operator* FindOperator(std::string_view domain, std::string_view name);
 

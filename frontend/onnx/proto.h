@@ -131,7 +131,7 @@ struct Node {
   std::string_view name, op, domain, overload;
   std::vector<std::string_view> inputs, outputs;  // "": left out
   std::vector<Attribute> attributes;
-  // An attribute, here or in a graph that is one, refers to the call's.
+  // Whether an attribute, of this node or in a nested graph, refers to an attribute of the call.
   bool has_references = false;
 };
 
@@ -164,19 +164,20 @@ struct Model {
   std::vector<Function> functions;
 };
 
-// InvalidArgument, with the byte, for what is no model: a torn or overlong field, another wire
-// type, graphs nested deeper than 64.
+// InvalidArgument, with the position in bytes, if the bytes are not a model: a field is truncated
+// or exceeds its message, has the wrong wire type, or graphs are nested deeper than 64.
 absl::StatusOr<Model> ParseModel(std::string_view bytes);
 
-// A file of one tensor, as conformance suites keep inputs and results.
+// Parses a file with one tensor, the form in which conformance suites store inputs and results.
 absl::StatusOr<TensorProto> ParseTensor(std::string_view bytes);
-// A file of a value of this type: one tensor, those of a sequence, or none of an empty optional.
+// Parses a file with a value of this type. Returns one tensor, the tensors of a sequence, or no
+// tensor for an empty optional.
 absl::StatusOr<std::vector<TensorProto>> ParseValue(std::string_view bytes, const TypeProto& type);
 
 // The bytes of such a file, for a tensor whose elements are `raw`.
 std::string SerializeTensor(const TensorProto& tensor);
 
-// Whether the bytes begin as a model does: cheap, and false for texts.
+// Whether the bytes begin like a model. A quick check, which rejects texts.
 bool LooksLikeModel(std::string_view bytes);
 
 }  // namespace tg::onnx

@@ -9,9 +9,9 @@
 
 namespace tg::onnx {
 
-// `bytes` with one to three fields, at any depth, changed, repeated or removed. Lengths of the
-// messages around them follow. Numbers become small or extreme ones, text becomes one of `words`,
-// packed data become numbers of eight bytes. Bytes without the framing are returned unchanged.
+// Changes, repeats or removes one to three fields at any depth, and updates the lengths of the
+// enclosing messages. Numbers become small or extreme, text becomes one of `words`, and packed data
+// become eight-byte numbers. Bytes that are not a protocol buffer are returned unchanged.
 std::string MutateProto(std::string_view bytes, std::span<const std::string_view> words,
                         std::mt19937& random);
 

@@ -8,12 +8,12 @@
 
 namespace tg::onnx {
 
-// The product of rows with a direction's weights, [rows, gates * hidden]; `which` is the input with
-// the weights (1: of the sequence, 2: recurrent), `first` and `last` choose among its gates.
+// Multiplies rows by a direction's weights, for gates [first, last); the result is [rows, gates *
+// hidden]. `which` is the node's input with the weights (1: for the sequence, 2: recurrent).
 using GateProduct =
     std::function<Value(Value rows, size_t which, int64_t direction, int64_t first, int64_t last)>;
 
-// A node with the inputs and attributes of LSTM, GRU or RNN, which its operator's name tells.
+// Imports a node with the inputs and attributes of LSTM, GRU or RNN, depending on its operator.
 void ImportRecurrent(NodeContext& c, const GateProduct& product);
 
 }  // namespace tg::onnx

@@ -1,4 +1,5 @@
-// Values between the elements of a tensor: sums over the elements around a coordinate, by weight.
+// Interpolation: a value between the elements of a tensor is a weighted sum of elements near its
+// coordinate.
 #ifndef TG_FRONTEND_ONNX_SAMPLING_H_
 #define TG_FRONTEND_ONNX_SAMPLING_H_
 
@@ -10,15 +11,15 @@ namespace tg::onnx {
 
 enum class Interpolation { kNearest, kLinear, kCubic };
 
-// What elements outside of an axis are.
+// The values of elements outside of an axis.
 enum class Border { kZeros, kEdge, kReflect };
 
-// The elements of one axis that a sample is made of: [batch, points..., taps]. The axes of the
-// points broadcast between the axes of a tensor.
+// The elements along one axis that contribute to each sample, as tensors [batch, points..., taps].
+// The `points` axes of several Taps broadcast against each other.
 struct Taps {
-  Value places = nullptr;   // i32; not below 0, and below the extent where `inside` is null
+  Value places = nullptr;   // i32 indices, at least 0; less than the extent if `inside` is null
   Value weights = nullptr;  // floats; null: 1
-  Value inside = nullptr;   // bool; where it does not hold, the element is 0; null: it holds
+  Value inside = nullptr;   // bool: where false, the element counts as 0; null: always true
 };
 
 // The taps of an axis of `extent` elements at these coordinates, floats [batch, points...], where
@@ -27,14 +28,14 @@ struct Taps {
 Taps TapsAt(GraphBuilder& g, Value coordinates, const Dim& extent, Interpolation interpolation,
             Border border, bool aligned);
 
-// x: [batch, channels, axes...]. The weighted elements, combined over all taps by `reduce` (kAdd:
-// interpolated): [batch, points..., channels]. In f32 or f64 where there are weights.
+// Samples x, [batch, channels, axes...]: the weighted elements, reduced over all taps (kAdd
+// interpolates), as [batch, points..., channels]. With weights, the type is f32 or f64.
 Value Sample(GraphBuilder& g, Value x, std::span<const Taps> axes, Op reduce = Op::kAdd);
 
-// f32 for the floats of fewer bits and for integers.
+// Converts narrower floats and integers to f32; f32 and f64 are unchanged.
 Value AsWideFloat(GraphBuilder& g, Value x);
 
-// `vector` along this axis of a tensor of `rank` axes.
+// Reshapes `vector` so that it broadcasts along this axis of a tensor of `rank` axes.
 Value AlongAxis(GraphBuilder& g, Value vector, size_t rank, size_t axis);
 
 }  // namespace tg::onnx

@@ -14,26 +14,37 @@ std::string OnnxDimensionName(std::string_view param, std::string_view input, si
                                         : absl::StrCat(std::string(input), ".", axis);
 }
 
+std::string OnnxValueInfo::ToString() const {
+  if (!shape) return type + " of unknown rank";
+  std::string text = type + "[";
+  for (size_t i = 0; i < shape->size(); ++i) {
+    absl::StrAppend(&text, i ? ", " : "", (*shape)[i].ToString());
+  }
+  return text + "]";
+}
+
 absl::StatusOr<OnnxSignature> ReadOnnxSignature(std::string_view bytes) {
   const absl::StatusOr<onnx::Model> model = onnx::ParseModel(bytes);
   if (!model.ok()) return model.status();
   const auto describe = [](const onnx::ValueInfo& value, bool is_input) {
     OnnxValueInfo info;
     info.name = value.name;
-    const auto scalar = onnx::ScalarFor(value.type.element);
-    info.type = value.type.kind != onnx::TypeProto::Kind::kTensor ? "no tensor"
-                : scalar                                          ? DType(*scalar).ToString()
-                         : std::string(onnx::TypeName(value.type.element));
-    info.has_shape = value.type.shape.has_value();
-    if (!info.has_shape) return info;
+    const bool is_tensor = value.type.kind == onnx::TypeProto::Kind::kTensor;
+    if (is_tensor) info.scalar = onnx::ScalarFor(value.type.element);
+    info.type = !is_tensor    ? "no tensor"
+                : info.scalar ? DType(*info.scalar).ToString()
+                              : std::string(onnx::TypeName(value.type.element));
+    if (!value.type.shape) return info;
+    info.shape.emplace();
     for (size_t i = 0; i < value.type.shape->size(); ++i) {
       const onnx::Dimension& d = (*value.type.shape)[i];
+      OnnxDimension& dim = info.shape->emplace_back();
       if (d.value && *d.value >= 0) {
-        info.dims.push_back(std::to_string(*d.value));
+        dim.size = *d.value;
       } else if (is_input) {
-        info.dims.push_back(OnnxDimensionName(d.param, value.name, i));
+        dim.name = OnnxDimensionName(d.param, value.name, i);
       } else {
-        info.dims.push_back(d.param.empty() ? "?" : std::string(d.param));
+        dim.name = d.param.empty() ? "?" : std::string(d.param);
       }
     }
     return info;

@@ -1,22 +1,34 @@
-// What an ONNX model says of its inputs and outputs, which needs no import.
+// The inputs and outputs that an ONNX model declares, read without importing the model.
 #ifndef TG_FRONTEND_ONNX_SIGNATURE_H_
 #define TG_FRONTEND_ONNX_SIGNATURE_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ir/dtype.h"
 
 namespace tg {
 
+struct OnnxDimension {
+  std::optional<int64_t> size;  // none: the file leaves it open
+  // The name by which options call an open dimension of an input ("input.axis" for one without a
+  // name). "?" for an open extent of an output that has no name.
+  std::string name;
+
+  std::string ToString() const { return size ? std::to_string(*size) : name; }
+};
+
 struct OnnxValueInfo {
   std::string name;
-  std::string type;  // "f32", or ONNX's name of a type that the IR lacks
-  // Each a number, the name of a dimension ("input.axis" for one without a name), or "?" for an
-  // extent of an output that the model does not tell.
-  std::vector<std::string> dims;
-  bool has_shape = false;
+  std::optional<Scalar> scalar;  // none: no tensor, or a type that the IR lacks
+  std::string type;              // "f32", or ONNX's name of a type that the IR lacks
+  std::optional<std::vector<OnnxDimension>> shape;  // none: of unknown rank
+
+  std::string ToString() const;  // "f32[batch, 3]"
 };
 
 struct OnnxSignature {

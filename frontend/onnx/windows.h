@@ -8,11 +8,12 @@
 
 namespace tg::onnx {
 
-// The extents of a convolution's weight from axis 2 on; none, and an error, where they are unknown.
+// The extents of a convolution's weight from axis 2 on. If one is symbolic, returns nullopt and
+// records an error.
 std::optional<Ints> KernelOf(NodeContext& c, Value weight);
 
-// Strides, dilations and pads for this kernel over the axes 2.. of x, with auto_pad resolved. None,
-// and an error, where they do not fit.
+// Strides, dilations and pads for this kernel over axes 2 and on of x, with auto_pad resolved. If
+// they do not fit, returns nullopt and records an error.
 std::optional<GraphBuilder::Window> WindowOf(NodeContext& c, Value x, const Ints& kernel);
 
 }  // namespace tg::onnx

@@ -1,5 +1,5 @@
-// Which differences between two evaluations are allowed: the one judgement behind `--check`,
-// tg-fuzz and the tests of devices.
+// Which differences between two evaluations are allowed. `--check`, tg-fuzz and the tests of
+// devices decide by these functions.
 #ifndef TG_IR_INTERPRET_ALLOWED_H_
 #define TG_IR_INTERPRET_ALLOWED_H_
 
@@ -10,14 +10,15 @@
 
 namespace tg {
 
-// How far `actual` is from `expected`, both bits of type `s`, as a multiple of what is `allowed`:
-// at most 1 for what is. With an infinite allowance everything is. 0 and -0 differ where nothing is
-// allowed, NaNs never do. Near the greatest number one evaluation may overflow and the other not.
+// The difference between `actual` and `expected` (bits of type `s`) divided by `allowed`. The
+// difference is allowed if the result is at most 1, and always if `allowed` is infinite. 0 and -0
+// differ only if `allowed` is 0; NaNs never differ. Near the greatest number, one evaluation may
+// overflow although the other does not.
 double OfAllowed(Scalar s, int64_t expected, int64_t actual, double allowed);
 
-// Whether the flags allow any other value where the ops as they are defined give `v`, a number of a
-// float type, and nothing is known of how `v` came about. What is known where rounding errors are
-// tracked (error_bound.h) allows less.
+// Whether the flags allow any value in place of `v`, the value of a float type that follows from
+// the definitions of the ops, if it is not known how `v` was computed. Where rounding errors are
+// tracked (error_bound.h), that is known, and fewer values are allowed.
 bool AllowAnyValueFor(ModuleFlags flags, double v);
 
 }  // namespace tg

@@ -3,28 +3,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include "ir/float_format.h"
 #include "ir/interpret/allowed.h"
 #include "ir/value.h"
 
 namespace tg {
 namespace {
-
-int MantissaBits(Scalar s) {
-  switch (s) {
-    case Scalar::kFp8E4M3:
-      return 3;
-    case Scalar::kFp8E5M2:
-      return 2;
-    case Scalar::kBF16:
-      return 7;
-    case Scalar::kF16:
-      return 10;
-    case Scalar::kF32:
-      return 23;
-    default:
-      return 52;
-  }
-}
 
 std::string Hex(int64_t bits) {
   char text[32];
@@ -71,7 +55,7 @@ double Excess(Scalar s, int64_t expected, int64_t actual, double bound, const To
 double UlpOf(Scalar s, double v) {
   const double tiny = DoubleFromBits(s, 1);
   if (v == 0 || !std::isfinite(v)) return tiny;
-  return std::fmax(tiny, std::ldexp(1.0, std::ilogb(v) - MantissaBits(s)));
+  return std::fmax(tiny, std::ldexp(1.0, std::ilogb(v) - FormatOf(s).mantissa_bits));
 }
 
 std::optional<std::string> Difference(const HostBuffer& expected, const HostBuffer& actual,

@@ -21,7 +21,7 @@ struct Tolerance {
   // errors (InterpretOptions::track_error). Applies to integers too.
   bool use_error_bounds = true;
   double scale_bounds = 1;
-  // Of the module, where there are no bounds to tell what these allow.
+  // The module's flags. Used where there are no error bounds, which would include what flags allow.
   ModuleFlags flags;
 };
 

@@ -54,7 +54,7 @@ std::string Chain(int links, int64_t n) {
 }
 
 int64_t PeakOf(const std::string& text, const InterpretOptions& options) {
-  const auto module = ParseOrDie(text);
+  const auto module = ParseOrFail(text);
   return PeakBytes(*module, *module->FindGraph("main"), {}, options);
 }
 
@@ -77,7 +77,7 @@ TEST(MemoryBound, WhatIsDeferredIsNotHeld) {
 }
 
 TEST(MemoryBound, MoreIsAnErrorThatNamesTheValue) {
-  const auto module = ParseOrDie(Chain(3, 1000));
+  const auto module = ParseOrFail(Chain(3, 1000));
   InterpretOptions options;
   options.max_bytes = 20000;
   const HostBuffers inputs = {{"x", F32({1000}, std::vector<double>(1000, 1.0))}};

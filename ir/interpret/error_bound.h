@@ -33,7 +33,7 @@ class ReduceErrors {
   // Value i goes to result[targets[i]]; its error is that of element first + i of `x`.
   void Add(std::span<const int64_t> values, std::span<const int64_t> targets, const Tensor& x,
            size_t first);
-  // `elements`: how many came in. Null where all bounds are 0.
+  // `elements`: the number of values that were added. Null if all bounds are 0.
   ErrorBounds Take(double elements, const Tensor& result, ModuleFlags flags);
 
  private:
@@ -42,7 +42,7 @@ class ReduceErrors {
   const bool rounds_;
   bool uncertain_ = false;  // some element has an error
   std::vector<double> bounds_, magnitude_;
-  // The least and the greatest of partial products, in the worst orders.
+  // Bounds of the partial products over all orders of the factors.
   std::vector<double> least_, greatest_;
 };
 

@@ -1,5 +1,6 @@
-// By how much the module's flags let a float differ from what its ops give: the algebra that they
-// permit, over the whole graph, as an error of each op. What they do not permit has no error here.
+// How much the module's flags let a float differ from the value that the ops' definitions give. The
+// flags permit algebraic transformations of the whole graph; here these are bounded by an error of
+// each op. A transformation that no flag permits has no error.
 #ifndef TG_IR_INTERPRET_FLAG_ERROR_H_
 #define TG_IR_INTERPRET_FLAG_ERROR_H_
 
@@ -13,14 +14,14 @@ namespace tg {
 
 class FlagError {
  public:
-  // Of elementwise op `u`.
+  // The error of elementwise op `u`.
   FlagError(const UOp* u, ModuleFlags flags);
 
   // Whether the flags change anything about this op.
   bool IsAny() const { return exact_algebra_ || zero_mul_ || no_nan_ || ratio_[0] || ratio_[1]; }
 
-  // The error of an element `y` of type `s` that the op makes of `x`; `error` is that of each
-  // source. Infinite: any value is right.
+  // The error of element `y`, which the op computes in type `s` from the sources' elements `x`,
+  // whose errors are `error`. If it is infinite, any value is right.
   double Of(Scalar s, std::span<const double> x, std::span<const double> error, double y) const;
 
  private:
@@ -29,9 +30,9 @@ class FlagError {
   Op op_;
   bool exact_algebra_;  // fast-math
   bool zero_mul_, no_nan_;
-  double small_factors_ = 1;  // of a product with fast-math: its constant factors below 1
-  // inf-ratio: by source, whether the op may be x/(x + 1), in a product or not, with that source as
-  // its x; and whether the other one is then a sum with 1/(x + 1).
+  double small_factors_ = 1;  // fast-math: the product of the op's constant factors below 1
+  // inf-ratio: by source, whether the op may be x/(x + 1), alone or as a part of a product, with
+  // that source as x. `sum_`: whether the other source is then a sum that contains 1/(x + 1).
   bool ratio_[2] = {false, false};
   bool sum_ = false;
 };

@@ -17,7 +17,7 @@ constexpr double kInfinity = INFINITY;
 // Whether y = `actual` is a right result of `lines`, which compute %r of %x (and %z) and %one = 1.
 bool IsAllowed(const std::string& flags, const std::string& lines, double x, double actual,
                double z = 0) {
-  const auto module = ParseOrDie(
+  const auto module = ParseOrFail(
       "tg 1\nmodule @m {flags = [" + flags +
       "]}\nbuffer @x : f32[1] input\nbuffer @z : f32[1] input\nbuffer @y : f32[1] output\n\n"
       "graph @main {\n  %x = buffer @x : f32\n  %z = buffer @z : f32\n"

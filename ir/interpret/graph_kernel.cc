@@ -1,17 +1,12 @@
 // Running a kernel from a graph.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "ir/interpret/graph_run.h"
 #include "ir/interpret/kernel.h"
 
 namespace tg {
 namespace {
-
-// The elements that a declared buffer's memory holds: symbolic extents at their greatest.
-int64_t AllocatedElements(const Module& module, const BufferDecl& decl) {
-  int64_t n = 1;
-  for (const DeclDim& d : decl.shape) n *= BoundsOf(module, d)->second;
-  return n;
-}
 
 // The elements of a buffer that a kernel operand refers to: [first, first + n).
 absl::StatusOr<std::pair<int64_t, int64_t>> Window(const GraphValue& v) {
@@ -71,21 +66,12 @@ absl::Status GraphRun::RunKernelNode(const UOp* u, GraphValue& result) {
       memory->version = v.version;
       HostBuffer& b = memory->contents;
       b = *v.version->contents;
-      // A buffer of symbolic shape has memory for its greatest.
-      const BufferDecl* decl = p_.module.FindBuffer(v.version->name);
-      const auto room = static_cast<size_t>(AllocatedElements(p_.module, *decl));
-      if (room > b.data.size()) {
-        if (b.defined.empty()) b.defined.assign(b.data.size(), 1);
-        b.defined.resize(room, 0);
-        b.data.resize(room, 0);
-        if (!b.error.empty()) b.error.resize(room, 0);
-        if (!v.map) window->second = static_cast<int64_t>(room);
-      }
       b.written.assign(b.data.size(), 0);
-    } else if (!v.map) {
-      window->second = static_cast<int64_t>(memory->contents.data.size());
     }
-    args.push_back({&memory->contents, window->first, window->second});
+    const BufferDecl& decl = *p_.module.FindBuffer(v.version->name);
+    const bool is_symbolic = std::any_of(decl.shape.begin(), decl.shape.end(),
+                                         [](const DeclDim& d) { return d.is_symbolic(); });
+    args.push_back({&memory->contents, window->first, window->second, is_symbolic});
     of_slot.push_back(memory);
   }
   const std::vector<bool> stored = StoredSlots(*kernel, args.size());

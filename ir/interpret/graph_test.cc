@@ -303,7 +303,7 @@ TEST(Graph, ErrorBoundsHold) {
     for (size_t at; (at = body.find(": T\n")) != std::string::npos;) body.replace(at + 2, 1, type);
     return Graph(type + "[8, 16]", type + "[8, 8]", body);
   };
-  auto narrow = ParseOrDie(with_type("f16")), wide = ParseOrDie(with_type("f64"));
+  auto narrow = ParseOrFail(with_type("f16")), wide = ParseOrFail(with_type("f64"));
   for (uint64_t seed = 0; seed < 20; ++seed) {
     RandomDataOptions random;
     random.seed = seed;
@@ -327,7 +327,7 @@ TEST(Graph, ErrorBoundsHold) {
 
 // A product that is moved before it is added may be fused with the addition all the same.
 TEST(Graph, MovedProductsMayBeFused) {
-  auto graph = ParseOrDie(Graph("f32[1, 2]", "f32[2, 1]", R"(  %m = mul %x, %x : f32
+  auto graph = ParseOrFail(Graph("f32[1, 2]", "f32[2, 1]", R"(  %m = mul %x, %x : f32
   %n = neg %m : f32
   %p = permute %n {axes = [1, 0]} : f32
   %q = permute %x {axes = [1, 0]} : f32
@@ -344,7 +344,7 @@ TEST(Graph, MovedProductsMayBeFused) {
 
 // A sum of the one term -0 is 0 or that term, and so is what is left of it without its fraction.
 TEST(Graph, SignOfTruncatedZeroIsAsUncertainAsItsSource) {
-  auto graph = ParseOrDie(
+  auto graph = ParseOrFail(
       Graph("f16[3, 1]", "f16[3, 1]", R"(  %s = reduce_axis %x {op = add, axes = [1]} : f16
   %r = trunc %s : f16
 )"));
@@ -367,9 +367,9 @@ TEST(Graph, SignOfTruncatedZeroIsAsUncertainAsItsSource) {
 // 13 * 13 * 1.625 * 1.625 is a number of the type, but not if each product is rounded to it, as
 // happens where the 0 comes last.
 TEST(Graph, ProductThatOverflowsInOneOrderMayBeAnything) {
-  auto graph = ParseOrDie(Graph("fp8e4m3[1, 5]", "fp8e4m3[1, 1]",
-                                "  %p = reduce_axis %x {op = mul, axes = [1]} : fp8e4m3\n"
-                                "  %r = sin %p : fp8e4m3\n"));
+  auto graph = ParseOrFail(Graph("fp8e4m3[1, 5]", "fp8e4m3[1, 1]",
+                                 "  %p = reduce_axis %x {op = mul, axes = [1]} : fp8e4m3\n"
+                                 "  %r = sin %p : fp8e4m3\n"));
   InterpretOptions options;
   options.track_error = true;
   const auto error_of = [&](double last) {
@@ -383,7 +383,7 @@ TEST(Graph, ProductThatOverflowsInOneOrderMayBeAnything) {
 
 // (-3)^(-3), of sums that may be a little off: only an integer has a power of a negative number.
 TEST(Graph, PowerOfNegativeNumberMayBeAnything) {
-  auto graph = ParseOrDie(
+  auto graph = ParseOrFail(
       Graph("f32[1, 2]", "f32[1, 1]", R"(  %s = reduce_axis %x {op = add, axes = [1]} : f32
   %r = pow %s, %s : f32
 )"));

@@ -18,6 +18,9 @@ struct KernelArg {
   HostBuffer* buffer = nullptr;
   int64_t offset = 0;
   int64_t size = -1;
+  // The buffer has a symbolic shape: the pointer's type has its greatest size, and an access beyond
+  // its size in this run is an error.
+  bool is_symbolic = false;
 };
 
 // Runs all work-items of `kernel` on its arguments. Buffers that it stores to are changed in place,

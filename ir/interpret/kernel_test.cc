@@ -248,6 +248,27 @@ TEST(Linear, Errors) {
             std::string::npos);
 }
 
+// The pointer's type counts the greatest size, but a run has memory for its own.
+TEST(Lowered, AnAccessBehindASymbolicSizeIsAnError) {
+  std::string text = KernelText("f32[1]", "f32[8]", "lowered", R"(
+  %y = define_global {arg = 0} : ptr<f32, 1>
+  %x = define_global {arg = 1} : ptr<f32, 8>
+  %c0 = const 0 : index
+  %c4 = const 4 : index
+  %p = index %x, %c4 : ptr<f32, 8>
+  %v = load %p : f32
+  %q = index %y, %c0 : ptr<f32, 1>
+  %s = store %q, %v
+  sink %s
+)");
+  const std::string fixed = "buffer @x : f32[8]";
+  text.replace(text.find(fixed), fixed.size(), "var @n : [1, 8]\nbuffer @x : f32[@n]");
+  EXPECT_EQ(RunY(text, {{"x", F32({5}, {1, 2, 3, 4, 5})}}, {{"n", 5}})[0], 5);
+  const std::string message = RunError(text, {{"x", F32({4}, {1, 2, 3, 4})}}, {{"n", 4}});
+  EXPECT_NE(message.find("load %v: element 4 is outside argument 1 of 4"), std::string::npos)
+      << message;
+}
+
 TEST(Lowered, Errors) {
   const auto load = [](const std::string& index) {
     return Error("  %p = index %x, " + index +

@@ -75,6 +75,7 @@ bool Machine::AddMemory(const UOp* u) {
     const auto room = static_cast<int64_t>(arg.buffer->data.size()) - arg.offset;
     const int64_t given = arg.size < 0 ? room : arg.size;
     if (u->dtype.size() == DType::kUnknownSize) m->size = given;
+    if (arg.is_symbolic) m->size = std::min(m->size, given);
     if (m->size > given || given > room) {
       return Fail(u, absl::StrCat("argument ", slot, " has ", given, " elements, needs ", m->size));
     }

@@ -14,13 +14,13 @@ namespace tg {
 // Three quarters of the machine's memory, or of what the process may have of it (ulimit -v).
 int64_t UsableMemory();
 
-// The most bytes that values and buffers take at a time, from their shapes and from when each was
-// last used. `vars`: the values of all variables.
+// The peak number of bytes that values and buffers take, computed from their shapes and last uses.
+// `vars`: the values of all variables.
 int64_t PeakBytes(const Module& module, const Graph& graph, const VarValues& vars,
                   const InterpretOptions& options);
 
-// An error where that is more than InterpretOptions::max_bytes; it names the value at which the
-// most is held.
+// ResourceExhausted if the peak exceeds InterpretOptions::max_bytes. The message names the value at
+// which the peak is reached.
 absl::Status CheckMemory(const Module& module, const Graph& graph, const VarValues& vars,
                          const InterpretOptions& options);
 

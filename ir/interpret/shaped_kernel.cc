@@ -1,4 +1,5 @@
 // Kernels over shapes: no loops yet, loads and stores move whole tensors.
+#include <algorithm>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -62,7 +63,8 @@ absl::Status ShapedRun::DefineGlobal(const UOp* u, Value& v) {
   const KernelArg& arg = args_[slot];
   const auto room = static_cast<int64_t>(arg.buffer->data.size()) - arg.offset;
   const int64_t given = arg.size < 0 ? room : arg.size;
-  const int64_t size = u->dtype.size() == DType::kUnknownSize ? given : u->dtype.size();
+  int64_t size = u->dtype.size() == DType::kUnknownSize ? given : u->dtype.size();
+  if (arg.is_symbolic) size = std::min(size, given);
   if (size > given || given > room) {
     return Bad(absl::StrCat("argument ", slot, " has ", given, " elements, needs ", size));
   }

@@ -20,8 +20,8 @@ using Extents = std::vector<int64_t>;
 
 struct Deferred;
 
-// A value: elements in row-major order, shared between nodes that have the same; or one that is
-// computed when its elements are read (deferred.h), which has none of them.
+// A value: its elements in row-major order, shared between nodes with the same value. A deferred
+// value (deferred.h) has no elements; they are computed when they are read.
 struct Tensor {
   Scalar scalar = Scalar::kVoid;
   Extents shape;
@@ -50,7 +50,7 @@ struct Movement {
   std::vector<int64_t> map;
 };
 
-// The same as a function, which takes no memory for an element.
+// An index map as a function, which needs no memory per element.
 struct IndexMap {
   Extents shape;  // of the result
   Extents from;   // of the source
@@ -58,7 +58,7 @@ struct IndexMap {
   // of the source there is no element.
   std::vector<size_t> axis;
   Extents step, origin;
-  bool is_identity = false;     // by number of the element, as of a reshape
+  bool is_identity = false;     // map[i] = i, as for a reshape
   std::vector<int64_t> listed;  // of a `view`: the map itself
 
   // map[first], ..., map[first + n - 1].
@@ -75,14 +75,14 @@ Movement MovementOf(const IndexMap& map);
 absl::StatusOr<Movement> MovementOf(const UOp* u, const Extents& from,
                                     std::span<const int64_t> symbols);
 
-// Of tensors that have their elements.
+// `from` must not be deferred.
 Tensor Gather(const Tensor& from, const Movement& movement);
-// Deferred where the result is large.
+// The result is deferred if it is large.
 absl::StatusOr<Tensor> Gather(const UOp* u, const Tensor& from, IndexMap map,
                               const InterpretOptions& options);
 
-// An elementwise op (casts included) on sources of one shape; those of rank 0 broadcast. Deferred
-// where the result is large.
+// An elementwise op (casts included) on sources of one shape; sources of rank 0 broadcast. The
+// result is deferred if it is large.
 absl::StatusOr<Tensor> Elementwise(const UOp* u, std::span<const Tensor> srcs,
                                    const InterpretOptions& options);
 

@@ -9,21 +9,14 @@
 
 #include "gtest/gtest.h"
 #include "ir/interpret/run.h"
-#include "ir/text/parser.h"
+#include "ir/text/testing.h"
 
 namespace tg {
-
-inline std::unique_ptr<Module> ParseOrDie(const std::string& text) {
-  Diagnostics diagnostics;
-  auto module = ParseModule(text, "test.uop", diagnostics);
-  if (!module) ADD_FAILURE() << diagnostics.ToString();
-  return module;
-}
 
 // The buffers that graph @main writes.
 inline HostBuffers RunText(const std::string& text, const HostBuffers& inputs,
                            const VarValues& vars = {}) {
-  auto module = ParseOrDie(text);
+  auto module = ParseOrFail(text);
   if (!module) return {};
   auto result = Interpret(*module, "main", inputs, vars);
   if (!result.ok()) {
@@ -36,7 +29,7 @@ inline HostBuffers RunText(const std::string& text, const HostBuffers& inputs,
 // The error message of running graph @main, or "ok".
 inline std::string RunError(const std::string& text, const HostBuffers& inputs,
                             const VarValues& vars = {}) {
-  auto module = ParseOrDie(text);
+  auto module = ParseOrFail(text);
   if (!module) return "does not parse";
   auto result = Interpret(*module, "main", inputs, vars);
   return result.ok() ? "ok" : std::string(result.status().message());

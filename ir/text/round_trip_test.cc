@@ -7,9 +7,9 @@
 
 #include "gtest/gtest.h"
 #include "ir/builder.h"
-#include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "ir/text/random_module.h"
+#include "ir/text/testing.h"
 #include "ir/verify/verifier.h"
 #include "ir/walk.h"
 
@@ -29,20 +29,13 @@ std::vector<std::string> CorpusFiles() {
   return out;
 }
 
-std::unique_ptr<Module> Parse(const std::string& text, const std::string& name = "test.uop") {
-  Diagnostics diags;
-  auto module = ParseModule(text, name, diags);
-  EXPECT_TRUE(module) << diags.ToString();
-  return module;
-}
-
 TEST(RoundTrip, CorpusIsItsOwnPrint) {
   const auto files = CorpusFiles();
   ASSERT_FALSE(files.empty());
   for (const std::string& path : files) {
     const auto text = ReadTextFile(path);
     ASSERT_TRUE(text.ok()) << path;
-    const auto module = Parse(*text, path);
+    const auto module = ParseOrFail(*text, path);
     ASSERT_TRUE(module) << path;
     EXPECT_EQ(PrintModule(*module), *text) << path;
     EXPECT_TRUE(VerifyModule(*module).ok()) << VerifyModule(*module).message();
@@ -92,7 +85,7 @@ TEST(RoundTrip, RandomModules) {
   for (uint32_t seed = 0; seed < 500; ++seed) {
     const auto module = RandomModule(seed);
     const std::string text = PrintModule(*module);
-    const auto again = Parse(text);
+    const auto again = ParseOrFail(text);
     ASSERT_TRUE(again) << "seed " << seed << "\n" << text;
     ASSERT_EQ(PrintModule(*again), text) << "seed " << seed;
     for (size_t i = 0; i < module->graphs.size(); ++i) {
@@ -120,7 +113,7 @@ TEST(RoundTrip, DeepChain) {
   for (int i = 1; i < kDepth; ++i) u = b.Alu(Op::kNeg, {u});
   graph->body.root = b.Sink({&u, 1});
   const std::string text = PrintModule(module);
-  const auto again = Parse(text);
+  const auto again = ParseOrFail(text);
   ASSERT_TRUE(again);
   Diagnostics diags;
   EXPECT_TRUE(VerifyModule(*again, diags)) << diags.ToString();

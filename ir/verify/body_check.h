@@ -1,4 +1,4 @@
-// State that the rules about one body share: its nodes in order, and error reporting.
+// State that the rules about one body share: its nodes in order, and the errors reported so far.
 #ifndef TG_IR_VERIFY_BODY_CHECK_H_
 #define TG_IR_VERIFY_BODY_CHECK_H_
 

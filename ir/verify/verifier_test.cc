@@ -10,17 +10,10 @@
 
 #include "gtest/gtest.h"
 #include "ir/builder.h"
-#include "ir/text/parser.h"
+#include "ir/text/testing.h"
 
 namespace tg {
 namespace {
-
-std::unique_ptr<Module> Parse(std::string_view text) {
-  Diagnostics diags;
-  auto module = ParseModule(text, "f.uop", diags);
-  EXPECT_TRUE(module) << diags.ToString();
-  return module;
-}
 
 std::string FirstError(const Module& module) {
   Diagnostics diags;
@@ -180,7 +173,7 @@ TEST(Verifier, TooManyErrorsStop) {
     text += "  " + name + " = reshape %x {shape = [1, " + std::to_string(i + 2) + "]} : i32\n";
     roots += ", " + name;
   }
-  const auto module = Parse(text + roots + "\n}\n");
+  const auto module = ParseOrFail(text + roots + "\n}\n");
   ASSERT_TRUE(module);
   Diagnostics diags(5);
   EXPECT_FALSE(VerifyModule(*module, diags));
@@ -188,7 +181,7 @@ TEST(Verifier, TooManyErrorsStop) {
 }
 
 TEST(Verifier, AnErrorIsNotRepeatedByUsers) {
-  const auto module = Parse(
+  const auto module = ParseOrFail(
       "tg 1\nmodule @m\n\ngraph @g {\n  %x = const 1 : i32\n  %y = const 1 : i8\n"
       "  %0 = add %x, %y : i32\n  %1 = neg %0 : f32\n  %2 = mul %1, %x : i32\n  sink %2\n}\n");
   ASSERT_TRUE(module);
@@ -233,7 +226,7 @@ TEST(Verifier, WriteOrder) {
       {"  %a = assign %top, %h : f32\n  %b = assign %s, %all, %a : f32\n", true},
   };
   for (const Case& c : cases) {
-    const auto module = Parse(head + c.body + "  sink %a, %b\n}\n");
+    const auto module = ParseOrFail(head + c.body + "  sink %a, %b\n}\n");
     ASSERT_TRUE(module);
     const std::string error = FirstError(*module);
     EXPECT_EQ(error.empty(), c.ok) << c.body << error;
@@ -244,7 +237,7 @@ TEST(Verifier, WriteOrder) {
 // A slice with a step is a pad whose padding is cut off again.
 TEST(Verifier, AssignThroughPadding) {
   const auto error_of = [](const std::string& kept) {
-    const auto module = Parse(
+    const auto module = ParseOrFail(
         "tg 1\nmodule @m\nbuffer @s : f32[5] state\n\ngraph @g {\n  %s = buffer @s : f32\n"
         "  %p = pad %s {widths = [(0, 1)]} : f32\n  %r = reshape %p {shape = [3, 2]} : f32\n"
         "  %k = shrink %r {ranges = [" +
@@ -270,17 +263,17 @@ TEST(Verifier, ManyWritesToOneBuffer) {
             "), (0, 8)]} : f32\n  %a" + n + " = assign %v" + n + ", %h : f32\n";
     sink += "%a" + n + ", ";
   }
-  const auto good = Parse(text + sink + "%h\n}\n");
+  const auto good = ParseOrFail(text + sink + "%h\n}\n");
   ASSERT_TRUE(good);
   EXPECT_EQ(FirstError(*good), "");
-  const auto bad = Parse(text + "  %b = assign %v70, %m : f32\n" + sink + "%b\n}\n");
+  const auto bad = ParseOrFail(text + "  %b = assign %v70, %m : f32\n" + sink + "%b\n}\n");
   ASSERT_TRUE(bad);
   EXPECT_NE(FirstError(*bad).find("that %a70 writes too"), std::string::npos) << FirstError(*bad);
 }
 
 TEST(Verifier, ValuesGoBetweenDevicesByCopy) {
   // Constants, places and variables are everywhere; who only waits, and a loop, may be anywhere.
-  const auto module = Parse(R"(tg 1
+  const auto module = ParseOrFail(R"(tg 1
 module @m
 var @n : [1, 4]
 buffer @x : f32[4] input

@@ -71,7 +71,7 @@ class ShapeTracker {
     std::vector<const UOp*> symbols;
   };
   Encoding Encode() const;
-  // What Encode made. The views are taken as they are written.
+  // The inverse of Encode. Views are not merged.
   static ShapeTracker Decode(Context& ctx, std::span<const int64_t> words, UOpSpan symbols);
 
   friend bool operator==(const ShapeTracker&, const ShapeTracker&) = default;

@@ -52,7 +52,7 @@ class View {
   View Expand(Context& ctx, const Shape& shape) const;
   // Nullopt where the result is no single view.
   std::optional<View> Reshape(Context& ctx, const Shape& shape) const;
-  // The same elements on as few axes as a reshape can make of it.
+  // The view with the fewest axes that a reshape can give it.
   View Minified(Context& ctx) const;
 
   friend bool operator==(const View&, const View&) = default;

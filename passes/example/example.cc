@@ -10,7 +10,7 @@ namespace tg {
 namespace {
 
 constexpr PassOption kOptions[] = {
-    {"max", PassOption::Kind::kInt, "-1", "rewrite at most so many nodes of a body; -1: all"},
+    {"max", PassOption::Kind::kInt, "-1", "limit on the nodes rewritten in a body; -1: none"},
     {"explain", PassOption::Kind::kFlag, "false", "say what was rewritten"},
 };
 

@@ -10,8 +10,8 @@
 
 namespace tg {
 
-// Names of the buffers of f32 that can be, with at least `min_elements`. A param among them is
-// copied; the others change their type.
+// The names of the f32 buffers of at least `min_elements` elements that can be stored as f16. A
+// param among them gets a copy in f16; the others change their type.
 std::set<std::string, std::less<>> ChooseHalfBuffers(const Module& module, int64_t min_elements);
 
 // The buffer that a node of a graph of kernels is a version or a view of.

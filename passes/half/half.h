@@ -1,11 +1,11 @@
 // Half: stores weights and activations as f16. Kernels load halves and compute in f32, sums
 // included, so that a value is rounded once, where it is stored.
 //
-// It works on kernels at stage kernel, behind kernelize, which decides what is stored at all. What
-// becomes f16: temporaries of f32 between kernels; values that @init computes for the other graphs;
-// params of f32, of which @init makes a copy. Inputs, outputs and states keep their types, and so
-// do statistics (a reduction that makes much less of what it reads, such as a mean), small buffers,
-// and values that @init uses for itself.
+// It runs after kernelize, which decides which values are stored, on kernels at stage kernel.
+// Stored as f16 are f32 temporaries between kernels, f32 values that @init computes for the other
+// graphs, and f32 params, of which @init makes a copy. Inputs, outputs and states keep their types.
+// So do statistics (results of a reduction that are much smaller than its input, such as a mean),
+// small buffers, and values that only @init uses.
 #ifndef TG_PASSES_HALF_HALF_H_
 #define TG_PASSES_HALF_HALF_H_
 

@@ -30,7 +30,7 @@ struct Fusion {
   std::vector<FusedLaunch> launches;
 };
 
-// Fuses at most `most` kernels into one. All members have launches in the same places, so that no
+// Chooses fusions of at most `most` kernels. Wherever one member is launched, all are, so that no
 // kernel is needed both fused and unfused. The members read some buffer in common, and no member
 // writes memory that another one reads or writes. The saved launch overhead must be a significant
 // fraction of their arithmetic. `launches`: the launches of each graph of the module.

@@ -5,7 +5,7 @@
 //   launches      the launches of kernels and their dependences        launches.h
 //   choice        the choice of kernels to fuse                        choice.h
 //   work          the time of a kernel's arithmetic                    work.h
-//   deal          the work-groups of each member                       partition_grid.h
+//   partition     the work-groups of each member                       partition_grid.h
 //   merge         merging their lists of instructions                  merge.h
 #ifndef TG_PASSES_HORIZONTAL_FUSION_HORIZONTAL_FUSION_H_
 #define TG_PASSES_HORIZONTAL_FUSION_HORIZONTAL_FUSION_H_

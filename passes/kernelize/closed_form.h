@@ -29,11 +29,11 @@ class ClosedForms {
   // A float value whose elements are all integers, as i32; no sum that computes it rounds.
   struct Whole {
     const UOp* node = nullptr;
-    double most = 0;  // no element is further from 0
+    double most = 0;  // bound of the absolute values
   };
-  // That of `u`, or nothing.
+  // The form of `u`; node is null if there is none.
   Whole WholeOf(const UOp* u);
-  // Of node `u`, whose sources are known.
+  // The form of node `u` from those of its sources.
   Whole OneWhole(const UOp* u);
   const UOp* Find(const UOp* u);
   // The lowered `value` over the work-item ids of a kernel that stores it with shape `to`.

@@ -18,28 +18,28 @@
 
 namespace tg {
 
-// Rewrites the prepared graph `body`. Sums whose pieces overlap stay, and sums of so few pieces
-// that looking at each is cheaper than a buffer. What nothing is added to is 0. `fused` (prepare.h)
-// follows. Returns the assigns that write pieces, which nothing reads before all are done.
+// Rewrites the prepared graph `body`. A sum stays as it is if its pieces overlap, or if they are so
+// few that reading all of them is cheaper than a buffer. Elements of the buffer that no piece
+// covers are set to 0. Updates `fused` (prepare.h). Returns the assigns that write pieces; their
+// results are not read before all pieces of the buffer are written.
 NodeSet WriteConcatenations(Module& module, Body& body, ShapeMap& shapes, const Target& target,
                             NodeSet& fused, UOpSpan order);
 
 // The range [begin, end) along each axis.
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;
 
-// Target `target` of an assign as a part of a value's axes: the value, a buffer or a reshape of
-// one, and the part. Nothing where it is another view.
+// A target of an assign that is a box of a buffer: the buffer, or a reshape of it, and the range
+// along each of its axes. Nullopt for any other view.
 struct Slice {
   const UOp* of = nullptr;
   Ranges ranges;
 };
 std::optional<Slice> SliceOf(const UOp* target);
 
-// Whether two parts of one value have no element in common.
+// Whether two boxes of one value are disjoint.
 bool AreDisjoint(const Ranges& a, const Ranges& b);
 
-// The part that consists of these, which have no element in common; nothing where their union is no
-// part.
+// The box that is the union of these disjoint boxes; nullopt if their union is not a box.
 std::optional<Ranges> UnionOf(const std::vector<Ranges>& parts);
 
 }  // namespace tg

@@ -9,7 +9,8 @@
 
 namespace tg {
 
-// `root`, a node of `from`, in `to`. `map` holds what is there already and receives the rest.
+// Copies `root` and its sources from context `from` to `to`. `map` has the nodes that are copied
+// already, and receives the others.
 inline const UOp* CopyNodes(const UOp* root, const Context& from, Context& to,
                             NodeMap<const UOp*>& map) {
   std::vector<const UOp*> srcs;

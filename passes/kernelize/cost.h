@@ -6,14 +6,15 @@
 //   reduce   = compute + evaluations * bytes of the terms / bytes_per_second
 //   utilization = min(1, rows * work-items of a row / what the device runs at a time)
 //
-// A value is recomputed while compute <= store. A reduce that results along a row share stays in
-// the kernel while reduce * (1 / utilization - 1) <= store. A value of a row is staged while
+// A value is recomputed if compute <= store. A reduce that the results along a row share stays in
+// the kernel if reduce * (1 / utilization - 1) <= store. A value of a row is staged if
 //
 //   reduce * (1 / utilization of tiles - 1) + (tiles - 1) * shared bytes / bytes_per_second
 //       <= store
 //
-// where a tile is four rows, and the second term counts only if what all rows share exceeds the
-// target's cache. Kernel memory is taken to be 8 times (GPU: 4 times) as fast as the device's.
+// where a tile is four rows, and the second term counts only if the data that all rows share exceed
+// the target's cache. Kernel memory is assumed to be 8 times (GPU: 4 times) as fast as device
+// memory.
 #ifndef TG_PASSES_KERNELIZE_COST_H_
 #define TG_PASSES_KERNELIZE_COST_H_
 
@@ -31,13 +32,13 @@ double OpWeight(Op op);
 
 // Bottom-up facts about the expression tree of a node, whose leaves are stored nodes.
 struct ExpressionCost {
-  double weight = 0;     // operations an element, shared nodes counted as often as they are used
-  double terms = 1;      // innermost elements an element: what its reduces run over
-  bool reduces = false;  // holds a reduce that no expand would store anyway
-  bool reads = false;    // holds anything but constants and places
-  int rows = 0;          // reduces beneath expands, one beneath the other, that a row-fused kernel
-                         // would compute once for each row
-  double row_seconds = 0;  // of their arithmetic, once for each of their elements
+  double weight = 0;       // operations per element; a shared node counts once for each use
+  double terms = 1;        // terms per element: the product of the trip counts of nested reduces
+  bool reduces = false;    // contains a reduce that is not below an expand
+  bool reads = false;      // contains anything but constants and index arithmetic
+  int rows = 0;            // depth of nested reduces below expands, which a row-fused kernel would
+                           // compute once per row
+  double row_seconds = 0;  // their arithmetic, with each of their elements computed once
   friend bool operator==(const ExpressionCost&, const ExpressionCost&) = default;
 };
 
@@ -47,8 +48,9 @@ class CostModel {
             Gathers& gathers)
       : module_(module), body_(body), shapes_(shapes), target_(target), gathers_(gathers) {}
 
-  // `order`: all nodes, sources first. `stored`: the nodes that are known to be stored, to which
-  // later calls may add; `kept`: the nodes that are known to be staged in kernels.
+  // Computes the facts for all nodes of `order`, sources first. `stored`: the nodes that are known
+  // to be stored; a later call may add nodes to the list. `kept`: the nodes that are known to be
+  // staged.
   void ComputeExpressionCosts(UOpSpan order, const std::vector<const UOp*>& stored,
                               const NodeSet& kept);
   const ExpressionCost& ExpressionCostOf(const UOp* u) const { return expressions_.Get(u); }
@@ -65,34 +67,35 @@ class CostModel {
   static constexpr double kGateWeight = 16;
   // The number of operations on constants and indices that are always recomputed.
   static constexpr double kIndexArithmeticWeight = 32;
-  // A reduce of fewer operations an element than this is repeated rather than stored, if it pays.
+  // A reduce of fewer operations per element than this may be recomputed, if that costs less than
+  // storing it.
   static constexpr double kFreeReduce = 4;
 
-  double Elements(const UOp* u);  // of its shape, the greatest where it is symbolic
-  // Seconds to write `u` once, read it once and launch the kernel that does.
+  double Elements(const UOp* u);  // symbolic extents count with their greatest values
+  // Seconds to write `u` once and read it once, with the launch of a kernel.
   double StoreSeconds(const UOp* u);
-  // Seconds for `evaluations` of such an expression on the whole device.
+  // Seconds for `evaluations` of the expression on the whole device.
   double ComputeSeconds(const ExpressionCost& expression, double evaluations) const;
-  // Seconds for the reduces that `u` holds, memory traffic included.
+  // Seconds for the reduces in the expression of `u`, including their memory traffic.
   double ReduceSeconds(const UOp* u, double evaluations) const;
   // The capacity of kernel memory for one row of results: a part of a group's local memory, or of
   // the cache of a core.
   double StagingCapacityBytes() const;
-  // Seconds to read the terms of the reduces that `u` holds from there.
+  // Seconds to read the terms of the reduces in the expression of `u` from kernel memory.
   double TermSeconds(const UOp* u, double evaluations) const;
-  // Seconds to write `u` once to such memory, and read it once.
+  // Seconds to write `u` once to kernel memory and read it once.
   double NearSeconds(const UOp* u);
   // Seconds lost if `u` is staged in a row-wise kernel instead of computed by a separate kernel:
-  // cores are idle, or data that all rows share is read again for every few rows. The kernel stages
-  // `room` elements of `u` for each of `parallel` rows, and a group may share the `row` results or
-  // terms of a row.
+  // cores are idle, or data that all rows share are reread for every tile of rows. The kernel
+  // stages `room` elements of `u` for each of `parallel` rows; the work-items of a group may share
+  // the `row` results or terms of a row.
   double StagingSeconds(const UOp* u, double parallel, double room, double row);
 
  private:
   double NearBytesPerSecond() const;
-  // Of the op alone; `reads`: what it is made of.
+  // The weight of the op alone; `reads`: see ExpressionCost.
   double OwnWeight(const UOp* u, bool reads) const;
-  // Those of nodes in `order`, above the `leaves`.
+  // Computes the facts of the nodes in `order` with these leaves.
   void ComputeExpressionCosts(UOpSpan order, const NodeSet& leaves,
                               NodeMap<ExpressionCost>& expressions);
 
@@ -102,18 +105,18 @@ class CostModel {
   const Target& target_;
   Gathers& gathers_;
   NodeMap<ExpressionCost> expressions_, above_staged_;
-  size_t num_stored_ = SIZE_MAX;  // that expressions_ knows of
+  size_t num_stored_ = SIZE_MAX;  // length of `stored` for which expressions_ was computed
   bool any_staged_ = false;
   NodeMap<double> elements_;
 };
 
-// Results that a kernel should have at least, so that the device has work everywhere.
+// The least number of results of a kernel for which every core of the device has work.
 int64_t WantedParallelism(const Target& target);
-// How many work-items of a group share each of `parallel` rows of `row` results or terms: 1 but on
-// a GPU.
+// The number of work-items of a group that share a row of `row` results or terms, if there are
+// `parallel` rows. 1 unless the target is a GPU.
 double RowItems(const Target& target, double parallel, double row);
-// How much of the device `parallel` rows of work keep busy, each of which `row` work-items of a
-// group may share: 0 to 1.
+// The fraction of the device (0 to 1) that `parallel` rows keep busy, if up to `row` work-items of
+// a group share a row.
 double Utilization(const Target& target, double parallel, double row);
 
 }  // namespace tg

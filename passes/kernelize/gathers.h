@@ -15,8 +15,8 @@ class Gathers {
   Gathers(const Module& module, const Context& ctx, ShapeMap& shapes)
       : module_(module), ctx_(ctx), shapes_(shapes) {}
 
-  // Whether reduce_axis `u` needs no loop where all that it is computed from by elementwise and
-  // movement ops is computed in place, and no other reduce has to run for each of its terms.
+  // Whether reduce_axis `u` needs no loop if the elementwise and movement ops below it are computed
+  // in place, and no other reduce runs for each of its terms.
   bool Is(const UOp* u);
 
  private:

@@ -1,8 +1,9 @@
 // Write-after-read hazards: in-place writes, and the readers of the contents that they overwrite.
 //
 // A kernel that reads a version of a buffer (versions.h) must run before every write that the
-// version does not include. Where it reads what an assign to a part left in that part, writes that
-// are ordered neither before the assign nor behind it do not matter: they are to other parts.
+// version does not include. There is one exception: if the kernel reads the part that an assign
+// wrote, then writes that are unordered with that assign do not matter, because they are to other
+// parts.
 #ifndef TG_PASSES_KERNELIZE_HAZARDS_H_
 #define TG_PASSES_KERNELIZE_HAZARDS_H_
 
@@ -37,27 +38,28 @@ struct WriteAfterRead {
     Conflict why;
   };
   std::vector<CannotWrite> conflicts;
-  // What is done about them: assigns that write through a buffer,
+  // How the conflicts are resolved. These assigns store their value in a separate buffer first.
   std::vector<const UOp*> copied;
-  // and versions that are copied before, where that did not help, or what is written is on every
-  // device (placement.h) and so has no buffer.
+  // These versions are copied before they are overwritten: the separate buffer did not help, or the
+  // written value is on every device (placement.h) and so has no buffer.
   std::vector<const UOp*> snapshots;
 
-  // An assign that waits for itself whatever is copied: what is to read its buffer before is
-  // ordered behind (after) what waits for it. Null: there is none.
+  // An assign that waits for itself even with copies: a reader of the old contents is ordered (by
+  // `after`) after a node that waits for the assign. Null if there is none.
   const UOp* endless = nullptr;
 
   bool Copies() const { return !copied.empty() || !snapshots.empty(); }
 };
 
-// `drafts`: of one value each. Kernels that would wait for each other are found, and all of them
-// dealt with, once there are no conflicts. `order`: what the root reaches, sources first.
+// Finds the hazards of `drafts`, each of one value. Cycles of kernels that wait for each other are
+// sought, and all of them resolved, once there are no other conflicts. `order`: the nodes that the
+// root reaches, sources first.
 WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& placement,
                            UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order);
 
-// An error where no copy helps; and the first conflict as one, for those who want no copies (of a
-// kCycle: there a result is stored first, and that is all), or none where kernels wait for each
-// other: kOldAndNew and kCycle (`cycles` off).
+// An error if no copy helps. Without `copies`, the first conflict other than kCycle is an error too
+// (a cycle only stores a result first). Without `cycles`, the first conflict of kind kOldAndNew or
+// kCycle is an error.
 absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies,
                          bool cycles);
 

@@ -1,10 +1,10 @@
-// What no input reaches is computed once: values made of params and constants alone become results
-// of @init, which runs once for each set of params, and are states that the graphs read.
+// Moves values that depend only on params and constants to @init, which runs once for each set of
+// params. There they are stored in states that the graphs read.
 //
-// A value is moved where that saves time in each run: its work and what it reads are weighed
-// against reading the value (cost.h). So chains of weights are moved; a weight
-// that is only cast to a wider type, a mask made of places, stay where they are used. A param
-// that is needed on another device than its own is copied there once.
+// A value is moved if that saves time in each run: its arithmetic and its reads are compared with
+// reading the result (cost.h). So chains of weights are moved, while a weight that is only cast to
+// a wider type, or a mask of index arithmetic, stays where it is used. A param that is needed on
+// another device is copied there once.
 #ifndef TG_PASSES_KERNELIZE_HOIST_H_
 #define TG_PASSES_KERNELIZE_HOIST_H_
 
@@ -24,11 +24,11 @@ class Hoister {
  public:
   Hoister(Module& module, const Target& target) : module_(module), target_(target) {}
 
-  // Takes such values out of a graph that is prepared (prepare.h). Values that several graphs have
-  // in common become one. `fused` (prepare.h) follows. `remarks` gets a line for each.
+  // Removes such values from a prepared graph (prepare.h). Equal values of several graphs share one
+  // state. Updates `fused` (prepare.h). Adds a line to `remarks` for each value.
   void Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& remarks, UOpSpan order);
 
-  // Adds what was taken out to the module's @init.
+  // Adds the removed values to the module's @init.
   void Finish();
 
  private:

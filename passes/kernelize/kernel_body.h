@@ -16,20 +16,21 @@ namespace tg {
 struct KernelDraft {
   std::vector<const UOp*> nodes;    // the realized nodes: one, or siblings
   std::unique_ptr<Kernel> kernel;   // null until BuildKernel
-  const UOp* copy = nullptr;        // from another device: what stores the value in place of a
-                                    // kernel; its source is the only input
-  std::string key;                  // drafts of one graph with equal keys have equal bodies;
-                                    // empty: nothing is known (in-place writes, variables)
-  std::vector<const UOp*> targets;  // by node: of an assign, the version it writes to; else null
-  std::vector<const UOp*> inputs;   // stored or realized nodes, in slot order behind the outputs;
-                                    // a target is not repeated where it is also read
+  const UOp* copy = nullptr;        // not null: this copy from another device stores the value, and
+                                    // there is no kernel; the only input is its source
+  std::string key;                  // drafts of one graph with equal keys have equal bodies; empty
+                                    // if that cannot be told (in-place writes, variables)
+  std::vector<const UOp*> targets;  // by node: the version that an assign writes to; else null
+  std::vector<const UOp*> inputs;   // stored or realized nodes, in slot order after the outputs,
+                                    // without targets that are also read
   std::vector<const UOp*> vars;     // var or bind nodes
-  bool reads_target = false;        // a target's contents
+  bool reads_target = false;        // whether it reads the contents of a target
 
-  // By node: the slot that it is stored to. Slices of one target have one slot.
+  // The output slot of each node. Slices of one target share a slot.
   std::vector<size_t> OutputSlots() const;
 
-  std::vector<int64_t> reduce_terms;  // of each reduce in the expression; -1: symbolic
+  std::vector<int64_t>
+      reduce_terms;  // number of terms of each reduce in the expression; -1: symbolic
 };
 
 // Numbers the nodes that one draft visits, from 1; other nodes have 0. One table serves all drafts
@@ -51,15 +52,15 @@ class DraftNumbers {
   uint32_t draft_ = 0, last_ = 0;
 };
 
-// The kernel that stores the values `realized`, of one shape and none of which depends on another.
-// The first arguments are the outputs, the inputs follow in the order in which the expressions read
-// them. Its body is built at once only where the draft has no key: most kernels of a deep model
-// equal one that is there already.
+// Drafts the kernel that stores the values `realized`, which have one shape and do not depend on
+// each other. Its arguments are the outputs, followed by the inputs in the order in which the
+// expressions read them. The body is built later if the draft has a key, since most kernels of a
+// deep model equal an earlier one.
 KernelDraft DraftKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                         const MaterializationPlan& plan, std::vector<const UOp*> realized,
                         DraftNumbers& numbers);
 
-// Builds the draft's body, unless it has been. Not for a copy.
+// Builds the draft's body if that has not been done. The draft must not be a copy.
 void BuildKernel(const Module& module, const Body& graph, ShapeMap& shapes,
                  const MaterializationPlan& plan, KernelDraft& draft);
 

@@ -1,4 +1,4 @@
-// The kernels of a module, by structure: equal ones are one.
+// The kernels of a module by structure, so that equal kernels are stored once.
 #ifndef TG_PASSES_KERNELIZE_KERNEL_POOL_H_
 #define TG_PASSES_KERNELIZE_KERNEL_POOL_H_
 
@@ -16,7 +16,7 @@ class KernelPool {
  public:
   explicit KernelPool(Module& module);
 
-  // Adds the kernel, or finds the equal one that is there. Returns its name.
+  // Returns the name of an equal kernel, or adds this one.
   std::string Add(std::unique_ptr<Kernel> kernel, PassContext& context);
 
  private:

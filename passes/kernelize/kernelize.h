@@ -1,7 +1,7 @@
-// Kernelize: from a tensor graph to kernels over buffers. Decides which values are stored
-// (materialization.h), makes a kernel of the expression of each, finds equal kernels, and orders
-// writes behind the reads of what they overwrite. A graph that already holds kernels is extended:
-// what they wrote is loaded. Tests: passes/kernelize/test.
+// Kernelize: turns a tensor graph into kernels over buffers. It decides which values are stored
+// (materialization.h), makes a kernel from the expression of each, merges equal kernels, and orders
+// each write after the reads of the contents that it overwrites. A graph that already has kernels
+// is extended: their results are loaded. Tests: passes/kernelize/test.
 #ifndef TG_PASSES_KERNELIZE_KERNELIZE_H_
 #define TG_PASSES_KERNELIZE_KERNELIZE_H_
 

@@ -1,10 +1,10 @@
 // Chooses the values that are materialized in a buffer. Other values are recomputed at each use.
 //
 // Nodes are visited from the results to the inputs, so that all uses of a node are known when it is
-// reached (passes/kernelize/uses.h). A node that is used in one way, as often as it has elements,
-// is computed in place. A node that is used in several ways, or more often than it has elements, is
-// recomputed or stored, whichever costs less. Costs depend on what is stored, so the walk is
-// repeated until nothing changes, at most four times.
+// reached (passes/kernelize/uses.h). A node with one use that evaluates each element once is
+// computed in place. A node with several uses, or whose elements are evaluated repeatedly, is
+// recomputed or stored, whichever costs less. Costs depend on which nodes are stored, so the walk
+// is repeated until nothing changes, at most four times.
 #ifndef TG_PASSES_KERNELIZE_MATERIALIZATION_H_
 #define TG_PASSES_KERNELIZE_MATERIALIZATION_H_
 
@@ -23,7 +23,7 @@ namespace tg {
 struct Realized {
   const UOp* node = nullptr;
   std::string reason;  // for `explain`
-  Shape rows;  // of a row-fused kernel: what is stored, with axes cut (row_shape.h); else empty
+  Shape rows;  // row-fused kernels: the stored shape with split axes (row_shape.h); else empty
 };
 
 // A staged node: the only kernel that uses it caches it in kernel memory.
@@ -40,28 +40,28 @@ struct MaterializationPlan {
   bool IsRealized(const UOp* u) const { return number.Get(u) != 0; }
 };
 
-// A node that is in memory before any kernel of this graph runs, or that an op other than a kernel
-// puts there: buffer, an assign by a kernel that exists already, after, buffer_view, copy.
+// Whether the node is in memory before any kernel of this graph runs, or is written by an op other
+// than a kernel: buffer, an assign by a kernel that exists already, after, buffer_view, copy.
 bool IsStored(const UOp* u);
 
-// The copy between devices by which realized node `u` gets its value, in place of a kernel: `u`
-// itself, or the value of an assign to a whole buffer that nothing else uses; else null.
+// The copy between devices that stores realized node `u` instead of a kernel: `u` itself, or the
+// value of an assign to a whole buffer if nothing else uses that value. Null if there is none.
 const UOp* DeviceCopyOf(const UOp* u, const MaterializationPlan& plan);
 
-// What the kernel that stores realized node `u` computes.
+// The value that the kernel of realized node `u` computes.
 const UOp* ComputedValue(const UOp* u);
 
 struct MaterializationOptions {
-  // Buffers that a kernel reads at most, where a split of its expression can avoid more; 0: no
-  // limit.
+  // The number of buffers that a kernel should read at most; expressions are split to stay below it
+  // where that is possible. 0: no limit.
   int64_t max_inputs = 0;
   bool fuse = true;  // whether a kernel may hold several reduces
   bool keep = true;  // whether kernels stage values in kernel memory
 };
 
-// Plans for the graph `body`. `fused`: what is computed in place whatever it costs, and so are its
-// sources, up to what has to be stored. `read_uses` receives how kernels read each
-// stored node. `order`: what the root reaches, sources first.
+// Plans for the graph `body`. `fused`: nodes that are computed in place at any cost, and so are
+// their sources, down to nodes that must be stored. `read_uses` receives the uses of each stored
+// node by kernels. `order`: the nodes that the root reaches, sources first.
 MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
                                         UseTable& uses, const Target& target,
                                         const MaterializationOptions& options, const NodeSet& fused,

@@ -1,4 +1,4 @@
-// Reduces of reduces.
+// Merges nested reduces.
 #ifndef TG_PASSES_KERNELIZE_MERGE_REDUCES_H_
 #define TG_PASSES_KERNELIZE_MERGE_REDUCES_H_
 
@@ -6,9 +6,9 @@
 
 namespace tg {
 
-// A reduce of a reduce by one op is one, if nobody else reads the inner one: what was split to be
-// stored in parts and was not is whole again, and its axes may be scheduled in any way.
-// `order`: the body's, before.
+// Merges a reduce of a reduce by the same op into one, if the inner one has no other use. Such
+// pairs come from a split whose inner part was not stored after all; as one reduce, its axes can be
+// scheduled freely. `order`: the order of the body's nodes before the change.
 void MergeReduces(const Module& module, Body& body, UOpSpan order);
 
 }  // namespace tg

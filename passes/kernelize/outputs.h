@@ -9,9 +9,10 @@
 
 namespace tg {
 
-// The new root of `body`: `sink %v -> @y` with `assign(buffer @y, %v)` in place of %v; what else
-// used %v reads the assign. A value without elements is no result, nor one that nobody can see.
-// `map`: what became of the old nodes. `devices`: of what it holds; null: all are on one.
+// The new root of `body`: replaces %v in `sink %v -> @y` by `assign(buffer @y, %v)`, which the
+// other users of %v read too. A value without elements is dropped, and so is one without a buffer
+// that nobody can see: an index, or a constant of no device. `map`: the replacements of old nodes.
+// `devices`: the devices of the nodes; null if there is only one.
 const UOp* AssignOutputs(const Module& module, Body& body, ShapeMap& shapes,
                          const NodeMap<const UOp*>& map, DeviceMap* devices);
 

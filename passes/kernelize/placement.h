@@ -30,14 +30,15 @@ class Placement {
   std::string Name(DeviceId device) const { return devices_ ? devices_->Name(device) : ""; }
   // Whether `u` is computed from constants and indices alone, in a graph over several devices.
   bool IsOnAny(const UOp* u) { return devices_ && devices_->Of(u) == kAnyDevice; }
-  // Whether this holds and `u` has users on several devices, each of which would need its memory.
+  // Whether IsOnAny holds and `u` has users on several devices, each of which would need memory for
+  // it.
   bool IsEverywhere(const UOp* u) const { return user_.Get(u) == kSeveral; }
 
  private:
   static constexpr DeviceId kSeveral = -1;
 
-  std::optional<DeviceMap> devices_;  // nullopt: there is but the default one
-  NodeMap<DeviceId> user_;            // of what is on every device; 0: nobody needs it
+  std::optional<DeviceMap> devices_;  // nullopt: there is only the default device
+  NodeMap<DeviceId> user_;            // values on every device: the device of the users; 0: no user
 };
 
 // The replacement of copy `u` of `x`: `x` itself if it is on that device already, or on every
@@ -46,7 +47,7 @@ class Placement {
 const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const UOp* u,
                         const UOp* x, llvm::function_ref<bool(const Shape&)> has_no_elements);
 
-// Makes values that are IsEverywhere be computed at their uses: adds the nodes to `fused`, and
+// Computes values for which IsEverywhere holds at their uses: adds the nodes to `fused`, and
 // replaces a contiguous that several devices would need by its source.
 void FuseEverywhere(const Module& module, Body& body, NodeSet& fused, UOpSpan order);
 

@@ -1,5 +1,6 @@
-// One round of planning what is stored: a walk from the results to the inputs, with a decision at
-// each node from the ways in which it is used. What it finds out too late is for the next round.
+// One round of the materialization planner: a walk from the results to the inputs that decides at
+// each node from its uses. Facts that the round learns too late for a decision serve the next
+// round.
 #ifndef TG_PASSES_KERNELIZE_PLANNER_H_
 #define TG_PASSES_KERNELIZE_PLANNER_H_
 
@@ -26,56 +27,57 @@ class Reasons {
   SparseNodeMap<std::string> text_;
 };
 
-// What a round of planning finds out for the next one.
+// Facts that one round of planning passes to the next.
 struct FusionFacts {
-  // What holds a reduce and would be evaluated more often than it has elements in any case.
+  // Values that contain a reduce and whose elements would be evaluated repeatedly in any case.
   std::vector<const UOp*> stored;
-  // What kernels keep instead, and these kernels.
+  // Values that kernels stage instead, and these kernels.
   NodeSet kept, keepers;
-  NodeSet realized;           // all that the round's plan stores
-  NodeSet crowding;           // reduces that are stored in place of one that waits for more kernels
-  SparseNodeMap<Shape> rows;  // by kernel: what it stores, with axes cut; empty: as it is
+  NodeSet realized;           // all values that the round's plan stores
+  NodeSet crowding;           // reduces stored instead of one that waits for more kernels
+  SparseNodeMap<Shape> rows;  // by kernel: the stored shape with split axes; empty: not split
 };
 
-// Whether the reduces that `node` holds are all behind what the one kernel that uses it keeps:
-// asked and answered by a round with what the round before had found out.
+// A question that a round answers with the facts of the previous round: whether all reduces in the
+// expression of `node` are below values that its only kernel stages.
 struct DependsOnStaged {
   const UOp* node;
   const UOp* kernel;  // null: several use it
   bool answer = false;
-  ExpressionCost above{};  // if so, what that kernel computes again
+  ExpressionCost above{};  // if so, the cost of the part that the kernel recomputes
 
-  // The answer by other facts, which `cost` has its expressions from.
+  // The answer with other facts, for which `cost` has computed its expressions.
   DependsOnStaged By(const FusionFacts& known, const CostModel& cost) const;
   friend bool operator==(const DependsOnStaged&, const DependsOnStaged&) = default;
 };
 
-// Whether `node`, of a few operations and no reduce, is kept in a row-fused kernel rather than
-// computed `times` more: `other_seconds` are lost by that whatever its operations take.
+// Whether `node`, an expression of few operations without a reduce, is staged in a row-fused kernel
+// instead of being recomputed `times` times. Recomputing costs `other_seconds` besides the
+// operations.
 struct StagingDecision {
   const UOp* node;
   double times;
   double other_seconds;
   bool kept = false;
 
-  // The decision where all of `realized` is stored.
+  // The decision if all of `realized` is stored.
   StagingDecision By(const NodeSet& realized, CostModel& cost) const;
 };
 
 struct PlannedRound {
   MaterializationPlan plan;
   FusionFacts facts;
-  bool cuts = false;    // there are axes to cut that were not
-  bool crowds = false;  // a reduce is to be stored that was not
-  bool keeps = false;   // values are kept that were not known
+  bool cuts = false;    // found axes to split that were not split yet
+  bool crowds = false;  // found a reduce to store that was not stored yet
+  bool keeps = false;   // staged values that were not known to be staged
   std::vector<StagingDecision> staging_decisions;
-  // All that was asked of what is kept: a round with other facts about that which gives the same
-  // answers makes the same plan.
+  // All questions about staged values. A round with other facts that give the same answers makes
+  // the same plan.
   std::vector<DependsOnStaged> asked;
 };
 
-// `order`: the nodes of graph `body`, sources first. `forced`: what is stored in any case; `known`:
-// what the round before found. The rest as for PlanMaterialization.
+// `order`: the nodes of graph `body`, sources first. `forced`: nodes that are stored in any case.
+// `known`: the facts of the previous round. The other parameters are those of PlanMaterialization.
 PlannedRound PlanRound(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& uses,
                        const Target& target, CostModel& cost, Gathers& gathers,
                        const MaterializationOptions& options, const Reasons& forced,

@@ -24,16 +24,16 @@ class Planner {
 
   MaterializationPlan Run();
 
-  // What the round found, but for the plan.
+  // Moves the results of the round, except for the plan, to `round`.
   void MoveTo(PlannedRound& round);
 
  private:
   // The decisions about a kernel during the walk of its expression.
   struct KernelState {
-    LoopSet serial = 0;  // loops over what it stores that one work-item or group goes through,
-                         // so that what does not vary over them is computed once
+    LoopSet serial = 0;  // loops over the stored value that one work-item or group executes, so
+                         // that values invariant over them are computed once
     llvm::SmallVector<const UOp*, 2> reduces;
-    LoopSet reduced = 0;  // loops over what it stores that a reduce in it varies over
+    LoopSet reduced = 0;  // loops over the stored value that one of its reduces varies over
   };
 
   void Visit(const UOp* u);
@@ -46,8 +46,8 @@ class Planner {
 
   void Force(const UOp* u, std::string_view reason);
 
-  // What a row-fused kernel stores, with axes cut; and merged where the work-items of a group share
-  // a row, who find enough to do along one axis only.
+  // The shape that a row-fused kernel stores, with split axes. If the work-items of a group share a
+  // row, neighbouring axes of the row are merged, because a group distributes one axis only.
   Shape RowsOf(const UOp* kernel);
 
   // The number of times that the kernel of `use` computes the value: once per iteration of the
@@ -77,24 +77,24 @@ class Planner {
   template <typename F>
   bool ForEachOperand(const UOp* reduce, F&& see) const;
 
-  // Whether kernels that use a value so cannot be ones of the value's rows: there are several, or
-  // one whose reduces vary along what the value repeats over.
+  // Whether these uses of a value rule out row fusion: several kernels use it, or one whose reduces
+  // vary along the loops over which the value repeats.
   bool LosesRows(const UseList& uses);
 
-  // Whether `u`, which holds a reduce, can stay in the one kernel that uses it though the kernel
-  // has more results than `u` has elements: a row of results that share a value is gone through by
-  // one work-item or group, which computes the value once. That is worth less parallel work, up to
-  // what storing would cost. If so, the kernel is made one of rows.
-  // *repeated: it is not, since it would be computed more often than once for each of its elements.
+  // Whether `u`, which contains a reduce, can stay in the only kernel that uses it although the
+  // kernel has more results than `u` has elements. One work-item or group then processes a row of
+  // results that share an element of `u`, and computes that element once. The price is less
+  // parallel work; it may cost as much as storing `u`. If so, marks the kernel as row-fused.
+  // *repeated: the reason against it is that elements would be computed more than once.
   bool FusesRows(const UOp* u, bool* repeated);
 
-  // Whether `u`, which holds a reduce, can be computed once in the row-fused kernel that uses it,
-  // and kept there for all its uses: for each row, which are those loops that all uses go through
-  // in step. If so, it is, and has one use.
+  // Whether `u`, which contains a reduce, can be computed once per row in the row-fused kernel that
+  // uses it, and staged there for all its uses. The row's loops are the loops that all uses
+  // iterate over in the same way. If so, stages it and replaces its uses by one.
   bool Keeps(const UOp* u, const std::string& reason);
 
-  // Whether `u`, each time it is used, varies over parts of the kernel's axes alone, and so little
-  // that it is computed once an element. Then those parts are to be axes.
+  // Whether each use of `u` varies only over parts of the kernel's axes, such that each element
+  // would be computed once if these parts were axes. If so, records that the axes are to be split.
   bool CutsRows(const UOp* u, const UOp* kernel);
 
   void AddUse(const UOp* u, UseId use);
@@ -103,7 +103,7 @@ class Planner {
 
   // Limit on the number of uses of a value that is recomputed at each use.
   static constexpr size_t kMaxUses = 256;
-  // A reduce of more operations than this is not left to a loop of a work-item.
+  // A reduce of more operations than this is not computed in a loop of a single work-item.
   static constexpr double kHeavyReduce = 64;
 
   const Body& body_;
@@ -115,9 +115,9 @@ class Planner {
   Gathers& gathers_;
   const MaterializationOptions& options_;
   const FusionFacts& known_;
-  NodeSet fused_;            // their users are visited first
+  NodeSet fused_;            // nodes computed in place at any cost
   NodeMap<uint32_t> users_;  // of copies between devices
-  NodeSet assigned_;         // copies that go to an assign's target and nowhere else
+  NodeSet assigned_;         // copies whose only user is an assign
   NodeMap<UseList>& read_uses_;
   NodeMap<UseList> node_uses_;
   SparseNodeMap<KernelState> kernels_;

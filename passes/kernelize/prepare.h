@@ -1,5 +1,5 @@
-// The graph as the planner wants it: results written by assigns, nothing that only means something
-// to a front end, nothing of size 0.
+// Normalizes a graph for the planner: results are written by assigns, hints for front ends are
+// removed, and no value has size 0.
 #ifndef TG_PASSES_KERNELIZE_PREPARE_H_
 #define TG_PASSES_KERNELIZE_PREPARE_H_
 
@@ -11,10 +11,10 @@
 namespace tg {
 
 // Rewrites `body.root`:
-//  - `sink %v -> @y` becomes `assign(buffer @y, %v)`, and what else used %v reads the assign;
-//  - detach, contiguous_backward and fuse give way to their sources, contiguous(contiguous(x)) to
-//    one; what a fuse was put on is added to `fused`;
-//  - a value without elements becomes a constant, a reduce over none its identity;
+//  - `sink %v -> @y` becomes `assign(buffer @y, %v)`, which the other users of %v read too;
+//  - detach, contiguous_backward and fuse are replaced by their sources, and
+//    contiguous(contiguous(x)) by one contiguous; the source of a fuse is added to `fused`;
+//  - a value without elements becomes a constant, a reduce over no elements its identity;
 //  - a reshape of a reshape, or a permute of a permute, becomes one, or none;
 //  - a tensor of one constant is a scalar to elementwise ops (uniform.h);
 //  - buffer_view becomes a reshape and a shrink, broadcast a reshape and an expand;

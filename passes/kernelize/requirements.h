@@ -1,4 +1,4 @@
-// What a graph assumes of the module's variables, where extents that differ as expressions meet.
+// Conditions on the module's variables: extents that must be equal but are different expressions.
 #ifndef TG_PASSES_KERNELIZE_REQUIREMENTS_H_
 #define TG_PASSES_KERNELIZE_REQUIREMENTS_H_
 
@@ -7,9 +7,10 @@
 
 namespace tg {
 
-// Adds the requirements (ir/module.h) of a tensor graph to the module, each once. Kernels have no
-// shapes that a run could compare, so that this is done before they are made. What holds for all
-// values of the variables is no requirement. `order`: the nodes of the graph, sources first.
+// Adds the requirements (ir/module.h) of a tensor graph to the module, without duplicates. Must run
+// before kernels are made, because kernels have no shapes that a run could compare. A condition
+// that holds for all values of the variables is omitted. `order`: the nodes of the graph, sources
+// first.
 void AddRequirements(Module& module, const Body& body, ShapeMap& shapes, UOpSpan order);
 
 }  // namespace tg

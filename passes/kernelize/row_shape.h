@@ -10,12 +10,13 @@
 
 namespace tg {
 
-// `shape`, whose axes that are not 1 are counted by loops 0, 1, ..., with axes cut so that each of
-// `digits` is a whole axis. An axis whose cuts do not divide each other stays as it is.
+// Splits the axes of `shape` so that each of `digits` is a whole axis. Loop i iterates over the
+// i-th axis of `shape` whose size is not 1. An axis whose split points do not divide each other is
+// not split.
 Shape CutAtDigits(const Shape& shape, llvm::ArrayRef<LoopDigit> digits);
 
-// `shape`, whose axes that are not 1 are counted by loops 0, 1, ..., with neighbours that `loops`
-// count made one axis: who shares a row along several axes shares one long one.
+// Merges neighbouring axes of `shape` that `loops` iterate over (loops as above), so that a row
+// along several axes becomes a row along one.
 Shape MergeAlong(const Shape& shape, LoopSet loops);
 
 }  // namespace tg

@@ -10,7 +10,7 @@
 
 namespace tg {
 
-// Of the module's kernels from number `first` on; the graphs that run them bind the variables.
+// Merges kernels of the module from index `first` on. The graphs that call them bind the variables.
 void ShareKernels(Module& module, size_t first, PassContext& context);
 
 }  // namespace tg

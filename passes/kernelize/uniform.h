@@ -1,7 +1,7 @@
-// Constants in a tensor graph: a tensor whose elements are all one constant is a scalar to the ops
-// that use it, and ops of such are computed. Values that come to nothing (x * 0 where the module
-// says so, a softmax over one element) take what they were made of along before kernels are
-// planned.
+// Constant folding in a tensor graph. A tensor whose elements all equal one constant is a scalar
+// for the ops that use it, and ops on such tensors are folded. So a value that is a constant after
+// all (x * 0 if the module permits it, a softmax over one element) and its sources disappear before
+// kernels are planned.
 #ifndef TG_PASSES_KERNELIZE_UNIFORM_H_
 #define TG_PASSES_KERNELIZE_UNIFORM_H_
 
@@ -33,7 +33,7 @@ class Uniforms {
   Bounds bounds_;
   StructuralOrder order_;
   RuleContext rules_;
-  NodeMap<const UOp*> constant_;  // that every element is; null: not known to be one
+  NodeMap<const UOp*> constant_;  // the constant that every element equals; null: not known
 };
 
 }  // namespace tg

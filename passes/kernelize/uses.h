@@ -1,11 +1,13 @@
 // The uses of a value: the kernel, and the mapping from the kernel's indices to the value's.
 //
-// Two uses are one where the same kernel reads the value at the same index expressions. A use is
-// kept as the chain of movement ops and reduces between the kernel's store and the value,
-// normalised so that chains that obviously map alike are equal: reshapes collapse and cancel.
+// Two uses are equal if the same kernel reads the value at the same index expressions. A use is
+// represented by the chain of movement ops and reduces between the kernel's store and the value.
+// The chain is normalized, so that chains with the same mapping are usually equal: reshapes are
+// merged, and inverse reshapes cancel.
 //
-// The loops of a kernel are numbered: the axes of what it stores, then those of its reduces as they
-// are met. A use knows, for each axis of the value, the loops that its index depends on.
+// The loops of a kernel are numbered: first the axes of the stored value, then those of its reduces
+// in the order of the walk. For each axis of the value, a use has the loops that its index depends
+// on.
 #ifndef TG_PASSES_KERNELIZE_USES_H_
 #define TG_PASSES_KERNELIZE_USES_H_
 
@@ -24,17 +26,17 @@
 namespace tg {
 
 using UseId = uint32_t;
-// Most values are used in one way or two.
+// Most values have one or two different uses.
 using UseList = llvm::SmallVector<UseId, 2>;
 
 class UseTable {
  public:
   UseTable(const Module& module, const Context& ctx, ShapeMap& shapes);
 
-  // The use of what kernel `root` stores, element by element.
+  // The use of the value that kernel `root` stores: element by element.
   UseId Root(const UOp* root);
-  // The same with axes cut: `rows` is its shape then (row_shape.h), or empty. The uses in a kernel
-  // that was cut in another way before are others, of which nobody may ask any more.
+  // The same with split axes: `rows` is the shape after splitting (row_shape.h), or empty. If the
+  // kernel was split differently before, its earlier uses become invalid.
   UseId Root(const UOp* root, const Shape& rows);
   // The use of movement op `u`'s source by a use of `u`.
   UseId Through(UseId use, const UOp* u);
@@ -42,7 +44,7 @@ class UseTable {
   bool ReadsPadding(UseId use, const UOp* u) const;
   // The use of reduce_axis `u`'s source by a use of `u`.
   UseId Inside(UseId use, const UOp* u);
-  // The same of a reduce that needs one of its terms (gathers.h): there is no loop over them.
+  // The same for a reduce that needs only one of its terms (gathers.h), so that it has no loop.
   UseId OfOneTerm(UseId use, const UOp* u);
   // The use that computes the staged value `u` inside the kernel, with separate loops over `axes`;
   // `use` is a use that reads it.
@@ -50,34 +52,34 @@ class UseTable {
 
   const UOp* KernelOf(UseId use) const { return rows_[use].kernel; }
 
-  // Of two uses of one value, whether `use` reads nothing but what `place` does at the same
-  // indices: they differ by shrinks and pads that move nothing, which leave gaps at most.
+  // For two uses of one value: whether `use` reads a subset of the elements that `place` reads, at
+  // the same indices. They then differ only by shrinks and pads that move no element.
   bool IsWithin(UseId use, UseId place) const;
 
-  // By axis of the value.
+  // The loops that the index depends on, by axis of the value.
   const std::vector<AxisLoops>& Loops(UseId use) const { return rows_[use].loops; }
-  // The union of these.
+  // The union of the loops of all axes.
   LoopSet Varies(UseId use) const { return rows_[use].varies; }
-  // The loops in which the value is computed: with one over a reduce's terms, or over what fills
-  // memory of the kernel, come those around it.
+  // The loops in which the value is computed. If it varies over a loop of a reduce or of a staged
+  // value, the loops that enclose that loop are included.
   LoopSet ComputedIn(UseId use) const;
-  // The loops over what a kernel stores.
+  // The loops over the value that a kernel stores.
   LoopSet OuterLoops(const UOp* kernel) const;
   // The product of the sizes of these loops of a kernel.
   double Iterations(const UOp* kernel, LoopSet loops) const;
 
  private:
   struct OwnLoop {
-    const UOp* node;  // a reduce, or what is kept inside the kernel
+    const UOp* node;  // a reduce, or a value staged in the kernel
     int64_t axis;
     AxisLoops loops;
   };
   struct KernelLoops {
-    size_t outer = 0;           // of what is stored
-    std::vector<double> sizes;  // at most 64; the last of 64 covers all further loops
+    size_t outer = 0;           // number of loops over the stored value
+    std::vector<double> sizes;  // at most 64; the 64th is the product of all further ones
     std::vector<OwnLoop> own;
   };
-  // What makes a use this one and no other: how it follows from `parent`.
+  // Identifies a use: how it follows from `parent`.
   struct Key {
     UseId parent;
     uint32_t op;
@@ -91,7 +93,7 @@ class UseTable {
     const UOp* cut;        // a pad or shrink; else null
     std::vector<AxisLoops> loops;
     LoopSet varies = 0;
-    LoopSet around = 0;  // the loops around the reduces and fillings that it is in
+    LoopSet around = 0;  // the loops around the reduces and staged values that it is in
     // The key, its detail being a part of details_.
     UseId parent = 0;
     uint32_t op = 0;
@@ -100,10 +102,10 @@ class UseTable {
     UseId next = 0;  // with the same hash; 0: none
   };
 
-  // `use` with node `u`'s own loops over these axes of a value of shape `shape`.
+  // `use` with separate loops of node `u` over these axes of a value of shape `shape`.
   UseId WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shape& shape,
                      std::span<const int64_t> axes);
-  // Through, without looking whether it was asked before.
+  // Through, without the cache.
   UseId MapThrough(UseId use, const UOp* u);
   // The row of this key; -1 where there is none yet, *hash for Add.
   int64_t Find(const Key& key, uint64_t* hash) const;
@@ -118,8 +120,8 @@ class UseTable {
   std::vector<Row> rows_;
   std::vector<int64_t> details_;
   llvm::DenseMap<uint64_t, UseId> ids_;  // the first row with a hash
-  llvm::DenseMap<IdPair, UseId> steps_;  // by use and node: what Through found
-  std::vector<KernelLoops> kernels_{1};  // [0]: of what is no kernel yet
+  llvm::DenseMap<IdPair, UseId> steps_;  // the cache of Through, by use and node
+  std::vector<KernelLoops> kernels_{1};  // [0]: for nodes that are not kernels yet
   NodeMap<uint32_t> latest_;             // by kernel: into kernels_
   NodeMap<UseId> roots_;                 // by kernel that has loops: the latest use
 };

@@ -1,4 +1,4 @@
-// Versions of a buffer, and where in the buffer they are.
+// Versions of a buffer, and which part of the buffer each is.
 //
 // A version is a buffer's contents on entry (`buffer`) or after some writes (`assign`, `after`).
 // The value of an assign to a view is that view, so a version need not be the whole buffer: it is a
@@ -17,15 +17,15 @@ bool IsVersion(const UOp* u);
 // The version that an assign's target is a view of.
 const UOp* TargetVersion(const UOp* target);
 
-// Appends the movement ops that make `place`, a version or a view of one, of its memory, the last
-// one first. Returns the memory: a buffer, or an `after` of a computed value.
+// Appends the movement ops that lead from the memory to `place`, a version or a view of one; the
+// last op comes first. Returns the memory: a buffer, or an `after` of a computed value.
 const UOp* AppendPlacement(const UOp* place, llvm::SmallVectorImpl<const UOp*>& out);
 // Whether there are such ops.
 bool IsView(const UOp* place);
-// Whether `place` is all of its memory, in the memory's order: these are reshapes.
+// Whether `place` is all of its memory in order, so that these ops are reshapes.
 bool IsWholeMemory(const UOp* place);
 
-// These movement ops, the last one first, applied to `x`.
+// Applies these movement ops, of which the last comes first, to `x`.
 const UOp* WithMovement(Context& context, UOpSpan movement, const UOp* x);
 
 }  // namespace tg

@@ -12,9 +12,9 @@ namespace tg {
 
 struct WriteAfterRead;
 
-// A directed graph whose vertices are the drafts, by position, and behind them the nodes that only
-// join versions of buffers to the kernels that make them: after, assigns of kernels that are in the
-// graph already.
+// A directed graph of dependences. Its vertices are the drafts, by position, followed by the nodes
+// that only connect versions of buffers with the kernels that write them: `after`, and assigns of
+// kernels that are in the graph already.
 class Waits {
  public:
   // The dependences of each draft through its sources: the producers of its inputs and of the
@@ -30,8 +30,8 @@ class Waits {
   static constexpr size_t kNone = SIZE_MAX;
   size_t VertexOf(const UOp* u) const { return number_.Get(u) - 1; }
 
-  // By draft: the number of kernels on the longest way to it. None of two on the same level waits
-  // for the other. The graph must have no cycle.
+  // For each draft, the number of kernels on the longest path to it. Drafts of one level do not
+  // depend on each other. The graph must have no cycle.
   std::vector<size_t> Levels() const;
 
  private:

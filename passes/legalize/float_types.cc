@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/value.h"
-#include "passes/legalize/float_format.h"
+#include "passes/legalize/float_encoding.h"
 #include "passes/legalize/forward.h"
 
 namespace tg {

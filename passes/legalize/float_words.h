@@ -6,8 +6,8 @@
 #include <limits>
 #include <span>
 
+#include "ir/float_format.h"
 #include "passes/legalize/expression.h"
-#include "passes/legalize/float_format.h"
 
 namespace tg {
 

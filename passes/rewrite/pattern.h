@@ -19,7 +19,8 @@
 // A rule does not apply if a constant of `index` on its right side does not fit in 64 bits.
 //
 // Guards are evaluated over the integers, without wrapping: a comparison holds if bounds prove it.
-// NoWrap(e) says that no step of `e` leaves the type. Flags (kNoNan, ...) are the module's.
+// NoWrap(e) holds if no intermediate value of `e` overflows its type. Flags (kNoNan, ...) are the
+// module's.
 #ifndef TG_PASSES_REWRITE_PATTERN_H_
 #define TG_PASSES_REWRITE_PATTERN_H_
 

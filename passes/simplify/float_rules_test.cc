@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "ir/float_format.h"
 #include "ir/value.h"
 #include "ir/walk.h"
 #include "passes/rewrite/build.h"
@@ -76,14 +77,11 @@ double UlpsApart(Scalar s, int64_t a_bits, int64_t b_bits) {
   const double a = DoubleFromBits(s, a_bits), b = DoubleFromBits(s, b_bits);
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   if (!std::isfinite(a) || !std::isfinite(b)) return kInf;
-  const int mantissa = s == Scalar::kF16    ? 10
-                       : s == Scalar::kBF16 ? 7
-                       : s == Scalar::kF32  ? 23
-                                            : 52;
-  const int least = s == Scalar::kF16 ? -24 : s == Scalar::kF64 ? -1074 : -149;
+  const FloatFormat format = FormatOf(s);
   int e = 0;
   std::frexp(b, &e);
-  return std::fabs(a - b) / std::ldexp(1.0, std::max(e - 1 - mantissa, least));
+  return std::fabs(a - b) /
+         std::ldexp(1.0, std::max(e - 1, format.min_exponent()) - format.mantissa_bits);
 }
 
 class FloatRule : public ::testing::TestWithParam<RuleCase> {};

@@ -1,9 +1,9 @@
 // Simplify: algebra on indices, integers, bools and floats. It is used by every pass that creates
 // expressions, and is also a separate pass.
 //
-// Rules are in the *_rules.h files (fixed size, proven by rules_test.cc) and in linear, div_mod,
-// compare, fold, lanes, memory and gate (any size; tested by evaluation on random expressions).
-// Every rule is exact unless a module flag permits otherwise.
+// Rules of fixed size are in the *_rules.h files and proven by rules_test.cc. Rules for ops with
+// any number of terms are functions (function_rules.cc), tested by evaluation on random
+// expressions. Every rule is exact unless a module flag permits otherwise.
 #ifndef TG_PASSES_SIMPLIFY_SIMPLIFY_H_
 #define TG_PASSES_SIMPLIFY_SIMPLIFY_H_
 

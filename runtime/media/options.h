@@ -21,9 +21,9 @@ enum class ResizeMode { kStretch, kCrop, kPad };
 enum class Layout { kNchw, kNhwc };
 enum class Channels { kGray, kRgb, kBgr, kRgba };
 
-// What was given; the rest follows from the tensor and from the file.
+// The options that were given. Others follow from the tensor and from the file.
 struct MediaOptions {
-  // Rows and columns; kKeepAspect: what keeps the picture's aspect.
+  // Rows and columns; kKeepAspect: the size that keeps the picture's aspect ratio.
   static constexpr int64_t kKeepAspect = -1;
   std::optional<std::array<int64_t, 2>> size;
   ResizeMode resize = ResizeMode::kStretch;
@@ -47,8 +47,8 @@ struct MediaFile {
   MediaOptions options;
 };
 
-// Splits FILE[:OPTION=VALUE...]. The ending of FILE says what it is; a file of another kind has no
-// options, and its name may contain colons. Errors name the option and what is right.
+// Splits FILE[:OPTION=VALUE...]. The extension of FILE tells its kind; a file of another kind has
+// no options, and its name may contain colons. Errors name the option and what is right.
 absl::StatusOr<MediaFile> ParseMediaFile(std::string_view text, MediaUse use);
 
 // "size, resize, ...": the names of the options of a kind of file.

@@ -15,7 +15,7 @@ struct Kernel {
   double radius;
 };
 
-// 1 - |x|: linear interpolation, and with `stretch` an average over the elements that become one.
+// 1 - |x|: linear interpolation; with a larger `stretch`, a weighted average over several elements.
 extern const Kernel kTriangle;
 // sin(pi x) / (pi x) under a Hann window.
 extern const Kernel kWindowedSinc;
@@ -26,10 +26,11 @@ struct Taps {
   std::vector<float> weights;
 };
 
-// The taps of an output element whose centre is at `center`, where input element i covers
-// [i, i + 1). The kernel is `stretch` >= 1 input elements wide per unit of distance, which is the
-// step between output elements when there are fewer of them (the filter then removes what they
-// cannot represent). The weights sum to 1: elements outside of [0, size) are left out.
+// The taps of an output element whose centre is at `center`; input element i covers [i, i + 1). The
+// kernel is scaled by `stretch` >= 1 input elements per unit of distance. If there are fewer output
+// than input elements, `stretch` is the step between them, so that the filter removes frequencies
+// that the output cannot represent. Elements outside of [0, size) have no tap; the weights sum
+// to 1.
 Taps TapsAt(const Kernel& kernel, double center, double stretch, int64_t size);
 
 // The taps of `count` output elements that cover the input's [begin, end).

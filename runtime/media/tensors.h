@@ -26,8 +26,8 @@ struct TensorForm {
 // "f32[?, 3, 224, 224]"
 std::string FormText(const TensorForm& form);
 
-// The picture in the input's size, layout, channels and type. Leading axes have extent 1. Resizing
-// averages over the pixels that become one, else it interpolates linearly. Values become
+// The picture in the input's size, layout, channels and type. Leading axes have extent 1. Making a
+// picture smaller averages over pixels, making it larger interpolates linearly. Values become
 // (pixel * scale - mean) / std; integers are rounded and clamped. InvalidArgument, naming both, if
 // the options and the input's form do not fit.
 absl::StatusOr<HostTensor> PictureToTensor(const Picture& picture, const MediaOptions& options,
@@ -42,7 +42,7 @@ absl::StatusOr<HostTensor> SoundToTensor(const Sound& sound, const MediaOptions&
 // channels, with any number of leading axes of extent 1. Values are clamped to 0 to 255; NaN is 0.
 absl::StatusOr<Picture> TensorToPicture(const HostTensor& tensor, const MediaOptions& options);
 
-// Reads the file, by its kind, which is not kNone. Errors name it.
+// Reads a file whose kind is not kNone. Errors name it.
 absl::StatusOr<HostTensor> ReadMedia(const MediaFile& file, const TensorForm& form);
 
 // Replaces the file, a PNG, atomically.

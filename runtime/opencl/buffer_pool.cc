@@ -22,6 +22,17 @@ size_t SizeClass(size_t size) {
   return rounded < size ? 0 : rounded;
 }
 
+BufferPoolStats& BufferPoolStats::operator+=(const BufferPoolStats& other) {
+  in_use_bytes += other.in_use_bytes;
+  cached_bytes += other.cached_bytes;
+  peak_in_use_bytes += other.peak_in_use_bytes;
+  peak_total_bytes += other.peak_total_bytes;
+  allocations += other.allocations;
+  reuses += other.reuses;
+  flushes += other.flushes;
+  return *this;
+}
+
 // State shared by the pool and its live buffers.
 class BufferPool::State : public Buffer::Owner {
  public:

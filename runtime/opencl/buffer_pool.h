@@ -26,6 +26,9 @@ struct BufferPoolStats {
   uint64_t allocations = 0;     // requests to the device
   uint64_t reuses = 0;
   uint64_t flushes = 0;  // times that all cached blocks were released to free memory
+
+  // Adds the figures of another pool.
+  BufferPoolStats& operator+=(const BufferPoolStats& other);
 };
 
 class BufferPool {

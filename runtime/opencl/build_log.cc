@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <vector>
 
 #include "runtime/base/status.h"
+#include "runtime/opencl/source_functions.h"
 
 namespace tg::runtime {
 namespace {
 
 constexpr size_t kMaxLog = 4000;
 constexpr size_t kMaxLine = 400;
+constexpr size_t kMaxKernels = 5;  // that a message names
 
 struct Place {
   size_t line = 0, column = 0;  // both count from 1
@@ -63,19 +66,29 @@ size_t LineStart(std::string_view text, size_t number) {
   return at;
 }
 
-// Returns the name of the last kernel that begins before `end`, or an empty name.
-std::string_view KernelBefore(std::string_view source, size_t end) {
-  const size_t keyword = source.substr(0, end).rfind("__kernel");
-  if (keyword == std::string_view::npos) return {};
-  // Attributes precede the return type, so the name is the word before the next parenthesis.
-  const size_t type = source.find("void", keyword);
-  if (type == std::string_view::npos) return {};
-  const size_t open = source.find('(', type);
-  if (open == std::string_view::npos) return {};
-  const size_t last = source.find_last_not_of(" \n\t", open - 1);
-  const size_t first = source.find_last_of(" \n\t", last);
-  if (first < type || first == std::string_view::npos) return {};
-  return source.substr(first + 1, last - first);
+// Names the kernel that the error is in, and the function if it is another one:
+// "kernel @r_4, in sum_of: ".
+std::string WhereIn(std::string_view source, size_t offset) {
+  const std::vector<SourceFunction> functions = FunctionsIn(source);
+  const SourceFunction* function = FunctionAt(functions, offset);
+  if (function == nullptr) return "";
+  const SourceFunction* kernel = KernelThatUses(functions, *function);
+  if (kernel == nullptr) return "";
+  if (kernel == function) return Cat("kernel @", kernel->name, ": ");
+  return Cat("kernel @", kernel->name, ", in ", function->name, ": ");
+}
+
+// Names the kernels of a program, for a log that does not tell where the error is.
+std::string AnyOf(std::string_view source) {
+  std::string names;
+  size_t count = 0;
+  for (const SourceFunction& f : FunctionsIn(source)) {
+    if (!f.is_kernel || ++count > kMaxKernels) continue;
+    names += Cat(names.empty() ? "@" : ", @", f.name);
+  }
+  if (count == 0) return "";
+  if (count > kMaxKernels) names += Cat(" and ", count - kMaxKernels, " more");
+  return Cat(count == 1 ? "kernel " : "one of the kernels ", names, ": ");
 }
 
 }  // namespace
@@ -86,8 +99,9 @@ std::string DescribeBuildLog(std::string_view log, std::string_view source) {
     const size_t start = LineStart(source, place->line);
     if (start != std::string_view::npos) {
       const std::string_view line = source.substr(start, source.find('\n', start) - start);
-      const std::string_view kernel = KernelBefore(source, start + line.size());
-      if (!kernel.empty()) out += Cat("kernel @", kernel, ": ");
+      // A column behind the line is at its last character.
+      const size_t column = std::min(place->column, std::max<size_t>(line.size(), 1));
+      out += WhereIn(source, start + column - 1);
       out += Cat("line ", place->line, ", column ", place->column, ": ", place->message, "\n");
       out += Cat("    ", line.substr(0, kMaxLine), "\n");
       if (place->column <= std::min(line.size() + 1, kMaxLine)) {
@@ -96,6 +110,7 @@ std::string DescribeBuildLog(std::string_view log, std::string_view source) {
       out += "compiler's log:\n";
     }
   }
+  if (out.empty()) out = AnyOf(source);
   out += log.substr(0, kMaxLog);
   if (log.size() > kMaxLog) out += Cat("\n... (", log.size() - kMaxLog, " more characters)");
   return out;

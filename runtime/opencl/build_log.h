@@ -11,9 +11,11 @@ namespace tg::runtime {
 //   kernel @r_4: line 2, column 8: use of undeclared identifier 'y'
 //       x[0] = y;
 //              ^
+// An error in a function that is no kernel names the first kernel that calls it, and the function:
+//   kernel @r_4, in sum_of: line 1, column 1: ...
 // The log follows on a new line (only its first kilobytes if it is long). Locations have the form
 // "<file>:LINE:COLUMN: " that compilers based on Clang write; if the log contains none, the result
-// is the log alone.
+// is the names of the program's kernels, followed by the log.
 std::string DescribeBuildLog(std::string_view log, std::string_view source);
 
 }  // namespace tg::runtime

@@ -4,7 +4,8 @@
 
 namespace tg::runtime {
 
-absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer) {
+absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer,
+                                   const VarMap& vars) {
   if (!buffer.dtype.is_value()) {
     return Unimplemented("buffer @", buffer.name, " is of type ", buffer.dtype.ToString(),
                          ", which the runtime does not allocate");
@@ -18,7 +19,14 @@ absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffe
     if (!missing.empty()) {
       return InvalidArgument("buffer @", buffer.name, ": there is no variable @", missing);
     }
-    const std::optional<DimExpr::Range> bounds = BoundsOf(module, dim);
+    const std::optional<int64_t> extent =
+        vars.empty() ? std::nullopt
+                     : dim.Evaluate([&](std::string_view name) -> std::optional<int64_t> {
+                         const auto value = vars.find(name);
+                         return value == vars.end() ? std::nullopt : std::optional(value->second);
+                       });
+    const std::optional<DimExpr::Range> bounds =
+        extent ? DimExpr::Range{*extent, *extent} : BoundsOf(module, dim);
     if (!bounds || bounds->second < 0 || __builtin_mul_overflow(bytes, bounds->second, &bytes)) {
       return InvalidArgument("buffer @", buffer.name, " has more bytes than 64 bits count");
     }

@@ -16,15 +16,17 @@ namespace tg::runtime {
 // Values of variables, by name.
 using VarMap = std::map<std::string, int64_t, std::less<>>;
 
-// Returns the bytes to allocate for a buffer; a symbolic extent counts with its greatest value.
-// InvalidArgument if the product overflows or a variable is not declared; Unimplemented for images.
-absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer);
+// Returns the bytes to allocate for a buffer. A variable that is not in `vars` counts with its
+// greatest value. InvalidArgument if the product overflows or a variable is not declared;
+// Unimplemented for images.
+absl::StatusOr<size_t> BufferBytes(const Module& module, const BufferDecl& buffer,
+                                   const VarMap& vars = {});
 
 // Returns the declared shape with the variables' values substituted. InvalidArgument for a missing
 // variable, or an extent that is negative with these values.
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const BufferDecl& buffer, const VarMap& vars);
 
-// Returns the shape that BufferBytes counts.
+// Returns the shape that BufferBytes counts without values of variables.
 absl::StatusOr<std::vector<int64_t>> GreatestShape(const Module& module, const BufferDecl& buffer);
 
 }  // namespace tg::runtime

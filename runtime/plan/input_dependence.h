@@ -1,4 +1,4 @@
-// Which kernels of a graph depend on what a run is given.
+// Which kernels of a graph depend on the inputs of a run.
 #ifndef TG_RUNTIME_PLAN_INPUT_DEPENDENCE_H_
 #define TG_RUNTIME_PLAN_INPUT_DEPENDENCE_H_
 
@@ -10,8 +10,8 @@
 
 namespace tg::runtime {
 
-// By step of the graph's schedule: whether an input, a variable, or a state that is kept between
-// runs reaches it. Others compute the same in each run.
+// For each step of the graph's schedule: whether it depends on an input, a variable, or a state
+// that is kept between runs. The other steps compute the same values in each run.
 std::vector<bool> StepsThatDependOnInput(const Module& module,
                                          std::span<const ScheduledKernel> schedule);
 

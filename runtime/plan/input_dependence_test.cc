@@ -4,15 +4,16 @@
 
 #include <string>
 
-#include "ir/text/diagnostic.h"
-#include "ir/text/parser.h"
+#include "ir/text/testing.h"
+#include "runtime/base/status.h"
+#include "runtime/plan/testing.h"
 
 namespace tg::runtime {
 namespace {
 
 // @main: t = 2w; u = x + k; v = t + k; y = u + v, where @init makes k of w. A kernel adds two
 // buffers.
-constexpr char kModule[] = R"(tg 1
+constexpr char kHead[] = R"(tg 1
 module @m
 buffer @x : f32[4] input
 buffer @w : f32[4] param
@@ -23,36 +24,8 @@ buffer @u : f32[4] temp
 buffer @v : f32[4] temp
 buffer @y : f32[4] output
 
-graph @init {
-  %k = buffer @k : f32
-  %w = buffer @w : f32
-  %0 = kernel @add (%k, %w, %w)
-  %1 = assign %k, %0 : f32
-  sink %1
-}
-
-graph @main {
-  %t = buffer @t : f32
-  %w = buffer @w : f32
-  %k = buffer @k : f32
-  %x = buffer @x : f32
-  %u = buffer @u : f32
-  %v = buffer @v : f32
-  %y = buffer @y : f32
-  %0 = kernel @add (%t, %w, %w)
-  %1 = assign %t, %0 : f32
-  %2 = kernel @add (%u, %x, %k)
-  %3 = assign %u, %2 : f32
-  %4 = kernel @add (%v, %1, %k)
-  %5 = assign %v, %4 : f32
-  %6 = kernel @add (%y, %3, %5)
-  %7 = assign %y, %6 : f32
-  %count = buffer @count : f32
-  %8 = kernel @add (%count, %count, %w)
-  %9 = assign %count, %8 : f32
-  sink %7, %9
-}
-
+)";
+constexpr char kKernel[] = R"(
 kernel @add : linear {
   %y = define_global {arg = 0} : ptr<f32, 4>
   %a = define_global {arg = 1} : ptr<f32, 4>
@@ -71,9 +44,11 @@ kernel @add : linear {
 )";
 
 TEST(InputDependence, FollowsBuffers) {
-  Diagnostics diagnostics;
-  const auto module = ParseModule(kModule, "test.uop", diagnostics);
-  ASSERT_NE(module, nullptr) << diagnostics.ToString();
+  const auto module = ParseOrFail(
+      Cat(kHead, "graph @init {\n", CallsText("add k: w w"), "}\ngraph @main {\n",
+          CallsText("add t: w w, add u: x k, add v: t k, add y: u v, add count: count w"), "}\n",
+          kKernel));
+  ASSERT_NE(module, nullptr);
   const auto main = MakeSchedule(*module, *module->FindGraph("main"));
   ASSERT_TRUE(main.ok()) << main.status();
   std::string text;
@@ -82,7 +57,7 @@ TEST(InputDependence, FollowsBuffers) {
     text += module->buffers[static_cast<size_t>((*main)[i].buffers[0].buffer)].name;
     text += depend[i] ? "+ " : "- ";
   }
-  EXPECT_EQ(text, "u+ t- v- y+ count+ ");
+  EXPECT_EQ(text, "count+ t- u+ v- y+ ");
   const auto init = MakeSchedule(*module, *module->FindGraph("init"));
   ASSERT_TRUE(init.ok()) << init.status();
   EXPECT_EQ(StepsThatDependOnInput(*module, *init), std::vector<bool>{false});

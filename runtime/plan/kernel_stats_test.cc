@@ -4,16 +4,14 @@
 
 #include <string>
 
-#include "ir/text/parser.h"
+#include "ir/text/testing.h"
 
 namespace tg::runtime {
 namespace {
 
 absl::StatusOr<KernelWork> Count(const std::string& kernel, int64_t n = 0) {
-  Diagnostics diagnostics;
-  const std::string text = "tg 1\nmodule @m\nvar @n : [1, 64]\n\n" + kernel;
-  const std::unique_ptr<Module> module = ParseModule(text, "test.uop", diagnostics);
-  EXPECT_NE(module, nullptr) << diagnostics.ToString();
+  const std::unique_ptr<Module> module =
+      ParseOrFail("tg 1\nmodule @m\nvar @n : [1, 64]\n\n" + kernel);
   if (module == nullptr) return absl::InternalError("does not parse");
   return CountWork(*module->kernels[0], [n](std::string_view) { return n; });
 }

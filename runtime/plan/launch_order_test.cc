@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "ir/text/parser.h"
+#include "ir/text/testing.h"
+#include "runtime/plan/testing.h"
 
 namespace tg::runtime {
 namespace {
@@ -30,15 +31,6 @@ kernel @c : kernel {
 }
 )";
 
-std::unique_ptr<Module> Parse(const std::string& graph) {
-  Diagnostics diagnostics;
-  static std::string text;
-  text = std::string(kHead) + "graph @main {\n" + graph + "}\n" + kKernels;
-  std::unique_ptr<Module> module = ParseModule(text, "test.uop", diagnostics);
-  EXPECT_NE(module, nullptr) << diagnostics.ToString();
-  return module;
-}
-
 // Returns a text like "a(t, x) b(y, t; n)": kernels in order, with buffers and variables.
 std::string Describe(const Module& module, const std::vector<ScheduledKernel>& schedule) {
   std::string text;
@@ -60,40 +52,19 @@ std::string Describe(const Module& module, const std::vector<ScheduledKernel>& s
 }
 
 std::string Schedule(const std::string& graph) {
-  const std::unique_ptr<Module> module = Parse(graph);
+  const std::unique_ptr<Module> module =
+      ParseOrFail(std::string(kHead) + "graph @main {\n" + graph + "}\n" + kKernels);
   if (module == nullptr) return "";
   const auto schedule = MakeSchedule(*module, *module->graphs[0]);
   return schedule.ok() ? Describe(*module, *schedule) : std::string(schedule.status().message());
 }
 
 TEST(Schedule, OperandsComeFirst) {
-  EXPECT_EQ(Schedule(R"(
-  %x = buffer @x : f32
-  %t = buffer @t : f32
-  %y = buffer @y : f32
-  %k = kernel @a(%t, %x)
-  %t1 = assign %t, %k : f32
-  %l = kernel @b(%y, %t1)
-  %y1 = assign %y, %l : f32
-  sink %y1
-)"),
-            "a(t, x) b(y, t)");
+  EXPECT_EQ(Schedule(CallsText("a t: x, b y: t")), "a(t, x) b(y, t)");
 }
 
 TEST(Schedule, KernelNamedTwiceRunsOnce) {
-  EXPECT_EQ(Schedule(R"(
-  %x = buffer @x : f32
-  %t = buffer @t : f32
-  %u = buffer @u : f32
-  %y = buffer @y : f32
-  %k = kernel @a(%t, %u, %x)
-  %t1 = assign %t, %k : f32
-  %u1 = assign %u, %k : f32
-  %l = kernel @b(%y, %u1, %t1)
-  %y1 = assign %y, %l : f32
-  sink %y1
-)"),
-            "a(t, u, x) b(y, u, t)");
+  EXPECT_EQ(Schedule(CallsText("a t u: x, b y: u t")), "a(t, u, x) b(y, u, t)");
 }
 
 // The ordering sources of an assign run before its kernel, which is an earlier source.

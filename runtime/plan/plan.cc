@@ -30,10 +30,11 @@ KernelArg VarValue(int64_t value, bool wide) {
 
 absl::StatusOr<Plan> Plan::Create(const Module& module, const Graph& graph,
                                   std::span<const PlanDevice> devices, const NamedBuffers& buffers,
-                                  const VarMap& vars) {
+                                  const VarMap& vars, const VarMap& sizes) {
   Plan plan(module);
   for (const PlanDevice& device : devices) plan.devices_.emplace(device.name, device);
   TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule, MakeSchedule(module, graph));
+  plan.sizes_ = WithoutBound(schedule, sizes);
   TG_RETURN_IF_ERROR(plan.AllocateTemporaries(graph, schedule, buffers));
   for (const ScheduledKernel& item : schedule) TG_RETURN_IF_ERROR(plan.AddStep(item));
   TG_RETURN_IF_ERROR(plan.SetVars(vars));
@@ -56,7 +57,7 @@ absl::Status Plan::AllocateTemporaries(const Graph& graph,
                                        std::span<const ScheduledKernel> schedule,
                                        const NamedBuffers& given) {
   buffers_.resize(module_->buffers.size());
-  TG_ASSIGN_OR_RETURN(const auto by_device, PlanTemporaries(*module_, schedule));
+  TG_ASSIGN_OR_RETURN(const auto by_device, PlanTemporaries(*module_, schedule, sizes_));
   for (const auto& [name, temporaries] : by_device) {
     const BufferDecl& first = module_->buffers[static_cast<size_t>(temporaries.buffers[0])];
     TG_ASSIGN_OR_RETURN(const PlanDevice* device, DeviceOf(first));
@@ -93,7 +94,7 @@ absl::StatusOr<BufferRef> Plan::Resolve(const BufferSlice& slice) const {
   if (buffer == nullptr) return InvalidArgument("buffer @", decl.name, " is not allocated");
   if (slice.offset == 0) return buffer;
   const int64_t element = ByteSize(decl.dtype.scalar());
-  TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl));
+  TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl, sizes_));
   const int64_t total = static_cast<int64_t>(bytes) / element;
   const int64_t size = slice.size < 0 ? total - slice.offset : slice.size;
   if (slice.offset < 0 || size < 0 || slice.offset + size > total) {
@@ -113,8 +114,9 @@ absl::Status Plan::AddTransfer(const ScheduledKernel& item) {
   size_t size = SIZE_MAX;
   std::vector<BufferRef> ends;
   for (const BufferSlice& slice : item.buffers) {
-    TG_ASSIGN_OR_RETURN(const size_t bytes,
-                        BufferBytes(*module_, module_->buffers[static_cast<size_t>(slice.buffer)]));
+    TG_ASSIGN_OR_RETURN(
+        const size_t bytes,
+        BufferBytes(*module_, module_->buffers[static_cast<size_t>(slice.buffer)], sizes_));
     size = std::min(size, bytes);
     planned.buffer_bytes += bytes;
     TG_ASSIGN_OR_RETURN(ends.emplace_back(), Resolve(slice));
@@ -166,7 +168,7 @@ absl::Status Plan::AddLaunch(const ScheduledKernel& item) {
     }
     if (counted.insert(buffer->get()).second) {
       const BufferDecl& decl = module_->buffers[static_cast<size_t>(slice.buffer)];
-      TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl));
+      TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(*module_, decl, sizes_));
       planned.buffer_bytes +=
           slice.size < 0 ? bytes : static_cast<size_t>(slice.size * ByteSize(decl.dtype.scalar()));
     }

@@ -69,11 +69,13 @@ class Plan {
  public:
   // Resolves and allocates everything. `devices` covers the devices of the graph's buffers;
   // `buffers` holds every buffer that is not temporary; `vars` gives each variable a value within
-  // its bounds. The module must outlive the plan. Errors name the kernel and the buffer or
-  // variable.
+  // its bounds. The module must outlive the plan. Temporaries are allocated for the greatest values
+  // of the variables that are not in `sizes`; a variable in `sizes` must keep the value that it has
+  // there. Errors name the kernel and the buffer or variable.
   static absl::StatusOr<Plan> Create(const Module& module, const Graph& graph,
                                      std::span<const PlanDevice> devices,
-                                     const NamedBuffers& buffers, const VarMap& vars);
+                                     const NamedBuffers& buffers, const VarMap& vars,
+                                     const VarMap& sizes = {});
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
 
@@ -136,6 +138,7 @@ class Plan {
   absl::Status Join() const;
 
   const Module* module_;
+  VarMap sizes_;  // of those given to Create, the variables that the graph does not bind
   std::map<std::string, PlanDevice, std::less<>> devices_;  // by name
   std::vector<BufferRef> buffers_;  // by index in the module; null if the graph does not use it
   MemoryBytes temporaries_;

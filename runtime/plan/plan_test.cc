@@ -10,6 +10,7 @@
 #include "ir/text/parser.h"
 #include "passes/target.h"
 #include "runtime/opencl/testing.h"
+#include "runtime/plan/testing.h"
 
 namespace tg::runtime {
 namespace {
@@ -113,24 +114,8 @@ buffer @t2 : f32[64] temp
 buffer @y : f32[64] output
 
 graph @main {
-  %x = buffer @x : f32
-  %t0 = buffer @t0 : f32
-  %0 = kernel @twice(%t0, %x)
-  %1 = assign %t0, %0 : f32
-  %t1 = buffer @t1 : f32
-  %2 = kernel @thrice(%t1, %1)
-  %3 = assign %t1, %2 : f32
-  %t2 = buffer @t2 : f32
-  %4 = kernel @twice(%t2, %3)
-  %5 = assign %t2, %4 : f32
-  %y = buffer @y : f32
-  %6 = kernel @thrice(%y, %5)
-  %7 = assign %y, %6 : f32
-  sink %7
-}
-
-)" + ScaleKernel("twice", "2.0") +
-         "\n" + ScaleKernel("thrice", "3.0");
+)" + CallsText("twice t0: x, thrice t1: t0, twice t2: t1, thrice y: t2") +
+         "}\n" + ScaleKernel("twice", "2.0") + "\n" + ScaleKernel("thrice", "3.0");
 }
 
 TEST_F(PlanTest, ChainIsReplayed) {
@@ -188,20 +173,12 @@ buffer @s : f32[64] state
 buffer @t : f32[64] temp
 
 graph @main {
-  %s = buffer @s : f32
-  %t = buffer @t : f32
-  %0 = kernel @thrice(%t, %s)
-  %1 = assign %t, %0 : f32
-  %2 = kernel @twice(%s, %1)
-  %3 = assign %s, %2 : f32
-  sink %3
-}
-
 )";
 
 TEST_F(PlanTest, StatePersists) {
-  ASSERT_TRUE(
-      Load(kStepHead + ScaleKernel("twice", "2.0") + "\n" + ScaleKernel("thrice", "3.0")).ok());
+  ASSERT_TRUE(Load(kStepHead + CallsText("thrice t: s, twice s: t") + "}\n" +
+                   ScaleKernel("twice", "2.0") + "\n" + ScaleKernel("thrice", "3.0"))
+                  .ok());
   absl::StatusOr<Plan> plan = Make();
   ASSERT_TRUE(plan.ok()) << plan.status();
   std::vector<float> expected = RandomValues();

@@ -1,4 +1,5 @@
-// The memory that a graph's run needs, from its schedule alone: no device is required.
+// The memory that a graph's run needs, from its schedule alone: no device is required. All sizes
+// are those of BufferBytes (extents.h), with the variables' values in `vars`.
 #ifndef TG_RUNTIME_PLAN_TEMPORARIES_H_
 #define TG_RUNTIME_PLAN_TEMPORARIES_H_
 
@@ -10,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/module.h"
+#include "runtime/plan/extents.h"
 #include "runtime/plan/launch_order.h"
 #include "runtime/plan/memory_plan.h"
 
@@ -24,12 +26,31 @@ struct Temporaries {
 
 // Returns the temporaries by device name.
 absl::StatusOr<std::map<std::string, Temporaries>> PlanTemporaries(
-    const Module& module, std::span<const ScheduledKernel> schedule);
+    const Module& module, std::span<const ScheduledKernel> schedule, const VarMap& vars = {});
 
 // Returns the other buffers that the schedule uses, with their first and last step, by index in
-// Module::buffers.
+// Module::buffers. A state has its greatest size whatever the variables are.
 absl::StatusOr<std::map<int, Lifetime>> StoredBuffers(const Module& module,
-                                                      std::span<const ScheduledKernel> schedule);
+                                                      std::span<const ScheduledKernel> schedule,
+                                                      const VarMap& vars = {});
+
+// Returns the variables without the ones that the schedule binds, which may have several values.
+VarMap WithoutBound(std::span<const ScheduledKernel> schedule, VarMap vars);
+
+// Returns the graph and, if the module has it, @init, which runs before the first run.
+std::vector<const Graph*> GraphsOfRun(const Module& module, const Graph& graph);
+
+// The memory of several graphs on one device.
+struct GraphMemory {
+  std::map<int, size_t> buffers;  // bytes by index in Module::buffers
+  size_t stored_bytes = 0;        // of the buffers that are not temporary
+  size_t temporary_bytes = 0;     // of the blocks that each graph's temporaries share
+};
+
+// Returns the memory by device name.
+absl::StatusOr<std::map<std::string, GraphMemory>> MemoryOf(const Module& module,
+                                                            std::span<const Graph* const> graphs,
+                                                            const VarMap& vars = {});
 
 }  // namespace tg::runtime
 

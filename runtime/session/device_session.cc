@@ -6,6 +6,7 @@
 
 #include "ir/devices.h"
 #include "runtime/base/status.h"
+#include "runtime/plan/temporaries.h"
 
 namespace tg::runtime {
 namespace {
@@ -26,6 +27,15 @@ std::map<std::string, std::set<std::string_view>> KernelsByDevice(const Module& 
 
 }  // namespace
 
+std::vector<DeviceMemory> DevicesOf(const Module& module, const DeviceSessionOptions& options) {
+  std::vector<DeviceMemory> devices = {{options.context.get(), options.names, {}}};
+  if (options.others.empty()) devices[0].names = DeviceNames(module);
+  for (const NamedDevice& other : options.others) {
+    devices.push_back({other.context.get(), other.names, {}});
+  }
+  return devices;
+}
+
 DeviceSession::DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options)
     : Session(std::move(module)), options_(std::move(options)) {}
 
@@ -33,6 +43,7 @@ absl::StatusOr<std::unique_ptr<DeviceSession>> DeviceSession::Create(std::unique
                                                                      DeviceSessionOptions options) {
   std::unique_ptr<DeviceSession> session(new DeviceSession(std::move(module), std::move(options)));
   TG_RETURN_IF_ERROR(session->Build());
+  TG_RETURN_IF_ERROR(session->ChooseSizes());
   return session;
 }
 
@@ -72,6 +83,42 @@ absl::Status DeviceSession::Build() {
   return absl::OkStatus();
 }
 
+absl::Status DeviceSession::ChooseSizes() {
+  const auto is_open = [](const VarDecl& var) { return var.min < var.max; };
+  if (std::none_of(module().vars.begin(), module().vars.end(), is_open)) return absl::OkStatus();
+  uint64_t max_allocation = std::numeric_limits<uint64_t>::max();
+  for (const auto& device : devices_) {
+    max_allocation = std::min(max_allocation, device->context()->info().max_allocation);
+  }
+  for (const BufferDecl& buffer : module().buffers) {
+    const absl::StatusOr<size_t> bytes = BufferBytes(module(), buffer);
+    // The greatest size may have more bytes than can be counted.
+    sizes_follow_runs_ |= !bytes.ok() || *bytes > max_allocation;
+  }
+  for (const auto& graph : module().graphs) {
+    if (sizes_follow_runs_) break;
+    // A graph that cannot be planned is an error when it is run.
+    const auto shortage =
+        FindMemoryShortage(module(), GraphsOfRun(module(), *graph), {}, MemoryOfDevices());
+    sizes_follow_runs_ = shortage.ok() && shortage->has_value();
+  }
+  return absl::OkStatus();
+}
+
+std::vector<DeviceMemory> DeviceSession::MemoryOfDevices() const {
+  std::vector<DeviceMemory> all;
+  for (const auto& device : devices_) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const DeviceMemory& d) {
+      return d.context == device->context().get();
+    });
+    DeviceMemory& memory = same == all.end() ? all.emplace_back() : *same;
+    memory.context = device->context().get();
+    memory.names.insert(memory.names.end(), device->names().begin(), device->names().end());
+    memory.held += device->pool().stats();
+  }
+  return all;
+}
+
 bool DeviceSession::built_from_cache() const {
   return std::all_of(devices_.begin(), devices_.end(),
                      [](const auto& device) { return device->from_cache(); });
@@ -79,16 +126,7 @@ bool DeviceSession::built_from_cache() const {
 
 BufferPoolStats DeviceSession::memory() const {
   BufferPoolStats sum;
-  for (const auto& device : devices_) {
-    const BufferPoolStats own = device->pool().stats();
-    sum.in_use_bytes += own.in_use_bytes;
-    sum.cached_bytes += own.cached_bytes;
-    sum.peak_in_use_bytes += own.peak_in_use_bytes;
-    sum.peak_total_bytes += own.peak_total_bytes;
-    sum.allocations += own.allocations;
-    sum.reuses += own.reuses;
-    sum.flushes += own.flushes;
-  }
+  for (const auto& device : devices_) sum += device->pool().stats();
   return sum;
 }
 
@@ -97,10 +135,18 @@ const Plan* DeviceSession::init_plan() const {
   return found == plans_.end() ? nullptr : &found->second.plan;
 }
 
-absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer) {
-  BufferRef& ref = buffers_[buffer.name];
-  if (ref != nullptr) return ref;
-  TG_ASSIGN_OR_RETURN(const size_t bytes, BufferBytes(module(), buffer));
+absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer, size_t bytes) {
+  const auto found = buffers_.find(buffer.name);
+  if (found != buffers_.end()) {
+    if (!FollowsRuns(buffer) || found->second->size() >= bytes) return found->second;
+    // Plans hold the old memory.
+    last_plan_ = nullptr;
+    std::erase_if(plans_, [](const auto& plan) { return plan.first != kInitGraph; });
+    buffers_.erase(found);
+  }
+  if (!FollowsRuns(buffer)) {
+    TG_ASSIGN_OR_RETURN(bytes, BufferBytes(module(), buffer));
+  }
   // A buffer that no graph uses may be on any device.
   const auto device = by_name_.find(buffer.device);
   BufferPool& pool = device != by_name_.end() ? device->second->pool() : devices_[0]->pool();
@@ -109,19 +155,19 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer) {
     return absl::Status(made.status().code(), Cat(RoleName(buffer.role), " @", buffer.name, ": ",
                                                   std::string(made.status().message())));
   }
-  return ref = *std::move(made);
+  return buffers_[buffer.name] = *std::move(made);
 }
 
 absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int64_t>,
                                    std::span<const std::byte> bytes) {
   const ScopedSpan span(options_.spans, "upload");
-  TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer));
+  TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, bytes.size()));
   return bytes.empty() ? absl::OkStatus() : Write(*ref, 0, bytes);
 }
 
 absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tensor) {
   const ScopedSpan span(options_.spans, "download");
-  TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer));
+  TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, tensor.data.size()));
   if (!tensor.data.empty()) TG_RETURN_IF_ERROR(Read(*ref, 0, tensor.data));
   if (tensor.type == ElementType::kBool) NormalizeBools(tensor.data);
   return absl::OkStatus();
@@ -131,7 +177,10 @@ absl::StatusOr<Plan*> DeviceSession::PlanFor(const Graph& graph,
                                              std::span<const BufferDecl* const> buffers,
                                              const VarMap& vars) {
   const auto found = plans_.find(graph.name);
-  if (found != plans_.end()) {
+  if (found != plans_.end() && sizes_follow_runs_ && found->second.vars != vars) {
+    last_plan_ = nullptr;
+    plans_.erase(found);
+  } else if (found != plans_.end()) {
     if (found->second.vars != vars) {
       TG_RETURN_IF_ERROR(found->second.plan.SetVars(vars));
       found->second.vars = vars;
@@ -139,16 +188,25 @@ absl::StatusOr<Plan*> DeviceSession::PlanFor(const Graph& graph,
     return &found->second.plan;
   }
   const ScopedSpan span(options_.spans, "plan");
+  const VarMap sizes = sizes_follow_runs_ ? vars : VarMap();
+  const Graph* graphs[] = {&graph};
+  TG_ASSIGN_OR_RETURN(const std::optional<MemoryShortage> shortage,
+                      FindMemoryShortage(module(), graphs, sizes, MemoryOfDevices(), buffers_));
+  if (shortage) return absl::ResourceExhaustedError(shortage->ToString());
   for (const BufferDecl* buffer : buffers) {
     if (buffer->role == Role::kTemp) continue;
-    const absl::StatusOr<BufferRef> ref = BufferFor(*buffer);
+    size_t bytes = 0;
+    if (FollowsRuns(*buffer)) {
+      TG_ASSIGN_OR_RETURN(bytes, BufferBytes(module(), *buffer, sizes));
+    }
+    const absl::StatusOr<BufferRef> ref = BufferFor(*buffer, bytes);
     if (!ref.ok()) return ref.status();
   }
   std::vector<PlanDevice> devices;
   for (const auto& [name, device] : by_name_) {
     devices.push_back({name, &device->built(), &device->pool()});
   }
-  TG_ASSIGN_OR_RETURN(Plan plan, Plan::Create(module(), graph, devices, buffers_, vars));
+  TG_ASSIGN_OR_RETURN(Plan plan, Plan::Create(module(), graph, devices, buffers_, vars, sizes));
   return &plans_.try_emplace(graph.name, std::move(plan), vars).first->second.plan;
 }
 

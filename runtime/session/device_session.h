@@ -11,6 +11,7 @@
 #include "passes/target.h"
 #include "runtime/plan/plan.h"
 #include "runtime/session/device_kernels.h"
+#include "runtime/session/device_memory.h"
 #include "runtime/session/session.h"
 
 namespace tg::runtime {
@@ -43,10 +44,14 @@ struct RunTimes {
   double seconds() const { return static_cast<double>(end - start) * 1e-9; }
 };
 
+// Returns the devices of a session with these options, none of which has allocated anything.
+std::vector<DeviceMemory> DevicesOf(const Module& module, const DeviceSessionOptions& options);
+
 class DeviceSession : public Session {
  public:
   // Renders and builds the kernels of the module, which must be linear (compile.h), for the devices
-  // on which they run. NotFound if a device of the module is not in the options.
+  // on which they run. NotFound if a device of the module is not in the options. A run fails with
+  // ResourceExhausted where a device lacks memory for it (device_memory.h).
   static absl::StatusOr<std::unique_ptr<DeviceSession>> Create(std::unique_ptr<Module> module,
                                                                DeviceSessionOptions options);
 
@@ -72,10 +77,18 @@ class DeviceSession : public Session {
  private:
   DeviceSession(std::unique_ptr<Module> module, DeviceSessionOptions options);
   absl::Status Build();
+  // Sets sizes_follow_runs_.
+  absl::Status ChooseSizes();
+  std::vector<DeviceMemory> MemoryOfDevices() const;
   // Returns the graph's plan with these variables.
   absl::StatusOr<Plan*> PlanFor(const Graph& graph, std::span<const BufferDecl* const> buffers,
                                 const VarMap& vars);
-  absl::StatusOr<BufferRef> BufferFor(const BufferDecl& buffer);
+  // Returns the buffer's memory. If the run's sizes decide how large it is, `bytes` is the size
+  // that it needs, and memory that is too small is replaced: its contents are lost.
+  absl::StatusOr<BufferRef> BufferFor(const BufferDecl& buffer, size_t bytes);
+  bool FollowsRuns(const BufferDecl& buffer) const {
+    return sizes_follow_runs_ && (buffer.role == Role::kInput || buffer.role == Role::kOutput);
+  }
   absl::Status Finish() const;
 
   struct CachedPlan {
@@ -87,6 +100,9 @@ class DeviceSession : public Session {
   DeviceSessionOptions options_;
   std::vector<std::unique_ptr<DeviceKernels>> devices_;
   std::map<std::string, DeviceKernels*, std::less<>> by_name_;
+  // Buffers usually have the greatest size that the variables allow, and serve every run. If the
+  // devices lack memory for that, the buffers have the size of the run.
+  bool sizes_follow_runs_ = false;
   NamedBuffers buffers_;
   std::map<std::string, CachedPlan> plans_;  // by graph
   Plan* last_plan_ = nullptr;

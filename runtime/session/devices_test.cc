@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ir/text/diagnostic.h"
-#include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "ir/text/testing.h"
 #include "passes/pipeline.h"
 #include "runtime/session/choose_devices.h"
 #include "runtime/session/device_session.h"
@@ -31,13 +31,6 @@ std::vector<Device> Fakes() {
   return devices;
 }
 
-std::unique_ptr<Module> Parse(const std::string& text) {
-  Diagnostics diagnostics;
-  std::unique_ptr<Module> module = ParseModule(text, "m.uop", diagnostics);
-  EXPECT_TRUE(module) << diagnostics.ToStatus();
-  return module;
-}
-
 // Returns a module whose graph copies @x on device `a` to @y on device `b`.
 std::string Between(const std::string& a, const std::string& b) {
   const auto on = [](const std::string& name) {
@@ -55,7 +48,7 @@ std::string Choose(const std::string& a, const std::string& b,
   const auto request = ParseDeviceRequest(texts);
   if (!request.ok()) return std::string(request.status().message());
   const std::vector<Device> fakes = Fakes();
-  const auto chosen = ChooseDevices(*Parse(Between(a, b)), *request, fakes);
+  const auto chosen = ChooseDevices(*ParseOrFail(Between(a, b)), *request, fakes);
   if (!chosen.ok()) return std::string(chosen.status().message());
   std::string text;
   for (const ChosenDevice& c : *chosen) {
@@ -81,7 +74,7 @@ TEST(ChooseDevices, Requests) {
 TEST(ChooseDevices, Errors) {
   const std::string list = DescribeDevices(Fakes());
   EXPECT_EQ(Choose("", "NPU", {}),
-            "m.uop:4: buffer @y is on device 'NPU': no OpenCL device matches 'NPU'; name one by "
+            "test.uop:4: buffer @y is on device 'NPU': no OpenCL device matches 'NPU'; name one by "
             "cpu, gpu, its number or a part of its name:\n" +
                 list + "which it is can be said, as in --device='NPU=cpu'");
   EXPECT_EQ(Choose("", "GPU:2", {"GPU:2=gpu:2"}),
@@ -163,7 +156,7 @@ TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
   const auto devices = ListDevices();
   ASSERT_TRUE(devices.ok());
   if (devices->size() < 3) GTEST_SKIP() << "less than three devices";
-  std::unique_ptr<Module> module = Parse(kRound);
+  std::unique_ptr<Module> module = ParseOrFail(kRound);
   std::vector<ChosenDevice> chosen;
   for (size_t i = 0; i < 3; ++i) chosen.push_back({std::string(1, "ABC"[i]), (*devices)[i]});
   DeviceSessionOptions options;
@@ -227,7 +220,7 @@ TEST_P(SeveralDevices, AgreeWithTheInterpreter) {
 TEST(ASession, NamesADeviceThatIsMissing) {
   const auto devices = ListDevices();
   ASSERT_TRUE(devices.ok() && !devices->empty());
-  std::unique_ptr<Module> module = Parse(kRound);
+  std::unique_ptr<Module> module = ParseOrFail(kRound);
   DeviceSessionOptions options;
   const std::vector<ChosenDevice> only = {{"A", (*devices)[0]}};
   ASSERT_TRUE(OpenDevices(*module, only, "", false, options).ok());

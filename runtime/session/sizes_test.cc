@@ -105,5 +105,52 @@ graph @main {
       "buffer @z is f32[mul(@n, 2)] and @n = 2, so that mul(@n, 2) is 4; it cannot be f32[6]");
 }
 
+// At the greatest @n, the temporary has more bytes than any device.
+constexpr char kWide[] = R"(tg 1
+module @m
+var @n : [1, 16777216]
+buffer @x : f32[@n] input
+buffer @y : f32[@n] output
+
+graph @main {
+  %x = buffer @x : f32
+  %n = var @n : index
+  %0 = reshape %x {shape = [%n, 1]} : f32
+  %1 = expand %0 {shape = [%n, 1048576]} : f32
+  %2 = contiguous %1 : f32
+  %3 = reduce_axis %2 {op = max, axes = [1]} : f32
+  %4 = reshape %3 {shape = [%n]} : f32
+  sink %4 -> @y
+}
+)";
+
+TEST_P(SessionTest, BuffersHaveTheSizesOfARunWhereTheGreatestDoNotFit) {
+  ASSERT_OK(Open(kWide));
+  for (const int64_t n : {2, 3, 1, 2}) {
+    std::vector<float> x;
+    for (int64_t i = 0; i < n; ++i) x.push_back(static_cast<float>(10 * n + i));
+    ASSERT_OK(session_->Set("x", Floats({n}, x)));
+    ASSERT_OK(session_->Run());
+    EXPECT_EQ(Get("y"), x);
+  }
+  if (GetParam()) return;
+  const auto& device = static_cast<const DeviceSession&>(*session_);
+  EXPECT_LE(device.memory().peak_total_bytes, size_t{40} << 20);
+
+  ASSERT_OK(session_->Set("x", Floats({16777216}, std::vector<float>(16777216))));
+  const absl::Status status = session_->Run();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  const std::string message = Message(status);
+  EXPECT_EQ(message.find("graph @main needs 70.4 TB of memory (70.4 TB of it for temporaries) on "),
+            0u)
+      << message;
+  EXPECT_NE(message.find("; it was compiled for @n from 1 to 16777216 and has 16777216"),
+            std::string::npos)
+      << message;
+  ASSERT_OK(session_->Set("x", Floats({1}, {7})));
+  ASSERT_OK(session_->Run());
+  EXPECT_EQ(Get("y"), std::vector<float>{7});
+}
+
 }  // namespace
 }  // namespace tg::runtime

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "gtest/gtest.h"
+#include "ir/float_format.h"
 #include "ir/value.h"
-#include "passes/legalize/float_format.h"
 #include "tools/accuracy/test_evaluator.h"
 
 namespace tg::accuracy {

@@ -7,8 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "ir/float_format.h"
 #include "ir/value.h"
-#include "passes/legalize/float_format.h"
 
 namespace tg::accuracy {
 namespace {

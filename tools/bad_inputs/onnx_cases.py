@@ -211,6 +211,16 @@ def _wrong_graphs():
               "...: more than 1048576 nodes, with loops and functions expanded",
               rest=b"".join(function(f"F{i}", [f"F{i + 1}"] * 2) for i in range(30)) +
               function("F30", []))
+    branches = [
+        subgraph("then_branch", [node("Slice", ["x", "from", "to"], ["a"])], (), [value("a", [1, 3])]),
+        subgraph("else_branch", [node("Relu", ["x"], ["b"])], (), [value("b", ["frames/second", 3])])]
+    sized = [node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "from"], ["count"]),
+             node("Equal", ["count", "to"], ["c"]), node("If", ["c"], ["y"], attributes=branches)]
+    yield case("branches of different shapes, under a condition on an open dimension",
+               model(sized, [value("x", ["frames/second", 3])], [Y],
+                     [tensor("from", [1], longs(0), INT64), tensor("to", [1], longs(1), INT64)]),
+               "If 'n': branches whose results differ in shape, under a condition that depends on a size that is open "
+               "(its inputs have open dimensions: frames/second; --var gives one its size, --max its greatest)")
     yield one("a loop without end", node("Loop", ["", "t", "x"], ["y"], attributes=[
         subgraph("body", [node("Identity", ["c"], ["d"]), node("Relu", ["v"], ["w"])],
                  [value("i", [], INT64), value("c", [], BOOL), value("v", [2, 3])],
@@ -260,6 +270,19 @@ def _wrong_graphs():
     yield one("external data above the model's folder, in a constant", node("Constant", [], ["y"], attributes=[
         field(1, "value") + field(5, tensor("w", [3], b"", extra=external("a/../../w"))) + field(20, 4)]),
               "Constant 'n': tensor 'w' (float): its data are in 'a/../../w', which is not below the model's folder")
+    wide = [value("x", ["batch", 1])], [value("y", ["batch", 1 << 20])]
+    yield Case(group, "an open dimension whose buffers exceed the device's memory",
+               "tg-run m.onnx --random-inputs=1 --device=cpu --max=batch=1048576",
+               "tg-run: graph @main needs 4.40 TB of memory (0 B of it for temporaries) on ..., where ... of ... are "
+               "available; it was compiled for @batch from 1 to 1048576 and has 1048576; --var=batch=1 makes it smaller",
+               files={"m.onnx": model([node("Expand", ["x", "s"], ["y"])], *wide,
+                                      [tensor("s", [2], longs(1, 1 << 20), INT64)])})
+    yield Case(group, "an open dimension whose random inputs exceed the machine's memory",
+               "tg-run m.onnx --random-inputs=1 --device=cpu --max=a/b=1000000000000",
+               "tg-run: random inputs take 8.00 TB of memory, where ... are available; random inputs have @a_b = "
+               "1000000000000; --var=a/b=1 makes it smaller",
+               files={"m.onnx": model([node("Relu", ["x"], ["y"])], [value("x", ["a/b", 2])],
+                                      [value("y", ["a/b", 2])])})
     yield Case(group, "external data that are not there", "tg-run m.onnx --random-inputs=1 --device=reference",
                "tg-run: param @w: cannot open w..bin: No such file or directory",
                files={"m.onnx": model([node("Add", ["x", "w"], ["y"])], [X], [Y],

@@ -56,6 +56,21 @@ graph @main {
 }
 """
 
+OPEN = """tg 1
+module @m
+var @n : [1, 1048576]
+buffer @x : f32[@n] input
+buffer @y : f32[@n, 1048576] output
+
+graph @main {
+  %x = buffer @x : f32
+  %n = var @n : index
+  %0 = reshape %x {shape = [%n, 1]} : f32
+  %1 = expand %0 {shape = [%n, 1048576]} : f32
+  sink %1 -> @y
+}
+"""
+
 LOCAL = """tg 1
 module @m
 buffer @y : f32[4] output
@@ -332,7 +347,7 @@ def _cases():
 
     group = "On a device"
     yield run("a kernel that its compiler refuses",
-              "tg-run: cannot compile for ...: unknown type name 'half...'",
+              "tg-run: cannot compile for ...: kernel @E_..., in half2_of_uint: line ..., column ...: unknown type name 'half...'",
               RUN_DEVICE + " --target=cl-adreno", model=HALF,
               x=npy("<f2", "(8,)", bytes(range(16))))
     yield run("more local memory than there is",
@@ -348,14 +363,19 @@ def _cases():
               "tg-run: schedule (pass 2 of 7): kernel @fill: directive local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
               RUN_FILL, model=SCHEDULE)
     yield run("a result larger than the device's memory",
-              "tg-run: output @y: no device memory for a buffer of 4398046511104 bytes on ...",
+              "tg-run: graph @main needs 4.40 TB of memory (0 B of it for temporaries) on ..., where ... of ... are available",
               RUN_DEVICE, model=HUGE, x=npy("<f4", "(1,)", floats(1)))
+
+    yield run("an open dimension whose greatest size exceeds the device's memory",
+              "tg-run: graph @main needs 4.40 TB of memory (0 B of it for temporaries) on ..., where ... of ... are "
+              "available; it was compiled for @n from 1 to 1048576 and has 1048576; --var=n=1 makes it smaller",
+              "tg-run m.uop --device=cpu --random-inputs=1 --output y=y.npy", model=OPEN)
 
     group = "Larger than any memory"
     yield run("a value, interpreted",
               "tg-run: graph @main, line 8: expand %#1: the interpreter would hold 48378.5 GB at this value, 48378.5 GB of it for the value (shape [1099511627776]); it may hold ...",
               model=HUGE, x=npy("<f4", "(1,)", floats(1)))
-    yield run("random inputs", "tg-run: no memory for f32[1099511627776], 4398046511104 bytes",
+    yield run("random inputs", "tg-run: random inputs take 4.40 TB of memory, where ... are available",
               "tg-run m.uop --device=cpu --random-inputs=1 --output y=y.npy",
               model=HUGE.replace("[1]", "[1099511627776]"))
 

@@ -6,9 +6,8 @@ meaning: every file still includes what it uses, as `--config=nopch`, other comp
 which read headers as text, demand.
 """
 
-load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 load("@rules_cc//cc:defs.bzl", _cc_binary = "cc_binary", _cc_library = "cc_library", _cc_test = "cc_test")
+load(":cxx_command.bzl", "CXX_ATTRS", "CXX_RULE", "cxx_command")
 
 _LIBRARY_HEADERS = "//tools/build:library_headers"
 _TEST_HEADERS = "//tools/build:test_headers"
@@ -17,48 +16,15 @@ def _precompiled_header_impl(ctx):
     header = ctx.actions.declare_file(ctx.label.name + ".h")
     ctx.actions.write(header, "".join(["#include <%s>\n" % h for h in ctx.attr.headers]))
 
-    toolchain = find_cpp_toolchain(ctx)
-    context = cc_common.merge_cc_infos(
-        direct_cc_infos = [dep[CcInfo] for dep in ctx.attr.deps],
-    ).compilation_context
-    features = cc_common.configure_features(
-        ctx = ctx,
-        cc_toolchain = toolchain,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features,
-    )
-
     # The options must be those of the compiles that use it, or GCC reads the text instead.
     precompiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
-    variables = cc_common.create_compile_variables(
-        feature_configuration = features,
-        cc_toolchain = toolchain,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts,
-        source_file = header.path,
-        output_file = precompiled.path,
-        include_directories = context.includes,
-        quote_include_directories = context.quote_includes,
-        system_include_directories = context.system_includes,
-        preprocessor_defines = context.defines,
-        use_pic = True,
-    )
-    options = cc_common.get_memory_inefficient_command_line(
-        feature_configuration = features,
-        action_name = ACTION_NAMES.cpp_compile,
-        variables = variables,
-    )
+    command = cxx_command(ctx, source_file = header.path, output_file = precompiled.path, use_pic = True)
+    context = command.context
     ctx.actions.run(
-        executable = cc_common.get_tool_for_action(
-            feature_configuration = features,
-            action_name = ACTION_NAMES.cpp_compile,
-        ),
-        arguments = ["-x", "c++-header"] + options,
-        env = cc_common.get_environment_variables(
-            feature_configuration = features,
-            action_name = ACTION_NAMES.cpp_compile,
-            variables = variables,
-        ),
-        inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
+        executable = command.compiler,
+        arguments = ["-x", "c++-header"] + command.options,
+        env = command.environment,
+        inputs = depset([header], transitive = [context.headers, command.files]),
         outputs = [precompiled],
         mnemonic = "PrecompileHeader",
         progress_message = "Precompiling %s" % header.short_path,
@@ -83,13 +49,8 @@ def _precompiled_header_impl(ctx):
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     doc = "NAME.h, which includes `headers`, and NAME.h.gch, which GCC made of it.",
-    attrs = {
-        "headers": attr.string_list(doc = "What it includes."),
-        "deps": attr.label_list(providers = [CcInfo], doc = "Where they come from."),
-        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
-    },
-    fragments = ["cpp"],
-    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+    attrs = dict(CXX_ATTRS, headers = attr.string_list(doc = "What it includes; `deps` have it.")),
+    **CXX_RULE
 )
 
 # A precompiled header that does not fit the compile's options is an error (-Winvalid-pch), where GCC would

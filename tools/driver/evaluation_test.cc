@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ir/text/parser.h"
+#include "ir/text/testing.h"
 #include "ir/value.h"
 
 namespace tg {
@@ -14,13 +14,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::unique_ptr<Module> Parse(std::string_view text) {
-  Diagnostics diagnostics;
-  std::unique_ptr<Module> module = ParseModule(text, "test.uop", diagnostics);
-  EXPECT_TRUE(module) << diagnostics.ToString();
-  return module;
-}
 
 // A module that applies `op` to a buffer of 64 floats and sums the result.
 std::string SumText(std::string_view op) {
@@ -38,7 +31,7 @@ HostBuffers Values(const Module& module, const EvaluationCase& c) {
 }
 
 TEST(Evaluation, VariablesTakeTheirMaximumThenOthers) {
-  const auto module = Parse(
+  const auto module = ParseOrFail(
       "tg 1\nmodule @m\nvar @n : [2, 1000000]\nvar @k : [3, 3]\nbuffer @x : f32[4] input\n"
       "buffer @y : f32[4] output\n\ngraph @main {\n  %x = buffer @x : f32\n  sink %x -> @y\n}\n");
   EXPECT_EQ(MakeCases(*module, 0)[0].Title(), "graph @main with @k = 3, @n = 1000000");
@@ -52,7 +45,7 @@ TEST(Evaluation, VariablesTakeTheirMaximumThenOthers) {
 }
 
 TEST(Evaluation, ABoundVariableHasItsValue) {
-  const auto module = Parse(
+  const auto module = ParseOrFail(
       "tg 1\nmodule @m\nvar @n : [2, 9]\nbuffer @x : f32[@n] input\nbuffer @y : f32[1] output\n\n"
       "graph @main {\n  %x = buffer @x : f32\n  %n = var @n : index\n  %0 = const 4 : index\n"
       "  %1 = bind %n, %0 : index\n  %2 = reduce_axis %x {op = add, axes = [0]} : f32\n"
@@ -63,14 +56,14 @@ TEST(Evaluation, ABoundVariableHasItsValue) {
 }
 
 TEST(Evaluation, TemporariesDoNotCount) {
-  const auto module = Parse(SumText("mul %x, %x"));
+  const auto module = ParseOrFail(SumText("mul %x, %x"));
   const HostBuffers values = Values(*module, MakeCases(*module, 0)[0]);
   EXPECT_EQ(values.count("y"), 1u);
   EXPECT_EQ(values.count("t"), 0u);
 }
 
 TEST(Evaluation, ErrorsNameTheCase) {
-  const auto module = Parse(SumText("mul %x, %x"));
+  const auto module = ParseOrFail(SumText("mul %x, %x"));
   EvaluationCase c = MakeCases(*module, 0)[0];
   c.name = "other";
   EXPECT_EQ(Evaluate(*module, c, false).status().message(), "graph @other: it is gone");
@@ -82,7 +75,7 @@ TEST(Evaluation, ErrorsNameTheCase) {
 }
 
 TEST(Evaluation, RoundingIsNoDisagreementOtherValuesAre) {
-  const auto module = Parse(SumText("mul %x, %x"));
+  const auto module = ParseOrFail(SumText("mul %x, %x"));
   const EvaluationCase c = MakeCases(*module, 0)[0];
   const HostBuffers expected = Values(*module, c);
   EXPECT_EQ(Disagreement(expected, expected, true, {}), std::nullopt);
@@ -100,7 +93,7 @@ TEST(Evaluation, RoundingIsNoDisagreementOtherValuesAre) {
 }
 
 TEST(Evaluation, WhatIsExactIsComparedExactly) {
-  const auto module = Parse(
+  const auto module = ParseOrFail(
       "tg 1\nmodule @m\nbuffer @x : f32[4] input\nbuffer @y : f32[4] output\n\n"
       "graph @main {\n  %x = buffer @x : f32\n  %0 = neg %x : f32\n  sink %0 -> @y\n}\n");
   const HostBuffers expected = Values(*module, MakeCases(*module, 0)[0]);
@@ -111,7 +104,7 @@ TEST(Evaluation, WhatIsExactIsComparedExactly) {
 }
 
 TEST(Evaluation, WritesThatComeOrGoAreDisagreements) {
-  const auto module = Parse(SumText("mul %x, %x"));
+  const auto module = ParseOrFail(SumText("mul %x, %x"));
   const HostBuffers expected = Values(*module, MakeCases(*module, 0)[0]);
   EXPECT_EQ(Disagreement(expected, {}, true, {}), "'y' is not written any more");
   HostBuffers more = expected;
@@ -120,7 +113,7 @@ TEST(Evaluation, WritesThatComeOrGoAreDisagreements) {
 }
 
 TEST(Evaluation, KernelsThatNoGraphRunsAreCases) {
-  const auto module = Parse(R"(tg 1
+  const auto module = ParseOrFail(R"(tg 1
 module @m
 
 kernel @double : lowered {
@@ -160,18 +153,19 @@ TEST(Evaluation, AKernelMayGetAnotherName) {
     }
     return out;
   };
-  const auto before = Parse(text({{"mine", "neg"}, {"E_4", "sin"}}));
-  const auto renamed = Parse(text({{"E_4", "neg"}, {"E_4_2", "sin"}}));
-  const auto wrong = Parse(text({{"E_4", "sin"}, {"E_4_2", "neg"}}));
+  const auto before = ParseOrFail(text({{"mine", "neg"}, {"E_4", "sin"}}));
+  const auto renamed = ParseOrFail(text({{"E_4", "neg"}, {"E_4_2", "sin"}}));
+  const auto wrong = ParseOrFail(text({{"E_4", "sin"}, {"E_4_2", "neg"}}));
   for (const EvaluationCase& c : MakeCases(*before, 0)) {
     const HostBuffers expected = Values(*before, c);
     EXPECT_EQ(Disagreement(expected, Values(*renamed, c), true, {}), std::nullopt);
     EXPECT_NE(Disagreement(expected, Values(*wrong, c), true, {}), std::nullopt);
   }
   // Without the second kernel, the remaining one is found by name.
-  EXPECT_EQ(
-      Evaluate(*Parse(text({{"E_4", "sin"}})), MakeCases(*before, 0)[0], false).status().message(),
-      "kernel @mine: it is gone");
+  EXPECT_EQ(Evaluate(*ParseOrFail(text({{"E_4", "sin"}})), MakeCases(*before, 0)[0], false)
+                .status()
+                .message(),
+            "kernel @mine: it is gone");
 }
 
 }  // namespace

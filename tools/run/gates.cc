@@ -47,30 +47,15 @@ absl::Status CheckKernels(const Graph& graph, const std::vector<ScheduledKernel>
           ", more than --max-kernels=", most, "; beyond it: ", beyond));
 }
 
-absl::Status CheckMemory(const Module& module, const Graph& graph,
-                         const std::vector<ScheduledKernel>& schedule, const Gates& gates) {
+absl::Status CheckMemory(const Module& module, const Graph& graph, const Gates& gates) {
+  TG_ASSIGN_OR_RETURN(const auto by_device,
+                      runtime::MemoryOf(module, runtime::GraphsOfRun(module, graph)));
   std::map<int, size_t> sizes;  // by buffer
   size_t stored = 0, temporary = 0;
-  const auto add = [&](const std::vector<ScheduledKernel>& items) -> absl::Status {
-    TG_ASSIGN_OR_RETURN(const auto buffers, runtime::StoredBuffers(module, items));
-    for (const auto& [buffer, life] : buffers) {
-      if (sizes.try_emplace(buffer, life.bytes).second) stored += life.bytes;
-    }
-    TG_ASSIGN_OR_RETURN(const auto by_device, runtime::PlanTemporaries(module, items));
-    for (const auto& [device, temporaries] : by_device) {
-      temporary += temporaries.plan.planned_bytes;
-      for (size_t i = 0; i < temporaries.buffers.size(); ++i) {
-        sizes.try_emplace(temporaries.buffers[i], temporaries.lives[i].bytes);
-      }
-    }
-    return absl::OkStatus();
-  };
-  TG_RETURN_IF_ERROR(add(schedule));
-  const Graph* init = module.FindGraph(kInitGraph);
-  if (init != nullptr && init != &graph) {
-    TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> first,
-                        runtime::MakeSchedule(module, *init));
-    TG_RETURN_IF_ERROR(add(first));
+  for (const auto& [device, memory] : by_device) {
+    stored += memory.stored_bytes;
+    temporary += memory.temporary_bytes;
+    sizes.insert(memory.buffers.begin(), memory.buffers.end());
   }
   if (stored + temporary <= static_cast<size_t>(*gates.max_memory_bytes)) return absl::OkStatus();
   std::vector<std::pair<size_t, int>> largest;
@@ -123,11 +108,12 @@ absl::StatusOr<int64_t> ParseByteSize(std::string_view text) {
 }
 
 absl::Status CheckGates(const Module& module, const Graph& graph, const Gates& gates) {
-  if (!gates.max_kernels && !gates.max_memory_bytes) return absl::OkStatus();
-  TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule,
-                      runtime::MakeSchedule(module, graph));
-  if (gates.max_kernels) TG_RETURN_IF_ERROR(CheckKernels(graph, schedule, *gates.max_kernels));
-  return gates.max_memory_bytes ? CheckMemory(module, graph, schedule, gates) : absl::OkStatus();
+  if (gates.max_kernels) {
+    TG_ASSIGN_OR_RETURN(const std::vector<ScheduledKernel> schedule,
+                        runtime::MakeSchedule(module, graph));
+    TG_RETURN_IF_ERROR(CheckKernels(graph, schedule, *gates.max_kernels));
+  }
+  return gates.max_memory_bytes ? CheckMemory(module, graph, gates) : absl::OkStatus();
 }
 
 }  // namespace tg

@@ -134,7 +134,13 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
   }
   // A second module, with which the results are compared, has no bounds.
   if (device_ == nullptr) {
-    TG_RETURN_IF_ERROR(CheckGates(*compiled, *compiled->FindGraph(graph_->name), flags_.gates));
+    const Graph& graph = *compiled->FindGraph(graph_->name);
+    TG_RETURN_IF_ERROR(CheckGates(*compiled, graph, flags_.gates));
+    runtime::ShapesByName shapes;
+    for (const auto& [name, tensor] : inputs_) shapes[name] = tensor.shape;
+    TG_ASSIGN_OR_RETURN(const runtime::VarMap vars, runtime::ResolveVars(*compiled, vars_, shapes));
+    TG_RETURN_IF_ERROR(CheckDeviceMemory(*compiled, graph, vars,
+                                         runtime::DevicesOf(*compiled, options), SizeOptionsOf()));
   }
   return runtime::DeviceSession::Create(std::move(compiled), std::move(options));
 }

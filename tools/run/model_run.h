@@ -19,6 +19,7 @@
 #include "runtime/session/device_session.h"
 #include "runtime/session/given.h"
 #include "runtime/session/reference_session.h"
+#include "tools/run/memory.h"
 #include "tools/run/run_flags.h"
 
 namespace tg {
@@ -53,6 +54,8 @@ class ModelRun {
   void ListModule(const std::vector<runtime::Needs>& needs) const;
   absl::Status CheckNames() const;
   absl::Status CheckGiven() const;
+  // For advice in errors about memory (signature.cc).
+  SizeOptions SizeOptionsOf() const;
   // Opens the device, or the interpreter.
   absl::Status Open();
   absl::Status OpenDevice();

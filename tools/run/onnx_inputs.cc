@@ -6,6 +6,7 @@
 #include "frontend/onnx/import_onnx.h"
 #include "frontend/onnx/onnx_tensors.h"
 #include "frontend/onnx/proto.h"
+#include "frontend/onnx/signature.h"
 #include "ir/interpret/host_buffer.h"
 #include "passes/instrument/write_file.h"
 #include "runtime/base/status.h"
@@ -25,12 +26,20 @@ namespace {
 constexpr size_t kMaxKnownInput = 4096;
 
 // Any shape for a name that no input has: what is unknown is reported with the other names.
-runtime::TensorForm FormOfInput(std::span<const OnnxInput> inputs, std::string_view name) {
+runtime::TensorForm FormOfInput(const OnnxSignature& model, const OnnxImportOptions& options,
+                                std::string_view name) {
   runtime::TensorForm form;
-  for (const OnnxInput& input : inputs) {
+  for (const OnnxValueInfo& input : model.inputs) {
     if (input.name != name) continue;
-    if (input.type) form.type = runtime::ElementTypeOf(*input.type).value_or(form.type);
-    form.shape = input.shape;
+    if (input.scalar) form.type = runtime::ElementTypeOf(*input.scalar).value_or(form.type);
+    if (!input.shape) continue;
+    form.shape.emplace();
+    for (const OnnxDimension& dim : *input.shape) {
+      const auto size = options.sizes.find(dim.name);
+      form.shape->push_back(dim.size                      ? *dim.size
+                            : size != options.sizes.end() ? size->second
+                                                          : runtime::TensorForm::kOpen);
+    }
   }
   return form;
 }
@@ -119,12 +128,12 @@ absl::Status ModelRun::ReadOnnxInputs() {
     inputs_[OnnxSymbol(name)] = std::move(tensor);
   };
   // A file that is not a model is reported when it is read as one.
-  const absl::StatusOr<std::vector<OnnxInput>> declared = OnnxInputs(text_, onnx_.sizes);
+  const absl::StatusOr<OnnxSignature> declared = ReadOnnxSignature(text_);
   if (!declared.ok()) return absl::OkStatus();
   for (const NamedFile& input : flags_.inputs) {
     absl::StatusOr<HostTensor> tensor;
     if (input.media.kind != runtime::MediaKind::kNone) {
-      tensor = runtime::ReadMedia(input.media, FormOfInput(*declared, input.name));
+      tensor = runtime::ReadMedia(input.media, FormOfInput(*declared, onnx_, input.name));
     } else if (input.file.ends_with(".pb")) {
       tensor = ReadOnnxTensor(input.file);
     } else {

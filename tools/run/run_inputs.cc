@@ -60,10 +60,14 @@ absl::Status ModelRun::ReadInputs() {
   for (const BufferDecl& buffer : module_->buffers) {
     if (buffer.role == Role::kParam) buffers.push_back(&buffer);
   }
-  for (const BufferDecl* buffer : buffers) {
+  std::erase_if(buffers, [&](const BufferDecl* buffer) {
     const bool is_open = buffer->role == Role::kInput ||
                          (buffer->role == Role::kParam && !buffer->values && buffer->file.empty());
-    if (!is_open || inputs_.count(buffer->name)) continue;
+    return !is_open || inputs_.count(buffer->name);
+  });
+  TG_RETURN_IF_ERROR(CheckRandomInputs(*module_, buffers, vars_, SizeOptionsOf()));
+  for (const BufferDecl* buffer : buffers) {
+    if (inputs_.count(buffer->name)) continue;
     TG_ASSIGN_OR_RETURN(inputs_[buffer->name],
                         RandomTensor(*module_, *buffer, vars_, *flags_.random_inputs));
   }

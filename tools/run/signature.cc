@@ -1,4 +1,4 @@
-// What a model takes and gives, for a run without inputs.
+// What a model takes and gives, for a run without inputs and for errors about sizes.
 #include "frontend/onnx/signature.h"
 
 #include <algorithm>
@@ -55,14 +55,6 @@ std::string CommandLine(const std::string& path, const std::vector<Line>& inputs
   return command;
 }
 
-Line Describe(const OnnxValueInfo& value) {
-  std::string text = value.type;
-  if (!value.has_shape) return {value.name, text + " of unknown rank"};
-  text += "[";
-  for (size_t i = 0; i < value.dims.size(); ++i) text += Cat(i ? ", " : "", value.dims[i]);
-  return {value.name, text + "]"};
-}
-
 }  // namespace
 
 absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
@@ -72,10 +64,10 @@ absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
   std::vector<Line> inputs, outputs, dimensions;
   std::set<std::string> known;
   for (const OnnxValueInfo& input : model->inputs) {
-    inputs.push_back(Describe(input));
-    for (const std::string& d : input.dims) {
-      const bool is_number = d.find_first_not_of("0123456789") == std::string::npos;
-      if (is_number || !known.insert(d).second) continue;
+    inputs.push_back({input.name, input.ToString()});
+    for (const OnnxDimension& dim : input.shape.value_or(std::vector<OnnxDimension>())) {
+      const std::string& d = dim.name;
+      if (dim.size || !known.insert(d).second) continue;
       const auto size = onnx_.sizes.find(d);
       const auto max = onnx_.max_sizes.find(d);
       dimensions.push_back({d, size != onnx_.sizes.end()      ? std::to_string(size->second)
@@ -83,7 +75,8 @@ absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
                                                               : "as in the input that is given"});
     }
   }
-  for (const OnnxValueInfo& output : model->outputs) outputs.push_back(Describe(output));
+  for (const OnnxValueInfo& output : model->outputs)
+    outputs.push_back({output.name, output.ToString()});
   PrintLines("inputs", inputs);
   PrintLines("outputs", outputs);
   PrintLines("dimensions (--var=NAME=N gives one a size, --max=NAME=N makes it variable up to N)",
@@ -92,6 +85,26 @@ absl::Status ModelRun::ListOnnxModel(const std::string& path) const {
   llvm::outs().flush();
   return absl::FailedPreconditionError(Cat("no input is given; the model needs ", inputs.size(),
                                            inputs.size() == 1 ? " input" : " inputs"));
+}
+
+SizeOptions ModelRun::SizeOptionsOf() const {
+  SizeOptions options;
+  for (const NamedFile& input : flags_.inputs) {
+    const BufferDecl* buffer = module_->FindBuffer(SymbolOf(input.name));
+    if (buffer == nullptr) continue;
+    for (const DeclDim& dim : buffer->shape) {
+      dim.ForEachVar([&](const std::string& var) { options.fixed.insert(var); });
+    }
+  }
+  const absl::StatusOr<OnnxSignature> model =
+      is_onnx_ ? ReadOnnxSignature(text_) : absl::StatusOr<OnnxSignature>(OnnxSignature());
+  if (!model.ok()) return options;
+  for (const OnnxValueInfo& input : model->inputs) {
+    for (const OnnxDimension& dim : input.shape.value_or(std::vector<OnnxDimension>())) {
+      if (!dim.size) options.dimensions.emplace(OnnxSymbol(dim.name), dim.name);
+    }
+  }
+  return options;
 }
 
 void ModelRun::ListModule(const std::vector<runtime::Needs>& needs) const {

@@ -1,4 +1,4 @@
-// Tests of operators: builds one node, and interprets what it gives.
+// For tests of operators: imports one node and interprets the result.
 #ifndef TG_FRONTEND_ONNX_TESTING_RUN_NODE_H_
 #define TG_FRONTEND_ONNX_TESTING_RUN_NODE_H_
 
@@ -67,8 +67,8 @@ inline Attribute Attr(std::string_view name, std::vector<std::string_view> v) {
   return a;
 }
 
-// One module, to which each call adds a node. After each, error_ is why it was refused, or empty;
-// the results of a node that was refused are null.
+// A module to which each call adds a node. After a call, error_ is the reason why the node was
+// refused, or empty. The results of a refused node are null.
 class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
  protected:
   static Array Integers(Ints shape, std::vector<double> data) {
@@ -104,7 +104,7 @@ class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
     return error_.empty() ? context.outputs : none;
   }
 
-  // On values; null ones are left out.
+  // Imports a node on these values; null means an input that is left out.
   std::vector<Value> Import(std::string_view op, int64_t opset, const std::vector<Value>& inputs,
                             std::vector<Attribute> attributes = {}, size_t num_outputs = 1,
                             std::string_view domain = "") {
@@ -120,8 +120,8 @@ class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
     return values;
   }
 
-  // On inputs of a run, interpreted; empty where the node is refused. Inputs that are none are left
-  // out; scalars are constants.
+  // Imports a node on inputs of a run and interprets it; empty if the node is refused. A nullopt
+  // input is left out; a scalar becomes a constant.
   std::vector<Array> RunNode(std::string_view domain, std::string_view op,
                              const std::vector<std::optional<Array>>& inputs,
                              std::vector<Attribute> attributes, size_t num_outputs,
@@ -136,11 +136,11 @@ class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
     return error_.empty() ? Evaluate(values) : std::vector<Array>();
   }
 
-  // The elements of a result, interpreted; none of one that was refused.
+  // The interpreted elements of a result; none if the node was refused.
   Numbers Elements(const Tensor& t) { return t.value ? Evaluate(t.value).data : Numbers(); }
   std::string Shape(const Tensor& t) { return frontend::ShapeText(g_->ShapeOf(t.value)); }
 
-  // How many nodes of what was interpreted last are of this op.
+  // The number of nodes of this op in the graph that was interpreted last.
   size_t CountNodes(Op op) const {
     size_t n = 0;
     for (const UOp* u : PostOrder(graph_.body.root)) n += u->op == op;

@@ -1,28 +1,12 @@
 // Narrow float formats in terms of f32 (or f64) and integers: rounding a value to a format, and
 // conversion between such a value and the format's bits. All functions round once, to nearest even,
 // and agree with ir/value.h bit for bit; NaNs stay NaNs and keep the payload bits that fit.
-#ifndef TG_PASSES_LEGALIZE_FLOAT_FORMAT_H_
-#define TG_PASSES_LEGALIZE_FLOAT_FORMAT_H_
-
-#include <utility>
+#ifndef TG_PASSES_LEGALIZE_FLOAT_ENCODING_H_
+#define TG_PASSES_LEGALIZE_FLOAT_ENCODING_H_
 
 #include "ir/builder.h"
 
 namespace tg {
-
-struct FloatFormat {
-  int exponent_bits;
-  int mantissa_bits;
-  // Without infinity (fp8e4m3) the largest pattern is NaN, and values that are too large become
-  // NaN.
-  bool has_inf;
-
-  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  int min_exponent() const { return 1 - bias(); }
-  int bits() const { return 1 + exponent_bits + mantissa_bits; }
-};
-// The format of f16, bf16, fp8, f32 or f64.
-FloatFormat FormatOf(Scalar s);
 
 // `x`, f32 or f64 in any number of lanes, rounded to a value of format `to`; the type stays.
 const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to);
@@ -37,4 +21,4 @@ const UOp* IntToStickyF32(Builder& b, const UOp* x);
 
 }  // namespace tg
 
-#endif  // TG_PASSES_LEGALIZE_FLOAT_FORMAT_H_
+#endif  // TG_PASSES_LEGALIZE_FLOAT_ENCODING_H_

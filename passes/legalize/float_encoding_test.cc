@@ -1,6 +1,6 @@
 // Rounding and coding of narrow floats against ir/value.h, on all 16-bit patterns and on values
 // around every boundary of rounding.
-#include "passes/legalize/float_format.h"
+#include "passes/legalize/float_encoding.h"
 
 #include <cmath>
 #include <random>

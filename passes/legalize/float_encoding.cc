@@ -1,30 +1,11 @@
-#include "passes/legalize/float_format.h"
+#include "passes/legalize/float_encoding.h"
 
 #include <cmath>
 
-#include "ir/check.h"
+#include "ir/float_format.h"
 #include "ir/value.h"
 
 namespace tg {
-
-FloatFormat FormatOf(Scalar s) {
-  switch (s) {
-    case Scalar::kFp8E4M3:
-      return {4, 3, false};
-    case Scalar::kFp8E5M2:
-      return {5, 2, true};
-    case Scalar::kF16:
-      return {5, 10, true};
-    case Scalar::kBF16:
-      return {8, 7, true};
-    case Scalar::kF32:
-      return {8, 23, true};
-    case Scalar::kF64:
-      return {11, 52, true};
-    default:
-      TG_UNREACHABLE();
-  }
-}
 
 namespace {
 
