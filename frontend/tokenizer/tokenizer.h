@@ -39,6 +39,7 @@ enum class TokenType : int32_t {
 // lacks leaves the field as it is here.
 struct TokenizerData {
   std::string architecture;  // general.architecture
+  std::string name;          // general.name
   std::string model;         // tokenizer.ggml.model: "gpt2", "llama" or "bert"
   std::string pre;           // tokenizer.ggml.pre; empty: by the architecture, else "default"
   std::vector<std::string> tokens;       // tokenizer.ggml.tokens
@@ -57,7 +58,10 @@ struct TokenizerData {
   std::optional<bool> add_eos;           // tokenizer.ggml.add_eos_token
   std::optional<bool> add_separator;     // tokenizer.ggml.add_sep_token
   std::optional<bool> add_space_prefix;  // tokenizer.ggml.add_space_prefix
-  std::string chat_template;             // tokenizer.chat_template: Jinja, see chat_template.h
+  std::optional<bool> lowercase;  // tokenizer.ggml.normalizer.lowercase: WordPiece, true if absent
+  std::optional<bool>
+      strip_accents;          // tokenizer.ggml.normalizer.strip_accents: as lowercase if absent
+  std::string chat_template;  // tokenizer.chat_template: Jinja, see chat_template.h
 };
 
 struct EncodeOptions {
@@ -69,9 +73,13 @@ struct EncodeOptions {
   bool add_special = false;
 };
 
+class Vocabulary;
+class SpecialTokens;
+class TextEncoder;
+
 class Tokenizer {
  public:
-  virtual ~Tokenizer() = default;
+  ~Tokenizer();
 
   // The ids of a text of any bytes and any length. Never fails: what the vocabulary cannot spell
   // becomes its unknown token, or is left out where it has none.
@@ -106,6 +114,15 @@ class Tokenizer {
   bool IsEndOfGeneration(TokenId token) const;
   // All of them, ascending.
   std::span<const TokenId> end_of_generation() const;
+
+ private:
+  friend absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(TokenizerData data);
+  Tokenizer();
+
+  std::unique_ptr<const Vocabulary> vocabulary_;
+  std::unique_ptr<const SpecialTokens> special_tokens_;
+  std::unique_ptr<const TextEncoder> encoder_;
+  std::vector<std::string> pieces_;  // the bytes of each token
 };
 
 // InvalidArgument, with the metadata key that is to blame: a model or pre-tokenizer that is not
