@@ -31,7 +31,7 @@ constexpr std::string_view kQwen2 =
     TG_CONTRACTION "|" TG_WORD R"(|\p{N}|)" TG_PUNCTUATION "|" TG_BLANK;
 constexpr std::string_view kKanaOrHan = R"([\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)";
 constexpr std::string_view kDeepSeek3 =
-    R"([!-/:-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|)" TG_BLANK;
+    R"([!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|)" TG_BLANK;
 
 constexpr std::string_view kDefaultPatterns[] = {R"([\p{P}\$\+<=>\^~\|]+)", kGpt2, R"(\p{N}+)",
                                                  kThreeAsciiDigits};
