@@ -1,6 +1,6 @@
-// GPT-2's spelling of bytes in byte-pair vocabularies: each byte is one printable character, so that
-// merges can be lines of text. Printable bytes of Latin-1 are themselves; the others are U+0100 and
-// up, in order.
+// GPT-2's spelling of bytes in byte-pair vocabularies: each byte is one printable character, so
+// that merges can be lines of text. Printable bytes of Latin-1 are themselves; the others are
+// U+0100 and up, in order.
 #ifndef TG_FRONTEND_TOKENIZER_BYTE_ALPHABET_H_
 #define TG_FRONTEND_TOKENIZER_BYTE_ALPHABET_H_
 

@@ -1,5 +1,5 @@
-// Byte-pair encoding over GPT-2's alphabet of bytes: neighbours inside a word join in the order of the
-// list of merges.
+// Byte-pair encoding over GPT-2's alphabet of bytes: neighbours inside a word join in the order of
+// the list of merges.
 #include <array>
 #include <deque>
 #include <map>
@@ -49,8 +49,7 @@ class BytePairEncoder : public TextEncoder {
       const std::string left = merge.substr(0, space);
       const std::string right = merge.substr(space + 1);
       const uint64_t key = PairKey(symbol(left), symbol(right));
-      merges_.emplace(key, Joined<int32_t>{static_cast<int32_t>(rank),
-                                           symbol(left + right)});
+      merges_.emplace(key, Joined<int32_t>{static_cast<int32_t>(rank), symbol(left + right)});
     }
     if (!vocabulary_.pre_tokenizer()->ignores_merges) return absl::OkStatus();
     for (size_t i = 0; i < vocabulary_.size(); ++i) {

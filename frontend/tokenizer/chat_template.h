@@ -2,7 +2,9 @@
 #ifndef TG_FRONTEND_TOKENIZER_CHAT_TEMPLATE_H_
 #define TG_FRONTEND_TOKENIZER_CHAT_TEMPLATE_H_
 
+#include <ctime>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +28,8 @@ struct ChatOptions {
   // The spellings of the vocabulary's tokens, which templates write themselves.
   std::string bos_token;
   std::string eos_token;
+  // What a template writes as the current time; the clock's if absent.
+  std::optional<std::time_t> now;
 };
 
 // Immutable; several threads may render one at the same time.

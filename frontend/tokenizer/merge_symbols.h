@@ -1,5 +1,5 @@
-// Joins neighbouring symbols of a word, the best pair first, until no pair can be joined: what byte-pair
-// and SentencePiece vocabularies have in common. n symbols take O(n log n) steps.
+// Joins neighbouring symbols of a word, the best pair first, until no pair can be joined: what
+// byte-pair and SentencePiece vocabularies have in common. n symbols take O(n log n) steps.
 #ifndef TG_FRONTEND_TOKENIZER_MERGE_SYMBOLS_H_
 #define TG_FRONTEND_TOKENIZER_MERGE_SYMBOLS_H_
 

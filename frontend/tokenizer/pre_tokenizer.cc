@@ -124,8 +124,8 @@ class Pattern {
     const auto subject = reinterpret_cast<PCRE2_SPTR>(text.data() + word.begin);
     size_t done = 0;
     while (done < word.size) {
-      const int found = pcre2_match(code_, subject, word.size, done, PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY,
-                                    match, nullptr);
+      const int found = pcre2_match(code_, subject, word.size, done,
+                                    PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, match, nullptr);
       if (found < 0) break;
       const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(match);
       add(done, bounds[0]);

@@ -1,5 +1,5 @@
-// Cuts text into the words inside of which a byte-pair vocabulary merges, by the regular expressions
-// that the model was trained with.
+// Cuts text into the words inside of which a byte-pair vocabulary merges, by the regular
+// expressions that the model was trained with.
 #ifndef TG_FRONTEND_TOKENIZER_PRE_TOKENIZER_H_
 #define TG_FRONTEND_TOKENIZER_PRE_TOKENIZER_H_
 
@@ -36,8 +36,8 @@ class PreTokenizer {
   explicit PreTokenizer(const PreTokenizerRow& row);
   ~PreTokenizer();
 
-  // The words of a text of any bytes: in order, none of them empty, together the text. A byte that is
-  // not UTF-8 counts as U+FFFD.
+  // The words of a text of any bytes: in order, none of them empty, together the text. A byte that
+  // is not UTF-8 counts as U+FFFD.
   std::vector<std::string_view> Split(std::string_view text) const;
 
  private:

@@ -1,5 +1,5 @@
-// Which regular expressions a model's tokenizer.ggml.pre means. Letters outside of ASCII count as both
-// upper and lower case, as in llama.cpp.
+// Which regular expressions a model's tokenizer.ggml.pre means. Letters outside of ASCII count as
+// both upper and lower case, as in llama.cpp.
 #include <algorithm>
 #include <iterator>
 
@@ -142,7 +142,9 @@ std::span<const PreTokenizerRow> PreTokenizers() { return kRows; }
 
 const PreTokenizerRow& PreTokenizerFor(std::string_view architecture) {
   const bool is_qwen = architecture.substr(0, 4) == "qwen";
-  const std::string_view name = is_qwen ? "qwen2" : architecture == "llama" ? "llama-bpe" : "default";
+  const std::string_view name = is_qwen                   ? "qwen2"
+                                : architecture == "llama" ? "llama-bpe"
+                                                          : "default";
   return *FindPreTokenizer(name);
 }
 

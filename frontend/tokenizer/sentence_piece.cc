@@ -1,5 +1,5 @@
-// SentencePiece's byte-pair model: neighbours join if the vocabulary has what they spell together, the
-// best score first. Characters that are in no token are spelled byte by byte.
+// SentencePiece's byte-pair model: neighbours join if the vocabulary has what they spell together,
+// the best score first. Characters that are in no token are spelled byte by byte.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -31,9 +31,8 @@ class SentencePieceEncoder : public TextEncoder {
       symbol.id = vocabulary_.Find(SpellingOf(symbol, word)).value_or(-1);
       symbols.push_back(symbol);
     }
-    MergeSymbols<float>(symbols, [&](const Symbol& left, const Symbol& right) {
-      return Join(left, right, word);
-    });
+    MergeSymbols<float>(
+        symbols, [&](const Symbol& left, const Symbol& right) { return Join(left, right, word); });
     for (int32_t i = 0; i >= 0; i = symbols[i].next) Append(symbols[i], word, out);
   }
 

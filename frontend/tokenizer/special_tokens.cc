@@ -14,9 +14,7 @@ uint64_t EdgeKey(uint32_t node, char byte) {
   return uint64_t{node} << 8 | static_cast<unsigned char>(byte);
 }
 
-bool IsHidden(TokenType type) {
-  return type == TokenType::kControl || type == TokenType::kUnknown;
-}
+bool IsHidden(TokenType type) { return type == TokenType::kControl || type == TokenType::kUnknown; }
 
 bool IsSpecial(TokenType type) { return IsHidden(type) || type == TokenType::kUserDefined; }
 

@@ -23,8 +23,8 @@ class SpecialTokens {
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
   // The fragments of a text, in order, none of them empty. Where spellings overlap, the longest one
-  // is the token, wherever it begins; of equal lengths the lowest id. Control and unknown tokens are
-  // found only with `parse_special`.
+  // is the token, wherever it begins; of equal lengths the lowest id. Control and unknown tokens
+  // are found only with `parse_special`.
   std::vector<Fragment> Split(std::string_view text, bool parse_special) const;
 
  private:

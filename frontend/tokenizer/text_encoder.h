@@ -1,4 +1,5 @@
-// What differs between kinds of vocabularies: text without special tokens to ids, and tokens to bytes.
+// What differs between kinds of vocabularies: text without special tokens to ids, and tokens to
+// bytes.
 #ifndef TG_FRONTEND_TOKENIZER_TEXT_ENCODER_H_
 #define TG_FRONTEND_TOKENIZER_TEXT_ENCODER_H_
 

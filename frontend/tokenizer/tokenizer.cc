@@ -34,9 +34,7 @@ std::optional<char> ByteOf(std::string_view spelling) {
   return static_cast<char>(high * 16 + low);
 }
 
-bool IsHidden(TokenType type) {
-  return type == TokenType::kControl || type == TokenType::kUnknown;
-}
+bool IsHidden(TokenType type) { return type == TokenType::kControl || type == TokenType::kUnknown; }
 
 std::string PieceOf(const Vocabulary& vocabulary, const TextEncoder& encoder, TokenId token) {
   const std::string_view spelling = vocabulary.Spelling(token);
@@ -91,8 +89,8 @@ std::string_view Tokenizer::Decode(TokenId token, bool with_special) const {
 }
 
 std::string Tokenizer::DecodeAll(std::span<const TokenId> tokens, bool with_special) const {
-  const bool drops_space = vocabulary_->adds_space_prefix() ||
-                           vocabulary_->kind() == VocabularyKind::kWordPiece;
+  const bool drops_space =
+      vocabulary_->adds_space_prefix() || vocabulary_->kind() == VocabularyKind::kWordPiece;
   std::string text;
   bool first = true;
   for (const TokenId token : tokens) {

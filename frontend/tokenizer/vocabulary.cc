@@ -52,8 +52,8 @@ absl::StatusOr<Vocabulary> Vocabulary::Make(TokenizerData data) {
 absl::Status Vocabulary::ReadKind() {
   if (data_.model == "gpt2") {
     kind_ = VocabularyKind::kBytePair;
-    pre_tokenizer_ = data_.pre.empty() ? &PreTokenizerFor(data_.architecture)
-                                       : FindPreTokenizer(data_.pre);
+    pre_tokenizer_ =
+        data_.pre.empty() ? &PreTokenizerFor(data_.architecture) : FindPreTokenizer(data_.pre);
     if (pre_tokenizer_ == nullptr) {
       return InvalidArgumentError(
           absl::StrCat(kKey, "pre is ", Quoted(data_.pre), ", which is not known"));
@@ -117,8 +117,8 @@ absl::StatusOr<std::optional<TokenId>> Vocabulary::SpecialToken(
     return otherwise;
   }
   if (*given < 0 || static_cast<uint64_t>(*given) >= size()) {
-    return InvalidArgumentError(absl::StrCat(kKey, key, " is ", *given, ", but there are ", size(),
-                                             " tokens"));
+    return InvalidArgumentError(
+        absl::StrCat(kKey, key, " is ", *given, ", but there are ", size(), " tokens"));
   }
   return static_cast<TokenId>(*given);
 }
@@ -155,8 +155,8 @@ absl::Status Vocabulary::ReadSpecialTokens() {
   for (const auto& [given, key, token] :
        {Flag{data_.add_bos, "bos", bos_}, Flag{data_.add_eos, "eos", eos_}}) {
     if (given.value_or(false) && !token) {
-      return InvalidArgumentError(absl::StrCat(kKey, "add_", key, "_token is true, but there is no ",
-                                               kKey, key, "_token_id"));
+      return InvalidArgumentError(absl::StrCat(
+          kKey, "add_", key, "_token is true, but there is no ", kKey, key, "_token_id"));
     }
   }
   const bool adds_bos = pre_tokenizer_ == nullptr || pre_tokenizer_->adds_bos;

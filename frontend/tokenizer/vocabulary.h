@@ -53,8 +53,7 @@ class Vocabulary {
   absl::Status ReadKind();
   absl::Status ReadTokens();
   absl::Status ReadSpecialTokens();
-  absl::StatusOr<std::optional<TokenId>> SpecialToken(const char* key,
-                                                      std::optional<int64_t> given,
+  absl::StatusOr<std::optional<TokenId>> SpecialToken(const char* key, std::optional<int64_t> given,
                                                       std::optional<TokenId> otherwise) const;
   // In end_of_generation.cc.
   void FindEndOfGeneration();

@@ -1,5 +1,5 @@
-// BERT's WordPiece: words of normalized text, each cut into the longest tokens from left to right. In
-// GGUF files tokens that begin a word carry the mark of a space, and the others nothing.
+// BERT's WordPiece: words of normalized text, each cut into the longest tokens from left to right.
+// In GGUF files tokens that begin a word carry the mark of a space, and the others nothing.
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -98,8 +98,8 @@ class WordPieceEncoder : public TextEncoder {
       }
       if (code == 0 || code == kReplacementCharacter || IsControl(category)) continue;
       if (strip_accents_ && IsAccent(category)) continue;
-      const bool is_word = IsPunctuation(category) || (code < 0x7F && IsSymbol(category)) ||
-                           IsIdeograph(code);
+      const bool is_word =
+          IsPunctuation(category) || (code < 0x7F && IsSymbol(category)) || IsIdeograph(code);
       if (is_word || !in_word) begin_word();
       AppendUtf8(lowercase_ ? LowerCase(code) : code, words.back());
       if (is_word) in_word = false;

@@ -2,9 +2,9 @@
 //
 //   encode VOCABULARY TEXTS [--pre=NAME] [--add-special] [--parse-special]
 //
-// Both files are as frontend/tokenizer/testing/vocabulary_text.h describes. A text that does not come
-// back from its tokens is named on standard error, with --round-trip. --end-of-generation prints the
-// tokens that end a turn instead.
+// Both files are as frontend/tokenizer/testing/vocabulary_text.h describes. A text that does not
+// come back from its tokens is named on standard error, with --round-trip. --end-of-generation
+// prints the tokens that end a turn instead.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -54,8 +54,9 @@ int main(int argc, char** argv) {
   size_t lost = 0;
   for (const std::string& text : *texts) {
     const std::vector<tg::TokenId> ids =
-        (*tokenizer)->Encode(text, {.parse_special = has("--parse-special"),
-                                    .add_special = has("--add-special")});
+        (*tokenizer)
+            ->Encode(text, {.parse_special = has("--parse-special"),
+                            .add_special = has("--add-special")});
     std::string line;
     for (const tg::TokenId id : ids) line += std::to_string(id) + " ";
     if (!line.empty()) line.pop_back();
