@@ -49,13 +49,13 @@ def sentence_piece(**flags):
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(t.replace("\n", " ") for t in corpus.SENTENCES + corpus.CODE), model_writer=model, model_type="bpe", vocab_size=1500,
         byte_fallback=True, character_coverage=0.98, add_dummy_prefix=True, remove_extra_whitespaces=False,
-        normalization_rule_name="identity", minloglevel=2, user_defined_symbols=["<|user|>", "<|end|>"])
+        normalization_rule_name="identity", minloglevel=2, user_defined_symbols=["<|user|>", "<|end|>", "<|endoftext|>"])
     path = os.path.join(sys.argv[1], "trained.model")
     with open(path, "wb") as out:
         out.write(model.getvalue())
     data = vocabularies.from_sentencepiece("", path)
     os.remove(path)
-    data["token_types"] = [vocabularies.USER_DEFINED if t in ("<|user|>", "<|end|>") else kind
+    data["token_types"] = [vocabularies.USER_DEFINED if t in ("<|user|>", "<|end|>", "<|endoftext|>") else kind
                            for t, kind in zip(data["tokens"], data["token_types"])]
     return {**data, **flags}
 

@@ -16,7 +16,19 @@ List Evaluator::EvaluateArguments(const Expression& expression, size_t skip, Sco
                                   Named& named) {
   List values;
   for (size_t i = skip; i < expression.operands.size() && !failed(); ++i) {
-    values.push_back(Evaluate(*expression.operands[i], scope));
+    const Expression& operand = *expression.operands[i];
+    if (operand.kind != ExpressionKind::kSpread) {
+      values.push_back(Evaluate(operand, scope));
+      continue;
+    }
+    const Value spread = Evaluate(*operand.operands[0], scope);
+    if (operand.text == "*") {
+      for (Value& item : Iterate(operand.position, spread)) values.push_back(std::move(item));
+    } else if (spread.is(Kind::kDict)) {
+      for (const auto& [key, value] : spread.AsDict()) named.emplace_back(key.ToString(), value);
+    } else {
+      Fail(operand.position, absl::StrCat("'**' of ", std::string(spread.KindName())));
+    }
   }
   for (const auto& [name, value] : expression.named) {
     if (!failed()) named.emplace_back(name, Evaluate(*value, scope));

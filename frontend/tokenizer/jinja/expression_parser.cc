@@ -313,7 +313,9 @@ void Parser::ParseArguments(Expression& call) {
     first = false;
     if (IsOperator(")")) break;
     if (IsOperator("*") || IsOperator("**")) {
-      return Fail(Peek().position, "arguments from a list are not supported");
+      const Token token = Next();
+      call.operands.push_back(MakeOf(Kind::kSpread, token.position, token.text, ParseCondition()));
+      continue;
     }
     const Token& after = tokens_[std::min(at_ + 1, tokens_.size() - 1)];
     if (Peek().kind == TokenKind::kName && after.kind == TokenKind::kOperator &&

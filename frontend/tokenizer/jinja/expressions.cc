@@ -67,6 +67,8 @@ Value Evaluator::EvaluateKind(const Expression& expression, Scope& scope) {
       return EvaluateSlice(expression, scope);
     case ExpressionKind::kCall:
       return EvaluateCall(expression, scope);
+    case ExpressionKind::kSpread:
+      return Fail(position, "'*' is for arguments");
     case ExpressionKind::kFilter:
     case ExpressionKind::kTest: {
       const bool is_filter = expression.kind == ExpressionKind::kFilter;
@@ -214,7 +216,8 @@ Value Evaluator::EvaluateSlice(const Expression& expression, Scope& scope) {
 
 Value Evaluator::EvaluateInteger(const Expression& expression, int64_t left, int64_t right) {
   const size_t position = expression.position;
-  const std::string_view op = expression.kind == ExpressionKind::kNegative ? "-" : expression.text;
+  const bool is_negative = expression.kind == ExpressionKind::kNegative;
+  const std::string_view op = is_negative ? "-" : std::string_view(expression.text);
   int64_t result = 0;
   bool overflows = false;
   if (op == "+") {

@@ -24,6 +24,7 @@ enum class ExpressionKind {
   kItem,         // operands[0][operands[1]]
   kSlice,        // operands[0][operands[1]:operands[2]:operands[3]], each of the three may be null
   kCall,         // operands[0](the others, named)
+  kSpread,       // *operands[0] or **operands[0] in a call, by text
   kFilter,       // operands[0] | text(the others, named)
   kTest,         // operands[0] is text(the others, named)
   kNot,          // not operands[0]
