@@ -1,6 +1,5 @@
 // SentencePiece's byte-pair model: neighbours join if the vocabulary has what they spell together,
 // the best score first. Characters that are in no token are spelled byte by byte.
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +26,7 @@ class SentencePieceEncoder : public TextEncoder {
     for (size_t at = 0; at < word.size(); at += symbols.back().size) {
       Symbol symbol;
       symbol.begin = at;
-      symbol.size = std::min(AnnouncedSize(word[at]), word.size() - at);
+      symbol.size = FirstCharacter(std::string_view(word).substr(at)).size;
       symbol.id = vocabulary_.Find(SpellingOf(symbol, word)).value_or(-1);
       symbols.push_back(symbol);
     }

@@ -7,7 +7,7 @@ Utf8Character FirstCharacter(std::string_view text) {
   const unsigned char first = byte(0);
   if (first < 0x80) return {first, 1, true};
   if (first < 0xC2 || first > 0xF4) return {};
-  const size_t size = AnnouncedSize(text[0]);
+  const size_t size = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
   if (text.size() < size) return {};
   uint32_t code = first & (0x7F >> size);
   for (size_t i = 1; i < size; ++i) {

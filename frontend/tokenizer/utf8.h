@@ -26,12 +26,6 @@ bool IsUtf8(std::string_view text);
 // `code`: at most U+10FFFF.
 void AppendUtf8(uint32_t code, std::string& out);
 
-// The size that the first byte of a character announces, 1 for bytes that begin none.
-inline size_t AnnouncedSize(char first) {
-  const auto byte = static_cast<unsigned char>(first);
-  return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-}
-
 }  // namespace tg
 
 #endif  // TG_FRONTEND_TOKENIZER_UTF8_H_

@@ -9,9 +9,6 @@
 namespace tg::jinja {
 namespace {
 
-// A conversation of a million tokens takes a small part of this.
-constexpr uint64_t kMaxSteps = 20'000'000;
-constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
 // Deep enough for macros that call macros; a thread's stack takes it, with a sanitizer too.
 constexpr int kMaxCalls = 400;
 constexpr size_t kMaxNamespaces = 10'000;
@@ -29,8 +26,9 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Parse(std::string_view t
   return program;
 }
 
-absl::StatusOr<std::string> Program::Render(const Value& variables, std::time_t now) const {
-  return Evaluator(*this, variables, now).Run();
+absl::StatusOr<std::string> Program::Render(const Value& variables, std::time_t now,
+                                            const Limits& limits) const {
+  return Evaluator(*this, variables, now, limits).Run();
 }
 
 const Value* Scope::Find(std::string_view name) const {
@@ -51,8 +49,9 @@ void Scope::Set(std::string_view name, Value value) {
   variables.emplace_back(name, std::move(value));
 }
 
-Evaluator::Evaluator(const Program& program, const Value& variables, std::time_t now)
-    : program_(program), now_(now) {
+Evaluator::Evaluator(const Program& program, const Value& variables, std::time_t now,
+                     const Limits& limits)
+    : program_(program), now_(now), limits_(limits) {
   for (const auto& [name, value] : variables.AsDict()) root_.Set(name.AsString(), value);
 }
 
@@ -70,7 +69,7 @@ Value Evaluator::Fail(size_t position, std::string_view message) {
 
 bool Evaluator::Charge(size_t position, size_t steps) {
   steps_ += steps;
-  if (steps_ > kMaxSteps) Fail(position, "the template takes too many steps");
+  if (steps_ > limits_.steps) Fail(position, "the template takes too many steps");
   return !failed();
 }
 
@@ -81,7 +80,7 @@ bool Evaluator::ChargeFor(size_t position, const Value& value) {
 
 Value Evaluator::MakeString(size_t position, std::string text) {
   bytes_ += text.size();
-  if (bytes_ > kMaxBytes) return Fail(position, "the template makes too much text");
+  if (bytes_ > limits_.bytes) return Fail(position, "the template makes too much text");
   return Value::String(std::move(text));
 }
 
@@ -104,7 +103,7 @@ Value Evaluator::MakeNamespace(size_t position) {
 
 void Evaluator::Write(size_t position, std::string_view text, std::string& out) {
   bytes_ += text.size();
-  if (bytes_ > kMaxBytes) Fail(position, "the template makes too much text");
+  if (bytes_ > limits_.bytes) Fail(position, "the template makes too much text");
   if (!failed()) out += text;
 }
 

@@ -30,7 +30,7 @@ struct Scope {
 class Evaluator {
  public:
   // All must outlive the evaluator. `now`: for templates that write the date.
-  Evaluator(const Program& program, const Value& variables, std::time_t now);
+  Evaluator(const Program& program, const Value& variables, std::time_t now, const Limits& limits);
 
   absl::StatusOr<std::string> Run();
 
@@ -98,6 +98,7 @@ class Evaluator {
 
   const Program& program_;
   const std::time_t now_;
+  const Limits limits_;
   Scope root_;
   std::list<Namespace> namespaces_;  // which values point to
   absl::Status status_;

@@ -33,7 +33,7 @@ absl::StatusOr<std::string> Render(std::string_view text,
                                    const Value& variables = Value::Of(Dict())) {
   const auto program = Program::Parse(text);
   if (!program.ok()) return program.status();
-  return (*program)->Render(variables, 0);
+  return (*program)->Render(variables, 0, {.steps = 1'000'000, .bytes = 1 << 24});
 }
 
 std::string Error(std::string_view text) {

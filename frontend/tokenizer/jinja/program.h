@@ -3,6 +3,7 @@
 #ifndef TG_FRONTEND_TOKENIZER_JINJA_PROGRAM_H_
 #define TG_FRONTEND_TOKENIZER_JINJA_PROGRAM_H_
 
+#include <cstdint>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -14,6 +15,12 @@
 
 namespace tg::jinja {
 
+// What one rendering may take. A conversation of a million tokens takes a small part of this.
+struct Limits {
+  uint64_t steps = 10'000'000;
+  uint64_t bytes = uint64_t{256} << 20;  // of text that is made on the way
+};
+
 // Immutable.
 class Program {
  public:
@@ -23,7 +30,8 @@ class Program {
   // `variables`: a dictionary with strings as keys. `now`: what strftime_now() writes, in local
   // time. InvalidArgument with line and column where an expression has no value, or steps or memory
   // run out.
-  absl::StatusOr<std::string> Render(const Value& variables, std::time_t now) const;
+  absl::StatusOr<std::string> Render(const Value& variables, std::time_t now,
+                                     const Limits& limits = {}) const;
 
   const std::string& text() const { return text_; }
   const Body& body() const { return body_; }
