@@ -44,7 +44,7 @@ def byte_pair():
             "merges": [m if isinstance(m, str) else " ".join(m) for m in data["merges"]], "bos_id": 1, "eos_id": 2}
 
 
-def sentence_piece(**flags):
+def sentence_piece():
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(t.replace("\n", " ") for t in corpus.SENTENCES + corpus.CODE), model_writer=model, model_type="bpe", vocab_size=1500,
@@ -57,7 +57,7 @@ def sentence_piece(**flags):
     os.remove(path)
     data["token_types"] = [vocabularies.USER_DEFINED if t in ("<|user|>", "<|end|>", "<|endoftext|>") else kind
                            for t, kind in zip(data["tokens"], data["token_types"])]
-    return {**data, **flags}
+    return data
 
 
 def word_piece():
@@ -77,9 +77,10 @@ def word_piece():
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
-    bpe = byte_pair()
-    made = {"bpe": bpe, "spm": sentence_piece(), "spm-no-prefix": sentence_piece(add_space_prefix=False, add_eos=True),
-            "spm-phi3": sentence_piece(name="Phi-3"), "wpm": word_piece(), "wpm-cased": {**word_piece(), "lowercase": False}}
+    # Training breaks ties by chance: variants are of one vocabulary.
+    bpe, spm, wpm = byte_pair(), sentence_piece(), word_piece()
+    made = {"bpe": bpe, "spm": spm, "spm-no-prefix": {**spm, "add_space_prefix": False, "add_eos": True},
+            "spm-phi3": {**spm, "name": "Phi-3"}, "wpm": wpm, "wpm-cased": {**wpm, "lowercase": False}}
     for name, data in made.items():
         vocabularies.write_text(data, os.path.join(folder, name + ".txt"))
         vocabularies.write_gguf(data, os.path.join(folder, name + ".gguf"))
