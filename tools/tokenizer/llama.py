@@ -5,7 +5,7 @@ import glob
 import importlib.util
 import os
 
-# In llama_model_params of the packages since 2026-08; Vocabulary() finds out whether it is elsewhere.
+# The offset of that flag in llama_model_params.
 VOCAB_ONLY = 72
 MOST_TOKENS = 1 << 20
 

@@ -1,5 +1,5 @@
-// Prints what a template makes of each case of a JSON file, as a JSON list of texts: the side of tg in
-// comparisons with Python's jinja2. A case that fails is null, and standard error says why.
+// Prints what a template makes of each case of a JSON file, as a JSON list of texts: the side of tg
+// in comparisons with Python's jinja2. A case that fails is null, and standard error says why.
 //
 //   render TEMPLATE CASES.json
 #include <fstream>

@@ -4,7 +4,7 @@
     templates.py --write=EXPECTED.json --cases=CASES.json TEMPLATE...
     templates.py --write=EXPECTED.json --snippets=SNIPPETS.json
 
-jinja2 is set up as the package transformers does. The clock says 1970-01-01. Needs the package jinja2.
+jinja2 is set up as the package transformers does. The clock says that nothing has passed since 1970. Needs the package jinja2.
 """
 
 import argparse

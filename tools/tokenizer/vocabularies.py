@@ -2,10 +2,9 @@
 
     vocabularies.py FOLDER FILE...
 
-FILE is a GGUF file, or one of those that packages carry:
-    NAME=PATH where PATH ends in .tiktoken (or is a file of that format), .json (tokenizers'),
-    .model (SentencePiece), tekken.json or vocab.txt (WordPiece)
-NAME is the pre-tokenizer for byte-pair vocabularies ("qwen2=qwen.tiktoken"). FOLDER gets NAME.gguf and NAME.txt.
+FILE is a GGUF file, or NAME=PATH of a file that a package carries: one of tiktoken's format, tokenizers' .json,
+SentencePiece's .model, a tekken*.json or a vocab.txt of WordPiece. FOLDER gets NAME.gguf and NAME.txt. For byte-pair
+vocabularies NAME is the pre-tokenizer, or ends with it after a colon: "qwen2=qwen.tiktoken", "mine:qwen2=qwen.tiktoken".
 Needs the packages gguf and sentencepiece.
 """
 

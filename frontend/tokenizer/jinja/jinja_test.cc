@@ -90,6 +90,8 @@ TEST(Jinja, ErrorsNameTheirPlace) {
       {"\n\n{% foo %}", "line 3, column 4: a statement 'foo' is not supported here"},
       {"{{ 'abc", "line 1, column 4: the string does not end"},
       {"{{ 1 + }}", "line 1, column 8: an expression is expected, not '}}'"},
+      {R"({{ 'a\u12' }})", "line 1, column 6: the escape is not complete"},
+      {R"({{ '\UFFFFFFFF' }})", "line 1, column 5: the escape is no character"},
       {"{{ 1 ", "line 1, column 1: the braces do not close"},
       {"{# x", "line 1, column 1: the comment does not end"},
       {"{{ a ! b }}", "line 1, column 6: '!' is not expected"},

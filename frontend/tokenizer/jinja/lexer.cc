@@ -202,7 +202,7 @@ class Lexer {
   void LexString(char quote) {
     const size_t begin = at_++;
     std::string out;
-    while (at_ < text_.size() && text_[at_] != quote) {
+    while (status_.ok() && at_ < text_.size() && text_[at_] != quote) {
       if (text_[at_] == '\\') {
         LexEscape(out);
       } else {

@@ -36,20 +36,19 @@ List SortBy(Evaluator& evaluator, const Arguments& arguments, List items, const 
   size_t log = 1;
   while (items.size() >> log > 0) ++log;
   if (!evaluator.Charge(arguments.position, items.size() * log)) return {};
-  // All pairs are ordered if all neighbours are: numbers, strings and lists are orders of their
-  // own.
-  for (size_t i = 1; i < keys.size(); ++i) {
-    if (keys[i - 1].Less(keys[i])) continue;
-    evaluator.Fail(arguments.position,
-                   absl::StrCat("no order of ", std::string(keys[i - 1].KindName()), " and ",
-                                std::string(keys[i].KindName())));
-    return {};
-  }
   std::vector<size_t> order(items.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return (reverse ? keys[b].Less(keys[a]) : keys[a].Less(keys[b])).value_or(false);
+  std::stable_sort(order.begin(), order.end(), [&](size_t i, size_t j) {
+    const Value& a = keys[reverse ? j : i];
+    const Value& b = keys[reverse ? i : j];
+    const std::optional<bool> less = a.Less(b);
+    if (!less) {
+      evaluator.Fail(arguments.position, absl::StrCat("no order of ", std::string(a.KindName()),
+                                                      " and ", std::string(b.KindName())));
+    }
+    return less.value_or(false);
   });
+  if (evaluator.failed()) return {};
   List sorted;
   for (const size_t i : order) sorted.push_back(items[i]);
   return sorted;

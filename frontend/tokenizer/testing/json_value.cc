@@ -20,9 +20,8 @@ Value FromJson(const llvm::json::Value& json) {
   for (const auto& [key, item] : *object) {
     entries.emplace_back(Value::String(key.str()), FromJson(item));
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.first.AsString() < b.first.AsString();
-  });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.first.AsString() < b.first.AsString(); });
   return Value::Of(std::move(entries));
 }
 

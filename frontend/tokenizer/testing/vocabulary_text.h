@@ -8,7 +8,7 @@
 //     token 1 0 "Hello"         type, score, spelling
 //     merge "H e"
 //
-// Strings are quoted: \n, \r, \t, \\, \" and \xAB stand for themselves, other characters are UTF-8.
+// Strings are quoted, with the escapes \n, \r, \t, \\, \" and \xAB; other characters are UTF-8.
 #ifndef TG_FRONTEND_TOKENIZER_TESTING_VOCABULARY_TEXT_H_
 #define TG_FRONTEND_TOKENIZER_TESTING_VOCABULARY_TEXT_H_
 
