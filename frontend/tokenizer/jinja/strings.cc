@@ -24,6 +24,37 @@ bool IsLetter(std::string_view character) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
 }
 
+std::string_view TakeFirst(std::string_view& text) {
+  const std::string_view character = text.substr(0, FirstCharacter(text).size);
+  text.remove_prefix(character.size());
+  return character;
+}
+
+// The last character of a text that is not empty.
+std::string_view LastCharacter(std::string_view text) {
+  for (size_t size = 2; size <= std::min<size_t>(text.size(), 4); ++size) {
+    const std::string_view end = text.substr(text.size() - size);
+    const Utf8Character first = FirstCharacter(end);
+    if (first.valid && first.size == size) return end;
+  }
+  return text.substr(text.size() - 1);
+}
+
+// Removes white space from the left side, or with `spaces` false what is none.
+std::string_view SkipLeft(std::string_view text, bool spaces) {
+  while (!text.empty() && IsSpace(text) == spaces) TakeFirst(text);
+  return text;
+}
+
+std::string_view SkipRight(std::string_view text, bool spaces) {
+  while (!text.empty()) {
+    const std::string_view last = LastCharacter(text);
+    if (IsSpace(last) != spaces) break;
+    text.remove_suffix(last.size());
+  }
+  return text;
+}
+
 void AppendMapped(std::string_view character, Code (*map)(Code), std::string& out) {
   const Utf8Character first = FirstCharacter(character);
   if (first.valid) {
@@ -35,12 +66,8 @@ void AppendMapped(std::string_view character, Code (*map)(Code), std::string& ou
 
 std::string Map(std::string_view text, Code (*map)(Code)) {
   std::string out;
-  for (const std::string_view character : Characters(text)) AppendMapped(character, map, out);
+  while (!text.empty()) AppendMapped(TakeFirst(text), map, out);
   return out;
-}
-
-std::string_view Joined(std::string_view from, std::string_view to) {
-  return {from.data(), static_cast<size_t>(to.data() + to.size() - from.data())};
 }
 
 }  // namespace
@@ -57,7 +84,8 @@ std::string Capitalize(std::string_view text) {
 std::string Title(std::string_view text) {
   std::string out;
   bool in_word = false;
-  for (const std::string_view character : Characters(text)) {
+  while (!text.empty()) {
+    const std::string_view character = TakeFirst(text);
     AppendMapped(character, in_word ? utf8proc_tolower : utf8proc_toupper, out);
     in_word = IsLetter(character);
   }
@@ -66,21 +94,23 @@ std::string Title(std::string_view text) {
 
 std::string_view Strip(std::string_view text, Side side,
                        std::optional<std::string_view> characters) {
-  const auto all = Characters(text);
   std::vector<std::string_view> set;
   if (characters) set = Characters(*characters);
   const auto is_stripped = [&](std::string_view character) {
     if (!characters) return IsSpace(character);
     return std::find(set.begin(), set.end(), character) != set.end();
   };
-  size_t begin = 0, end = all.size();
-  if (side != Side::kRight) {
-    while (begin < end && is_stripped(all[begin])) ++begin;
+  while (side != Side::kRight && !text.empty()) {
+    const size_t size = FirstCharacter(text).size;
+    if (!is_stripped(text.substr(0, size))) break;
+    text.remove_prefix(size);
   }
-  if (side != Side::kLeft) {
-    while (end > begin && is_stripped(all[end - 1])) --end;
+  while (side != Side::kLeft && !text.empty()) {
+    const std::string_view last = LastCharacter(text);
+    if (!is_stripped(last)) break;
+    text.remove_suffix(last.size());
   }
-  return begin == end ? std::string_view() : Joined(all[begin], all[end - 1]);
+  return text;
 }
 
 std::string Replace(std::string_view text, std::string_view from, std::string_view to,
@@ -88,9 +118,9 @@ std::string Replace(std::string_view text, std::string_view from, std::string_vi
   std::string out;
   if (from.empty()) {  // before each character, and at the end
     int64_t count = 0;
-    for (const std::string_view character : Characters(text)) {
+    while (!text.empty()) {
       if (limit < 0 || count++ < limit) out += to;
-      out += character;
+      out += TakeFirst(text);
     }
     if (limit < 0 || count < limit) out += to;
     return out;
@@ -117,17 +147,12 @@ std::vector<std::string> Split(std::string_view text, std::optional<std::string_
     parts.emplace_back(text);
     return parts;
   }
-  const auto all = Characters(text);
-  for (size_t i = 0; i < all.size();) {
-    while (i < all.size() && IsSpace(all[i])) ++i;
-    if (i == all.size()) break;
-    const size_t begin = i;
-    if (!may_cut()) {
-      parts.emplace_back(Strip(Joined(all[begin], all.back()), Side::kRight));
-      break;
-    }
-    while (i < all.size() && !IsSpace(all[i])) ++i;
-    parts.emplace_back(Joined(all[begin], all[i - 1]));
+  for (text = SkipLeft(text, true); !text.empty(); text = SkipLeft(text, true)) {
+    const bool cuts = may_cut();
+    const std::string_view rest = cuts ? SkipLeft(text, false) : std::string_view();
+    const std::string_view part = text.substr(0, text.size() - rest.size());
+    parts.emplace_back(cuts ? part : SkipRight(part, true));
+    text = rest;
   }
   return parts;
 }
@@ -143,18 +168,12 @@ std::vector<std::string> SplitFromRight(std::string_view text,
     }
     parts.emplace_back(text);
   } else {
-    const auto all = Characters(text);
-    for (size_t end = all.size(); end > 0;) {
-      while (end > 0 && IsSpace(all[end - 1])) --end;
-      if (end == 0) break;
-      if (!may_cut()) {
-        parts.emplace_back(Strip(Joined(all[0], all[end - 1]), Side::kLeft));
-        break;
-      }
-      size_t begin = end;
-      while (begin > 0 && !IsSpace(all[begin - 1])) --begin;
-      parts.emplace_back(Joined(all[begin], all[end - 1]));
-      end = begin;
+    for (text = SkipRight(text, true); !text.empty(); text = SkipRight(text, true)) {
+      const bool cuts = may_cut();
+      const std::string_view rest = cuts ? SkipRight(text, false) : std::string_view();
+      const std::string_view part = text.substr(rest.size());
+      parts.emplace_back(cuts ? part : SkipLeft(part, true));
+      text = rest;
     }
   }
   std::reverse(parts.begin(), parts.end());

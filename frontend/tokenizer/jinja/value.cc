@@ -300,4 +300,17 @@ std::vector<std::string_view> Characters(std::string_view text) {
   return characters;
 }
 
+int64_t CountCharacters(std::string_view text) {
+  int64_t count = 0;
+  for (; !text.empty(); ++count) text.remove_prefix(FirstCharacter(text).size);
+  return count;
+}
+
+std::string_view Substring(std::string_view text, int64_t begin, int64_t end) {
+  for (int64_t i = 0; i < begin; ++i) text.remove_prefix(FirstCharacter(text).size);
+  size_t size = 0;
+  for (int64_t i = begin; i < end; ++i) size += FirstCharacter(text.substr(size)).size;
+  return text.substr(0, size);
+}
+
 }  // namespace tg::jinja
