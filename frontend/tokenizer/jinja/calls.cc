@@ -38,8 +38,10 @@ List Evaluator::EvaluateArguments(const Expression& expression, size_t skip, Sco
 
 Value Evaluator::CallBuiltin(size_t position, const BuiltinRow& row, const Value& self, List values,
                              Named named) {
-  if (failed() || !ChargeFor(position, self)) return Value();
-  for (const Value& value : values) ChargeFor(position, value);
+  if (!row.shallow) {
+    ChargeFor(position, self);
+    for (const Value& value : values) ChargeFor(position, value);
+  }
   if (failed()) return Value();
   const std::string name(row.name);
   Arguments arguments{.position = position, .self = self};

@@ -178,7 +178,8 @@ Value Evaluator::LoopVariable(size_t position, const List& items, size_t index) 
             const auto turn = static_cast<size_t>(arguments.self.AsInt());
             return arguments.values[turn % arguments.values.size()];
           },
-      .variadic = true};
+      .variadic = true,
+      .shallow = true};
   const auto integer = [](size_t value) { return Value::Int(static_cast<int64_t>(value)); };
   auto cycle = std::make_shared<Function>();
   cycle->builtin = &kCycle;
@@ -286,7 +287,8 @@ List Evaluator::Iterate(size_t position, const Value& value) {
       for (const auto& [key, entry] : value.AsDict()) items.push_back(key);
       break;
     case Kind::kString:
-      if (!Charge(position, value.AsString().size())) return items;
+      // A value for each character takes much more memory than the character.
+      if (!Charge(position, 4 * value.AsString().size())) return items;
       for (const std::string_view character : Characters(value.AsString())) {
         items.push_back(Value::String(std::string(character)));
       }

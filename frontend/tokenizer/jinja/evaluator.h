@@ -44,6 +44,8 @@ class Evaluator {
   Value MakeList(size_t position, List items);
   Value MakeDict(size_t position, Dict entries);
   Value MakeNamespace(size_t position);
+  // Appends to a text that is being made.
+  void Write(size_t position, std::string_view text, std::string& out);
   // Counts work that grows with an input; false if there was too much of it.
   bool Charge(size_t position, size_t steps);
   // Counts going through all of a value once.
@@ -73,7 +75,6 @@ class Evaluator {
   Value CaptureFiltered(const Statement& statement, Scope& scope);
   void Bind(size_t position, const std::vector<std::string>& targets, Value value, Scope& scope);
   void Assign(size_t position, std::string_view target, Value value, Scope& scope);
-  void Write(size_t position, std::string_view text, std::string& out);
   Value LoopVariable(size_t position, const List& items, size_t index);
 
   // --- Expressions, in expressions.cc ---

@@ -101,7 +101,7 @@ Value Evaluator::EvaluateKind(const Expression& expression, Scope& scope) {
       for (size_t i = 0; i < expression.operands.size(); ++i) {
         const Value part = operand(i);
         if (failed() || !ChargeFor(position, part)) return Value();
-        out += part.ToString();
+        Write(position, part.ToString(), out);
       }
       return MakeString(position, std::move(out));
     }
@@ -123,6 +123,8 @@ Value Evaluator::EvaluateKind(const Expression& expression, Scope& scope) {
 }
 
 Value Evaluator::EvaluateName(const Expression& expression, const Scope& scope) {
+  const size_t searched = scope.variables.size() + root_.variables.size();
+  if (!Charge(expression.position, searched / 16)) return Value();
   if (const Value* value = scope.Find(expression.text)) return *value;
   const BuiltinRow* row = FindRow(Globals(), expression.text);
   if (row == nullptr) return Value();
@@ -165,11 +167,10 @@ Value Evaluator::Item(size_t position, const Value& value, const Value& key) {
     return index < 0 || index >= size ? Value() : value.AsList()[static_cast<size_t>(index)];
   }
   if (!value.is(Kind::kString) || !Charge(position, value.AsString().size() / 16)) return Value();
-  const auto characters = Characters(value.AsString());
-  const auto size = static_cast<int64_t>(characters.size());
+  const int64_t size = CountCharacters(value.AsString());
   if (index < 0) index += size;
   if (index < 0 || index >= size) return Value();
-  return Value::String(std::string(characters[static_cast<size_t>(index)]));
+  return Value::String(std::string(Substring(value.AsString(), index, index + 1)));
 }
 
 Value Evaluator::EvaluateSlice(const Expression& expression, Scope& scope) {
@@ -188,10 +189,18 @@ Value Evaluator::EvaluateSlice(const Expression& expression, Scope& scope) {
   if (!value.is(Kind::kList) && !value.is(Kind::kString)) {
     return Fail(position, absl::StrCat("a slice of ", std::string(value.KindName())));
   }
-  const List items = Iterate(position, value);
-  const auto size = static_cast<int64_t>(items.size());
   const int64_t step = parts[2].is(Kind::kInt) ? parts[2].AsInt() : 1;
   if (step == 0) return Fail(position, "the step of a slice is 0");
+  if (step == 1 && value.is(Kind::kString)) {
+    const std::string& text = value.AsString();
+    if (!Charge(position, text.size() / 16)) return Value();
+    const int64_t size = CountCharacters(text);
+    const int64_t begin = Border(parts[0], size, 0, 0, size);
+    const int64_t end = std::max(begin, Border(parts[1], size, size, 0, size));
+    return MakeString(position, std::string(Substring(text, begin, end)));
+  }
+  const List items = Iterate(position, value);
+  const auto size = static_cast<int64_t>(items.size());
   List chosen;
   if (step > 0) {
     const int64_t end = Border(parts[1], size, size, 0, size);
@@ -294,7 +303,7 @@ Value Evaluator::Repeat(size_t position, const Value& sequence, int64_t count) {
   const bool is_list = sequence.is(Kind::kList);
   const size_t size = is_list ? sequence.AsList().size() : sequence.AsString().size();
   // So that the product does not overflow.
-  constexpr int64_t kMost = int64_t{1} << 30;
+  constexpr int64_t kMost = int64_t{1} << 26;
   if (size > 0 && count > kMost / static_cast<int64_t>(size)) {
     return Fail(position, "the repetition is too long");
   }

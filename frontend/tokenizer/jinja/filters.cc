@@ -179,7 +179,11 @@ Value ToJsonFilter(Evaluator& evaluator, const Arguments& arguments) {
     options.item_separator = separators.AsList()[0].ToString();
     options.key_separator = separators.AsList()[1].ToString();
   }
-  if (!evaluator.Charge(arguments.position, arguments.self.weight() / 8)) return Value();
+  // Each value may begin a line.
+  const auto spaces = static_cast<size_t>(arguments.self.depth() * options.indent.value_or(0));
+  if (!evaluator.Charge(arguments.position, arguments.self.weight() * (1 + spaces / 8) / 8)) {
+    return Value();
+  }
   std::optional<std::string> json = ToJson(arguments.self, options);
   if (!json) {
     return evaluator.Fail(arguments.position, absl::StrCat("there is no JSON of ",
@@ -191,33 +195,33 @@ Value ToJsonFilter(Evaluator& evaluator, const Arguments& arguments) {
 constexpr BuiltinRow kFilters[] = {
     {"abs", Abs},
     {"capitalize", Mapped<Capitalize>},
-    {"count", Length},
-    {"d", Default, {"default_value", "boolean"}},
-    {"default", Default, {"default_value", "boolean"}},
+    Shallow({"count", Length}),
+    Shallow({"d", Default, {"default_value", "boolean"}}),
+    Shallow({"default", Default, {"default_value", "boolean"}}),
     {"dictsort", DictSort, {"case_sensitive", "by", "reverse"}},
     {"e", Escape},
     {"escape", Escape},
-    {"first", First},
+    Shallow({"first", First}),
     {"float", Float, {"default"}},
     {"indent", Indent, {"width", "first", "blank"}},
     {"int", Int, {"default"}},
-    {"items", ItemsFilter},
+    Shallow({"items", ItemsFilter}),
     {"join", JoinFilter, {"d", "attribute"}},
-    {"last", Last},
-    {"length", Length},
-    {"list", ToList},
+    Shallow({"last", Last}),
+    Shallow({"length", Length}),
+    Shallow({"list", ToList}),
     {"lower", Mapped<Lower>},
-    {"map", MapFilter, {}, 0, true},
+    Shallow({"map", MapFilter, {}, 0, true}),
     {"max", Greatest, {"case_sensitive", "attribute"}},
     {"min", Least, {"case_sensitive", "attribute"}},
-    {"reject", Reject, {}, 0, true},
-    {"rejectattr", RejectAttribute, {}, 0, true},
+    Shallow({"reject", Reject, {}, 0, true}),
+    Shallow({"rejectattr", RejectAttribute, {}, 0, true}),
     {"replace", ReplaceFilter, {"old", "new", "count"}, 2},
-    {"reverse", Reverse},
+    Shallow({"reverse", Reverse}),
     {"round", Round, {"precision", "method"}},
-    {"safe", Same},
-    {"select", Select, {}, 0, true},
-    {"selectattr", SelectAttribute, {}, 0, true},
+    Shallow({"safe", Same}),
+    Shallow({"select", Select, {}, 0, true}),
+    Shallow({"selectattr", SelectAttribute, {}, 0, true}),
     {"sort", Sort, {"reverse", "case_sensitive", "attribute"}},
     {"string", String},
     {"sum", Sum, {"attribute", "start"}},

@@ -36,7 +36,13 @@ struct BuiltinRow {
   std::array<std::string_view, 4> parameters = {};
   size_t required = 0;
   bool variadic = false;  // takes any arguments
+  bool shallow = false;   // does not look into values
 };
+
+constexpr BuiltinRow Shallow(BuiltinRow row) {
+  row.shallow = true;
+  return row;
+}
 
 // A value that can be called: a builtin, with `self` if it is a method, or a macro.
 struct Function {

@@ -89,8 +89,8 @@ Value FormatTime(Evaluator& evaluator, const Arguments& arguments) {
 }
 
 constexpr BuiltinRow kGlobals[] = {
-    {"dict", MakeDict, {}, 0, true},
-    {"namespace", MakeNamespace, {}, 0, true},
+    Shallow({"dict", MakeDict, {}, 0, true}),
+    Shallow({"namespace", MakeNamespace, {}, 0, true}),
     {"raise_exception", RaiseException, {"message"}, 1},
     {"range", Range, {}, 0, true},
     {"strftime_now", FormatTime, {"format"}, 1},

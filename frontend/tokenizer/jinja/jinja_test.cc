@@ -151,6 +151,30 @@ TEST(Jinja, TimeAndMemoryAreBounded) {
               HasSubstr("too large"));
 }
 
+// The limits are for templates that run away, not for long conversations.
+TEST(Jinja, LongConversationsFit) {
+  const auto message = [](const char* role, const std::string& content) {
+    return Value::Of(Dict{{Value::String("role"), Value::String(role)},
+                          {Value::String("content"), Value::String(content)}});
+  };
+  List messages;
+  for (int i = 0; i < 1000; ++i) {
+    messages.push_back(message(i % 2 == 0 ? "user" : "assistant", Repeated("Zürich, ", 400)));
+  }
+  const Value variables =
+      Value::Of(Dict{{Value::String("messages"), Value::Of(std::move(messages))},
+                     {Value::String("bos_token"), Value::String("<s>")},
+                     {Value::String("eos_token"), Value::String("</s>")}});
+  const llvm::json::Value expected = ReadJson(absl::StrCat(kFolder, "chat/expected.json"));
+  for (const auto& [name, texts] : *expected.getAsObject()) {
+    const auto program = Program::Parse(ReadFile(absl::StrCat(kFolder, "chat/", name.str())));
+    ASSERT_TRUE(program.ok()) << name.str();
+    const auto prompt = (*program)->Render(variables, 0);
+    EXPECT_TRUE(prompt.ok()) << name.str() << ": " << prompt.status();
+    EXPECT_GT(prompt.value_or("").size(), size_t{1'500'000}) << name.str();
+  }
+}
+
 TEST(Jinja, BytesThatAreNoUtf8ComeBack) {
   const auto text = Render("\xFF{{ '\x80' + x }}\xC3",
                            Value::Of(Dict{{Value::String("x"), Value::String("\xFE")}}));

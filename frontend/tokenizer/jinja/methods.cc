@@ -36,6 +36,24 @@ Value MakeStrings(Evaluator& evaluator, const Arguments& arguments,
   return evaluator.MakeList(arguments.position, std::move(list));
 }
 
+// Counts the parts that a text is cut into, before they take memory.
+bool ChargeParts(Evaluator& evaluator, const Arguments& arguments,
+                 std::optional<std::string_view> separator) {
+  constexpr size_t kStepsOfPart = 4;
+  const std::string_view text = Self(arguments);
+  size_t parts = 1;
+  if (separator) {
+    for (size_t at = 0; (at = text.find(*separator, at)) != text.npos; at += separator->size()) {
+      ++parts;
+    }
+  } else {  // at most: at white space, some of which has several bytes
+    parts += static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+      return static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0xC0;
+    }));
+  }
+  return evaluator.Charge(arguments.position, parts * kStepsOfPart);
+}
+
 template <Side kSide>
 Value StripMethod(Evaluator& evaluator, const Arguments& arguments) {
   // Each character is compared with each of the set.
@@ -58,11 +76,13 @@ Value SplitMethod(Evaluator& evaluator, const Arguments& arguments) {
   if (separator && separator->empty()) {
     return evaluator.Fail(arguments.position, "an empty separator");
   }
+  if (!ChargeParts(evaluator, arguments, separator)) return Value();
   return MakeStrings(evaluator, arguments,
                      kSplit(Self(arguments), separator, IntegerOr(arguments.values[1], -1)));
 }
 
 Value SplitLinesMethod(Evaluator& evaluator, const Arguments& arguments) {
+  if (!ChargeParts(evaluator, arguments, std::nullopt)) return Value();
   return MakeStrings(evaluator, arguments,
                      SplitLines(Self(arguments), arguments.values[0].IsTrue()));
 }
@@ -112,8 +132,8 @@ Value ReplaceMethod(Evaluator& evaluator, const Arguments& arguments) {
 Value Count(Evaluator& evaluator, const Arguments& arguments) {
   if (!NeedString(evaluator, arguments, 0)) return Value();
   const std::string& part = arguments.values[0].AsString();
-  int64_t count = part.empty() ? static_cast<int64_t>(Characters(Self(arguments)).size()) + 1 : 0;
-  if (part.empty()) return Value::Int(count);
+  if (part.empty()) return Value::Int(CountCharacters(Self(arguments)) + 1);
+  int64_t count = 0;
   for (size_t at = 0; (at = Self(arguments).find(part, at)) != std::string::npos;
        at += part.size()) {
     ++count;
@@ -128,8 +148,7 @@ Value FindMethod(Evaluator& evaluator, const Arguments& arguments) {
   const std::string& part = arguments.values[0].AsString();
   const size_t found = kLast ? text.rfind(part) : text.find(part);
   if (found == std::string::npos) return Value::Int(-1);
-  return Value::Int(
-      static_cast<int64_t>(Characters(std::string_view(text).substr(0, found)).size()));
+  return Value::Int(CountCharacters(std::string_view(text).substr(0, found)));
 }
 
 Value JoinMethod(Evaluator& evaluator, const Arguments& arguments) {
@@ -140,9 +159,8 @@ Value JoinMethod(Evaluator& evaluator, const Arguments& arguments) {
       return evaluator.Fail(arguments.position,
                             absl::StrCat("join() of ", std::string(item.KindName())));
     }
-    if (&item != &items[0]) out += Self(arguments);
-    out += item.AsString();
-    if (out.size() > Value::kMaxWeight) break;
+    if (&item != &items[0]) evaluator.Write(arguments.position, Self(arguments), out);
+    evaluator.Write(arguments.position, item.AsString(), out);
   }
   return evaluator.MakeString(arguments.position, std::move(out));
 }
@@ -222,8 +240,9 @@ constexpr BuiltinRow kStringMethods[] = {
 };
 
 constexpr BuiltinRow kDictMethods[] = {
-    {"copy", Copy},     {"get", Get, {"key", "default"}, 1}, {"items", Items}, {"keys", Keys},
-    {"values", Values},
+    Shallow({"copy", Copy}),     Shallow({"get", Get, {"key", "default"}, 1}),
+    Shallow({"items", Items}),   Shallow({"keys", Keys}),
+    Shallow({"values", Values}),
 };
 
 constexpr BuiltinRow kListMethods[] = {

@@ -94,7 +94,10 @@ Value Length(Evaluator& evaluator, const Arguments& arguments) {
   const Value& v = arguments.self;
   const auto integer = [](size_t size) { return Value::Int(static_cast<int64_t>(size)); };
   if (v.is(Kind::kUndefined)) return Value::Int(0);
-  if (v.is(Kind::kString)) return integer(Characters(v.AsString()).size());
+  if (v.is(Kind::kString)) {
+    evaluator.Charge(arguments.position, v.AsString().size() / 64);
+    return Value::Int(CountCharacters(v.AsString()));
+  }
   if (v.is(Kind::kList)) return integer(v.AsList().size());
   if (v.is(Kind::kDict)) return integer(v.AsDict().size());
   return evaluator.Fail(arguments.position,
@@ -130,10 +133,11 @@ Value JoinFilter(Evaluator& evaluator, const Arguments& arguments) {
   std::string out;
   bool first = true;
   for (const Value& item : Items(evaluator, arguments)) {
-    if (!first) out += separator;
+    if (!first) evaluator.Write(arguments.position, separator, out);
     first = false;
-    out += At(evaluator, arguments.position, item, arguments.values[1]).ToString();
-    if (evaluator.failed() || out.size() > Value::kMaxWeight) break;
+    const Value part = At(evaluator, arguments.position, item, arguments.values[1]);
+    if (evaluator.failed() || !evaluator.ChargeFor(arguments.position, part)) break;
+    evaluator.Write(arguments.position, part.ToString(), out);
   }
   return evaluator.MakeString(arguments.position, std::move(out));
 }
