@@ -1,10 +1,10 @@
 #include "frontend/tokenizer/special_tokens.h"
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 #include <tuple>
+#include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 
 namespace tg {
@@ -30,12 +30,6 @@ bool KeepsSpaces(std::string_view spelling) {
 
 }  // namespace
 
-struct SpecialTokens::Match {
-  size_t begin;
-  size_t size;
-  TokenId token;
-};
-
 SpecialTokens::SpecialTokens(const Vocabulary& vocabulary)
     : vocabulary_(vocabulary), ends_(1, -1), strips_spaces_(StripsSpaces(vocabulary.data())) {
   for (size_t i = 0; i < vocabulary.size(); ++i) {
@@ -51,54 +45,55 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary)
   }
 }
 
-std::vector<SpecialTokens::Match> SpecialTokens::FindAll(std::string_view text,
-                                                         bool parse_special) const {
-  std::vector<Match> matches;
+std::vector<TokenId> SpecialTokens::TokensIn(std::string_view text, bool parse_special) const {
+  absl::flat_hash_set<TokenId> found;
   for (size_t begin = 0; begin < text.size(); ++begin) {
     uint32_t node = 0;
     for (size_t at = begin; at < text.size(); ++at) {
       const auto edge = edges_.find(EdgeKey(node, text[at]));
       if (edge == edges_.end()) break;
       node = edge->second;
-      const TokenId token = ends_[node];
-      if (token < 0 || (!parse_special && IsHidden(vocabulary_.Type(token)))) continue;
-      matches.push_back({begin, at + 1 - begin, token});
+      if (ends_[node] >= 0) found.insert(ends_[node]);
     }
   }
-  return matches;
+  std::vector<TokenId> tokens;
+  for (const TokenId token : found) {
+    if (parse_special || !IsHidden(vocabulary_.Type(token))) tokens.push_back(token);
+  }
+  std::sort(tokens.begin(), tokens.end(), [this](TokenId a, TokenId b) {
+    const size_t size_a = vocabulary_.Spelling(a).size(), size_b = vocabulary_.Spelling(b).size();
+    return std::tuple(size_b, a) < std::tuple(size_a, b);
+  });
+  return tokens;
+}
+
+void SpecialTokens::SplitAt(TokenId token, std::string_view text,
+                            std::vector<Fragment>& out) const {
+  const std::string_view spelling = vocabulary_.Spelling(token);
+  const bool strips = strips_spaces_ && !KeepsSpaces(spelling);
+  for (size_t at; (at = text.find(spelling)) != text.npos;) {
+    if (at > 0) out.push_back({text.substr(0, at)});
+    out.push_back({text.substr(at, spelling.size()), token});
+    text.remove_prefix(at + spelling.size());
+    while (strips && !text.empty() && absl::ascii_isspace(text.front())) text.remove_prefix(1);
+  }
+  if (!text.empty()) out.push_back({text});
 }
 
 std::vector<Fragment> SpecialTokens::Split(std::string_view text, bool parse_special) const {
-  std::vector<Match> matches = FindAll(text, parse_special);
-  std::sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) {
-    return std::tuple(b.size, a.token, a.begin) < std::tuple(a.size, b.token, b.begin);
-  });
-  std::map<size_t, Match> taken;  // by begin; no two overlap
-  for (const Match& match : matches) {
-    const auto next = taken.lower_bound(match.begin);
-    if (next != taken.end() && next->first < match.begin + match.size) continue;
-    if (next != taken.begin()) {
-      const Match& previous = std::prev(next)->second;
-      if (previous.begin + previous.size > match.begin) continue;
+  if (text.empty()) return {};
+  std::vector<Fragment> fragments = {{text}};
+  for (const TokenId token : TokensIn(text, parse_special)) {
+    std::vector<Fragment> split;
+    for (const Fragment& fragment : fragments) {
+      if (fragment.token >= 0) {
+        split.push_back(fragment);
+      } else {
+        SplitAt(token, fragment.text, split);
+      }
     }
-    taken.emplace_hint(next, match.begin, match);
+    fragments = std::move(split);
   }
-  std::vector<Fragment> fragments;
-  size_t at = 0;
-  const auto add_text = [&](size_t end) {
-    if (end > at) fragments.push_back({text.substr(at, end - at)});
-  };
-  for (const auto& [begin, match] : taken) {
-    add_text(begin);
-    const std::string_view spelling = text.substr(begin, match.size);
-    fragments.push_back({spelling, match.token});
-    at = begin + match.size;
-    if (!strips_spaces_ || KeepsSpaces(spelling)) continue;
-    const auto next = taken.upper_bound(begin);
-    const size_t limit = next == taken.end() ? text.size() : next->first;
-    while (at < limit && absl::ascii_isspace(text[at])) ++at;
-  }
-  add_text(text.size());
   return fragments;
 }
 

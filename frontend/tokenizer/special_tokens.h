@@ -28,8 +28,10 @@ class SpecialTokens {
   std::vector<Fragment> Split(std::string_view text, bool parse_special) const;
 
  private:
-  struct Match;
-  std::vector<Match> FindAll(std::string_view text, bool parse_special) const;
+  // The tokens that occur in a text, in the order in which they are cut out.
+  std::vector<TokenId> TokensIn(std::string_view text, bool parse_special) const;
+  // Cuts a token out of a text.
+  void SplitAt(TokenId token, std::string_view text, std::vector<Fragment>& out) const;
 
   const Vocabulary& vocabulary_;
   // A trie of the spellings: (node, byte) to node. Node 0 is the root.
