@@ -4,6 +4,7 @@
 
 #include <pcre2.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -99,8 +100,16 @@ class Pattern {
     TG_CHECK(code_ != nullptr);
     // Where there is no just-in-time compiler, matching interprets the pattern.
     (void)pcre2_jit_compile(code_, PCRE2_JIT_COMPLETE);
+    // The default is too low for long runs of spaces, where the patterns of the table take linear
+    // time.
+    context_ = pcre2_match_context_create(nullptr);
+    TG_CHECK(context_ != nullptr);
+    pcre2_set_match_limit(context_, UINT32_MAX);
   }
-  ~Pattern() { pcre2_code_free(code_); }
+  ~Pattern() {
+    pcre2_match_context_free(context_);
+    pcre2_code_free(code_);
+  }
   Pattern(const Pattern&) = delete;
   Pattern& operator=(const Pattern&) = delete;
 
@@ -125,8 +134,9 @@ class Pattern {
     size_t done = 0;
     while (done < word.size) {
       const int found = pcre2_match(code_, subject, word.size, done,
-                                    PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, match, nullptr);
-      if (found < 0) break;
+                                    PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, match, context_);
+      if (found == PCRE2_ERROR_NOMATCH) break;
+      TG_CHECK(found > 0);
       const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(match);
       add(done, bounds[0]);
       add(bounds[0], bounds[1]);
@@ -136,6 +146,7 @@ class Pattern {
   }
 
   pcre2_code* code_;
+  pcre2_match_context* context_;
 };
 
 PreTokenizer::PreTokenizer(const PreTokenizerRow& row) {

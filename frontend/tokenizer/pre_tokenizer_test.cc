@@ -79,6 +79,20 @@ TEST(PreTokenizer, WordsTogetherAreTheText) {
   }
 }
 
+TEST(PreTokenizer, LongRunsAreWithinThePatternsLimits) {
+  for (const PreTokenizerRow& row : PreTokenizers()) {
+    const PreTokenizer pre_tokenizer(row);
+    for (const char* part :
+         {"a", "A", "\u00E9", " ", "\n", "\u3000", ".", "1", "\u4E00", "'s", " \n"}) {
+      std::string text;
+      while (text.size() < 200'000) text += part;
+      size_t size = 0;
+      for (const std::string_view word : pre_tokenizer.Split(text + "x")) size += word.size();
+      EXPECT_EQ(size, text.size() + 1) << row.name;
+    }
+  }
+}
+
 TEST(PreTokenizer, FilesWithoutThatKey) {
   EXPECT_EQ(PreTokenizerFor("qwen2").name, "qwen2");
   EXPECT_EQ(PreTokenizerFor("qwen3moe").name, "qwen2");
