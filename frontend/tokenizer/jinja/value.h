@@ -125,7 +125,7 @@ std::string FloatRepr(double value);
 // Characters of a string: Python counts code points.
 std::vector<std::string_view> Characters(std::string_view text);
 int64_t CountCharacters(std::string_view text);
-// Characters `begin` to `end`, which are at most as many as there are.
+// Characters `begin` to `end`, both at most the number of characters.
 std::string_view Substring(std::string_view text, int64_t begin, int64_t end);
 
 }  // namespace tg::jinja
