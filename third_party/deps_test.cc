@@ -1,8 +1,12 @@
 // The libraries that third_party/ finds on this machine: do they compile together with our flags
 // (C++20, no exceptions, no RTTI), link, and run?
 
+#define PCRE2_CODE_UNIT_WIDTH 8
+
 #include <CL/cl.h>
 #include <mpfr.h>
+#include <pcre2.h>
+#include <utf8proc.h>
 #include <z3++.h>
 
 #include <string>
@@ -53,6 +57,25 @@ TEST(Dependencies, LlvmSourceManagerPrintsTheCaret) {
                        "unknown op", {}, {}, /*ShowColors=*/false);
   EXPECT_THAT(out.str(),
               testing::HasSubstr("a.uop:1:6: error: unknown op\n%0 = ad %1, %2\n     ^"));
+}
+
+TEST(Dependencies, Pcre2KnowsUnicode) {
+  int error = 0;
+  PCRE2_SIZE at = 0;
+  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>("\\p{L}+"), PCRE2_ZERO_TERMINATED,
+                                   PCRE2_UTF | PCRE2_UCP, &error, &at, nullptr);
+  ASSERT_NE(code, nullptr);
+  pcre2_match_data* match = pcre2_match_data_create_from_pattern(code, nullptr);
+  EXPECT_EQ(pcre2_match(code, reinterpret_cast<PCRE2_SPTR>("1\xC3\xA9x2"), 5, 0, 0, match, nullptr),
+            1);
+  EXPECT_EQ(pcre2_get_ovector_pointer(match)[1], 4u);
+  pcre2_match_data_free(match);
+  pcre2_code_free(code);
+}
+
+TEST(Dependencies, Utf8procKnowsCategories) {
+  EXPECT_EQ(utf8proc_category(0xE9), UTF8PROC_CATEGORY_LL);
+  EXPECT_EQ(utf8proc_toupper(0xE9), 0xC9);
 }
 
 TEST(Dependencies, Z3ProvesThatAdditionWraps) {

@@ -28,6 +28,20 @@ def third_party_repositories():
         targets = {"opencl": ["OpenCL"]},
     )
 
+    # Regular expressions and properties of characters, for tokenizers.
+    system_library_repository(
+        name = "pcre2",
+        headers = ["pcre2posix.h"],
+        package = "libpcre2-dev",
+        targets = {"pcre2": ["pcre2-8"]},
+    )
+    system_library_repository(
+        name = "utf8proc",
+        headers = ["utf8proc.h"],
+        package = "libutf8proc-dev",
+        targets = {"utf8proc": ["utf8proc"]},
+    )
+
     # Headers only: runtime/media compiles what it uses.
     system_library_repository(
         name = "stb",
