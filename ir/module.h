@@ -75,6 +75,9 @@ struct BufferDecl {
   std::string file;
   std::string tensor;
   std::optional<int64_t> offset;
+  // If not 0: the elements from byte `offset` on are in runs of `run_bytes` bytes, which begin
+  // `stride_bytes` bytes after each other: a field of an array of structures.
+  int64_t run_bytes = 0, stride_bytes = 0;
   std::optional<std::vector<int64_t>> values;
   Location loc;
 };

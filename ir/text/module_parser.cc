@@ -174,7 +174,11 @@ bool ModuleParser::ParseBufferValue(BufferDecl& decl) {
     const Location loc = cursor_.Loc();
     if (!cursor_.Int(&decl.offset.emplace(), "the number of the first byte")) return false;
     if (*decl.offset < 0) return cursor_.FailAt(loc, "a file has no byte of a negative number");
-    return cursor_.Expect(')', "after the number of the first byte");
+    if (!cursor_.Accept(',')) return cursor_.Expect(')', "after the number of the first byte");
+    return cursor_.Int(&decl.run_bytes, "the bytes of a run") &&
+           cursor_.Expect(',', "after the bytes of a run") &&
+           cursor_.Int(&decl.stride_bytes, "the bytes between the beginnings of runs") &&
+           cursor_.Expect(')', "after the bytes between the beginnings of runs");
   }
   if (!cursor_.Accept('[')) return cursor_.Expected("file(...) or a list of values");
   decl.values.emplace();

@@ -46,6 +46,12 @@ void PrintBuffer(std::string& out, const BufferDecl& b) {
     out += ", ";
     if (b.offset) {
       AppendInt(out, *b.offset);
+      if (b.run_bytes || b.stride_bytes) {
+        out += ", ";
+        AppendInt(out, b.run_bytes);
+        out += ", ";
+        AppendInt(out, b.stride_bytes);
+      }
     } else {
       AppendQuoted(out, b.tensor);
     }

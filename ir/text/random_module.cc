@@ -118,6 +118,8 @@ class Generator {
         b.tensor = Pick(kStrings);
       } else {
         b.offset = Size();
+        if (Chance(2)) b.run_bytes = Size();
+        if (Chance(2)) b.stride_bytes = Size();
       }
     }
     return b;

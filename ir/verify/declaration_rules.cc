@@ -114,6 +114,14 @@ class DeclarationCheck {
     }
     if (b.role == Role::kParam && !is_static) return fail("a param has a shape of numbers");
     if (has_values && !is_static) return fail("what has values has a shape of numbers");
+    if (b.run_bytes != 0 || b.stride_bytes != 0) {
+      const int64_t element = t.is_image() ? 0 : ByteSize(t.scalar());
+      if (element == 0 || b.run_bytes < 1 || b.stride_bytes < b.run_bytes ||
+          b.run_bytes % element != 0 || *count * element % b.run_bytes != 0) {
+        return fail("its elements are not in runs of " + std::to_string(b.run_bytes) +
+                    " bytes at a distance of " + std::to_string(b.stride_bytes));
+      }
+    }
     if (!b.values) return;
     if (!b.file.empty()) return fail("its values are in a file and in the text");
     if (static_cast<int64_t>(b.values->size()) != *count) {

@@ -1,5 +1,7 @@
 #include "runtime/session/params.h"
 
+#include <cstring>
+#include <limits>
 #include <utility>
 
 #include "ir/interpret/host_buffer.h"
@@ -61,11 +63,25 @@ absl::StatusOr<std::span<const std::byte>> ParamReader::ReadBytes(const BufferDe
   TG_ASSIGN_OR_RETURN(const size_t size, BufferBytes(module_, buffer));
   const std::string_view bytes = file->second.bytes();
   const auto offset = static_cast<size_t>(*buffer.offset);
-  if (offset > bytes.size() || size > bytes.size() - offset) {
-    return For(buffer, InvalidArgument(path, " has ", bytes.size(), " bytes, but ", size,
+  const auto run = static_cast<size_t>(buffer.run_bytes);
+  const auto stride = static_cast<size_t>(buffer.stride_bytes);
+  const size_t runs = run == 0 ? 0 : size / run;
+  // Bytes from the first element to the last one. The verifier bounds all factors, but not the
+  // product.
+  size_t extent = size;
+  if (runs > 0 && (__builtin_mul_overflow(runs - 1, stride, &extent) ||
+                   __builtin_add_overflow(extent, run, &extent))) {
+    extent = std::numeric_limits<size_t>::max();
+  }
+  if (offset > bytes.size() || extent > bytes.size() - offset) {
+    return For(buffer, InvalidArgument(path, " has ", bytes.size(), " bytes, but ", extent,
                                        " are read from byte ", offset));
   }
-  return std::span(reinterpret_cast<const std::byte*>(bytes.data()) + offset, size);
+  const auto* from = reinterpret_cast<const std::byte*>(bytes.data()) + offset;
+  if (run == 0 || run == stride) return std::span(from, size);
+  packed_.resize(size);
+  for (size_t i = 0; i < runs; ++i) std::memcpy(&packed_[i * run], from + i * stride, run);
+  return std::span<const std::byte>(packed_);
 }
 
 absl::StatusOr<std::span<const std::byte>> ParamReader::ReadValues(const BufferDecl& buffer) {
@@ -76,10 +92,9 @@ absl::StatusOr<std::span<const std::byte>> ParamReader::ReadValues(const BufferD
     return InvalidArgument("param @", buffer.name, " is ", DeclaredType(buffer), ", so it has ",
                            count, " elements, but ", buffer.values->size(), " values");
   }
-  std::vector<std::byte>& packed = values_[buffer.name];
-  packed.resize(bytes);
-  for (size_t i = 0; i < count; ++i) StoreBits(scalar, packed.data(), i, (*buffer.values)[i]);
-  return std::span<const std::byte>(packed);
+  packed_.resize(bytes);
+  for (size_t i = 0; i < count; ++i) StoreBits(scalar, packed_.data(), i, (*buffer.values)[i]);
+  return std::span<const std::byte>(packed_);
 }
 
 }  // namespace tg::runtime

@@ -26,8 +26,8 @@ class ParamReader {
   // File names are relative to the folder of the module's file.
   explicit ParamReader(const Module& module) : module_(module) {}
 
-  // Returns the contents of a param or state that HasContents: packed elements, valid for the
-  // reader's lifetime (a file is mapped, not read). Errors name the buffer and the file: the file
+  // Returns the contents of a param or state that HasContents: packed elements, valid until the
+  // next call (a file is mapped, not read, unless its elements are in runs). Errors name the buffer and the file: the file
   // or tensor does not exist, its type or shape differs from the declaration, or the number of
   // values does not match the shape.
   absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer);
@@ -41,7 +41,7 @@ class ParamReader {
   const Module& module_;
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;
   std::map<std::string, MappedFile> plain_files_;
-  std::map<std::string, std::vector<std::byte>> values_;  // by buffer
+  std::vector<std::byte> packed_;  // of the last buffer, where its elements are packed here
 };
 
 }  // namespace tg::runtime

@@ -13,6 +13,7 @@
 #include "ir/builder.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/parser.h"
+#include "passes/instrument/write_file.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 #include "runtime/io/safetensors.h"
@@ -331,6 +332,23 @@ TEST_P(ParamsTest, FileBesideTheModule) {
   const absl::Status status = OpenWith("f32[4] param = file(\"m.safetensors\", \"w\")");
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(Get("y"), (std::vector<float>{2, 4, 6, 8}));
+}
+
+TEST_P(ParamsTest, RunsOfBytesInAnyFile) {
+  // Structures of two bytes and one float.
+  std::string bytes = "head";
+  for (const float v : {1.0F, 2.0F, 3.0F, 4.0F}) {
+    bytes += "ab" + std::string(reinterpret_cast<const char*>(&v), sizeof v);
+  }
+  ASSERT_TRUE(WriteFile(folder_ + "m.bin", bytes).ok());
+  const absl::Status status = OpenWith("f32[4] param = file(\"m.bin\", 6, 4, 6)");
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Get("y"), (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_EQ(Message(OpenWith("f32[4] param = file(\"m.bin\", 7, 4, 6)")),
+            "param @w: " + folder_ + "m.bin has 28 bytes, but 22 are read from byte 7");
+  EXPECT_EQ(
+      Message(OpenWith("f32[4] param = file(\"m.bin\", 0, 4, 4611686018427387904)")),
+      "param @w: " + folder_ + "m.bin has 28 bytes, but 13835058055282163716 are read from byte 0");
 }
 
 TEST_P(ParamsTest, Errors) {
