@@ -29,8 +29,13 @@ struct Fixed {
 class Chooser {
  public:
   Chooser(const Module& module, const Body& body, ShapeMap& shapes, const Target& target,
-          const Placement& placement, UOpSpan order)
-      : body_(body), shapes_(shapes), target_(target), placement_(placement), order_(order) {
+          const Placement& placement, const NodeSet& fused, UOpSpan order)
+      : body_(body),
+        shapes_(shapes),
+        target_(target),
+        placement_(placement),
+        fused_(fused),
+        order_(order) {
     for (const BufferDecl& decl : module.buffers) {
       if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
     }
@@ -89,6 +94,8 @@ class Chooser {
         return {.fixed = true, .varies = true};
       case Op::kBuffer: {
         if (!params_.contains(body_.context->String(static_cast<StringId>(u->word())))) return {};
+        // `fuse` of a param: no value made of it is to take memory.
+        if (fused_.Contains(u)) return {};
         const double bytes = Bytes(u);
         return {.fixed = true, .varies = true, .bytes = bytes, .bytes_apart = bytes};
       }
@@ -156,6 +163,7 @@ class Chooser {
     if (u->num_srcs == 0 || IsMovement(u->op) || u->dtype.is_index() || u->dtype.is_void()) {
       return false;
     }
+    if (fused_.Contains(u)) return false;
     const bool is_static = IsStatic(shapes_.Of(u));
     if (!is_static || Elements(u) == 0) return false;
     if (placement_.IsEverywhere(u)) return false;
@@ -171,6 +179,7 @@ class Chooser {
   ShapeMap& shapes_;
   const Target& target_;
   const Placement& placement_;
+  const NodeSet& fused_;
   const UOpSpan order_;
   std::unordered_set<std::string_view> params_;
   NodeMap<Fixed> facts_;
@@ -202,7 +211,7 @@ void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& r
   Body& body = graph.body;
   Placement placement(module_, body, order);
   const std::vector<const UOp*> chosen =
-      Chooser(module_, body, shapes, target_, placement, order).Run();
+      Chooser(module_, body, shapes, target_, placement, fused, order).Run();
   if (chosen.empty()) return;
   Builder b(*body.context);
   NodeMap<const UOp*> imported, map;

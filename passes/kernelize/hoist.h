@@ -3,8 +3,9 @@
 //
 // A value is moved if that saves time in each run: its arithmetic and its reads are compared with
 // reading the result (cost.h). So chains of weights are moved, while a weight that is only cast to
-// a wider type, or a mask of index arithmetic, stays where it is used. A param that is needed on
-// another device is copied there once.
+// a wider type, or a mask of index arithmetic, stays where it is used. So does what is made of a
+// param under `fuse`: packed weights, whose decoded values would take more memory than they do. A
+// param that is needed on another device is copied there once.
 #ifndef TG_PASSES_KERNELIZE_HOIST_H_
 #define TG_PASSES_KERNELIZE_HOIST_H_
 
