@@ -1,13 +1,17 @@
-// Scaled dot-product attention and rotary embeddings, shared by operators of several domains.
+// Scaled dot-product attention: what operators of several domains share.
 #ifndef TG_FRONTEND_ONNX_ATTENTION_H_
 #define TG_FRONTEND_ONNX_ATTENTION_H_
 
 #include <limits>
 #include <optional>
 
+#include "frontend/common/attention.h"
 #include "frontend/onnx/operators.h"
 
 namespace tg::onnx {
+
+using frontend::RotatePairs;
+using frontend::SoftCap;
 
 // [batch, length, heads * size] as [batch, heads, length, size], and back.
 Value SplitHeads(GraphBuilder& g, Value x, int64_t heads);
@@ -20,17 +24,14 @@ std::optional<double> AttentionScale(NodeContext& c, Value queries);
 // scale * q k^T for [batch, heads, length, size]. Each operand is multiplied by the root of the
 // scale, so that products of narrow floats do not overflow.
 Value AttentionScores(GraphBuilder& g, Value q, Value k, double scale);
-// cap * tanh(x / cap); x for a cap of 0.
-Value SoftCap(GraphBuilder& g, Value x, double cap);
 
 // Which keys a query may see. Positions count from the start of the keys: query i has position
 // `offset` + i.
 struct Visibility {
   Dim queries, keys;
-  Value offset = nullptr;  // i32, a scalar or [batch, 1, 1, 1]; null: 0
-  // A query sees up to `left` positions before its own and `right` after it; negative: no bound.
-  int64_t left = -1, right = -1;
-  Value valid_keys = nullptr;  // i32 [batch, 1, 1, 1]: keys from here on are padding
+  Value offset = nullptr;         // i32, a scalar or [batch, 1, 1, 1]; null: 0
+  int64_t left = -1, right = -1;  // the most positions before and after its own; negative: no bound
+  Value valid_keys = nullptr;     // i32 [batch, 1, 1, 1]: keys from here on are padding
 };
 // As bools that broadcast to [batch, heads, queries, keys]; null where every key is visible.
 Value VisibleKeys(GraphBuilder& g, const Visibility& v);
@@ -38,16 +39,11 @@ Value VisibleKeys(GraphBuilder& g, const Visibility& v);
 Value MaskBias(GraphBuilder& g, Value allowed, Scalar type,
                double hidden = -std::numeric_limits<double>::infinity());
 
-// Softmax along the last axis with each step rounded to x's type. `sink`, if not null, is one more
-// score per row that takes part in the sum but belongs to no key.
+// Softmax along the last axis with each step rounded to x's type. `sink` is null or a further score
+// of each row, to which no key belongs.
 Value AttentionSoftmax(GraphBuilder& g, Value x, Value sink = nullptr);
 // Probabilities of scores to which `bias` was added: 0 in rows in which the bias excludes all keys.
 Value ClearMaskedRows(GraphBuilder& g, Value probabilities, Value bias);
-
-// Rotates pairs of elements along the last axis by angles. `cosines` and `sines` have one angle per
-// pair, so the first 2 * (their last extent) elements are rotated and the rest is unchanged. A pair
-// is two neighbours (interleaved), or elements i and i + (half the number of rotated elements).
-Value Rotate(GraphBuilder& g, Value x, Value cosines, Value sines, bool interleaved);
 
 }  // namespace tg::onnx
 

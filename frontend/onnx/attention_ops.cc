@@ -161,8 +161,8 @@ Value RotaryEmbedding(NodeContext& c, Value x, Value positions, Value cosines, V
   if (rotated != 0 ? !half.Is(rotated / 2) : !(g.MulDim(half, 2) == g.Extent(x, 3))) {
     return c.Fail(absl::StrCat("angles ", g.Describe(cosines), " for ", g.Describe(x)));
   }
-  const Value y =
-      Rotate(g, x, g.Unsqueeze(cosines, 1), g.Unsqueeze(sines, 1), c.Int("interleaved", 0) != 0);
+  const Value y = RotatePairs(g, x, g.Unsqueeze(cosines, 1), g.Unsqueeze(sines, 1),
+                              c.Int("interleaved", 0) != 0);
   return packed ? JoinHeads(g, y) : y;
 }
 

@@ -275,8 +275,8 @@ void GroupQueryAttention(NodeContext& c) {
     const Value cosines = g.Unsqueeze(g.Gather(c.In(7), positions, 0), 1);
     const Value sines = g.Unsqueeze(g.Gather(c.In(8), positions, 0), 1);
     const bool interleaved = c.Int("rotary_interleaved", 0) != 0;
-    p.q = Rotate(g, p.q, cosines, sines, interleaved);
-    p.k = Rotate(g, p.k, cosines, sines, interleaved);
+    p.q = RotatePairs(g, p.q, cosines, sines, interleaved);
+    p.k = RotatePairs(g, p.k, cosines, sines, interleaved);
   }
   const Dim total = (*total_given)[0];
   if (c.Has(3)) {

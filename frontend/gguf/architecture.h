@@ -1,0 +1,84 @@
+// What decoders of text models differ in, as data: the architecture by its name, and the sizes that
+// a file's metadata gives it.
+#ifndef TG_FRONTEND_GGUF_ARCHITECTURE_H_
+#define TG_FRONTEND_GGUF_ARCHITECTURE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frontend/gguf/gguf.h"
+
+namespace tg::gguf {
+
+enum class Activation : uint8_t { kSilu, kGeluTanh };
+
+struct Architecture {
+  std::string_view name;
+  // Rotary embedding rotates elements 2i and 2i + 1; otherwise i and i + half.
+  bool rope_interleaved = false;
+  Activation activation = Activation::kSilu;
+  bool scales_embedding = false;  // by the square root of its width
+  bool norms_queries_and_keys = false;
+  bool norms_outputs = false;      // of attention and feed-forward, before they are added
+  bool fuses_projections = false;  // one tensor for queries, keys, values; one for gate and up
+  // Of this many layers in turn, all but the last attend to a window. 0: every layer does, if the
+  // file has a window.
+  int64_t window_period = 0;
+  double window_rope_base = 0;  // base of the rotary embedding of these layers; 0: as of others
+  // The number of layers of the model whose queries are scaled by embedding width and head count
+  // instead of the heads' size.
+  int64_t layers_scaled_by_width = 0;
+};
+
+std::span<const Architecture> AllArchitectures();
+
+enum class RopeScaling : uint8_t { kNone, kLinear, kYarn };
+
+struct Rope {
+  double base = 10000;
+  RopeScaling scaling = RopeScaling::kNone;
+  double factor = 1;
+  double original_context = 0;
+  double attention_factor = 1;
+  double beta_fast = 32, beta_slow = 1;
+  int64_t dimensions = 0;  // of a head, that are rotated
+};
+
+struct Hyperparameters {
+  Architecture architecture;
+  int64_t layers = 0, width = 0, context = 0, vocabulary = 0;
+  int64_t feed_forward = 0;  // 0: the layers have experts alone
+  int64_t heads = 0, kv_heads = 0, key_size = 0, value_size = 0;
+  double epsilon = 0;
+  double query_scale = 0;
+  double score_cap = 0, logit_cap = 0;  // 0: none
+  int64_t window = 0;                   // keys that a windowed layer sees; 0: all
+  int64_t experts = 0, experts_used = 0, expert_feed_forward = 0;
+  Rope rope, window_rope;
+
+  bool HasWindow(int64_t layer) const {
+    const int64_t period = architecture.window_period;
+    return window > 0 && (period == 0 || layer % period != period - 1);
+  }
+};
+
+// InvalidArgument in one line: an unknown architecture, with its name and those that are known; the
+// keys that the file lacks, all of them; sizes that do not fit each other.
+absl::StatusOr<Hyperparameters> ReadHyperparameters(const Model& model);
+
+// The frequency of each pair of a head's rotated elements, in radians a position, with the scaling
+// of `rope` applied; `factors` divide them (empty: none). And by how much queries and keys grow.
+struct RopeFrequencies {
+  std::vector<double> radians;
+  double magnitude = 1;
+};
+RopeFrequencies FrequenciesOf(const Rope& rope, std::span<const double> factors);
+
+}  // namespace tg::gguf
+
+#endif  // TG_FRONTEND_GGUF_ARCHITECTURE_H_

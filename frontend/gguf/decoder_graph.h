@@ -1,0 +1,78 @@
+// One graph of a text model: the decoder on a rectangle of tokens.
+#ifndef TG_FRONTEND_GGUF_DECODER_GRAPH_H_
+#define TG_FRONTEND_GGUF_DECODER_GRAPH_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "frontend/common/graph_builder.h"
+#include "frontend/gguf/architecture.h"
+#include "frontend/gguf/weight_store.h"
+
+namespace tg::gguf {
+
+// The frequencies of a rotary embedding, as a param of the module: the part of a turn that a
+// position adds, times 2^64.
+struct RopeTable {
+  std::string turns;
+  double magnitude = 1;
+};
+
+// What the graphs have in common.
+struct DecoderContext {
+  const Hyperparameters& h;
+  WeightStore& weights;
+  RopeTable rope, window_rope;
+  int64_t capacity = 0;  // positions that the cache holds
+  Scalar cache_type = Scalar::kF16;
+};
+
+// The caches of a layer: [kv heads, capacity, size of a head].
+std::string KeyCache(int64_t layer);
+std::string ValueCache(int64_t layer);
+
+class DecoderGraph {
+ public:
+  // Tokens are [rows, columns], row-major; the first one's position is variable @position.
+  DecoderGraph(const DecoderContext& context, GraphBuilder& g, const Dim& rows, const Dim& columns);
+
+  // Logits of what follows token number `last`: [vocabulary]. Null after an error, which is the
+  // builder's or the weights'.
+  Value Logits(Value tokens, const Dim& last);
+
+ private:
+  Value Layer(int64_t layer, Value x);
+  Value Attention(int64_t layer, const std::string& prefix, Value x);
+  // Keys or values of a layer so far, in f32, with these ones written into the cache:
+  // [kv heads, 1, 1, 1, keys, size].
+  Value Cached(const std::string& cache, Value x, int64_t size);
+  Value Attend(int64_t layer, Value q, Value k, Value v);
+  Value FeedForward(const std::string& prefix, Value x);
+  Value Experts(const std::string& prefix, Value x);
+  Value Activate(Value gate, Value up);
+
+  Value Norm(Value x, const std::string& name, int64_t size);
+  // x by a weight [rows, columns], with its bias if the file has one.
+  Value Project(Value x, const std::string& name, int64_t rows, int64_t columns);
+  Value Rotate(Value x, int64_t layer);
+  // Cosines and sines of each token and pair: [rows, columns, 1, pairs].
+  struct Angles {
+    Value cosines = nullptr, sines = nullptr;
+  };
+  Angles MakeAngles(const RopeTable& table, int64_t pairs);
+  // 0, 1, ... of the tokens behind `first`, in i32: [rows, columns].
+  Value Positions();
+
+  const DecoderContext& c_;
+  const Hyperparameters& h_;
+  GraphBuilder& g_;
+  const Dim rows_, columns_, count_;
+  const Dim first_;  // position
+  Dim end_;          // position behind the last token
+  Angles angles_, window_angles_;
+};
+
+}  // namespace tg::gguf
+
+#endif  // TG_FRONTEND_GGUF_DECODER_GRAPH_H_

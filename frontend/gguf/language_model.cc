@@ -1,0 +1,164 @@
+#include "frontend/gguf/language_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/common/message.h"
+#include "frontend/gguf/decoder_graph.h"
+#include "frontend/gguf/weight_store.h"
+
+namespace tg::gguf {
+namespace {
+
+using frontend::Invalid;
+
+constexpr int64_t kBlock = LanguageModelOptions::kBlockTokens;
+
+int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+void DeclareTokens(Module& module, std::string_view name, std::vector<DeclDim> shape) {
+  BufferDecl decl;
+  decl.name = name;
+  decl.dtype = Scalar::kI32;
+  decl.role = Role::kInput;
+  decl.shape = std::move(shape);
+  module.buffers.push_back(std::move(decl));
+}
+
+// The param of a rotary embedding's frequencies.
+RopeTable DeclareRope(Module& module, std::string_view name, const Rope& rope,
+                      const std::vector<double>& factors) {
+  const RopeFrequencies frequencies = FrequenciesOf(rope, factors);
+  BufferDecl decl;
+  decl.name = name;
+  decl.dtype = Scalar::kU64;
+  decl.role = Role::kParam;
+  decl.shape = {{.size = static_cast<int64_t>(frequencies.radians.size())}};
+  decl.values.emplace();
+  for (const double radians : frequencies.radians) {
+    const long double turns = radians / (2 * std::numbers::pi_v<long double>);
+    const long double whole = std::floor(turns);
+    decl.values->push_back(
+        static_cast<int64_t>(static_cast<uint64_t>(std::ldexp(turns - whole, 64))));
+  }
+  module.buffers.push_back(std::move(decl));
+  return {std::string(name), frequencies.magnitude};
+}
+
+// The factors that divide the frequencies, for texts of this length.
+std::vector<double> RopeFactors(WeightStore& weights, const Rope& rope, int64_t context) {
+  const bool is_long = static_cast<double>(context) > rope.original_context;
+  for (const std::string& name :
+       {std::string("rope_freqs.weight"),
+        std::string(is_long ? "rope_factors_long.weight" : "rope_factors_short.weight")}) {
+    if (weights.Has(name)) return weights.Numbers(name, rope.dimensions / 2);
+  }
+  return {};
+}
+
+void DeclareCaches(Module& module, const DecoderContext& c) {
+  const Hyperparameters& h = c.h;
+  for (int64_t layer = 0; layer < h.layers; ++layer) {
+    for (const bool is_key : {true, false}) {
+      BufferDecl decl;
+      decl.name = is_key ? KeyCache(layer) : ValueCache(layer);
+      decl.dtype = c.cache_type;
+      decl.role = Role::kState;
+      decl.shape = {
+          {.size = h.kv_heads}, {.size = c.capacity}, {.size = is_key ? h.key_size : h.value_size}};
+      module.buffers.push_back(std::move(decl));
+    }
+  }
+}
+
+// The bytes of weights that decoding a token reads.
+int64_t BytesOfStep(const WeightStore& weights, const Hyperparameters& h) {
+  int64_t bytes = weights.BytesUsed();
+  if (weights.Has("output.weight")) bytes -= weights.BytesOf("token_embd.weight");
+  for (int64_t layer = 0; h.experts > 0 && layer < h.layers; ++layer) {
+    for (const std::string_view name : {"ffn_gate_exps", "ffn_up_exps", "ffn_down_exps"}) {
+      const int64_t all = weights.BytesOf(frontend::Message("blk.", layer, ".", name, ".weight"));
+      bytes -= all / h.experts * (h.experts - h.experts_used);
+    }
+  }
+  return bytes;
+}
+
+// Adds a graph; `columns` are the tokens of a row.
+absl::Status AddGraph(std::string_view name, std::string_view tokens, const DecoderContext& c,
+                      Module& module, const std::string& path) {
+  const bool is_chunk = name == "prefill";
+  Graph& graph = *module.graphs.emplace_back(std::make_unique<Graph>());
+  graph.name = name;
+  GraphBuilder g(module, graph.body);
+  const Dim rows = is_chunk ? Dim(g.ir().Var("blocks")) : Dim(1);
+  const Dim columns = is_chunk ? kBlock : 1;
+  const Dim last = is_chunk ? Dim(g.ir().Var("last")) : Dim(0);
+  DecoderGraph decoder(c, g, rows, columns);
+  const Value logits = decoder.Logits(g.ir().Buffer(tokens, Scalar::kI32), last);
+  if (!g.ok()) return Invalid(path, ": ", g.error());
+  if (!logits) return absl::OkStatus();  // the weights have the error
+  const UOp* values[] = {logits};
+  const std::string_view targets[] = {"logits"};
+  graph.body.root = g.ir().Sink(values, targets);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
+                                                 const LanguageModelOptions& options) {
+  absl::StatusOr<Hyperparameters> h = ReadHyperparameters(model);
+  if (!h.ok()) return h.status();
+  const std::string& path = model.paths[0];
+  LanguageModel result;
+  result.parameters = *h;
+  result.context = options.context > 0
+                       ? options.context
+                       : std::min(h->context, LanguageModelOptions::kDefaultContext);
+  if (result.context > h->context) {
+    return Invalid(path, ": the model is for texts of ", h->context, " tokens, not ",
+                   result.context);
+  }
+  result.max_blocks =
+      RoundUp(std::clamp<int64_t>(options.chunk, 1, result.context), kBlock) / kBlock;
+  result.module = std::make_unique<Module>();
+  Module& module = *result.module;
+  module.name = frontend::SymbolFrom(h->architecture.name);
+  module.path = path;
+  module.vars = {{.name = "position", .min = 0, .max = result.context - 1},
+                 {.name = "blocks", .min = 1, .max = result.max_blocks},
+                 {.name = "last", .min = 0, .max = result.max_blocks * kBlock - 1}};
+  DeclareTokens(module, "tokens", {{.var = "blocks"}, {.size = kBlock}});
+  DeclareTokens(module, "token", {{.size = 1}, {.size = 1}});
+  BufferDecl logits;
+  logits.name = "logits";
+  logits.dtype = Scalar::kF32;
+  logits.role = Role::kOutput;
+  logits.shape = {{.size = h->vocabulary}};
+  module.buffers.push_back(std::move(logits));
+
+  WeightStore weights(model, module);
+  DecoderContext c{.h = *h, .weights = weights};
+  c.cache_type = options.cache_f32 ? Scalar::kF32 : Scalar::kF16;
+  // The last block of a chunk is padded beyond the last position.
+  c.capacity = RoundUp(result.context + kBlock - 1, kBlock);
+  c.rope = DeclareRope(module, "rope", h->rope, RopeFactors(weights, h->rope, result.context));
+  c.window_rope = h->architecture.window_rope_base > 0 && h->window > 0
+                      ? DeclareRope(module, "window_rope", h->window_rope, {})
+                      : c.rope;
+  DeclareCaches(module, c);
+  if (absl::Status s = AddGraph("prefill", "tokens", c, module, path); !s.ok()) return s;
+  if (absl::Status s = AddGraph("decode", "token", c, module, path); !s.ok()) return s;
+  const absl::Status fits =
+      weights.Check({"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"});
+  if (!fits.ok()) return fits;
+  result.weight_bytes = BytesOfStep(weights, *h);
+  return result;
+}
+
+}  // namespace tg::gguf

@@ -1,0 +1,170 @@
+#include "frontend/gguf/weights.h"
+
+#include "frontend/gguf/blocks.h"
+
+namespace tg::gguf {
+namespace {
+
+constexpr int64_t kLast = -1;
+
+// [lead..., columns] as [lead..., blocks, axes of the layout...].
+Value SplitRow(GraphBuilder& g, Value x, const BlockLayout& layout) {
+  if (!x || layout.extents.empty()) return x;
+  Shape shape = g.ShapeOf(x);
+  int64_t block = 1;
+  for (const int64_t n : layout.extents) block *= n;
+  shape.back() = g.FloorDivDim(shape.back(), block);
+  shape.insert(shape.end(), layout.extents.begin(), layout.extents.end());
+  return g.Reshape(x, shape);
+}
+
+// The elements of SplitRow's result at position `part` of the axes that are split.
+Value SelectPart(GraphBuilder& g, Value x, const BlockLayout& layout, int64_t part) {
+  const size_t rank = layout.extents.size();
+  for (size_t i = rank; i-- > 0;) {
+    if (!layout.is_split[i]) continue;
+    const int64_t at = part % layout.extents[i];
+    part /= layout.extents[i];
+    // Axes behind i that are split have been removed.
+    int64_t axis = kLast;
+    for (size_t k = i + 1; k < rank; ++k) axis -= layout.is_split[k] ? 0 : 1;
+    x = g.Squeeze(g.Slice(x, axis, at, at + 1), axis);
+  }
+  return x;
+}
+
+Value Multiply(GraphBuilder& g, Value x, Value factor) { return factor ? g.Mul(x, factor) : x; }
+
+Value Affine(GraphBuilder& g, const WeightPart& part) {
+  const Value scaled = Multiply(g, part.code, part.scale);
+  return part.offset ? g.Add(scaled, part.offset) : scaled;
+}
+
+Value Accumulate(GraphBuilder& g, Value sum, Value x) { return sum ? g.Add(sum, x) : x; }
+
+// Values along a new axis. Unlike a sum of padded values it keeps the sign of zeros.
+Value Select(GraphBuilder& g, std::span<const Value> values, int64_t axis) {
+  Shape places(static_cast<size_t>(-axis), Dim(1));
+  places[0] = static_cast<int64_t>(values.size());
+  const Value place = g.Reshape(g.Arange(Scalar::kI32, places[0]), places);
+  Value all = g.Unsqueeze(values.back(), axis);
+  for (size_t i = values.size() - 1; i-- > 0;) {
+    const Value here = g.Eq(place, g.ConstInt(Scalar::kI32, static_cast<int64_t>(i)));
+    all = g.Where(here, g.Unsqueeze(values[i], axis), all);
+  }
+  return all;
+}
+
+// The products of one row of x, summed over parts. What parts have in common is multiplied once.
+Value GroupedProducts(GraphBuilder& g, const std::vector<WeightPart>& parts,
+                      const std::vector<Value>& xs) {
+  Value sum = nullptr;
+  for (size_t i = 0; i < parts.size();) {
+    Value products = nullptr, plain = nullptr;
+    const WeightPart& first = parts[i];
+    for (; i < parts.size() && parts[i].scale == first.scale && parts[i].offset == first.offset;
+         ++i) {
+      products = Accumulate(g, products, g.Mul(parts[i].code, xs[i]));
+      plain = Accumulate(g, plain, xs[i]);
+    }
+    sum = Accumulate(g, sum, Multiply(g, products, first.scale));
+    if (first.offset) sum = g.Add(sum, g.Mul(plain, first.offset));
+  }
+  return sum;
+}
+
+}  // namespace
+
+Weight DeclareWeight(Module& module, const Tensor& tensor, const std::string& file) {
+  Weight weight{tensor.type, tensor.shape, {}};
+  const TensorTypeInfo& info = InfoOf(tensor.type);
+  for (const BlockField& field : FormatOf(tensor.type).fields) {
+    BufferDecl decl;
+    decl.name = frontend::SymbolFrom(std::string(tensor.name) + (field.name.empty() ? "" : ".") +
+                                     std::string(field.name));
+    decl.dtype = field.type;
+    decl.role = Role::kParam;
+    for (const int64_t n : tensor.shape) decl.shape.push_back({.size = n});
+    if (info.block_elements > 1) decl.shape.back().size /= info.block_elements;
+    if (field.count > 1) decl.shape.push_back({.size = field.count});
+    decl.file = file;
+    decl.offset = tensor.offset + field.offset;
+    const int64_t bytes = field.count * ByteSize(field.type);
+    if (bytes != info.block_bytes) {
+      decl.run_bytes = bytes;
+      decl.stride_bytes = info.block_bytes;
+    }
+    weight.params.push_back(decl.name);
+    module.buffers.push_back(std::move(decl));
+  }
+  return weight;
+}
+
+std::vector<Value> Fields(GraphBuilder& g, const Weight& weight) {
+  std::vector<Value> fields;
+  const std::vector<BlockField>& formats = FormatOf(weight.type).fields;
+  for (size_t i = 0; i < formats.size(); ++i) {
+    const Value param = g.ir().Buffer(weight.params[i], formats[i].type);
+    fields.push_back(g.ir().Alu(Op::kFuse, {param}));
+  }
+  return fields;
+}
+
+Value DecodeWhole(GraphBuilder& g, TensorType type, const std::vector<Value>& fields) {
+  const BlockLayout& layout = LayoutOf(type);
+  const std::vector<WeightPart> parts = Decode(g, type, fields);
+  std::vector<Value> values;
+  for (const WeightPart& part : parts) values.push_back(Affine(g, part));
+  // Stacks the parts along the axes that are split, the last first.
+  const size_t rank = layout.extents.size();
+  for (size_t i = rank; i-- > 0;) {
+    if (!layout.is_split[i]) continue;
+    const auto n = static_cast<size_t>(layout.extents[i]);
+    const int64_t axis = static_cast<int64_t>(i) - static_cast<int64_t>(rank);
+    std::vector<Value> stacked;
+    // Axes before i that are split are not there yet.
+    for (size_t k = 0; k < values.size(); k += n) {
+      stacked.push_back(Select(g, std::span(values).subspan(k, n), axis));
+    }
+    values = std::move(stacked);
+  }
+  if (values.empty() || !values[0]) return nullptr;
+  if (rank == 0) return values[0];
+  const auto all = static_cast<int64_t>(g.Rank(values[0]));
+  return g.Flatten(values[0], all - static_cast<int64_t>(rank) - 1, all);
+}
+
+Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields) {
+  if (!x) return nullptr;
+  const BlockLayout& layout = LayoutOf(type);
+  const std::vector<WeightPart> parts = Decode(g, type, fields);
+  // The rows of the weights are an axis in front of the blocks.
+  const Value row = SplitRow(g, g.Unsqueeze(x, -2), layout);
+  std::vector<Value> xs;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    xs.push_back(SelectPart(g, row, layout, static_cast<int64_t>(i)));
+  }
+  Shape lead = g.ShapeOf(x);
+  lead.pop_back();
+  // Where each row of x has weights of its own, or there is one row, decoding serves that row
+  // alone.
+  const bool has_own_weights = !xs.empty() && g.Rank(parts[0].code) + lead.size() > g.Rank(xs[0]);
+  Value products = nullptr;
+  if (has_own_weights || g.NumElements(lead) == Dim(1)) {
+    products = GroupedProducts(g, parts, xs);
+  } else {
+    // Decoding a weight once serves all rows of x.
+    for (size_t i = 0; i < parts.size(); ++i) {
+      products = Accumulate(g, products, g.Mul(Affine(g, parts[i]), xs[i]));
+    }
+  }
+  if (!products) return nullptr;
+  Ints summed;
+  for (int64_t axis = static_cast<int64_t>(lead.size()) + 1;
+       axis < static_cast<int64_t>(g.Rank(products)); ++axis) {
+    summed.push_back(axis);
+  }
+  return g.Sum(products, summed);
+}
+
+}  // namespace tg::gguf

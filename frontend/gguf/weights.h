@@ -1,0 +1,64 @@
+// Weights of a GGUF file in a graph, decoded where they are used.
+//
+// Each field of a type's blocks becomes a param, whose elements are in runs of bytes of the file:
+// the array of structures that the file has is a structure of arrays in memory, whose loads are
+// adjacent. The params are under `fuse`, so that no decoded value of them is kept from run to run.
+#ifndef TG_FRONTEND_GGUF_WEIGHTS_H_
+#define TG_FRONTEND_GGUF_WEIGHTS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/common/graph_builder.h"
+#include "frontend/gguf/gguf.h"
+#include "ir/module.h"
+
+namespace tg::gguf {
+
+using frontend::GraphBuilder;
+using frontend::Ints;
+using frontend::Value;
+
+// A tensor that a module has params for.
+struct Weight {
+  TensorType type = TensorType::kF32;
+  Ints shape;
+  std::vector<std::string> params;  // a field each, in the type's order
+};
+
+// Adds the params of a tensor to the module, in `file` as the module names it.
+Weight DeclareWeight(Module& module, const Tensor& tensor, const std::string& file);
+
+// The fields of a weight in a graph: [axes of the tensor but the last..., blocks, field...].
+std::vector<Value> Fields(GraphBuilder& g, const Weight& weight);
+
+// Elements that are decoded together: code * scale + offset. Of shape [lead..., blocks, axes of the
+// layout that are not split...]; scale and offset (null: 1 and 0) broadcast to the code.
+struct WeightPart {
+  Value code = nullptr, scale = nullptr, offset = nullptr;
+};
+
+// A row of a type's blocks: the elements of a block have these extents, in row-major order. A part
+// holds the elements at one position of the axes that are split; parts are in row-major order of
+// these.
+struct BlockLayout {
+  Ints extents;
+  std::vector<bool> is_split;
+};
+const BlockLayout& LayoutOf(TensorType type);
+
+// In f32, rounded as the reference implementation rounds. `fields` may have any leading axes.
+std::vector<WeightPart> Decode(GraphBuilder& g, TensorType type, const std::vector<Value>& fields);
+
+// All elements in f32: [lead..., columns].
+Value DecodeWhole(GraphBuilder& g, TensorType type, const std::vector<Value>& fields);
+
+// x [lead..., columns] times the transpose of weights [lead or broadcast to it..., rows, columns],
+// given as fields: [lead..., rows], in f32.
+Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields);
+
+}  // namespace tg::gguf
+
+#endif  // TG_FRONTEND_GGUF_WEIGHTS_H_
