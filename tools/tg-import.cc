@@ -1,5 +1,5 @@
-// tg-import: converts an ONNX model (docs/running-models.md), or the text that tinygrad's
-// print(uop) prints (docs/tinygrad.md), to a module.
+// tg-import: converts an ONNX model (docs/running-models.md), a text model in a GGUF file
+// (docs/text.md), or the text that tinygrad's print(uop) prints (docs/tinygrad.md), to a module.
 #include <climits>
 #include <cstdlib>
 #include <string>
@@ -53,8 +53,9 @@ int Main(int argc, char** argv) {
   std::string output = "-", format = "auto";
   bool version = false, help = false;
   Flags flags(
-      kTool, "[options] [model.onnx | graph.repr]",
-      "Writes the module that an ONNX model means, or a graph or kernel as printed by tinygrad. "
+      kTool, "[options] [model.onnx | model.gguf | graph.repr]",
+      "Writes the module that an ONNX model or a text model in a GGUF file means, or a graph or "
+      "kernel as printed by tinygrad. "
       "Weights stay in the model's file. Without an input, or with '-', standard input is read.");
   flags.String("o", "FILE", &output, "where the module goes; '-', the default, is standard output");
   AddInputFormat(flags, &format);
@@ -81,7 +82,7 @@ int Main(int argc, char** argv) {
     llvm::errs() << diagnostics.ToString();
     return kExitBadInput;
   }
-  if (IsOnnxInput(*text, path, format)) NameFilesFrom(output, *module);
+  if (IsOnnxInput(*text, path, format) || IsGgufInput(*text, format)) NameFilesFrom(output, *module);
   const std::string result = PrintModule(*module);
   const absl::Status status = output == "-" ? WriteStdout(result) : WriteFile(output, result);
   return status.ok() ? kExitOk : Fail(kExitBadInput, status);

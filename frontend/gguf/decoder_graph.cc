@@ -8,9 +8,14 @@
 
 #include "frontend/common/attention.h"
 #include "frontend/common/message.h"
+#include "frontend/gguf/language_model.h"
 
 namespace tg::gguf {
 namespace {
+
+// Keys are read in whole blocks, so that loops over them have an axis of a known size. Those behind
+// the last token are hidden.
+constexpr int64_t kBlockKeys = LanguageModelOptions::kBlockTokens;
 
 constexpr Scalar kF32 = Scalar::kF32, kI32 = Scalar::kI32;
 
@@ -28,7 +33,8 @@ DecoderGraph::DecoderGraph(const DecoderContext& context, GraphBuilder& g, const
       columns_(columns),
       count_(g.MulDim(rows, columns)),
       first_(g.ir().Var("position")),
-      end_(g.AddDim(first_, count_)) {
+      end_(g.AddDim(first_, count_)),
+      key_blocks_(g.FloorDivDim(g.AddDim(end_, kBlockKeys - 1), kBlockKeys)) {
   const int64_t pairs = h_.rope.dimensions / 2;
   angles_ = MakeAngles(c_.rope, pairs);
   const bool differs = c_.window_rope.turns != c_.rope.turns;
@@ -88,35 +94,32 @@ Value DecoderGraph::Cached(const std::string& cache, Value x, int64_t size) {
   if (!place || !rows) return nullptr;
   const Value written = g_.ir().Alu(Op::kAssign, {place, g_.Cast(rows, c_.cache_type)});
   const Value now = g_.ir().Alu(Op::kAfter, {whole, written});
-  return g_.Reshape(g_.Cast(g_.Slice(now, 1, 0, end_), kF32),
-                    {Dim(h_.kv_heads), Dim(1), Dim(1), Dim(1), end_, Dim(size)});
+  return g_.Reshape(g_.Cast(g_.Slice(now, 1, 0, g_.MulDim(key_blocks_, kBlockKeys)), kF32),
+                    {Dim(h_.kv_heads), Dim(1), Dim(1), Dim(1), key_blocks_, kBlockKeys, Dim(size)});
 }
 
 Value DecoderGraph::Attend(int64_t layer, Value q, Value k, Value v) {
   if (!q || !k || !v) return nullptr;
-  // [kv heads, heads of a group, rows, columns, keys, size].
+  // [kv heads, heads of a group, rows, columns, blocks of keys, keys of a block, size].
+  const Dim groups = h_.heads / h_.kv_heads;
+  const Value split = g_.Reshape(q, {rows_, columns_, Dim(h_.kv_heads), groups, Dim(h_.key_size)});
   const Value queries =
-      g_.Unsqueeze(g_.Permute(g_.Reshape(q, {rows_, columns_, Dim(h_.kv_heads),
-                                             Dim(h_.heads / h_.kv_heads), Dim(h_.key_size)}),
-                              {2, 3, 0, 1, 4}),
-                   -2);
+      g_.Reshape(g_.Permute(split, {2, 3, 0, 1, 4}),
+                 {Dim(h_.kv_heads), groups, rows_, columns_, Dim(1), Dim(1), Dim(h_.key_size)});
   Value scores = g_.Sum(g_.Mul(queries, k), {-1});
   if (h_.score_cap > 0) scores = frontend::SoftCap(g_, scores, h_.score_cap);
-  const Value key = g_.Arange(kI32, end_);
-  const Value position = g_.Unsqueeze(Positions(), -1);
-  // A single token sees all keys, unless there is a window.
-  Value visible = count_.Is(1) ? nullptr : g_.Le(key, position);
+  const Value key =
+      g_.Reshape(g_.Arange(kI32, g_.MulDim(key_blocks_, kBlockKeys)), {key_blocks_, kBlockKeys});
+  const Value position = g_.Reshape(Positions(), {rows_, columns_, Dim(1), Dim(1)});
+  Value visible = g_.Le(key, position);
   if (h_.HasWindow(layer)) {
-    const Value near = g_.Lt(g_.Sub(position, g_.ConstInt(kI32, h_.window)), key);
-    visible = visible ? g_.And(visible, near) : near;
+    visible = g_.And(visible, g_.Lt(g_.Sub(position, g_.ConstInt(kI32, h_.window)), key));
   }
-  if (visible) {
-    scores = g_.Where(visible, scores, g_.Const(kF32, -std::numeric_limits<double>::infinity()));
-  }
-  const Value largest = g_.Reduce(Op::kMax, scores, {-1}, true);
+  scores = g_.Where(visible, scores, g_.Const(kF32, -std::numeric_limits<double>::infinity()));
+  const Value largest = g_.Reduce(Op::kMax, scores, {-2, -1}, true);
   const Value weights = g_.Exp(g_.Sub(scores, largest));
-  const Value sums = g_.Sum(weights, {-1}, true);
-  const Value mixed = g_.Sum(g_.Mul(g_.Unsqueeze(weights, -1), v), {-2});
+  const Value sums = g_.Squeeze(g_.Sum(weights, {-2, -1}, true), -1);
+  const Value mixed = g_.Sum(g_.Mul(g_.Unsqueeze(weights, -1), v), {-3, -2});
   const Value heads = g_.Div(mixed, sums);
   return g_.Reshape(g_.Permute(heads, {2, 3, 0, 1, 4}),
                     {rows_, columns_, Dim(h_.heads * h_.value_size)});
@@ -214,7 +217,8 @@ Value DecoderGraph::Logits(Value tokens, const Dim& last) {
   if (table) {
     std::vector<Value> fields = Fields(g_, *table);
     for (Value& field : fields) field = g_.Gather(field, tokens, 0);
-    x = DecodeWhole(g_, table->type, fields);
+    // The layers read the rows in several ways: without a copy, each would gather them anew.
+    x = g_.Stored(DecodeWhole(g_, table->type, fields));
     if (h_.architecture.scales_embedding) {
       x = g_.Mul(x, g_.Const(kF32, std::sqrt(static_cast<double>(h_.width))));
     }

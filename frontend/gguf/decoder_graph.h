@@ -45,7 +45,7 @@ class DecoderGraph {
   Value Layer(int64_t layer, Value x);
   Value Attention(int64_t layer, const std::string& prefix, Value x);
   // Keys or values of a layer so far, in f32, with these ones written into the cache:
-  // [kv heads, 1, 1, 1, keys, size].
+  // [kv heads, 1, 1, 1, blocks of keys, keys of a block, size].
   Value Cached(const std::string& cache, Value x, int64_t size);
   Value Attend(int64_t layer, Value q, Value k, Value v);
   Value FeedForward(const std::string& prefix, Value x);
@@ -68,8 +68,9 @@ class DecoderGraph {
   const Hyperparameters& h_;
   GraphBuilder& g_;
   const Dim rows_, columns_, count_;
-  const Dim first_;  // position
-  Dim end_;          // position behind the last token
+  const Dim first_;       // position
+  const Dim end_;         // position behind the last token
+  const Dim key_blocks_;  // blocks of keys before that position
   Angles angles_, window_angles_;
 };
 

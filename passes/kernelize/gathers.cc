@@ -7,7 +7,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/kernel_axes.h"
 #include "passes/kernelize/closed_form.h"
+#include "passes/kernelize/copy_nodes.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/uses.h"
 #include "passes/lower/lower.h"
@@ -18,9 +20,7 @@ namespace {
 // Nodes of an expression that are looked at.
 constexpr size_t kMaxNodes = 256;
 
-bool IsComputedInPlace(const UOp* u) {
-  return IsElementwise(u->op) || (IsMovement(u->op) && u->num_srcs == 1);
-}
+bool IsComputedInPlace(const UOp* u) { return IsElementwise(u->op) || IsMovement(u->op); }
 
 // What `u` is computed from in place, sources first, and the leaves of that. Empty: too many.
 std::vector<const UOp*> Expression(const UOp* u) {
@@ -91,9 +91,9 @@ bool Gathers::Is(const UOp* u) {
 bool Gathers::Find(const UOp* u) {
   const std::vector<const UOp*> order = Expression(u);
   if (u->dtype.is_index() || !ComparesPlaces(order)) return false;
+  const auto is_empty = [](const Dim& d) { return d.Is(0); };
   for (const UOp* v : order) {
-    const Shape& shape = shapes_.Of(v);
-    if (!IsStatic(shape) || NumElements(shape) == 0) return false;
+    if (llvm::any_of(shapes_.Of(v), is_empty)) return false;
   }
   // The sum as a kernel: what is not computed in place is loaded.
   Kernel kernel;
@@ -102,10 +102,21 @@ bool Gathers::Find(const UOp* u) {
   Context& ctx = *kernel.body.context;
   Builder b(ctx);
   int64_t slot = 0;
+  NodeMap<const UOp*> extents;  // symbolic ones in `ctx`
   const auto argument = [&](const UOp* v) {
-    const Shape& shape = shapes_.Of(v);
-    const DType t = DType::Pointer(v->dtype.scalar(), NumElements(shape), AddrSpace::kGlobal);
-    return b.Reshape(b.DefineGlobal(slot++, t), shape);
+    Shape shape = shapes_.Of(v);
+    int64_t size = 1;
+    Dim count = 1;
+    for (Dim& d : shape) {
+      size *= MaxExtent(module_, ctx_, d);
+      if (d.is_symbolic()) d = CopyNodes(d.symbol(), ctx_, ctx, extents);
+      count = MulDims(ctx, count, d);
+    }
+    const DType t = DType::Pointer(v->dtype.scalar(), size, AddrSpace::kGlobal);
+    const UOp* pointer = b.DefineGlobal(slot++, t);
+    // As in a kernel (kernel_body.cc): the elements are the first of a buffer of the greatest size.
+    if (count.is_symbolic()) pointer = b.Shrink(pointer, {{0, count}});
+    return b.Reshape(pointer, shape);
   };
   const UOp* out = argument(u);
   llvm::SmallDenseMap<const UOp*, const UOp*, 32> map;

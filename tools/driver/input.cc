@@ -1,18 +1,43 @@
 #include "tools/driver/input.h"
 
+#include <map>
+
 #include "frontend/file_kind.h"
+#include "frontend/gguf/gguf.h"
+#include "frontend/gguf/language_model.h"
 #include "frontend/onnx/import_onnx.h"
 #include "frontend/tinygrad/import_tinygrad.h"
 #include "ir/text/parser.h"
 #include "ir/verify/verifier.h"
+#include "runtime/io/file.h"
 
 namespace tg {
+namespace {
+
+// The module of the model whose first file has these bytes.
+absl::StatusOr<std::unique_ptr<Module>> ImportGguf(std::string_view bytes,
+                                                   const std::string& path) {
+  std::map<std::string, runtime::MappedFile> others;
+  const auto open = [&](const std::string& name) -> absl::StatusOr<std::string_view> {
+    if (name == path) return bytes;
+    absl::StatusOr<runtime::MappedFile> file = runtime::MappedFile::Open(name);
+    if (!file.ok()) return file.status();
+    return others.emplace(name, *std::move(file)).first->second.bytes();
+  };
+  const absl::StatusOr<gguf::Model> model = gguf::ReadModel(path, open);
+  if (!model.ok()) return model.status();
+  absl::StatusOr<gguf::LanguageModel> built = gguf::BuildLanguageModel(*model, {});
+  if (!built.ok()) return built.status();
+  return std::move(built->module);
+}
+
+}  // namespace
 
 void AddInputFormat(Flags& flags, std::string* format) {
   flags.Choice(
-      "input-format", {"auto", "uop", "tinygrad", "onnx"}, format,
-      "what is read: tg's text, what print(uop) gives in tinygrad, or an ONNX model; auto: "
-      "the file's beginning or the ending .onnx says it");
+      "input-format", {"auto", "uop", "tinygrad", "onnx", "gguf"}, format,
+      "what is read: tg's text, what print(uop) gives in tinygrad, an ONNX model, or a text model "
+      "in a GGUF file; auto: the file's beginning or the ending .onnx says it");
 }
 
 bool IsOnnxInput(std::string_view bytes, std::string_view path, std::string_view format) {
@@ -21,12 +46,18 @@ bool IsOnnxInput(std::string_view bytes, std::string_view path, std::string_view
   return IsOnnxModel(bytes) || (path.ends_with(".onnx") && !KindOfFile(bytes));
 }
 
+bool IsGgufInput(std::string_view bytes, std::string_view format) {
+  return format == "auto" ? gguf::IsGguf(bytes) : format == "gguf";
+}
+
 std::unique_ptr<Module> ReadInput(std::string_view text, const std::string& path,
                                   std::string_view format, Diagnostics& diags,
                                   const OnnxImportOptions& onnx) {
   const std::string name = path == "-" ? "<stdin>" : path;
-  if (IsOnnxInput(text, path, format)) {
-    absl::StatusOr<std::unique_ptr<Module>> imported = ImportOnnx(text, name, onnx);
+  const bool is_gguf = IsGgufInput(text, format);
+  if (is_gguf || IsOnnxInput(text, path, format)) {
+    absl::StatusOr<std::unique_ptr<Module>> imported =
+        is_gguf ? ImportGguf(text, name) : ImportOnnx(text, name, onnx);
     if (!imported.ok()) {
       diags.Error({}, std::string(imported.status().message()));
       return nullptr;

@@ -13,11 +13,14 @@
 
 namespace tg {
 
-// Adds --input-format: "auto", "uop", "tinygrad" or "onnx". `format` holds the default.
+// Adds --input-format: "auto", "uop", "tinygrad", "onnx" or "gguf". `format` holds the default.
 void AddInputFormat(Flags& flags, std::string* format);
 
 // Whether ReadInput would treat the bytes as an ONNX model.
 bool IsOnnxInput(std::string_view bytes, std::string_view path, std::string_view format);
+
+// Whether ReadInput would treat the bytes as a GGUF file.
+bool IsGgufInput(std::string_view bytes, std::string_view format);
 
 // Reads and verifies the module in `text`, which was read from `path` ("-": standard input).
 // Returns null after errors. `text` must outlive `diags`.
