@@ -187,7 +187,7 @@ Value DecoderGraph::Experts(const std::string& prefix, Value x) {
     if (!weight) return nullptr;
     std::vector<Value> fields = Fields(g_, *weight);
     for (Value& field : fields) field = g_.Gather(field, chosen, 0);
-    return g_.Squeeze(Linear(g_, g_.Unsqueeze(y, -2), weight->type, fields), -2);
+    return Linear(g_, y, weight->type, fields);
   };
   const int64_t n = h_.expert_feed_forward;
   const Value tokens = g_.Unsqueeze(x, -2);

@@ -75,6 +75,17 @@ void DeclareCaches(Module& module, const DecoderContext& c) {
   }
 }
 
+// The most tokens of a chunk, in whole blocks.
+int64_t ChunkOf(const Hyperparameters& h, int64_t context, const LanguageModelOptions& options) {
+  int64_t chunk = options.chunk;
+  if (chunk <= 0) {
+    const int64_t bytes_of_token = h.heads * context * ByteSize(Scalar::kF32);
+    chunk = std::min(LanguageModelOptions::kMaxChunk,
+                     LanguageModelOptions::kMaxScoreBytes / bytes_of_token / kBlock * kBlock);
+  }
+  return RoundUp(std::clamp<int64_t>(chunk, 1, context), kBlock);
+}
+
 // The bytes of weights that decoding a token reads.
 int64_t BytesOfStep(const WeightStore& weights, const Hyperparameters& h) {
   int64_t bytes = weights.BytesUsed();
@@ -124,8 +135,7 @@ absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
     return Invalid(path, ": the model is for texts of ", h->context, " tokens, not ",
                    result.context);
   }
-  result.max_blocks =
-      RoundUp(std::clamp<int64_t>(options.chunk, 1, result.context), kBlock) / kBlock;
+  result.max_blocks = ChunkOf(*h, result.context, options) / kBlock;
   result.module = std::make_unique<Module>();
   Module& module = *result.module;
   module.name = frontend::SymbolFrom(h->architecture.name);

@@ -31,8 +31,10 @@ struct LanguageModelOptions {
   // Positions of a text, at most; 0: what the file says, up to kDefaultContext.
   int64_t context = 0;
   static constexpr int64_t kDefaultContext = 4096;
-  // The most tokens of a chunk, rounded up to whole blocks.
-  int64_t chunk = 512;
+  // The most tokens of a chunk, rounded up to whole blocks. 0: kMaxChunk, or less where the scores
+  // of attention would take more than kMaxScoreBytes.
+  int64_t chunk = 0;
+  static constexpr int64_t kMaxChunk = 512, kMaxScoreBytes = int64_t{1} << 28;
   bool cache_f32 = false;  // keys and values are kept in f16 otherwise
 };
 

@@ -162,7 +162,9 @@ absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int
                                    std::span<const std::byte> bytes) {
   const ScopedSpan span(options_.spans, "upload");
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, bytes.size()));
-  return bytes.empty() ? absl::OkStatus() : Write(*ref, 0, bytes);
+  if (!bytes.empty()) TG_RETURN_IF_ERROR(Write(*ref, 0, bytes));
+  if (options_.on_upload) options_.on_upload(bytes.size());
+  return absl::OkStatus();
 }
 
 absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tensor) {

@@ -2,6 +2,8 @@
 #ifndef TG_RUNTIME_SESSION_DEVICE_SESSION_H_
 #define TG_RUNTIME_SESSION_DEVICE_SESSION_H_
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -34,6 +36,8 @@ struct DeviceSessionOptions : BuildOptions {
   std::vector<std::string> names = {""};  // names of the first device in the module's buffers
   std::vector<NamedDevice> others;
   bool time_kernels = false;  // requires contexts with profiling
+  // Called after each upload with its size, to tell how far a long one is.
+  std::function<void(size_t bytes)> on_upload = {};
 };
 
 // The start and end of a run, and the times of its kernels and copies. For several runs in a row:

@@ -33,7 +33,7 @@ def _value(value):
         return 6, struct.pack("<f", value)
     if isinstance(value, (str, bytes)):
         return 8, _text(value)
-    kind, _ = _value(value[0])
+    kind, _ = _value(value[0] if value else "")
     if kind == 4:
         kind, items = 5, b"".join(struct.pack("<i", v) for v in value)
     else:

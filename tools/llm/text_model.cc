@@ -1,0 +1,122 @@
+#include "tools/llm/text_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "ir/verify/verifier.h"
+#include "passes/pipeline.h"
+#include "runtime/base/status.h"
+#include "runtime/opencl/device.h"
+#include "runtime/session/choose_devices.h"
+#include "runtime/session/open_devices.h"
+#include "runtime/session/params.h"
+
+namespace tg {
+namespace {
+
+constexpr int64_t kBlock = gguf::LanguageModelOptions::kBlockTokens;
+
+// Bytes that are uploaded before the first run.
+size_t BytesToUpload(const Module& module) {
+  size_t bytes = 0;
+  for (const BufferDecl& buffer : module.buffers) {
+    if (!runtime::HasContents(buffer)) continue;
+    const absl::StatusOr<size_t> size = runtime::BufferBytes(module, buffer);
+    if (size.ok()) bytes += *size;
+  }
+  return bytes;
+}
+
+absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> OpenOnDevice(
+    std::unique_ptr<Module> module, const TextModelOptions& options, runtime::DiskCache* cache) {
+  TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
+  TG_ASSIGN_OR_RETURN(const std::vector<runtime::ChosenDevice> chosen,
+                      runtime::ChooseDevices(*module, {options.device, {}}, devices));
+  runtime::DeviceSessionOptions session;
+  session.time_kernels = options.time_kernels;
+  session.cache = cache;
+  if (cache) {
+    session.ahead.worker = "/proc/self/exe";
+    session.ahead.progress = options.on_compiled;
+  }
+  if (options.on_uploaded) {
+    session.on_upload = [done = size_t{0}, total = BytesToUpload(*module),
+                         tell = options.on_uploaded](size_t bytes) mutable {
+      done += bytes;
+      tell(std::min(done, total), total);
+    };
+  }
+  TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, "", options.time_kernels, session));
+  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, MakePipeline(kPipeline), {}, session));
+  return runtime::DeviceSession::Create(std::move(module), std::move(session));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TextModel>> TextModel::Open(const ModelFile& file,
+                                                           const TextModelOptions& options) {
+  TG_ASSIGN_OR_RETURN(gguf::LanguageModel built,
+                      gguf::BuildLanguageModel(file.model(), options.model));
+  TG_RETURN_IF_ERROR(VerifyModule(*built.module));
+  std::unique_ptr<TextModel> model(new TextModel());
+  model->parameters_ = built.parameters;
+  model->context_ = built.context;
+  model->max_blocks_ = built.max_blocks;
+  model->weight_bytes_ = built.weight_bytes;
+  if (options.cache_programs) {
+    model->cache_ = std::make_unique<runtime::DiskCache>(runtime::DefaultCacheDirectory());
+  }
+  TG_ASSIGN_OR_RETURN(model->session_,
+                      OpenOnDevice(std::move(built.module), options, model->cache_.get()));
+  TG_ASSIGN_OR_RETURN(model->token_, MakeHostTensor(runtime::ElementType::kI32, {1, 1}));
+  return model;
+}
+
+void TextModel::Truncate(int64_t length) { length_ = std::clamp<int64_t>(length, 0, length_); }
+
+absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
+  TG_RETURN_IF_ERROR(session_->SetVar("position", length_));
+  const auto count = static_cast<int64_t>(tokens.size());
+  if (count == 1) {
+    std::memcpy(token_.data.data(), tokens.data(), sizeof tokens[0]);
+    TG_RETURN_IF_ERROR(session_->Set("token", token_));
+    return session_->Run("decode");
+  }
+  const int64_t blocks = (count + kBlock - 1) / kBlock;
+  if (tokens_.shape.empty() || tokens_.shape[0] != blocks) {
+    TG_ASSIGN_OR_RETURN(tokens_, MakeHostTensor(runtime::ElementType::kI32, {blocks, kBlock}));
+  }
+  // Token 0 pads the last block.
+  std::fill(tokens_.data.begin(), tokens_.data.end(), std::byte{0});
+  std::memcpy(tokens_.data.data(), tokens.data(), tokens.size_bytes());
+  TG_RETURN_IF_ERROR(session_->Set("tokens", tokens_));
+  TG_RETURN_IF_ERROR(session_->SetVar("last", count - 1));
+  return session_->Run("prefill");
+}
+
+absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t> tokens) {
+  if (tokens.empty()) return runtime::InvalidArgument("no token is appended");
+  for (const int32_t token : tokens) {
+    if (token < 0 || token >= vocabulary()) {
+      return runtime::InvalidArgument("token ", token, " is outside of the vocabulary of ",
+                                      vocabulary());
+    }
+  }
+  if (static_cast<int64_t>(tokens.size()) > context_ - length_) {
+    return absl::ResourceExhaustedError(runtime::Cat("the text of ", length_, " tokens and ",
+                                                     tokens.size(),
+                                                     " more do not fit a context of ", context_));
+  }
+  while (!tokens.empty()) {
+    const size_t count = std::min(tokens.size(), static_cast<size_t>(max_chunk()));
+    TG_RETURN_IF_ERROR(RunChunk(tokens.first(count)));
+    length_ += static_cast<int64_t>(count);
+    tokens = tokens.subspan(count);
+  }
+  TG_ASSIGN_OR_RETURN(logits_, session_->Get("logits"));
+  return std::span(reinterpret_cast<const float*>(logits_.data.data()),
+                   static_cast<size_t>(vocabulary()));
+}
+
+}  // namespace tg

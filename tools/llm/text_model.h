@@ -1,0 +1,73 @@
+// A text model on a device: appends tokens to a text, and gives the logits of what follows.
+//
+// Keys and values of the text so far stay on the device. Chunks of tokens and single tokens are two
+// graphs of one module, which are compiled once; a step changes variables and the tokens alone.
+#ifndef TG_TOOLS_LLM_TEXT_MODEL_H_
+#define TG_TOOLS_LLM_TEXT_MODEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "frontend/gguf/language_model.h"
+#include "runtime/io/host_tensor.h"
+#include "runtime/opencl/disk_cache.h"
+#include "runtime/session/device_session.h"
+#include "tools/llm/model_file.h"
+
+namespace tg {
+
+struct TextModelOptions {
+  gguf::LanguageModelOptions model;
+  std::string device;         // as for ChooseDevice
+  bool time_kernels = false;  // last_times() of the session
+  bool cache_programs = true;
+  // Called while kernels are compiled: how many are done, of how many.
+  std::function<void(size_t done, size_t total)> on_compiled = {};
+  // Called while weights are uploaded: bytes, of how many.
+  std::function<void(size_t done, size_t total)> on_uploaded = {};
+};
+
+class TextModel {
+ public:
+  // Compiles the model and uploads its weights. `file` must outlive it.
+  static absl::StatusOr<std::unique_ptr<TextModel>> Open(const ModelFile& file,
+                                                         const TextModelOptions& options);
+
+  // Appends at least one token. Returns the logits of what follows the last, valid until the next
+  // call. InvalidArgument for a token outside of the vocabulary; ResourceExhausted, and nothing is
+  // appended, where the text would be longer than the context.
+  absl::StatusOr<std::span<const float>> Append(std::span<const int32_t> tokens);
+
+  // Takes back all tokens but the first `length`, at most as many as there are.
+  void Truncate(int64_t length);
+
+  int64_t length() const { return length_; }    // tokens of the text
+  int64_t context() const { return context_; }  // the most that it may have
+  int64_t vocabulary() const { return parameters_.vocabulary; }
+  int64_t max_chunk() const { return max_blocks_ * gguf::LanguageModelOptions::kBlockTokens; }
+  const gguf::Hyperparameters& parameters() const { return parameters_; }
+  // The bytes of weights that a step of one token reads.
+  int64_t weight_bytes() const { return weight_bytes_; }
+  const runtime::DeviceSession& session() const { return *session_; }
+
+ private:
+  TextModel() = default;
+  absl::Status RunChunk(std::span<const int32_t> tokens);
+
+  gguf::Hyperparameters parameters_;
+  int64_t context_ = 0, max_blocks_ = 0, weight_bytes_ = 0, length_ = 0;
+  std::unique_ptr<runtime::DiskCache> cache_;
+  std::unique_ptr<runtime::DeviceSession> session_;
+  runtime::HostTensor token_, tokens_, logits_;
+};
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_LLM_TEXT_MODEL_H_
