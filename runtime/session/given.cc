@@ -149,6 +149,19 @@ Needs NeedsOf(const Module& module, const Graph& graph) {
   return needs;
 }
 
+bool Needs::Uses(std::string_view var) const {
+  for (const VarDecl* v : vars) {
+    if (v->name == var) return true;
+  }
+  bool uses = false;
+  for (const BufferDecl* buffer : buffers) {
+    for (const DeclDim& dim : buffer->shape) {
+      dim.ForEachVar([&](std::string_view name) { uses |= name == var; });
+    }
+  }
+  return uses;
+}
+
 Missing FindMissing(std::span<const Needs* const> needs, const VarMap& vars,
                     const ShapesByName& shapes) {
   Missing missing;

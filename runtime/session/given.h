@@ -41,6 +41,9 @@ std::vector<const BufferDecl*> BuffersOf(const Module& module, const Graph& grap
 struct Needs {
   std::vector<const BufferDecl*> buffers;  // see BuffersOf
   std::vector<const VarDecl*> vars;        // without the variables that a `bind` sets
+
+  // Whether the run depends on this variable: by the graph, or by the shape of one of the buffers.
+  bool Uses(std::string_view var) const;
 };
 Needs NeedsOf(const Module& module, const Graph& graph);
 

@@ -1,5 +1,6 @@
 #include "runtime/session/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/base/status.h"
@@ -101,10 +102,15 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
     return absl::FailedPreconditionError(
         Cat("graph @", graph->name, " needs what is not given: ", missing.ToString()));
   }
+  // A variable that is left from a run of another graph breaks nothing here.
+  const auto is_used = [&](std::string_view name) {
+    return std::any_of(needs.begin(), needs.end(), [&](const Needs* n) { return n->Uses(name); });
+  };
   const std::string broken =
       BrokenRequirement(*module_, [&](std::string_view name) -> std::optional<int64_t> {
         const auto value = vars.find(name);
-        return value == vars.end() ? std::nullopt : std::optional(value->second);
+        if (value == vars.end() || !is_used(name)) return std::nullopt;
+        return value->second;
       });
   if (!broken.empty()) return absl::InvalidArgumentError(broken);
   for (const Graph* g : graphs) TG_RETURN_IF_ERROR(RunOne(*g, g == graph ? times : 1));

@@ -152,5 +152,45 @@ TEST_P(SessionTest, BuffersHaveTheSizesOfARunWhereTheGreatestDoNotFit) {
   EXPECT_EQ(Get("y"), std::vector<float>{7});
 }
 
+// What two graphs require is not required of the other one's variables.
+TEST_P(SessionTest, RequirementsOfAnotherGraph) {
+  ASSERT_OK(Open(R"(tg 1
+module @m
+var @n : [1, 8]
+var @at : [0, 7]
+buffer @x : f32[@n] input
+buffer @state : f32[8] state
+buffer @y : f32[1] output
+
+graph @write {
+  %state = buffer @state : f32
+  %at = var @at : index
+  %n = var @n : index
+  %end = add %at, %n : index
+  %place = shrink %state {ranges = [(%at, %end)]} : f32
+  %x = buffer @x : f32
+  %0 = assign %place, %x : f32
+  sink %0
+}
+
+graph @read {
+  %state = buffer @state : f32
+  %at = var @at : index
+  %one = const 1 : index
+  %end = add %at, %one : index
+  %0 = shrink %state {ranges = [(%at, %end)]} : f32
+  sink %0 -> @y
+}
+)"));
+  ASSERT_OK(session_->Set("x", Floats({6}, {1, 2, 3, 4, 5, 6})));
+  ASSERT_OK(session_->SetVar("at", 2));
+  ASSERT_OK(session_->Run("write"));
+  // With 6 elements at 7, @write would end outside of the state.
+  ASSERT_OK(session_->SetVar("at", 7));
+  EXPECT_FALSE(session_->Run("write").ok());
+  ASSERT_OK(session_->Run("read"));
+  EXPECT_EQ(Get("y"), std::vector<float>{6});
+}
+
 }  // namespace
 }  // namespace tg::runtime
