@@ -42,6 +42,14 @@ def third_party_repositories():
         targets = {"utf8proc": ["utf8proc"]},
     )
 
+    # Lines that are edited on a terminal.
+    system_library_repository(
+        name = "libedit",
+        headers = ["editline/readline.h"],
+        package = "libedit-dev",
+        targets = {"edit": ["edit", "tinfo", "bsd", "md"]},
+    )
+
     # Headers only: runtime/media compiles what it uses.
     system_library_repository(
         name = "stb",

@@ -35,6 +35,8 @@ packages=(
   libstb-dev
   # Regular expressions and properties of characters, for tokenizers.
   libpcre2-dev libutf8proc-dev
+  # Edits lines on a terminal.
+  libedit-dev
 )
 # --- What the tests need besides ------------------------------------------------------------------
 if [[ $tests == yes ]]; then
@@ -63,6 +65,7 @@ setup.sh: this is neither Debian nor Ubuntu, so nothing was installed. tg needs:
   - gperftools with libtcmalloc_minimal
   - protozero 1.7 or newer
   - PCRE2 with its library for 8-bit characters, and utf8proc
+  - libedit with libbsd and libmd
   - stb_image and stb_image_write, as <stb/stb_image.h> and <stb/stb_image_write.h>
   - Abseil (20220623 or newer), the OpenCL headers and ICD loader, and an OpenCL device (PoCL)
   - for the tests: python3, LLVM's FileCheck, not, split-file and lit, GoogleTest with gMock, Google

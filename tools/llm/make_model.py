@@ -14,6 +14,8 @@ import struct
 from gguf_file import GgufFile, TYPES, random_blocks
 
 ARCHITECTURES = ("llama", "llama-moe", "qwen2", "qwen3", "qwen3moe", "gemma2", "gemma3", "phi3")
+CHAT = ("{% for message in messages %}{{ message['role'] + ': ' + message['content'] + '\n' }}"
+        "{% endfor %}{% if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}")
 # The least tokens of a byte-pair vocabulary: one a byte.
 BYTE_TOKENS = 256
 
@@ -103,16 +105,18 @@ class Maker:
             add(f"{name}.rope.scaling.type", a.rope_scaling)
             add(f"{name}.rope.scaling.factor", 4.0)
             add(f"{name}.rope.scaling.original_context_length", a.context // 4)
-        if a.vocabulary < BYTE_TOKENS:
+        if a.vocabulary < BYTE_TOKENS + 3:
             return  # too few for a tokenizer
         tokens = byte_spellings()
+        tokens += ["th", "the"]
         tokens += [f"<|{i}|>" for i in range(a.vocabulary - len(tokens) - 1)] + ["<|im_end|>"]
         add("tokenizer.ggml.model", "gpt2")
         add("tokenizer.ggml.pre", "default")
         add("tokenizer.ggml.tokens", tokens[:a.vocabulary])
-        add("tokenizer.ggml.token_type", [1] * BYTE_TOKENS + [3] * (a.vocabulary - BYTE_TOKENS))
-        add("tokenizer.ggml.merges", ["t h", "th e"] if a.vocabulary > 300 else [])
+        add("tokenizer.ggml.token_type", [1] * (BYTE_TOKENS + 2) + [3] * (a.vocabulary - BYTE_TOKENS - 2))
+        add("tokenizer.ggml.merges", ["t h", "th e"])
         add("tokenizer.ggml.eos_token_id", a.vocabulary - 1)
+        add("tokenizer.chat_template", CHAT)
 
     def layer(self, i):
         """The tensors of one layer."""

@@ -95,6 +95,15 @@ absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
   return session_->Run("prefill");
 }
 
+absl::Status TextModel::Prepare() {
+  // Keys and values that these runs leave are behind the text, and overwritten.
+  if (length_ == context_) return absl::OkStatus();
+  const int32_t tokens[] = {0, 0};
+  const bool has_two = context_ - length_ > 1;
+  if (has_two) TG_RETURN_IF_ERROR(RunChunk(tokens));
+  return RunChunk(std::span(tokens).first(1));
+}
+
 absl::StatusOr<std::span<const float>> TextModel::Append(std::span<const int32_t> tokens) {
   if (tokens.empty()) return runtime::InvalidArgument("no token is appended");
   for (const int32_t token : tokens) {

@@ -40,6 +40,10 @@ class TextModel {
   static absl::StatusOr<std::unique_ptr<TextModel>> Open(const ModelFile& file,
                                                          const TextModelOptions& options);
 
+  // Uploads weights and makes both plans, by runs whose results nobody sees, so that later steps
+  // only compute. Without it, the first steps do so.
+  absl::Status Prepare();
+
   // Appends at least one token. Returns the logits of what follows the last, valid until the next
   // call. InvalidArgument for a token outside of the vocabulary; ResourceExhausted, and nothing is
   // appended, where the text would be longer than the context.

@@ -14,7 +14,8 @@ namespace tg {
 // longer than a second. The line goes when the step ends.
 class CompileProgress {
  public:
-  CompileProgress() = default;
+  explicit CompileProgress(const char* step = "compiling", const char* unit = "kernels")
+      : step_(step), unit_(unit) {}
   CompileProgress(const CompileProgress&) = delete;
   CompileProgress& operator=(const CompileProgress&) = delete;
   ~CompileProgress() {
@@ -25,11 +26,12 @@ class CompileProgress {
     if (::isatty(STDERR_FILENO) == 0) return;
     if (std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
     shown_ = true;
-    std::fprintf(stderr, "\rcompiling: %zu of %zu kernels\x1b[K", done, total);
+    std::fprintf(stderr, "\r%s: %zu of %zu %s\x1b[K", step_, done, total, unit_);
     std::fflush(stderr);
   }
 
  private:
+  const char *const step_, *const unit_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool shown_ = false;
 };

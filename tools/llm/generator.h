@@ -1,0 +1,57 @@
+// Continues a text, token by token.
+#ifndef TG_TOOLS_LLM_GENERATOR_H_
+#define TG_TOOLS_LLM_GENERATOR_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frontend/tokenizer/tokenizer.h"
+#include "tools/llm/sampler.h"
+#include "tools/llm/text_model.h"
+
+namespace tg {
+
+struct GenerateOptions {
+  SamplerOptions sampling;
+  int64_t max_tokens = -1;         // negative: until the model ends, or the context is full
+  std::vector<std::string> stops;  // texts that end the reply, and are no part of it
+};
+
+enum class EndOfReply : uint8_t { kModel, kStop, kMaxTokens, kContext, kInterrupt };
+
+struct Reply {
+  std::string text;
+  EndOfReply end = EndOfReply::kModel;
+  // Tokens of the prompt that were computed (others were in the cache), and of the reply.
+  int64_t prompt_tokens = 0, reused_tokens = 0, tokens = 0;
+  double prompt_seconds = 0;  // until the logits of the first token
+  double decode_seconds = 0;  // of the steps behind it
+  int64_t decode_steps = 0;
+};
+
+class Generator {
+ public:
+  Generator(TextModel& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
+
+  // Replies to a prompt. What it has in common with the text so far, from the beginning, is not
+  // computed again. Calls `show` with the reply's text as it is made. `interrupt` ends the reply.
+  // ResourceExhausted where the prompt does not fit the context.
+  absl::StatusOr<Reply> Run(std::span<const TokenId> prompt, const GenerateOptions& options,
+                            const std::function<void(std::string_view)>& show,
+                            const std::atomic<bool>& interrupt);
+
+ private:
+  TextModel& model_;
+  const Tokenizer& tokenizer_;
+  std::vector<TokenId> text_;  // tokens whose keys and values are in the cache
+};
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_LLM_GENERATOR_H_

@@ -1,0 +1,73 @@
+#include "tools/llm/llm_main.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "passes/instrument/write_file.h"
+#include "runtime/base/status.h"
+#include "runtime/opencl/compile_job.h"
+#include "runtime/opencl/device.h"
+#include "tools/driver/flags.h"
+#include "tools/driver/listing.h"
+#include "tools/driver/out_of_memory.h"
+#include "tools/driver/standard_error.h"
+#include "tools/llm/llm_flags.h"
+#include "tools/llm/llm_run.h"
+
+namespace tg {
+namespace {
+
+constexpr char kTool[] = "tg-llm";
+constexpr int kOk = 0, kFailed = 1, kUsage = 2;
+
+int Fail(int code, const absl::Status& status) {
+  PrintError(kTool, status);
+  return code;
+}
+
+absl::StatusOr<std::string> Listing(const LlmFlags& values, const Flags& flags) {
+  std::string text;
+  if (values.help) text += flags.Help();
+  if (values.version) text += VersionText(kTool);
+  if (values.list_devices) {
+    TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
+    text += devices.empty() ? "no OpenCL device\n" : runtime::DescribeDevices(devices);
+  }
+  return text;
+}
+
+}  // namespace
+
+int LlmMain(int argc, const char* const* argv) {
+  if (argc == 2 && std::string_view(argv[1]) == runtime::kCompileWorkerFlag) {
+    return runtime::RunCompileWorker();
+  }
+  ExitWhenOutOfMemory(kTool);
+  TolerateFullStandardError();
+  LlmFlags values;
+  Flags flags(kTool, "[options] model.gguf",
+              "Writes text with a language model: answers a prompt (-p, -f), or chats.");
+  values.AddTo(flags);
+  const absl::StatusOr<std::vector<std::string>> models =
+      flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (!models.ok()) return Fail(kUsage, models.status());
+  if (values.help || values.version || values.list_devices) {
+    const absl::StatusOr<std::string> listing = Listing(values, flags);
+    const absl::Status status = listing.ok() ? WriteStdout(*listing) : listing.status();
+    return status.ok() ? kOk : Fail(kFailed, status);
+  }
+  absl::StatusOr<GenerateOptions> options = values.Interpret();
+  if (!options.ok()) return Fail(kUsage, options.status());
+  if (models->size() != 1) {
+    return Fail(kUsage,
+                runtime::InvalidArgument(models->empty() ? "no model is given; see tg-llm --help"
+                                                         : "one model, not " + (*models)[0] +
+                                                               " and " + (*models)[1]));
+  }
+  const absl::Status status = LlmRun(values, *std::move(options)).Run((*models)[0]);
+  return status.ok() ? kOk : Fail(kFailed, status);
+}
+
+}  // namespace tg

@@ -1,0 +1,11 @@
+// tg-llm: text from a language model in a GGUF file.
+#ifndef TG_TOOLS_LLM_LLM_MAIN_H_
+#define TG_TOOLS_LLM_LLM_MAIN_H_
+
+namespace tg {
+
+int LlmMain(int argc, const char* const* argv);
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_LLM_LLM_MAIN_H_

@@ -1,0 +1,211 @@
+#include "tools/llm/llm_run.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "runtime/base/status.h"
+#include "runtime/io/file.h"
+#include "runtime/report/format.h"
+#include "runtime/report/kernel_table.h"
+#include "tools/llm/bench.h"
+#include "tools/llm/conversation.h"
+#include "tools/llm/line_reader.h"
+#include "tools/llm/tokenizer_data.h"
+#include "tools/run/progress.h"
+
+namespace tg {
+namespace {
+
+using runtime::Cat;
+using runtime::FormatSeconds;
+
+std::atomic<bool> interrupted = false;
+
+// While one is alive, an interrupt (Ctrl-C) sets `interrupted` instead of ending the process.
+class CatchInterrupts {
+ public:
+  CatchInterrupts() {
+    interrupted = false;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { interrupted = true; };
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGINT, &action, &before_);
+  }
+  ~CatchInterrupts() { ::sigaction(SIGINT, &before_, nullptr); }
+  CatchInterrupts(const CatchInterrupts&) = delete;
+  CatchInterrupts& operator=(const CatchInterrupts&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string Rate(double count, double seconds, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f %s/s", seconds > 0 ? count / seconds : 0.0, unit);
+  return text;
+}
+
+}  // namespace
+
+absl::Status LlmRun::LoadTokenizer() {
+  TG_ASSIGN_OR_RETURN(TokenizerData data, TokenizerDataOf(file_->model()));
+  const std::string chat = data.chat_template;
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = MakeTokenizer(std::move(data));
+  if (!tokenizer.ok()) {
+    return runtime::InvalidArgument(file_->model().paths[0], ": ",
+                                    std::string(tokenizer.status().message()));
+  }
+  tokenizer_ = *std::move(tokenizer);
+  if (chat.empty() || flags_.raw) return absl::OkStatus();
+  absl::StatusOr<ChatTemplate> parsed = ChatTemplate::Parse(chat);
+  if (!parsed.ok()) {
+    return runtime::InvalidArgument(file_->model().paths[0], ": key 'tokenizer.chat_template': ",
+                                    std::string(parsed.status().message()),
+                                    "; --raw does without it");
+  }
+  chat_ = *std::move(parsed);
+  return absl::OkStatus();
+}
+
+absl::Status LlmRun::Load(const std::string& path) {
+  const double begin = Now();
+  TG_ASSIGN_OR_RETURN(file_, ModelFile::Open(path));
+  // Tells of an unknown architecture before anything of its vocabulary.
+  TG_RETURN_IF_ERROR(gguf::ReadHyperparameters(file_->model()).status());
+  if (!flags_.bench) TG_RETURN_IF_ERROR(LoadTokenizer());
+  TextModelOptions options;
+  options.model.context = flags_.context.value_or(0);
+  options.model.chunk = flags_.chunk.value_or(0);
+  options.model.cache_f32 = flags_.cache_type == "f32";
+  options.device = flags_.device;
+  options.time_kernels = flags_.verbose.value_or(0) > 0;
+  options.cache_programs = flags_.cache;
+  CompileProgress compiling("compiling", "kernels");
+  CompileProgress loading("loading", "MB");
+  options.on_compiled = [&](size_t done, size_t total) { compiling.Show(done, total); };
+  options.on_uploaded = [&](size_t done, size_t total) {
+    loading.Show(done / 1'000'000, total / 1'000'000);
+  };
+  TG_ASSIGN_OR_RETURN(model_, TextModel::Open(*file_, options));
+  TG_RETURN_IF_ERROR(model_->Prepare());
+  if (tokenizer_ && static_cast<int64_t>(tokenizer_->size()) != model_->vocabulary()) {
+    return runtime::InvalidArgument(path, ": ", tokenizer_->size(), " tokens, but an embedding of ",
+                                    model_->vocabulary());
+  }
+  load_seconds_ = Now() - begin;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> LlmRun::ReadPrompt() const {
+  if (flags_.prompt) return *flags_.prompt;
+  return runtime::ReadFile(*flags_.prompt_file);
+}
+
+void LlmRun::TellKernels(const char* graph) const {
+  if (flags_.verbose.value_or(0) < 1) return;
+  const runtime::DeviceSession& session = model_->session();
+  const runtime::Plan* plan = session.last_plan();
+  if (!plan) return;
+  const runtime::RunTimes& times = session.last_times();
+  std::fprintf(stderr, "@%s:\n%s%s\n", graph,
+               runtime::KernelTable(plan->kernels(), times.kernels, false).c_str(),
+               runtime::RunSummary(plan->kernels(), times.kernels, times.seconds()).c_str());
+}
+
+void LlmRun::Summarize(const Reply& reply) const {
+  const auto bytes = static_cast<double>(model_->weight_bytes());
+  std::string line = Cat("load ", FormatSeconds(load_seconds_), ", first token ",
+                         FormatSeconds(reply.prompt_seconds), "; prompt of ", reply.prompt_tokens);
+  if (reply.reused_tokens > 0) line += Cat(" tokens behind ", reply.reused_tokens);
+  line += Cat(" tokens at ",
+              Rate(static_cast<double>(reply.prompt_tokens), reply.prompt_seconds, "tokens"));
+  if (reply.decode_steps > 0) {
+    const auto steps = static_cast<double>(reply.decode_steps);
+    const double rate = steps * bytes / reply.decode_seconds;
+    const double limit = model_->session().devices()[0]->target().bytes_per_second;
+    char share[64];
+    std::snprintf(share, sizeof share, "%.2f GB/s of weights, %.0f %% of the target's memory rate",
+                  rate * 1e-9, 100 * rate / limit);
+    line += Cat("; reply of ", reply.tokens, " tokens at ",
+                Rate(steps, reply.decode_seconds, "tokens"), ", ", share);
+  }
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+absl::StatusOr<Reply> LlmRun::Print(const std::vector<TokenId>& prompt) {
+  const CatchInterrupts guard;
+  bool is_first = true;
+  const auto show = [&](std::string_view text) {
+    if (std::exchange(is_first, false)) TellKernels(prompt.size() > 1 ? "prefill" : "decode");
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  };
+  TG_ASSIGN_OR_RETURN(Reply reply, generator_->Run(prompt, options_, show, interrupted));
+  std::fputs("\n", stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return absl::UnknownError("standard output cannot be written");
+  }
+  if (reply.decode_steps > 0) TellKernels("decode");
+  if (reply.end == EndOfReply::kContext) {
+    std::fprintf(stderr, "tg-llm: the context of %lld tokens is full; --ctx sets it\n",
+                 static_cast<long long>(model_->context()));
+  }
+  return reply;
+}
+
+absl::Status LlmRun::Answer(const std::string& prompt) {
+  std::vector<TokenId> tokens;
+  if (flags_.raw) {
+    tokens = tokenizer_->Encode(prompt, {.parse_special = true, .add_special = true});
+  } else {
+    Conversation conversation(*tokenizer_, chat_);
+    if (flags_.system) conversation.Add("system", *flags_.system);
+    conversation.Add("user", prompt);
+    TG_ASSIGN_OR_RETURN(tokens, conversation.Prompt());
+  }
+  TG_ASSIGN_OR_RETURN(const Reply reply, Print(tokens));
+  Summarize(reply);
+  return absl::OkStatus();
+}
+
+absl::Status LlmRun::Chat() {
+  Conversation conversation(*tokenizer_, chat_);
+  if (flags_.system) conversation.Add("system", *flags_.system);
+  while (std::optional<std::string> line = ReadTurn()) {
+    if (line->empty()) continue;
+    conversation.Add("user", *std::move(line));
+    TG_ASSIGN_OR_RETURN(const std::vector<TokenId> prompt, conversation.Prompt());
+    absl::StatusOr<Reply> reply = Print(prompt);
+    if (absl::IsResourceExhausted(reply.status())) {
+      std::fprintf(stderr, "tg-llm: the conversation ends: %s\n",
+                   std::string(reply.status().message()).c_str());
+      return absl::OkStatus();
+    }
+    if (!reply.ok()) return reply.status();
+    if (::isatty(STDERR_FILENO) != 0 || flags_.verbose.value_or(0) > 0) Summarize(*reply);
+    if (reply->end == EndOfReply::kContext) return absl::OkStatus();
+    conversation.Add("assistant", reply->text);
+  }
+  if (::isatty(STDIN_FILENO) != 0) std::fputs("\n", stdout);
+  return absl::OkStatus();
+}
+
+absl::Status LlmRun::Run(const std::string& path) {
+  TG_RETURN_IF_ERROR(Load(path));
+  if (flags_.bench) return RunBench(*model_);
+  generator_ = std::make_unique<Generator>(*model_, *tokenizer_);
+  if (!flags_.prompt && !flags_.prompt_file) return Chat();
+  TG_ASSIGN_OR_RETURN(const std::string prompt, ReadPrompt());
+  return Answer(prompt);
+}
+
+}  // namespace tg
