@@ -82,7 +82,8 @@ int Main(int argc, char** argv) {
     llvm::errs() << diagnostics.ToString();
     return kExitBadInput;
   }
-  if (IsOnnxInput(*text, path, format) || IsGgufInput(*text, format)) NameFilesFrom(output, *module);
+  if (IsOnnxInput(*text, path, format) || IsGgufInput(*text, format))
+    NameFilesFrom(output, *module);
   const std::string result = PrintModule(*module);
   const absl::Status status = output == "-" ? WriteStdout(result) : WriteFile(output, result);
   return status.ok() ? kExitOk : Fail(kExitBadInput, status);

@@ -67,7 +67,7 @@ struct Hyperparameters {
   }
 };
 
-// InvalidArgument in one line: an unknown architecture, with its name and those that are known; the
+// InvalidArgument in one line: an unknown architecture, with its name and the known ones; the
 // keys that the file lacks, all of them; sizes that do not fit each other.
 absl::StatusOr<Hyperparameters> ReadHyperparameters(const Model& model);
 

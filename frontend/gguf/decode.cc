@@ -227,8 +227,7 @@ class Decoder {
   }
 
   std::vector<WeightPart> Iq4Xs() {
-    // Of a pair of rows: the low four bits of each one's scale in a byte, the high two in 16 bits
-    // for all.
+    // A byte has the low four bits of the scales of a pair of rows, 16 bits the high two of all.
     const Value low = Mask(Shr(Field("scales_l", {4, 1}), Steps(kU8, 2, 4, 0)), 15);
     const Value places = g_.Reshape(Steps(Scalar::kU16, 8, 2, 0), {4, 2});
     const Value high = g_.Cast(Mask(Shr(Field("scales_h", {1, 1}), places), 3), kU8);

@@ -25,7 +25,7 @@ class WeightStore {
   // The numbers of a tensor of `count` numbers in F32. Empty, and an error, as above.
   std::vector<double> Numbers(const std::string& name, int64_t count);
 
-  // All tensors that are missing or have other shapes, and, if there are none, those that nobody
+  // All tensors that are missing or have other shapes, and, if there are none, tensors that nobody
   // asked for. `spare` are names that may be left.
   absl::Status Check(const std::vector<std::string>& spare) const;
 

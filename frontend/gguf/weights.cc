@@ -146,8 +146,7 @@ Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>
   }
   Shape lead = g.ShapeOf(x);
   lead.pop_back();
-  // Where each row of x has weights of its own, or there is one row, decoding serves that row
-  // alone.
+  // Where there is one row of x, or each has other weights, decoding serves that row alone.
   const bool has_own_weights = !xs.empty() && g.Rank(parts[0].code) + lead.size() > g.Rank(xs[0]);
   Value products = nullptr;
   if (has_own_weights || g.NumElements(lead) == Dim(1)) {

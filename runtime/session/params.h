@@ -27,9 +27,9 @@ class ParamReader {
   explicit ParamReader(const Module& module) : module_(module) {}
 
   // Returns the contents of a param or state that HasContents: packed elements, valid until the
-  // next call (a file is mapped, not read, unless its elements are in runs). Errors name the buffer and the file: the file
-  // or tensor does not exist, its type or shape differs from the declaration, or the number of
-  // values does not match the shape.
+  // next call (a file is mapped, not read, unless its elements are in runs). Errors name the buffer
+  // and the file: the file or tensor does not exist, its type or shape differs from the
+  // declaration, or the number of values does not match the shape.
   absl::StatusOr<std::span<const std::byte>> Read(const BufferDecl& buffer);
 
  private:
