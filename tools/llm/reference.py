@@ -80,7 +80,7 @@ def frequencies(model, is_local, context):
     if kind == "linear":
         radians = radians / scale
     elif kind == "yarn":
-        # Pairs that turn more than 32 times within the original context keep their frequency, those
+        # Pairs that turn more than 32 times within the original context keep their frequency, pairs
         # that turn less than once are slowed down, and the others are in between.
         def pair(turns):
             return n * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))

@@ -14,7 +14,7 @@ namespace tg {
 
 struct SamplerOptions {
   double temperature = 0;  // 0: the token of the largest logit
-  int64_t top_k = 40;      // so many of the largest logits; 0: all
+  int64_t top_k = 40;      // how many of the largest logits; 0: all
   double top_p = 0.95;     // the likeliest tokens that have this probability together
   double min_p = 0.05;     // tokens of at least this share of the largest probability
   // Logits of the last `repeat_window` tokens are divided by this, or multiplied where negative.

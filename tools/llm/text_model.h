@@ -49,7 +49,7 @@ class TextModel {
   // appended, where the text would be longer than the context.
   absl::StatusOr<std::span<const float>> Append(std::span<const int32_t> tokens);
 
-  // Takes back all tokens but the first `length`, at most as many as there are.
+  // Takes back all tokens but the first `length`; none if there are fewer.
   void Truncate(int64_t length);
 
   int64_t length() const { return length_; }    // tokens of the text
