@@ -38,6 +38,8 @@ absl::StatusOr<Plan> Plan::Create(const Module& module, const Graph& graph,
   TG_RETURN_IF_ERROR(plan.AllocateTemporaries(graph, schedule, buffers));
   for (const ScheduledKernel& item : schedule) TG_RETURN_IF_ERROR(plan.AddStep(item));
   TG_RETURN_IF_ERROR(plan.SetVars(vars));
+  for (size_t i = 0; i < plan.steps_.size(); ++i) TG_RETURN_IF_ERROR(plan.CountWorkOf(i));
+  plan.is_work_counted_ = true;
   plan.FindHazards(schedule);
   const std::vector<bool> depend = StepsThatDependOnInput(module, schedule);
   for (size_t i = 0; i < depend.size(); ++i) plan.kernels_[i].depends_on_input = depend[i];
@@ -203,21 +205,43 @@ absl::Status Plan::SetVars(const VarMap& vars) {
                              decl->min, ", ", decl->max, "]");
     }
   }
-  for (size_t i = 0; i < steps_.size(); ++i) TG_RETURN_IF_ERROR(SetStepVars(i, vars));
+  vars_ = vars;
+  is_work_counted_ = false;
+  for (size_t i = 0; i < steps_.size(); ++i) TG_RETURN_IF_ERROR(SetStepVars(i));
   return absl::OkStatus();
 }
 
-absl::Status Plan::SetStepVars(size_t i, const VarMap& vars) {
+int64_t Plan::VarOf(size_t i, std::string_view name, std::string* missing) const {
+  const VarMap& bound = steps_[i].bound;
+  if (const auto value = bound.find(name); value != bound.end()) return value->second;
+  if (const auto value = vars_.find(name); value != vars_.end()) return value->second;
+  *missing = name;
+  return 0;
+}
+
+absl::Status Plan::CountWorkOf(size_t i) const {
+  if (!steps_[i].launch) return absl::OkStatus();
+  std::string missing;
+  const auto lookup = [&](std::string_view name) { return VarOf(i, name, &missing); };
+  TG_ASSIGN_OR_RETURN(kernels_[i].work, CountWork(*kernels_[i].kernel, lookup));
+  return absl::OkStatus();
+}
+
+std::span<const PlannedKernel> Plan::kernels() const {
+  if (!is_work_counted_) {
+    // Create has counted it once, so that no kernel is one whose work cannot be counted.
+    for (size_t i = 0; i < steps_.size(); ++i) CountWorkOf(i).IgnoreError();
+    is_work_counted_ = true;
+  }
+  return kernels_;
+}
+
+absl::Status Plan::SetStepVars(size_t i) {
   Step& step = steps_[i];
   PlannedKernel& planned = kernels_[i];
   if (!step.launch) return absl::OkStatus();
   std::string missing;
-  const auto lookup = [&](std::string_view name) -> int64_t {
-    if (const auto bound = step.bound.find(name); bound != step.bound.end()) return bound->second;
-    if (const auto value = vars.find(name); value != vars.end()) return value->second;
-    missing = name;
-    return 0;
-  };
+  const auto lookup = [&](std::string_view name) { return VarOf(i, name, &missing); };
   for (const VarArg& arg : step.var_args) {
     TG_RETURN_IF_ERROR(step.launch->SetArg(arg.index, VarValue(lookup(arg.name), arg.wide)));
   }
@@ -235,7 +259,6 @@ absl::Status Plan::SetStepVars(size_t i, const VarMap& vars) {
     range.global[d] = static_cast<size_t>(std::max<int64_t>(global, 0));
     range.local[d] = static_cast<size_t>(local);
   }
-  TG_ASSIGN_OR_RETURN(planned.work, CountWork(*planned.kernel, lookup));
   if (!missing.empty()) {
     return InvalidArgument("kernel @", planned.kernel->name, ": variable @", missing,
                            " has no value");

@@ -90,7 +90,8 @@ class Plan {
   // returned for it.
   absl::StatusOr<LaunchTimes> TimesOf(size_t i, const ClEvent& event) const;
 
-  std::span<const PlannedKernel> kernels() const { return kernels_; }
+  // Counts the kernels' work with the current variables, which takes longer than a replay.
+  std::span<const PlannedKernel> kernels() const;
   // Total of all devices.
   const MemoryBytes& temporaries() const { return temporaries_; }
 
@@ -129,8 +130,11 @@ class Plan {
   absl::Status AddLaunch(const ScheduledKernel& item);
   absl::Status AddTransfer(const ScheduledKernel& item);
   absl::StatusOr<BufferRef> Resolve(const BufferSlice& slice) const;
-  // Updates kernels_[i] and the launch's range.
-  absl::Status SetStepVars(size_t i, const VarMap& vars);
+  // The value of a variable in step i; `missing` receives the name of one without a value.
+  int64_t VarOf(size_t i, std::string_view name, std::string* missing) const;
+  // Updates kernels_[i], but for its work, and the launch's range.
+  absl::Status SetStepVars(size_t i);
+  absl::Status CountWorkOf(size_t i) const;
   // Computes the waits between commands if there are several queues.
   void FindHazards(std::span<const ScheduledKernel> schedule);
   absl::Status EnqueueOnSeveral(std::vector<ClEvent>* events);
@@ -143,8 +147,10 @@ class Plan {
   std::vector<BufferRef> buffers_;  // by index in the module; null if the graph does not use it
   MemoryBytes temporaries_;
   std::vector<Step> steps_;
-  std::vector<PlannedKernel> kernels_;  // parallel to steps_
-  std::vector<Enqueued> commands_;      // empty if there is only one queue
+  VarMap vars_;
+  mutable std::vector<PlannedKernel> kernels_;  // parallel to steps_
+  mutable bool is_work_counted_ = false;        // with vars_
+  std::vector<Enqueued> commands_;              // empty if there is only one queue
   std::vector<const Context*> queues_;
 };
 

@@ -115,8 +115,9 @@ absl::StatusOr<VarMap> ResolveVars(const Module& module, const VarMap& given,
   // An extent that is an expression is checked when all inputs have given their variables values.
   for (int round = 0; round < 2; ++round) {
     for (const BufferDecl& buffer : module.buffers) {
+      if (buffer.role != Role::kInput) continue;
       const auto shape = shapes.find(buffer.name);
-      if (shape == shapes.end() || buffer.role != Role::kInput) continue;
+      if (shape == shapes.end()) continue;
       const std::optional<ElementType> type = ElementTypeOf(buffer.dtype.scalar());
       TG_RETURN_IF_ERROR(CheckTensor(module, buffer, *type, shape->second, vars));
     }

@@ -97,8 +97,11 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
   TG_ASSIGN_OR_RETURN(const VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
   std::vector<const Needs*> needs;
   for (const Graph* g : graphs) needs.push_back(&NeedsIn(*g));
-  const Missing missing = FindMissing(needs, vars, shapes_);
-  if (missing.any()) {
+  // What a graph needs stays given, so that a graph that has run is not asked again.
+  const bool all_ran = std::all_of(graphs.begin(), graphs.end(),
+                                   [&](const Graph* g) { return completed_.contains(g); });
+  if (const Missing missing = all_ran ? Missing() : FindMissing(needs, vars, shapes_);
+      missing.any()) {
     return absl::FailedPreconditionError(
         Cat("graph @", graph->name, " needs what is not given: ", missing.ToString()));
   }
@@ -120,9 +123,12 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
 absl::Status Session::RunOne(const Graph& graph, int64_t times) {
   const std::vector<const BufferDecl*>& buffers = NeedsIn(graph).buffers;
   TG_ASSIGN_OR_RETURN(VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
-  TG_RETURN_IF_ERROR(LoadContents(buffers));
-  TG_RETURN_IF_ERROR(ClearStates(buffers));
+  if (!completed_.contains(&graph)) {
+    TG_RETURN_IF_ERROR(LoadContents(buffers));
+    TG_RETURN_IF_ERROR(ClearStates(buffers));
+  }
   TG_RETURN_IF_ERROR(Execute(graph, buffers, vars, times));
+  completed_.insert(&graph);
   if (graph.name == kInitGraph) {
     is_initialized_ = true;
     return absl::OkStatus();

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,7 @@ class Session {
   VarMap given_vars_, last_vars_;
   std::map<std::string, Needs, std::less<>> needs_of_;  // by graph
   ShapesByName shapes_;
+  std::set<const Graph*> completed_;  // graphs that have run: what they need is there
   bool has_run_ = false;
   bool is_initialized_ = false;  // @init has run with these params
 };
