@@ -20,12 +20,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 from cli_cases import CLI_CASES  # noqa: E402
+import gguf_cases  # noqa: E402
 import media_cases  # noqa: E402
 import onnx_cases  # noqa: E402
 import run_cases  # noqa: E402
 import text_cases  # noqa: E402
 
-ALL = (text_cases.TEXT_CASES + onnx_cases.ONNX_CASES + run_cases.RUN_CASES +
+ALL = (text_cases.TEXT_CASES + onnx_cases.ONNX_CASES + gguf_cases.GGUF_CASES + run_cases.RUN_CASES +
        media_cases.MEDIA_CASES + CLI_CASES)
 OLD = b"what was here before\n"
 # Lines that may precede an error: a bisection's log, and messages of a driver.

@@ -94,8 +94,6 @@ def _cases():
                "12:1: error: expected '}' to end graph @main, which begins in line 9, found the end of the file")
     yield text("cut off in a list", KERNEL[:KERNEL.index(":16 global")],
                "14:36: error: expected ':' after the axis's name, found the end of the file")
-    yield binary("a GGUF model", b"GGUF\x03" + bytes(19),
-                 "a GGUF model, not the text of a module; tg reads modules, ONNX models, and what tinygrad prints")
     yield binary("a checkpoint of PyTorch", b"PK\x03\x04" + bytes(26),
                  "a zip archive, such as a PyTorch checkpoint or an npz file, not the text of a module; tg reads modules, ONNX models, and what tinygrad prints")
     yield binary("a file of weights", safetensors("{}", b""),
