@@ -50,6 +50,19 @@ def third_party_repositories():
         targets = {"edit": ["edit", "tinfo", "bsd", "md"]},
     )
 
+    # HTTP. The macros are those that the library was built with.
+    system_library_repository(
+        name = "httplib",
+        defines = [
+            "CPPHTTPLIB_BROTLI_SUPPORT",
+            "CPPHTTPLIB_OPENSSL_SUPPORT",
+            "CPPHTTPLIB_ZLIB_SUPPORT",
+        ],
+        headers = ["httplib.h"],
+        package = "libcpp-httplib-dev",
+        targets = {"httplib": ["cpp-httplib", "pthread"]},
+    )
+
     # Headers only: runtime/media compiles what it uses.
     system_library_repository(
         name = "stb",

@@ -63,6 +63,14 @@ void LlmFlags::AddTo(Flags& flags) {
   flags.Bool("bench", &bench,
              "measures: tokens a second of a prompt of 512 tokens, and of a reply of 128");
 
+  flags.Group("As a server");
+  flags.Bool("serve", &serve,
+             "answers requests over HTTP as OpenAI's clients make them; options are what a request "
+             "leaves open");
+  flags.String("host", "ADDRESS", &host,
+               "the address to listen at (127.0.0.1: this machine alone)");
+  flags.Int("port", "N", &port, "and the port (8080); 0: any that is free");
+
   flags.Group("About");
   flags.Bool("list-devices", &list_devices, "the devices of this machine");
   flags.Bool("version", &version, "the version");
@@ -74,6 +82,13 @@ absl::StatusOr<GenerateOptions> LlmFlags::Interpret() const {
   if (raw && system) return InvalidArgument("--raw: there is no --system in a text");
   if (raw && !prompt && !prompt_file) return InvalidArgument("--raw needs -p or -f");
   if (bench && (prompt || prompt_file)) return InvalidArgument("--bench takes no prompt");
+  if (serve && (prompt || prompt_file || system || raw || bench)) {
+    return InvalidArgument("--serve: requests bring the prompt");
+  }
+  if (!serve && port) return InvalidArgument("--port is for --serve");
+  if (port && (*port < 0 || *port > 65535)) {
+    return InvalidArgument("--port is from 0 to 65535, not ", *port);
+  }
   TG_RETURN_IF_ERROR(CheckInt("-n", max_tokens, 0));
   TG_RETURN_IF_ERROR(CheckInt("--ctx", context, 1));
   TG_RETURN_IF_ERROR(CheckInt("--chunk", chunk, 1));

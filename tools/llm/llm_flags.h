@@ -19,7 +19,9 @@ struct LlmFlags {
   bool cache = true;
   std::string device, cache_type = "f16";
   std::optional<int64_t> max_tokens, context, chunk, verbose;
-  std::optional<int64_t> seed, top_k;
+  std::optional<int64_t> seed, top_k, port;
+  bool serve = false;
+  std::string host = "127.0.0.1";
   std::string temperature = "0", top_p = "0.95", min_p = "0.05", repeat_penalty = "1";
   std::vector<std::string> stops;
 

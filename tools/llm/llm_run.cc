@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "runtime/base/status.h"
@@ -15,6 +16,7 @@
 #include "tools/llm/bench.h"
 #include "tools/llm/conversation.h"
 #include "tools/llm/line_reader.h"
+#include "tools/llm/server.h"
 #include "tools/llm/tokenizer_data.h"
 #include "tools/run/progress.h"
 
@@ -121,10 +123,12 @@ void LlmRun::TellKernels(const char* graph) const {
                runtime::RunSummary(plan->kernels(), times.kernels, times.seconds()).c_str());
 }
 
-void LlmRun::Summarize(const Reply& reply) const {
+void LlmRun::Summarize(const Reply& reply, bool is_first_reply) const {
   const auto bytes = static_cast<double>(model_->weight_bytes());
-  std::string line = Cat("load ", FormatSeconds(load_seconds_), ", first token ",
-                         FormatSeconds(reply.prompt_seconds), "; prompt of ", reply.prompt_tokens);
+  std::string line;
+  if (is_first_reply) line = Cat("load ", FormatSeconds(load_seconds_), ", ");
+  line +=
+      Cat("first token ", FormatSeconds(reply.prompt_seconds), "; prompt of ", reply.prompt_tokens);
   if (reply.reused_tokens > 0) line += Cat(" tokens behind ", reply.reused_tokens);
   line += Cat(" tokens at ",
               Rate(static_cast<double>(reply.prompt_tokens), reply.prompt_seconds, "tokens"));
@@ -173,13 +177,14 @@ absl::Status LlmRun::Answer(const std::string& prompt) {
     TG_ASSIGN_OR_RETURN(tokens, conversation.Prompt());
   }
   TG_ASSIGN_OR_RETURN(const Reply reply, Print(tokens));
-  Summarize(reply);
+  Summarize(reply, true);
   return absl::OkStatus();
 }
 
 absl::Status LlmRun::Chat() {
   Conversation conversation(*tokenizer_, chat_);
   if (flags_.system) conversation.Add("system", *flags_.system);
+  bool is_first = true;
   while (std::optional<std::string> line = ReadTurn()) {
     if (line->empty()) continue;
     conversation.Add("user", *std::move(line));
@@ -191,7 +196,10 @@ absl::Status LlmRun::Chat() {
       return absl::OkStatus();
     }
     if (!reply.ok()) return reply.status();
-    if (::isatty(STDERR_FILENO) != 0 || flags_.verbose.value_or(0) > 0) Summarize(*reply);
+    if (::isatty(STDERR_FILENO) != 0 || flags_.verbose.value_or(0) > 0) {
+      Summarize(*reply, is_first);
+    }
+    is_first = false;
     if (reply->end == EndOfReply::kContext) return absl::OkStatus();
     conversation.Add("assistant", reply->text);
   }
@@ -199,9 +207,19 @@ absl::Status LlmRun::Chat() {
   return absl::OkStatus();
 }
 
+absl::Status LlmRun::ServeModel(const std::string& path) {
+  ServerOptions options;
+  options.host = flags_.host;
+  options.port = static_cast<int>(flags_.port.value_or(options.port));
+  options.model_name = std::filesystem::path(path).stem().string();
+  options.defaults = options_;
+  return Serve(*model_, *tokenizer_, chat_, options);
+}
+
 absl::Status LlmRun::Run(const std::string& path) {
   TG_RETURN_IF_ERROR(Load(path));
   if (flags_.bench) return RunBench(*model_);
+  if (flags_.serve) return ServeModel(path);
   generator_ = std::make_unique<Generator>(*model_, *tokenizer_);
   if (!flags_.prompt && !flags_.prompt_file) return Chat();
   TG_ASSIGN_OR_RETURN(const std::string prompt, ReadPrompt());

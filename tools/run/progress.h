@@ -24,7 +24,10 @@ class CompileProgress {
 
   void Show(size_t done, size_t total) {
     if (::isatty(STDERR_FILENO) == 0) return;
-    if (std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - start_ < std::chrono::seconds(1)) return;
+    if (now - last_ < std::chrono::milliseconds(50)) return;
+    last_ = now;
     shown_ = true;
     std::fprintf(stderr, "\r%s: %zu of %zu %s\x1b[K", step_, done, total, unit_);
     std::fflush(stderr);
@@ -32,7 +35,7 @@ class CompileProgress {
 
  private:
   const char *const step_, *const unit_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_;
   bool shown_ = false;
 };
 

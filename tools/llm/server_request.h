@@ -1,0 +1,29 @@
+// What a client of the server asks for.
+#ifndef TG_TOOLS_LLM_SERVER_REQUEST_H_
+#define TG_TOOLS_LLM_SERVER_REQUEST_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frontend/tokenizer/chat_template.h"
+#include "tools/llm/generator.h"
+
+namespace tg {
+
+struct ServerRequest {
+  std::vector<ChatMessage> messages;  // of a chat
+  std::string prompt;                 // of a completion
+  bool stream = false;
+  GenerateOptions generate;
+};
+
+// Reads the body of a request for a chat or a completion. `defaults` holds what it leaves open;
+// fields that are not known are ignored. InvalidArgument names the field.
+absl::StatusOr<ServerRequest> ParseServerRequest(std::string_view body, bool is_chat,
+                                                 const GenerateOptions& defaults);
+
+}  // namespace tg
+
+#endif  // TG_TOOLS_LLM_SERVER_REQUEST_H_
