@@ -117,10 +117,14 @@ Value DecoderGraph::Attend(int64_t layer, Value q, Value k, Value v) {
   }
   scores = g_.Where(visible, scores, g_.Const(kF32, -std::numeric_limits<double>::infinity()));
   const Value largest = g_.Reduce(Op::kMax, scores, {-2, -1}, true);
-  const Value weights = g_.Exp(g_.Sub(scores, largest));
-  const Value sums = g_.Squeeze(g_.Sum(weights, {-2, -1}, true), -1);
-  const Value mixed = g_.Sum(g_.Mul(g_.Unsqueeze(weights, -1), v), {-3, -2});
-  const Value heads = g_.Div(mixed, sums);
+  Value weights = g_.Exp(g_.Sub(scores, largest));
+  const Value sums = g_.Sum(weights, {-2, -1}, true);
+  // Dividing the result takes fewer divisions. The few scores of one token are divided themselves,
+  // which makes a kernel less.
+  const bool divides_scores = count_.Is(1);
+  if (divides_scores) weights = g_.Div(weights, sums);
+  Value heads = g_.Sum(g_.Mul(g_.Unsqueeze(weights, -1), v), {-3, -2});
+  if (!divides_scores) heads = g_.Div(heads, g_.Squeeze(sums, -1));
   return g_.Reshape(g_.Permute(heads, {2, 3, 0, 1, 4}),
                     {rows_, columns_, Dim(h_.heads * h_.value_size)});
 }
