@@ -46,6 +46,7 @@ class Benchmarks(unittest.TestCase):
         page = self.maker.render([("bench", report)])
         self.assertIn("| matmul | 2 ms | 12 % | 2.0 | 2.0 | 25 % | 3 us | 2 ms | 1.25 | 0.50 |\n", page)
         self.assertIn("| softmax | 2 ms | 12 % |  | 2.0 | 25 % |  |  |  |  |\n", page)
+        self.assertIn("Noisy. Measured today.", self.maker.render([("b", dict(report, note="Noisy."))]))
         self.assertNotIn("Peers", self.maker.render([("bench", dict(report, peers=[]))]))
         with self.assertRaises(ValueError):
             self.maker.render([("bench", dict(report, limits=None))])

@@ -8,7 +8,8 @@ and `rows`. A row has `work`, `tg` and `peer` in the table's unit, and a `machin
 none or another one. The ratio is peer / tg: above 1 tg takes less. A row without both numbers may give
 a `ratio`.
 
-A file that `tg-bench --json` has written, with `"tool": "tg-bench"`, is a table as it is.
+A file that `tg-bench --json` has written, with `"tool": "tg-bench"`, is a table as it is; a `note` may
+say what was special about the machine.
 """
 
 import json
@@ -86,7 +87,8 @@ def render_bench(name, report):
     if peers:
         out.append("Peers: %s. The ratios are those of the best peer, by turns, and by least times. " % ", ".join(
             "%s %s" % (peer["name"], peer["version"]) for peer in report["peers"]))
-    out.append("Measured %s.\n\n" % report["measured"])
+    note = report.get("note", "")
+    out.append("%sMeasured %s.\n\n" % (note and note + " ", report["measured"]))
     head = ["work", "tg", "spread", "GFLOP/s", "GB/s", "of limit", *peers] + (["ratio", "of least"] if peers else [])
     out += ["| %s |\n" % " | ".join(head), "| %s |\n" % " | ".join(["---"] * len(head))]
     for row in report["rows"]:
