@@ -50,7 +50,7 @@ def third_party_repositories():
         targets = {"edit": ["edit", "tinfo", "bsd", "md"]},
     )
 
-    # HTTP. The macros are those that the library was built with.
+    # HTTP. The library was built with these macros, on which its classes depend.
     system_library_repository(
         name = "httplib",
         defines = [
