@@ -296,7 +296,7 @@ const UOp* BodyLowering::InLastBlock() {
 }
 
 const UOp* BodyLowering::WithEarlierBlocks(Op op, const UOp* x) {
-  // Stored by the step before, which the loop's counter stands for.
+  // What the step before has stored: the loop's counter orders the load after it.
   const UOp* memory = b_.After(partial_->src(0), block_ranges_);
   const UOp* gate = partial_->num_srcs > 2 ? partial_->src(2) : nullptr;
   const UOp* earlier = b_.Load(b_.IndexPtr(memory, partial_->src(1), gate));

@@ -1,0 +1,297 @@
+#include "passes/schedule/contraction_blocking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <utility>
+
+#include "ir/arithmetic.h"
+#include "ir/check.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
+
+// A loop over an access: the distance of its steps in memory, and their number.
+using Steps = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
+
+// The number of elements that loops meet, where those of some may overlap.
+double DistinctElements(Steps steps) {
+  llvm::sort(steps);
+  double count = 1;
+  int64_t reach = 1;  // from the first of them to behind the last
+  for (const auto& [stride, size] : steps) {
+    if (stride == 0) continue;
+    const int64_t whole = SaturatingAdd(SaturatingMul(stride, size - 1), reach);
+    count *= static_cast<double>(size);
+    if (stride < reach) count = std::min(count, static_cast<double>(whole));
+    reach = whole;
+  }
+  return count;
+}
+
+// How an operand is traversed: the distances in memory of the steps of its tiled axis, of its last
+// axis but one, and of the terms.
+struct Traversal {
+  int64_t tiled = 0, line = 0, outer_term = 0;
+  Steps inner_terms;  // inside the outermost axis of terms
+  bool is_gated = false;
+
+  // Whether neighbours along the tiled axis share terms, as pixels do in a window.
+  bool HasWindow() const {
+    return llvm::any_of(inner_terms, [&](const auto& step) {
+      return step.first != 0 && step.first <= tiled &&
+             SaturatingMul(step.first, step.second - 1) >= tiled;
+    });
+  }
+
+  // Accesses to memory for each element of a copy: one, as what is written stays in a cache; twice
+  // the time where neighbours in the copy are strided in memory.
+  double CopyAccesses() const { return tiled == 1 || HasWindow() ? 1 : 2; }
+
+  // Elements that are read in these numbers of steps.
+  double Elements(int64_t terms, int64_t lines, int64_t steps) const {
+    Steps all = inner_terms;
+    all.emplace_back(outer_term, terms);
+    all.emplace_back(line, lines);
+    all.emplace_back(tiled, steps);
+    return DistinctElements(std::move(all));
+  }
+};
+
+class Blocker {
+ public:
+  // `strides`: of the operands along the base axes.
+  Blocker(const Schedule& s, const Roles& roles, const Target& target, DType type,
+          const OperandAccess (&operands)[2])
+      : target_(target), may_slice_(s.accumulates[roles.terms.front()]) {
+    const auto size = [&](size_t n) { return s.base[n].max_size; };
+    lanes_ = target.alu_width / ByteSize(type.scalar());
+    bytes_ = ByteSize(type.scalar());
+    for (size_t n : roles.batch) batch_ *= size(n);
+    for (size_t n : roles.rows) others_ *= size(n);
+    for (size_t n : roles.lanes) images_ *= size(n);
+    for (size_t n : roles.terms) terms_ *= size(n);
+    rows_ = size(roles.rows.back());
+    others_ /= rows_;
+    if (roles.rows.size() > 1) {
+      row_lines_ = size(roles.rows[roles.rows.size() - 2]);
+      others_ /= row_lines_;
+    }
+    result_stride_ = roles.result_stride;
+    adjacent_ = size(roles.lanes.back());
+    images_ /= adjacent_;
+    if (roles.lanes.size() > 1) {
+      const size_t line = roles.lanes[roles.lanes.size() - 2];
+      lines_ = size(line);
+      images_ /= lines_;
+    }
+    outer_terms_ = size(roles.terms.front());
+    const auto traversal = [&](const std::vector<size_t>& axes, const OperandAccess& operand) {
+      Traversal t;
+      const std::vector<int64_t>& of = operand.strides;
+      t.is_gated = operand.is_gated;
+      t.tiled = of[axes.back()];
+      if (axes.size() > 1) t.line = of[axes[axes.size() - 2]];
+      t.outer_term = of[roles.terms.front()];
+      for (size_t n : roles.terms) {
+        if (n != roles.terms.front()) t.inner_terms.emplace_back(of[n], size(n));
+      }
+      return t;
+    };
+    of_lanes_ = traversal(roles.lanes, operands[roles.lane_operand]);
+    of_rows_ = traversal(roles.rows, operands[1 - roles.lane_operand]);
+  }
+
+  std::optional<Blocking> Best() const {
+    // A copy that serves fewer results costs as much as their products.
+    constexpr int64_t kFewestUses = 16;
+    if (lanes_ < 4 || rows_ * row_lines_ * others_ < kFewestUses ||
+        adjacent_ * lines_ * images_ < kFewestUses || adjacent_ < lanes_ / 2 || terms_ < 4) {
+      return std::nullopt;
+    }
+    // Strided lanes of a window would be loaded one by one from its copy.
+    if (of_lanes_.HasWindow() && of_lanes_.tiled > 1) return std::nullopt;
+    std::vector<Blocking> tiles = Tiles();
+    constexpr size_t kMostTiles = 16;
+    if (tiles.size() > kMostTiles) tiles.resize(kMostTiles);
+    std::optional<Blocking> best;
+    for (Blocking b : tiles) {
+      for (int64_t parts = 1; parts <= 4 * target_.compute_units; parts *= 2) {
+        for (b.row_groups = 1; b.row_groups <= parts; b.row_groups *= 2) {
+          b.lane_groups = parts / b.row_groups;
+          for (const int64_t lines : Divisors(lines_)) {
+            for (const int64_t row_lines : Divisors(row_lines_)) {
+              b.lines = lines, b.row_lines = row_lines;
+              using enum Blocking::RowCopy;
+              for (const auto copy : {kNone, kTile, kLine, kGroup}) {
+                b.row_copy = copy;
+                for (const bool slices : {false, true}) {
+                  const Blocking c = Costed(b, slices);
+                  if (!best || c.seconds < best->seconds) best = c;
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+    return best;
+  }
+
+ private:
+  // Register tiles, the best first, by the share of the multiply-adds that are needed and the rate
+  // at which they are done: an addition waits for the one before it in its accumulator, or for its
+  // loads.
+  std::vector<Blocking> Tiles() const {
+    std::vector<Blocking> tiles;
+    // The other half is for operands, each element of a row in a separate vector.
+    const int64_t registers = target_.MaxAccumulators() * 4 / target_.alu_width;
+    for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+      for (int64_t rows = 2; rows * vectors <= registers && rows <= 16; ++rows) {
+        Blocking b;
+        b.vectors = vectors, b.rows = rows;
+        const auto done =
+            static_cast<double>(RoundUp(rows_, rows) * RoundUp(adjacent_, vectors * lanes_));
+        b.seconds = done * Stall(b);
+        tiles.push_back(b);
+      }
+    }
+    llvm::stable_sort(tiles,
+                      [](const Blocking& a, const Blocking& b) { return a.seconds < b.seconds; });
+    return tiles;
+  }
+
+  static std::vector<int64_t> Divisors(int64_t n) {
+    std::vector<int64_t> out;
+    for (int64_t d = 1; d <= n; ++d) {
+      if (n % d == 0) out.push_back(d);
+    }
+    return out;
+  }
+
+  double Stall(const Blocking& b) const {
+    const auto sums = static_cast<double>(b.vectors * b.rows);
+    return std::max({1.0, static_cast<double>(target_.fma_accumulators) / sums,
+                     static_cast<double>(b.vectors + b.rows) / sums}) +
+           static_cast<double>(b.vectors + b.rows) / sums / kLoadsHidden;
+  }
+
+  // With `slices`, the terms of a strip are cut to stay in the nearest cache.
+  Blocking Costed(Blocking b, bool slices) const {
+    const int64_t strip = b.vectors * lanes_, inner = terms_ / outer_terms_;
+    const auto bytes = static_cast<double>(bytes_);
+    b.tiles = CeilDiv(rows_, b.rows * b.row_groups);
+    b.depth = outer_terms_;
+    if (slices && may_slice_) {
+      const double each = of_lanes_.Elements(1, 1, strip) * bytes;
+      b.depth = static_cast<int64_t>(static_cast<double>(target_.near_cache_bytes) / each);
+      b.depth = std::clamp<int64_t>(b.depth, 1, outer_terms_);
+    }
+    b.slices = CeilDiv(outer_terms_, b.depth);
+    b.depth = CeilDiv(outer_terms_, b.slices);
+    // Rows are transposed in squares if their terms are many enough.
+    if (inner == 1 && b.slices > 1) b.depth = RoundUp(b.depth, lanes_);
+    const int64_t all = CeilDiv(adjacent_, strip * b.lane_groups);
+    const double most = static_cast<double>(target_.core_cache_bytes) / 2 /
+                        (of_lanes_.Elements(b.depth, b.lines, strip) * bytes);
+    if (most < 1 && b.lines > 1) {
+      b.seconds = std::numeric_limits<double>::infinity();
+      return b;
+    }
+    b.blocks = CeilDiv(all, std::max<int64_t>(1, static_cast<int64_t>(most)));
+    b.strips = CeilDiv(all, b.blocks);
+    const double groups = Product({batch_, others_, row_lines_ / b.row_lines, images_,
+                                   lines_ / b.lines, b.row_groups, b.lane_groups});
+    const double rows = Product({others_, row_lines_, b.tiles, b.rows, b.row_groups});
+    const double lanes = Product({images_, lines_, b.strips, b.blocks, b.lane_groups, strip});
+    const double terms = Product({batch_, b.slices, b.depth, inner});
+    const double compute = 2 * rows * lanes * terms * Stall(b) / target_.flops_per_second;
+    const double passes = groups * Product({b.blocks, b.slices});
+    // A copy reads and writes an element; so does each slice but the first one to a result.
+    const double lane_copies = passes * of_lanes_.Elements(b.depth, b.lines, b.strips * strip);
+    const double row_reads = passes * RowReads(b);
+    const double results = rows * lanes * static_cast<double>(batch_);
+    const double result_accesses = results * static_cast<double>(2 * b.slices - 1);
+    const double moved = of_lanes_.CopyAccesses() * lane_copies + row_reads + result_accesses;
+    const double apart = result_accesses * StoresApart() * 2 * static_cast<double>(lanes_) /
+                         target_.flops_per_second;
+    const auto units = static_cast<double>(target_.compute_units);
+    const double rounds = std::ceil(groups / units) * units / groups;
+    b.seconds = (compute + apart + moved * bytes / target_.bytes_per_second) * rounds;
+    return b;
+  }
+
+  // Whether elements at this distance evict each other from the nearest cache: by a multiple of one
+  // of its ways.
+  bool Conflicts(int64_t stride) const {
+    constexpr int64_t kWays = 8;
+    return stride != 0 && stride * bytes_ % (target_.near_cache_bytes / kWays) == 0;
+  }
+
+  // Multiply-adds of vectors in the time of storing one result, beyond those of vectors of results.
+  // Strided results are stored one by one; what evicts each other comes back for each.
+  double StoresApart() const {
+    if (result_stride_ == 1) return 0;
+    return Conflicts(result_stride_) ? 32 : 2;
+  }
+
+  // Accesses to memory for the rows of a group in one pass over a block.
+  double RowReads(const Blocking& b) const {
+    const auto most = static_cast<double>(target_.core_cache_bytes) / 4;
+    const auto copies = [&](int64_t times, int64_t lines, int64_t steps) {
+      const double elements = of_rows_.Elements(b.depth, lines, steps);
+      if (elements * static_cast<double>(bytes_) > most)
+        return std::numeric_limits<double>::infinity();
+      return of_rows_.CopyAccesses() * static_cast<double>(times) * elements;
+    };
+    switch (b.row_copy) {
+      case Blocking::RowCopy::kNone: {
+        // A predicate would be in the innermost loop.
+        if (of_rows_.is_gated || Conflicts(of_rows_.tiled) || Conflicts(of_rows_.outer_term))
+          return std::numeric_limits<double>::infinity();
+        return of_rows_.Elements(b.depth, b.row_lines, b.tiles * b.rows);
+      }
+      case Blocking::RowCopy::kTile:
+        return copies(b.tiles * b.row_lines, 1, b.rows);
+      case Blocking::RowCopy::kLine:
+        return copies(b.row_lines, 1, b.tiles * b.rows);
+      case Blocking::RowCopy::kGroup:
+        return copies(1, b.row_lines, b.tiles * b.rows);
+    }
+    TG_UNREACHABLE();
+  }
+
+  static double Product(std::initializer_list<int64_t> factors) {
+    double product = 1;
+    for (int64_t f : factors) product *= static_cast<double>(f);
+    return product;
+  }
+
+  // One of this many loads delays the multiply-adds.
+  static constexpr double kLoadsHidden = 8;
+
+  const Target& target_;
+  const bool may_slice_;
+  int64_t lanes_ = 1, bytes_ = 4;
+  int64_t result_stride_ = 1;
+  int64_t batch_ = 1, rows_ = 1, row_lines_ = 1, others_ = 1, adjacent_ = 1, lines_ = 1,
+          images_ = 1, terms_ = 1;
+  int64_t outer_terms_ = 1;
+  Traversal of_lanes_, of_rows_;
+};
+
+}  // namespace
+
+std::optional<Blocking> BestBlocking(const Schedule& schedule, const Roles& roles,
+                                     const Target& target, DType type,
+                                     const OperandAccess (&operands)[2]) {
+  return Blocker(schedule, roles, target, type, operands).Best();
+}
+
+}  // namespace tg
