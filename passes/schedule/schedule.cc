@@ -41,7 +41,7 @@ bool HasIndexArithmetic(const Body& body) {
 
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
-            ScheduleBuilder::May may, Statistics& statistics) {
+            ScheduleBuilder::May may, bool contractions, Statistics& statistics) {
   // Accesses are analysed in a copy, so that the body keeps its form.
   Kernel scratch;
   scratch.name = kernel.name;
@@ -60,7 +60,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   // lowering.
   const bool places = HasIndexArithmetic(scratch.body);
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
-  if (!target.is_gpu && !places) {
+  if (contractions && !target.is_gpu && !places) {
     if (std::optional<Schedule> schedule =
             ScheduleCpuContraction(module, calls, kernel, target, accesses)) {
       kernel.axes = schedule->ToAxes();
@@ -75,7 +75,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
       ++statistics["schedule.packed"];
-      return Choose(module, calls, kernel, target, may, statistics);
+      return Choose(module, calls, kernel, target, may, contractions, statistics);
     }
   }
   target.is_gpu ? ScheduleForGpu(builder) : ScheduleForCpu(builder);
@@ -98,7 +98,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
     if (!done) {
       kernel.body.root = plain;
       kernel.directives.clear();
-      return Choose(module, calls, kernel, target, may, statistics);
+      return Choose(module, calls, kernel, target, may, contractions, statistics);
     }
     kernel.axes = schedule->ToAxes();
     CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
@@ -111,9 +111,10 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
 }
 
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                            bool heuristic, const Target& target, Statistics& statistics) {
+                            bool heuristic, bool contractions, const Target& target,
+                            Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
-    Choose(module, calls, kernel, target, {}, statistics);
+    Choose(module, calls, kernel, target, {}, contractions, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -125,7 +126,7 @@ absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kern
 }
 
 absl::Status Run(Module& module, PassContext& context) {
-  const bool heuristic = !context.Flag("none");
+  const bool heuristic = !context.Flag("none"), contractions = context.Flag("contractions");
   std::set<std::string> taken;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
@@ -133,7 +134,8 @@ absl::Status Run(Module& module, PassContext& context) {
   const KernelCalls calls(module);
   absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-    return ScheduleKernel(module, calls, kernel, heuristic, context.target, statistics);
+    return ScheduleKernel(module, calls, kernel, heuristic, contractions, context.target,
+                          statistics);
   });
   if (!status.ok()) return status;
   std::map<std::string, std::string> renamed;
@@ -151,6 +153,8 @@ absl::Status Run(Module& module, PassContext& context) {
 constexpr PassOption kOptions[] = {
     {"none", PassOption::Kind::kFlag, "false",
      "checks the directives that are there and chooses none"},
+    {"contractions", PassOption::Kind::kFlag, "false",
+     "on a CPU, packs both operands of contractions into panels, blocked for its caches"},
 };
 
 }  // namespace
