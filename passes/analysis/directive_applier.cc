@@ -60,18 +60,6 @@ absl::Status DirectiveApplier::RefuseAfterFission() {
   return IllegalDirective(directive_, "after fission or split_grid");
 }
 
-absl::Status DirectiveApplier::Loop() {
-  if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
-  size_t axis = 0;
-  if (!directive_.args.empty()) {
-    if (absl::Status s = FindAxis(directive_.args[0], axis); !s.ok()) return s;
-    if (s_.axes[axis].kind == AxisKind::kReduce) {
-      if (absl::Status s = CheckReduceLoop(axis); !s.ok()) return s;
-    }
-  }
-  return Mark({AxisKind::kGlobal, AxisKind::kReduce}, AxisKind::kLoop, INT64_MAX);
-}
-
 absl::Status DirectiveApplier::DistributeCyclic() {
   if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
   size_t axis = 0;

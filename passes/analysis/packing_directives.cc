@@ -7,6 +7,18 @@
 
 namespace tg {
 
+absl::Status DirectiveApplier::Loop() {
+  if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
+  size_t axis = 0;
+  if (!directive_.args.empty()) {
+    if (absl::Status s = FindAxis(directive_.args[0], axis); !s.ok()) return s;
+    if (s_.axes[axis].kind == AxisKind::kReduce) {
+      if (absl::Status s = CheckReduceLoop(axis); !s.ok()) return s;
+    }
+  }
+  return Mark({AxisKind::kGlobal, AxisKind::kReduce}, AxisKind::kLoop, INT64_MAX);
+}
+
 absl::Status DirectiveApplier::Pack() {
   const auto& args = directive_.args;
   if (args.size() != 2 || args[0].ident.empty() || args[1].ident.empty()) {
