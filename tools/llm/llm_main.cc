@@ -9,8 +9,8 @@
 #include "runtime/base/status.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/device.h"
+#include "tools/driver/device_listing.h"
 #include "tools/driver/flags.h"
-#include "tools/driver/listing.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
 #include "tools/llm/llm_flags.h"
@@ -25,17 +25,6 @@ constexpr int kOk = 0, kFailed = 1, kUsage = 2;
 int Fail(int code, const absl::Status& status) {
   PrintError(kTool, status);
   return code;
-}
-
-absl::StatusOr<std::string> Listing(const LlmFlags& values, const Flags& flags) {
-  std::string text;
-  if (values.help) text += flags.Help();
-  if (values.version) text += VersionText(kTool);
-  if (values.list_devices) {
-    TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
-    text += devices.empty() ? "no OpenCL device\n" : runtime::DescribeDevices(devices);
-  }
-  return text;
 }
 
 }  // namespace
@@ -54,7 +43,8 @@ int LlmMain(int argc, const char* const* argv) {
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
   if (!models.ok()) return Fail(kUsage, models.status());
   if (values.help || values.version || values.list_devices) {
-    const absl::StatusOr<std::string> listing = Listing(values, flags);
+    const absl::StatusOr<std::string> listing =
+        DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
     const absl::Status status = listing.ok() ? WriteStdout(*listing) : listing.status();
     return status.ok() ? kOk : Fail(kFailed, status);
   }

@@ -12,8 +12,8 @@
 #include "runtime/base/status.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/device.h"
+#include "tools/driver/device_listing.h"
 #include "tools/driver/flags.h"
-#include "tools/driver/listing.h"
 #include "tools/driver/out_of_memory.h"
 #include "tools/driver/standard_error.h"
 #include "tools/run/model_run.h"
@@ -64,17 +64,6 @@ absl::StatusOr<Pipeline> WithHalf(const RunFlags& flags, const PassRegistry& reg
   return runtime::InvalidArgument("--float16: the pipeline has no pass kernelize");
 }
 
-absl::StatusOr<std::string> Listing(const RunFlags& values, const Flags& flags) {
-  std::string text;
-  if (values.help) text += flags.Help();
-  if (values.version) text += VersionText(kTool);
-  if (values.list_devices) {
-    TG_ASSIGN_OR_RETURN(const std::vector<runtime::Device> devices, runtime::ListDevices());
-    text += devices.empty() ? "no OpenCL device\n" : runtime::DescribeDevices(devices);
-  }
-  return text;
-}
-
 }  // namespace
 
 int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embedder) {
@@ -93,7 +82,8 @@ int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embe
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
   if (!models.ok()) return Fail(kUsage, models.status());
 
-  const absl::StatusOr<std::string> listing = Listing(values, flags);
+  const absl::StatusOr<std::string> listing =
+      DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
   if (!listing.ok()) return Fail(kFailed, listing.status());
   if (values.help || values.version || values.list_devices) {
     const absl::Status status = WriteStdout(*listing);
