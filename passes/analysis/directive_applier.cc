@@ -60,6 +60,15 @@ absl::Status DirectiveApplier::RefuseAfterFission() {
   return IllegalDirective(directive_, "after fission or split_grid");
 }
 
+absl::Status DirectiveApplier::RefuseAfterReduceLoop() {
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    if (s_.IsReduceLoop(i)) {
+      return IllegalDirective(directive_, "axis " + s_.axes[i].name + " is a loop around results");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DirectiveApplier::DistributeCyclic() {
   if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
   size_t axis = 0;
@@ -87,11 +96,7 @@ absl::Status DirectiveApplier::OperandOf(AxisKind kind, size_t& axis) {
     const bool loop = kind == AxisKind::kLoop;
     return IllegalDirective(directive_, loop ? "the axis is not a loop" : "the axis is not global");
   }
-  for (size_t i = 0; i < s_.axes.size(); ++i) {
-    if (s_.IsReduceLoop(i)) {
-      return IllegalDirective(directive_, "axis " + s_.axes[i].name + " is a loop around results");
-    }
-  }
+  if (absl::Status s = RefuseAfterReduceLoop(); !s.ok()) return s;
   if (llvm::any_of(s_.packed, [](const PackedValue& p) { return !p.at.empty(); })) {
     return IllegalDirective(directive_, "after pack");
   }
@@ -389,11 +394,7 @@ absl::Status DirectiveApplier::MarkGroup() {
     return IllegalDirective(directive_, "the kernel reads an argument that it writes");
   if (directive_.args.size() == 2 && !directive_.args[1].ident.empty()) return MarkShared();
   if (absl::Status s = Mark({AxisKind::kReduce}, AxisKind::kGroup, INT64_MAX); !s.ok()) return s;
-  for (size_t i = 0; i < s_.axes.size(); ++i) {
-    if (s_.IsReduceLoop(i)) {
-      return IllegalDirective(directive_, "axis " + s_.axes[i].name + " is a loop around results");
-    }
-  }
+  if (absl::Status s = RefuseAfterReduceLoop(); !s.ok()) return s;
   return CheckGroup();
 }
 
@@ -410,11 +411,7 @@ absl::Status DirectiveApplier::MarkShared() {
   }
   const size_t base = s_.axes[axis].base;
   const BaseAxis& own = s_.base[base];
-  for (size_t i = 0; i < s_.axes.size(); ++i) {
-    if (s_.IsReduceLoop(i)) {
-      return IllegalDirective(directive_, "axis " + s_.axes[i].name + " is a loop around results");
-    }
-  }
+  if (absl::Status s = RefuseAfterReduceLoop(); !s.ok()) return s;
   const std::string what = own.staged ? "what is staged" : "the reduce";
   if (!group && (s_.varies[base] & LoopBit(with.base))) {
     return IllegalDirective(directive_, absl::StrCat(what, " varies along axis ", with.name));

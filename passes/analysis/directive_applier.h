@@ -59,6 +59,7 @@ class DirectiveApplier {
   // Reads the axis of a fission or of a partition of the grid; `kind`: the kind that it must have.
   absl::Status OperandOf(AxisKind kind, size_t& axis);
   absl::Status RefuseAfterFission();
+  absl::Status RefuseAfterReduceLoop();
 
   // Fails if the axis cannot be split or marked in its current state.
   absl::Status CheckParts(const ScheduledAxis& whole);

@@ -160,8 +160,8 @@ void FindStoredReduces(const UOp* store, NodeSet& out) {
     if (!seen.Insert(u)) continue;
     if (u->op == Op::kReduceAxis) {
       if (u->dtype == store->src(1)->dtype) out.Insert(u);
-    } else if ((IsElementwise(u->op) && u->op != Op::kStaged) || u->op == Op::kReshape ||
-               u->op == Op::kPermute || u->op == Op::kExpand) {
+    } else if ((IsElementwise(u->op) && u->op != Op::kStaged && u->op != Op::kPacked) ||
+               u->op == Op::kReshape || u->op == Op::kPermute || u->op == Op::kExpand) {
       stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
     }
   }

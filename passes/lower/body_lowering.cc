@@ -100,6 +100,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   }
   const UOp* address = Address(store->src(0), at);
   if (!address) return nullptr;
+  if (!block_ranges_.empty()) address = InEachBlock(address);
   const UOp* token = b_.Store(address, value);
   body_.CarryOver(store, token);
   return token;

@@ -138,6 +138,9 @@ class BodyLowering {
   // Whether no loop over blocks of terms has begun a second step, or all are in their last one.
   const UOp* InFirstBlock();
   const UOp* InLastBlock();
+  // The address in the memory as it is in one step of the loops over blocks: what accesses it stays
+  // in these loops, also where the value does not depend on them.
+  const UOp* InEachBlock(const UOp* address);
   // `x`, the reduce of one block of terms, and those before it, which are in the output.
   const UOp* WithEarlierBlocks(Op op, const UOp* x);
   // The bounds check of the coordinates along the stored axes in `axes`.

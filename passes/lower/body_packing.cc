@@ -30,9 +30,8 @@ std::optional<size_t> BodyLowering::AxisOfLeaf(const UOp* leaf) const {
 // steps overlap, such as the pixel and the element of a window: the copy has each of its values
 // once.
 struct BodyLowering::Window {
-  size_t dim;                                           // the axis of the value
-  llvm::SmallVector<std::pair<size_t, int64_t>, 4> of;  // positions in `inside`, and coefficients
-  size_t unit = 0;                                      // the one in `of` that counts every value
+  // Positions in `inside`, and coefficients in ascending order; the first is 1.
+  llvm::SmallVector<std::pair<size_t, int64_t>, 4> of;
   int64_t size = 1;
 };
 
@@ -49,10 +48,10 @@ std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
       if (const size_t n = number(u); n < inside.size()) ++dims[n];
     }
   }
-  for (size_t k = 0; k < at.index.size(); ++k) {
-    const std::optional<AffineExpr> sum = ParseAffine(at.index[k]);
+  for (const UOp* index : at.index) {
+    const std::optional<AffineExpr> sum = ParseAffine(index);
     if (!sum) continue;
-    Window window{k, {}};
+    Window window;
     bool fits = true;
     for (const AffineExpr::Term& term : sum->terms) {
       const size_t n = number(term.node);
@@ -81,7 +80,7 @@ std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
 bool BodyLowering::IsSumOf(const UOp* valid, const Window& window,
                            const std::vector<Inside>& inside) {
   if (!valid) return true;
-  const UOp* unit = inside[window.of[window.unit].first].leaf;
+  const UOp* unit = inside[window.of[0].first].leaf;
   for (const auto& [n, coef] : window.of) {
     if (inside[n].leaf == unit) continue;
     NodeMap<const UOp*> moved;
@@ -193,7 +192,7 @@ BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
       read = read ? b_.Add(read, term) : term;
       changed[inside[n].leaf] = b_.Index(0);
     }
-    changed[inside[window.of[window.unit].first].leaf] = filled;
+    changed[inside[window.of[0].first].leaf] = filled;
     plan.axes.push_back({size, filled, read});
   }
   if (!vector_in_window) add_coordinates(Op::kUnroll);
@@ -295,11 +294,13 @@ const UOp* BodyLowering::InLastBlock() {
   return simplify_(last);
 }
 
+const UOp* BodyLowering::InEachBlock(const UOp* address) {
+  const UOp* memory = b_.After(address->src(0), block_ranges_);
+  return b_.IndexPtr(memory, address->src(1), address->num_srcs > 2 ? address->src(2) : nullptr);
+}
+
 const UOp* BodyLowering::WithEarlierBlocks(Op op, const UOp* x) {
-  // What the step before has stored: the loop's counter orders the load after it.
-  const UOp* memory = b_.After(partial_->src(0), block_ranges_);
-  const UOp* gate = partial_->num_srcs > 2 ? partial_->src(2) : nullptr;
-  const UOp* earlier = b_.Load(b_.IndexPtr(memory, partial_->src(1), gate));
+  const UOp* earlier = b_.Load(InEachBlock(partial_));
   const int64_t identity = ReduceIdentity(op, x->dtype.scalar());
   if (identity != 0) {
     earlier = b_.Where(InFirstBlock(), b_.ConstBits(x->dtype, identity), earlier);
