@@ -35,6 +35,7 @@ std::vector<Target> MakePresets() {
   avx2.alu_width = 32;
   avx2.mem_width = 32;
   avx2.vector_registers = 16;
+  avx2.flops_per_second = 2.5e11;
   avx2.core_cache_bytes = 512 << 10;
   avx2.copied_bytes = 32;
   all.push_back(avx2);
@@ -105,6 +106,28 @@ std::bitset<kNumOps> AllMathFunctions() {
   std::bitset<kNumOps> all;
   for (const Op op : kMathFunctions) all.set(static_cast<size_t>(op));
   return all;
+}
+
+double OpWeight(Op op) {
+  switch (op) {
+    case Op::kExp2:
+    case Op::kLog2:
+    case Op::kSin:
+    case Op::kFloorDiv:
+    case Op::kFloorMod:
+    case Op::kCDiv:
+    case Op::kCMod:
+      return 16;
+    case Op::kSqrt:
+    case Op::kRecip:
+    case Op::kDiv:
+      return 6;
+    case Op::kPow:
+    case Op::kThreefry:
+      return 60;
+    default:
+      return 1;
+  }
 }
 
 std::span<const Target> TargetPresets() {

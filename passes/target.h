@@ -56,12 +56,19 @@ struct Target {
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
   int cache_line = 64;        // bytes
   int64_t near_cache_bytes = 32 << 10;  // L1 data cache of a CPU core
-  int64_t core_cache_bytes = 1 << 20;   // private L2 cache of a CPU core
+  int64_t near_cache_ways = 8;          // lines of that cache that an address may be kept in
+  // Cycles of a load that misses the L1 but not the L2 cache of a CPU core, beyond those of a hit.
+  int near_miss_cycles = 15;
+  int64_t core_cache_bytes = 1 << 20;  // private L2 cache of a CPU core
   int64_t cache_bytes = 2 << 20;  // last cache whose data a core or multiprocessor rereads cheaply
   // Vectors to which a core adds products by turns, one instruction each, at its full rate: the
   // latency of the instruction times how many begin in a cycle, and half as many again, since they
   // do not begin evenly.
   int fma_accumulators = 12;
+  // Multiply-adds of vectors that begin in a cycle, as do as many loads; stores begin one by one.
+  int fma_per_cycle = 2;
+  // Work-groups for each compute unit among which work is divided, where its size allows it.
+  int64_t groups_per_unit = 4;
   int64_t copied_bytes = 16;  // bytes read from beyond it in the time of one distant element
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
@@ -96,6 +103,9 @@ struct Target {
     return is_gpu ? MaxAccumulators() : vector_registers * 3 / 4 * (alu_width / 4);
   }
 };
+
+// The cost of an op relative to an addition.
+double OpWeight(Op op);
 
 // The functions that can be expanded into arithmetic.
 inline constexpr Op kMathFunctions[] = {Op::kExp2, Op::kLog2,  Op::kSin, Op::kPow,

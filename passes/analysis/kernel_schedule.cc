@@ -132,17 +132,46 @@ bool Schedule::IsInside(size_t axis, size_t at) const {
   }
 }
 
+namespace {
+
+// Whether the reduce of a base axis is part of no other reduce or staged value.
+bool OnlyStoredAxes(const Schedule& schedule, size_t axis) {
+  for (size_t i = 0; i < schedule.base.size(); ++i) {
+    const bool varies = (schedule.varies[axis] & LoopBit(i)) != 0;
+    if (varies && !schedule.base[i].IsStored()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 int64_t Schedule::PackedBytes() const {
   int64_t sum = 0;
   for (const PackedValue& value : packed) {
     if (value.at.empty()) continue;
     const auto at = static_cast<size_t>(FindAxis(value.at));
     int64_t bytes = ByteSize(value.node->dtype.scalar());
+    // Each reduce that reads the value has a copy, unless one is part of another.
+    bool nested = false;
+    llvm::SmallVector<std::pair<const UOp*, int64_t>, 4> terms;
     for (size_t i = 0; i < axes.size(); ++i) {
       const bool varies = (value.varies & LoopBit(axes[i].base)) != 0;
-      if (varies && IsInside(i, at)) bytes = SaturatingMul(bytes, axes[i].max_size);
+      if (!varies || !IsInside(i, at)) continue;
+      const UOp* reduce = base[axes[i].base].reduce;
+      if (!reduce) {
+        bytes = SaturatingMul(bytes, axes[i].max_size);
+        continue;
+      }
+      auto of = llvm::find_if(terms, [&](const auto& t) { return t.first == reduce; });
+      if (of == terms.end()) of = terms.insert(of, {reduce, 1});
+      of->second = SaturatingMul(of->second, axes[i].max_size);
+      nested |= !OnlyStoredAxes(*this, axes[i].base);
     }
-    sum = SaturatingAdd(sum, bytes);
+    int64_t copies = terms.empty() || nested ? 1 : 0;
+    for (const auto& [reduce, elements] : terms) {
+      copies = nested ? SaturatingMul(copies, elements) : SaturatingAdd(copies, elements);
+    }
+    sum = SaturatingAdd(sum, SaturatingMul(bytes, copies));
   }
   return sum;
 }
@@ -165,15 +194,6 @@ void FindStoredReduces(const UOp* store, NodeSet& out) {
       stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
     }
   }
-}
-
-// Whether the reduce of a base axis is part of no other reduce or staged value.
-bool OnlyStoredAxes(const Schedule& schedule, size_t axis) {
-  for (size_t i = 0; i < schedule.base.size(); ++i) {
-    const bool varies = (schedule.varies[axis] & LoopBit(i)) != 0;
-    if (varies && !schedule.base[i].IsStored()) return false;
-  }
-  return true;
 }
 
 // Adds the kernel's argument that `pointer` is a place in.

@@ -7,28 +7,6 @@
 
 namespace tg {
 
-double OpWeight(Op op) {
-  switch (op) {
-    case Op::kExp2:
-    case Op::kLog2:
-    case Op::kSin:
-    case Op::kFloorDiv:
-    case Op::kFloorMod:
-    case Op::kCDiv:
-    case Op::kCMod:
-      return 16;
-    case Op::kSqrt:
-    case Op::kRecip:
-    case Op::kDiv:
-      return 6;
-    case Op::kPow:
-    case Op::kThreefry:
-      return 60;
-    default:
-      return 1;
-  }
-}
-
 namespace {
 constexpr double kMinRowItems = 32;  // that share a row on a GPU
 // The rows with staged values that a work-item computes together, and the least number of rows for

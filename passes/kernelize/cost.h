@@ -27,9 +27,6 @@
 
 namespace tg {
 
-// The cost of an op relative to an addition.
-double OpWeight(Op op);
-
 // Bottom-up facts about the expression tree of a node, whose leaves are stored nodes.
 struct ExpressionCost {
   double weight = 0;       // operations per element; a shared node counts once for each use

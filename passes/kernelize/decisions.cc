@@ -99,9 +99,13 @@ std::string Planner::Decide(const UOp* u) {
   // One core makes one of them after the other, with an addition for each that waits for the one
   // before: a quarter of its speed.
   constexpr double kInTurn = 4;
-  const double lost = seconds * (target_.is_gpu ? 1 : kInTurn) *
-                      (1 / Utilization(target_, parallel, size / parallel) -
-                       1 / Utilization(target_, size, expression.terms));
+  double lost = seconds * (target_.is_gpu ? 1 : kInTurn) *
+                (1 / Utilization(target_, parallel, size / parallel) -
+                 1 / Utilization(target_, size, expression.terms));
+  // So does every core inside another reduce, since results that are added up cannot be a tile.
+  if (!target_.is_gpu && size > parallel) {
+    lost = std::max(lost, cost_.ComputeSeconds(expression, size) * (kInTurn - 1));
+  }
   // Else what its rows share might have to be stored in its stead.
   const bool frees = size >= 4 * items || (size > parallel && expression.rows > 0);
   if (serial == 0 && frees && lost > cost_.StoreSeconds(u)) {

@@ -59,6 +59,8 @@ std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
         window.of.emplace_back(n, term.coef);
         window.size += term.coef * (schedule_.axes[inside[n].axis].max_size - 1);
         fits &= term.coef > 0 && dims[n] == 1;
+        // Lanes are adjacent in the copy.
+        fits &= term.coef == 1 || schedule_.axes[inside[n].axis].kind != AxisKind::kVector;
         continue;
       }
       fits &= llvm::none_of(PostOrder(term.node),

@@ -25,27 +25,23 @@ const UOp* BelowMovement(const UOp* u) {
 
 }  // namespace
 
-std::optional<Contraction> FindContraction(const Kernel& kernel) {
-  if (kernel.body.root->num_srcs != 1) return std::nullopt;
-  Contraction found;
+std::vector<Contraction> FindContractions(const Kernel& kernel) {
+  std::vector<Contraction> out;
   for (const UOp* u : kernel.body.Order()) {
-    if (u->op == Op::kStaged || u->op == Op::kPacked) return std::nullopt;
+    if (u->op == Op::kStaged || u->op == Op::kPacked) return {};
     if (u->op != Op::kReduceAxis) continue;
-    if (found.reduce || static_cast<Op>(u->word()) != Op::kAdd) return std::nullopt;
-    found.reduce = u;
+    if (static_cast<Op>(u->word()) != Op::kAdd) return {};
+    const UOp* terms = u->src(0);
+    while (IsMovement(terms->op) || terms->op == Op::kCast) terms = terms->src(0);
+    if (terms->op != Op::kMul) return {};
+    const UOp *a = BelowMovement(terms->src(0)), *b = BelowMovement(terms->src(1));
+    if (a == b || !IsReadDirectly(a) || !IsReadDirectly(b)) return {};
+    out.push_back({u, terms});
   }
-  if (!found.reduce) return std::nullopt;
-  const UOp* terms = found.reduce->src(0);
-  while (IsMovement(terms->op) || terms->op == Op::kCast) terms = terms->src(0);
-  if (terms->op != Op::kMul) return std::nullopt;
-  found.product = terms;
-  const UOp *a = BelowMovement(terms->src(0)), *b = BelowMovement(terms->src(1));
-  if (a == b || !IsReadDirectly(a) || !IsReadDirectly(b)) return std::nullopt;
-  return found;
+  return out;
 }
 
-const UOp* WithPackedOperands(Kernel& kernel, const Contraction& contraction,
-                              const UOp* (&operands)[2]) {
+const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions) {
   Body& body = kernel.body;
   Context& ctx = *body.context;
   const auto packed = [&](const UOp* source, const UOp*& operand) {
@@ -61,18 +57,19 @@ const UOp* WithPackedOperands(Kernel& kernel, const Contraction& contraction,
     }
     return value;
   };
-  const UOp* product = contraction.product;
-  const UOp* const factors[] = {packed(product->src(0), operands[0]),
-                                packed(product->src(1), operands[1])};
   NodeMap<const UOp*> map;
   std::vector<const UOp*> srcs;
   for (const UOp* u : body.Order()) {
     srcs.clear();
     for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
-    const bool is_product = u == product;
-    map[u] = ctx.Rebuild(u, ctx, is_product ? UOpSpan(factors) : UOpSpan(srcs.data(), srcs.size()));
+    for (Contraction& c : contractions) {
+      if (u != c.product) continue;
+      for (size_t k = 0; k < 2; ++k) srcs[k] = packed(u->src(k), c.operands[k]);
+    }
+    map[u] = ctx.Rebuild(u, ctx, UOpSpan(srcs.data(), srcs.size()));
     body.CarryOver(u, map[u]);
   }
+  for (Contraction& c : contractions) c.reduce = map.Get(c.reduce);
   return map.Get(body.root);
 }
 

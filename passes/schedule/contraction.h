@@ -3,25 +3,27 @@
 #ifndef TG_PASSES_SCHEDULE_CONTRACTION_H_
 #define TG_PASSES_SCHEDULE_CONTRACTION_H_
 
-#include <optional>
+#include <vector>
 
 #include "ir/module.h"
 
 namespace tg {
 
-// The product whose terms a kernel adds up, as nodes of the kernel's body.
+// A sum of products, as nodes of the kernel's body.
 struct Contraction {
   const UOp* reduce = nullptr;
   const UOp* product = nullptr;
+  // The `packed` ops of the product's sources, after WithPackedOperands().
+  const UOp* operands[2] = {nullptr, nullptr};
 };
-// nullopt unless the kernel stores one value, made of one sum of products, and stages nothing.
-std::optional<Contraction> FindContraction(const Kernel& kernel);
+// All reduces of a kernel, if each is a contraction and none is part of another, and the kernel
+// stages nothing; else none.
+std::vector<Contraction> FindContractions(const Kernel& kernel);
 
-// The kernel's body with a `packed` op around each operand of the product, below the movement ops
-// that repeat the operand; for this product only. Null if an operand is a constant or another sum.
-// The operands' ops are `operands`, in the order of the product's sources.
-const UOp* WithPackedOperands(Kernel& kernel, const Contraction& contraction,
-                              const UOp* (&operands)[2]);
+// The kernel's body with a `packed` op around each operand of the products, below the movement ops
+// that repeat the operand; for these products only. Sets the operands, and the reduces of the new
+// body.
+const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions);
 
 }  // namespace tg
 

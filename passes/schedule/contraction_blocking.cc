@@ -40,7 +40,8 @@ double DistinctElements(Steps steps) {
 struct Traversal {
   int64_t tiled = 0, line = 0, outer_term = 0;
   Steps inner_terms;  // inside the outermost axis of terms
-  bool is_gated = false;
+  bool is_indirect = false;
+  bool in_lanes = false;  // the tiled axis has the vectors
 
   // Whether neighbours along the tiled axis share terms, as pixels do in a window.
   bool HasWindow() const {
@@ -52,31 +53,33 @@ struct Traversal {
 
   // Accesses to memory for each element of a copy: one, as what is written stays in a cache; twice
   // the time where neighbours in the copy are strided in memory.
-  double CopyAccesses() const { return tiled == 1 || HasWindow() ? 1 : 2; }
+  double CopyAccesses() const { return tiled == 1 || (HasWindow() && !in_lanes) ? 1 : 2; }
 
-  // Elements that are read in these numbers of steps.
+  // Elements of a copy of what is read in these numbers of steps. Strided lanes are adjacent in the
+  // copy, so that windows do not share elements.
   double Elements(int64_t terms, int64_t lines, int64_t steps) const {
     Steps all = inner_terms;
     all.emplace_back(outer_term, terms);
     all.emplace_back(line, lines);
     all.emplace_back(tiled, steps);
-    return DistinctElements(std::move(all));
+    if (!in_lanes || tiled == 1 || !HasWindow()) return DistinctElements(std::move(all));
+    double count = 1;
+    for (const auto& step : all) count *= step.first == 0 ? 1 : static_cast<double>(step.second);
+    return count;
   }
 };
 
 class Blocker {
  public:
-  // `strides`: of the operands along the base axes.
-  Blocker(const Schedule& s, const Roles& roles, const Target& target, DType type,
-          const OperandAccess (&operands)[2])
-      : target_(target), may_slice_(s.accumulates[roles.terms.front()]) {
+  Blocker(const Schedule& s, const Roles& roles, const std::vector<Product>& products,
+          double epilogue, const Target& target, DType type)
+      : target_(target), epilogue_(epilogue) {
     const auto size = [&](size_t n) { return s.base[n].max_size; };
     lanes_ = target.alu_width / ByteSize(type.scalar());
     bytes_ = ByteSize(type.scalar());
     for (size_t n : roles.batch) batch_ *= size(n);
     for (size_t n : roles.rows) others_ *= size(n);
     for (size_t n : roles.lanes) images_ *= size(n);
-    for (size_t n : roles.terms) terms_ *= size(n);
     rows_ = size(roles.rows.back());
     others_ /= rows_;
     if (roles.rows.size() > 1) {
@@ -91,38 +94,42 @@ class Blocker {
       lines_ = size(line);
       images_ /= lines_;
     }
-    outer_terms_ = size(roles.terms.front());
-    const auto traversal = [&](const std::vector<size_t>& axes, const OperandAccess& operand) {
-      Traversal t;
-      const std::vector<int64_t>& of = operand.strides;
-      t.is_gated = operand.is_gated;
-      t.tiled = of[axes.back()];
-      if (axes.size() > 1) t.line = of[axes[axes.size() - 2]];
-      t.outer_term = of[roles.terms.front()];
-      for (size_t n : roles.terms) {
-        if (n != roles.terms.front()) t.inner_terms.emplace_back(of[n], size(n));
-      }
-      return t;
-    };
-    of_lanes_ = traversal(roles.lanes, operands[roles.lane_operand]);
-    of_rows_ = traversal(roles.rows, operands[1 - roles.lane_operand]);
+    for (const Product& product : products) {
+      Sum& sum = sums_.emplace_back();
+      for (size_t n : product.terms) sum.terms *= size(n);
+      sum.outer_terms = size(product.terms.front());
+      const auto traversal = [&](const std::vector<size_t>& axes, const OperandAccess& operand) {
+        Traversal t;
+        const std::vector<int64_t>& of = operand.strides;
+        t.is_indirect = operand.is_indirect;
+        t.tiled = of[axes.back()];
+        if (axes.size() > 1) t.line = of[axes[axes.size() - 2]];
+        t.outer_term = of[product.terms.front()];
+        for (size_t n : product.terms) {
+          if (n != product.terms.front()) t.inner_terms.emplace_back(of[n], size(n));
+        }
+        return t;
+      };
+      sum.lanes = traversal(roles.lanes, product.lanes);
+      sum.lanes.in_lanes = true;
+      sum.rows = traversal(roles.rows, product.rows);
+    }
+    may_slice_ = products.size() == 1 && s.accumulates[products[0].terms.front()];
   }
 
   std::optional<Blocking> Best() const {
-    // A copy that serves fewer results costs as much as their products.
-    constexpr int64_t kFewestUses = 16;
-    if (lanes_ < 4 || rows_ * row_lines_ * others_ < kFewestUses ||
-        adjacent_ * lines_ * images_ < kFewestUses || adjacent_ < lanes_ / 2 || terms_ < 4) {
+    // A copy of an element takes the time of a vector's multiply-add or more.
+    if (lanes_ < 4 || rows_ * row_lines_ * others_ < lanes_ ||
+        adjacent_ * lines_ * images_ < lanes_ || adjacent_ < lanes_ / 2) {
       return std::nullopt;
     }
-    // Strided lanes of a window would be loaded one by one from its copy.
-    if (of_lanes_.HasWindow() && of_lanes_.tiled > 1) return std::nullopt;
-    std::vector<Blocking> tiles = Tiles();
-    constexpr size_t kMostTiles = 16;
-    if (tiles.size() > kMostTiles) tiles.resize(kMostTiles);
+    for (const Sum& sum : sums_) {
+      if (sum.terms < 4) return std::nullopt;
+    }
     std::optional<Blocking> best;
-    for (Blocking b : tiles) {
-      for (int64_t parts = 1; parts <= 4 * target_.compute_units; parts *= 2) {
+    for (Blocking b : Tiles()) {
+      for (int64_t parts = 1; parts <= target_.groups_per_unit * target_.compute_units;
+           parts *= 2) {
         for (b.row_groups = 1; b.row_groups <= parts; b.row_groups *= 2) {
           b.lane_groups = parts / b.row_groups;
           for (const int64_t lines : Divisors(lines_)) {
@@ -133,7 +140,7 @@ class Blocker {
                 b.row_copy = copy;
                 for (const bool slices : {false, true}) {
                   const Blocking c = Costed(b, slices);
-                  if (!best || c.seconds < best->seconds) best = c;
+                  if (std::isfinite(c.seconds) && (!best || c.seconds < best->seconds)) best = c;
                 }
               }
             }
@@ -145,13 +152,21 @@ class Blocker {
   }
 
  private:
+  // One sum of products.
+  struct Sum {
+    int64_t terms = 1, outer_terms = 1;
+    Traversal lanes, rows;
+  };
+
   // Register tiles, the best first, by the share of the multiply-adds that are needed and the rate
   // at which they are done: an addition waits for the one before it in its accumulator, or for its
   // loads.
   std::vector<Blocking> Tiles() const {
     std::vector<Blocking> tiles;
-    // The other half is for operands, each element of a row in a separate vector.
-    const int64_t registers = target_.MaxAccumulators() * 4 / target_.alu_width;
+    // Half of the registers are for operands, each element of a row in a separate vector, unless
+    // the other half hides no latency.
+    const int64_t registers = std::max<int64_t>(target_.MaxAccumulators() * 4 / target_.alu_width,
+                                                target_.fma_accumulators);
     for (int64_t vectors = 1; vectors <= 4; ++vectors) {
       for (int64_t rows = 2; rows * vectors <= registers && rows <= 16; ++rows) {
         Blocking b;
@@ -184,78 +199,91 @@ class Blocker {
 
   // With `slices`, the terms of a strip are cut to stay in the nearest cache.
   Blocking Costed(Blocking b, bool slices) const {
-    const int64_t strip = b.vectors * lanes_, inner = terms_ / outer_terms_;
+    const int64_t strip = b.vectors * lanes_;
     const auto bytes = static_cast<double>(bytes_);
+    const Sum& first = sums_.front();
     b.tiles = CeilDiv(rows_, b.rows * b.row_groups);
-    b.depth = outer_terms_;
+    b.depth = first.outer_terms;
     if (slices && may_slice_) {
-      const double each = of_lanes_.Elements(1, 1, strip) * bytes;
+      const double each = first.lanes.Elements(1, 1, strip) * bytes;
       b.depth = static_cast<int64_t>(static_cast<double>(target_.near_cache_bytes) / each);
-      b.depth = std::clamp<int64_t>(b.depth, 1, outer_terms_);
+      b.depth = std::clamp<int64_t>(b.depth, 1, first.outer_terms);
     }
-    b.slices = CeilDiv(outer_terms_, b.depth);
-    b.depth = CeilDiv(outer_terms_, b.slices);
+    b.slices = CeilDiv(first.outer_terms, b.depth);
+    b.depth = CeilDiv(first.outer_terms, b.slices);
     // Rows are transposed in squares if their terms are many enough.
-    if (inner == 1 && b.slices > 1) b.depth = RoundUp(b.depth, lanes_);
+    if (first.terms == first.outer_terms && b.slices > 1) b.depth = RoundUp(b.depth, lanes_);
+    const auto depth = [&](const Sum& sum) { return b.slices > 1 ? b.depth : sum.outer_terms; };
     const int64_t all = CeilDiv(adjacent_, strip * b.lane_groups);
-    const double most = static_cast<double>(target_.core_cache_bytes) / 2 /
-                        (of_lanes_.Elements(b.depth, b.lines, strip) * bytes);
-    if (most < 1 && b.lines > 1) {
-      b.seconds = std::numeric_limits<double>::infinity();
-      return b;
-    }
+    double panels = 0;
+    for (const Sum& sum : sums_) panels += sum.lanes.Elements(depth(sum), b.lines, strip) * bytes;
+    const double most = static_cast<double>(target_.core_cache_bytes) / 2 / panels;
+    b.seconds = std::numeric_limits<double>::infinity();
+    if (most < 1 && b.lines > 1) return b;
     b.blocks = CeilDiv(all, std::max<int64_t>(1, static_cast<int64_t>(most)));
     b.strips = CeilDiv(all, b.blocks);
-    const double groups = Product({batch_, others_, row_lines_ / b.row_lines, images_,
-                                   lines_ / b.lines, b.row_groups, b.lane_groups});
-    const double rows = Product({others_, row_lines_, b.tiles, b.rows, b.row_groups});
-    const double lanes = Product({images_, lines_, b.strips, b.blocks, b.lane_groups, strip});
-    const double terms = Product({batch_, b.slices, b.depth, inner});
-    const double compute = 2 * rows * lanes * terms * Stall(b) / target_.flops_per_second;
-    const double passes = groups * Product({b.blocks, b.slices});
-    // A copy reads and writes an element; so does each slice but the first one to a result.
-    const double lane_copies = passes * of_lanes_.Elements(b.depth, b.lines, b.strips * strip);
-    const double row_reads = passes * RowReads(b);
+    const double groups = Times({batch_, others_, row_lines_ / b.row_lines, images_,
+                                 lines_ / b.lines, b.row_groups, b.lane_groups});
+    const double rows = Times({others_, row_lines_, b.tiles, b.rows, b.row_groups});
+    const double lanes = Times({images_, lines_, b.strips, b.blocks, b.lane_groups, strip});
+    const double passes = groups * Times({b.blocks, b.slices});
     const double results = rows * lanes * static_cast<double>(batch_);
     const double result_accesses = results * static_cast<double>(2 * b.slices - 1);
-    const double moved = of_lanes_.CopyAccesses() * lane_copies + row_reads + result_accesses;
+    // A copy reads and writes an element; so does each slice but the first one to a result.
+    double moved = result_accesses, terms = 0, copied = 0;
+    for (const Sum& sum : sums_) {
+      terms += Times({b.slices, depth(sum), sum.terms / sum.outer_terms});
+      const double lane_copy = sum.lanes.Elements(depth(sum), b.lines, b.strips * strip);
+      const RowReads rows_read = ReadsOfRows(b, sum.rows, depth(sum));
+      moved += passes * (sum.lanes.CopyAccesses() * lane_copy + rows_read.accesses);
+      copied += (lane_copy + rows_read.copied) * bytes;
+    }
+    // The sizes of windows are rounded up to whole vectors later.
+    if (copied > static_cast<double>(target_.private_memory) / 2) return b;
+    const double compute = 2 * results * terms * Stall(b) / target_.flops_per_second;
     const double apart = result_accesses * StoresApart() * 2 * static_cast<double>(lanes_) /
                          target_.flops_per_second;
     const auto units = static_cast<double>(target_.compute_units);
     const double rounds = std::ceil(groups / units) * units / groups;
-    b.seconds = (compute + apart + moved * bytes / target_.bytes_per_second) * rounds;
+    const double epilogue =
+        results * static_cast<double>(b.slices) * epilogue_ * 2 / target_.flops_per_second;
+    b.seconds = (compute + apart + epilogue + moved * bytes / target_.bytes_per_second) * rounds;
     return b;
   }
 
   // Whether elements at this distance evict each other from the nearest cache: by a multiple of one
   // of its ways.
   bool Conflicts(int64_t stride) const {
-    constexpr int64_t kWays = 8;
-    return stride != 0 && stride * bytes_ % (target_.near_cache_bytes / kWays) == 0;
+    const int64_t way = target_.near_cache_bytes / target_.near_cache_ways;
+    return stride != 0 && stride * bytes_ % way == 0;
   }
 
   // Multiply-adds of vectors in the time of storing one result, beyond those of vectors of results.
   // Strided results are stored one by one; what evicts each other comes back for each.
   double StoresApart() const {
     if (result_stride_ == 1) return 0;
-    return Conflicts(result_stride_) ? 32 : 2;
+    // The element is moved into or out of its lane, and accessed.
+    const int cycles = 2 + (Conflicts(result_stride_) ? target_.near_miss_cycles : 0);
+    return cycles * target_.fma_per_cycle;
   }
 
-  // Accesses to memory for the rows of a group in one pass over a block.
-  double RowReads(const Blocking& b) const {
+  // Accesses to memory for the rows of a group in one pass over a block, and elements of the copy.
+  struct RowReads {
+    double accesses = std::numeric_limits<double>::infinity();
+    double copied = 0;
+  };
+  RowReads ReadsOfRows(const Blocking& b, const Traversal& rows, int64_t depth) const {
     const auto most = static_cast<double>(target_.core_cache_bytes) / 4;
-    const auto copies = [&](int64_t times, int64_t lines, int64_t steps) {
-      const double elements = of_rows_.Elements(b.depth, lines, steps);
-      if (elements * static_cast<double>(bytes_) > most)
-        return std::numeric_limits<double>::infinity();
-      return of_rows_.CopyAccesses() * static_cast<double>(times) * elements;
+    const auto copies = [&](int64_t times, int64_t lines, int64_t steps) -> RowReads {
+      const double elements = rows.Elements(depth, lines, steps);
+      if (elements * static_cast<double>(bytes_) > most) return {};
+      return {rows.CopyAccesses() * static_cast<double>(times) * elements, elements};
     };
     switch (b.row_copy) {
       case Blocking::RowCopy::kNone: {
         // A predicate would be in the innermost loop.
-        if (of_rows_.is_gated || Conflicts(of_rows_.tiled) || Conflicts(of_rows_.outer_term))
-          return std::numeric_limits<double>::infinity();
-        return of_rows_.Elements(b.depth, b.row_lines, b.tiles * b.rows);
+        if (rows.is_indirect || Conflicts(rows.tiled) || Conflicts(rows.outer_term)) return {};
+        return {rows.Elements(depth, b.row_lines, b.tiles * b.rows), 0};
       }
       case Blocking::RowCopy::kTile:
         return copies(b.tiles * b.row_lines, 1, b.rows);
@@ -267,7 +295,7 @@ class Blocker {
     TG_UNREACHABLE();
   }
 
-  static double Product(std::initializer_list<int64_t> factors) {
+  static double Times(std::initializer_list<int64_t> factors) {
     double product = 1;
     for (int64_t f : factors) product *= static_cast<double>(f);
     return product;
@@ -277,21 +305,21 @@ class Blocker {
   static constexpr double kLoadsHidden = 8;
 
   const Target& target_;
-  const bool may_slice_;
+  const double epilogue_;
+  bool may_slice_ = false;
   int64_t lanes_ = 1, bytes_ = 4;
   int64_t result_stride_ = 1;
   int64_t batch_ = 1, rows_ = 1, row_lines_ = 1, others_ = 1, adjacent_ = 1, lines_ = 1,
-          images_ = 1, terms_ = 1;
-  int64_t outer_terms_ = 1;
-  Traversal of_lanes_, of_rows_;
+          images_ = 1;
+  std::vector<Sum> sums_;
 };
 
 }  // namespace
 
 std::optional<Blocking> BestBlocking(const Schedule& schedule, const Roles& roles,
-                                     const Target& target, DType type,
-                                     const OperandAccess (&operands)[2]) {
-  return Blocker(schedule, roles, target, type, operands).Best();
+                                     const std::vector<Product>& products, double epilogue,
+                                     const Target& target, DType type) {
+  return Blocker(schedule, roles, products, epilogue, target, type).Best();
 }
 
 }  // namespace tg

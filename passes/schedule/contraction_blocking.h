@@ -9,14 +9,27 @@
 
 namespace tg {
 
-// The axes of a contraction by role, as base axes, the outermost first.
+// The base axes along which results are stored, by role, the outermost first.
 struct Roles {
   std::vector<size_t> batch;  // both operands vary along them
   std::vector<size_t> rows;   // the operand of rows alone does
   std::vector<size_t> lanes;  // the operand of lanes alone does; the last has the vectors
-  std::vector<size_t> terms;
-  size_t lane_operand = 0;
   int64_t result_stride = 1;  // elements between results along the vectors' axis
+};
+
+// The strides of an operand along the base axes, and whether it must not be read in the innermost
+// loop: some of it is padding, or its address is no sum of multiples. In that case the strides of
+// such axes are `kUnrelated`.
+struct OperandAccess {
+  static constexpr int64_t kUnrelated = int64_t{1} << 40;
+  std::vector<int64_t> strides;
+  bool is_indirect = false;
+};
+
+// One of the products that a kernel adds up, each in separate loops. `terms`: base axes.
+struct Product {
+  std::vector<size_t> terms;
+  OperandAccess lanes, rows;
 };
 
 // One way to block a contraction. Rows and lanes are in tiles that stay in registers; `strip`: the
@@ -33,17 +46,13 @@ struct Blocking {
   double seconds = 0;
 };
 
-// The strides of an operand along the base axes, and whether some of it is padding.
-struct OperandAccess {
-  std::vector<int64_t> strides;
-  bool is_gated = false;
-};
-
 // The blocking of the least predicted time; nullopt if copies of the operands would serve too few
-// results to pay. `operands`: the accesses of the product's sources; `type`: of the sums.
+// results to pay. `type`: of the sums; `epilogue`: additions' worth of what is made of the sums,
+// for each result. The terms of one product alone may be in slices, each of which computes the
+// epilogue.
 std::optional<Blocking> BestBlocking(const Schedule& schedule, const Roles& roles,
-                                     const Target& target, DType type,
-                                     const OperandAccess (&operands)[2]);
+                                     const std::vector<Product>& products, double epilogue,
+                                     const Target& target, DType type);
 
 }  // namespace tg
 

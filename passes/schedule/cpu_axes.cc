@@ -153,13 +153,7 @@ bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
     VectorizeInner(t, lanes, best);
     return true;
   }
-  std::vector<const UOp*> packed;
-  for (size_t n = 0; n < t.accesses().size(); ++n) {
-    const UOp* load = t.accesses()[n].node;
-    if (lanes.Packs(n, best) && !llvm::is_contained(packed, load)) packed.push_back(load);
-  }
   if (!t.Try("vectorize", best, lanes.Along(best))) return false;
-  for (const UOp* load : packed) t.Pack(load);
   if (shared != 0) return true;
   const VectorizationCost tiled(t, 0);
   const AxisList vectors = t.Axes(AxisKind::kVector);

@@ -1,6 +1,7 @@
 #include "passes/schedule/cpu_contraction.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -10,54 +11,93 @@
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/contraction_blocking.h"
+#include "passes/schedule/split_terms.h"
+#include "passes/simplify/simplify.h"
 
 namespace tg {
 namespace {
 
-// The ways to choose an axis for vectors: one along which results are adjacent, or else the longest
-// one of either operand.
-std::vector<Roles> FindRoles(const Schedule& s, const UOp* reduce, const UOp* const (&operands)[2],
-                             const std::vector<Access>& accesses) {
-  LoopSet varies[2] = {0, 0};
-  for (const PackedValue& p : s.packed) {
-    for (size_t k = 0; k < 2; ++k) varies[k] |= p.node == operands[k] ? p.varies : 0;
-  }
+// A way to assign roles to axes: for each product, the operand that varies along the lanes.
+struct Way {
+  Roles roles;
+  std::vector<size_t> lane_operand;
+};
+
+// Whether the operands of a product vary along an axis.
+using InOperands = std::array<bool, 2>;
+
+// The ways to choose an axis for vectors, for either operand: one along which results are adjacent,
+// or the longest. None unless all products share the roles of the stored axes.
+std::vector<Way> FindWays(const Schedule& s, const std::vector<Contraction>& contractions,
+                          const std::vector<Access>& accesses) {
   const auto store = llvm::find_if(accesses, [](const Access& a) { return a.is_store(); });
   if (store == accesses.end()) return {};
-  std::vector<size_t> batch, terms, own[2];  // own: axes along which one operand alone varies
+  const auto vary = [&](const Contraction& c, size_t n) {
+    InOperands in = {false, false};
+    for (const PackedValue& p : s.packed) {
+      for (size_t k = 0; k < 2; ++k) {
+        in[k] = in[k] || (p.node == c.operands[k] && (p.varies & LoopBit(n)) != 0);
+      }
+    }
+    return in;
+  };
+  Roles roles;
+  std::vector<size_t> own[2];  // axes along which one operand of the first product alone varies
+  std::vector<bool> swapped(contractions.size(), false), same(contractions.size(), true);
   for (size_t n = 0; n < s.base.size(); ++n) {
     if (s.base[n].size.is_symbolic() || n >= 63) return {};
-    const bool in[2] = {(varies[0] & LoopBit(n)) != 0, (varies[1] & LoopBit(n)) != 0};
     if (s.base[n].reduce) {
-      if (s.base[n].reduce != reduce) return {};
-      terms.push_back(n);
-    } else if (in[0] == in[1]) {
-      batch.push_back(n);
+      const bool known = llvm::any_of(
+          contractions, [&](const Contraction& c) { return c.reduce == s.base[n].reduce; });
+      if (!known) return {};
+      continue;
+    }
+    const InOperands in = vary(contractions[0], n);
+    if (in[0] == in[1]) {
+      roles.batch.push_back(n);
     } else {
       own[in[0] ? 0 : 1].push_back(n);
     }
-  }
-  std::vector<Roles> out;
-  for (size_t k = 0; k < 2 && !terms.empty(); ++k) {
-    if (own[k].empty() || own[1 - k].empty()) return {};
-    const auto is_adjacent = [&](size_t n) { return std::abs(store->stride[n].value_or(0)) == 1; };
-    auto vectors = llvm::find_if(own[k], is_adjacent);
-    if (vectors == own[k].end()) {
-      vectors = std::max_element(own[k].begin(), own[k].end(), [&](size_t a, size_t b) {
-        return s.base[a].max_size < s.base[b].max_size;
-      });
+    for (size_t c = 0; c < contractions.size(); ++c) {
+      const InOperands there = vary(contractions[c], n);
+      same[c] = same[c] && there == in;
     }
-    if (!store->stride[*vectors]) continue;
-    Roles roles{batch, own[1 - k], own[k], terms, k, std::abs(*store->stride[*vectors])};
-    const auto last = roles.lanes.begin() + (vectors - own[k].begin());
-    std::rotate(last, last + 1, roles.lanes.end());
-    out.push_back(std::move(roles));
+  }
+  for (size_t c = 0; c < contractions.size(); ++c) {
+    swapped[c] = !same[c];
+    for (size_t n = 0; swapped[c] && n < s.base.size(); ++n) {
+      if (s.base[n].reduce) continue;
+      const InOperands in = vary(contractions[0], n), there = vary(contractions[c], n);
+      if (in[0] != there[1] || in[1] != there[0]) return {};
+    }
+  }
+  std::vector<Way> out;
+  for (size_t k = 0; k < 2; ++k) {
+    if (own[k].empty() || own[1 - k].empty()) return {};
+    auto longest = own[k].begin(), adjacent = own[k].end();
+    for (auto n = own[k].begin(); n != own[k].end(); ++n) {
+      if (s.base[*n].max_size > s.base[*longest].max_size) longest = n;
+      if (std::abs(store->stride[*n].value_or(0)) == 1) adjacent = n;
+    }
+    for (const auto vectors : {adjacent, longest}) {
+      if (vectors == own[k].end() || !store->stride[*vectors]) continue;
+      Way way;
+      way.roles = roles;
+      way.roles.rows = own[1 - k];
+      way.roles.lanes = own[k];
+      way.roles.result_stride = std::abs(*store->stride[*vectors]);
+      const auto last = way.roles.lanes.begin() + (vectors - own[k].begin());
+      std::rotate(last, last + 1, way.roles.lanes.end());
+      for (bool other : swapped) way.lane_operand.push_back(other ? 1 - k : k);
+      out.push_back(std::move(way));
+      if (adjacent == longest) break;
+    }
   }
   return out;
 }
 
-// By the first load that an operand is made of; nullopt if its address is no sum of multiples.
-std::optional<OperandAccess> AccessOf(const UOp* operand, const std::vector<Access>& accesses) {
+// By the loads of the first argument that an operand is made of.
+OperandAccess AccessOf(const UOp* operand, const Schedule& s, const std::vector<Access>& accesses) {
   const UOp* pointer = nullptr;
   for (const UOp* u : PostOrder(operand)) {
     if (u->op != Op::kLoad) continue;
@@ -65,17 +105,54 @@ std::optional<OperandAccess> AccessOf(const UOp* operand, const std::vector<Acce
     break;
   }
   while (pointer->num_srcs > 0) pointer = pointer->src(0);
-  const auto access = llvm::find_if(accesses, [&](const Access& a) {
-    return !a.is_store() && pointer->op == Op::kDefineGlobal && a.slot == pointer->word();
-  });
-  if (access == accesses.end()) return std::nullopt;
+  LoopSet varies = 0;
+  for (const PackedValue& p : s.packed) varies |= p.node == operand ? p.varies : 0;
   OperandAccess out;
-  out.is_gated = access->is_gated;
-  for (const std::optional<int64_t>& stride : access->stride) {
-    if (!stride) return std::nullopt;
-    out.strides.push_back(std::abs(*stride));
+  out.strides.assign(s.base.size(), 0);
+  for (const Access& a : accesses) {
+    if (a.is_store() || pointer->op != Op::kDefineGlobal || a.slot != pointer->word()) continue;
+    bool is_this = true;
+    for (size_t n = 0; n < s.base.size(); ++n) {
+      is_this = is_this && (a.stride[n] == 0 || (varies & LoopBit(n)) != 0);
+    }
+    if (!is_this) continue;
+    out.is_indirect |= a.is_gated;
+    for (size_t n = 0; n < s.base.size(); ++n) {
+      out.is_indirect |= !a.stride[n].has_value();
+      const int64_t stride = std::abs(a.stride[n].value_or(OperandAccess::kUnrelated));
+      out.strides[n] = std::max(out.strides[n], stride);
+    }
   }
   return out;
+}
+
+// Additions' worth of what is computed of sums for each result.
+double EpilogueWeight(const UOp* root) {
+  double weight = 0;
+  NodeSet seen;
+  std::vector<const UOp*> stack;
+  for (const UOp* store : root->srcs()) stack.push_back(store->src(1));
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (u->op == Op::kReduceAxis || !seen.Insert(u)) continue;
+    if (IsElementwise(u->op)) weight += OpWeight(u->op);
+    stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+  }
+  return weight;
+}
+
+// The accesses of a kernel, analysed in a copy, so that the body keeps its form.
+std::vector<Access> AccessesOf(const Module& module, const KernelCalls& calls, const Kernel& kernel,
+                               const Target& target) {
+  Kernel copy;
+  copy.name = kernel.name;
+  CloneBody(kernel.body, copy.body);
+  ShapeMap shapes(module, *copy.body.context);
+  Simplifier simplifier(*copy.body.context, &module);
+  const absl::StatusOr<Schedule> start = MakeSchedule(module, calls, copy, target, shapes);
+  if (!start.ok()) return {};
+  return FindAccesses(copy.body, start->base, shapes, [&](const UOp* u) { return simplifier(u); });
 }
 
 // Applies directives by axis names; remembers whether all were legal.
@@ -129,19 +206,22 @@ class Applier {
 // Writes a blocking as directives: groups along rows and lanes; in each, loops over blocks of lanes
 // and slices of terms, in which the lanes' operand is packed, then over tiles of rows, whose
 // operand is packed for each, and over strips.
-std::optional<std::vector<Directive>> Apply(const Blocking& b, const Roles& roles, Schedule& s,
-                                            const Target& target, int64_t lanes,
-                                            const size_t (&packed)[2]) {
+std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
+                                            const std::vector<Contraction>& contractions,
+                                            Schedule& s, const Target& target, int64_t lanes) {
+  const Roles& roles = way.roles;
   Applier to(s, target);
   const std::string row = s.base[roles.rows.back()].name;
   const std::string lane = s.base[roles.lanes.back()].name;
-  const std::string term = s.base[roles.terms.front()].name;
+  // The axis whose terms are in slices: there is one product if there are several.
+  std::string term;
+  for (const BaseAxis& axis : llvm::reverse(s.base)) term = axis.reduce ? axis.name : term;
   const auto pad = [&](const std::string& axis, int64_t size) {
     if (to.Size(axis) < size) to.Do("padto", axis, size);
   };
   pad(row, b.rows * b.tiles * b.row_groups);
   pad(lane, lanes * b.vectors * b.strips * b.blocks * b.lane_groups);
-  pad(term, b.slices * b.depth);
+  if (b.slices > 1) pad(term, b.slices * b.depth);
   std::string strips = to.Mark("vectorize", lane, lanes);
   if (!strips.empty()) strips = to.Mark("upcast", strips, b.vectors);
   const std::string tiles = to.Mark("upcast", row, b.rows);
@@ -149,7 +229,7 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Roles& role
   const auto [lane_groups, own_strips] = to.Split(strips, b.strips * b.blocks);
   const auto [blocks, strip_loop] = to.Split(own_strips, b.strips);
   const auto [row_groups, tile_loop] = to.Split(tiles, b.tiles);
-  const auto [slices, depth] = to.Split(term, b.depth);
+  const std::string slices = b.slices > 1 ? to.Split(term, b.depth).first : std::string();
   std::string lines;
   if (b.lines > 1) {
     lines = to.Split(s.base[roles.lanes[roles.lanes.size() - 2]].name, b.lines).second;
@@ -173,11 +253,18 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Roles& role
     }
     if (around.empty()) return std::nullopt;
   }
-  to.Pack(packed[roles.lane_operand], around);
-  if (b.row_copy != Blocking::RowCopy::kNone) {
-    std::string each = b.row_copy == Blocking::RowCopy::kTile ? tile_loop : std::string();
-    if (each.empty() && b.row_copy != Blocking::RowCopy::kGroup) each = row_lines;
-    to.Pack(packed[1 - roles.lane_operand], each.empty() ? around : each);
+  std::string each = b.row_copy == Blocking::RowCopy::kTile ? tile_loop : std::string();
+  if (each.empty() && b.row_copy != Blocking::RowCopy::kGroup) each = row_lines;
+  if (each.empty()) each = around;
+  for (size_t n = 0; n < s.packed.size(); ++n) {
+    for (size_t c = 0; c < contractions.size(); ++c) {
+      const auto* operand = llvm::find(contractions[c].operands, s.packed[n].node);
+      if (operand == std::end(contractions[c].operands)) continue;
+      const bool in_lanes =
+          static_cast<size_t>(operand - contractions[c].operands) == way.lane_operand[c];
+      if (in_lanes || b.row_copy != Blocking::RowCopy::kNone) to.Pack(n, in_lanes ? around : each);
+      break;
+    }
   }
   if (!to.ok()) return std::nullopt;
   return to.TakeDirectives();
@@ -186,45 +273,45 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Roles& role
 }  // namespace
 
 std::optional<Schedule> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target,
-                                               const std::vector<Access>& accesses) {
-  const std::optional<Contraction> found = FindContraction(kernel);
-  if (!found) return std::nullopt;
+                                               Kernel& kernel, const Target& target) {
+  std::vector<Contraction> found = FindContractions(kernel);
+  if (found.empty()) return std::nullopt;
   const UOp* const plain = kernel.body.root;
-  const UOp* operands[2];
-  kernel.body.root = WithPackedOperands(kernel, *found, operands);
   const auto schedule = [&]() -> std::optional<Schedule> {
     ShapeMap shapes(module, *kernel.body.context);
+    if (SplitTerms(kernel.body, shapes)) found = FindContractions(kernel);
+    const std::vector<Access> accesses = AccessesOf(module, calls, kernel, target);
+    kernel.body.root = WithPackedOperands(kernel, found);
     absl::StatusOr<Schedule> s = MakeSchedule(module, calls, kernel, target, shapes);
     if (!s.ok() || s->IsInPlace()) return std::nullopt;
-    const UOp* reduce = nullptr;
-    for (const BaseAxis& b : s->base) reduce = b.reduce ? b.reduce : reduce;
-    OperandAccess reads[2];
-    for (size_t k = 0; k < 2; ++k) {
-      std::optional<OperandAccess> access = AccessOf(operands[k], accesses);
-      if (!access) return std::nullopt;
-      reads[k] = *std::move(access);
-    }
-    const std::vector<Roles> ways = FindRoles(*s, reduce, operands, accesses);
-    const Roles* roles = nullptr;
+    const DType type = found[0].reduce->dtype;
+    const std::vector<Way> ways = FindWays(*s, found, accesses);
+    const double epilogue = EpilogueWeight(kernel.body.root);
+    const Way* chosen = nullptr;
     std::optional<Blocking> best;
-    for (const Roles& way : ways) {
-      const auto found_best = BestBlocking(*s, way, target, found->reduce->dtype, reads);
-      if (found_best && (!best || found_best->seconds < best->seconds)) {
-        best = found_best;
-        roles = &way;
+    for (const Way& way : ways) {
+      std::vector<Product> products;
+      for (size_t c = 0; c < found.size(); ++c) {
+        if (found[c].reduce->dtype != type) return std::nullopt;
+        Product& product = products.emplace_back();
+        for (size_t n = 0; n < s->base.size(); ++n) {
+          if (s->base[n].reduce == found[c].reduce) product.terms.push_back(n);
+        }
+        const size_t k = way.lane_operand[c];
+        product.lanes = AccessOf(found[c].operands[k], *s, accesses);
+        product.rows = AccessOf(found[c].operands[1 - k], *s, accesses);
+      }
+      const std::optional<Blocking> blocking =
+          BestBlocking(*s, way.roles, products, epilogue, target, type);
+      if (blocking && (!best || blocking->seconds < best->seconds)) {
+        best = blocking;
+        chosen = &way;
       }
     }
     if (!best) return std::nullopt;
-    const int64_t lanes = target.alu_width / ByteSize(found->reduce->dtype.scalar());
-    size_t packed[2] = {0, 0};
-    for (size_t n = 0; n < s->packed.size(); ++n) {
-      for (size_t k = 0; k < 2; ++k) packed[k] = s->packed[n].node == operands[k] ? n : packed[k];
-    }
-    auto directives = Apply(*best, *roles, *s, target, lanes, packed);
+    const int64_t lanes = target.alu_width / ByteSize(type.scalar());
+    auto directives = Apply(*best, *chosen, found, *s, target, lanes);
     if (!directives) return std::nullopt;
-    // Windows are rounded up to whole vectors.
-    if (s->PackedBytes() > target.private_memory / 2) return std::nullopt;
     kernel.directives = std::move(*directives);
     return *std::move(s);
   };

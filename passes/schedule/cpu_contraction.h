@@ -10,13 +10,13 @@
 
 namespace tg {
 
-// Chooses a schedule for a contraction whose results are lanes along one operand's axes and rows
+// Chooses a schedule for contractions whose results are lanes along one operand's axes and rows
 // along the other's: writes `packed` ops into the kernel's body, and directives into its header.
-// `accesses` are the kernel's, in terms of `base`. Returns the schedule, or nullopt, with the
-// kernel as it was, where the operands are used too rarely for copies of them to pay.
+// Several products are summed by turns for each tile of results, if their operands share the roles.
+// Returns the schedule, or nullopt, with the kernel as it was, where the operands are used too
+// rarely for copies of them to pay.
 std::optional<Schedule> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target,
-                                               const std::vector<Access>& accesses);
+                                               Kernel& kernel, const Target& target);
 
 }  // namespace tg
 

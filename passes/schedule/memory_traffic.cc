@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "llvm/ADT/STLExtras.h"
-#include "passes/schedule/fission.h"
 
 namespace tg {
 namespace {
@@ -21,13 +20,17 @@ double Stays(double bytes, const Cache& cache) {
 
 }  // namespace
 
-MemoryTraffic::MemoryTraffic(const ScheduleBuilder& t, size_t own_loops)
-    : t_(t), own_loops_(own_loops) {
-  if (own_loops == 0) {
-    AddLoads(nullptr, stores_++);
-    return;
+MemoryTraffic::MemoryTraffic(const ScheduleBuilder& t) : t_(t) {
+  for (const Access& a : t_.accesses()) {
+    if (a.is_store()) continue;
+    Load load = LoadOf(a);
+    // Reduces that read the same elements read them once, if they stay in the cache.
+    auto same = llvm::find_if(loads_, [&](const Load& other) { return Same(load, other); });
+    if (same != loads_.end())
+      ++same->reduces;
+    else
+      loads_.push_back(std::move(load));
   }
-  for (const NodeSet& body : LoopBodies(t)) AddLoads(&body, stores_++);
 }
 
 double MemoryTraffic::Of(const Nest& nest, std::initializer_list<Cache> caches) const {
@@ -52,28 +55,24 @@ double MemoryTraffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes
   llvm::SmallVector<double, 8> read(bytes.end() - static_cast<ptrdiff_t>(n), bytes.end());
   // What a reduce of a step has read is in the cache for the next reduce if the step's working set
   // stays there.
-  llvm::SmallVector<double, 4> in_step(stores_, 0);
-  for (size_t i = 0; i < n; ++i) in_step[loads_[i].store] += read[i];
+  double in_step = 0;
+  for (size_t i = 0; i < n; ++i) in_step += read[i];
   for (size_t i = 0; i < n; ++i) {
-    read[i] *= 1 + (loads_[i].reduces - 1) * (1 - Stays(in_step[loads_[i].store], cache));
+    read[i] *= 1 + (loads_[i].reduces - 1) * (1 - Stays(in_step, cache));
   }
   for (size_t level = nest.size(); level-- > 0;) {
     const auto all = bytes.slice(level * n, n), within = bytes.slice((level + 1) * n, n);
-    // In a store's own loops only its working set counts; around them, that of all stores.
-    llvm::SmallVector<double, 4> bodies(stores_, 0);
-    const bool own = level + own_loops_ >= nest.size();
-    for (size_t i = 0; i < n; ++i) {
-      if (own || !loads_[i].is_again) bodies[own ? loads_[i].store : 0] += within[i];
-    }
+    double body = 0;
+    for (size_t i = 0; i < n; ++i) body += within[i];
     const auto steps = static_cast<double>(nest[level].second);
     for (size_t i = 0; i < n; ++i) {
       const bool looked_at = !cache.innermost || level + 1 == nest.size();
-      const double stays = looked_at ? Stays(bodies[own ? loads_[i].store : 0], cache) : 0;
+      const double stays = looked_at ? Stays(body, cache) : 0;
       read[i] *= stays * (all[i] / within[i]) + (1 - stays) * steps;
     }
   }
   double sum = 0;
-  for (size_t i = 0; i < n; ++i) sum += loads_[i].times * read[i];
+  for (size_t i = 0; i < n; ++i) sum += read[i];
   return sum;
 }
 
@@ -83,49 +82,12 @@ MemoryTraffic::Load MemoryTraffic::LoadOf(const Access& a) const {
   const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
   const auto whole = element * static_cast<double>(memory->dtype.size());
   Load load = {.slot = a.slot, .element = element, .whole = whole};
-  load.is_packed = llvm::is_contained(t_.packed(), a.node);
   for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
     const std::optional<int64_t> stride = t_.Stride(a, i);
     load.strides.push_back(stride ? std::abs(*stride) : INT64_MAX);
     if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, load, i, t_.Size(i));
   }
   return load;
-}
-
-void MemoryTraffic::AddStores() {
-  for (const Access& a : t_.accesses()) {
-    if (!a.is_store()) continue;
-    loads_.push_back(LoadOf(a));
-    loads_.back().times = 2;
-  }
-}
-
-bool MemoryTraffic::IsOf(const NodeSet& body, const Access& a) const {
-  if (!body.Contains(a.node)) return false;
-  for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
-    const UOp* reduce = t_.schedule().base[n].reduce;
-    if (reduce && a.stride[n] != 0 && !body.Contains(reduce)) return false;
-  }
-  return true;
-}
-
-void MemoryTraffic::AddLoads(const NodeSet* of, size_t store) {
-  for (const Access& a : t_.accesses()) {
-    if (a.is_store() || (of && !IsOf(*of, a))) continue;
-    Load load = LoadOf(a);
-    load.store = store;
-    // Reduces of one store that read the same elements read them once, if they stay in the cache.
-    Load* mine = nullptr;
-    for (Load& other : loads_) {
-      if (!Same(load, other)) continue;
-      load.is_again = true;
-      if (other.store == store) mine = &other;
-    }
-    if (mine)
-      ++mine->reduces;
-    else
-      loads_.push_back(std::move(load));
-  }
 }
 
 void MemoryTraffic::Add(Strides& strides, const Load& load, size_t axis, int64_t steps) {
@@ -155,11 +117,6 @@ bool MemoryTraffic::Same(const Load& a, const Load& b) const {
 }
 
 double MemoryTraffic::Bytes(const Load& load, const Strides& strides) const {
-  if (load.is_packed) {
-    double elements = 1;
-    for (const auto& [stride, steps] : strides) elements *= static_cast<double>(steps);
-    return elements * load.element;
-  }
   // Strides below a line share lines, as do overlapping windows of neighbours. A line is fetched
   // together with its neighbour.
   const double line = 2 * t_.target().cache_line / load.element;

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "ir/walk.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/schedule/schedule_builder.h"
@@ -30,12 +29,7 @@ struct Cache {
 // reused at all; between `capacity` and that, reuse falls linearly.
 class MemoryTraffic {
  public:
-  // `own_loops`: the number of innermost loops that each store, or staged sum, has for itself.
-  explicit MemoryTraffic(const ScheduleBuilder& t, size_t own_loops = 0);
-
-  // Counts stores too: a line is fetched and written back for each part of it, unless it stays in
-  // the cache.
-  void AddStores();
+  explicit MemoryTraffic(const ScheduleBuilder& t);
 
   // Bytes that are read from beyond each cache, in whole lines, weighted by the cache's cost. Each
   // iteration of a loop reads its body's data again, unless the body's working set stays in the
@@ -50,19 +44,10 @@ class MemoryTraffic {
     Strides inside;                          // of the axes that do not enclose a step
     llvm::SmallVector<int64_t, 12> strides;  // by axis; INT64_MAX if not affine in it
     double element, whole;                   // bytes of an element, and of the argument
-    size_t store = 0;                        // the loop body that it belongs to
-    bool is_again = false;                   // an earlier store reads the same
-    double reduces = 1;                      // reduces of its store that read the same
-    bool is_packed = false;                  // what a group reads is contiguous
-    double times = 1;                        // transfers of each line
+    double reduces = 1;                      // reduces that read the same
   };
 
   double BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes, const Cache& cache) const;
-  // Whether an access belongs to a store's body: several accesses of one load may belong to
-  // different ones.
-  bool IsOf(const NodeSet& body, const Access& a) const;
-  // Adds the loads of one body; null: all loads.
-  void AddLoads(const NodeSet* of, size_t store);
   // What the access alone determines.
   Load LoadOf(const Access& a) const;
   static void Add(Strides& strides, const Load& load, size_t axis, int64_t steps);
@@ -73,8 +58,6 @@ class MemoryTraffic {
   double Bytes(const Load& load, const Strides& strides) const;
 
   const ScheduleBuilder& t_;
-  const size_t own_loops_;
-  size_t stores_ = 0;
   std::vector<Load> loads_;
 };
 

@@ -31,28 +31,16 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
            });
   });
   const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
-  const int64_t most_vectors = widens ? MaxVectors(axis) : 1;
-  // Two vectors of a packed operand get eight rows if registers suffice and the unrolled products
-  // of a window are not too much source text.
-  constexpr int64_t kMaxWide = 16, kMaxProducts = 48;
-  int64_t window = 1;
-  for (const Reduce& r : reduces_) {
-    const size_t last = LastAxis(r.node);
-    if (IsShort(last)) window = std::max(window, t_.Size(last));
-  }
-  const int64_t most_wide =
-      most_vectors == 2 ? std::min({kMaxWide, kMaxProducts / window, t_.target().MaxTile() / width})
-                        : most;
   // Takes the most accumulators, since an addition waits for the one before it in the same
   // accumulator. Of equal tiles, takes one vector by several rows, unless its loads outnumber its
   // additions.
   RegisterTile best;
   int64_t most_sums = 1, least_loads = 2;
-  for (int64_t vectors = 1; vectors <= std::min(most, most_vectors); vectors *= 2) {
+  for (int64_t vectors = 1; vectors <= (widens ? most : 1); vectors *= 2) {
     RegisterTile tile;
     int64_t rows = 1;
     for (size_t i : axes) {
-      const int64_t limit = std::min(most_rows, (vectors == 2 ? most_wide : most) / vectors);
+      const int64_t limit = std::min(most_rows, most / vectors);
       const int64_t some = t_.TileAlong(i, limit, GreatestDivisor(t_.Size(i), limit));
       // Of equal axes takes the last: neighbouring results along it read neighbouring elements.
       if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
@@ -67,15 +55,6 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
       best = std::move(tile), most_sums = sums, least_loads = loads;
   }
   return best;
-}
-
-int64_t VectorizationCost::MaxVectors(size_t axis) const {
-  int64_t most = INT64_MAX;
-  for (size_t i = 0; i < t_.accesses().size(); ++i) {
-    // A third vector adds little to what two save.
-    if (Packs(i, axis)) most = std::min<int64_t>(most, Packs(i, axis, 2) ? 2 : 1);
-  }
-  return most;
 }
 
 std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t width,
@@ -96,8 +75,6 @@ std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t
 }
 
 std::vector<size_t> VectorizationCost::AxesByLoads(bool others_next) const {
-  // After fission each store or sum has a loop with one product.
-  const bool apart = t_.schedule().stores > 1 || !t_.sums().empty();
   const AxisList globals = t_.Axes(AxisKind::kGlobal);
   NodeSet served;  // by the axes so far
   const auto loads_along = [&](size_t axis, bool all) {
@@ -106,7 +83,7 @@ std::vector<size_t> VectorizationCost::AxesByLoads(bool others_next) const {
     for (size_t n = 0; n < reduce_of_.size(); ++n) {
       const Access& a = t_.accesses()[n];
       if (a.is_store() || !reduce_of_[n] || t_.Stride(a, axis) != 0) continue;
-      if (all || !served.Contains(a.node)) loads += seen.Insert(a.node) && (!apart || loads == 0);
+      if (all || !served.Contains(a.node)) loads += seen.Insert(a.node);
     }
     return loads;
   };
@@ -137,9 +114,9 @@ VectorizationCost::RegisterTile VectorizationCost::TileAlong(const std::vector<s
   }
   if (widest == 1) return {};
   RegisterTile tile;
-  // The source has a tile for each store and sum.
+  // The source has a tile for each store.
   constexpr int64_t kMaxSums = 64;
-  const auto tiles = static_cast<int64_t>(t_.schedule().stores + t_.sums().size());
+  const auto tiles = static_cast<int64_t>(t_.schedule().stores);
   int64_t most = std::min(words / widest, kMaxSums / tiles);
   for (size_t axis : axes) {
     const int64_t limit = std::min(kTermRows, most), size = t_.Size(axis);

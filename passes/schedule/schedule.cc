@@ -41,7 +41,7 @@ bool HasIndexArithmetic(const Body& body) {
 
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
-            ScheduleBuilder::May may, bool contractions, Statistics& statistics) {
+            Statistics& statistics) {
   // Accesses are analysed in a copy, so that the body keeps its form.
   Kernel scratch;
   scratch.name = kernel.name;
@@ -60,9 +60,8 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   // lowering.
   const bool places = HasIndexArithmetic(scratch.body);
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
-  if (contractions && !target.is_gpu && !places) {
-    if (std::optional<Schedule> schedule =
-            ScheduleCpuContraction(module, calls, kernel, target, accesses)) {
+  if (!target.is_gpu && !places) {
+    if (std::optional<Schedule> schedule = ScheduleCpuContraction(module, calls, kernel, target)) {
       kernel.axes = schedule->ToAxes();
       CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
       ++statistics["schedule.contractions"];
@@ -71,50 +70,24 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
     }
   }
   ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
-                          target, may);
+                          target);
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
       ++statistics["schedule.packed"];
-      return Choose(module, calls, kernel, target, may, contractions, statistics);
+      return Choose(module, calls, kernel, target, statistics);
     }
   }
   target.is_gpu ? ScheduleForGpu(builder) : ScheduleForCpu(builder);
   kernel.directives = builder.directives();
   kernel.axes = builder.schedule().ToAxes();
-  if (!builder.packed().empty() || !builder.sums().empty()) {
-    const UOp* plain = kernel.body.root;
-    const StagedValues staged = StageChosen(kernel, scratch.body, builder, shapes);
-    ShapeMap staged_shapes(module, *kernel.body.context);
-    absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, staged_shapes);
-    bool done = schedule.ok();
-    if (!builder.packed().empty()) {
-      done = may.pack = done && PackedFits(*schedule, builder.packed().size(), target);
-    }
-    if (done) FillPackedSquares(staged.rows, kernel, *schedule, target);
-    if (!builder.sums().empty()) {
-      done = may.stage_sums =
-          done && ApplyFission(staged.sums, builder.fission_loop(), kernel, *schedule, target);
-    }
-    if (!done) {
-      kernel.body.root = plain;
-      kernel.directives.clear();
-      return Choose(module, calls, kernel, target, may, contractions, statistics);
-    }
-    kernel.axes = schedule->ToAxes();
-    CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
-    statistics["schedule.packed"] += static_cast<int64_t>(builder.packed().size());
-    statistics["schedule.fission"] += static_cast<int64_t>(builder.sums().size());
-  } else {
-    CacheSchedule(kernel, target, builder.TakeSchedule(), scratch.body);
-  }
+  CacheSchedule(kernel, target, builder.TakeSchedule(), scratch.body);
   statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
 }
 
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                            bool heuristic, bool contractions, const Target& target,
-                            Statistics& statistics) {
+                            bool heuristic, const Target& target, Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
-    Choose(module, calls, kernel, target, {}, contractions, statistics);
+    Choose(module, calls, kernel, target, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -126,7 +99,7 @@ absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kern
 }
 
 absl::Status Run(Module& module, PassContext& context) {
-  const bool heuristic = !context.Flag("none"), contractions = context.Flag("contractions");
+  const bool heuristic = !context.Flag("none");
   std::set<std::string> taken;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
@@ -134,8 +107,7 @@ absl::Status Run(Module& module, PassContext& context) {
   const KernelCalls calls(module);
   absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-    return ScheduleKernel(module, calls, kernel, heuristic, contractions, context.target,
-                          statistics);
+    return ScheduleKernel(module, calls, kernel, heuristic, context.target, statistics);
   });
   if (!status.ok()) return status;
   std::map<std::string, std::string> renamed;
@@ -153,8 +125,6 @@ absl::Status Run(Module& module, PassContext& context) {
 constexpr PassOption kOptions[] = {
     {"none", PassOption::Kind::kFlag, "false",
      "checks the directives that are there and chooses none"},
-    {"contractions", PassOption::Kind::kFlag, "false",
-     "on a CPU, packs both operands of contractions into panels, blocked for its caches"},
 };
 
 }  // namespace

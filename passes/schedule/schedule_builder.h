@@ -17,21 +17,15 @@ namespace tg {
 // ones.
 class ScheduleBuilder {
  public:
-  // What the rules may cache in kernel memory.
-  struct May {
-    bool pack = true;        // loads
-    bool stage_sums = true;  // sums that get loops by fission
-  };
   // `folded`: reduces that need no loop; their axes must be left alone.
   ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, Schedule schedule,
-                  std::vector<Access> accesses, NodeSet folded, const Target& target, May may)
+                  std::vector<Access> accesses, NodeSet folded, const Target& target)
       : kernel_(kernel),
         shapes_(shapes),
         schedule_(std::move(schedule)),
         accesses_(std::move(accesses)),
         folded_(std::move(folded)),
-        target_(target),
-        may_(may) {}
+        target_(target) {}
 
   const Kernel& kernel() const { return kernel_; }
   const Schedule& schedule() const { return schedule_; }
@@ -40,19 +34,6 @@ class ScheduleBuilder {
   const std::vector<Access>& accesses() const { return accesses_; }
   const Target& target() const { return target_; }
   const std::vector<Directive>& directives() const { return directives_; }
-  const Shape& ShapeOf(const UOp* u) const { return shapes_.Of(u); }
-
-  // A kernel that overwrites its input may not read a copy of it.
-  bool MayPack() const { return may_.pack && !schedule_.IsInPlace(); }
-  bool MayStageSums() const { return may_.stage_sums && !schedule_.IsInPlace(); }
-  // Loads that the kernel will read from a packed copy.
-  const std::vector<const UOp*>& packed() const { return packed_; }
-  void Pack(const UOp* load) { packed_.push_back(load); }
-  // Sums that are staged, and the loop at which fission starts.
-  const std::vector<const UOp*>& sums() const { return sums_; }
-  void StageSums(std::vector<const UOp*> sums) { sums_ = std::move(sums); }
-  const std::string& fission_loop() const { return fission_loop_; }
-  void SetFissionLoop(std::string axis) { fission_loop_ = std::move(axis); }
 
   // What directives change. A rule saves it, tries directives, and restores it.
   struct State {
@@ -113,10 +94,7 @@ class ScheduleBuilder {
   std::vector<Access> accesses_;
   NodeSet folded_;
   const Target& target_;
-  const May may_;
   std::vector<Directive> directives_;
-  std::vector<const UOp*> packed_, sums_;
-  std::string fission_loop_;
 };
 
 // The greatest power of two, and the greatest number, that divides n and is at most `limit`.

@@ -157,7 +157,7 @@ bool VectorizationCost::GathersAlong(size_t axis) const {
   for (size_t i = 0; i < t_.accesses().size(); ++i) {
     const Access& a = t_.accesses()[i];
     const auto stride = t_.Stride(a, axis);
-    if (!reduce_of_[i] || stride == 0 || stride == 1 || Packs(i, axis)) continue;
+    if (!reduce_of_[i] || stride == 0 || stride == 1) continue;
     // A value that is added to each pixel of a mean over products is loaded once for all terms of a
     // product.
     constexpr double kRare = 1.0 / 32;
@@ -188,13 +188,7 @@ double VectorizationCost::OfReduce(const Reduce& reduce, size_t along, bool adds
   for (size_t i = 0; i < reduce_of_.size(); ++i) {
     if (reduce_of_[i] != reduce.node) continue;
     const Access& a = t_.accesses()[i];
-    double each = CostAlong(a, along);
-    if (along != kNoAxis && Packs(i, along)) {
-      const auto uses = static_cast<double>(PackedUses(i, along));
-      cost += reduce.terms * (each + 1 / lanes) / uses;
-      each = 1 / lanes;
-    }
-    cost += reduce.terms * each / ReuseIn(a, tile);
+    cost += reduce.terms * CostAlong(a, along) / ReuseIn(a, tile);
   }
   return cost;
 }

@@ -47,14 +47,6 @@ class VectorizationCost {
   // Whether another reduce is computed for each step of this reduce axis.
   bool HoldsReduce(size_t axis) const;
 
-  // Whether the load with this number is packed if `axis` is vectorized: a group copies its terms
-  // for those lanes, which are strided in memory, into contiguous kernel memory, and reads the copy
-  // for many results (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
-  // 2008). `vectors`: vectors of results that a group computes.
-  bool Packs(size_t access, size_t axis, int64_t vectors = 1) const {
-    return PackedUses(access, axis, vectors) >= kWorthPacking;
-  }
-
   // Accumulators, vectors of `width` lanes, that a register tile may have.
   int64_t MaxAccumulatorVectors(int64_t width) const;
 
@@ -93,16 +85,6 @@ class VectorizationCost {
   double Sums(const UOp* reduce) const;
   // Cost of a reduce with lanes along `along`; `adds_up`: the lanes are its terms.
   double OfReduce(const Reduce& reduce, size_t along, bool adds_up, const RegisterTile& tile) const;
-
-  // Results of each lane in a group that must read a packed element for packing to pay: more than
-  // two register tiles have. PackedUses returns 0 for a load that cannot be packed.
-  static constexpr int64_t kWorthPacking = 16;
-  int64_t PackedUses(size_t access, size_t axis, int64_t vectors = 1) const;
-  // Whether two accesses of one load, by number, differ only in the reduce whose terms they are, as
-  // in two products of one input. All elements of the load must be terms of both.
-  bool ReadAlike(size_t access, size_t other) const;
-  // How many vectors along `axis` a tile may have if some load is packed for them.
-  int64_t MaxVectors(size_t axis) const;
 
   // Loads or stores for one element if `axis` is vectorized.
   double CostAlong(const Access& a, size_t axis) const;
