@@ -64,6 +64,7 @@ int Main(std::vector<std::string> arguments) {
   flags.Bool("shuffle", &check.shuffle, "any valid order of instructions in half of them (on)");
   flags.Bool("simplify", &check.simplify, "simplify between passes now and then (on)");
   flags.Bool("writes", &generate.writes, "only in-place writes through chains of views");
+  flags.Bool("contractions", &generate.contractions, "only sums of products, in any layout");
   flags.Bool("templates", &templates, "graphs hold instances of simplify's rules (on)");
   flags.Repeated("var", "NAME=N", &vars, "a variable's value, for a file");
   flags.Bool("table", &table, "print what was reached");

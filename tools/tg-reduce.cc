@@ -72,6 +72,7 @@ int Main(std::vector<std::string> arguments) {
             "what to shrink: tg-fuzz's graph; of a file: its inputs and choices");
   flags.Int("nodes", "N", &nodes, "as given to tg-fuzz");
   flags.Bool("writes", &generate.writes, "as given to tg-fuzz");
+  flags.Bool("contractions", &generate.contractions, "as given to tg-fuzz");
   flags.Repeated("var", "NAME=N", &vars, "a variable's value, for a file");
   flags.String("target", "NAME", &check.target, "a target's preset");
   flags.String("command", "CMD", &command,

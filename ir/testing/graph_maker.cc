@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/check.h"
+#include "ir/testing/contractions.h"
 #include "ir/testing/scatter_devices.h"
 #include "ir/testing/write_chains.h"
 #include "ir/value.h"
@@ -395,8 +396,8 @@ void GraphMaker::NameNodes() {
 }
 
 RandomProgram MakeRandomProgram(uint64_t seed, const RandomGraphOptions& options) {
-  if (!options.writes) return GraphMaker(seed, options).Make();
-  RandomProgram program = MakeWriteChains(seed).program;
+  if (!options.writes && !options.contractions) return GraphMaker(seed, options).Make();
+  RandomProgram program = options.writes ? MakeWriteChains(seed).program : MakeContractions(seed);
   program.module->flags = options.flags;
   return program;
 }

@@ -34,7 +34,8 @@ struct RandomGraphOptions {
   // Most values are integers of 8 and 16 bits, most of them near their limits, where arithmetic
   // wraps; every op takes integers.
   bool narrow = false;
-  bool writes = false;  // only in-place writes through chains of views (write_chains.h)
+  bool writes = false;        // only in-place writes through chains of views (write_chains.h)
+  bool contractions = false;  // only sums of products (contractions.h)
   ModuleFlags flags = {ModuleFlag::kNoContract};
   std::span<const RootTemplate> templates;
 };

@@ -75,6 +75,14 @@ absl::Status DirectiveApplier::CheckReduceLoop(size_t axis) {
         directive_, absl::StrCat("the results of the reduce of axis ", a.name,
                                  " are not what the kernel stores, each once, in its type"));
   }
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    const ScheduledAxis& other = s_.axes[i];
+    // What is stored has the partial results of one reduce.
+    if (s_.IsReduceLoop(i) && s_.base[other.base].reduce != s_.base[a.base].reduce) {
+      return IllegalDirective(
+          directive_, absl::StrCat("the reduce of axis ", other.name, " is in blocks already"));
+    }
+  }
   if (s_.IsInPlace())
     return IllegalDirective(directive_, "the kernel reads an argument that it writes");
   if (a.size.is_symbolic() || a.max_size == 0) {

@@ -209,12 +209,14 @@ const UOp* BodyLowering::OrderFill(PackedAt& plan, const UOp* x) {
   if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return x;
   const std::optional<AffineExpr> address = ParseAffine(x->src(0)->src(1));
   if (!address) return x;
-  const auto stride = [&](const UOp* leaf) {
+  const auto stride = [&](const UOp* leaf) -> int64_t {
     const auto* term = llvm::find_if(address->terms, [&](const auto& t) { return t.node == leaf; });
-    return term == address->terms.end() ? 0 : std::abs(term->coef);
+    return term == address->terms.end() ? 0 : term->coef;
   };
   // What is read is traversed in the order of its addresses: pages and lines are met once.
-  llvm::stable_sort(plan.ranges, [&](const UOp* a, const UOp* b) { return stride(a) > stride(b); });
+  llvm::stable_sort(plan.ranges, [&](const UOp* a, const UOp* b) {
+    return std::abs(stride(a)) > std::abs(stride(b));
+  });
   const bool is_gated = x->num_srcs > 1 || x->src(0)->num_srcs > 2;
   if (is_gated || plan.unrolls.empty() || plan.ranges.empty()) return x;
   if (llvm::any_of(plan.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return x;

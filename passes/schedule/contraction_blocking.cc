@@ -132,19 +132,7 @@ class Blocker {
            parts *= 2) {
         for (b.row_groups = 1; b.row_groups <= parts; b.row_groups *= 2) {
           b.lane_groups = parts / b.row_groups;
-          for (const int64_t lines : Divisors(lines_)) {
-            for (const int64_t row_lines : Divisors(row_lines_)) {
-              b.lines = lines, b.row_lines = row_lines;
-              using enum Blocking::RowCopy;
-              for (const auto copy : {kNone, kTile, kLine, kGroup}) {
-                b.row_copy = copy;
-                for (const bool slices : {false, true}) {
-                  const Blocking c = Costed(b, slices);
-                  if (std::isfinite(c.seconds) && (!best || c.seconds < best->seconds)) best = c;
-                }
-              }
-            }
-          }
+          if (!best || ComputeSeconds(b) < best->seconds) Improve(best, b);
         }
       }
     }
@@ -157,6 +145,23 @@ class Blocker {
     int64_t terms = 1, outer_terms = 1;
     Traversal lanes, rows;
   };
+
+  // Tries the rest of a blocking with these tiles and groups.
+  void Improve(std::optional<Blocking>& best, Blocking b) const {
+    using enum Blocking::RowCopy;
+    for (const int64_t lines : Divisors(lines_)) {
+      for (const int64_t row_lines : Divisors(row_lines_)) {
+        b.lines = lines, b.row_lines = row_lines;
+        for (const auto copy : {kNone, kTile, kLine, kGroup}) {
+          b.row_copy = copy;
+          for (const bool slices : {false, true}) {
+            const Blocking c = Costed(b, slices);
+            if (std::isfinite(c.seconds) && (!best || c.seconds < best->seconds)) best = c;
+          }
+        }
+      }
+    }
+  }
 
   // Register tiles, the best first, by the share of the multiply-adds that are needed and the rate
   // at which they are done: an addition waits for the one before it in its accumulator, or for its
@@ -195,6 +200,19 @@ class Blocker {
     return std::max({1.0, static_cast<double>(target_.fma_accumulators) / sums,
                      static_cast<double>(b.vectors + b.rows) / sums}) +
            static_cast<double>(b.vectors + b.rows) / sums / kLoadsHidden;
+  }
+
+  // Of the multiply-adds alone, with all terms in one slice.
+  double ComputeSeconds(const Blocking& b) const {
+    const int64_t strip = b.vectors * lanes_;
+    const double rows =
+        Times({others_, row_lines_, b.row_groups, b.rows, CeilDiv(rows_, b.rows * b.row_groups)});
+    const double lanes =
+        Times({images_, lines_, b.lane_groups, strip, CeilDiv(adjacent_, strip * b.lane_groups)});
+    double terms = 0;
+    for (const Sum& sum : sums_) terms += static_cast<double>(sum.terms);
+    return 2 * static_cast<double>(batch_) * rows * lanes * terms * Stall(b) /
+           target_.flops_per_second;
   }
 
   // With `slices`, the terms of a strip are cut to stay in the nearest cache.

@@ -297,6 +297,7 @@ std::optional<Schedule> ScheduleCpuContraction(const Module& module, const Kerne
         for (size_t n = 0; n < s->base.size(); ++n) {
           if (s->base[n].reduce == found[c].reduce) product.terms.push_back(n);
         }
+        if (product.terms.empty()) return std::nullopt;
         const size_t k = way.lane_operand[c];
         product.lanes = AccessOf(found[c].operands[k], *s, accesses);
         product.rows = AccessOf(found[c].operands[1 - k], *s, accesses);

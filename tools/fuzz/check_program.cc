@@ -51,12 +51,14 @@ class Checker {
                              : rng_.Percent(45)       ? "cl-cpu"
                                                       : presets[static_cast<size_t>(other)].name;
     outcome_.target = *FindTarget(name);
-    // Graphs are small: vectors of two lanes and one core let rules about large sizes apply to
-    // them.
+    // Graphs are small: vectors of two lanes, one core and small caches let rules about large sizes
+    // apply to them.
     testing::Rng small(options_.seed ^ 0x736d616c6c);
     if (!outcome_.target.is_gpu && small.Percent(30)) {
       outcome_.target.alu_width = outcome_.target.mem_width = 8;
       outcome_.target.compute_units = 1;
+      outcome_.target.near_cache_bytes = 256;
+      outcome_.target.core_cache_bytes = small.Pick({512, 4096});
       if (coverage_) coverage_->Count("vectors of two");
     }
     if (coverage_) coverage_->Count("target " + outcome_.target.name);

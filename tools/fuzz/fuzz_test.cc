@@ -112,6 +112,24 @@ TEST(FuzzWrites, EveryPassWritesWhatTheGraphWrites) {
   }
 }
 
+// Sums of products, which get blocks for registers and caches.
+TEST(FuzzContractions, EveryPassComputesTheSums) {
+  testing::RandomGraphOptions generate;
+  generate.contractions = true;
+  const WorkResult result = RunIsolated(Work(0, 300), [&](uint64_t seed, Worker& worker) {
+    CheckOptions options;
+    options.seed = seed;
+    options.target = seed % 2 == 0 ? "cl-cpu" : "cl-cpu-avx2";
+    options.passes = {"lower"};
+    options.progress = [&](std::string_view step) { worker.Step(step); };
+    const Outcome outcome =
+        Check(testing::MakeRandomProgram(seed, generate), options, &worker.coverage());
+    if (outcome.failure) worker.Fail(outcome.failure->pass, outcome.failure->message);
+  });
+  Expect(result, "--contractions --trace");
+  EXPECT_GE(result.coverage.graphs(), 300u);
+}
+
 class FuzzOnDevice : public Fuzz {};
 
 TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
