@@ -139,7 +139,9 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
       pointer =
           Cat("(", SpacePrefix(memory->dtype.space()), "const half*)", Pointer(address, kUnary));
     }
-    e.text = Cat("vload_half", lanes > 1 ? Cat(lanes) : "", "(0, ", pointer, ")");
+    e.text = lanes == 1 && !target_.is_gpu
+                 ? Cat(prelude_->LoadHalf(), "(", pointer, ")")
+                 : Cat("vload_half", lanes > 1 ? Cat(lanes) : "", "(0, ", pointer, ")");
   } else if (AsWords(Shown(value), lanes)) {
     e.text = Cat(prelude_->HalvesOfWords(lanes), "(",
                  Element(address, Scalar::kU32, lanes / 2, /*write=*/false), ")");
@@ -219,8 +221,12 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     if (Declared(memory, target_) != Scalar::kF16) {
       pointer = Cat("(", SpacePrefix(memory->dtype.space()), "half*)", Pointer(address, kUnary));
     }
-    Line("vstore_half", t.lanes() > 1 ? Cat(t.lanes()) : "", "_rte(",
-         Operand(value, kTernary, true), ", 0, ", pointer, ");");
+    if (t.lanes() == 1 && !target_.is_gpu) {
+      Line(prelude_->StoreHalf(), "(", Operand(value, kTernary, true), ", ", pointer, ");");
+    } else {
+      Line("vstore_half", t.lanes() > 1 ? Cat(t.lanes()) : "", "_rte(",
+           Operand(value, kTernary, true), ", 0, ", pointer, ");");
+    }
   } else {
     Text text = Operand(value, kTernary);
     if (AsWords(Shown(t.scalar()), t.lanes())) {

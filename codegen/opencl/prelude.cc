@@ -148,6 +148,22 @@ std::string Prelude::HalvesOfFloats(int lanes) {
   return name;
 }
 
+std::string Prelude::LoadHalf() {
+  functions_.insert(
+      "#if defined(__clang__) && defined(__F16C__)\n"
+      "#define load_half(p) __builtin_load_halff(p)\n"
+      "#else\n#define load_half(p) vload_half(0, p)\n#endif\n");
+  return "load_half";
+}
+
+std::string Prelude::StoreHalf() {
+  functions_.insert(
+      "#if defined(__clang__) && defined(__F16C__)\n"
+      "#define store_half(x, p) __builtin_store_halff(x, p)\n"
+      "#else\n#define store_half(x, p) vstore_half_rte(x, 0, p)\n#endif\n");
+  return "store_half";
+}
+
 std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lanes) {
   const bool load = access == Op::kLoad;
   const std::string element(MemoryType(memory)), vector = absl::StrCat(element, lanes);

@@ -47,6 +47,11 @@ class Prelude {
   // to nearest. They replace vload_half8, whose address PoCL 3.1 assumes to be a multiple of 16.
   std::string FloatsOfHalves(int lanes);
   std::string HalvesOfFloats(int lanes);
+  // Return what loads a half as a float, load_half(p), and stores a float as a half, rounding to
+  // nearest, store_half(x, p), on a CPU. With Clang this is one instruction where the CPU has it;
+  // vload_half of PoCL 3.1 is twenty.
+  std::string LoadHalf();
+  std::string StoreHalf();
   // Returns the function that reads or writes `lanes` elements at a stride that is an argument:
   // gather_float16(p, 784), scatter_float16(p, 784, x).
   std::string Strided(Op access, AddrSpace space, Scalar memory, int lanes);
