@@ -25,6 +25,7 @@ KernelWriter::KernelWriter(const Module& module, const Kernel& kernel, const Ker
       ctx_(*kernel.body.context),
       plan_(kernel),
       outlined_(FindOutlined(kernel, target)),
+      read_ahead_(FindReadAhead(kernel, target)),
       bounds_(*kernel.body.context, &module),
       no_contract_(module.flags.has(ModuleFlag::kNoContract)),
       no_nan_(module.flags.has(ModuleFlag::kNoNan)),

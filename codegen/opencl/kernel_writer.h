@@ -16,6 +16,7 @@
 #include "codegen/opencl/outline.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/ptx.h"
+#include "codegen/opencl/read_ahead.h"
 #include "codegen/opencl/render_plan.h"
 #include "codegen/opencl/spelling.h"
 #include "ir/kernel_calls.h"
@@ -179,7 +180,8 @@ class KernelWriter {
   const Target& target_;
   const Context& ctx_;
   Plan plan_;
-  llvm::DenseSet<const UOp*> outlined_;  // called instead of inlined
+  llvm::DenseSet<const UOp*> outlined_;    // called instead of inlined
+  llvm::DenseSet<const UOp*> read_ahead_;  // loads that request data further ahead
   Bounds bounds_;
   Prelude* prelude_ = nullptr;
   RenderedKernel result_;

@@ -127,6 +127,10 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
     return absl::OkStatus();
   }
 
+  if (read_ahead_.contains(u)) {
+    Line(prelude_->ReadAhead(), "(", Pointer(address, kAdditive), " + ",
+         kReadAheadBytes / ByteSize(memory->dtype.scalar()), ");");
+  }
   e.precedence = kPostfix;
   if (StrideOf(u) != 1) {
     e.text = Cat(StridedFunction(u, memory, u->dtype), "(", Pointer(address, kTernary), ", ",

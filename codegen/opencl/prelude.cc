@@ -164,6 +164,14 @@ std::string Prelude::StoreHalf() {
   return "store_half";
 }
 
+std::string Prelude::ReadAhead() {
+  functions_.insert(
+      "#if defined(__clang__) && defined(__x86_64__)\n"
+      "#define read_ahead(p) __builtin_prefetch((const void*)(size_t)(p))\n"
+      "#else\n#define read_ahead(p)\n#endif\n");
+  return "read_ahead";
+}
+
 std::string Prelude::Strided(Op access, AddrSpace space, Scalar memory, int lanes) {
   const bool load = access == Op::kLoad;
   const std::string element(MemoryType(memory)), vector = absl::StrCat(element, lanes);

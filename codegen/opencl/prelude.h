@@ -52,6 +52,9 @@ class Prelude {
   // vload_half of PoCL 3.1 is twenty.
   std::string LoadHalf();
   std::string StoreHalf();
+  // Returns what requests the cache line at an address, which need not be valid: read_ahead(p).
+  // Does nothing where the compiler is not known to have it.
+  std::string ReadAhead();
   // Returns the function that reads or writes `lanes` elements at a stride that is an argument:
   // gather_float16(p, 784), scatter_float16(p, 784, x).
   std::string Strided(Op access, AddrSpace space, Scalar memory, int lanes);

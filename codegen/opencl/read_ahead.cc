@@ -1,0 +1,145 @@
+#include "codegen/opencl/read_ahead.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "ir/walk.h"
+
+namespace tg::opencl {
+namespace {
+
+// A sum of multiples of loop counters, positions in the grid and other nodes.
+struct Affine {
+  std::map<const UOp*, int64_t> terms;
+  int64_t constant = 0;
+  friend auto operator<=>(const Affine&, const Affine&) = default;
+};
+
+class AffineForms {
+ public:
+  const Affine& Of(const UOp* u) {
+    const auto [found, is_new] = forms_.try_emplace(u);
+    if (is_new) {
+      Affine form = Make(u);
+      return forms_[u] = std::move(form);
+    }
+    return found->second;
+  }
+
+ private:
+  Affine Make(const UOp* u) {
+    if (IsConst(u)) return {{}, u->word()};
+    if (u->op == Op::kAdd || u->op == Op::kSub) {
+      Affine sum = Of(u->src(0));
+      Add(sum, Of(u->src(1)), u->op == Op::kAdd ? 1 : -1);
+      return sum;
+    }
+    if (u->op == Op::kMul && IsConst(u->src(1))) {
+      Affine product;
+      Add(product, Of(u->src(0)), u->src(1)->word());
+      return product;
+    }
+    return {{{u, 1}}, 0};
+  }
+
+  static void Add(Affine& sum, const Affine& form, int64_t factor) {
+    sum.constant += form.constant * factor;
+    for (const auto& [node, coefficient] : form.terms) {
+      if ((sum.terms[node] += coefficient * factor) == 0) sum.terms.erase(node);
+    }
+  }
+
+  std::map<const UOp*, Affine> forms_;
+};
+
+// The loop counters and positions in the grid from which a value is computed.
+class Origins {
+ public:
+  const std::set<const UOp*>& Of(const UOp* u) {
+    const auto [found, is_new] = origins_.try_emplace(u);
+    if (!is_new) return found->second;
+    std::set<const UOp*>& origins = found->second;  // stays where it is
+    if (u->op == Op::kRange || u->op == Op::kSpecial) {
+      origins.insert(u);
+    } else if (u->op != Op::kLoad) {
+      for (const UOp* s : u->srcs()) origins.insert(Of(s).begin(), Of(s).end());
+    }
+    return origins;
+  }
+
+ private:
+  std::map<const UOp*, std::set<const UOp*>> origins_;
+};
+
+struct Access {
+  int64_t constant;
+  const UOp* load;
+};
+
+}  // namespace
+
+llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const Target& target) {
+  llvm::DenseSet<const UOp*> result;
+  if (target.is_gpu) return result;
+  AffineForms forms;
+  Origins origins;
+  std::vector<const UOp*> loops;
+  std::vector<const UOp*> grid;
+  // Loads in one loop from one buffer whose addresses differ by a constant.
+  using Key = std::pair<std::pair<const UOp*, const UOp*>, std::map<const UOp*, int64_t>>;
+  std::map<Key, std::vector<Access>> accesses;
+  for (const UOp* u : kernel.body.linear) {
+    if (u->op == Op::kSpecial) grid.push_back(u);
+    if (u->op == Op::kRange) loops.push_back(u);
+    if (u->op == Op::kEnd)
+      loops.resize(loops.size() - std::min<size_t>(loops.size(), u->num_srcs - 1));
+    if (u->op != Op::kLoad || loops.empty() || u->dtype.lanes() == 1 || StrideOf(u) != 1) continue;
+    const UOp* address = u->src(0);
+    if (address->op != Op::kIndex || address->num_srcs != 2 || address->dtype.lanes() != 1)
+      continue;
+    const UOp* memory = MemoryOf(address);
+    if (memory->op != Op::kDefineGlobal || memory->dtype.is_image()) continue;
+    const int64_t element = ByteSize(memory->dtype.scalar());
+    const bool is_large =
+        memory->dtype.size() < 0 || memory->dtype.size() * element > target.near_cache_bytes;
+    const Affine& form = forms.Of(address->src(1));
+    if (!is_large || !form.terms.contains(loops.back())) continue;
+    // Each element is read once: every loop and every group reads others.
+    const std::set<const UOp*>& from = origins.Of(address->src(1));
+    const auto is_origin = [&](const UOp* loop) { return from.contains(loop); };
+    if (!std::all_of(loops.begin(), loops.end(), is_origin) ||
+        !std::all_of(grid.begin(), grid.end(), is_origin)) {
+      continue;
+    }
+    accesses[{{memory, loops.back()}, form.terms}].push_back({form.constant, u});
+  }
+  for (auto& [key, all] : accesses) {
+    const auto& [place, terms] = key;
+    const int64_t element = ByteSize(place.first->dtype.scalar());
+    const int64_t step = std::abs(terms.at(place.second));
+    if (step * element >= target.cache_line) continue;
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Access& a, const Access& b) { return a.constant < b.constant; });
+    std::vector<const UOp*> lines;
+    size_t rows = 0;
+    int64_t row = 0, line = 0;
+    for (const Access& access : all) {
+      const bool is_row = rows == 0 || access.constant - row >= step;
+      if (is_row) {
+        ++rows;
+        row = access.constant;
+      }
+      if (!is_row && (access.constant - line) * element < target.cache_line) continue;
+      line = access.constant;
+      lines.push_back(access.load);
+    }
+    if (rows > 1) result.insert(lines.begin(), lines.end());
+  }
+  return result;
+}
+
+}  // namespace tg::opencl
