@@ -55,6 +55,9 @@ struct Target {
   int compute_units = 2;
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
   int cache_line = 64;        // bytes
+  // Bytes that a core reads in a row in the time of one line that it could not foresee: the latency
+  // of memory times a core's bandwidth.
+  int64_t miss_bytes = 512;
   int64_t near_cache_bytes = 32 << 10;  // L1 data cache of a CPU core
   int64_t near_cache_ways = 8;          // lines of that cache that an address may be kept in
   // Cycles of a load that misses the L1 but not the L2 cache of a CPU core, beyond those of a hit.

@@ -3,6 +3,7 @@
 // few groups.
 #include "passes/schedule/cache_blocking.h"
 #include "passes/schedule/cpu_axes.h"
+#include "passes/schedule/cpu_column_sums.h"
 #include "passes/schedule/cpu_rows.h"
 #include "passes/schedule/vectorization_cost.h"
 
@@ -44,6 +45,7 @@ void ScheduleForCpu(ScheduleBuilder& t) {
     ScheduleCpuRows(t, shared);
     return;
   }
+  if (ScheduleCpuColumnSums(t)) return;
   ScheduleTogether(t);
   OrderGroups(t);
 }

@@ -1,0 +1,186 @@
+#include "passes/schedule/cpu_column_sums.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/schedule/cpu_axes.h"
+#include "passes/schedule/vectorization_cost.h"
+
+namespace tg {
+namespace {
+
+// The axes of a kernel, by number of the base axis.
+struct ColumnSums {
+  size_t columns = 0;         // along which what is read and stored is contiguous
+  std::vector<size_t> rows;   // of the reduce, the outermost first
+  std::vector<size_t> alike;  // of results that read the same elements
+  int64_t others = 1;         // results along all other axes
+  int64_t element = 4;        // bytes of an element of the matrix
+};
+
+// The only reduce of the kernel; null if there are several, or staged values, or if something is
+// symbolic.
+const UOp* OnlyReduce(const ScheduleBuilder& t) {
+  const UOp* reduce = nullptr;
+  for (const BaseAxis& b : t.schedule().base) {
+    if (b.staged || b.size.is_symbolic()) return nullptr;
+    if (!b.reduce) continue;
+    if (t.ReduceOf(b) == nullptr || (reduce && reduce != b.reduce)) return nullptr;
+    reduce = b.reduce;
+  }
+  return reduce;
+}
+
+// Whether the load reads a row of the matrix along `columns`, and no element of it for two terms of
+// one sum.
+bool ReadsRows(const ScheduleBuilder& t, const Access& a, size_t columns,
+               const std::vector<size_t>& rows) {
+  if (a.stride[columns] != 1 || a.masked[columns]) return false;
+  return llvm::all_of(rows, [&](size_t n) {
+    return a.stride[n] && std::abs(*a.stride[n]) >= t.schedule().base[columns].max_size;
+  });
+}
+
+std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
+  const Schedule& s = t.schedule();
+  if (s.stores != 1 || !OnlyReduce(t)) return std::nullopt;
+  const auto store = llvm::find_if(t.accesses(), [](const Access& a) { return a.is_store(); });
+  ColumnSums sums;
+  std::vector<size_t> results;
+  for (size_t n = 0; n < s.base.size(); ++n) {
+    (s.base[n].reduce ? sums.rows : results).push_back(n);
+  }
+  const auto columns = llvm::find_if(results, [&](size_t n) { return store->stride[n] == 1; });
+  if (columns == results.end()) return std::nullopt;
+  sums.columns = *columns;
+  results.erase(columns);
+  bool any = false;
+  LoopSet alike = 0;
+  for (const Access& a : t.accesses()) {
+    if (a.is_store() || llvm::all_of(sums.rows, [&](size_t n) { return a.stride[n] == 0; }))
+      continue;
+    // A factor that all columns share.
+    if (a.stride[sums.columns] == 0) continue;
+    if (!ReadsRows(t, a, sums.columns, sums.rows)) return std::nullopt;
+    any = true;
+    sums.element = ByteSize(a.node->src(0)->dtype.scalar());
+    for (size_t n : results) alike |= a.stride[n] == 0 ? LoopBit(n) : 0;
+  }
+  if (!any) return std::nullopt;
+  for (size_t n : results) {
+    if ((alike & LoopBit(n)) != 0) {
+      sums.alike.push_back(n);
+    } else {
+      sums.others = SaturatingMul(sums.others, s.base[n].max_size);
+    }
+  }
+  return sums;
+}
+
+// How many vectors of columns a group has: those for which the cores read fastest. Each row of a
+// group begins with a line that a core could not foresee, and some cores may have a group more.
+int64_t VectorsOfGroup(const ScheduleBuilder& t, const ColumnSums& sums, int64_t width) {
+  const Target& target = t.target();
+  int64_t bytes = sums.element;
+  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+    if (!llvm::is_contained(sums.alike, n)) {
+      bytes = SaturatingMul(bytes, t.schedule().base[n].max_size);
+    }
+  }
+  const int64_t start = bytes <= target.cache_bytes ? target.cache_line : target.miss_bytes;
+  const int64_t vectors = t.schedule().base[sums.columns].max_size / width;
+  int64_t best = 1, least = INT64_MAX;
+  const auto consider = [&](int64_t share) {
+    const int64_t groups = SaturatingMul(vectors / share, sums.others);
+    const int64_t rounds = (groups + target.compute_units - 1) / target.compute_units;
+    const int64_t cost = SaturatingMul(rounds, share * width * sums.element + start);
+    if (cost < least) best = share, least = cost;
+  };
+  for (int64_t d = 1; d <= vectors / d; ++d) {
+    if (vectors % d != 0) continue;
+    consider(d);
+    consider(vectors / d);
+  }
+  return best;
+}
+
+// The number of terms of a block, at most `most`: a divisor of `size` or, if all are small, the
+// number of which the last block lacks the fewest.
+int64_t TermsOfBlock(int64_t size, int64_t most) {
+  int64_t best = GreatestDivisor(size, most);
+  if (2 * best > most || size <= most) return best;
+  const auto lacks = [&](int64_t terms) { return (terms - size % terms) % terms; };
+  best = most;
+  for (int64_t terms = most; 2 * terms > most; --terms) {
+    if (lacks(terms) < lacks(best)) best = terms;
+  }
+  return best;
+}
+
+// Divides the reduce into blocks of `most` terms, or fewer, by `directive`. What padding adds to
+// the last block is not read.
+void MakeBlocks(ScheduleBuilder& t, const std::vector<std::string>& axes, int64_t most,
+                std::string_view directive) {
+  for (const std::string& name : llvm::reverse(axes)) {
+    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
+    const int64_t terms = TermsOfBlock(t.Size(axis), most);
+    if (terms > 1 && (t.Size(axis) % terms == 0 || t.Try("padto", axis, terms))) {
+      t.Try(directive, axis, terms);
+    }
+    most /= terms;
+  }
+}
+
+}  // namespace
+
+bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
+  const std::optional<ColumnSums> found = FindColumnSums(t);
+  if (!found) return false;
+  const VectorizationCost lanes(t, 0);
+  const int64_t width = lanes.Along(found->columns);
+  if (2 * width < lanes.Widest()) return false;
+  const auto name = [&](size_t n) { return t.schedule().base[n].name; };
+  int64_t alike = 1;
+  for (size_t n : found->alike) alike = SaturatingMul(alike, t.schedule().base[n].max_size);
+  // Vectors of sums that stay in registers, and those that are added to by turns.
+  const int64_t most = t.target().MaxAccumulators() * 4 / t.target().alu_width;
+  const int64_t by_turns = t.target().fma_accumulators;
+  if (alike > most / 2) return false;
+
+  const int64_t vectors = t.schedule().base[found->columns].max_size / width;
+  int64_t share = VectorsOfGroup(t, *found, width);
+  const std::string columns = name(found->columns);
+  std::vector<std::string> rows;
+  for (size_t n : found->rows) rows.push_back(name(n));
+  if (!t.Try("vectorize", found->columns, width)) return false;
+  for (size_t n : found->alike) TryNamed(t, "upcast", name(n), 0);
+  LoopOverRest(t, LoopBit(found->columns));
+  const bool keeps = !t.schedule().IsInPlace() && llvm::all_of(found->rows, [&](size_t n) {
+    return t.schedule().accumulates[n];
+  });
+  if (share * alike <= most || !keeps) {
+    share = GreatestDivisor(vectors, std::min(share, most / alike));
+    if (share > 1) TryNamed(t, "upcast", columns + ".0", share);
+    if (share * alike < by_turns) MakeBlocks(t, rows, by_turns / (share * alike), "unroll");
+    return true;
+  }
+  // The terms of a block are added to one sum together, or to several by turns; then there are more
+  // of them, since each sum is read and written once a block.
+  MakeBlocks(t, rows, alike == 1 ? by_turns : 2 * by_turns, alike == 1 ? "unroll" : "split");
+  for (const std::string& axis : rows) {
+    if (!TryNamed(t, "loop", axis + ".0", 0)) TryNamed(t, "loop", axis, 0);
+  }
+  std::string rest = columns + ".0";
+  const int64_t beside = alike == 1 ? 1 : GreatestDivisor(share, by_turns / alike);
+  if (beside > 1 && TryNamed(t, "upcast", rest, beside) && beside < vectors) rest += ".0";
+  TryNamed(t, "loop", rest, share / beside);
+  return true;
+}
+
+}  // namespace tg
