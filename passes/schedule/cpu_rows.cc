@@ -118,24 +118,6 @@ std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_
   return lanes.VectorsBeside(axis, width, vectors);
 }
 
-// Upcasts the axis along which results are contiguous, where the vectorized axis is strided.
-void FillLines(ScheduleBuilder& t, LoopSet shared) {
-  const VectorizationCost lanes(t, shared);
-  for (size_t v : t.Axes(AxisKind::kVector)) {
-    const Access* store = StridedStore(t, v);
-    if (!store) continue;
-    const int64_t together = Together(t, *store, t.Size(v));
-    for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      const bool is_shared = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
-      const bool sums = llvm::any_of(lanes.reduces(), [&](const VectorizationCost::Reduce& r) {
-        return lanes.Varies(r.node, i);
-      });
-      if (!is_shared || sums || t.IsSymbolic(i) || t.Stride(*store, i) != 1) continue;
-      if (t.Size(i) % together == 0 && t.Try("upcast", i, together)) return;
-    }
-  }
-}
-
 // Of staged values that are sums with vectorized terms: the innermost axis along which the sums
 // share what a row reads. Returned by name, since directives move axes.
 std::vector<std::string> Columns(const ScheduleBuilder& t,
@@ -327,7 +309,6 @@ void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
   }
   UnrollShort(t);
   UpcastShort(t, shared);
-  FillLines(t, shared);
   const bool dealt = tile.groups > 1 && TryNamed(t, "distribute_cyclic", tile.axis, tile.groups);
   const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
   if (!loops && !LoopOverStaged(t, shared)) LoopOverRest(t, shared);
