@@ -1,8 +1,6 @@
 #include "passes/schedule/cpu_rows.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,35 +60,6 @@ int64_t SpareGroups(const ScheduleBuilder& t, LoopSet shared) {
   return std::max<int64_t>(1, groups / (2 * t.target().compute_units));
 }
 
-// A store that is strided along the axis; null if there is none.
-const Access* StridedStore(const ScheduleBuilder& t, size_t axis) {
-  const auto strided = [&](const Access& a) {
-    const std::optional<int64_t> stride = t.Stride(a, axis);
-    return a.is_store() && stride != 0 && stride != 1;
-  };
-  const auto found = llvm::find_if(t.accesses(), strided);
-  return found == t.accesses().end() ? nullptr : &*found;
-}
-
-// How many results along the axis, each in another cache line, the nearest cache holds at a time.
-// The address within a page selects the set of a line, and a core keeps the translations of kPages
-// pages in its first table.
-int64_t StridedLines(const ScheduleBuilder& t, const Access& store, size_t axis) {
-  constexpr int64_t kPage = 4096, kWays = 8, kPages = 64;
-  const int64_t element = ByteSize(store.node->src(1)->dtype.scalar());
-  const int64_t stride = t.Stride(store, axis).value_or(1) * element;
-  const int64_t places = kPage / std::gcd(stride, kPage);
-  return std::min(kWays * places, kPages);
-}
-
-// For a vector whose lanes are strided in memory: how many neighbouring results of each row are
-// computed together, so that its line is written at once. A full line if a vector is as long, else
-// four, which narrower vectors are transposed to with fewer instructions.
-int64_t Together(const ScheduleBuilder& t, const Access& store, int64_t width) {
-  const int64_t line = t.target().cache_line / ByteSize(store.node->src(1)->dtype.scalar());
-  return width == line ? line : 4;
-}
-
 // The rest of a vector's axis, and by how much to upcast it for each of `rows`.
 std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_t axis,
                                  int64_t rows) {
@@ -107,15 +76,7 @@ std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_
     return lanes.VectorsBeside(
         axis, width, rows == VectorizationCost::kTermRows ? std::max(most, square) : most);
   }
-  int64_t vectors = std::min(most, SpareGroups(t, shared));
-  if (const Access* store = StridedStore(t, axis)) {
-    // Results that are unrolled in the source.
-    constexpr int64_t kMaxResults = 512;
-    const int64_t strided =
-        std::min(StridedLines(t, *store, axis), kMaxResults / Together(t, *store, width));
-    vectors = std::min(vectors, std::max<int64_t>(1, strided / width));
-  }
-  return lanes.VectorsBeside(axis, width, vectors);
+  return lanes.VectorsBeside(axis, width, std::min(most, SpareGroups(t, shared)));
 }
 
 // Of staged values that are sums with vectorized terms: the innermost axis along which the sums
