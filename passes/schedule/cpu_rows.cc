@@ -69,14 +69,9 @@ std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_
   });
   if (!sums) return {kNoAxis, 1};
   const int64_t width = t.Size(axis), most = lanes.MaxAccumulatorVectors(width) / rows;
-  if (!t.schedule().base[t.schedule().axes[axis].base].IsStored()) {
-    // Four rows by four vectors need the fewest loads, and may use as many registers as vectorized
-    // terms do.
-    const int64_t square = t.target().MaxAccumulators() / width / rows;
-    return lanes.VectorsBeside(
-        axis, width, rows == VectorizationCost::kTermRows ? std::max(most, square) : most);
-  }
-  return lanes.VectorsBeside(axis, width, std::min(most, SpareGroups(t, shared)));
+  const bool is_stored = t.schedule().base[t.schedule().axes[axis].base].IsStored();
+  return lanes.VectorsBeside(axis, width,
+                             is_stored ? std::min(most, SpareGroups(t, shared)) : most);
 }
 
 // Of staged values that are sums with vectorized terms: the innermost axis along which the sums
@@ -168,11 +163,6 @@ Rows TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
   const auto even = [&](const std::string& name) {
     return t.Size(static_cast<size_t>(t.schedule().FindAxis(name))) % 2 == 0;
   };
-  // Four rows by four vectors, if registers suffice.
-  const bool square = most >= VectorizationCost::kTermRows &&
-                      llvm::any_of(t.Axes(AxisKind::kVector), [&](size_t i) {
-                        return Wider(t, shared, i, VectorizationCost::kTermRows).second == 4;
-                      });
   const bool widens = most > kBesideTwo && (llvm::any_of(t.Axes(AxisKind::kVector), wide) ||
                                             llvm::any_of(sums.columns, even));
   size_t best = kNoAxis;
@@ -180,11 +170,7 @@ Rows TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
     int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
-    if (square && t.Size(i) % VectorizationCost::kTermRows == 0) {
-      rows = VectorizationCost::kTermRows;
-    } else if (widens && t.IsTileable(i, kBesideTwo)) {
-      rows = kBesideTwo;
-    }
+    if (widens && t.IsTileable(i, kBesideTwo)) rows = kBesideTwo;
     const std::pair<size_t, int64_t> score = {t.ReuseAlong(i), rows};
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
