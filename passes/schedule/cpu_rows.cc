@@ -156,21 +156,11 @@ struct Rows {
 Rows TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
   const int64_t most =
       std::min({int64_t{8}, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
-  // Six rows by two vectors, or by two columns, need fewer loads than eight rows by one. Four rows
-  // by more columns need fewer still, but then what all rows read is read for fewer rows at a time.
-  constexpr int64_t kBesideTwo = 6;
-  const auto wide = [&](size_t i) { return Wider(t, shared, i, kBesideTwo).second == 2; };
-  const auto even = [&](const std::string& name) {
-    return t.Size(static_cast<size_t>(t.schedule().FindAxis(name))) % 2 == 0;
-  };
-  const bool widens = most > kBesideTwo && (llvm::any_of(t.Axes(AxisKind::kVector), wide) ||
-                                            llvm::any_of(sums.columns, even));
   size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
-    int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
-    if (widens && t.IsTileable(i, kBesideTwo)) rows = kBesideTwo;
+    const int64_t rows = t.TileAlong(i, most, PowerOfTwoDivisor(t.Size(i), most));
     const std::pair<size_t, int64_t> score = {t.ReuseAlong(i), rows};
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
