@@ -34,22 +34,6 @@ void VectorizeStaged(ScheduleBuilder& t, const UOp* node) {
   if (best != kNoAxis) t.Try("vectorize", best, lanes.Along(best));
 }
 
-// Upcasts a few neighbouring results that share a reduce, for example the window of a pooling for
-// its gradient.
-void UpcastShort(ScheduleBuilder& t, LoopSet shared) {
-  constexpr int64_t kMaxShortSize = 4, kMaxResults = 64;
-  std::vector<std::string> names;
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool is_shared = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
-    if (is_shared && !t.IsSymbolic(i) && t.Size(i) <= kMaxShortSize && !t.HasLanes(i))
-      names.push_back(t.schedule().axes[i].name);
-  }
-  for (const std::string& name : names) {
-    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
-    if (t.schedule().UpcastSize() * t.Size(axis) <= kMaxResults) t.Try("upcast", axis);
-  }
-}
-
 // How many groups may be merged into one such that each core still has two; `shared` axes become
 // loops.
 int64_t SpareGroups(const ScheduleBuilder& t, LoopSet shared) {
@@ -245,7 +229,6 @@ void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
     TryNamed(t, "unroll", name, tile.rows > 1 ? terms : AcrossLatency(t, name, terms));
   }
   UnrollShort(t);
-  UpcastShort(t, shared);
   const bool dealt = tile.groups > 1 && TryNamed(t, "distribute_cyclic", tile.axis, tile.groups);
   const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
   if (!loops && !LoopOverStaged(t, shared)) LoopOverRest(t, shared);
