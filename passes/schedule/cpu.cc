@@ -26,7 +26,7 @@ void TileTerms(ScheduleBuilder& t, int64_t words) {
 // Chooses a schedule in which all stores share the groups.
 void ScheduleTogether(ScheduleBuilder& t) {
   if (t.Axes(AxisKind::kReduce).empty()) {
-    if (VectorizeBest(t)) return;
+    VectorizeBest(t);
   } else if (VectorizeResults(t, 0)) {
     UnrollShort(t);
   } else {

@@ -46,28 +46,6 @@ size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, 
   return kNoAxis;
 }
 
-// Adds loops over squares that are narrower than a cache line, so that a group reads and writes
-// whole lines. Returns false if a group computes one square.
-bool CompleteLines(ScheduleBuilder& t, size_t rows, size_t lanes, int64_t size) {
-  int64_t bytes = t.target().cache_line;
-  for (const Access& a : t.accesses()) {
-    bytes = std::min(bytes, ByteSize(a.node->src(a.is_store() ? 1 : 0)->dtype.scalar()));
-  }
-  const int64_t squares = t.target().cache_line / (bytes * size);
-  bool any = false;
-  // A directive moves axes.
-  for (size_t base : {rows, lanes}) {
-    for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      if (t.schedule().axes[i].base != base) continue;
-      const int64_t some = PowerOfTwoDivisor(t.Size(i), squares);
-      const bool enough = t.WorkItems() >= some * EnoughGroups(t);
-      any |= some > 1 && enough && t.Try("loop", i, some);
-      break;
-    }
-  }
-  return any;
-}
-
 // Vectorizes `best`, an axis of a reduce around another reduce; unrolls another such axis, and
 // upcasts results that share the loads of both, while the accumulators fit into registers. The
 // vectorized axis is unrolled last, so that it is innermost.
@@ -91,7 +69,7 @@ void VectorizeInner(ScheduleBuilder& t, const VectorizationCost& lanes, size_t b
 
 }  // namespace
 
-bool VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
+void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
   const VectorizationCost lanes(t, 0);
   size_t best = kNoAxis;
   int best_score = 0;
@@ -101,22 +79,19 @@ bool VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
     const int score = Score(t, i);
     if (score > best_score) best = i, best_score = score;
   }
-  if (best == kNoAxis) return false;
+  if (best == kNoAxis) return;
   // Where a vector's lanes are loaded from distant addresses, the neighbours in memory of each lane
   // are loaded with it: a square as wide as the vector, within the limit of an upcast.
   const size_t in_memory = AxisInMemory(t, kind, staged, best);
   int64_t amount = lanes.Along(best);
   if (in_memory == kNoAxis) {
     t.Try("vectorize", best, amount);
-    return false;
+    return;
   }
   amount = std::min(amount, kMaxRows);
-  const size_t base = t.schedule().axes[best].base;
-  const size_t rows = t.schedule().axes[in_memory].base;
   const int64_t together = PowerOfTwoDivisor(t.Size(in_memory), amount);
   const std::string name = t.schedule().axes[in_memory].name;
-  if (!t.Try("vectorize", best, amount) || !TryNamed(t, "upcast", name, together)) return false;
-  return kind == AxisKind::kGlobal && CompleteLines(t, rows, base, amount);
+  if (t.Try("vectorize", best, amount)) TryNamed(t, "upcast", name, together);
 }
 
 bool TryNamed(ScheduleBuilder& t, std::string_view directive, const std::string& axis,

@@ -12,9 +12,8 @@ namespace tg {
 
 // Vectorizes the best axis of this kind, of the staged value `staged` if it is given. Where lanes
 // are loaded from distant addresses, it upcasts the axis that is contiguous in memory by the same
-// amount, so that a square is loaded in vectors and transposed. Returns true if it also chose the
-// loops, so that a group reads and writes whole cache lines.
-bool VectorizeBest(ScheduleBuilder& t, AxisKind kind = AxisKind::kGlobal,
+// amount, so that a square is loaded in vectors and transposed.
+void VectorizeBest(ScheduleBuilder& t, AxisKind kind = AxisKind::kGlobal,
                    const UOp* staged = nullptr);
 
 // Vectorizes an axis of results, or of a reduce that contains a reduce, and upcasts a tile of
