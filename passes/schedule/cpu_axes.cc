@@ -46,27 +46,6 @@ size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, 
   return kNoAxis;
 }
 
-// Vectorizes `best`, an axis of a reduce around another reduce; unrolls another such axis, and
-// upcasts results that share the loads of both, while the accumulators fit into registers. The
-// vectorized axis is unrolled last, so that it is innermost.
-void VectorizeInner(ScheduleBuilder& t, const VectorizationCost& lanes, size_t best) {
-  const int64_t amount = lanes.Along(best), most = t.target().MaxAccumulators();
-  size_t other = kNoAxis;
-  int64_t rows = 1;
-  for (size_t i : t.Axes(AxisKind::kReduce)) {
-    if (i == best || !lanes.HoldsReduce(i)) continue;
-    // Full vectors, and registers for eight results that read the same elements.
-    const int64_t limit = std::max(lanes.Widest() / amount, most / amount / 8);
-    const int64_t some = PowerOfTwoDivisor(t.Size(i), limit);
-    if (some > 1) other = i, rows = some;
-  }
-  VectorizationCost::RegisterTile tile = lanes.TileBeside(best, amount * rows);
-  std::erase_if(tile, [&](const auto& part) { return part.first == other; });
-  if (other != kNoAxis) tile.emplace_back(other, rows);
-  tile.emplace_back(best, amount);
-  MakeTile(t, tile);
-}
-
 }  // namespace
 
 void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
@@ -117,17 +96,8 @@ void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile) {
 
 bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
   const VectorizationCost lanes(t, shared);
-  AxisList axes = t.Axes(AxisKind::kGlobal);
-  for (size_t i : t.Axes(AxisKind::kReduce)) {
-    if (shared == 0 && lanes.HoldsReduce(i)) axes.push_back(i);
-  }
-  const size_t best = lanes.Cheapest(axes);
+  const size_t best = lanes.Cheapest(t.Axes(AxisKind::kGlobal));
   if (best == kNoAxis) return false;
-  const BaseAxis& base = t.schedule().base[t.schedule().axes[best].base];
-  if (!base.IsStored()) {
-    VectorizeInner(t, lanes, best);
-    return true;
-  }
   if (!t.Try("vectorize", best, lanes.Along(best))) return false;
   if (shared != 0) return true;
   const VectorizationCost tiled(t, 0);

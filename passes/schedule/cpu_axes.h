@@ -16,8 +16,8 @@ namespace tg {
 void VectorizeBest(ScheduleBuilder& t, AxisKind kind = AxisKind::kGlobal,
                    const UOp* staged = nullptr);
 
-// Vectorizes an axis of results, or of a reduce that contains a reduce, and upcasts a tile of
-// results that share loads. Returns false if vectorizing the terms of the reduces is better.
+// Vectorizes an axis of results, and upcasts a tile of results that share loads. Returns false if
+// vectorizing the terms of the reduces is better.
 // `shared`: axes of what is stored along which some reduces are invariant.
 bool VectorizeResults(ScheduleBuilder& t, LoopSet shared);
 

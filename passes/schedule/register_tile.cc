@@ -30,13 +30,12 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
              return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
            });
   });
-  const bool widens = t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
   // Takes the most accumulators, since an addition waits for the one before it in the same
   // accumulator. Of equal tiles, takes one vector by several rows, unless its loads outnumber its
   // additions.
   RegisterTile best;
   int64_t most_sums = 1, least_loads = 2;
-  for (int64_t vectors = 1; vectors <= (widens ? most : 1); vectors *= 2) {
+  for (int64_t vectors = 1; vectors <= most; vectors *= 2) {
     RegisterTile tile;
     int64_t rows = 1;
     for (size_t i : axes) {
