@@ -14,8 +14,8 @@ namespace tg {
 // The error that `directive` cannot be applied, with the reason.
 absl::Status IllegalDirective(const Directive& directive, const std::string& why);
 
-// Has one method per kind of directive, which changes the schedule's axes, digits, `padded` and
-// `no_locals`. A method that fails may leave them half changed; ApplyDirective restores them.
+// Has one method per kind of directive, which changes the schedule's axes, digits, `padded`,
+// `packed`, `in_output` and `no_locals`. A method that fails may leave them half changed; ApplyDirective restores them.
 class DirectiveApplier {
  public:
   DirectiveApplier(Schedule& s, const Directive& directive, const Target& target)
@@ -33,6 +33,7 @@ class DirectiveApplier {
   absl::Status Group();
   absl::Status GroupTop();
   absl::Status Pack();
+  absl::Status StageInOutput();
   absl::Status PadTo();
   absl::Status Swap();
   absl::Status Grid();
@@ -43,6 +44,8 @@ class DirectiveApplier {
   absl::Status CheckDimensions();
   absl::Status CheckLocalMemory();
   absl::Status CheckPackedMemory();
+  // A value that is staged in the output needs its results' axes to be the innermost loops.
+  absl::Status CheckOutputStaging();
 
  private:
   absl::Status FindAxis(const DirectiveArg& arg, size_t& axis);

@@ -48,6 +48,9 @@ constexpr DirectiveRow kDirectives[] = {
       "order "
       "of the loops inside"},
      &DirectiveApplier::Pack},
+    {{"stage_in_output", "stage_in_output(AXIS)",
+      "keeps the staged value of AXIS in the output, each element where its result will be"},
+     &DirectiveApplier::StageInOutput},
     {{"padto", "padto(AXIS, N)", "rounds an axis up to a multiple of N, guarding what is beyond"},
      &DirectiveApplier::PadTo},
     {{"swap", "swap(AXIS, AXIS)", "exchanges two global axes in the order of the grid"},
@@ -98,6 +101,7 @@ absl::Status ApplyGivenDirective(Schedule& schedule, const Directive& directive,
     if (status.ok()) status = applier.CheckDimensions();
     if (status.ok()) status = applier.CheckLocalMemory();
     if (status.ok()) status = applier.CheckPackedMemory();
+    if (status.ok()) status = applier.CheckOutputStaging();
     return status;
   }
   std::string names;
@@ -113,6 +117,7 @@ absl::Status ApplyDirective(Schedule& schedule, const Directive& directive, cons
   auto digits = schedule.digits;
   auto padded = schedule.padded;
   auto packed = schedule.packed;
+  const auto in_output = schedule.in_output;
   const bool no_locals = schedule.no_locals;
   absl::Status status = ApplyGivenDirective(schedule, directive, target);
   if (status.ok()) return status;
@@ -120,6 +125,7 @@ absl::Status ApplyDirective(Schedule& schedule, const Directive& directive, cons
   schedule.digits = std::move(digits);
   schedule.padded = std::move(padded);
   schedule.packed = std::move(packed);
+  schedule.in_output = in_output;
   schedule.no_locals = no_locals;
   return status;
 }

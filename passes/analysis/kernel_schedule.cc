@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/output_staging.h"
 
 namespace tg {
 
@@ -238,6 +239,7 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
     const bool alone = b.reduce && dependence.read_once[i] && stored.Contains(b.reduce);
     schedule.accumulates.push_back(alone && OnlyStoredAxes(schedule, i));
   }
+  schedule.held_by_output = FindOutputStaging(kernel, schedule);
   for (const Directive& directive : kernel.directives) {
     if (absl::Status s = ApplyGivenDirective(schedule, directive, target); !s.ok()) {
       return absl::InvalidArgumentError(

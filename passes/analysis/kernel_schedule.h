@@ -60,6 +60,9 @@ struct Schedule {
   // By base axis: whether it is an axis of a reduce whose partial results can be kept in what the
   // kernel stores, so that a part of the axis may be a loop around the results.
   std::vector<bool> accumulates;
+  std::vector<LoopSet> held_by_output;  // by base axis: FindOutputStaging
+  // The first base axis of the staged value that the output holds until the results replace it.
+  std::optional<size_t> in_output;
   bool no_locals = false;
   std::vector<int64_t> read;     // the arguments that the kernel reads
   std::vector<int64_t> written;  // the arguments that the kernel writes

@@ -83,6 +83,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
     if (!base.IsStored()) continue;
     at.index[base.dim] = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
   }
+  results_ = at, output_ = store->src(0);
   if (!block_ranges_.empty()) {
     Position before = at;
     before.valid = simplify_(Both(b_, at.valid, b_.Not(InFirstBlock())));

@@ -111,6 +111,9 @@ class BodyLowering {
   // combine them after the loop: an inner loop computes the terms and needs the registers.
   bool CombinesFirst(const UOp* x, const ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
+  // The computation of the value that is staged in the output and whose elements are the terms of
+  // this reduce, so that one loop does both; null if the terms are something else.
+  const StagedAt* FilledAlong(const Key& key, const ReduceAt& plan);
   // The conjunction of `valid` and the bounds checks of the indices that may be out of `shape`.
   const UOp* InShape(const std::vector<const UOp*>& index, const Shape& shape, const UOp* valid);
   // The predicate for the terms of a reduce that is read at `at`. Drops predicates on a single
@@ -118,6 +121,8 @@ class BodyLowering {
   const UOp* ForWholeGroup(const UOp* reduce, const Position& at);
   // A load of a staged value. The first call also emits the computation.
   const UOp* StepStaged(const Key& key, std::vector<Key>& missing);
+  // Whether the output holds the value at `source`: at the row of the results that are stored.
+  bool IsInOutput(const UOp* staged, const std::vector<size_t>& own, PositionId source) const;
   // `own`: the value's axes in the schedule's base.
   StagedAt& PlanStaged(const Key& key, const std::vector<size_t>& own);
   // A load of the copy of a packed value, or the value itself if no directive packs it.
@@ -249,6 +254,8 @@ class BodyLowering {
   NodeMap<const UOp*> packed_valid_;      // by load of a copy: the predicate without which it is 0
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
   int64_t num_fresh_unrolls_ = 0;
+  Position results_;              // the place of a result
+  const UOp* output_ = nullptr;   // the pointer through which results are stored
   const UOp* partial_ = nullptr;  // what is stored at first: the address of the blocks so far
   const UOp* blocks_ = nullptr;   // the value of all blocks so far
   absl::Status status_;

@@ -111,12 +111,34 @@ const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
   return plan;
 }
 
+const BodyLowering::StagedAt* BodyLowering::FilledAlong(const Key& key, const ReduceAt& plan) {
+  const UOp* staged = key.node->src(0);
+  if (staged->op != Op::kStaged || plan.valid || positions_[plan.source].valid) return nullptr;
+  std::vector<size_t> own, dims, terms;
+  for (size_t i = 0; i < schedule_.base.size(); ++i) {
+    const BaseAxis& base = schedule_.base[i];
+    if (base.reduce == key.node) terms.push_back(base.dim);
+    if (base.staged != staged) continue;
+    own.push_back(i);
+    dims.push_back(base.dim);
+  }
+  if (own.empty() || dims != terms) return nullptr;
+  const StagedAt& fill = PlanStaged({staged, plan.source}, own);
+  return IsInOutput(staged, own, fill.source) ? &fill : nullptr;
+}
+
 const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   const Position& at = positions_[key.at];
   if (const UOp* valid = ValidToRead(at); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
   }
   const ReduceAt& plan = PlanReduce(key);
+  if (const StagedAt* fill = FilledAlong(key, plan)) {
+    const UOp* x = Find(key.node->src(0)->src(0), fill->source, missing);
+    if (!x) return nullptr;
+    ++looped_[key.node];
+    return reduces_.Reduce(static_cast<Op>(key.node->word()), x, fill->unrolls, fill->ranges);
+  }
   const UOp* x = Find(key.node->src(0), plan.source, missing);
   if (!x) return nullptr;
   const Op op = static_cast<Op>(key.node->word());

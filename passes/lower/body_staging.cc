@@ -91,6 +91,20 @@ BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vect
   return plan;
 }
 
+bool BodyLowering::IsInOutput(const UOp* staged, const std::vector<size_t>& own,
+                              PositionId source) const {
+  const Position& at = positions_[source];
+  if (!schedule_.in_output || schedule_.base[*schedule_.in_output].staged != staged || at.valid ||
+      at.index.size() != results_.index.size()) {
+    return false;
+  }
+  for (size_t k = 0; k < at.index.size(); ++k) {
+    const bool is_own = llvm::any_of(own, [&](size_t i) { return schedule_.base[i].dim == k; });
+    if (!is_own && at.index[k] != results_.index[k]) return false;
+  }
+  return true;
+}
+
 const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   std::vector<size_t> own;  // its axes, as positions in the schedule's base
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
@@ -105,6 +119,18 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   StagedAt& plan = PlanStaged(key, own);
   const UOp* x = Find(source, plan.source, missing);
   if (!x) return nullptr;
+  if (IsInOutput(key.node, own, plan.source)) {
+    const auto address = [&](PositionId at) { return Address(output_, positions_[at]); };
+    if (!plan.memory.filled) {
+      const UOp* to = address(plan.source);
+      const UOp* done = b_.Store(to, x);
+      if (!plan.ranges.empty()) done = b_.End(done, plan.ranges);
+      plan.memory.filled = b_.After(to->src(0), UOpSpan(&done, 1));
+    }
+    const UOp* from = address(key.at);
+    return b_.Load(
+        b_.IndexPtr(plan.memory.filled, from->src(1), from->num_srcs > 2 ? from->src(2) : nullptr));
+  }
   // The element's number in the buffer, which covers all iterations of the value's separate loops.
   int64_t size = 1;
   Shape room;

@@ -42,7 +42,8 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
         directive.args.push_back({"", rng.Below(3)});
       } else if (kind.name.starts_with("group") && rng.Percent(30)) {
         directive.args.push_back({axis().name, 0});
-      } else if (kind.name != "fission" && kind.name != "split_grid" && !rng.Percent(25)) {
+      } else if (kind.name != "fission" && kind.name != "split_grid" &&
+                 kind.name != "stage_in_output" && !rng.Percent(25)) {
         // Factors that are likely to divide the axis.
         int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
         if (first.max_size > 1 && rng.Percent(50)) {
