@@ -15,7 +15,8 @@ namespace tg {
 absl::Status IllegalDirective(const Directive& directive, const std::string& why);
 
 // Has one method per kind of directive, which changes the schedule's axes, digits, `padded`,
-// `packed`, `in_output` and `no_locals`. A method that fails may leave them half changed; ApplyDirective restores them.
+// `packed`, `in_output` and `no_locals`. A method that fails may leave them half changed;
+// ApplyDirective restores them.
 class DirectiveApplier {
  public:
   DirectiveApplier(Schedule& s, const Directive& directive, const Target& target)

@@ -9,8 +9,8 @@
 namespace tg {
 namespace {
 
-// The values of which each element is needed for the result at the same place, and, in `moved`,
-// those that it needs from other places, reduces aside.
+// `in_place`: the values of which each element is needed for the result at the same place; `moved`:
+// what results need from other places, reduces aside.
 void FindReadInPlace(const UOp* stored, NodeSet& in_place, NodeSet& moved) {
   std::vector<const UOp*> stack = {stored}, views;
   while (!stack.empty()) {

@@ -148,7 +148,7 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   const auto name = [&](size_t n) { return t.schedule().base[n].name; };
   int64_t alike = 1;
   for (size_t n : found->alike) alike = SaturatingMul(alike, t.schedule().base[n].max_size);
-  // Vectors of sums that stay in registers, and those that are added to by turns.
+  // How many vectors of sums stay in registers, and how many are added to by turns.
   const int64_t most = t.target().MaxAccumulators() * 4 / t.target().alu_width;
   const int64_t by_turns = t.target().fma_accumulators;
   if (alike > most / 2) return false;

@@ -7,11 +7,11 @@
 
 namespace tg {
 
-// Schedules such a kernel: a group has neighbouring columns, so many that its rows are long, and
-// goes through some rows at a time, so that whole lines are read once, in a few long streams.
-// The sums of few columns stay in registers; those of many are kept in what the kernel stores and
-// are updated for each block of rows. Returns false, and does nothing, for other kernels: an
-// element of the matrix that serves many results is worth packing.
+// Schedules such a kernel: a group has neighbouring columns and goes through some rows at a time,
+// so that whole lines are read once, in a few long streams. The sums of few columns stay in
+// registers; those of many are kept in what the kernel stores and are updated for each block of
+// rows. Returns false, and does nothing, for other kernels: an element of the matrix that serves
+// many results is worth packing.
 bool ScheduleCpuColumnSums(ScheduleBuilder& t);
 
 }  // namespace tg

@@ -193,6 +193,15 @@ int64_t AcrossLatency(const ScheduleBuilder& t, const std::string& axis, int64_t
   return PowerOfTwoDivisor(t.Size(i), std::min(kVectors * lanes, kMaxUnrolled));
 }
 
+// Keeps a staged value in the output, if that may hold one: then lines of the output are fetched
+// while the value is computed, not all at once when the results are.
+void StageInOutput(ScheduleBuilder& t) {
+  for (size_t i = t.schedule().axes.size(); i-- > 0;) {
+    const bool staged = t.schedule().base[t.schedule().axes[i].base].staged != nullptr;
+    if (staged && t.Try("stage_in_output", i)) return;
+  }
+}
+
 }  // namespace
 
 void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
@@ -235,6 +244,7 @@ void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
   // The loops over a row go inside the loops over rows, so that the row's reduces are invariant in
   // them.
   t.LoopAlong(shared);
+  if (tile.rows == 1) StageInOutput(t);
   if (loops) TryNamed(t, "fission", dealt ? tile.axis + ".0" : tile.axis, 0);
 }
 
