@@ -147,7 +147,7 @@ Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, Shap
         out.read_once[i] = ways.size() == 1;
       }
     } else if (u->op == Op::kPacked) {
-      out.packed.push_back({u, loops_of_all(), {}});
+      out.packed.push_back({.node = u, .varies = loops_of_all()});
     } else if (u->op == Op::kStaged) {
       Indices own = walk.At(ways[0]);
       bool in_step = true;

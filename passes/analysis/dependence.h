@@ -2,6 +2,7 @@
 #ifndef TG_PASSES_ANALYSIS_DEPENDENCE_H_
 #define TG_PASSES_ANALYSIS_DEPENDENCE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,10 @@ struct StagedInStep {
 struct PackedValue {
   const UOp* node = nullptr;
   LoopSet varies = 0;
-  std::string at;  // the axis in each step of which it is packed; empty: it is not
+  std::string at;         // the axis in each step of which it is packed; empty: it is not
+  bool is_local = false;  // in local memory, where the work-items of a group copy it together
+  int64_t buffers = 1;    // of consecutive steps
+  bool ahead = false;     // each step loads the elements of the next one before it computes
 };
 
 struct Dependence {

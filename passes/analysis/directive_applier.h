@@ -78,6 +78,8 @@ class DirectiveApplier {
   absl::Status MarkShared();
   // Fails if a reduce axis cannot be a loop around results.
   absl::Status CheckReduceLoop(size_t axis);
+  // Fails if what is read of the value in a step of a reduce's axis is not known before the step.
+  absl::Status CheckPackInReduce(const PackedValue& value, size_t at);
   absl::Status NeedLocals();
   absl::Status CheckGroup();
 

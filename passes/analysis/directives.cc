@@ -43,10 +43,10 @@ constexpr DirectiveRow kDirectives[] = {
     {{"split_grid", "split_grid(AXIS)",
       "partitions the grid: each store gets a slice of the groups along a global axis"},
      &DirectiveApplier::SplitGrid},
-    {{"pack", "pack(VALUE, AXIS)",
+    {{"pack", "pack(VALUE, AXIS[, local[, 2|ahead]])",
       "in each step of AXIS, a copy of what is read of a `packed` value (p0, p1, ...), in the "
-      "order "
-      "of the loops inside"},
+      "order of the loops inside; in local memory, the work-items of a group make it together, "
+      "in one or two buffers by turns, the latter also one step ahead"},
      &DirectiveApplier::Pack},
     {{"stage_in_output", "stage_in_output(AXIS)",
       "keeps the staged value of AXIS in the output, each element where its result will be"},

@@ -93,9 +93,9 @@ int64_t Schedule::StagedBytes() const {
 
 int64_t Schedule::LocalBytes() const {
   const auto is_group = [](const ScheduledAxis& a) { return a.kind == AxisKind::kGroup; };
-  if (llvm::none_of(axes, is_group)) return 0;
+  int64_t sum = PackedBytes(/*in_local_memory=*/true);
+  if (llvm::none_of(axes, is_group)) return sum;
   NodeSet seen;
-  int64_t sum = 0;
   for (size_t i = 0; i < base.size(); ++i) {
     const UOp* node = base[i].reduce ? base[i].reduce : base[i].staged;
     if (!node || !seen.Insert(node)) continue;
@@ -133,6 +133,13 @@ bool Schedule::IsInside(size_t axis, size_t at) const {
   }
 }
 
+bool Schedule::IsCopied(const PackedValue& value, size_t axis) const {
+  if (value.at.empty() || (value.varies & LoopBit(axes[axis].base)) == 0) return false;
+  const AxisKind kind = axes[axis].kind;
+  if (kind == AxisKind::kLocal || kind == AxisKind::kGroup) return value.is_local;
+  return IsInside(axis, static_cast<size_t>(FindAxis(value.at)));
+}
+
 namespace {
 
 // Whether the reduce of a base axis is part of no other reduce or staged value.
@@ -146,33 +153,36 @@ bool OnlyStoredAxes(const Schedule& schedule, size_t axis) {
 
 }  // namespace
 
-int64_t Schedule::PackedBytes() const {
+int64_t Schedule::CopyBytes(const PackedValue& value) const {
+  if (value.at.empty()) return 0;
+  int64_t row = ByteSize(value.node->dtype.scalar());
+  // Each reduce that reads the value has a copy, unless one is part of another.
+  bool nested = false;
+  llvm::SmallVector<std::pair<const UOp*, int64_t>, 4> terms;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!IsCopied(value, i)) continue;
+    const UOp* reduce = base[axes[i].base].reduce;
+    if (!reduce) {
+      row = SaturatingMul(row, axes[i].max_size);
+      continue;
+    }
+    auto of = llvm::find_if(terms, [&](const auto& t) { return t.first == reduce; });
+    if (of == terms.end()) of = terms.insert(of, {reduce, 1});
+    of->second = SaturatingMul(of->second, axes[i].max_size);
+    nested |= !OnlyStoredAxes(*this, axes[i].base);
+  }
+  if (value.is_local && !terms.empty()) row = SaturatingAdd(row, kRowPadding);
+  int64_t rows = terms.empty() || nested ? 1 : 0;
+  for (const auto& [reduce, elements] : terms) {
+    rows = nested ? SaturatingMul(rows, elements) : SaturatingAdd(rows, elements);
+  }
+  return SaturatingMul(value.buffers, SaturatingMul(row, rows));
+}
+
+int64_t Schedule::PackedBytes(bool in_local_memory) const {
   int64_t sum = 0;
   for (const PackedValue& value : packed) {
-    if (value.at.empty()) continue;
-    const auto at = static_cast<size_t>(FindAxis(value.at));
-    int64_t bytes = ByteSize(value.node->dtype.scalar());
-    // Each reduce that reads the value has a copy, unless one is part of another.
-    bool nested = false;
-    llvm::SmallVector<std::pair<const UOp*, int64_t>, 4> terms;
-    for (size_t i = 0; i < axes.size(); ++i) {
-      const bool varies = (value.varies & LoopBit(axes[i].base)) != 0;
-      if (!varies || !IsInside(i, at)) continue;
-      const UOp* reduce = base[axes[i].base].reduce;
-      if (!reduce) {
-        bytes = SaturatingMul(bytes, axes[i].max_size);
-        continue;
-      }
-      auto of = llvm::find_if(terms, [&](const auto& t) { return t.first == reduce; });
-      if (of == terms.end()) of = terms.insert(of, {reduce, 1});
-      of->second = SaturatingMul(of->second, axes[i].max_size);
-      nested |= !OnlyStoredAxes(*this, axes[i].base);
-    }
-    int64_t copies = terms.empty() || nested ? 1 : 0;
-    for (const auto& [reduce, elements] : terms) {
-      copies = nested ? SaturatingMul(copies, elements) : SaturatingAdd(copies, elements);
-    }
-    sum = SaturatingAdd(sum, SaturatingMul(bytes, copies));
+    if (value.is_local == in_local_memory) sum = SaturatingAdd(sum, CopyBytes(value));
   }
   return sum;
 }

@@ -91,12 +91,17 @@ struct Schedule {
   int64_t UpcastSize() const;  // upcast and vector axes
   // Memory of staged values for one row of results.
   int64_t StagedBytes() const;
-  // Local memory of a group: partial results of reduces and shared staged values.
+  // Local memory of a group: partial results of reduces, shared staged values and packed values.
   int64_t LocalBytes() const;
   // Whether `axis` lies inside each step of the axis at `at`, in the same work-item.
   bool IsInside(size_t axis, size_t at) const;
-  // Memory of a work-item for packed values.
-  int64_t PackedBytes() const;
+  // Whether the copy of a packed value has an element for each step of the axis.
+  bool IsCopied(const PackedValue& value, size_t axis) const;
+  // Memory of a work-item for packed values, or that of a group for those in local memory.
+  int64_t PackedBytes(bool in_local_memory = false) const;
+  // Bytes that may be left free behind each row of a copy in local memory, so that a column that is
+  // filled at once is not in one bank. A row has the elements for one term of a reduce.
+  static constexpr int64_t kRowPadding = 16;
   // Whether this is a loop over blocks of a reduce's terms, around results.
   bool IsReduceLoop(size_t axis) const {
     return axes[axis].kind == AxisKind::kLoop && base[axes[axis].base].reduce != nullptr;
@@ -106,6 +111,7 @@ struct Schedule {
 
  private:
   bool FindInPlace() const;
+  int64_t CopyBytes(const PackedValue& value) const;
   mutable std::optional<bool> in_place_;
 };
 

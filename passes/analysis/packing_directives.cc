@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
+#include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/directive_applier.h"
 
@@ -21,8 +22,12 @@ absl::Status DirectiveApplier::Loop() {
 
 absl::Status DirectiveApplier::Pack() {
   const auto& args = directive_.args;
-  if (args.size() != 2 || args[0].ident.empty() || args[1].ident.empty()) {
-    return IllegalDirective(directive_, "takes a packed value and an axis");
+  if (args.size() < 2 || args.size() > 4 || args[0].ident.empty() || args[1].ident.empty() ||
+      (args.size() > 2 && args[2].ident != "local") ||
+      (args.size() > 3 && args[3].ident != "ahead" &&
+       (!args[3].ident.empty() || args[3].number < 1 || args[3].number > 2))) {
+    return IllegalDirective(
+        directive_, "takes a packed value, an axis, `local`, and one or two buffers or `ahead`");
   }
   const std::string& name = args[0].ident;
   size_t number = s_.packed.size();
@@ -36,9 +41,31 @@ absl::Status DirectiveApplier::Pack() {
   size_t at = 0;
   if (absl::Status s = FindAxis(args[1], at); !s.ok()) return s;
   const ScheduledAxis& axis = s_.axes[at];
-  if ((axis.kind != AxisKind::kGlobal && axis.kind != AxisKind::kLoop) || axis.own_loops) {
+  value.is_local = args.size() > 2;
+  if (value.is_local) {
+    if (absl::Status s = NeedLocals(); !s.ok()) return s;
+    // A work-item computes several elements at once, and no loop for each.
+    for (const UOp* u : PostOrder(value.node->src(0))) {
+      if (u->op != Op::kReduceAxis && u->op != Op::kStaged && u->op != Op::kPacked) continue;
+      return IllegalDirective(directive_, "loops make the value, or copies of other values");
+    }
+  }
+  if (value.is_local && axis.kind == AxisKind::kReduce) {
+    if (absl::Status s = CheckPackInReduce(value, at); !s.ok()) return s;
+  } else if ((axis.kind != AxisKind::kGlobal && axis.kind != AxisKind::kLoop) || axis.own_loops) {
     return IllegalDirective(directive_,
                             absl::StrCat("axis ", axis.name, " is no loop around all results"));
+  }
+  value.ahead = args.size() > 3 && !args[3].ident.empty();
+  value.buffers = value.ahead ? 2 : args.size() > 3 ? args[3].number : 1;
+  if (value.ahead &&
+      (axis.kind != AxisKind::kReduce || axis.size.is_symbolic() || axis.max_size == 0)) {
+    return IllegalDirective(
+        directive_, absl::StrCat("axis ", axis.name, " is no loop of a reduce that always runs"));
+  }
+  if (value.buffers > 1 && axis.kind == AxisKind::kGlobal) {
+    return IllegalDirective(
+        directive_, absl::StrCat("axis ", axis.name, " has no steps that follow each other"));
   }
   // The copy would keep what a store overwrites.
   if (s_.IsInPlace())
@@ -53,19 +80,35 @@ absl::Status DirectiveApplier::Pack() {
 absl::Status DirectiveApplier::CheckPackedMemory() {
   for (const PackedValue& value : s_.packed) {
     if (value.at.empty()) continue;
-    const auto at = static_cast<size_t>(s_.FindAxis(value.at));
     for (size_t i = 0; i < s_.axes.size(); ++i) {
-      const bool varies = (value.varies & LoopBit(s_.axes[i].base)) != 0;
-      if (varies && s_.IsInside(i, at) && s_.axes[i].size.is_symbolic()) {
-        return IllegalDirective(directive_, absl::StrCat("a packed value varies along axis ",
-                                                         s_.axes[i].name, ", which is symbolic"));
-      }
+      if (!s_.IsCopied(value, i)) continue;
+      const char* why = s_.axes[i].size.is_symbolic() ? "is symbolic"
+                        : s_.axes[i].shares.empty()   ? nullptr
+                                                      : "shares the work-items of another axis";
+      if (!why) continue;
+      return IllegalDirective(directive_, absl::StrCat("a packed value varies along axis ",
+                                                       s_.axes[i].name, ", which ", why));
     }
   }
   const int64_t bytes = s_.PackedBytes();
   if (bytes <= target_.private_memory) return absl::OkStatus();
   return IllegalDirective(directive_, absl::StrCat("packed values need ", bytes, " bytes; target ",
                                                    target_.name, " has ", target_.private_memory));
+}
+
+absl::Status DirectiveApplier::CheckPackInReduce(const PackedValue& value, size_t at) {
+  const BaseAxis& own = s_.base[s_.axes[at].base];
+  if ((value.varies & LoopBit(s_.axes[at].base)) == 0) {
+    return IllegalDirective(directive_,
+                            absl::StrCat("the value does not vary along axis ", s_.axes[at].name));
+  }
+  for (size_t n = 0; n < s_.base.size(); ++n) {
+    const bool inside = s_.base[n].IsStored() || s_.base[n].reduce == own.reduce;
+    if (inside || (value.varies & LoopBit(n)) == 0) continue;
+    return IllegalDirective(directive_, absl::StrCat("the value varies along axis ",
+                                                     s_.base[n].name, ", one of another loop"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status DirectiveApplier::CheckReduceLoop(size_t axis) {

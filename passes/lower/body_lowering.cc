@@ -15,6 +15,7 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
       schedule_(schedule),
       where_(where),
       shapes_(shapes),
+      target_(target),
       simplify_(simplify),
       b_(*body.context),
       reduces_(b_, target.MaxTile()),
@@ -70,7 +71,10 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
     const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);
     roots = {b_.End(all, where_.loops)};
   }
-  return b_.Sink(roots);
+  if (fills_.empty()) return b_.Sink(roots);
+  const UOp* joined = JoinFills(b_.Sink(roots));
+  if (absl::Status s = CheckLocalMemory(joined); !s.ok()) return s;
+  return joined;
 }
 
 const UOp* BodyLowering::LowerStore(const UOp* store) {

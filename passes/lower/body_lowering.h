@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ir/arithmetic.h"
 #include "ir/builder.h"
 #include "ir/shape.h"
 #include "llvm/ADT/DenseMap.h"
@@ -87,6 +88,24 @@ class BodyLowering {
     std::vector<const UOp*> unrolls, ranges;
     std::vector<Axis> axes;  // the outermost first
     StagedMemory memory;
+    int64_t Size() const { return SizeFrom(0); }
+    int64_t SizeFrom(size_t first) const {
+      int64_t n = 1;
+      for (size_t k = first; k < axes.size(); ++k) n = SaturatingMul(n, axes[k].size);
+      return n;
+    }
+    // Where the copy is in local memory: the loop in each step of which it is filled, and what is 1
+    // for a work-item without an element; null: there is none.
+    const UOp *step = nullptr, *beyond = nullptr;
+    size_t row = 0;       // the axes from this one on make a row
+    int64_t padding = 0;  // elements between rows
+    // In memory.
+    int64_t Elements() const { return Size() + Size() / SizeFrom(row) * padding; }
+  };
+  // The barrier behind the filling of a copy in local memory, and the loops around it.
+  struct Filled {
+    const UOp* barrier;
+    std::vector<const UOp*> loops;
   };
   // A coordinate inside the loop in which a value is packed.
   struct Inside {
@@ -131,6 +150,23 @@ class BodyLowering {
   // Orders the loops that fill a copy by the addresses of `x`, what is copied. Returns `x` in terms
   // of these loops, where rows of memory that become columns are copied in squares.
   const UOp* OrderFill(PackedAt& plan, const UOp* x);
+  // The same for a copy that the work-items of a group make together in local memory.
+  PackedAt& PlanLocalCopy(const Key& key, const PackedValue& value);
+  // Emits the copy of `x`, of which each work-item makes a part.
+  void FillTogether(const PackedValue& value, PackedAt& plan, const UOp* x);
+  // Emits the copy for the first step in front of the loop, and in each step that of the next one,
+  // whose elements are loaded before the step's loops and stored behind them. `first`, `next`: the
+  // elements that a work-item copies; `element`: their numbers in the copy.
+  void FillAhead(PackedAt& plan, const UOp* first, const UOp* next, const UOp* element,
+                 const UOp* gate);
+  // The number of the element that a copy's axes count by `index`.
+  const UOp* ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index);
+  // The axes that a local id counts, the outermost first, each with its coordinate.
+  std::vector<Inside> CoordinatesIn(const UOp* special) const;
+  // `sink`, where copies that are filled in the same loops have one barrier behind them.
+  const UOp* JoinFills(const UOp* sink);
+  // Fails if the kernel's local memory exceeds the target's.
+  absl::Status CheckLocalMemory(const UOp* sink) const;
   // The position without the guards of padded results, of which anything that exists may be read.
   Position WithoutPadding(Position at, const Shape& shape);
   std::vector<Window> FindWindows(const Position& at, const std::vector<Inside>& inside);
@@ -152,7 +188,9 @@ class BodyLowering {
   const UOp* InStored(LoopSet axes);
   // Adds the ranges of fissioned loops (own_loops) that `u` depends on to `ranges`.
   void FindLoops(const UOp* u, LoopRanges& ranges) const;
-  // `u` with nodes replaced by their entries in `changed`, which caches rebuilt nodes.
+  // `u` with nodes replaced by their entries in `changed`, which caches rebuilt nodes; Replaced
+  // simplifies it.
+  const UOp* Rebuilt(const UOp* u, NodeMap<const UOp*>& changed);
   const UOp* Replaced(const UOp* u, NodeMap<const UOp*>& changed);
   // `u` with the ranges of fissioned loops replaced by `ranges`, except where an entry is null.
   const UOp* InLoops(const UOp* u, const LoopRanges& ranges);
@@ -219,6 +257,7 @@ class BodyLowering {
   const Schedule& schedule_;
   Coordinates where_;
   ShapeMap& shapes_;
+  const Target& target_;
   SimplifyFn simplify_;
   Builder b_;
   ReduceLowering reduces_;
@@ -251,6 +290,7 @@ class BodyLowering {
   NodeMap<int> folded_, looped_;   // by reduce: the number of positions
   NodeMap<size_t> axis_of_range_;  // by range: 1 + the schedule's axis
   std::unordered_map<uint64_t, PackedAt> packed_;
+  std::vector<Filled> fills_;
   NodeMap<const UOp*> packed_valid_;      // by load of a copy: the predicate without which it is 0
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
   int64_t num_fresh_unrolls_ = 0;

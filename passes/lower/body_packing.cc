@@ -2,7 +2,6 @@
 // whose terms come in blocks around the results.
 #include <cstdlib>
 
-#include "ir/arithmetic.h"
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"
@@ -259,29 +258,42 @@ const UOp* BodyLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
   if (const UOp* valid = ValidToRead(at); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
   }
-  PackedAt& plan = PlanPacked(key, static_cast<size_t>(schedule_.FindAxis(value->at)));
+  PackedAt& plan = value->is_local
+                       ? PlanLocalCopy(key, *value)
+                       : PlanPacked(key, static_cast<size_t>(schedule_.FindAxis(value->at)));
   const UOp* x = Find(source, plan.source, missing);
   if (!x || plan.axes.empty()) return x;
-  x = OrderFill(plan, x);
-  int64_t size = 1;
-  Shape shape;
-  std::vector<const UOp*> filled, read;
-  for (const PackedAt::Axis& axis : plan.axes) {
-    size = SaturatingMul(size, axis.size);
-    shape.push_back(axis.size);
-    filled.push_back(axis.filled);
-    read.push_back(axis.read);
-  }
+  if (!value->is_local) x = OrderFill(plan, x);
   if (!plan.memory.filled) {
     if (const UOp* valid = positions_[plan.source].valid; valid && !ZeroOutside(x, valid, 4)) {
       x = b_.Where(valid, x, b_.ConstInt(x->dtype, 0));
     }
-    plan.memory = staging_.Fill(key.node, x, size, Flatten(b_, shape, filled, simplify_), nullptr,
-                                {plan.unrolls, plan.ranges, {}}, locals_);
+    if (value->is_local) {
+      FillTogether(*value, plan, x);
+    } else {
+      plan.memory =
+          staging_.Fill(key.node, x, plan.Size(), ElementOf(plan, &PackedAt::Axis::filled), nullptr,
+                        {plan.unrolls, plan.ranges, {}}, locals_);
+    }
   }
-  const UOp* load = staging_.Read(plan.memory, Flatten(b_, shape, read, simplify_), nullptr);
+  const UOp* load = staging_.Read(plan.memory, ElementOf(plan, &PackedAt::Axis::read), nullptr);
   if (positions_[key.at].valid) packed_valid_[load] = positions_[key.at].valid;
   return load;
+}
+
+const UOp* BodyLowering::ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index) {
+  const auto flat = [&](size_t first, size_t end) {
+    Shape shape;
+    std::vector<const UOp*> at;
+    for (size_t k = first; k < end; ++k) {
+      shape.push_back(plan.axes[k].size);
+      at.push_back(plan.axes[k].*index);
+    }
+    return Flatten(b_, shape, at, simplify_);
+  };
+  if (plan.padding == 0) return flat(0, plan.axes.size());
+  const UOp* row = b_.Mul(flat(0, plan.row), b_.Index(plan.SizeFrom(plan.row) + plan.padding));
+  return simplify_(b_.Add(row, flat(plan.row, plan.axes.size())));
 }
 
 const UOp* BodyLowering::InFirstBlock() {
@@ -299,7 +311,14 @@ const UOp* BodyLowering::InLastBlock() {
 }
 
 const UOp* BodyLowering::InEachBlock(const UOp* address) {
-  const UOp* memory = b_.After(address->src(0), block_ranges_);
+  std::vector<const UOp*> tokens = block_ranges_;
+  // The sums so far are a work-item's own: it need not read them before it meets the others.
+  for (const Filled& fill : fills_) {
+    const bool around = llvm::all_of(
+        fill.loops, [&](const UOp* range) { return llvm::is_contained(where_.loops, range); });
+    if (around) tokens.push_back(fill.barrier);
+  }
+  const UOp* memory = b_.After(address->src(0), tokens);
   return b_.IndexPtr(memory, address->src(1), address->num_srcs > 2 ? address->src(2) : nullptr);
 }
 

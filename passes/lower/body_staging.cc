@@ -14,7 +14,7 @@ void BodyLowering::FindLoops(const UOp* u, LoopRanges& ranges) const {
   }
 }
 
-const UOp* BodyLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
+const UOp* BodyLowering::Rebuilt(const UOp* u, NodeMap<const UOp*>& changed) {
   for (const UOp* x : PostOrder(u)) {
     if (changed.Get(x)) continue;
     llvm::SmallVector<const UOp*, 4> srcs;
@@ -24,10 +24,17 @@ const UOp* BodyLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
       srcs.push_back(to ? to : s);
       any |= to != nullptr;
     }
-    if (any) changed[x] = b_.context().Rebuild(x, b_.context(), {srcs.data(), srcs.size()});
+    if (!any) continue;
+    changed[x] = b_.context().Rebuild(x, b_.context(), {srcs.data(), srcs.size()});
+    body_.CarryOver(x, changed[x]);
   }
   const UOp* to = changed.Get(u);
-  return to ? simplify_(to) : u;
+  return to ? to : u;
+}
+
+const UOp* BodyLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
+  const UOp* to = Rebuilt(u, changed);
+  return to == u ? u : simplify_(to);
 }
 
 const UOp* BodyLowering::InLoops(const UOp* u, const LoopRanges& ranges) {

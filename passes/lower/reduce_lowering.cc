@@ -66,8 +66,25 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
   tokens.insert(tokens.end(), ranges.begin(), ranges.end());
   const UOp* at = b_.IndexPtr(b_.After(acc, tokens), i);
   const UOp* step = b_.Store(at, b_.Alu(op, {b_.Load(at, nullptr, t.lanes()), x}));
-  const UOp* done = b_.End(step, ranges);
+  const UOp* done = EndAll(step, ranges);
   return b_.Load(b_.IndexPtr(b_.After(acc, UOpSpan(&done, 1)), i), nullptr, t.lanes());
+}
+
+const UOp* ReduceLowering::EndAll(const UOp* step, const std::vector<const UOp*>& ranges) {
+  std::vector<const UOp*> open;  // that one `end` closes
+  for (size_t k = ranges.size(); k-- > 0;) {
+    std::vector<const UOp*> tokens;
+    for (const auto& [range, store] : in_steps_) {
+      if (range == ranges[k]) tokens.push_back(store);
+    }
+    if (!tokens.empty()) {
+      tokens.push_back(open.empty() ? step : b_.End(step, open));
+      step = b_.context().Make(Op::kNoop, kVoid, tokens);
+      open.clear();
+    }
+    open.insert(open.begin(), ranges[k]);
+  }
+  return b_.End(step, open);
 }
 
 const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials,

@@ -3,6 +3,7 @@
 #ifndef TG_PASSES_LOWER_REDUCE_LOWERING_H_
 #define TG_PASSES_LOWER_REDUCE_LOWERING_H_
 
+#include <utility>
 #include <vector>
 
 #include "ir/builder.h"
@@ -28,6 +29,10 @@ class ReduceLowering {
   const UOp* Reduce(Op op, const UOp* x, const std::vector<const UOp*>& unrolls,
                     const std::vector<const UOp*>& ranges);
 
+  // Adds a store to each step of `range`, one of the ranges that a later call reduces over, behind
+  // what the loops inside it do.
+  void AddToSteps(const UOp* range, const UOp* store) { in_steps_.emplace_back(range, store); }
+
   // `x` combined over the work-items that differ in `specials`; all of them get the result. Each
   // stores its part to local memory. Four parts, or eight and more, are combined by a reduction
   // tree along each of `specials`, with a barrier after each step; two, three and five to seven
@@ -44,8 +49,12 @@ class ReduceLowering {
   const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
                          const UOp* who, llvm::function_ref<const UOp*(const UOp*)> place);
 
+  // The end of the loops over `ranges`, the outermost first, with what AddToSteps added.
+  const UOp* EndAll(const UOp* step, const std::vector<const UOp*>& ranges);
+
   Builder& b_;
   int64_t max_accumulators_;
+  std::vector<std::pair<const UOp*, const UOp*>> in_steps_;  // a range, a store
   FreeLeaves free_;
 };
 

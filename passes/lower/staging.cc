@@ -115,7 +115,7 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
   std::vector<const UOp*> lanes = free_.UnrollsOf(x), outer = free_.RangesOf(x);
   Subtract(lanes, axes.unrolls);
   Subtract(outer, axes.ranges);
-  const bool shared = !axes.specials.empty();
+  const bool shared = axes.is_local || !axes.specials.empty();
   int64_t count = 1;
   const UOp* start = LaneNumber(b_, lanes, count);
   const bool lanes_beside = !shared && LanesBeside(staged, lanes);
@@ -132,6 +132,14 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
       count = SaturatingMul(count, l->src(0)->word());
     }
   }
+  // What is read in one step is overwritten in the next but one: between them all work-items have
+  // met at the barrier of the next.
+  if (axes.alternates) {
+    const UOp* turn = b_.Alu(Op::kFloorMod, {axes.alternates, b_.Index(2)});
+    memory.start = b_.Add(b_.Mul(turn, b_.Index(count)), memory.start);
+    count = SaturatingMul(count, 2);
+    std::erase(outer, axes.alternates);
+  }
   const AddrSpace space = shared ? AddrSpace::kLocal : AddrSpace::kReg;
   const UOp* mem = b_.Scratch(DType::Pointer(x->dtype.scalar(), count, space));
   const UOp* before = mem;
@@ -142,6 +150,7 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
   } else if (!outer.empty()) {
     before = b_.After(mem, outer);
   }
+  if (axes.alternates) before = b_.After(before, UOpSpan(&axes.alternates, 1));
   const UOp* done = nullptr;
   // What is kept in registers is no array to copy to.
   if (!shared && !gate && !target_.is_gpu && !axes.ranges.empty()) {

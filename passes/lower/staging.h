@@ -27,6 +27,9 @@ class Staging {
   // The axes of the buffer while the value is computed: lanes, loops and work-items.
   struct Axes {
     std::vector<const UOp*> unrolls, ranges, specials;
+    bool is_local = false;  // also without `specials`
+    // The loop whose steps take turns at two buffers; null: there is one buffer.
+    const UOp* alternates = nullptr;
   };
 
   // Stages `x`, the value of node `staged`, in each iteration of the loops around `axes` that it

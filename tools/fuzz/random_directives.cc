@@ -20,7 +20,10 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
   const int64_t wanted = rng.Below(7);
   for (int64_t i = 0; i < 4 * wanted && static_cast<int64_t>(kernel.directives.size()) < wanted;
        ++i) {
-    const DirectiveKind& kind = rng.Pick(DirectiveKinds());
+    const auto pack = std::find_if(DirectiveKinds().begin(), DirectiveKinds().end(),
+                                   [](const DirectiveKind& d) { return d.name == "pack"; });
+    const DirectiveKind& kind =
+        !schedule->packed.empty() && rng.Percent(20) ? *pack : rng.Pick(DirectiveKinds());
     if (kind.name == "nolocals" && !rng.Percent(10)) continue;
     const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
     // Fission needs a loop, but few axes are loops.
@@ -32,8 +35,17 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
     if (kind.name == "pack") {
       if (schedule->packed.empty()) continue;
       const int64_t number = rng.Below(static_cast<int64_t>(schedule->packed.size()));
-      const ScheduledAxis& at = loop != schedule->axes.end() && rng.Percent(70) ? *loop : axis();
+      const bool is_local = target.has_local && rng.Percent(target.is_gpu ? 70 : 20);
+      const auto inner = std::find_if(schedule->axes.begin(), schedule->axes.end(),
+                                      [](const auto& a) { return a.kind == AxisKind::kReduce; });
+      const auto wanted_at = is_local && rng.Percent(70) ? inner : loop;
+      const ScheduledAxis& at =
+          wanted_at != schedule->axes.end() && rng.Percent(70) ? *wanted_at : axis();
       directive.args = {{"p" + std::to_string(number), 0}, {at.name, 0}};
+      if (is_local) directive.args.push_back({"local", 0});
+      if (is_local && rng.Percent(60)) {
+        directive.args.push_back(rng.Percent(50) ? DirectiveArg{"ahead", 0} : DirectiveArg{"", 2});
+      }
     } else if (kind.name != "nolocals") {
       directive.args.push_back({first.name, 0});
       if (kind.name == "swap") {
