@@ -9,6 +9,7 @@
 #include "passes/analysis/structural_key.h"
 #include "passes/lower/lower.h"
 #include "passes/schedule/cpu_contraction.h"
+#include "passes/schedule/gpu_contraction.h"
 #include "passes/schedule/packing.h"
 #include "passes/schedule/schedule_builder.h"
 #include "passes/schedule/staged_values.h"
@@ -41,7 +42,7 @@ bool HasIndexArithmetic(const Body& body) {
 
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
-            Statistics& statistics) {
+            bool tiles, Statistics& statistics) {
   // Accesses are analysed in a copy, so that the body keeps its form.
   Kernel scratch;
   scratch.name = kernel.name;
@@ -69,12 +70,21 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
       return;
     }
   }
+  if (tiles && target.is_gpu && !places) {
+    if (std::optional<Schedule> schedule = ScheduleGpuContraction(module, calls, kernel, target)) {
+      kernel.axes = schedule->ToAxes();
+      CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
+      ++statistics["schedule.tiles"];
+      statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
+      return;
+    }
+  }
   ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
                           target);
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
       ++statistics["schedule.packed"];
-      return Choose(module, calls, kernel, target, statistics);
+      return Choose(module, calls, kernel, target, tiles, statistics);
     }
   }
   target.is_gpu ? ScheduleForGpu(builder) : ScheduleForCpu(builder);
@@ -85,9 +95,10 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
 }
 
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                            bool heuristic, const Target& target, Statistics& statistics) {
+                            bool heuristic, bool tiles, const Target& target,
+                            Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
-    Choose(module, calls, kernel, target, statistics);
+    Choose(module, calls, kernel, target, tiles, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -99,7 +110,7 @@ absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kern
 }
 
 absl::Status Run(Module& module, PassContext& context) {
-  const bool heuristic = !context.Flag("none");
+  const bool heuristic = !context.Flag("none"), tiles = context.Flag("tiles");
   std::set<std::string> taken;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
@@ -107,7 +118,7 @@ absl::Status Run(Module& module, PassContext& context) {
   const KernelCalls calls(module);
   absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-    return ScheduleKernel(module, calls, kernel, heuristic, context.target, statistics);
+    return ScheduleKernel(module, calls, kernel, heuristic, tiles, context.target, statistics);
   });
   if (!status.ok()) return status;
   std::map<std::string, std::string> renamed;
@@ -125,6 +136,8 @@ absl::Status Run(Module& module, PassContext& context) {
 constexpr PassOption kOptions[] = {
     {"none", PassOption::Kind::kFlag, "false",
      "checks the directives that are there and chooses none"},
+    {"tiles", PassOption::Kind::kFlag, "false",
+     "on a GPU, groups copy blocks of both operands of contractions to local memory"},
 };
 
 }  // namespace

@@ -1,0 +1,44 @@
+// How a contraction is tiled on a GPU: for the registers of work-items and the local memory of
+// groups.
+#ifndef TG_PASSES_SCHEDULE_GPU_TILE_H_
+#define TG_PASSES_SCHEDULE_GPU_TILE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "passes/target.h"
+
+namespace tg {
+
+// The sizes of a contraction: `batch` products of rows x terms by terms x lanes.
+struct ContractionSize {
+  int64_t batch = 1, rows = 1, lanes = 1, terms = 1;
+  int64_t bytes = 4;  // of an element of a sum and of the copies
+};
+
+// A group has item_rows x item_lanes work-items, with rows x lanes results each. It copies what it
+// reads of `depth` terms at a time.
+struct GpuTile {
+  // How the copies of one step follow on those of another: in one buffer, in two by turns, or in
+  // two with loads of the next step's elements in flight.
+  enum class Copies { kOne, kTurns, kAhead };
+
+  int64_t rows = 1, lanes = 1;
+  int64_t item_rows = 1, item_lanes = 1;
+  int64_t depth = 1;
+  Copies copies = Copies::kOne;
+  double seconds = 0;
+
+  int64_t GroupRows() const { return rows * item_rows; }
+  int64_t GroupLanes() const { return lanes * item_lanes; }
+};
+
+// The predicted time of a tile.
+double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Target& target);
+
+// The tile of the least predicted time; nullopt if a schedule without copies takes less.
+std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SCHEDULE_GPU_TILE_H_
