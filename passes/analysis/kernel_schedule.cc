@@ -226,6 +226,7 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
   schedule.varies = std::move(dependence.varies);
   schedule.in_step = std::move(dependence.in_step);
   schedule.packed = std::move(dependence.packed);
+  schedule.read_once = dependence.read_once;
   schedule.SetCalls(calls, kernel.name);
   for (const UOp* u : order) {
     if (u->op == Op::kLoad) AddArgument(u->src(0), schedule.read);

@@ -60,6 +60,7 @@ struct Schedule {
   // By base axis: whether it is an axis of a reduce whose partial results can be kept in what the
   // kernel stores, so that a part of the axis may be a loop around the results.
   std::vector<bool> accumulates;
+  std::vector<bool> read_once;  // by base axis: whether it is of a reduce that is read at one index
   std::vector<LoopSet> held_by_output;  // by base axis: FindOutputStaging
   // The first base axis of the staged value that the output holds until the results replace it.
   std::optional<size_t> in_output;

@@ -150,7 +150,8 @@ std::optional<Schedule> ScheduleGpuContraction(const Module& module, const Kerne
     absl::StatusOr<Schedule> s = MakeSchedule(module, calls, kernel, target, shapes);
     if (!s.ok() || s->IsInPlace()) return std::nullopt;
     const std::optional<Axes> axes = FindAxes(*s, found[0]);
-    if (!axes) return std::nullopt;
+    // Each place that reads the sum would have copies of its operands.
+    if (!axes || !s->read_once[axes->term]) return std::nullopt;
     ContractionSize size;
     size.batch = axes->batch;
     size.rows = s->base[axes->row].max_size;

@@ -42,7 +42,7 @@ bool HasIndexArithmetic(const Body& body) {
 
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
-            bool tiles, Statistics& statistics) {
+            Statistics& statistics) {
   // Accesses are analysed in a copy, so that the body keeps its form.
   Kernel scratch;
   scratch.name = kernel.name;
@@ -70,7 +70,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
       return;
     }
   }
-  if (tiles && target.is_gpu && !places) {
+  if (target.is_gpu && !places) {
     if (std::optional<Schedule> schedule = ScheduleGpuContraction(module, calls, kernel, target)) {
       kernel.axes = schedule->ToAxes();
       CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
@@ -84,7 +84,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
       ++statistics["schedule.packed"];
-      return Choose(module, calls, kernel, target, tiles, statistics);
+      return Choose(module, calls, kernel, target, statistics);
     }
   }
   target.is_gpu ? ScheduleForGpu(builder) : ScheduleForCpu(builder);
@@ -95,10 +95,9 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
 }
 
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                            bool heuristic, bool tiles, const Target& target,
-                            Statistics& statistics) {
+                            bool heuristic, const Target& target, Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
-    Choose(module, calls, kernel, target, tiles, statistics);
+    Choose(module, calls, kernel, target, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -110,7 +109,7 @@ absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kern
 }
 
 absl::Status Run(Module& module, PassContext& context) {
-  const bool heuristic = !context.Flag("none"), tiles = context.Flag("tiles");
+  const bool heuristic = !context.Flag("none");
   std::set<std::string> taken;
   for (const auto& kernel : module.kernels) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
@@ -118,7 +117,7 @@ absl::Status Run(Module& module, PassContext& context) {
   const KernelCalls calls(module);
   absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-    return ScheduleKernel(module, calls, kernel, heuristic, tiles, context.target, statistics);
+    return ScheduleKernel(module, calls, kernel, heuristic, context.target, statistics);
   });
   if (!status.ok()) return status;
   std::map<std::string, std::string> renamed;
@@ -136,8 +135,6 @@ absl::Status Run(Module& module, PassContext& context) {
 constexpr PassOption kOptions[] = {
     {"none", PassOption::Kind::kFlag, "false",
      "checks the directives that are there and chooses none"},
-    {"tiles", PassOption::Kind::kFlag, "false",
-     "on a GPU, groups copy blocks of both operands of contractions to local memory"},
 };
 
 }  // namespace
