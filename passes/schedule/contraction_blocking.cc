@@ -153,8 +153,11 @@ class Blocker {
       for (const int64_t row_lines : Divisors(row_lines_)) {
         b.lines = lines, b.row_lines = row_lines;
         for (const auto copy : {kNone, kTile, kLine, kGroup}) {
+          // All lines of a group are one line.
+          if (copy == kGroup && row_lines == 1) continue;
           b.row_copy = copy;
           for (const bool slices : {false, true}) {
+            if (slices && !may_slice_) continue;
             const Blocking c = Costed(b, slices);
             if (std::isfinite(c.seconds) && (!best || c.seconds < best->seconds)) best = c;
           }

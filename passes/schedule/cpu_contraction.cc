@@ -276,49 +276,43 @@ std::optional<Schedule> ScheduleCpuContraction(const Module& module, const Kerne
                                                Kernel& kernel, const Target& target) {
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.empty()) return std::nullopt;
-  const UOp* const plain = kernel.body.root;
-  const auto schedule = [&]() -> std::optional<Schedule> {
-    ShapeMap shapes(module, *kernel.body.context);
-    if (SplitTerms(kernel.body, shapes)) found = FindContractions(kernel);
-    const std::vector<Access> accesses = AccessesOf(module, calls, kernel, target);
-    kernel.body.root = WithPackedOperands(kernel, found);
-    absl::StatusOr<Schedule> s = MakeSchedule(module, calls, kernel, target, shapes);
-    if (!s.ok() || s->IsInPlace()) return std::nullopt;
-    const DType type = found[0].reduce->dtype;
-    const std::vector<Way> ways = FindWays(*s, found, accesses);
-    const double epilogue = EpilogueWeight(kernel.body.root);
-    const Way* chosen = nullptr;
-    std::optional<Blocking> best;
-    for (const Way& way : ways) {
-      std::vector<Product> products;
-      for (size_t c = 0; c < found.size(); ++c) {
-        if (found[c].reduce->dtype != type) return std::nullopt;
-        Product& product = products.emplace_back();
-        for (size_t n = 0; n < s->base.size(); ++n) {
-          if (s->base[n].reduce == found[c].reduce) product.terms.push_back(n);
-        }
-        if (product.terms.empty()) return std::nullopt;
-        const size_t k = way.lane_operand[c];
-        product.lanes = AccessOf(found[c].operands[k], *s, accesses);
-        product.rows = AccessOf(found[c].operands[1 - k], *s, accesses);
+  ShapeMap shapes(module, *kernel.body.context);
+  if (SplitTerms(kernel.body, shapes)) found = FindContractions(kernel);
+  const std::vector<Access> accesses = AccessesOf(module, calls, kernel, target);
+  kernel.body.root = WithPackedOperands(kernel, found);
+  absl::StatusOr<Schedule> s = MakeSchedule(module, calls, kernel, target, shapes);
+  if (!s.ok() || s->IsInPlace()) return std::nullopt;
+  const DType type = found[0].reduce->dtype;
+  const std::vector<Way> ways = FindWays(*s, found, accesses);
+  const double epilogue = EpilogueWeight(kernel.body.root);
+  const Way* chosen = nullptr;
+  std::optional<Blocking> best;
+  for (const Way& way : ways) {
+    std::vector<Product> products;
+    for (size_t c = 0; c < found.size(); ++c) {
+      if (found[c].reduce->dtype != type) return std::nullopt;
+      Product& product = products.emplace_back();
+      for (size_t n = 0; n < s->base.size(); ++n) {
+        if (s->base[n].reduce == found[c].reduce) product.terms.push_back(n);
       }
-      const std::optional<Blocking> blocking =
-          BestBlocking(*s, way.roles, products, epilogue, target, type);
-      if (blocking && (!best || blocking->seconds < best->seconds)) {
-        best = blocking;
-        chosen = &way;
-      }
+      if (product.terms.empty()) return std::nullopt;
+      const size_t k = way.lane_operand[c];
+      product.lanes = AccessOf(found[c].operands[k], *s, accesses);
+      product.rows = AccessOf(found[c].operands[1 - k], *s, accesses);
     }
-    if (!best) return std::nullopt;
-    const int64_t lanes = target.alu_width / ByteSize(type.scalar());
-    auto directives = Apply(*best, *chosen, found, *s, target, lanes);
-    if (!directives) return std::nullopt;
-    kernel.directives = std::move(*directives);
-    return *std::move(s);
-  };
-  std::optional<Schedule> out = schedule();
-  if (!out) kernel.body.root = plain;
-  return out;
+    const std::optional<Blocking> blocking =
+        BestBlocking(*s, way.roles, products, epilogue, target, type);
+    if (blocking && (!best || blocking->seconds < best->seconds)) {
+      best = blocking;
+      chosen = &way;
+    }
+  }
+  if (!best) return std::nullopt;
+  const int64_t lanes = target.alu_width / ByteSize(type.scalar());
+  auto directives = Apply(*best, *chosen, found, *s, target, lanes);
+  if (!directives) return std::nullopt;
+  kernel.directives = std::move(*directives);
+  return *std::move(s);
 }
 
 }  // namespace tg

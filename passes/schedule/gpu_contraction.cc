@@ -143,32 +143,26 @@ std::optional<Schedule> ScheduleGpuContraction(const Module& module, const Kerne
   if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
     return std::nullopt;
   }
-  const UOp* const plain = kernel.body.root;
   kernel.body.root = WithPackedOperands(kernel, found);
-  const auto schedule = [&]() -> std::optional<Schedule> {
-    ShapeMap shapes(module, *kernel.body.context);
-    absl::StatusOr<Schedule> s = MakeSchedule(module, calls, kernel, target, shapes);
-    if (!s.ok() || s->IsInPlace()) return std::nullopt;
-    const std::optional<Axes> axes = FindAxes(*s, found[0]);
-    // Each place that reads the sum would have copies of its operands.
-    if (!axes || !s->read_once[axes->term]) return std::nullopt;
-    ContractionSize size;
-    size.batch = axes->batch;
-    size.rows = s->base[axes->row].max_size;
-    size.lanes = s->base[axes->lane].max_size;
-    size.terms = s->base[axes->term].max_size;
-    size.bytes = ByteSize(found[0].reduce->dtype.scalar());
-    if (size.bytes < 4) return std::nullopt;
-    const std::optional<GpuTile> tile = BestGpuTile(size, target);
-    if (!tile) return std::nullopt;
-    auto directives = Apply(*tile, *axes, target.mem_width / size.bytes, *s, target);
-    if (!directives) return std::nullopt;
-    kernel.directives = std::move(*directives);
-    return *std::move(s);
-  };
-  std::optional<Schedule> out = schedule();
-  if (!out) kernel.body.root = plain;
-  return out;
+  ShapeMap shapes(module, *kernel.body.context);
+  absl::StatusOr<Schedule> s = MakeSchedule(module, calls, kernel, target, shapes);
+  if (!s.ok() || s->IsInPlace()) return std::nullopt;
+  const std::optional<Axes> axes = FindAxes(*s, found[0]);
+  // Each place that reads the sum would have copies of its operands.
+  if (!axes || !s->read_once[axes->term]) return std::nullopt;
+  ContractionSize size;
+  size.batch = axes->batch;
+  size.rows = s->base[axes->row].max_size;
+  size.lanes = s->base[axes->lane].max_size;
+  size.terms = s->base[axes->term].max_size;
+  size.bytes = ByteSize(found[0].reduce->dtype.scalar());
+  if (size.bytes < 4) return std::nullopt;
+  const std::optional<GpuTile> tile = BestGpuTile(size, target);
+  if (!tile) return std::nullopt;
+  auto directives = Apply(*tile, *axes, target.mem_width / size.bytes, *s, target);
+  if (!directives) return std::nullopt;
+  kernel.directives = std::move(*directives);
+  return *std::move(s);
 }
 
 }  // namespace tg

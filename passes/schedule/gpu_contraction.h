@@ -11,8 +11,8 @@
 namespace tg {
 
 // Chooses a schedule for a sum of products along one axis, of results along two: writes `packed`
-// ops into the kernel's body, and directives into its header. Returns the schedule, or nullopt,
-// with the kernel as it was, where copies would not pay.
+// ops into the kernel's body, and directives into its header. Returns the schedule, or nullopt
+// where copies would not pay; the body may have changed then.
 std::optional<Schedule> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target);
 

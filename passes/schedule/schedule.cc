@@ -61,23 +61,19 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   // lowering.
   const bool places = HasIndexArithmetic(scratch.body);
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
-  if (!target.is_gpu && !places) {
-    if (std::optional<Schedule> schedule = ScheduleCpuContraction(module, calls, kernel, target)) {
+  if (!places) {
+    const UOp* const plain = kernel.body.root;
+    std::optional<Schedule> schedule = target.is_gpu
+                                           ? ScheduleGpuContraction(module, calls, kernel, target)
+                                           : ScheduleCpuContraction(module, calls, kernel, target);
+    if (schedule) {
       kernel.axes = schedule->ToAxes();
       CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
       ++statistics["schedule.contractions"];
       statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
       return;
     }
-  }
-  if (target.is_gpu && !places) {
-    if (std::optional<Schedule> schedule = ScheduleGpuContraction(module, calls, kernel, target)) {
-      kernel.axes = schedule->ToAxes();
-      CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
-      ++statistics["schedule.tiles"];
-      statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
-      return;
-    }
+    kernel.body.root = plain;
   }
   ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
                           target);
