@@ -13,8 +13,8 @@ namespace tg {
 // Chooses a schedule for contractions whose results are lanes along one operand's axes and rows
 // along the other's: writes `packed` ops into the kernel's body, and directives into its header.
 // Several products are summed by turns for each tile of results, if their operands share the roles.
-// Returns the schedule, or nullopt where the operands are used too rarely for copies of them to pay;
-// the body may have changed then.
+// Returns the schedule, or nullopt where the operands are used too rarely for copies of them to
+// pay; the body may have changed then.
 std::optional<Schedule> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target);
 
