@@ -193,7 +193,15 @@ void BodyLowering::FillAhead(PackedAt& plan, const UOp* first, const UOp* next, 
   };
   const UOp* mem = b_.Scratch(DType::Pointer(type, 2 * size, AddrSpace::kLocal));
   const UOp* before = mem;
-  if (const std::vector<const UOp*> outer = free.RangesOf(first); !outer.empty()) {
+  // The steps overwrite what is stored in front of them, so that each iteration of the loops around
+  // them stores it again.
+  std::vector<const UOp*> outer = free.RangesOf(first);
+  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
+    const UOp* loop = where_.axis[i];
+    if (schedule_.axes[i].kind != AxisKind::kLoop || loop->op != Op::kRange) continue;
+    if (!llvm::is_contained(outer, loop)) outer.push_back(loop);
+  }
+  if (!outer.empty()) {
     const UOp* wait = b_.context().Make(Op::kBarrier, kVoid, outer);
     before = b_.After(mem, UOpSpan(&wait, 1));
   }
