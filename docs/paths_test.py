@@ -16,7 +16,7 @@ DOCUMENTS = ["CONTRIBUTING.md", "README.md", "docs/testing.md", "docs/ir.md", "d
              "passes/README.md", "passes/simplify/README.md", "passes/rewrite/README.md", "tools/README.md"] + [
                  "docs/passes/%s.md" % name
                  for name in ("kernelize", "schedule", "lower", "expand", "devectorize",
-                              "linearize", "horizontal-fusion", "simplify")]
+                              "linearize", "simplify")]
 FOLDERS = ("ir", "passes", "codegen", "runtime", "tools", "testdata", "docs", "third_party",
            "examples")
 

@@ -84,18 +84,16 @@ inline bool HasSources(const UOp* u, UOpSpan srcs) {
 
 inline bool IsConst(const UOp* u) { return u->op == Op::kConst; }
 
-// The memory object behind an address or a memory state: a define_global, a pick of several, or
+// The memory object behind an address or a memory state: a define_global or
 // scratch. Where `u` addresses no memory, the first leaf that is reached through sources 0.
 inline const UOp* MemoryOf(const UOp* u) {
-  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch && u->op != Op::kPick &&
-         u->num_srcs > 0) {
+  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch && u->num_srcs > 0) {
     u = u->src(0);
   }
   return u;
 }
-// The kernel arguments that a memory object (MemoryOf) may be. Empty for scratch.
+// The kernel argument that a memory object (MemoryOf) is. Empty for scratch.
 inline UOpSpan ArgumentsOf(const UOp* const& memory) {
-  if (memory->op == Op::kPick) return memory->srcs().subspan(1);
   return {&memory, memory->op == Op::kDefineGlobal ? size_t{1} : size_t{0}};
 }
 

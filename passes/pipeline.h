@@ -8,7 +8,6 @@
 #include "passes/devectorize/devectorize.h"
 #include "passes/expand/expand.h"
 #include "passes/half/half.h"
-#include "passes/horizontal_fusion/horizontal_fusion.h"
 #include "passes/kernelize/kernelize.h"
 #include "passes/linearize/linearize.h"
 #include "passes/lower/lower.h"
@@ -29,7 +28,6 @@ inline constexpr auto kPipeline = std::to_array<const Pass*>({
     &kExpandPass,
     &kDevectorizePass,
     &kLinearizePass,
-    &kHorizontalFusionPass,
 });
 
 // Passes that a pipeline can name but that are not part of the default pipeline.

@@ -22,7 +22,6 @@ std::vector<Target> MakePresets() {
   cpu.max_groups[1] = cpu.max_groups[2] = 1LL << 31;
   for (int& n : cpu.max_local) n = 4096;
   cpu.compute_units = 2;
-  cpu.fused_launches = 4;  // queries, keys, values and a gate
   cpu.vector_registers = 32;
   cpu.inlined_instructions = 256;  // LLVM's threshold for inlining at -O3 is 250
   cpu.unrolled_instructions = 1024;

@@ -82,9 +82,6 @@ struct Target {
   // itself: no limit on copies, and no pragma.
   int64_t inlined_instructions = 0;
   int64_t unrolled_instructions = 0;
-  // Maximum number of kernels that horizontal fusion puts into one launch, each with separate
-  // groups. On a GPU the member with the most registers determines the occupancy of all members.
-  int fused_launches = 1;
 
   // Maximum number of work-items in a group. A GPU's multiprocessor holds only two or three larger
   // groups, too few to hide their waits at barriers.

@@ -5,7 +5,7 @@
 
 Takes each different kernel that kernelize makes of the models and that holds several reduces or
 stores several values; converts its body to a graph, and the graph to kernels of one reduce each with
-kernelize:fuse=false. The parts of a kernel that horizontal-fusion makes are the kernels that it merged.
+kernelize:fuse=false.
 Runs the kernel and its parts one after the other on the same random inputs, in one process, so that
 a host's slower minutes fall on both. A turn is a process in which the kernel comes
 first and one in which its parts do; the quotient of a turn, the time of the parts over that of the
@@ -20,7 +20,6 @@ until it has. A kernel is slower than its parts where the interval ends below 1.
 """
 
 import argparse
-import itertools
 import json
 import math
 import os
@@ -52,61 +51,6 @@ def pairs_of(module):
             calls += [f"  %a{n} = assign %b{n}, %k : {reads[n].split()[-1]}" for n in outputs]
             calls.append("  sink " + ", ".join(f"%a{n}" for n in outputs))
             yield name, "\n".join([*head, *reads, *calls, "}", "", text]), "\n".join([*head, *lines, "}", ""])
-
-
-KERNEL = re.compile(r"^kernel @(\S+) : .*?\{\n.*?^\}\n", re.M | re.S)
-
-
-def launches_of(module):
-    """(kernel, buffers it takes, buffers it writes) of each launch of a compiled module."""
-    found = []
-    for graph in re.findall(r"^graph @\S+ \{\n(.*?)^\}\n", module, re.M | re.S):
-        buffers, here = {}, {}
-        for value, op, rest in re.findall(r"^  (%\S+) = (\S+) ?(.*)$", graph, re.M):
-            sources = re.findall(r"%[\w.]+", rest)
-            if op == "buffer":
-                buffers[value] = re.match(r"@(\S+)", rest)[1]
-            elif op == "kernel":
-                here[value] = (re.match(r"@([^\s(]+)", rest)[1], [buffers.get(s) for s in sources], [])
-            elif sources and sources[0] in buffers:
-                buffers[value] = buffers[sources[0]]
-                if op == "assign":
-                    here[sources[1]][2].append(buffers[value])
-        found += here.values()
-    return found
-
-
-def fused_of(apart, fused):
-    """(name, module with the kernel alone, module with its parts) of the kernels that horizontal-fusion
-    made of the kernels of a module."""
-    kernels = {match[1]: match[0] for text in (apart, fused) for match in KERNEL.finditer(text)}
-    target = re.search(r"^module @\S+( \{.*\})?$", fused, re.M).group(1) or ""
-    declared = dict(re.findall(r"^buffer @(\S+) : (\S+\[.*?\]) ", fused, re.M))
-    known = {name for name, _, _ in launches_of(apart)}
-    for name, takes, writes in launches_of(fused):
-        if name in known or None in takes:
-            continue
-        known.add(name)
-        parts = [launch for launch in launches_of(apart) if set(launch[2]) <= set(writes)]
-        order = {buffer: f"b{n}" for n, buffer in enumerate(dict.fromkeys(takes))}
-        def text(launches, values):
-            lines = [f"buffer @{b} : {declared[buffer]} {'output' if buffer in writes else 'input'}"
-                     for buffer, b in order.items()]
-            kind = {buffer: declared[buffer].split("[")[0] for buffer in order}
-            operand = {buffer: f"%{values}{b}" for buffer, b in order.items()}
-            lines += ["", "graph @main {"]
-            lines += [f"  {operand[buffer]} = buffer @{b} : {kind[buffer]}" for buffer, b in order.items()]
-            results = []
-            for k, (kernel, operands, stored) in enumerate(launches):
-                lines.append(f"  %{values}k{k} = kernel @{kernel}({', '.join(operand[b] for b in operands)})")
-                for b in stored:
-                    results.append(f"%{values}a{order[b]}")
-                    lines.append(f"  {results[-1]} = assign {operand[b]}, %{values}k{k} : {kind[b]}")
-            lines += [f"  sink {', '.join(results)}", "}", ""]
-            head = ["tg 1", f"module @launch{target}"]
-            bodies = sorted({kernels[kernel] for kernel, _, _ in launches})
-            return "\n".join(head + lines) + "\n" + "\n".join(bodies)
-        yield name, text([(name, takes, writes)], ""), text(parts, "p")
 
 
 def graph_of(body):
@@ -158,9 +102,6 @@ def run(command):
     return done.stdout + done.stderr
 
 
-# All passes but horizontal-fusion, which would merge the parts again.
-APART = "kernelize,schedule,lower,expand,devectorize,linearize"
-
 LEAD = """
 kernel @lead : kernel {
   %0 = define_global {arg = 0} : ptr<f32, 1>
@@ -190,7 +131,7 @@ def run_times(args, path, whole_first, folder):
     """Of each run of such a module: the microseconds of the kernel and of each part on the device, and of
     the kernel and all parts with launches."""
     target, trace = args.run_target or args.target, os.path.join(folder, "trace.json")
-    run([args.tg_run, f"--device={args.device}", f"--target={target}", f"--pass={APART}", "--random-inputs=1",
+    run([args.tg_run, f"--device={args.device}", f"--target={target}", "--random-inputs=1",
          f"--repeat={args.repeat + 1}", f"--profile={trace}", path])
     with open(trace) as file:
         events = [e for e in json.load(file)["traceEvents"] if e.get("cat") == "kernel"]
@@ -274,11 +215,7 @@ def prepare(args, folder):
     for model in args.models:
         module = run([args.tg_opt, f"--target={args.target}", "--pass=kernelize", model])
         stem = os.path.basename(model).split(".")[0]
-        # tg-opt merges launches, and it has no target `host`.
-        plan = args.target if args.run_target in (None, "host") else args.run_target
-        apart = run([args.tg_opt, f"--target={plan}", f"--pass={APART}", model])
-        fused = run([args.tg_opt, f"--target={plan}", "--pass=default", model])
-        found = itertools.chain(pairs_of(module), fused_of(apart, fused))
+        found = pairs_of(module)
         names = [(f"{stem} {name}", kernel, graph) for name, kernel, graph in found]
         pairs += [Pair(args, *each, folder) for each in names if re.search(args.only, each[0])]
     return pairs

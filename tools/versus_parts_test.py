@@ -18,19 +18,6 @@ MODULES = sys.argv[3:]
 
 
 # Sums of rows and of columns, which are kernels of different shapes.
-SUMS = """tg 1
-module @sums
-buffer @x : f32[24, 5] input
-buffer @y : f32[24, 1] output
-buffer @z : f32[1, 5] output
-
-graph @main {
-  %x = buffer @x : f32
-  %a = reduce_axis %x {op = add, axes = [1]} : f32
-  %b = reduce_axis %x {op = add, axes = [0]} : f32
-  sink %a -> @y, %b -> @z
-}
-"""
 
 
 class VersusParts(unittest.TestCase):
@@ -61,30 +48,6 @@ class VersusParts(unittest.TestCase):
                 for a, b in zip(one, other):
                     self.assertAlmostEqual(a, b, delta=1e-3 * max(1, abs(a)), msg=name)
         self.assertGreater(found, 1)
-
-    def test_launch_and_its_parts_agree(self):
-        module = os.path.join(self.folder.name, "sums.uop")
-        with open(module, "w") as file:
-            file.write(SUMS)
-        apart = versus_parts.run([TG_OPT, f"--pass={versus_parts.APART}", module])
-        fused = versus_parts.run([TG_OPT, "--pass=default", module])
-        self.assertEqual(list(versus_parts.fused_of(apart, apart)), [])
-        [(name, whole, parts)] = versus_parts.fused_of(apart, fused)
-        self.assertIn("__", name)
-        self.assertEqual((whole.count(" = kernel @"), parts.count(" = kernel @")), (1, 2))
-        args = argparse.Namespace(tg_opt=TG_OPT, tg_run=TG_RUN, target="cl-cpu", run_target=None, device="cpu",
-                                  repeat=1, rounds=1, seconds=1e9)
-        pair = versus_parts.Pair(args, name, whole, parts, self.folder.name)
-        for path in pair.orders:
-            with open(path) as file:
-                text = file.read()
-            own, others = (self.results("both.uop", text, names) for names in (["w0", "w1"], ["b0", "b1"]))
-            self.assertEqual(len(own), len(others))
-            self.assertGreater(len(set(own)), 2)
-            for a, b in zip(own, others):
-                self.assertAlmostEqual(a, b, delta=1e-5 * max(1, abs(a)))
-        versus_parts.measure(args, [pair], self.folder.name)
-        self.assertTrue(all(len(times[1]) == 2 for turn in pair.turns for order in turn for times in order))
 
     def pair(self, number=0):
         module = versus_parts.run([TG_OPT, "--pass=kernelize", MODULES[0]])

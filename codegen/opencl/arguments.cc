@@ -1,5 +1,4 @@
-// Writes the head of a function: its comment, name and parameters. A `pick` selects one of the
-// parameters.
+// Writes the head of a function: its comment, name and parameters.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -90,7 +89,7 @@ std::vector<bool> AliasedSlots(UOpSpan calls, const std::vector<KernelParam>& ar
 absl::Status KernelWriter::CollectParams() {
   // The uses of a buffer decide how its parameter is declared.
   llvm::DenseMap<const UOp*, int> uses;  // 1 read, 2 written
-  std::vector<const UOp*> buffers, picks, vars;
+  std::vector<const UOp*> buffers, vars;
   for (const UOp* u : kernel_.body.linear) {
     switch (u->op) {
       case Op::kLoad:
@@ -107,19 +106,12 @@ absl::Status KernelWriter::CollectParams() {
       case Op::kDefineGlobal:
         buffers.push_back(u);
         break;
-      case Op::kPick:
-        memory_names_[u] = Cat("pick", picks.size());
-        picks.push_back(u);
-        break;
       case Op::kVar:
         vars.push_back(u);
         break;
       default:
         break;
     }
-  }
-  for (const UOp* u : picks) {
-    for (const UOp* a : ArgumentsOf(u)) uses[a] |= uses.lookup(u);
   }
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const UOp* a, const UOp* b) { return a->word() < b->word(); });
@@ -155,25 +147,6 @@ absl::Status KernelWriter::CollectParams() {
     result_.params.push_back(std::move(arg));
   }
   return absl::OkStatus();
-}
-
-void KernelWriter::WritePick(const UOp* u) {
-  const UOpSpan arguments = ArgumentsOf(u);
-  // A pick that is written marks every argument as written.
-  const bool writes = llvm::all_of(arguments, [&](const UOp* a) {
-    return llvm::any_of(result_.params, [&](const KernelParam& p) {
-      return !p.is_var && p.slot == a->word() && p.writes;
-    });
-  });
-  Text text = Cat(SpacePrefix(AddrSpace::kGlobal), writes ? "" : "const ",
-                  MemoryType(u->dtype.scalar()), "* ", memory_names_[u], " = ");
-  // Compilers remove the division from an inequality but not from an equality, so this writes group
-  // < 512 for group / 256 < 2.
-  for (size_t n = 0; n + 1 < arguments.size(); ++n) {
-    Append(text, Operand(u->src(0), kShift), " < ", n + 1, " ? ", memory_names_[arguments[n]],
-           " : ");
-  }
-  Line(text, memory_names_[arguments.back()], ";");
 }
 
 std::string KernelWriter::Comment() const {

@@ -103,9 +103,6 @@ absl::Status KernelWriter::Write(const UOp* u) {
     case Op::kScratch:
       WriteScratch(u);
       return absl::OkStatus();
-    case Op::kPick:
-      WritePick(u);
-      return absl::OkStatus();
     case Op::kSpecial:
       return WriteSpecial(u);
     case Op::kRange:

@@ -116,9 +116,8 @@ class KernelWriter {
   Scalar Shown(Scalar s) const { return s == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : s; }
   std::string Type(Scalar s, int lanes) const;
 
-  // ---- arguments.cc: the function's head, and the argument that a `pick` selects
+  // ---- arguments.cc: the function's head
   absl::Status CollectParams();
-  void WritePick(const UOp* u);
   std::string Signature();
   std::string Comment() const;
 

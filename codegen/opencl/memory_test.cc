@@ -300,34 +300,6 @@ TEST_F(Memory, GatesAndAlternatives) {
   }
 }
 
-// Picks among two and three arguments: written, read, and with halves stored as bits.
-TEST_F(Memory, Picks) {
-  for (Scalar s : {Scalar::kF32, Scalar::kF16, Scalar::kU8}) {
-    const std::string t(GetScalarInfo(s).text), p = " : ptr<" + t + ", 8>\n";
-    const std::string v = s == Scalar::kF16 ? "f32" : t;
-    for (int n : {2, 3}) {
-      std::string text = "tg 1\nmodule @m\nkernel @E_8 : expanded {\n";
-      std::string to, from;
-      std::vector<HostBuffer> buffers;
-      for (int k = 0; k < 2 * n; ++k) {
-        const std::string d = std::to_string(k);
-        text += "%d" + d + " = define_global {arg = " + d + "}" + p;
-        (k < n ? to : from) += ", %d" + d;
-        buffers.push_back(k < n ? Output(s, 8) : Random(s, 8, static_cast<uint64_t>(k)));
-      }
-      const std::string groups = std::to_string(8 * n);
-      text += "%n = const " + groups +
-              " : i32\n%g = special %n {name = grid0} : i32\n%c8 = const 8 : i32\n"
-              "%k = cdiv %g, %c8 : i32\n%i = cmod %g, %c8 : i32\n"
-              "%to = pick %k" +
-              to + p + "%from = pick %k" + from + p + "%q = index %from, %i" + p +
-              "%v = load %q : " + v + "\n%r = index %to, %i" + p +
-              "%s = store %r, %v\nsink %s\n}\n";
-      Check(text, buffers);
-    }
-  }
-}
-
 // Variables as arguments: in the grid's size, in loop bounds and in addresses.
 TEST_F(Memory, Variables) {
   const std::string text =

@@ -46,9 +46,6 @@ std::vector<Plan::RegisterUse> Plan::FindUses(const std::vector<const UOp*>& ord
       }
     }
     switch (u->op) {
-      case Op::kPick:
-        if (u->num_srcs > 3) use(u->src(0));  // one use per comparison
-        break;
       case Op::kIf:
         ifs.push_back(u->src(0));
         break;

@@ -179,31 +179,6 @@ TEST(Expanded, GatedVectors) {
             (Numbers{0, 2, 4, 0, -1, 2, 4, -4}));
 }
 
-// The memory of a number that is computed.
-TEST(Lowered, PicksMemory) {
-  const auto nodes = [](const std::string& to) {
-    return KernelOfX("lowered", R"(  %g = special %c1 {name = grid0} : index
-  %to = add %g, )" + to + R"( : index
-  %m = pick %to, %x, %y : ptr<f32, 8>
-  %n = pick %g, %x, %y : ptr<f32, 8>
-  %one = const 1.0 : f32
-  %r = range %c8 {id = 0} : index
-  %p = index %m, %r : ptr<f32, 8>
-  %q = index %n, %r : ptr<f32, 8>
-  %v = load %q : f32
-  %w = add %v, %one : f32
-  %s = store %p, %w
-  %e = end %s, %r
-  sink %e
-)");
-  };
-  Numbers expected = ToDoubles(kX8.at("x"));
-  for (double& x : expected) ++x;
-  EXPECT_EQ(RunY(nodes("%c1"), kX8), expected);
-  EXPECT_NE(RunError(nodes("%c2"), kX8).find("pick %m: there is no memory 2 of 2"),
-            std::string::npos);
-}
-
 TEST(Linear, LoopsAndBlocks) {
   EXPECT_EQ(RunY(KernelOfX("linear", R"(  %one = const 1.0 : f32
   %g = special %c2 {name = grid0} : index

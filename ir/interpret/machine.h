@@ -69,7 +69,6 @@ class Machine {
   bool LayOutNode(const UOp* u);
   bool CheckSources(const UOp* u);
   bool AddMemory(const UOp* u);
-  bool AddPick(const UOp* u);
   bool HostValue(const UOp* u, int64_t* value);
 
   // ---- Running (machine.cc)
@@ -89,7 +88,6 @@ class Machine {
   void ReduceEnd(const UOp* u);
 
   // ---- Memory ops (machine_memory.cc)
-  bool Pick(const UOp* u);
   bool Index(const UOp* u);
   bool Load(const UOp* u);
   bool Store(const UOp* u);
@@ -116,10 +114,6 @@ class Machine {
   bool Active(size_t item) const { return all_active_ || active_[item]; }
   int64_t GroupOf(size_t item) const { return first_group_ + static_cast<int64_t>(item) / group_; }
   Access AccessOf(const UOp* address, size_t item) const;
-  // For each work-item, the index of the memory that a `pick` selects.
-  const int64_t* PickedBy(const UOp* pick) const {
-    return slab_.data() + layout_.Get(pick->src(0)).place * capacity_;
-  }
 
   const Kernel& kernel_;
   const Body& body_;

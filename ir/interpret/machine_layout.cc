@@ -110,25 +110,6 @@ bool Machine::AddMemory(const UOp* u) {
   return true;
 }
 
-bool Machine::AddPick(const UOp* u) {
-  const UOp* number = u->src(0);
-  if (!layout_[number].has_value || layout_[number].points != 1) {
-    return Fail(u, "source 0 is not one number for all lanes");
-  }
-  auto m = std::make_unique<Memory>();
-  m->node = u;
-  m->element = u->dtype.scalar();
-  m->size = u->dtype.size();
-  for (const UOp* s : u->srcs().subspan(1)) {
-    const int memory = memory_of_[s];
-    if (memory == 0 || s->dtype != u->dtype) return Fail(u, "its sources are not of its type");
-    m->members.push_back(memories_[static_cast<size_t>(memory) - 1].get());
-  }
-  memories_.push_back(std::move(m));
-  memory_of_[u] = static_cast<int>(memories_.size());
-  return true;
-}
-
 // What the ops rely on and the verifier has checked in a program that went through it: sources that
 // are values, with as many lanes as the op takes.
 bool Machine::CheckSources(const UOp* u) {
@@ -273,7 +254,6 @@ bool Machine::LayOut() {
   size_t scratch_per_item = 0;
   for (const UOp* u : nodes_) {
     if ((u->op == Op::kDefineGlobal || u->op == Op::kScratch) && !AddMemory(u)) return false;
-    if (u->op == Op::kPick && !AddPick(u)) return false;
     if (!LayOutNode(u)) return false;
     if (u->op == Op::kReduce) {
       accumulators_.emplace_back();
@@ -281,7 +261,7 @@ bool Machine::LayOut() {
     }
   }
   for (const auto& m : memories_) {
-    if (m->buffer || !m->members.empty()) continue;
+    if (m->buffer) continue;
     const int64_t shared_by = m->space == AddrSpace::kLocal ? std::max<int64_t>(1, group_) : 1;
     scratch_per_item += static_cast<size_t>((m->size + shared_by - 1) / shared_by);
   }
@@ -297,7 +277,7 @@ bool Machine::LayOut() {
   slab_.assign(words_ * capacity_, 0);
   active_.assign(capacity_, 1);
   for (const auto& m : memories_) {
-    if (m->buffer || !m->members.empty()) continue;
+    if (m->buffer) continue;
     const size_t instances = m->space == AddrSpace::kLocal ? capacity_ / group : capacity_;
     m->own_data.assign(instances * static_cast<size_t>(m->size), 0);
     m->own_defined.assign(m->own_data.size(), 0);

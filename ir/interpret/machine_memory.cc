@@ -19,7 +19,6 @@ constexpr int64_t kTexel = 4;               // channels
 Access Machine::AccessOf(const UOp* address, size_t item) const {
   Access a;
   Memory* m = memories_[static_cast<size_t>(layout_.Get(address).memory)].get();
-  if (!m->members.empty()) m = m->members[static_cast<size_t>(PickedBy(m->node)[item])];
   a.memory = m;
   a.check_undefined = options_.check_undefined;
   const auto i = static_cast<int64_t>(item);
@@ -52,15 +51,6 @@ bool Machine::Explain(const UOp* u, const Access& access, int64_t item, int64_t 
   }
   return Fail(u, absl::StrCat(problem, " (work-item ", item % group_, " of group ",
                               first_group_ + item / group_, ")"));
-}
-
-bool Machine::Pick(const UOp* u) {
-  for (size_t i = 0; i < items_; ++i) {
-    const int64_t number = PickedBy(u)[i];
-    if (!Active(i) || (number >= 0 && number < int64_t{u->num_srcs} - 1)) continue;
-    return Fail(u, absl::StrCat("there is no memory ", number, " of ", u->num_srcs - 1));
-  }
-  return true;
 }
 
 bool Machine::Index(const UOp* u) {

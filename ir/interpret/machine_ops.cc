@@ -239,8 +239,6 @@ bool Machine::Eval(const UOp* u) {
     case Op::kCat:
     case Op::kGep:
       return LaneOp(u);
-    case Op::kPick:
-      return Pick(u);
     case Op::kIndex:
       return Index(u);
     case Op::kLoad:

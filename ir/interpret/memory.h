@@ -55,7 +55,6 @@ struct Memory {
   std::vector<int64_t> own_data;
   std::vector<uint8_t> own_defined;
   std::shared_ptr<RaceDetector> races;
-  std::vector<Memory*> members;  // the memories that a `pick` selects from, for each work-item
 
   int64_t* data() { return buffer ? buffer->data.data() + offset : own_data.data(); }
   // Null if every element is defined.

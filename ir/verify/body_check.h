@@ -81,7 +81,7 @@ bool CheckStructure(BodyCheck& c, const UOp* u);
 bool CheckTypes(BodyCheck& c, const UOp* u);
 bool CheckShape(BodyCheck& c, const UOp* u);
 
-// The memory that an address points into: its define_global, pick or scratch, by node; null for
+// The memory that an address points into: its define_global or scratch, by node; null for
 // values.
 using MemoryRoots = NodeMap<const UOp*>;
 

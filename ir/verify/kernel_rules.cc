@@ -11,7 +11,7 @@ namespace {
 MemoryRoots FindRoots(const std::vector<const UOp*>& order) {
   MemoryRoots roots;
   for (const UOp* u : order) {
-    if (u->op == Op::kDefineGlobal || u->op == Op::kScratch || u->op == Op::kPick) {
+    if (u->op == Op::kDefineGlobal || u->op == Op::kScratch) {
       roots[u] = u;
     } else if (u->dtype.is_memory() && u->num_srcs) {
       if (const UOp* root = roots.Get(u->src(0))) roots[u] = root;
@@ -30,44 +30,6 @@ void CheckRoots(BodyCheck& c, const MemoryRoots& roots) {
                   c.Name(roots.Get(s)));
       return;
     }
-  }
-}
-
-// Lanes of one address are in one memory.
-void CheckPickedNumbers(BodyCheck& c) {
-  NodeSet varies;  // between lanes
-  for (const UOp* u : c.order) {
-    const bool any = std::any_of(u->srcs().begin(), u->srcs().end(),
-                                 [&](const UOp* s) { return varies.Contains(s); });
-    if (any || u->op == Op::kUnroll) varies.Insert(u);
-    if (u->op != Op::kPick || !varies.Contains(u->src(0))) continue;
-    c.Error(Rule::kMemoryRoot, u, "its number is not one for all lanes");
-  }
-}
-
-// Passes assume that memory that is written through a pick has no other access path.
-void CheckPicked(BodyCheck& c, const MemoryRoots& roots) {
-  NodeMap<const UOp*> through;  // by argument: how it is reached
-  NodeSet written, mixed;
-  const auto reach = [&](const UOp* address, bool writes) {
-    const UOp* root = roots.Get(address);
-    if (!root) return;
-    for (const UOp* a : ArgumentsOf(root)) {
-      const UOp*& first = through[a];
-      if (!first) first = root;
-      if (first != root) mixed.Insert(a);
-      if (writes) written.Insert(a);
-      if (!mixed.Contains(a) || !written.Contains(a)) continue;
-      c.Error(Rule::kMemoryRoot, address,
-              c.Name(a) + " is reached through " + c.Name(first) + " and " +
-                  (root == first ? "in another way" : "through " + c.Name(root)) + ", and written");
-      return;
-    }
-  };
-  for (const UOp* u : c.order) {
-    if (u->op != Op::kLoad && !WritesMemory(u->op)) continue;
-    reach(u->src(0), WritesMemory(u->op));
-    if (IsCopy(u->op)) reach(u->src(1), false);
   }
 }
 
@@ -233,11 +195,6 @@ void CheckKernelBody(BodyCheck& c) {
   CheckScratch(c);
   const MemoryRoots roots = FindRoots(c.order);
   CheckRoots(c, roots);
-  const auto is_pick = [](const UOp* u) { return u->op == Op::kPick; };
-  if (std::any_of(c.order.begin(), c.order.end(), is_pick)) {
-    CheckPickedNumbers(c);
-    CheckPicked(c, roots);
-  }
   if (c.has_shapes()) {
     CheckStores(c);
   } else {

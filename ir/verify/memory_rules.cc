@@ -18,24 +18,6 @@ bool MayAddressElements(const BodyCheck& c) {
   return c.stage == Stage::kLowered || c.stage == Stage::kExpanded;
 }
 
-bool CheckPick(BodyCheck& c, const UOp* u) {
-  const DType number = u->src(0)->dtype;
-  if (!number.is_int_or_index() || number.lanes() != 1) {
-    return Fail(c, u, "source 0 is the number of a memory, not " + number.ToString());
-  }
-  for (const UOp* s : u->srcs().subspan(1)) {
-    if (s->op != Op::kDefineGlobal || !s->dtype.is_pointer()) {
-      return Fail(c, u, "it picks of pointers that are arguments, not " + c.Name(s));
-    }
-    if (s->dtype != u->dtype) {
-      return Fail(c, u,
-                  "the type is " + u->dtype.ToString() + ", that of " + c.Name(s) + " " +
-                      s->dtype.ToString());
-    }
-  }
-  return true;
-}
-
 bool CheckIndex(BodyCheck& c, const UOp* u) {
   const DType memory = u->src(0)->dtype, index = u->src(1)->dtype;
   if (!memory.is_memory() || memory.lanes() != 1) {
@@ -133,8 +115,6 @@ bool CheckCopy(BodyCheck& c, const UOp* u) {
 
 bool CheckMemoryType(BodyCheck& c, const UOp* u) {
   switch (u->op) {
-    case Op::kPick:
-      return CheckPick(c, u);
     case Op::kIndex:
       return CheckIndex(c, u);
     case Op::kLoad:

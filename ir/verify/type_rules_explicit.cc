@@ -259,7 +259,6 @@ bool CheckExplicitType(BodyCheck& c, const UOp* u) {
     case Op::kWmma:
     case Op::kLdMatrix:
       return CheckGroup(c, u);
-    case Op::kPick:
     case Op::kIndex:
     case Op::kLoad:
     case Op::kStore:

@@ -26,8 +26,7 @@ void MoveTo(Schedule& schedule, const Body& from, const Body& to) {
     if (u) u = same.Get(u);
   };
   const auto names = [](const BaseAxis& b) { return !b.IsStored(); };
-  if (llvm::none_of(schedule.base, names) && schedule.in_step.empty() && schedule.packed.empty())
-    return;
+  if (llvm::none_of(schedule.base, names) && schedule.packed.empty()) return;
   const std::vector<const UOp*> nodes = from.Order(), copies = to.Order();
   TG_CHECK(nodes.size() == copies.size());
   for (size_t i = 0; i < nodes.size(); ++i) same[nodes[i]] = copies[i];
@@ -35,7 +34,6 @@ void MoveTo(Schedule& schedule, const Body& from, const Body& to) {
     move(b.reduce);
     move(b.staged);
   }
-  for (StagedInStep& value : schedule.in_step) move(value.node);
   for (PackedValue& value : schedule.packed) move(value.node);
 }
 

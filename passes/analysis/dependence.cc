@@ -150,11 +150,9 @@ Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, Shap
       out.packed.push_back({.node = u, .varies = loops_of_all()});
     } else if (u->op == Op::kStaged) {
       Indices own = walk.At(ways[0]);
-      bool in_step = true;
       for (size_t i = 0; i < axes.size(); ++i) {
         if (axes[i].staged != u) continue;
         own[axes[i].dim] = CountedBy(i, axes[i].size);
-        in_step = false;
       }
       const Shape& shape = shapes.Of(u);
       for (size_t k = 0; k < shape.size(); ++k) {
@@ -163,7 +161,6 @@ Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, Shap
       const LoopSet loops = UnionOf(own) & stored;
       ways = {walk.Add(std::move(own))};
       for (size_t i = 0; i < axes.size(); ++i) out.varies[i] |= axes[i].staged == u ? loops : 0;
-      if (in_step) out.in_step.push_back({u, loops});
     }
   });
   std::reverse(out.packed.begin(), out.packed.end());

@@ -26,12 +26,6 @@ struct StagedAxis {
 std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes);
 
-// A staged value without staged axes, and the stored axes along which it is recomputed.
-struct StagedInStep {
-  const UOp* node = nullptr;
-  LoopSet varies = 0;
-};
-
 // A `packed` value: a name for directives, and the axes that its index and predicate vary along.
 struct PackedValue {
   const UOp* node = nullptr;
@@ -48,7 +42,6 @@ struct Dependence {
   // recomputed. For other axes: 0. Work that is invariant along an axis is done once for the whole
   // axis, if the axis is a loop or if its work-items share the work.
   std::vector<LoopSet> varies;
-  std::vector<StagedInStep> in_step;
   std::vector<PackedValue> packed;  // in the order of the body
   // By axis of a kernel: whether it is an axis of a reduce that is read at one index only.
   std::vector<bool> read_once;

@@ -54,112 +54,12 @@ absl::Status DirectiveApplier::Vectorize() {
 
 absl::Status DirectiveApplier::Unroll() { return Mark({AxisKind::kReduce}, AxisKind::kUnroll, 32); }
 
-absl::Status DirectiveApplier::RefuseAfterFission() {
-  const auto split = [](const ScheduledAxis& a) { return a.own_loops; };
-  if (std::none_of(s_.axes.begin(), s_.axes.end(), split)) return absl::OkStatus();
-  return IllegalDirective(directive_, "after fission or split_grid");
-}
-
 absl::Status DirectiveApplier::RefuseAfterReduceLoop() {
   for (size_t i = 0; i < s_.axes.size(); ++i) {
     if (s_.IsReduceLoop(i)) {
       return IllegalDirective(directive_, "axis " + s_.axes[i].name + " is a loop around results");
     }
   }
-  return absl::OkStatus();
-}
-
-absl::Status DirectiveApplier::DistributeCyclic() {
-  if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
-  size_t axis = 0;
-  int64_t groups = 0;
-  if (absl::Status s = Operands(axis, &groups, /*need_amount=*/true); !s.ok()) return s;
-  if (absl::Status s = CheckSplit(s_.axes[axis]); !s.ok()) return s;
-  const ScheduledAxis& whole = s_.axes[axis];
-  if (whole.kind != AxisKind::kGlobal)
-    return IllegalDirective(directive_, "the axis is not global");
-  const int64_t steps = whole.max_size;
-  if (groups >= steps) {
-    return IllegalDirective(directive_,
-                            absl::StrCat("the axis has ", steps, " steps for ", groups, " groups"));
-  }
-  SplitInto(axis, (steps + groups - 1) / groups, groups);
-  s_.axes[axis].dealt = s_.axes[axis + 1].dealt = steps;
-  MoveTo(axis, AxisKind::kLoop);
-  return absl::OkStatus();
-}
-
-absl::Status DirectiveApplier::OperandOf(AxisKind kind, size_t& axis) {
-  if (directive_.args.size() != 1) return IllegalDirective(directive_, "takes an axis");
-  if (absl::Status s = FindAxis(directive_.args[0], axis); !s.ok()) return s;
-  if (s_.axes[axis].kind != kind) {
-    const bool loop = kind == AxisKind::kLoop;
-    return IllegalDirective(directive_, loop ? "the axis is not a loop" : "the axis is not global");
-  }
-  if (absl::Status s = RefuseAfterReduceLoop(); !s.ok()) return s;
-  if (llvm::any_of(s_.packed, [](const PackedValue& p) { return !p.at.empty(); })) {
-    return IllegalDirective(directive_, "after pack");
-  }
-  // A later step of one store would follow on what an earlier step of another has overwritten.
-  if (s_.IsInPlace())
-    return IllegalDirective(directive_, "the kernel reads an argument that it writes");
-  return absl::OkStatus();
-}
-
-absl::Status DirectiveApplier::Fission() {
-  size_t axis = 0;
-  if (absl::Status s = OperandOf(AxisKind::kLoop, axis); !s.ok()) return s;
-  std::vector<LoopSet> staged;  // what they vary over
-  for (const StagedInStep& value : s_.in_step) staged.push_back(value.varies);
-  for (size_t n = 0; n < s_.base.size(); ++n) {
-    if (s_.base[n].staged) staged.push_back(s_.varies[n]);
-  }
-  size_t parts = s_.stores;
-  for (size_t i = axis; i < s_.axes.size() && s_.axes[i].kind == AxisKind::kLoop; ++i) {
-    for (const LoopSet varies : staged) {
-      if ((varies & LoopBit(s_.axes[i].base)) == 0) continue;
-      // They would have to wait for each other in loops that they have for themselves.
-      if (s_.GroupSize() > 1) {
-        return IllegalDirective(
-            directive_,
-            "work-items of a group, and what is staged varies along axis " + s_.axes[i].name);
-      }
-      ++parts;
-    }
-    s_.axes[i].own_loops = true;
-  }
-  if (parts < 2) {
-    return IllegalDirective(directive_,
-                            "the kernel stores one value, and stages none that varies along it");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status DirectiveApplier::SplitGrid() {
-  size_t axis = 0;
-  if (absl::Status s = OperandOf(AxisKind::kGlobal, axis); !s.ok()) return s;
-  if (s_.stores < 2) return IllegalDirective(directive_, "the kernel stores one value");
-  if (llvm::any_of(s_.axes, [](const ScheduledAxis& a) { return a.stores > 1; })) {
-    return IllegalDirective(directive_, "another axis partitions the grid");
-  }
-  // Groups of other stores take no step of a store's first loop.
-  const auto first =
-      llvm::find_if(s_.axes, [](const ScheduledAxis& a) { return a.kind == AxisKind::kLoop; });
-  if (first == s_.axes.end() || first->max_size < 2) {
-    return IllegalDirective(directive_,
-                            "there is no loop that groups of other stores could leave out");
-  }
-  // A value staged per iteration of such a loop would be computed for other groups' iterations too.
-  LoopSet loops = 0;
-  for (const ScheduledAxis& a : s_.axes) {
-    if (a.kind == AxisKind::kLoop) loops |= LoopBit(a.base);
-  }
-  const auto in_loops = [&](LoopSet varies) { return (varies & loops) != 0; };
-  bool stages = llvm::any_of(s_.in_step, [&](const StagedInStep& v) { return in_loops(v.varies); });
-  for (size_t n = 0; n < s_.base.size(); ++n) stages |= s_.base[n].staged && in_loops(s_.varies[n]);
-  if (stages) return IllegalDirective(directive_, "what is staged varies along the loops");
-  for (ScheduledAxis& a : s_.axes) a.own_loops |= a.kind == AxisKind::kLoop;
-  s_.axes[axis].stores = static_cast<int64_t>(s_.stores);
   return absl::OkStatus();
 }
 
@@ -275,19 +175,9 @@ absl::Status DirectiveApplier::CheckParts(const ScheduledAxis& whole) {
     if (a.shares == whole.name)
       return IllegalDirective(directive_, "group axis " + a.name + " shares the axis");
   }
-  if (whole.dealt != 0)
-    return IllegalDirective(directive_,
-                            absl::StrCat("axis ", whole.name, " is distributed cyclically"));
   for (size_t n = 0; n < s_.packed.size(); ++n) {
     if (s_.packed[n].at == whole.name)
       return IllegalDirective(directive_, absl::StrCat("p", n, " is packed in steps of the axis"));
-  }
-  if (whole.stores > 1) {
-    return IllegalDirective(directive_, absl::StrCat("axis ", whole.name, " partitions the grid"));
-  }
-  const auto grouped = [](const ScheduledAxis& a) { return a.stores > 1; };
-  if (whole.own_loops && llvm::any_of(s_.axes, grouped)) {
-    return IllegalDirective(directive_, absl::StrCat("groups leave out loop ", whole.name));
   }
   return absl::OkStatus();
 }
@@ -370,7 +260,6 @@ void DirectiveApplier::MoveTo(size_t axis, AxisKind to) {
   while (at > 0 && Rank(axes[at - 1].kind) > Rank(to)) --at;
   if (at > axis) --at;
   axes[axis].kind = to;
-  axes[axis].own_loops &= to == AxisKind::kLoop;
   axes[axis].grid_dim = -1;  // it is no part of the grid any more
   const auto place = [&](size_t i) { return axes.begin() + static_cast<ptrdiff_t>(i); };
   if (at > axis)

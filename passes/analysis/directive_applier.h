@@ -27,9 +27,6 @@ class DirectiveApplier {
   absl::Status Vectorize();
   absl::Status Unroll();
   absl::Status Loop();
-  absl::Status DistributeCyclic();
-  absl::Status Fission();
-  absl::Status SplitGrid();
   absl::Status Local();
   absl::Status Group();
   absl::Status GroupTop();
@@ -60,9 +57,6 @@ class DirectiveApplier {
   absl::Status SplitAxis(bool outer_is_n, size_t* marked);
   // Replaces the axis by two, the inner one of size `inner`.
   void SplitInto(size_t axis, int64_t outer, int64_t inner);
-  // Reads the axis of a fission or of a partition of the grid; `kind`: the kind that it must have.
-  absl::Status OperandOf(AxisKind kind, size_t& axis);
-  absl::Status RefuseAfterFission();
   absl::Status RefuseAfterReduceLoop();
 
   // Fails if the axis cannot be split or marked in its current state.

@@ -32,17 +32,6 @@ constexpr DirectiveRow kDirectives[] = {
       "its "
       "results"},
      &DirectiveApplier::Loop},
-    {{"distribute_cyclic", "distribute_cyclic(AXIS, N)",
-      "AXIS.1 is N groups, and AXIS.0 a loop: group k computes the steps k, k + N, ...; if N does "
-      "not divide the steps, the first groups have one more"},
-     &DirectiveApplier::DistributeCyclic},
-    {{"fission", "fission(AXIS)",
-      "loop fission: each store, and each staged value that varies along a loop, gets a copy of "
-      "the loop and of the loops inside it; a staged value has an element for each iteration"},
-     &DirectiveApplier::Fission},
-    {{"split_grid", "split_grid(AXIS)",
-      "partitions the grid: each store gets a slice of the groups along a global axis"},
-     &DirectiveApplier::SplitGrid},
     {{"pack", "pack(VALUE, AXIS[, local[, 2|ahead]])",
       "in each step of AXIS, a copy of what is read of a `packed` value (p0, p1, ...), in the "
       "order of the loops inside; in local memory, the work-items of a group make it together, "
@@ -81,21 +70,10 @@ std::string DirectiveText(const Directive& directive) {
   return out + ")";
 }
 
-// Older texts call distribute_cyclic `deal`, and have `distribute` for fission and for split_grid.
-static std::string_view CurrentName(const Schedule& schedule, const Directive& directive) {
-  if (directive.name == "deal") return "distribute_cyclic";
-  if (directive.name != "distribute") return directive.name;
-  const int axis = directive.args.empty() ? -1 : schedule.FindAxis(directive.args[0].ident);
-  const bool is_global =
-      axis >= 0 && schedule.axes[static_cast<size_t>(axis)].kind == AxisKind::kGlobal;
-  return is_global ? "split_grid" : "fission";
-}
-
 absl::Status ApplyGivenDirective(Schedule& schedule, const Directive& directive,
                                  const Target& target) {
-  const std::string_view name = CurrentName(schedule, directive);
   for (const DirectiveRow& row : kDirectives) {
-    if (row.kind.name != name) continue;
+    if (row.kind.name != directive.name) continue;
     DirectiveApplier applier(schedule, directive, target);
     absl::Status status = (applier.*row.apply)();
     if (status.ok()) status = applier.CheckDimensions();

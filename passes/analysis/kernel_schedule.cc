@@ -36,9 +36,6 @@ AxisList Schedule::AxesOf(const UOp* node) const {
 }
 
 LoopSet Schedule::VariesOf(const UOp* staged) const {
-  for (const StagedInStep& value : in_step) {
-    if (value.node == staged) return value.varies;
-  }
   for (size_t n = 0; n < base.size(); ++n) {
     if (base[n].staged == staged) return varies[n];
   }
@@ -224,7 +221,6 @@ absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& c
   schedule.base = BaseAxes(module, kernel, shapes, order);
   Dependence dependence = FindDependence(order, schedule.base, shapes);
   schedule.varies = std::move(dependence.varies);
-  schedule.in_step = std::move(dependence.in_step);
   schedule.packed = std::move(dependence.packed);
   schedule.read_once = dependence.read_once;
   schedule.SetCalls(calls, kernel.name);

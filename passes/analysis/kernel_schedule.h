@@ -32,12 +32,9 @@ struct ScheduledAxis {
   Dim size;
   int64_t max_size = 0;
   AxisKind kind = AxisKind::kGlobal;
-  int grid_dim = -1;       // set by directive `grid`
-  bool own_loops = false;  // loop fission: each store and staged value gets a copy of this loop
-  int64_t stores = 1;      // the number of stores that a global axis is partitioned among
-  int64_t dealt = 0;       // trip count of the axis before `distribute_cyclic`
-  std::string shares;      // for a group axis: the local or group axis whose work-items it reuses
-  size_t base = 0;         // the axis in Schedule::base that it is a part of
+  int grid_dim = -1;   // set by directive `grid`
+  std::string shares;  // for a group axis: the local or group axis whose work-items it reuses
+  size_t base = 0;     // the axis in Schedule::base that it is a part of
 };
 
 // One term of a base axis: `axes[axis] * stride`. Outer ones come first.
@@ -54,7 +51,6 @@ struct Schedule {
   std::vector<ScheduledAxis> axes;                  // in the order of the kernel's name
   std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
   std::vector<LoopSet> varies;                      // by base axis: Dependence
-  std::vector<StagedInStep> in_step;
   std::vector<PackedValue> packed;
   std::vector<bool> padded;  // by base axis: whether its digits exceed its size
   // By base axis: whether it is an axis of a reduce whose partial results can be kept in what the
@@ -85,7 +81,7 @@ struct Schedule {
   }
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
-  // The stored base axes along which a staged value is recomputed.
+  // The stored base axes along which a value that has staged axes is recomputed.
   LoopSet VariesOf(const UOp* staged) const;
   std::vector<Axis> ToAxes() const;
   int64_t GroupSize() const;   // work-items a group: local and group axes

@@ -106,7 +106,6 @@ absl::Status DirectiveApplier::CheckOutputStaging() {
   for (size_t i = 0; i < s_.axes.size(); ++i) {
     const ScheduledAxis& a = s_.axes[i];
     const bool own = (along & LoopBit(a.base)) != 0;
-    if (a.own_loops || a.stores > 1) return illegal("no loop may be split between values");
     if (own && a.kind == AxisKind::kGlobal)
       return illegal(absl::StrCat("axis ", a.name, " must be a loop"));
     if (a.kind != AxisKind::kLoop) continue;

@@ -9,7 +9,6 @@
 namespace tg {
 
 absl::Status DirectiveApplier::Loop() {
-  if (absl::Status s = RefuseAfterFission(); !s.ok()) return s;
   size_t axis = 0;
   if (!directive_.args.empty()) {
     if (absl::Status s = FindAxis(directive_.args[0], axis); !s.ok()) return s;
@@ -52,7 +51,7 @@ absl::Status DirectiveApplier::Pack() {
   }
   if (value.is_local && axis.kind == AxisKind::kReduce) {
     if (absl::Status s = CheckPackInReduce(value, at); !s.ok()) return s;
-  } else if ((axis.kind != AxisKind::kGlobal && axis.kind != AxisKind::kLoop) || axis.own_loops) {
+  } else if (axis.kind != AxisKind::kGlobal && axis.kind != AxisKind::kLoop) {
     return IllegalDirective(directive_,
                             absl::StrCat("axis ", axis.name, " is no loop around all results"));
   }
@@ -70,9 +69,6 @@ absl::Status DirectiveApplier::Pack() {
   // The copy would keep what a store overwrites.
   if (s_.IsInPlace())
     return IllegalDirective(directive_, "the kernel reads an argument that it writes");
-  if (llvm::any_of(s_.axes, [](const ScheduledAxis& a) { return a.own_loops || a.stores > 1; })) {
-    return IllegalDirective(directive_, "after fission or split_grid");
-  }
   value.at = axis.name;
   return absl::OkStatus();
 }

@@ -36,11 +36,6 @@ class Chooser {
     }
     for (const std::string& name : fixed_) chosen_.erase(name);
     for (const Call& call : calls_) KeepStatistics(call);
-    // What is read through one of several pointers has one type.
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Call& call : calls_) changed |= KeepPicked(call);
-    }
     return std::move(chosen_);
   }
 
@@ -138,22 +133,6 @@ class Chooser {
       const int64_t n = Elements(*decls_.at(call.buffers[i]));
       if (call.stored[i] && n * kStatisticRatio <= most) chosen_.erase(call.buffers[i]);
     }
-  }
-
-  bool KeepPicked(const Call& call) {
-    bool changed = false;
-    for (const UOp* u : PostOrder(call.kernel->body.root)) {
-      if (u->op != Op::kPick) continue;
-      const UOpSpan arguments = ArgumentsOf(u);
-      const auto name = [&](const UOp* a) -> const std::string& {
-        return call.buffers[static_cast<size_t>(a->word())];
-      };
-      const bool all = std::all_of(arguments.begin(), arguments.end(),
-                                   [&](const UOp* a) { return chosen_.count(name(a)) > 0; });
-      if (all) continue;
-      for (const UOp* a : arguments) changed |= chosen_.erase(name(a)) > 0;
-    }
-    return changed;
   }
 
   const Module& module_;

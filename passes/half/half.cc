@@ -143,9 +143,8 @@ class HalfStorage {
       for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
       const bool is_argument = u->op == Op::kDefineGlobal && slots[static_cast<size_t>(u->word())];
       // Whether it is, or addresses, memory whose type has changed.
-      const size_t address = u->op == Op::kPick ? 1 : 0;
-      const bool addresses = u->num_srcs > address && srcs[address]->dtype.is_pointer() &&
-                             srcs[address]->dtype != u->src(address)->dtype;
+      const bool addresses =
+          u->num_srcs > 0 && srcs[0]->dtype.is_pointer() && srcs[0]->dtype != u->src(0)->dtype;
       DType type = u->dtype;
       if (is_argument || (addresses && type.is_pointer())) type = type.WithScalar(Scalar::kF16);
       const UOp* to = nullptr;

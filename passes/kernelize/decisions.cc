@@ -83,9 +83,6 @@ std::string Planner::Decide(const UOp* u) {
   const LoopSet serial = kernels_[kernel].serial;
   if (reduce) {
     if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
-    if (serial == 0 && (known_.crowding.Contains(u) || CrowdsOut(u, kernel, size))) {
-      return "beside a reduce of other operands";
-    }
     if (uses_.Varies(uses[0]) & serial && expression.weight > kHeavyReduce) {
       return absl::StrCat("a sum of ", static_cast<int64_t>(expression.terms), " terms in a loop");
     }
@@ -127,70 +124,6 @@ bool Planner::DependsOnlyOnStaged(const UOp* u) {
 bool Planner::JoinsReduces(const UOp* u) const {
   return llvm::count_if(u->srcs(),
                         [&](const UOp* s) { return cost_.ExpressionCostOf(s).reduces; }) > 1;
-}
-
-template <typename F>
-bool Planner::ForEachOperand(const UOp* reduce, F&& see) const {
-  constexpr int kLarge = 256;
-  llvm::SmallPtrSet<const UOp*, 32> seen;
-  llvm::SmallVector<const UOp*, 32> stack = {reduce->src(0)};
-  for (int steps = 0; !stack.empty(); ++steps) {
-    const UOp* u = stack.pop_back_val();
-    if (steps == kLarge) return false;
-    if (!seen.insert(u).second) continue;
-    if (IsElementwise(u->op)) {
-      stack.append(u->srcs().begin(), u->srcs().end());
-    } else if (IsMovement(u->op)) {
-      stack.push_back(u->src(0));
-    } else if (!IsConst(u) && u->op != Op::kIota && !see(u)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool Planner::CrowdsOut(const UOp* u, const UOp* kernel, double size) {
-  // If a launch may execute several kernels, this one can share the launch of another.
-  const bool joins = target_.fused_launches > 1;
-  // To store it takes less than these of the reduces' seconds: of each, and of all of them.
-  const double small_part = joins ? 1.0 / 3 : 1.0 / 7;
-  const double small_part_of_all = joins ? 1.0 / 15 : 1.0 / 40;
-  const auto& others = kernels_[kernel].reduces;
-  if (others.empty() || size != cost_.Elements(kernel)) return false;
-  const double store = cost_.StoreSeconds(u) - (joins ? target_.launch_seconds : 0);
-  double all = 0;
-  const auto is_long = [&](const UOp* reduce) {
-    const double seconds = cost_.ComputeSeconds(cost_.ExpressionCostOf(reduce), size);
-    all += seconds;
-    return store < small_part * seconds;
-  };
-  if (!is_long(u) || !llvm::all_of(others, is_long) || store >= small_part_of_all * all)
-    return false;
-  llvm::SmallPtrSet<const UOp*, 16> operands;
-  operands.insert(u);  // what reads it has an operand in common
-  bool few = ForEachOperand(u, [&](const UOp* s) {
-    operands.insert(s);
-    return !llvm::is_contained(others, s);
-  });
-  for (const UOp* other : others) {
-    few = few && ForEachOperand(other, [&](const UOp* s) { return !operands.contains(s); });
-  }
-  if (!few || !joins || others.size() > 1 || DepthOf(u) <= DepthOf(others[0])) return few;
-  // The one that waits for fewer kernels is stored in its stead, in the next round.
-  facts_.crowding.Insert(others[0]);
-  crowds_ = true;
-  return false;
-}
-
-int Planner::DepthOf(const UOp* u) {
-  if (depths_.Get(u) == 0) {
-    for (const UOp* node : order_) {
-      int depth = 1;
-      for (const UOp* s : node->srcs()) depth = std::max(depth, depths_.Get(s));
-      depths_[node] = depth + (node->op == Op::kReduceAxis ? 1 : 0);
-    }
-  }
-  return depths_.Get(u);
 }
 
 }  // namespace tg

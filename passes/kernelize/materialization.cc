@@ -150,7 +150,7 @@ MaterializationPlan PlanMaterialization(const Module& module, const Body& body, 
     };
     bool news =
         std::any_of(found.staging_decisions.begin(), found.staging_decisions.end(), changes);
-    news = news || found.cuts || found.crowds || found.facts.stored.size() != known.stored.size();
+    news = news || found.cuts || found.facts.stored.size() != known.stored.size();
     if (!news && found.keeps) {
       // Often nothing hangs on what else is kept.
       cost.ComputeExpressionCosts(order, found.facts.stored, found.facts.kept);

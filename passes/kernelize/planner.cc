@@ -28,7 +28,6 @@ Planner::Planner(const Body& body, UOpSpan order, ShapeMap& shapes, UseTable& us
       reasons_(forced) {
   node_uses_.Reserve(body.context->num_nodes());
   facts_.rows = known.rows;
-  facts_.crowding = known.crowding;
   cost_.ComputeExpressionCosts(order_, known.stored, known.kept);
   for (const UOp* u : order_) {
     for (const UOp* s : u->srcs()) {
@@ -58,7 +57,6 @@ void Planner::MoveTo(PlannedRound& round) {
   round.asked = std::move(queried_);
   round.staging_decisions = std::move(staging_decisions_);
   round.cuts = cuts_;
-  round.crowds = crowds_;
   round.keeps = keeps_;
 }
 

@@ -34,7 +34,6 @@ struct FusionFacts {
   // Values that kernels stage instead, and these kernels.
   NodeSet kept, keepers;
   NodeSet realized;           // all values that the round's plan stores
-  NodeSet crowding;           // reduces stored instead of one that waits for more kernels
   SparseNodeMap<Shape> rows;  // by kernel: the stored shape with split axes; empty: not split
 };
 
@@ -67,9 +66,8 @@ struct StagingDecision {
 struct PlannedRound {
   MaterializationPlan plan;
   FusionFacts facts;
-  bool cuts = false;    // found axes to split that were not split yet
-  bool crowds = false;  // found a reduce to store that was not stored yet
-  bool keeps = false;   // staged values that were not known to be staged
+  bool cuts = false;   // found axes to split that were not split yet
+  bool keeps = false;  // staged values that were not known to be staged
   std::vector<StagingDecision> staging_decisions;
   // All questions about staged values. A round with other facts that give the same answers makes
   // the same plan.

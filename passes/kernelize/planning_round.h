@@ -63,20 +63,6 @@ class Planner {
   // Whether several sources of `u` hold reduces.
   bool JoinsReduces(const UOp* u) const;
 
-  // Whether `u`, one of several reduces for each result of the kernel, should be stored: it shares
-  // no input with the other reduces, and storing it takes a small part of the time of each reduce.
-  // Two products in one kernel compete for registers and caches, which costs more. Also false if
-  // the other reduce is to be stored instead, which the next round does.
-  bool CrowdsOut(const UOp* u, const UOp* kernel, double size);
-
-  // The length of the longest chain of reduces that ends at `u`.
-  int DepthOf(const UOp* u);
-
-  // Calls see(node) for each input of a reduce's expression: memory and other reduces. False if
-  // `see` returned false, or if the expression is large.
-  template <typename F>
-  bool ForEachOperand(const UOp* reduce, F&& see) const;
-
   // Whether these uses of a value rule out row fusion: several kernels use it, or one whose reduces
   // vary along the loops over which the value repeats.
   bool LosesRows(const UseList& uses);
@@ -124,8 +110,7 @@ class Planner {
   FusionFacts facts_;
   std::vector<DependsOnStaged> queried_;
   std::vector<StagingDecision> staging_decisions_;
-  NodeMap<int> depths_;
-  bool cuts_ = false, keeps_ = false, crowds_ = false;
+  bool cuts_ = false, keeps_ = false;
   llvm::DenseMap<const UOp*, Kept> kept_;
   Reasons reasons_;
 };

@@ -51,7 +51,7 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
   };
   for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
     if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
-    const auto [value, guard] = CountedIn(i, at.valid);
+    const auto [value, guard] = CountedAlong(i);
     if (!depend_on(value)) any |= guards.Insert(guard);
   }
   if (at.valid && !padded_terms_.empty()) {
@@ -64,10 +64,8 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
   return Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
 }
 
-BodyLowering::Counted BodyLowering::CountedIn(size_t base, const UOp* valid) {
-  LoopRanges loops;
-  FindLoops(valid, loops);
-  const UOp* value = InLoops(BaseAxisValue(b_, schedule_, base, where_.axis, simplify_), loops);
+BodyLowering::Counted BodyLowering::CountedAlong(size_t base) {
+  const UOp* value = BaseAxisValue(b_, schedule_, base, where_.axis, simplify_);
   return {value, simplify_(Guard(schedule_.base[base], value))};
 }
 
@@ -75,7 +73,7 @@ void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
   for (size_t i = 0; valid && i < schedule_.base.size(); ++i) {
     const BaseAxis& base = schedule_.base[i];
     if (!base.IsStored() || !schedule_.padded[i]) continue;
-    const Counted counted = CountedIn(i, valid);
+    const Counted counted = CountedAlong(i);
     const UOp* guard = counted.guard;
     const UOp* rest = Without(b_, valid, [&](const UOp* part) { return part == guard; });
     if (rest == valid) continue;

@@ -88,11 +88,6 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
     plan.axes.push_back({schedule_.axes[c.axis].max_size, c.filled, c.read});
     plan.row += !schedule_.base[schedule_.axes[c.axis].base].IsStored();
   }
-  for (const Coordinate& c : all) {
-    // Some groups have fewer steps of an axis that is distributed cyclically.
-    if (c.read->op != Op::kRange || IsConst(c.read->src(0))) continue;
-    from.valid = Both(b_, from.valid, b_.Lt(c.filled, c.read->src(0)));
-  }
   for (const UOp*& index : from.index) index = Replaced(index, changed);
   if (from.valid) from.valid = Replaced(from.valid, changed);
   int64_t items = 1;

@@ -31,17 +31,11 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
   }
   std::sort(locals_.begin(), locals_.end(),
             [](const UOp* a, const UOp* c) { return a->word() < c->word(); });
-  for (size_t i : where_.own_loops) {
-    first_loops_.push_back(where_.axis[i]);
-    own_loop_[where_.axis[i]] = first_loops_.size();
-  }
   for (size_t i = 0; i < schedule_.axes.size(); ++i) {
     if (schedule_.axes[i].kind != AxisKind::kLoop) continue;
     axis_of_range_[where_.axis[i]] = 1 + i;
     if (schedule_.IsReduceLoop(i)) block_ranges_.push_back(where_.axis[i]);
   }
-  if (where_.store) isomorphic_ = FindIsomorphicStores(body, schedule);
-  if (where_.store && !isomorphic_) FindReaders();
 }
 
 BodyLowering::PositionId BodyLowering::Intern(Position p) {
@@ -60,12 +54,10 @@ BodyLowering::PositionId BodyLowering::Intern(Position p) {
 absl::StatusOr<const UOp*> BodyLowering::Run() {
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
-  for (size_t i = 0; i < (isomorphic_ ? 1 : sink->num_srcs); ++i) {
-    const UOp* token = LowerInOwnLoops(sink->src(i), i);
+  for (const UOp* store : sink->srcs()) {
+    roots.push_back(LowerStore(store));
     if (!status_.ok()) return status_;
-    roots.push_back(token);
   }
-  if (isomorphic_) roots[0] = ForEachStore(roots[0]);
   if (!where_.loops.empty()) {
     // All stores are inside these loops; one `end` closes them.
     const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);

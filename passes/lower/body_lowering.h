@@ -17,7 +17,6 @@
 #include "passes/analysis/indexing.h"
 #include "passes/analysis/kernel_schedule.h"
 #include "passes/lower/coordinates.h"
-#include "passes/lower/isomorphic_stores.h"
 #include "passes/lower/reduce_lowering.h"
 #include "passes/lower/staging.h"
 
@@ -62,18 +61,12 @@ class BodyLowering {
     std::vector<std::pair<size_t, std::vector<const UOp*>>> parts;
   };
 
-  // A range for each of Coordinates::own_loops; null: no range.
-  using LoopRanges = std::vector<const UOp*>;
-
   // The memory and loops of a staged value, for one index of the axes that its buffer lacks.
   struct StagedAt {
     PositionId source;
     std::vector<const UOp*> unrolls, ranges, specials;
-    const UOp* left_out = nullptr;  // the loop that is empty in work-groups of other stores
-    const UOp* room = nullptr;      // predicate: false for padding of its axes
-    const UOp* valid = nullptr;     // predicate of its source, in terms of the first store's loops
-    std::vector<size_t> loops;      // the loops of Coordinates::own_loops that it has a copy of
-    LoopRanges own;                 // the ranges of these copies
+    const UOp* room = nullptr;   // predicate: false for padding of its axes
+    const UOp* valid = nullptr;  // predicate of its source
     StagedMemory memory;
   };
 
@@ -186,25 +179,12 @@ class BodyLowering {
   const UOp* WithEarlierBlocks(Op op, const UOp* x);
   // The bounds check of the coordinates along the stored axes in `axes`.
   const UOp* InStored(LoopSet axes);
-  // Adds the ranges of fissioned loops (own_loops) that `u` depends on to `ranges`.
-  void FindLoops(const UOp* u, LoopRanges& ranges) const;
   // `u` with nodes replaced by their entries in `changed`, which caches rebuilt nodes; Replaced
   // simplifies it.
   const UOp* Rebuilt(const UOp* u, NodeMap<const UOp*>& changed);
   const UOp* Replaced(const UOp* u, NodeMap<const UOp*>& changed);
-  // `u` with the ranges of fissioned loops replaced by `ranges`, except where an entry is null.
-  const UOp* InLoops(const UOp* u, const LoopRanges& ranges);
-  // Finds for each staged value the only store that reads it.
-  void FindReaders();
-  // Whether the work-group belongs to a store other than this one.
-  const UOp* IsOther(size_t store);
-  // The trip count of a loop that only work-groups of `store` execute: 0 in other work-groups.
-  const UOp* StepsInGroupsOf(size_t store, const UOp* steps);
-  // Rewrites `token` of store number `store`, whose loops `own` are empty in work-groups of other
-  // stores. Outside of these loops, loads of values that those groups did not stage get a gate.
-  const UOp* ReadInOwnGroups(const UOp* token, size_t store, const std::vector<const UOp*>& own);
   // The coordinates of the schedule's axes, including new ones for node `u` (a reduce or a staged
-  // value). The first of its new loops is empty in work-groups of other stores.
+  // value).
   std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
                                   std::vector<const UOp*>& ranges,
                                   std::vector<const UOp*>& specials);
@@ -219,21 +199,16 @@ class BodyLowering {
   // The address of one element of a pointer, through the movement ops above an argument. `reads`:
   // in padding, the address may be that of any element of the argument (FirstRowInPadding).
   const UOp* Address(const UOp* ptr, Position at, bool reads = false);
-  // The coordinate along a stored axis, in the loops that `valid` depends on, and the predicate
-  // that it is in bounds.
+  // The coordinate along a stored axis, and the predicate that it is in bounds.
   struct Counted {
     const UOp* coordinate;
     const UOp* guard;
   };
-  Counted CountedIn(size_t base, const UOp* valid);
+  Counted CountedAlong(size_t base);
   // If rows of a tile exceed their axis and are not adjacent in memory, loads the tile's first row
   // instead of them. The values are not stored, and a load that is in bounds needs no gate.
   void FirstRowInPadding(const UOp*& element, const UOp*& valid);
-  // The effects of the first store, with each store's arguments in the work-groups of that store.
-  const UOp* ForEachStore(const UOp* first);
   const UOp* LowerStore(const UOp* store);
-  // The same for store number `number`, inside its separate loops.
-  const UOp* LowerInOwnLoops(const UOp* store, size_t number);
   const UOp* Find(const UOp* u, PositionId at, std::vector<Key>& missing);
   Position MapView(const UOp* u, const Position& at, const UOp** clause);
   // Whether the axis's coordinate needs a bounds check.
@@ -269,20 +244,6 @@ class BodyLowering {
   std::unordered_map<uint64_t, ReduceAt> plans_, whole_plans_;
   std::unordered_map<uint64_t, StagedAt> staged_;  // by position, 0 along staged axes
   std::vector<const UOp*> locals_;
-  NodeMap<size_t> own_loop_;  // by range: 1 + the number of its fissioned loop; 0: none
-  LoopRanges first_loops_;    // the fissioned loops of the first store
-  // If stores have separate work-groups and are isomorphic: the counterparts of the first store's
-  // arguments.
-  std::optional<std::vector<Correspondence>> isomorphic_;
-  // By staged value: 1 + the number of the only store that reads it; 0 if several do, or if stores
-  // have no separate work-groups.
-  NodeMap<size_t> only_reader_;
-  // The outermost loop of such a value, which is empty in work-groups of other stores.
-  struct LeftOut {
-    const UOp *memory, *range;
-    size_t store;
-  };
-  std::vector<LeftOut> left_out_;
   // The predicates that InLoopsOver added, each with a range of a loop in which it holds.
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
   // The predicates of the terms that padding adds to reduces, and the compared coordinates.

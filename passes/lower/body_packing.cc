@@ -98,7 +98,7 @@ Position BodyLowering::WithoutPadding(Position at, const Shape& shape) {
   const UOp* inside = nullptr;
   for (size_t i = 0; i < schedule_.base.size(); ++i) {
     if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
-    const UOp* guard = CountedIn(i, at.valid).guard;
+    const UOp* guard = CountedAlong(i).guard;
     if (!llvm::is_contained(PartsOf(at.valid), guard)) continue;
     guards.Insert(guard);
     inside = Both(b_, inside, guard);

@@ -31,16 +31,11 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
                                               std::vector<const UOp*>& ranges,
                                               std::vector<const UOp*>& specials) {
   std::vector<const UOp*> axis = where_.axis;
-  const size_t reader = only_reader_.Get(u);
-  const auto steps = [&](const Dim& size) {
-    const UOp* all = simplify_(b_.Index(size));
-    return reader != 0 && ranges.empty() ? StepsInGroupsOf(reader - 1, all) : all;
-  };
   for (size_t i : schedule_.AxesOf(u)) {
     switch (schedule_.axes[i].kind) {
       case AxisKind::kReduce:
       case AxisKind::kStage:
-        axis[i] = b_.Range(steps(schedule_.axes[i].size));
+        axis[i] = b_.Range(simplify_(b_.Index(schedule_.axes[i].size)));
         axis_of_range_[axis[i]] = 1 + i;
         ranges.push_back(axis[i]);
         break;

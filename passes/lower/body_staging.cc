@@ -6,14 +6,6 @@
 
 namespace tg {
 
-void BodyLowering::FindLoops(const UOp* u, LoopRanges& ranges) const {
-  ranges.resize(where_.own_loops.size());
-  if (ranges.empty() || !u) return;
-  for (const UOp* leaf : PostOrder(u)) {
-    if (const size_t n = own_loop_.Get(leaf); n > 0) ranges[n - 1] = leaf;
-  }
-}
-
 const UOp* BodyLowering::Rebuilt(const UOp* u, NodeMap<const UOp*>& changed) {
   for (const UOp* x : PostOrder(u)) {
     if (changed.Get(x)) continue;
@@ -37,55 +29,22 @@ const UOp* BodyLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
   return to == u ? u : simplify_(to);
 }
 
-const UOp* BodyLowering::InLoops(const UOp* u, const LoopRanges& ranges) {
-  if (ranges.empty() || !u) return u;
-  NodeMap<const UOp*> changed;
-  for (const UOp* x : PostOrder(u)) {
-    const size_t n = own_loop_.Get(x);
-    if (n > 0 && ranges[n - 1] && ranges[n - 1] != x) changed[x] = ranges[n - 1];
-  }
-  return Replaced(u, changed);
-}
-
 BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
-  // Reads at positions that differ only along staged axes share one buffer, for all iterations of
-  // the value's separate loops. The value is computed for indices in bounds only, although a reader
-  // may be out of bounds, under a gate.
+  // Reads at positions that differ only along staged axes share one buffer. The value is computed
+  // for indices in bounds only, although a reader may be out of bounds, under a gate.
   Position kept = {positions_[key.at].index, nullptr};
   const Shape& shape = shapes_.Of(key.node);
   for (size_t k = 0; k < shape.size(); ++k) {
     if (shape[k].Is(1)) kept.index[k] = b_.Index(0);
   }
   for (size_t i : own) kept.index[schedule_.base[i].dim] = b_.Index(0);
-  LoopRanges readers;
-  for (const UOp*& index : kept.index) {
-    FindLoops(index, readers);
-    index = InLoops(index, first_loops_);
-  }
   const auto [it, fresh] = staged_.try_emplace(Key{key.node, Intern(kept)}.bits());
   StagedAt& plan = it->second;
   if (!fresh) return plan;
   const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
-  if (only_reader_.Get(key.node) != 0 && !plan.ranges.empty()) plan.left_out = plan.ranges[0];
-  plan.own.resize(readers.size());
-  for (size_t n = 0; n < readers.size(); ++n) {
-    if (!readers[n]) continue;
-    plan.loops.push_back(n);
-    plan.own[n] = b_.Range(first_loops_[n]->src(0));
-    own_loop_[plan.own[n]] = n + 1;
-    plan.ranges.push_back(plan.own[n]);
-  }
   // Padding of other stored axes may borrow from an index that does not vary along them.
-  plan.valid = InLoops(InStored(schedule_.VariesOf(key.node)), first_loops_);
-  LoopRanges guards;
-  FindLoops(plan.valid, guards);
-  // It is the same in all steps of a loop that it has no range of.
-  for (size_t n = 0; n < guards.size(); ++n) {
-    if (guards[n] && !plan.own[n]) plan.valid = nullptr;
-  }
-  plan.valid = InShape(kept.index, shape, plan.valid);
-  Position from = {kept.index, InLoops(plan.valid, plan.own)};
-  for (const UOp*& index : from.index) index = InLoops(index, plan.own);
+  plan.valid = InShape(kept.index, shape, InStored(schedule_.VariesOf(key.node)));
+  Position from = {kept.index, plan.valid};
   for (size_t i : own) {
     const BaseAxis& base = schedule_.base[i];
     const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
@@ -118,11 +77,8 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
     if (schedule_.base[i].staged == key.node) own.push_back(i);
   }
   const UOp* source = key.node->src(0);
-  const LoopSet varies = schedule_.VariesOf(key.node);
-  const bool in_own_loops = llvm::any_of(
-      where_.own_loops, [&](size_t i) { return (varies & LoopBit(schedule_.axes[i].base)) != 0; });
   // Read in the step in which it is made, it is that value itself.
-  if (own.empty() && !in_own_loops) return Find(source, key.at, missing);
+  if (own.empty()) return Find(source, key.at, missing);
   StagedAt& plan = PlanStaged(key, own);
   const UOp* x = Find(source, plan.source, missing);
   if (!x) return nullptr;
@@ -138,34 +94,26 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
     return b_.Load(
         b_.IndexPtr(plan.memory.filled, from->src(1), from->num_srcs > 2 ? from->src(2) : nullptr));
   }
-  // The element's number in the buffer, which covers all iterations of the value's separate loops.
+  // The element's number in the buffer.
   int64_t size = 1;
   Shape room;
-  for (size_t n : plan.loops) room.push_back(schedule_.axes[where_.own_loops[n]].max_size);
   for (size_t i : own) room.push_back(schedule_.base[i].max_size);
   for (const Dim& d : room) size = SaturatingMul(size, d.value());
   const auto element = [&](PositionId at) {
-    LoopRanges loops;
-    for (const UOp* i : positions_[at].index) FindLoops(i, loops);
     std::vector<const UOp*> index;
-    for (size_t n : plan.loops) index.push_back(loops[n]);
     for (size_t i : own) index.push_back(positions_[at].index[schedule_.base[i].dim]);
     return Flatten(b_, room, index, simplify_);
   };
   if (!plan.memory.filled) {
     plan.memory = staging_.Fill(key.node, x, size, element(plan.source), plan.room,
                                 {plan.unrolls, plan.ranges, plan.specials}, locals_);
-    if (plan.left_out) {
-      const size_t store = only_reader_.Get(key.node) - 1;
-      left_out_.push_back({MemoryOf(plan.memory.filled), plan.left_out, store});
-    }
   }
   const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);
   FirstRowInPadding(number, valid);
   // A reader with the same predicate as the computation needs no gate, unless the buffer has
   // padding that is never written.
-  if (valid && InLoops(valid, first_loops_) == plan.valid && !plan.room) {
+  if (valid && valid == plan.valid && !plan.room) {
     const UOp* inside =
         simplify_(Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));
     if (IsConst(inside) && inside->word() != 0) valid = nullptr;

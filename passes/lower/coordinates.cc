@@ -58,7 +58,7 @@ class Maker {
       const ScheduledAxis& a = s_.axes[i];
       switch (a.kind) {
         case AxisKind::kGlobal:
-          grid.push_back({{i}, SaturatingMul(a.max_size, a.stores), a.grid_dim >= 0});
+          grid.push_back({{i}, a.max_size, a.grid_dim >= 0});
           break;
         case AxisKind::kLocal:
           local.push_back({{i}, a.max_size, IsShared(a.name)});
@@ -72,7 +72,7 @@ class Maker {
           out_.axis[i] = b_.Unroll(static_cast<int64_t>(i), a.max_size);
           break;
         case AxisKind::kLoop:
-          if (a.dealt == 0) out_.axis[i] = b_.Range(simplify_(b_.Index(a.size)));
+          out_.axis[i] = b_.Range(simplify_(b_.Index(a.size)));
           break;
         case AxisKind::kReduce:
         case AxisKind::kStage:
@@ -87,29 +87,12 @@ class Maker {
       out_.axis[i] = out_.axis[static_cast<size_t>(s_.FindAxis(s_.axes[i].shares))];
     }
     for (size_t i = 0; i < s_.axes.size(); ++i) {
-      const ScheduledAxis& a = s_.axes[i];
-      if (a.kind != AxisKind::kLoop) continue;
-      if (a.dealt != 0) out_.axis[i] = b_.Range(simplify_(DealtSteps(i)));
-      if (a.own_loops)
-        out_.own_loops.push_back(i);
-      else
-        out_.loops.push_back(out_.axis[i]);
+      if (s_.axes[i].kind == AxisKind::kLoop) out_.loops.push_back(out_.axis[i]);
     }
     return std::move(out_);
   }
 
  private:
-  // How many steps of a dealt axis the group has, whose number is the digit after the loop's.
-  const UOp* DealtSteps(size_t loop) {
-    const auto& digits = s_.digits[s_.axes[loop].base];
-    const auto* own = llvm::find_if(digits, [&](const Digit& d) { return d.axis == loop; });
-    const size_t group = (own + 1)->axis;
-    const int64_t groups = s_.axes[group].max_size;
-    // Those at its own number, that and `groups`, and so on.
-    const UOp* left = b_.Sub(b_.Index(s_.axes[loop].dealt + groups - 1), out_.axis[group]);
-    return b_.Alu(Op::kFloorDiv, {left, b_.Index(groups)});
-  }
-
   bool IsShared(const std::string& name) const {
     return std::any_of(s_.axes.begin(), s_.axes.end(),
                        [&](const ScheduledAxis& a) { return a.shares == name; });
@@ -143,7 +126,7 @@ class Maker {
   absl::Status Place(const Dimension& dim, SpecialName name, const int64_t* limits, size_t d,
                      std::vector<Dimension*>& order) {
     Dim size = 1;
-    for (size_t i : dim.axes) size = MulDims(b_.context(), size, Groups(s_.axes[i]));
+    for (size_t i : dim.axes) size = MulDims(b_.context(), size, s_.axes[i].size);
     const UOp* id = nullptr;
     if (dim.max_size <= limits[d]) {
       id = b_.Special(name, simplify_(b_.Index(size)));
@@ -172,21 +155,11 @@ class Maker {
       if (spare < d) return absl::InternalError("a free dimension below a used one");
     }
     Shape shape;
-    for (size_t i : dim.axes) shape.push_back(Groups(s_.axes[i]));
+    for (size_t i : dim.axes) shape.push_back(s_.axes[i].size);
     const std::vector<const UOp*> parts = Unflatten(b_, shape, id, simplify_);
-    for (size_t k = 0; k < parts.size(); ++k) {
-      const ScheduledAxis& a = s_.axes[dim.axes[k]];
-      out_.axis[dim.axes[k]] = parts[k];
-      if (a.stores == 1) continue;
-      const std::vector<const UOp*> own = Unflatten(b_, {a.stores, a.size}, parts[k], simplify_);
-      out_.store = own[0];
-      out_.axis[dim.axes[k]] = own[1];
-    }
+    for (size_t k = 0; k < parts.size(); ++k) out_.axis[dim.axes[k]] = parts[k];
     return absl::OkStatus();
   }
-
-  // How many there are of an axis in the grid.
-  Dim Groups(const ScheduledAxis& a) { return MulDims(b_.context(), a.size, a.stores); }
 
   Builder& b_;
   const Schedule& s_;

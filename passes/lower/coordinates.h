@@ -16,11 +16,7 @@ struct Coordinates {
   // By position in Schedule::axes. Null for a loop axis of a reduce or a staged value, which
   // creates its range itself.
   std::vector<const UOp*> axis;
-  std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop) that all stores share
-  std::vector<size_t> own_loops;  // the fissioned axes: inside of `loops`, each store and each
-                                  // staged value that it reads has a separate range along them;
-                                  // `axis` has the range of the first store
-  const UOp* store = nullptr;     // number of the work-group's store; null: all stores
+  std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop), around all stores
   const UOp* valid = nullptr;     // false for work-items beyond the axes' sizes
 };
 

@@ -85,59 +85,9 @@ struct Sums {
   std::vector<std::string> columns;
 };
 
-// Bytes that every row along `axis` reads.
-int64_t ReadByAll(const ScheduleBuilder& t, size_t axis) {
-  int64_t all = 0;
-  std::vector<const UOp*> seen;
-  for (const Access& a : t.accesses()) {
-    if (a.is_store() || t.Stride(a, axis) != 0 || llvm::is_contained(seen, a.node)) continue;
-    seen.push_back(a.node);
-    int64_t bytes = ByteSize(a.node->src(0)->dtype.scalar());
-    for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-      const BaseAxis& base = t.schedule().base[n];
-      if (!base.IsStored() && a.stride[n] != 0) bytes = SaturatingMul(bytes, base.max_size);
-    }
-    all = SaturatingAdd(all, bytes);
-  }
-  return all;
-}
-
-// The number of groups that the tiles of `rows` along an axis are distributed to cyclically; 0:
-// each tile is a group. If what all rows read does not stay in a core's cache, each part of it
-// should serve all tiles of a group before the next part is read. Returns the fewest groups such
-// that the staged values of a group's tiles fit into that cache, each core has two groups, and no
-// core has more tiles than with a group for each.
-int64_t GroupsOfTiles(const ScheduleBuilder& t, LoopSet shared, size_t axis, int64_t rows) {
-  const int64_t cache = t.target().core_cache_bytes, cores = t.target().compute_units;
-  if (ReadByAll(t, axis) <= cache || t.schedule().IsInPlace()) return 0;
-  int64_t others = 1;
-  for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if (i != axis && (shared & LoopBit(t.schedule().axes[i].base)) == 0) others *= t.Size(i);
-  }
-  const auto up = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
-  const int64_t tiles = up(t.Size(axis), rows);
-  const auto most = [&](int64_t groups) {  // tiles of the core that has most
-    const int64_t each = up(groups * others, cores), longer = tiles % groups * others;
-    return each * (tiles / groups) + std::min(each, up(longer, cores));
-  };
-  const int64_t kept = SaturatingMul(t.schedule().StagedBytes(), rows);
-  for (int64_t n = 1; n < tiles; ++n) {
-    const bool fits = SaturatingMul(kept, up(tiles, n)) <= cache / 2;
-    if (fits && n * others >= 2 * cores && most(n) <= most(tiles)) return n;
-  }
-  return 0;
-}
-
-// A tile of rows, and the number of groups that such tiles are distributed to.
-struct Rows {
-  int64_t rows = 1;
-  int64_t groups = 0;
-  std::string axis;  // of the tiles, by name
-};
-
 // Upcasts rows whose results are staged and which share loads, while the accumulators of their
-// reduces fit into registers.
-Rows TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
+// reduces fit into registers. Returns how many rows that is.
+int64_t TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
   const int64_t most =
       std::min({int64_t{8}, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
   size_t best = kNoAxis;
@@ -149,20 +99,10 @@ Rows TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
     if (!row || t.IsSymbolic(i) || rows == 1 || score.first == 0) continue;
     if (score > best_score) best = i, best_score = score;
   }
-  if (best == kNoAxis) return {};
-  Rows tile;
-  tile.rows = best_score.second;
-  if (!sums.columns.empty() && most >= VectorizationCost::kTermRows &&
-      t.IsTileable(best, VectorizationCost::kTermRows)) {
-    if (GroupsOfTiles(t, shared, best, VectorizationCost::kTermRows) > 0)
-      tile.rows = VectorizationCost::kTermRows;
-  }
-  tile.groups = GroupsOfTiles(t, shared, best, tile.rows);
-  tile.axis = t.schedule().axes[best].name;
-  if (t.Size(best) % tile.rows != 0 && !t.Try("padto", best, tile.rows)) return {};
-  if (!t.Try("upcast", best, tile.rows)) return {};
-  if (t.schedule().FindAxis(tile.axis) < 0) tile.axis += ".0";
-  return tile;
+  if (best == kNoAxis) return 1;
+  const int64_t rows = best_score.second;
+  if (t.Size(best) % rows != 0 && !t.Try("padto", best, rows)) return 1;
+  return t.Try("upcast", best, rows) ? rows : 1;
 }
 
 // Upcasts the rest of a vectorized axis where a reduce is computed for few rows at a time, so that
@@ -231,21 +171,18 @@ void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
     in_terms.push_back(base.reduce);
   }
   sums.columns = Columns(t, in_terms);
-  const Rows tile = TileRows(t, shared, sums);
-  WidenVectors(t, shared, sums, tile.rows);
+  const int64_t rows = TileRows(t, shared, sums);
+  WidenVectors(t, shared, sums, rows);
   // The innermost axis is unrolled: it is the contiguous one.
   for (const auto& [name, terms] : unrolls) {
-    TryNamed(t, "unroll", name, tile.rows > 1 ? terms : AcrossLatency(t, name, terms));
+    TryNamed(t, "unroll", name, rows > 1 ? terms : AcrossLatency(t, name, terms));
   }
   UnrollShort(t);
-  const bool dealt = tile.groups > 1 && TryNamed(t, "distribute_cyclic", tile.axis, tile.groups);
-  const bool loops = dealt || (tile.groups == 1 && TryNamed(t, "loop", tile.axis, 0));
-  if (!loops && !LoopOverStaged(t, shared)) LoopOverRest(t, shared);
+  if (!LoopOverStaged(t, shared)) LoopOverRest(t, shared);
   // The loops over a row go inside the loops over rows, so that the row's reduces are invariant in
   // them.
   t.LoopAlong(shared);
-  if (tile.rows == 1) StageInOutput(t);
-  if (loops) TryNamed(t, "fission", dealt ? tile.axis + ".0" : tile.axis, 0);
+  if (rows == 1) StageInOutput(t);
 }
 
 }  // namespace tg

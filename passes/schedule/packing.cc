@@ -14,19 +14,14 @@ namespace {
 int64_t GroupsOfRows(const ScheduleBuilder& t) { return int64_t{2} * t.target().compute_units; }
 
 // Makes loops of `same`, base axes of what is stored, but keeps parts of them global until there
-// are `wanted` groups; `groups`: how many the other axes make. `deals`: the parts need not divide
-// an axis.
-void LoopOverSame(ScheduleBuilder& t, LoopSet same, int64_t groups, int64_t wanted, bool deals) {
+// are `wanted` groups; `groups`: how many the other axes make.
+void LoopOverSame(ScheduleBuilder& t, LoopSet same, int64_t groups, int64_t wanted) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const LoopSet bit = LoopBit(t.schedule().axes[i].base);
     if ((same & bit) == 0 || groups >= wanted) continue;
     int64_t parts = std::min((wanted + groups - 1) / groups, t.Size(i));
-    while (!deals && t.Size(i) % parts != 0) ++parts;
-    const bool even = t.Size(i) % parts == 0;
-    if (parts != t.Size(i) &&
-        !(even ? t.Try("loop", i, t.Size(i) / parts) : t.Try("distribute_cyclic", i, parts))) {
-      continue;
-    }
+    while (t.Size(i) % parts != 0) ++parts;
+    if (parts != t.Size(i) && !t.Try("loop", i, t.Size(i) / parts)) continue;
     same &= ~bit;
     groups *= parts;
   }
@@ -96,7 +91,7 @@ bool LoopOverStaged(ScheduleBuilder& t, LoopSet shared) {
     }
   }
   if (same == 0) return false;
-  LoopOverSame(t, same, groups, GroupsOfRows(t), /*deals=*/true);
+  LoopOverSame(t, same, groups, GroupsOfRows(t));
   return true;
 }
 

@@ -61,7 +61,6 @@ constexpr auto kLanes = rules(
 
 constexpr auto kMemory = rules(
     custom<Op::kReduce>(&FoldReduce, "FoldReduce"),
-    custom<Op::kPick>(&FoldPick, "FoldPick"),
     custom<Op::kIndex>(&FoldAddress, "FoldAddress"),
     custom<Op::kLoad>(&FoldLoad, "FoldLoad"),
     custom<Op::kStore>(&FoldStore, "FoldStore"),

@@ -46,14 +46,6 @@ bool NeverAccessed(const UOp* address) {
 
 }  // namespace
 
-const UOp* FoldPick(const UOp* u, RuleContext&) {
-  const UOp* number = u->src(0);
-  if (!IsConst(number) || number->word() < 0 || number->word() >= int64_t{u->num_srcs} - 1) {
-    return nullptr;
-  }
-  return u->src(static_cast<size_t>(number->word()) + 1);
-}
-
 const UOp* FoldAddress(const UOp* u, RuleContext& rc) {
   const UOp* gate = GateOf(u);
   if (!gate || UniformBits(gate) != 1) return nullptr;

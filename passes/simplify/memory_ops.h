@@ -8,8 +8,6 @@
 
 namespace tg {
 
-// Folds a `pick` whose number is a constant.
-const UOp* FoldPick(const UOp* u, RuleContext& rc);
 // Drops a true gate of an `index`.
 const UOp* FoldAddress(const UOp* u, RuleContext& rc);
 // Replaces a load under a false gate by its alternative or 0. Drops the alternative of a load

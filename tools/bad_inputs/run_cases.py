@@ -360,7 +360,7 @@ def _cases():
               "tg-run: kernel @fill: local size (1048576, 1, 1) is above ..., the limit of ...",
               RUN_FILL, model=GROUP)
     yield run("a schedule that is not legal",
-              "tg-run: schedule (pass 2 of 7): kernel @fill: directive local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
+              "tg-run: schedule (pass 2 of 6): kernel @fill: directive local(i0, 5): 5 does not divide the axis's size 16 (padto first)",
               RUN_FILL, model=SCHEDULE)
     yield run("a result larger than the device's memory",
               "tg-run: graph @main needs 4.40 TB of memory (0 B of it for temporaries) on ..., where ... of ... are available",

@@ -10,7 +10,6 @@
 #include "ir/verify/verifier.h"
 #include "passes/devectorize/devectorize.h"
 #include "passes/expand/expand.h"
-#include "passes/horizontal_fusion/horizontal_fusion.h"
 #include "passes/kernelize/kernelize.h"
 #include "passes/linearize/linearize.h"
 #include "passes/lower/lower.h"
@@ -189,9 +188,6 @@ class Checker {
     if (options_.shuffle && rng_.Percent(50))
       order["shuffle"] = std::to_string(rng_.Below(1 << 30));
     if (!RunPass(kLinearizePass, order)) return false;
-    PassOptions fusion;
-    if (rng_.Percent(60)) fusion["most"] = std::to_string(2 + rng_.Below(4));
-    if (!RunPass(kHorizontalFusionPass, fusion)) return false;
     Begin("render");
     const auto rendered = RenderModule(*module_, outcome_.target);
     if (!rendered.ok()) return Fail("render", Text(rendered.status().message()));

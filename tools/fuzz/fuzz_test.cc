@@ -143,7 +143,7 @@ TEST_P(FuzzOnDevice, SameAsTheInterpreter) {
     options.seed = seed;
     options.target = gpu ? "cl-gpu" : "cl-cpu";
     options.text = false;
-    options.passes = {"horizontal-fusion"};
+    options.passes = {"linearize"};
     options.progress = [&](std::string_view step) { worker.Step(step); };
     const testing::RandomProgram program = testing::MakeRandomProgram(seed, generate);
     Outcome outcome = Check(program, options, &worker.coverage());

@@ -26,11 +26,10 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
         !schedule->packed.empty() && rng.Percent(20) ? *pack : rng.Pick(DirectiveKinds());
     if (kind.name == "nolocals" && !rng.Percent(10)) continue;
     const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
-    // Fission needs a loop, but few axes are loops.
+    // Few axes are loops.
     const auto loop = std::find_if(schedule->axes.begin(), schedule->axes.end(),
                                    [](const auto& a) { return a.kind == AxisKind::kLoop; });
-    const bool fission = kind.name == "fission" && loop != schedule->axes.end();
-    const ScheduledAxis& first = fission ? *loop : axis();
+    const ScheduledAxis& first = axis();
     Directive directive{std::string(kind.name), {}};
     if (kind.name == "pack") {
       if (schedule->packed.empty()) continue;
@@ -54,8 +53,7 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
         directive.args.push_back({"", rng.Below(3)});
       } else if (kind.name.starts_with("group") && rng.Percent(30)) {
         directive.args.push_back({axis().name, 0});
-      } else if (kind.name != "fission" && kind.name != "split_grid" &&
-                 kind.name != "stage_in_output" && !rng.Percent(25)) {
+      } else if (kind.name != "stage_in_output" && !rng.Percent(25)) {
         // Factors that are likely to divide the axis.
         int64_t n = rng.Pick({2, 2, 3, 4, 4, 5, 8, 16});
         if (first.max_size > 1 && rng.Percent(50)) {

@@ -26,8 +26,7 @@ import opencl_cost
 TARGET = "cl-nvidia-sm90"
 SAME = ["--pass=simplify,lower,expand,devectorize,linearize", "--target=" + TARGET]
 OWN_TARGETS = ("cl-gpu", "cl-cpu")
-# No horizontal fusion: each work-group of such a launch does the work of one kernel.
-OWN = "--pass=kernelize,schedule,lower,expand,devectorize,linearize,horizontal-fusion:most=1"
+OWN = "--pass=kernelize,schedule,lower,expand,devectorize,linearize"
 
 
 def compile_text(tg_opt, path, *options):
