@@ -222,7 +222,7 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-// A scheduling directive as text: `local(i0, 4)`. The table is in passes/analysis/directives.cc.
+// A scheduling directive as text: `local(i0, 4)`. The table is in passes/directives/table.cc.
 struct DirectiveArg {
   std::string ident;  // if empty, the argument is the number
   int64_t number = 0;
@@ -242,9 +242,6 @@ struct Kernel {
   std::vector<Directive> directives;
   Body body;
   Location loc;
-  // A cached analysis for the next pass, or null. The analysis owns the format, and checks whether
-  // the kernel has changed since.
-  std::shared_ptr<void> cached_analysis;
 };
 
 struct Module {

@@ -162,7 +162,6 @@ class HalfStorage {
     }
     body.root = map.Get(body.root);
     Compact(body);
-    kernel.cached_analysis = nullptr;
   }
 
   void Rewrite(Graph& graph) {

@@ -10,12 +10,12 @@
 namespace tg {
 const UOp* BodyLowering::InStored(LoopSet axes) {
   const UOp* valid = where_.valid;
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    const BaseAxis& base = schedule_.base[i];
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    const BaseAxis& base = nest_.base[i];
     if (!base.IsStored() || (axes & LoopBit(i)) == 0) continue;
     valid = InLoopsOver(i, PartsOfAxis(i, where_.axis), valid);
     if (!NeedsGuard(i)) continue;
-    const UOp* value = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
+    const UOp* value = BaseAxisValue(b_, nest_, i, where_.axis, simplify_);
     valid = simplify_(Both(b_, valid, Guard(base, value)));
   }
   return valid;
@@ -49,8 +49,8 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
       return llvm::any_of(PostOrder(index), [&](const UOp* u) { return leaves.Contains(u); });
     });
   };
-  for (size_t i = 0; at.valid && i < schedule_.base.size(); ++i) {
-    if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
+  for (size_t i = 0; at.valid && i < nest_.base.size(); ++i) {
+    if (!nest_.base[i].IsStored() || !nest_.padded[i]) continue;
     const auto [value, guard] = CountedAlong(i);
     if (!depend_on(value)) any |= guards.Insert(guard);
   }
@@ -65,14 +65,14 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
 }
 
 BodyLowering::Counted BodyLowering::CountedAlong(size_t base) {
-  const UOp* value = BaseAxisValue(b_, schedule_, base, where_.axis, simplify_);
-  return {value, simplify_(Guard(schedule_.base[base], value))};
+  const UOp* value = BaseAxisValue(b_, nest_, base, where_.axis, simplify_);
+  return {value, simplify_(Guard(nest_.base[base], value))};
 }
 
 void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
-  for (size_t i = 0; valid && i < schedule_.base.size(); ++i) {
-    const BaseAxis& base = schedule_.base[i];
-    if (!base.IsStored() || !schedule_.padded[i]) continue;
+  for (size_t i = 0; valid && i < nest_.base.size(); ++i) {
+    const BaseAxis& base = nest_.base[i];
+    if (!base.IsStored() || !nest_.padded[i]) continue;
     const Counted counted = CountedAlong(i);
     const UOp* guard = counted.guard;
     const UOp* rest = Without(b_, valid, [&](const UOp* part) { return part == guard; });
@@ -83,9 +83,9 @@ void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
     if (!locals_.empty() && llvm::none_of(PostOrder(guard), is_local)) continue;
     const auto in_row = [&](const UOp* u, llvm::function_ref<const UOp*(const UOp*)> number) {
       NodeMap<const UOp*> rows;
-      for (const Digit& d : schedule_.digits[i]) {
+      for (const Digit& d : nest_.digits[i]) {
         const UOp* row = where_.axis[d.axis];
-        if (schedule_.axes[d.axis].kind == AxisKind::kUpcast) rows[row] = number(row);
+        if (nest_.axes[d.axis].kind == AxisKind::kUpcast) rows[row] = number(row);
       }
       return Replaced(u, rows);
     };
@@ -115,12 +115,12 @@ const UOp* BodyLowering::ValidInLoops(const UOp* element, const UOp* valid) {
 
 bool BodyLowering::NeedsGuard(size_t base) const {
   // Of an axis of at most one iteration the coordinate is 0, and no loop is left to not run.
-  const BaseAxis& axis = schedule_.base[base];
-  return schedule_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
+  const BaseAxis& axis = nest_.base[base];
+  return nest_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
 }
 
 const UOp* BodyLowering::Nonempty(size_t base) {
-  const Dim& size = schedule_.base[base].size;
+  const Dim& size = nest_.base[base].size;
   if (!size.is_symbolic()) return nullptr;
   const UOp* any = simplify_(b_.Lt(b_.Index(0), b_.Index(size)));
   return IsConst(any) && any->word() != 0 ? nullptr : any;
@@ -142,7 +142,7 @@ const UOp* BodyLowering::InLoopsOver(size_t base, const std::vector<const UOp*>&
 std::vector<const UOp*> BodyLowering::PartsOfAxis(size_t base,
                                                   const std::vector<const UOp*>& axis) const {
   std::vector<const UOp*> out;
-  for (const Digit& d : schedule_.digits[base]) out.push_back(axis[d.axis]);
+  for (const Digit& d : nest_.digits[base]) out.push_back(axis[d.axis]);
   return out;
 }
 
@@ -171,9 +171,9 @@ bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const 
 
 const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
   std::vector<const UOp*> shared;  // ids of work-items that share the terms
-  for (size_t i : schedule_.AxesOf(reduce)) {
+  for (size_t i : nest_.AxesOf(reduce)) {
     // This includes the reduce's own group axis: another reduce that reads its result may share it.
-    if (schedule_.axes[i].kind == AxisKind::kGroup) shared.push_back(where_.axis[i]);
+    if (nest_.axes[i].kind == AxisKind::kGroup) shared.push_back(where_.axis[i]);
   }
   if (shared.empty() || !at.valid) return at.valid;
   const UOp* valid = Without(b_, at.valid, [&](const UOp* part) {

@@ -27,8 +27,8 @@ std::optional<AffineExpr> LoadedElement(const UOp* x) {
 
 std::vector<BodyLowering::Inside> BodyLowering::CoordinatesIn(const UOp* special) const {
   std::vector<Inside> out;
-  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
-    const ScheduledAxis& axis = schedule_.axes[i];
+  for (size_t i = 0; i < nest_.axes.size(); ++i) {
+    const LoopAxis& axis = nest_.axes[i];
     const bool own = axis.kind == AxisKind::kLocal || axis.kind == AxisKind::kGroup;
     if (!own || !axis.shares.empty()) continue;
     if (llvm::is_contained(PostOrder(where_.axis[i]), special)) out.push_back({i, where_.axis[i]});
@@ -40,7 +40,7 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
   const auto [it, fresh] = packed_.try_emplace(key.bits());
   PackedAt& plan = it->second;
   if (!fresh) return plan;
-  const auto at = static_cast<size_t>(schedule_.FindAxis(value.at));
+  const auto at = static_cast<size_t>(nest_.FindAxis(value.at));
   Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
   std::vector<const UOp*> leaves = from.index, order;
   if (from.valid) leaves.push_back(from.valid);
@@ -53,7 +53,7 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
   std::vector<Coordinate> all;
   NodeMap<const UOp*> changed;
   const auto add = [&](const Inside& inside) {
-    const UOp* filled = b_.Range(b_.Index(schedule_.axes[inside.axis].max_size));
+    const UOp* filled = b_.Range(b_.Index(nest_.axes[inside.axis].max_size));
     all.push_back({inside.axis, filled, inside.leaf});
     return filled;
   };
@@ -63,8 +63,8 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
       Shape shape;
       std::vector<const UOp*> index;
       for (const Inside& inside : CoordinatesIn(u)) {
-        shape.push_back(schedule_.axes[inside.axis].max_size);
-        index.push_back(schedule_.IsCopied(value, inside.axis) ? add(inside) : b_.Index(0));
+        shape.push_back(nest_.axes[inside.axis].max_size);
+        index.push_back(nest_.IsCopied(value, inside.axis) ? add(inside) : b_.Index(0));
       }
       changed[u] = Flatten(b_, shape, index, simplify_);
       continue;
@@ -72,21 +72,21 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
     if (u->op != Op::kRange && u->op != Op::kUnroll) continue;
     const std::optional<size_t> axis = AxisOfLeaf(u);
     if (axis == at) plan.step = u;
-    if (axis && schedule_.IsCopied(value, *axis)) changed[u] = add({*axis, u});
+    if (axis && nest_.IsCopied(value, *axis)) changed[u] = add({*axis, u});
   }
   // Directives made loops, work-items and lanes of an axis; in the copy its elements are adjacent.
   llvm::sort(all, [&](const Coordinate& a, const Coordinate& b) {
     const auto place = [&](const Coordinate& c) {
-      const size_t base = schedule_.axes[c.axis].base;
+      const size_t base = nest_.axes[c.axis].base;
       int64_t stride = 0;
-      for (const Digit& d : schedule_.digits[base]) stride = d.axis == c.axis ? d.stride : stride;
-      return std::tuple(schedule_.base[base].IsStored(), base, -stride);
+      for (const Digit& d : nest_.digits[base]) stride = d.axis == c.axis ? d.stride : stride;
+      return std::tuple(nest_.base[base].IsStored(), base, -stride);
     };
     return place(a) < place(b);
   });
   for (const Coordinate& c : all) {
-    plan.axes.push_back({schedule_.axes[c.axis].max_size, c.filled, c.read});
-    plan.row += !schedule_.base[schedule_.axes[c.axis].base].IsStored();
+    plan.axes.push_back({nest_.axes[c.axis].max_size, c.filled, c.read});
+    plan.row += !nest_.base[nest_.axes[c.axis].base].IsStored();
   }
   for (const UOp*& index : from.index) index = Replaced(index, changed);
   if (from.valid) from.valid = Replaced(from.valid, changed);
@@ -121,7 +121,7 @@ void BodyLowering::FillTogether(const PackedValue& value, PackedAt& plan, const 
   }
   // Columns are filled at once.
   const bool in_columns = row > 1 && plan.row > 0 && stride(&plan.axes.back()) != 1;
-  if (in_columns) plan.padding = Schedule::kRowPadding / ByteSize(x->dtype.scalar());
+  if (in_columns) plan.padding = LoopNest::kRowPadding / ByteSize(x->dtype.scalar());
   const int64_t size = plan.Size();
   int64_t items = 1;
   const UOp* number = b_.Index(0);  // of the work-item, the turn, the vector, the element
@@ -191,9 +191,9 @@ void BodyLowering::FillAhead(PackedAt& plan, const UOp* first, const UOp* next, 
   // The steps overwrite what is stored in front of them, so that each iteration of the loops around
   // them stores it again.
   std::vector<const UOp*> outer = free.RangesOf(first);
-  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
+  for (size_t i = 0; i < nest_.axes.size(); ++i) {
     const UOp* loop = where_.axis[i];
-    if (schedule_.axes[i].kind != AxisKind::kLoop || loop->op != Op::kRange) continue;
+    if (nest_.axes[i].kind != AxisKind::kLoop || loop->op != Op::kRange) continue;
     if (!llvm::is_contained(outer, loop)) outer.push_back(loop);
   }
   if (!outer.empty()) {

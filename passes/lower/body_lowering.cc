@@ -7,19 +7,19 @@
 #include "passes/analysis/view_index.h"
 
 namespace tg {
-BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& schedule,
+BodyLowering::BodyLowering(const Module& module, Body& body, const LoopNest& schedule,
                            const Coordinates& where, ShapeMap& shapes, const Target& target,
                            SimplifyFn simplify)
     : module_(module),
       body_(body),
-      schedule_(schedule),
+      nest_(schedule),
       where_(where),
       shapes_(shapes),
       target_(target),
       simplify_(simplify),
       b_(*body.context),
       reduces_(b_, target.MaxTile()),
-      staging_(b_, schedule_, target) {
+      staging_(b_, nest_, target) {
   for (const UOp* a : where.axis) {
     if (!a) continue;
     for (const UOp* u : PostOrder(a)) {
@@ -31,10 +31,10 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const Schedule& sch
   }
   std::sort(locals_.begin(), locals_.end(),
             [](const UOp* a, const UOp* c) { return a->word() < c->word(); });
-  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
-    if (schedule_.axes[i].kind != AxisKind::kLoop) continue;
+  for (size_t i = 0; i < nest_.axes.size(); ++i) {
+    if (nest_.axes[i].kind != AxisKind::kLoop) continue;
     axis_of_range_[where_.axis[i]] = 1 + i;
-    if (schedule_.IsReduceLoop(i)) block_ranges_.push_back(where_.axis[i]);
+    if (nest_.IsReduceLoop(i)) block_ranges_.push_back(where_.axis[i]);
   }
 }
 
@@ -74,10 +74,10 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   Position at;
   at.valid = InStored(~LoopSet{0});
   at.index.assign(shape.size(), b_.Index(0));
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    const BaseAxis& base = schedule_.base[i];
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    const BaseAxis& base = nest_.base[i];
     if (!base.IsStored()) continue;
-    at.index[base.dim] = BaseAxisValue(b_, schedule_, i, where_.axis, simplify_);
+    at.index[base.dim] = BaseAxisValue(b_, nest_, i, where_.axis, simplify_);
   }
   results_ = at, output_ = store->src(0);
   if (!block_ranges_.empty()) {
@@ -90,8 +90,8 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   if (!status_.ok()) return nullptr;
   if (blocks_ && value != blocks_) value = b_.Where(InLastBlock(), value, blocks_);
   // Of the work-items that share a reduce, a single one stores the result.
-  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
-    if (schedule_.axes[i].kind == AxisKind::kGroup && schedule_.axes[i].shares.empty()) {
+  for (size_t i = 0; i < nest_.axes.size(); ++i) {
+    if (nest_.axes[i].kind == AxisKind::kGroup && nest_.axes[i].shares.empty()) {
       at.valid = Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
     }
   }

@@ -15,7 +15,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/id_pair.h"
 #include "passes/analysis/indexing.h"
-#include "passes/analysis/kernel_schedule.h"
+#include "passes/loop_nest/loop_nest.h"
 #include "passes/lower/coordinates.h"
 #include "passes/lower/reduce_lowering.h"
 #include "passes/lower/staging.h"
@@ -25,7 +25,7 @@ namespace tg {
 class BodyLowering {
  public:
   // New nodes are created in the body's context.
-  BodyLowering(const Module& module, Body& body, const Schedule& schedule, const Coordinates& where,
+  BodyLowering(const Module& module, Body& body, const LoopNest& schedule, const Coordinates& where,
                ShapeMap& shapes, const Target& target, SimplifyFn simplify);
 
   // The lowered sink.
@@ -229,7 +229,7 @@ class BodyLowering {
 
   const Module& module_;
   Body& body_;
-  const Schedule& schedule_;
+  const LoopNest& nest_;
   Coordinates where_;
   ShapeMap& shapes_;
   const Target& target_;

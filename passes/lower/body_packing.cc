@@ -19,7 +19,7 @@ int64_t RoundUpTo(int64_t n, int64_t step) { return (n + step - 1) / step * step
 std::optional<size_t> BodyLowering::AxisOfLeaf(const UOp* leaf) const {
   if (leaf->op == Op::kUnroll) {
     const auto axis = static_cast<size_t>(leaf->word());
-    return axis < schedule_.axes.size() ? std::optional(axis) : std::nullopt;
+    return axis < nest_.axes.size() ? std::optional(axis) : std::nullopt;
   }
   const size_t known = axis_of_range_.Get(leaf);
   return known > 0 ? std::optional(known - 1) : std::nullopt;
@@ -56,10 +56,10 @@ std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
       const size_t n = number(term.node);
       if (n < inside.size()) {
         window.of.emplace_back(n, term.coef);
-        window.size += term.coef * (schedule_.axes[inside[n].axis].max_size - 1);
+        window.size += term.coef * (nest_.axes[inside[n].axis].max_size - 1);
         fits &= term.coef > 0 && dims[n] == 1;
         // Lanes are adjacent in the copy.
-        fits &= term.coef == 1 || schedule_.axes[inside[n].axis].kind != AxisKind::kVector;
+        fits &= term.coef == 1 || nest_.axes[inside[n].axis].kind != AxisKind::kVector;
         continue;
       }
       fits &= llvm::none_of(PostOrder(term.node),
@@ -70,7 +70,7 @@ std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
     int64_t next = 1;
     for (const auto& [n, coef] : window.of) {
       overlaps |= coef < next;
-      next = coef * schedule_.axes[inside[n].axis].max_size;
+      next = coef * nest_.axes[inside[n].axis].max_size;
     }
     if (!fits || !overlaps || window.of[0].second != 1) continue;
     if (IsSumOf(at.valid, window, inside)) out.push_back(std::move(window));
@@ -96,8 +96,8 @@ Position BodyLowering::WithoutPadding(Position at, const Shape& shape) {
   if (!at.valid) return at;
   NodeSet guards;
   const UOp* inside = nullptr;
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    if (!schedule_.base[i].IsStored() || !schedule_.padded[i]) continue;
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    if (!nest_.base[i].IsStored() || !nest_.padded[i]) continue;
     const UOp* guard = CountedAlong(i).guard;
     if (!llvm::is_contained(PartsOf(at.valid), guard)) continue;
     guards.Insert(guard);
@@ -115,7 +115,7 @@ Position BodyLowering::WithoutPadding(Position at, const Shape& shape) {
 }
 
 const UOp* BodyLowering::FreshUnroll(int64_t size) {
-  return b_.Unroll(static_cast<int64_t>(schedule_.axes.size()) + num_fresh_unrolls_++, size);
+  return b_.Unroll(static_cast<int64_t>(nest_.axes.size()) + num_fresh_unrolls_++, size);
 }
 
 BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
@@ -131,7 +131,7 @@ BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
   for (const UOp* u : order) {
     if (u->op != Op::kRange && u->op != Op::kUnroll) continue;
     const std::optional<size_t> axis = AxisOfLeaf(u);
-    if (axis && schedule_.IsInside(*axis, at)) inside.push_back({*axis, u});
+    if (axis && nest_.IsInside(*axis, at)) inside.push_back({*axis, u});
   }
   llvm::sort(inside, [](const Inside& a, const Inside& b) { return a.axis < b.axis; });
   const std::vector<Window> windows = FindWindows(from, inside);
@@ -143,11 +143,11 @@ BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
     });
   };
   for (size_t n = 0; n < inside.size(); ++n) {
-    const bool is_vector = schedule_.axes[inside[n].axis].kind == AxisKind::kVector;
+    const bool is_vector = nest_.axes[inside[n].axis].kind == AxisKind::kVector;
     vector_in_window |= is_vector && in_window(n);
   }
   int64_t lanes = 1;
-  for (const ScheduledAxis& axis : schedule_.axes) {
+  for (const LoopAxis& axis : nest_.axes) {
     if (axis.kind == AxisKind::kVector) lanes = axis.max_size;
   }
   const auto add_coordinates = [&](Op kind) {
@@ -155,7 +155,7 @@ BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
       const UOp* leaf = inside[n].leaf;
       if (leaf->op != kind || in_window(n)) continue;
       const UOp* filled = kind == Op::kUnroll ? leaf : b_.Range(leaf->src(0));
-      plan.axes.push_back({schedule_.axes[inside[n].axis].max_size, filled, leaf});
+      plan.axes.push_back({nest_.axes[inside[n].axis].max_size, filled, leaf});
       (kind == Op::kUnroll ? plan.unrolls : plan.ranges).push_back(filled);
       if (kind == Op::kRange) changed[leaf] = filled;
     }
@@ -252,15 +252,15 @@ const UOp* BodyLowering::OrderFill(PackedAt& plan, const UOp* x) {
 const UOp* BodyLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
   const UOp* source = key.node->src(0);
   const auto value =
-      llvm::find_if(schedule_.packed, [&](const PackedValue& p) { return p.node == key.node; });
-  if (value == schedule_.packed.end() || value->at.empty()) return Find(source, key.at, missing);
+      llvm::find_if(nest_.packed, [&](const PackedValue& p) { return p.node == key.node; });
+  if (value == nest_.packed.end() || value->at.empty()) return Find(source, key.at, missing);
   const Position& at = positions_[key.at];
   if (const UOp* valid = ValidToRead(at); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
   }
   PackedAt& plan = value->is_local
                        ? PlanLocalCopy(key, *value)
-                       : PlanPacked(key, static_cast<size_t>(schedule_.FindAxis(value->at)));
+                       : PlanPacked(key, static_cast<size_t>(nest_.FindAxis(value->at)));
   const UOp* x = Find(source, plan.source, missing);
   if (!x || plan.axes.empty()) return x;
   if (!value->is_local) x = OrderFill(plan, x);

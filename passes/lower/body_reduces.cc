@@ -31,11 +31,11 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
                                               std::vector<const UOp*>& ranges,
                                               std::vector<const UOp*>& specials) {
   std::vector<const UOp*> axis = where_.axis;
-  for (size_t i : schedule_.AxesOf(u)) {
-    switch (schedule_.axes[i].kind) {
+  for (size_t i : nest_.AxesOf(u)) {
+    switch (nest_.axes[i].kind) {
       case AxisKind::kReduce:
       case AxisKind::kStage:
-        axis[i] = b_.Range(simplify_(b_.Index(schedule_.axes[i].size)));
+        axis[i] = b_.Range(simplify_(b_.Index(nest_.axes[i].size)));
         axis_of_range_[axis[i]] = 1 + i;
         ranges.push_back(axis[i]);
         break;
@@ -66,14 +66,14 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
   for (int64_t k : u->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
   from.valid = ForWholeGroup(u, from);
   size_t num_whole = 0, num_axes = 0;
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    const BaseAxis& base = schedule_.base[i];
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    const BaseAxis& base = nest_.base[i];
     if (base.reduce != u) continue;
-    const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
+    const UOp* value = BaseAxisValue(b_, nest_, i, axis, simplify_);
     from.index[base.dim] = value;
     if (NeedsGuard(i)) {
       const UOp* guard = simplify_(Guard(base, value));
-      if (schedule_.padded[i]) padded_terms_.emplace_back(guard, value);
+      if (nest_.padded[i]) padded_terms_.emplace_back(guard, value);
       plan.valid = simplify_(Both(b_, plan.valid, guard));
     }
     const auto& parts = plan.parts.emplace_back(i, PartsOfAxis(i, axis)).second;
@@ -81,7 +81,7 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
     ++num_axes;
     num_whole += std::count(plan.ranges.begin(), plan.ranges.end(), value) > 0;
   }
-  plan.is_whole = !plan.valid && num_whole == num_axes && num_axes == schedule_.AxesOf(u).size();
+  plan.is_whole = !plan.valid && num_whole == num_axes && num_axes == nest_.AxesOf(u).size();
   if (plan.valid) from.valid = simplify_(Both(b_, from.valid, plan.valid));
   plan.source = Intern(std::move(from));
   return plan;
@@ -93,8 +93,8 @@ const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
   if (!fresh) return plan;
   Position from = positions_[key.at];
   for (int64_t k : key.node->list(1)) from.index[static_cast<size_t>(k)] = b_.Index(0);
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    const BaseAxis& base = schedule_.base[i];
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    const BaseAxis& base = nest_.base[i];
     if (base.reduce != key.node) continue;
     const UOp* range = b_.Range(simplify_(b_.Index(base.size)));
     plan.ranges.push_back(range);
@@ -110,8 +110,8 @@ const BodyLowering::StagedAt* BodyLowering::FilledAlong(const Key& key, const Re
   const UOp* staged = key.node->src(0);
   if (staged->op != Op::kStaged || plan.valid || positions_[plan.source].valid) return nullptr;
   std::vector<size_t> own, dims, terms;
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    const BaseAxis& base = schedule_.base[i];
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    const BaseAxis& base = nest_.base[i];
     if (base.reduce == key.node) terms.push_back(base.dim);
     if (base.staged != staged) continue;
     own.push_back(i);
@@ -141,7 +141,7 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   const UOp* folded = only_loops ? FoldLoop(op, x, plan) : nullptr;
   // What folds needs none of its directives; the parts that they make of an axis may hide that.
   const bool in_blocks =
-      llvm::any_of(schedule_.AxesOf(key.node), [&](size_t i) { return schedule_.IsReduceLoop(i); });
+      llvm::any_of(nest_.AxesOf(key.node), [&](size_t i) { return nest_.IsReduceLoop(i); });
   if (folded && in_blocks) return blocks_ = WithEarlierBlocks(op, folded);
   if (!folded && !plan.is_whole && !in_blocks && MayFoldReduce(op, x)) {
     const ReduceAt& whole = PlanWhole(key);
@@ -175,7 +175,7 @@ bool BodyLowering::CombinesFirst(const UOp* x, const ReduceAt& plan) {
   FreeLeaves& free = reduces_.free_leaves();
   const bool lanes_stay = llvm::any_of(free.UnrollsOf(x), [&](const UOp* u) {
     return !llvm::is_contained(plan.unrolls, u) &&
-           schedule_.axes[static_cast<size_t>(u->word())].kind == AxisKind::kVector;
+           nest_.axes[static_cast<size_t>(u->word())].kind == AxisKind::kVector;
   });
   return lanes_stay && llvm::any_of(PostOrder(x), [&](const UOp* u) {
            return u->op == Op::kEnd && llvm::any_of(free.RangesOf(u), [&](const UOp* range) {
@@ -191,8 +191,8 @@ std::vector<const UOp*> BodyLowering::HoistInvariantAxes(Op op, const UOp* x, Re
   for (const auto& [base, parts] : plan.parts) {
     const bool varies = std::any_of(parts.begin(), parts.end(),
                                     [&](const UOp* part) { return below.Contains(part); });
-    if (varies || NeedsGuard(base) || schedule_.base[base].max_size <= 1) continue;
-    const UOp* range = b_.Range(simplify_(b_.Index(schedule_.base[base].size)));
+    if (varies || NeedsGuard(base) || nest_.base[base].max_size <= 1) continue;
+    const UOp* range = b_.Range(simplify_(b_.Index(nest_.base[base].size)));
     if (HasLoop(simplify_(MakeReduce(b_.context(), op, x, {range})))) continue;
     for (auto* list : {&plan.ranges, &plan.unrolls, &plan.specials}) {
       std::erase_if(*list, [&parts = parts](const UOp* u) {
@@ -206,7 +206,7 @@ std::vector<const UOp*> BodyLowering::HoistInvariantAxes(Op op, const UOp* x, Re
 
 std::vector<const UOp*> BodyLowering::FoldedReduces() const {
   std::vector<const UOp*> out;
-  for (const BaseAxis& b : schedule_.base) {
+  for (const BaseAxis& b : nest_.base) {
     const bool folds = b.reduce && folded_.Get(b.reduce) > 0 && looped_.Get(b.reduce) == 0;
     if (folds && (out.empty() || out.back() != b.reduce)) out.push_back(b.reduce);
   }

@@ -37,17 +37,17 @@ BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vect
   for (size_t k = 0; k < shape.size(); ++k) {
     if (shape[k].Is(1)) kept.index[k] = b_.Index(0);
   }
-  for (size_t i : own) kept.index[schedule_.base[i].dim] = b_.Index(0);
+  for (size_t i : own) kept.index[nest_.base[i].dim] = b_.Index(0);
   const auto [it, fresh] = staged_.try_emplace(Key{key.node, Intern(kept)}.bits());
   StagedAt& plan = it->second;
   if (!fresh) return plan;
   const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
   // Padding of other stored axes may borrow from an index that does not vary along them.
-  plan.valid = InShape(kept.index, shape, InStored(schedule_.VariesOf(key.node)));
+  plan.valid = InShape(kept.index, shape, InStored(nest_.VariesOf(key.node)));
   Position from = {kept.index, plan.valid};
   for (size_t i : own) {
-    const BaseAxis& base = schedule_.base[i];
-    const UOp* value = BaseAxisValue(b_, schedule_, i, axis, simplify_);
+    const BaseAxis& base = nest_.base[i];
+    const UOp* value = BaseAxisValue(b_, nest_, i, axis, simplify_);
     from.index[base.dim] = value;
     from.valid = InLoopsOver(i, PartsOfAxis(i, axis), from.valid);
     if (NeedsGuard(i)) plan.room = simplify_(Both(b_, plan.room, Guard(base, value)));
@@ -60,12 +60,12 @@ BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vect
 bool BodyLowering::IsInOutput(const UOp* staged, const std::vector<size_t>& own,
                               PositionId source) const {
   const Position& at = positions_[source];
-  if (!schedule_.in_output || schedule_.base[*schedule_.in_output].staged != staged || at.valid ||
+  if (!nest_.in_output || nest_.base[*nest_.in_output].staged != staged || at.valid ||
       at.index.size() != results_.index.size()) {
     return false;
   }
   for (size_t k = 0; k < at.index.size(); ++k) {
-    const bool is_own = llvm::any_of(own, [&](size_t i) { return schedule_.base[i].dim == k; });
+    const bool is_own = llvm::any_of(own, [&](size_t i) { return nest_.base[i].dim == k; });
     if (!is_own && at.index[k] != results_.index[k]) return false;
   }
   return true;
@@ -73,8 +73,8 @@ bool BodyLowering::IsInOutput(const UOp* staged, const std::vector<size_t>& own,
 
 const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   std::vector<size_t> own;  // its axes, as positions in the schedule's base
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    if (schedule_.base[i].staged == key.node) own.push_back(i);
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    if (nest_.base[i].staged == key.node) own.push_back(i);
   }
   const UOp* source = key.node->src(0);
   // Read in the step in which it is made, it is that value itself.
@@ -97,11 +97,11 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   // The element's number in the buffer.
   int64_t size = 1;
   Shape room;
-  for (size_t i : own) room.push_back(schedule_.base[i].max_size);
+  for (size_t i : own) room.push_back(nest_.base[i].max_size);
   for (const Dim& d : room) size = SaturatingMul(size, d.value());
   const auto element = [&](PositionId at) {
     std::vector<const UOp*> index;
-    for (size_t i : own) index.push_back(positions_[at].index[schedule_.base[i].dim]);
+    for (size_t i : own) index.push_back(positions_[at].index[nest_.base[i].dim]);
     return Flatten(b_, room, index, simplify_);
   };
   if (!plan.memory.filled) {

@@ -48,14 +48,14 @@ bool Merge(std::vector<Dimension>& dims, size_t limit) {
 
 class Maker {
  public:
-  Maker(Builder& b, const Schedule& s, const Target& target, SimplifyFn simplify)
+  Maker(Builder& b, const LoopNest& s, const Target& target, SimplifyFn simplify)
       : b_(b), s_(s), target_(target), simplify_(simplify) {}
 
   absl::StatusOr<Coordinates> Make() {
     out_.axis.resize(s_.axes.size());
     std::vector<Dimension> grid, local;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
-      const ScheduledAxis& a = s_.axes[i];
+      const LoopAxis& a = s_.axes[i];
       switch (a.kind) {
         case AxisKind::kGlobal:
           grid.push_back({{i}, a.max_size, a.grid_dim >= 0});
@@ -95,7 +95,7 @@ class Maker {
  private:
   bool IsShared(const std::string& name) const {
     return std::any_of(s_.axes.begin(), s_.axes.end(),
-                       [&](const ScheduledAxis& a) { return a.shares == name; });
+                       [&](const LoopAxis& a) { return a.shares == name; });
   }
 
   absl::Status Assign(std::vector<Dimension>& dims, SpecialName first, const int64_t* limits) {
@@ -162,7 +162,7 @@ class Maker {
   }
 
   Builder& b_;
-  const Schedule& s_;
+  const LoopNest& s_;
   const Target& target_;
   SimplifyFn simplify_;
   Coordinates out_;
@@ -170,12 +170,12 @@ class Maker {
 
 }  // namespace
 
-absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const Schedule& schedule,
+absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& schedule,
                                             const Target& target, SimplifyFn simplify) {
   return Maker(b, schedule, target, simplify).Make();
 }
 
-const UOp* BaseAxisValue(Builder& b, const Schedule& schedule, size_t base,
+const UOp* BaseAxisValue(Builder& b, const LoopNest& schedule, size_t base,
                          const std::vector<const UOp*>& axis, SimplifyFn simplify) {
   const UOp* sum = nullptr;
   for (const Digit& digit : schedule.digits[base]) {

@@ -7,13 +7,13 @@
 #include "absl/status/statusor.h"
 #include "ir/builder.h"
 #include "passes/analysis/indexing.h"
-#include "passes/analysis/kernel_schedule.h"
+#include "passes/loop_nest/loop_nest.h"
 #include "passes/target.h"
 
 namespace tg {
 
 struct Coordinates {
-  // By position in Schedule::axes. Null for a loop axis of a reduce or a staged value, which
+  // By position in LoopNest::axes. Null for a loop axis of a reduce or a staged value, which
   // creates its range itself.
   std::vector<const UOp*> axis;
   std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop), around all stores
@@ -23,12 +23,12 @@ struct Coordinates {
 // Global axes become dimensions of the grid. The last axis is dimension 0 unless directive `grid`
 // says otherwise; neighbours share a dimension if there are more than three. Local and group axes
 // become local ids in the same way, except that a group axis never shares a dimension.
-absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const Schedule& schedule,
+absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& schedule,
                                             const Target& target, SimplifyFn simplify);
 
 // The index along base axis `base`: the sum of its digits, each multiplied by its stride. `axis` is
 // as in Coordinates; the entries of these digits must not be null.
-const UOp* BaseAxisValue(Builder& b, const Schedule& schedule, size_t base,
+const UOp* BaseAxisValue(Builder& b, const LoopNest& schedule, size_t base,
                          const std::vector<const UOp*>& axis, SimplifyFn simplify);
 
 }  // namespace tg

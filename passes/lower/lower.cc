@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/directives/directives.h"
 #include "passes/lower/body_lowering.h"
 #include "passes/lower/reduce_lowering.h"
 #include "passes/simplify/simplify.h"
@@ -19,12 +20,12 @@ absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
 // Calls `use` with all that it takes to lower the kernel's body, which nodes are made in.
 absl::Status WithLowering(
     const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
-    llvm::function_ref<absl::Status(BodyLowering&, const Schedule&, Simplifier&)> use) {
+    llvm::function_ref<absl::Status(BodyLowering&, const LoopNest&, Simplifier&)> use) {
   Body& body = kernel.body;
   Simplifier simplifier(*body.context, &module);
   const auto simplify = [&](const UOp* u) { return simplifier(u); };
   ShapeMap shapes(module, *body.context);
-  const absl::StatusOr<Schedule> schedule = TakeSchedule(module, calls, kernel, target, shapes);
+  const absl::StatusOr<LoopNest> schedule = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!schedule.ok()) return schedule.status();
   Builder b(*body.context);
   const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
@@ -46,7 +47,7 @@ absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel&
   if (kernel.stage != Stage::kKernel) return absl::OkStatus();
   const absl::Status status =
       WithLowering(module, calls, kernel, target,
-                   [&](BodyLowering& lowering, const Schedule& schedule, Simplifier& simplifier) {
+                   [&](BodyLowering& lowering, const LoopNest& schedule, Simplifier& simplifier) {
                      absl::StatusOr<const UOp*> sink = lowering.Run();
                      if (!sink.ok()) return sink.status();
                      body.CarryOver(body.root, *sink);
@@ -72,7 +73,7 @@ NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kern
                                 own = PostOrder(kernel.body.root);
   // A kernel that cannot be lowered has no reduce that folds; `lower` will say why.
   WithLowering(module, calls, copy, target,
-               [&](BodyLowering& lowering, const Schedule&, Simplifier&) {
+               [&](BodyLowering& lowering, const LoopNest&, Simplifier&) {
                  const absl::Status status = lowering.Run().status();
                  if (!status.ok()) return status;
                  for (const UOp* reduce : lowering.FoldedReduces()) {

@@ -95,14 +95,14 @@ bool Staging::LanesBeside(const UOp* staged, const std::vector<const UOp*>& lane
     if (u->op == Op::kReduceAxis) inside.Insert(u);
   }
   bool alone = true;
-  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
-    const ScheduledAxis& axis = schedule_.axes[i];
+  for (size_t i = 0; i < nest_.axes.size(); ++i) {
+    const LoopAxis& axis = nest_.axes[i];
     const bool unrolled = axis.kind == AxisKind::kUnroll || axis.kind == AxisKind::kUpcast ||
                           axis.kind == AxisKind::kVector;
     const bool is_lane = llvm::any_of(
         lanes, [&](const UOp* lane) { return lane->word() == static_cast<int64_t>(i); });
     if (is_lane && axis.kind == AxisKind::kVector) return true;
-    const UOp* reduce = schedule_.base[axis.base].reduce;
+    const UOp* reduce = nest_.base[axis.base].reduce;
     if (unrolled && !is_lane && !(reduce && inside.Contains(reduce))) alone = false;
   }
   return alone;

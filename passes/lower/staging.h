@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "passes/analysis/kernel_schedule.h"
+#include "passes/loop_nest/loop_nest.h"
 #include "passes/lower/free_leaves.h"
 #include "passes/target.h"
 
@@ -21,8 +21,8 @@ struct StagedMemory {
 
 class Staging {
  public:
-  Staging(Builder& b, const Schedule& schedule, const Target& target)
-      : b_(b), schedule_(schedule), target_(target) {}
+  Staging(Builder& b, const LoopNest& schedule, const Target& target)
+      : b_(b), nest_(schedule), target_(target) {}
 
   // The axes of the buffer while the value is computed: lanes, loops and work-items.
   struct Axes {
@@ -59,7 +59,7 @@ class Staging {
                 const UOp* gate);
 
   Builder& b_;
-  const Schedule& schedule_;
+  const LoopNest& nest_;
   const Target& target_;
   FreeLeaves free_;
 };

@@ -66,10 +66,10 @@ bool LoopInCache(ScheduleBuilder& t, int64_t groups) {
   }
   if (best == SIZE_MAX) return false;
   const auto [axis, size] = plain[best];
-  const std::string name = t.schedule().axes[axis].name;
-  if (!t.Try("loop", axis, best_steps == size ? 0 : best_steps)) return false;
+  const std::string name = t.nest().axes[axis].name;
+  if (!t.Try<directive::Loop>(axis, best_steps == size ? 0 : best_steps)) return false;
   if (best_steps != size && best != 0) {
-    t.TryWith("swap", t.Axes(AxisKind::kGlobal).front(), name + ".0");
+    t.Swap(t.Axes(AxisKind::kGlobal).front(), name + ".0");
   }
   return true;
 }
@@ -79,8 +79,9 @@ void OrderGroups(ScheduleBuilder& t) {
   Nest nest;
   for (size_t i : globals) nest.emplace_back(i, t.Size(i));
   for (size_t i : t.Axes(AxisKind::kLoop)) nest.emplace_back(i, t.Size(i));
-  const bool ordered = llvm::any_of(
-      t.directives(), [](const Directive& directive) { return directive.name == "swap"; });
+  const bool ordered = !llvm::is_sorted(globals, [&](size_t a, size_t b) {  // by a swap
+    return t.nest().axes[a].base < t.nest().axes[b].base;
+  });
   const bool symbolic =
       llvm::any_of(nest, [&](const auto& loop) { return t.IsSymbolic(loop.first); });
   if (globals.size() < 2 || ordered || symbolic) return;
@@ -94,7 +95,7 @@ void OrderGroups(ScheduleBuilder& t) {
     if (const double bytes = traffic.Of(nest, {cache}); bytes < least) least = bytes, best = k;
     std::swap(nest[0], nest[k]);
   }
-  if (best != 0) t.TryWith("swap", globals[0], t.schedule().axes[globals[best]].name);
+  if (best != 0) t.Swap(globals[0], t.nest().axes[globals[best]].name);
 }
 
 }  // namespace tg

@@ -71,7 +71,7 @@ struct Traversal {
 
 class Blocker {
  public:
-  Blocker(const Schedule& s, const Roles& roles, const std::vector<Product>& products,
+  Blocker(const LoopNest& s, const Roles& roles, const std::vector<Product>& products,
           double epilogue, const Target& target, DType type)
       : target_(target), epilogue_(epilogue) {
     const auto size = [&](size_t n) { return s.base[n].max_size; };
@@ -337,7 +337,7 @@ class Blocker {
 
 }  // namespace
 
-std::optional<Blocking> BestBlocking(const Schedule& schedule, const Roles& roles,
+std::optional<Blocking> BestBlocking(const LoopNest& schedule, const Roles& roles,
                                      const std::vector<Product>& products, double epilogue,
                                      const Target& target, DType type) {
   return Blocker(schedule, roles, products, epilogue, target, type).Best();

@@ -50,7 +50,7 @@ struct Blocking {
 // results to pay. `type`: of the sums; `epilogue`: additions' worth of what is made of the sums,
 // for each result. The terms of one product alone may be in slices, each of which computes the
 // epilogue.
-std::optional<Blocking> BestBlocking(const Schedule& schedule, const Roles& roles,
+std::optional<Blocking> BestBlocking(const LoopNest& schedule, const Roles& roles,
                                      const std::vector<Product>& products, double epilogue,
                                      const Target& target, DType type);
 

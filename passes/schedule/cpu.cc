@@ -19,7 +19,7 @@ void TileTerms(ScheduleBuilder& t, int64_t words) {
     const size_t last = lanes.LastAxis(reduce.node);
     // Around another reduce the accumulators would be those of both, multiplied.
     if (last == kNoAxis || lanes.Along(last) == 1 || lanes.HoldsReduce(last)) continue;
-    t.Try("unroll", last, lanes.Along(last));
+    t.Try<directive::Unroll>(last, lanes.Along(last));
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 // accesses are contiguous or invariant.
 int Score(const ScheduleBuilder& t, size_t axis) {
   int score = 0;
-  const bool staged = t.schedule().axes[axis].kind == AxisKind::kStage;
+  const bool staged = t.nest().axes[axis].kind == AxisKind::kStage;
   if (staged) score += t.IsInnermost(axis) ? 3 : -6;  // the store of the staged value
   for (const Access& a : t.accesses()) {
     const auto stride = t.Stride(a, axis);
@@ -35,7 +35,7 @@ constexpr int64_t kMaxRows = 16;
 // with a stride; kNoAxis if there is none.
 size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, size_t axis) {
   for (size_t i : t.Axes(kind)) {
-    if (t.schedule().base[t.schedule().axes[i].base].staged != staged || t.IsSymbolic(i)) continue;
+    if (t.nest().base[t.nest().axes[i].base].staged != staged || t.IsSymbolic(i)) continue;
     const bool in_memory = llvm::any_of(t.accesses(), [&](const Access& a) {
       const std::optional<int64_t> stride = t.Stride(a, axis);
       return !a.is_store() && !a.is_gated && stride && *stride != 0 && *stride != 1 &&
@@ -53,8 +53,7 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
   size_t best = kNoAxis;
   int best_score = 0;
   for (size_t i : t.Axes(kind)) {
-    if (lanes.Along(i) == 1 || t.schedule().base[t.schedule().axes[i].base].staged != staged)
-      continue;
+    if (lanes.Along(i) == 1 || t.nest().base[t.nest().axes[i].base].staged != staged) continue;
     const int score = Score(t, i);
     if (score > best_score) best = i, best_score = score;
   }
@@ -64,31 +63,25 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
   const size_t in_memory = AxisInMemory(t, kind, staged, best);
   int64_t amount = lanes.Along(best);
   if (in_memory == kNoAxis) {
-    t.Try("vectorize", best, amount);
+    t.Try<directive::Vectorize>(best, amount);
     return;
   }
   amount = std::min(amount, kMaxRows);
   const int64_t together = PowerOfTwoDivisor(t.Size(in_memory), amount);
-  const std::string name = t.schedule().axes[in_memory].name;
-  if (t.Try("vectorize", best, amount)) TryNamed(t, "upcast", name, together);
-}
-
-bool TryNamed(ScheduleBuilder& t, std::string_view directive, const std::string& axis,
-              int64_t amount) {
-  const int i = t.schedule().FindAxis(axis);
-  return i >= 0 && t.Try(directive, static_cast<size_t>(i), amount);
+  const std::string name = t.nest().axes[in_memory].name;
+  if (t.Try<directive::Vectorize>(best, amount)) TryNamed<directive::Upcast>(t, name, together);
 }
 
 void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile) {
   // A directive moves axes, so each is found by its name.
   std::vector<std::string> names;
-  for (const auto& [axis, rows] : tile) names.push_back(t.schedule().axes[axis].name);
+  for (const auto& [axis, rows] : tile) names.push_back(t.nest().axes[axis].name);
   for (size_t k = 0; k < tile.size(); ++k) {
-    const int found = t.schedule().FindAxis(names[k]);
+    const int found = t.nest().FindAxis(names[k]);
     if (found < 0) continue;
     const auto axis = static_cast<size_t>(found);
-    if (t.schedule().axes[axis].kind == AxisKind::kReduce)
-      t.Try("unroll", axis, tile[k].second);
+    if (t.nest().axes[axis].kind == AxisKind::kReduce)
+      t.Try<directive::Unroll>(axis, tile[k].second);
     else
       t.Upcast(axis, tile[k].second);
   }
@@ -98,7 +91,7 @@ bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
   const VectorizationCost lanes(t, shared);
   const size_t best = lanes.Cheapest(t.Axes(AxisKind::kGlobal));
   if (best == kNoAxis) return false;
-  if (!t.Try("vectorize", best, lanes.Along(best))) return false;
+  if (!t.Try<directive::Vectorize>(best, lanes.Along(best))) return false;
   if (shared != 0) return true;
   const VectorizationCost tiled(t, 0);
   const AxisList vectors = t.Axes(AxisKind::kVector);
@@ -110,8 +103,8 @@ void UnrollShort(ScheduleBuilder& t) {
   const VectorizationCost lanes(t, 0);
   for (const VectorizationCost::Reduce& reduce : lanes.reduces()) {
     const size_t last = lanes.LastAxis(reduce.node);
-    if (lanes.IsShort(last) && t.schedule().UpcastSize() <= t.target().MaxAccumulators()) {
-      t.Try("unroll", last);
+    if (lanes.IsShort(last) && t.nest().UpcastSize() <= t.target().MaxAccumulators()) {
+      t.Try<directive::Unroll>(last);
     }
   }
 }
@@ -121,8 +114,7 @@ int64_t EnoughGroups(const ScheduleBuilder& t) { return int64_t{32} * t.target()
 void LoopOverRest(ScheduleBuilder& t, LoopSet shared) {
   const int64_t enough = EnoughGroups(t);
   AxisList globals = t.Axes(AxisKind::kGlobal);
-  llvm::erase_if(globals,
-                 [&](size_t i) { return (shared & LoopBit(t.schedule().axes[i].base)) != 0; });
+  llvm::erase_if(globals, [&](size_t i) { return (shared & LoopBit(t.nest().axes[i].base)) != 0; });
   int64_t items = 1;
   for (size_t i : globals) items *= t.Size(i);
   if (globals.empty() || items <= 4 * enough) return;
@@ -130,11 +122,11 @@ void LoopOverRest(ScheduleBuilder& t, LoopSet shared) {
   if (t.IsSymbolic(last)) return;
   const int64_t others = items / t.Size(last);
   if (others >= enough) {
-    t.Try("loop", last);
+    t.Try<directive::Loop>(last);
     return;
   }
   const int64_t inner = PowerOfTwoDivisor(t.Size(last), std::max<int64_t>(1, items / enough));
-  if (inner > 1) t.Try("loop", last, inner);
+  if (inner > 1) t.Try<directive::Loop>(last, inner);
 }
 
 }  // namespace tg

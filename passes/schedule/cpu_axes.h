@@ -3,7 +3,6 @@
 #define TG_PASSES_SCHEDULE_CPU_AXES_H_
 
 #include <string>
-#include <string_view>
 
 #include "passes/schedule/schedule_builder.h"
 #include "passes/schedule/vectorization_cost.h"
@@ -21,9 +20,12 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind = AxisKind::kGlobal,
 // `shared`: axes of what is stored along which some reduces are invariant.
 bool VectorizeResults(ScheduleBuilder& t, LoopSet shared);
 
-// Tries the directive `directive` on the axis of that name, if there is one.
-bool TryNamed(ScheduleBuilder& t, std::string_view directive, const std::string& axis,
-              int64_t amount);
+// Tries directive D on the axis of that name, if there is one.
+template <typename D>
+bool TryNamed(ScheduleBuilder& t, const std::string& axis, int64_t amount) {
+  const int at = t.nest().FindAxis(axis);
+  return at >= 0 && t.Try<D>(static_cast<size_t>(at), amount);
+}
 
 // Applies a tile: upcasts axes of results, unrolls axes of reduces.
 void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile);

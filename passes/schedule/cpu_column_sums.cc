@@ -28,7 +28,7 @@ struct ColumnSums {
 // symbolic.
 const UOp* OnlyReduce(const ScheduleBuilder& t) {
   const UOp* reduce = nullptr;
-  for (const BaseAxis& b : t.schedule().base) {
+  for (const BaseAxis& b : t.nest().base) {
     if (b.staged || b.size.is_symbolic()) return nullptr;
     if (!b.reduce) continue;
     if (t.ReduceOf(b) == nullptr || (reduce && reduce != b.reduce)) return nullptr;
@@ -43,12 +43,12 @@ bool ReadsRows(const ScheduleBuilder& t, const Access& a, size_t columns,
                const std::vector<size_t>& rows) {
   if (a.stride[columns] != 1 || a.masked[columns]) return false;
   return llvm::all_of(rows, [&](size_t n) {
-    return a.stride[n] && std::abs(*a.stride[n]) >= t.schedule().base[columns].max_size;
+    return a.stride[n] && std::abs(*a.stride[n]) >= t.nest().base[columns].max_size;
   });
 }
 
 std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
-  const Schedule& s = t.schedule();
+  const LoopNest& s = t.nest();
   if (s.stores != 1 || !OnlyReduce(t)) return std::nullopt;
   const auto store = llvm::find_if(t.accesses(), [](const Access& a) { return a.is_store(); });
   ColumnSums sums;
@@ -88,13 +88,13 @@ std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
 int64_t VectorsOfGroup(const ScheduleBuilder& t, const ColumnSums& sums, int64_t width) {
   const Target& target = t.target();
   int64_t bytes = sums.element;
-  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
+  for (size_t n = 0; n < t.nest().base.size(); ++n) {
     if (!llvm::is_contained(sums.alike, n)) {
-      bytes = SaturatingMul(bytes, t.schedule().base[n].max_size);
+      bytes = SaturatingMul(bytes, t.nest().base[n].max_size);
     }
   }
   const int64_t start = bytes <= target.cache_bytes ? target.cache_line : target.miss_bytes;
-  const int64_t vectors = t.schedule().base[sums.columns].max_size / width;
+  const int64_t vectors = t.nest().base[sums.columns].max_size / width;
   int64_t best = 1, least = INT64_MAX;
   const auto consider = [&](int64_t share) {
     const int64_t groups = SaturatingMul(vectors / share, sums.others);
@@ -125,13 +125,13 @@ int64_t TermsOfBlock(int64_t size, int64_t most) {
 
 // Divides the reduce into blocks of `most` terms, or fewer, by `directive`. What padding adds to
 // the last block is not read.
-void MakeBlocks(ScheduleBuilder& t, const std::vector<std::string>& axes, int64_t most,
-                std::string_view directive) {
+template <typename D>
+void MakeBlocks(ScheduleBuilder& t, const std::vector<std::string>& axes, int64_t most) {
   for (const std::string& name : llvm::reverse(axes)) {
-    const auto axis = static_cast<size_t>(t.schedule().FindAxis(name));
+    const auto axis = static_cast<size_t>(t.nest().FindAxis(name));
     const int64_t terms = TermsOfBlock(t.Size(axis), most);
-    if (terms > 1 && (t.Size(axis) % terms == 0 || t.Try("padto", axis, terms))) {
-      t.Try(directive, axis, terms);
+    if (terms > 1 && (t.Size(axis) % terms == 0 || t.Try<directive::PadTo>(axis, terms))) {
+      t.Try<D>(axis, terms);
     }
     most /= terms;
   }
@@ -145,41 +145,45 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   const VectorizationCost lanes(t, 0);
   const int64_t width = lanes.Along(found->columns);
   if (2 * width < lanes.Widest()) return false;
-  const auto name = [&](size_t n) { return t.schedule().base[n].name; };
+  const auto name = [&](size_t n) { return t.nest().base[n].name; };
   int64_t alike = 1;
-  for (size_t n : found->alike) alike = SaturatingMul(alike, t.schedule().base[n].max_size);
+  for (size_t n : found->alike) alike = SaturatingMul(alike, t.nest().base[n].max_size);
   // How many vectors of sums stay in registers, and how many are added to by turns.
   const int64_t most = t.target().MaxAccumulators() * 4 / t.target().alu_width;
   const int64_t by_turns = t.target().fma_accumulators;
   if (alike > most / 2) return false;
 
-  const int64_t vectors = t.schedule().base[found->columns].max_size / width;
+  const int64_t vectors = t.nest().base[found->columns].max_size / width;
   int64_t share = VectorsOfGroup(t, *found, width);
   const std::string columns = name(found->columns);
   std::vector<std::string> rows;
   for (size_t n : found->rows) rows.push_back(name(n));
-  if (!t.Try("vectorize", found->columns, width)) return false;
-  for (size_t n : found->alike) TryNamed(t, "upcast", name(n), 0);
+  if (!t.Try<directive::Vectorize>(found->columns, width)) return false;
+  for (size_t n : found->alike) TryNamed<directive::Upcast>(t, name(n), 0);
   LoopOverRest(t, LoopBit(found->columns));
-  const bool keeps = !t.schedule().IsInPlace() && llvm::all_of(found->rows, [&](size_t n) {
-    return t.schedule().accumulates[n];
-  });
+  const bool keeps = !t.nest().IsInPlace() &&
+                     llvm::all_of(found->rows, [&](size_t n) { return t.nest().accumulates[n]; });
   if (share * alike <= most || !keeps) {
     share = GreatestDivisor(vectors, std::min(share, most / alike));
-    if (share > 1) TryNamed(t, "upcast", columns + ".0", share);
-    if (share * alike < by_turns) MakeBlocks(t, rows, by_turns / (share * alike), "unroll");
+    if (share > 1) TryNamed<directive::Upcast>(t, columns + ".0", share);
+    if (share * alike < by_turns)
+      MakeBlocks<directive::Unroll>(t, rows, by_turns / (share * alike));
     return true;
   }
   // The terms of a block are added to one sum together, or to several by turns; then there are more
   // of them, since each sum is read and written once a block.
-  MakeBlocks(t, rows, alike == 1 ? by_turns : 2 * by_turns, alike == 1 ? "unroll" : "split");
+  if (alike == 1) {
+    MakeBlocks<directive::Unroll>(t, rows, by_turns);
+  } else {
+    MakeBlocks<directive::Split>(t, rows, 2 * by_turns);
+  }
   for (const std::string& axis : rows) {
-    if (!TryNamed(t, "loop", axis + ".0", 0)) TryNamed(t, "loop", axis, 0);
+    if (!TryNamed<directive::Loop>(t, axis + ".0", 0)) TryNamed<directive::Loop>(t, axis, 0);
   }
   std::string rest = columns + ".0";
   const int64_t beside = alike == 1 ? 1 : GreatestDivisor(share, by_turns / alike);
-  if (beside > 1 && TryNamed(t, "upcast", rest, beside) && beside < vectors) rest += ".0";
-  TryNamed(t, "loop", rest, share / beside);
+  if (beside > 1 && TryNamed<directive::Upcast>(t, rest, beside) && beside < vectors) rest += ".0";
+  TryNamed<directive::Loop>(t, rest, share / beside);
   return true;
 }
 

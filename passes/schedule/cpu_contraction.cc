@@ -10,6 +10,7 @@
 #include "ir/arithmetic.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/directives/directives.h"
 #include "passes/schedule/contraction_blocking.h"
 #include "passes/schedule/split_terms.h"
 #include "passes/simplify/simplify.h"
@@ -28,7 +29,7 @@ using InOperands = std::array<bool, 2>;
 
 // The ways to choose an axis for vectors, for either operand: one along which results are adjacent,
 // or the longest. None unless all products share the roles of the stored axes.
-std::vector<Way> FindWays(const Schedule& s, const std::vector<Contraction>& contractions,
+std::vector<Way> FindWays(const LoopNest& s, const std::vector<Contraction>& contractions,
                           const std::vector<Access>& accesses) {
   const auto store = llvm::find_if(accesses, [](const Access& a) { return a.is_store(); });
   if (store == accesses.end()) return {};
@@ -97,7 +98,7 @@ std::vector<Way> FindWays(const Schedule& s, const std::vector<Contraction>& con
 }
 
 // By the loads of the first argument that an operand is made of.
-OperandAccess AccessOf(const UOp* operand, const Schedule& s, const std::vector<Access>& accesses) {
+OperandAccess AccessOf(const UOp* operand, const LoopNest& s, const std::vector<Access>& accesses) {
   const UOp* pointer = nullptr;
   for (const UOp* u : PostOrder(operand)) {
     if (u->op != Op::kLoad) continue;
@@ -150,105 +151,77 @@ std::vector<Access> AccessesOf(const Module& module, const KernelCalls& calls, c
   CloneBody(kernel.body, copy.body);
   ShapeMap shapes(module, *copy.body.context);
   Simplifier simplifier(*copy.body.context, &module);
-  const absl::StatusOr<Schedule> start = MakeSchedule(module, calls, copy, target, shapes);
+  const absl::StatusOr<LoopNest> start = MakeLoopNest(module, calls, copy, target, shapes);
   if (!start.ok()) return {};
   return FindAccesses(copy.body, start->base, shapes, [&](const UOp* u) { return simplifier(u); });
 }
 
-// Applies directives by axis names; remembers whether all were legal.
-class Applier {
- public:
-  Applier(Schedule& s, const Target& target) : s_(s), target_(target) {}
+// Binds `n` steps of an axis; returns the rest of it, empty if there is none.
+template <typename D>
+std::string Bind(DirectiveList& to, const std::string& axis, int64_t n) {
+  if (!to.all_legal() || n == 1) return axis;
+  const bool whole = to.Size(axis) == n;
+  to.Try(D{{axis, whole ? std::optional<int64_t>() : n}});
+  return whole ? std::string() : axis + ".0";
+}
 
-  bool ok() const { return ok_; }
-  std::vector<Directive> TakeDirectives() { return std::move(directives_); }
-  int64_t Size(const std::string& axis) const {
-    return s_.axes[static_cast<size_t>(s_.FindAxis(axis))].max_size;
-  }
-  void Do(std::string name, const std::string& axis, int64_t amount = 0) {
-    Directive directive{std::move(name), {{axis, 0}}};
-    if (amount != 0) directive.args.push_back({"", amount});
-    Keep(std::move(directive));
-  }
-  void Pack(size_t number, const std::string& axis) {
-    Keep({"pack", {{absl::StrCat("p", number), 0}, {axis, 0}}});
-  }
-  // Marks `n` steps of an axis; returns the rest of it, empty if there is none.
-  std::string Mark(std::string name, const std::string& axis, int64_t n) {
-    if (!ok_ || n == 1) return axis;
-    const bool whole = Size(axis) == n;
-    Do(std::move(name), axis, whole ? 0 : n);
-    return whole ? std::string() : axis + ".0";
-  }
-  // Cuts an axis into an outer one and an inner one of `n` steps; an axis of one step is empty.
-  std::pair<std::string, std::string> Split(const std::string& axis, int64_t n) {
-    if (axis.empty() || !ok_ || n == Size(axis)) return {std::string(), axis};
-    if (n == 1) return {axis, std::string()};
-    Do("split", axis, n);
-    return {axis + ".0", axis + ".1"};
-  }
-  void Loop(const std::string& axis) {
-    if (!axis.empty()) Do("loop", axis);
-  }
-
- private:
-  void Keep(Directive directive) {
-    ok_ = ok_ && ApplyDirective(s_, directive, target_).ok();
-    if (ok_) directives_.push_back(std::move(directive));
-  }
-
-  Schedule& s_;
-  const Target& target_;
-  bool ok_ = true;
-  std::vector<Directive> directives_;
-};
+// Cuts an axis into an outer one and an inner one of `n` steps; an axis of one step is empty.
+std::pair<std::string, std::string> Split(DirectiveList& to, const std::string& axis, int64_t n) {
+  if (axis.empty() || !to.all_legal() || n == to.Size(axis)) return {std::string(), axis};
+  if (n == 1) return {axis, std::string()};
+  to.Try(directive::Split{axis, n});
+  return {axis + ".0", axis + ".1"};
+}
 
 // Writes a blocking as directives: groups along rows and lanes; in each, loops over blocks of lanes
 // and slices of terms, in which the lanes' operand is packed, then over tiles of rows, whose
 // operand is packed for each, and over strips.
 std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
                                             const std::vector<Contraction>& contractions,
-                                            Schedule& s, const Target& target, int64_t lanes) {
+                                            LoopNest& s, const Target& target, int64_t lanes) {
   const Roles& roles = way.roles;
-  Applier to(s, target);
+  DirectiveList to(s, target);
   const std::string row = s.base[roles.rows.back()].name;
   const std::string lane = s.base[roles.lanes.back()].name;
   // The axis whose terms are in slices: there is one product if there are several.
   std::string term;
   for (const BaseAxis& axis : llvm::reverse(s.base)) term = axis.reduce ? axis.name : term;
   const auto pad = [&](const std::string& axis, int64_t size) {
-    if (to.Size(axis) < size) to.Do("padto", axis, size);
+    if (to.Size(axis) < size) to.Try(directive::PadTo{axis, size});
   };
   pad(row, b.rows * b.tiles * b.row_groups);
   pad(lane, lanes * b.vectors * b.strips * b.blocks * b.lane_groups);
   if (b.slices > 1) pad(term, b.slices * b.depth);
-  std::string strips = to.Mark("vectorize", lane, lanes);
-  if (!strips.empty()) strips = to.Mark("upcast", strips, b.vectors);
-  const std::string tiles = to.Mark("upcast", row, b.rows);
-  if (!to.ok()) return std::nullopt;
-  const auto [lane_groups, own_strips] = to.Split(strips, b.strips * b.blocks);
-  const auto [blocks, strip_loop] = to.Split(own_strips, b.strips);
-  const auto [row_groups, tile_loop] = to.Split(tiles, b.tiles);
-  const std::string slices = b.slices > 1 ? to.Split(term, b.depth).first : std::string();
+  std::string strips = Bind<directive::Vectorize>(to, lane, lanes);
+  if (!strips.empty()) strips = Bind<directive::Upcast>(to, strips, b.vectors);
+  const std::string tiles = Bind<directive::Upcast>(to, row, b.rows);
+  if (!to.all_legal()) return std::nullopt;
+  const auto [lane_groups, own_strips] = Split(to, strips, b.strips * b.blocks);
+  const auto [blocks, strip_loop] = Split(to, own_strips, b.strips);
+  const auto [row_groups, tile_loop] = Split(to, tiles, b.tiles);
+  const std::string slices = b.slices > 1 ? Split(to, term, b.depth).first : std::string();
   std::string lines;
   if (b.lines > 1) {
-    lines = to.Split(s.base[roles.lanes[roles.lanes.size() - 2]].name, b.lines).second;
+    lines = Split(to, s.base[roles.lanes[roles.lanes.size() - 2]].name, b.lines).second;
   }
   std::string row_lines;
   if (b.row_lines > 1) {
-    row_lines = to.Split(s.base[roles.rows[roles.rows.size() - 2]].name, b.row_lines).second;
+    row_lines = Split(to, s.base[roles.rows[roles.rows.size() - 2]].name, b.row_lines).second;
   }
-  if (!to.ok()) return std::nullopt;
-  to.Loop(blocks);
-  to.Loop(slices);
+  if (!to.all_legal()) return std::nullopt;
+  const auto loop = [&](const std::string& axis) {
+    if (!axis.empty()) to.Try(directive::Loop{{axis, std::nullopt}});
+  };
+  loop(blocks);
+  loop(slices);
   std::string around = !slices.empty() ? slices : blocks;
-  to.Loop(row_lines);
-  to.Loop(tile_loop);
-  to.Loop(lines);
-  to.Loop(strip_loop);
+  loop(row_lines);
+  loop(tile_loop);
+  loop(lines);
+  loop(strip_loop);
   // Without a loop around them all, a copy is made at the start of the group.
-  if (around.empty() && to.ok()) {
-    for (const ScheduledAxis& axis : s.axes) {
+  if (around.empty() && to.all_legal()) {
+    for (const LoopAxis& axis : s.axes) {
       if (axis.kind == AxisKind::kGlobal) around = axis.name;
     }
     if (around.empty()) return std::nullopt;
@@ -262,17 +235,19 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
       if (operand == std::end(contractions[c].operands)) continue;
       const bool in_lanes =
           static_cast<size_t>(operand - contractions[c].operands) == way.lane_operand[c];
-      if (in_lanes || b.row_copy != Blocking::RowCopy::kNone) to.Pack(n, in_lanes ? around : each);
+      if (in_lanes || b.row_copy != Blocking::RowCopy::kNone) {
+        to.Try(directive::Pack{absl::StrCat("p", n), in_lanes ? around : each, {}});
+      }
       break;
     }
   }
-  if (!to.ok()) return std::nullopt;
-  return to.TakeDirectives();
+  if (!to.all_legal()) return std::nullopt;
+  return to.Take();
 }
 
 }  // namespace
 
-std::optional<Schedule> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
+std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target) {
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.empty()) return std::nullopt;
@@ -280,7 +255,7 @@ std::optional<Schedule> ScheduleCpuContraction(const Module& module, const Kerne
   if (SplitTerms(kernel.body, shapes)) found = FindContractions(kernel);
   const std::vector<Access> accesses = AccessesOf(module, calls, kernel, target);
   kernel.body.root = WithPackedOperands(kernel, found);
-  absl::StatusOr<Schedule> s = MakeSchedule(module, calls, kernel, target, shapes);
+  absl::StatusOr<LoopNest> s = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!s.ok() || s->IsInPlace()) return std::nullopt;
   const DType type = found[0].reduce->dtype;
   const std::vector<Way> ways = FindWays(*s, found, accesses);

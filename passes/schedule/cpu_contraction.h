@@ -15,7 +15,7 @@ namespace tg {
 // Several products are summed by turns for each tile of results, if their operands share the roles.
 // Returns the schedule, or nullopt where the operands are used too rarely for copies of them to
 // pay; the body may have changed then.
-std::optional<Schedule> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
+std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target);
 
 }  // namespace tg

@@ -19,7 +19,7 @@ int64_t Divisor(int64_t n, std::initializer_list<int64_t> choices, int64_t limit
 }
 
 const UOp* FinalReduce(const ScheduleBuilder& t) {
-  for (const BaseAxis& b : t.schedule().base) {
+  for (const BaseAxis& b : t.nest().base) {
     if (const UOp* reduce = t.ReduceOf(b)) return reduce;
   }
   return nullptr;
@@ -49,12 +49,12 @@ bool Matvec(ScheduleBuilder& t) {
   if (!contiguous || (repeats(loads[0]) && repeats(loads[1]))) return false;
   for (size_t g : t.Axes(AxisKind::kGlobal)) {
     if (t.Size(g) % 16 != 0 || t.IsSymbolic(g)) continue;
-    const std::string name = t.schedule().axes[g].name;
-    if (!t.Try("group", k, 8)) return false;
-    if (t.Try("local", g, 4)) {
+    const std::string name = t.nest().axes[g].name;
+    if (!t.Try<directive::Group>(k, 8)) return false;
+    if (t.Try<directive::Local>(g, 4)) {
       // The outer part keeps its position in front.
       for (size_t i : t.Axes(AxisKind::kGlobal)) {
-        if (t.schedule().axes[i].name == name + ".0") t.Try("upcast", i, 4);
+        if (t.nest().axes[i].name == name + ".0") t.Try<directive::Upcast>(i, 4);
       }
     }
     return true;
@@ -66,14 +66,14 @@ bool Matvec(ScheduleBuilder& t) {
 void UpcastMasked(ScheduleBuilder& t) {
   // Each reduce has its own accumulators.
   const int64_t most = 49 / static_cast<int64_t>(std::max<size_t>(1, ReducesOf(t)));
-  for (size_t n = t.schedule().base.size(); n-- > 0;) {
-    const BaseAxis& base = t.schedule().base[n];
+  for (size_t n = t.nest().base.size(); n-- > 0;) {
+    const BaseAxis& base = t.nest().base[n];
     if (!base.IsStored() || base.size.is_symbolic() || base.max_size > 7) continue;
     const bool masked = std::any_of(t.accesses().begin(), t.accesses().end(),
                                     [&](const Access& a) { return a.masked[n]; });
-    if (!masked || t.schedule().UpcastSize() * base.max_size > most) continue;
+    if (!masked || t.nest().UpcastSize() * base.max_size > most) continue;
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      if (t.schedule().axes[i].base == n && t.Try("upcast", i)) break;
+      if (t.nest().axes[i].base == n && t.Try<directive::Upcast>(i)) break;
     }
   }
 }
@@ -83,7 +83,7 @@ void UpcastMasked(ScheduleBuilder& t) {
 bool LeavesEnough(const ScheduleBuilder& t, int64_t times) {
   NodeMap<int64_t> terms;
   int64_t longest = 1;
-  for (const BaseAxis& b : t.schedule().base) {
+  for (const BaseAxis& b : t.nest().base) {
     const UOp* reduce = t.ReduceOf(b);
     if (!reduce) continue;
     int64_t& n = terms[reduce];
@@ -146,7 +146,7 @@ void Locals(ScheduleBuilder& t) {
   std::sort(ranked.begin(), ranked.end(), [](const Choice& a, const Choice& b) {
     return std::pair(a.reused, a.axis) > std::pair(b.reused, b.axis);
   });
-  int64_t total = t.schedule().GroupSize();
+  int64_t total = t.nest().GroupSize();
   std::vector<std::pair<size_t, int64_t>> chosen;
   const int64_t limit = std::min(128, t.target().max_group_size);
   for (const Choice& c : ranked) {
@@ -167,12 +167,12 @@ void Locals(ScheduleBuilder& t) {
   }
   // A directive moves axes but does not rename them.
   std::vector<std::pair<std::string, int64_t>> named;
-  for (const auto& [axis, n] : chosen) named.emplace_back(t.schedule().axes[axis].name, n);
+  for (const auto& [axis, n] : chosen) named.emplace_back(t.nest().axes[axis].name, n);
   for (const auto& [name, n] : named) {
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      if (t.schedule().axes[i].name != name) continue;
+      if (t.nest().axes[i].name != name) continue;
       // The sums that a group shares may already take all of its local memory.
-      for (int64_t some = n; some > 1 && !t.Try("local", i, some); some /= 2) {
+      for (int64_t some = n; some > 1 && !t.Try<directive::Local>(i, some); some /= 2) {
       }
       break;
     }
@@ -184,7 +184,7 @@ void Locals(ScheduleBuilder& t) {
 void ScheduleForGpu(ScheduleBuilder& t) {
   if (const LoopSet shared = t.SharedAlong()) {
     ScheduleGpuRows(t, shared);
-    if (t.schedule().GroupSize() == 1) Locals(t);
+    if (t.nest().GroupSize() == 1) Locals(t);
     return;
   }
   if (Sums(t)) return;
@@ -200,13 +200,13 @@ void ScheduleForGpu(ScheduleBuilder& t) {
     const AxisList globals = t.Axes(AxisKind::kGlobal);
     const bool fits =
         !globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0;
-    if (fits) t.Try("upcast", globals.back(), 4);
+    if (fits) t.Try<directive::Upcast>(globals.back(), 4);
   }
   if (!grouped) ShareReduces(t);
   // A group of this size that shares reduces gains nothing from more work-items: their sums take
   // local memory.
   constexpr int64_t kFullGroup = 64;
-  if (t.schedule().GroupSize() < kFullGroup) Locals(t);
+  if (t.nest().GroupSize() < kFullGroup) Locals(t);
 }
 
 }  // namespace tg

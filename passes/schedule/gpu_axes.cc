@@ -9,53 +9,46 @@ namespace tg {
 int64_t EnoughItems(const ScheduleBuilder& t) { return int64_t{t.target().compute_units} * 512; }
 
 size_t AxisOf(const ScheduleBuilder& t, std::string_view name) {
-  return static_cast<size_t>(t.schedule().FindAxis(name));
+  return static_cast<size_t>(t.nest().FindAxis(name));
 }
 
-std::string InFours(ScheduleBuilder& t, std::string_view directive, const std::string& name) {
-  const size_t axis = AxisOf(t, name);
-  if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try(directive, axis, 4)) return name;
-  return name + ".0";
-}
-
-std::string InFoursPadded(ScheduleBuilder& t, std::string_view directive, const std::string& name,
-                          int64_t most) {
+bool PadForItems(ScheduleBuilder& t, const std::string& name, int64_t most) {
   constexpr int64_t kMinItems = 32, kPaddingShare = 16;
   const size_t axis = AxisOf(t, name);
   const int64_t size = t.Size(axis), lanes = size % 4 == 0 ? 4 : 1, block = most * lanes;
   const int64_t waste = (block - size % block) % block;
   if (GreatestDivisor(size / lanes, most) < kMinItems && waste * kPaddingShare <= size) {
-    t.Try("padto", axis, block);
+    t.Try<directive::PadTo>(axis, block);
   }
-  return lanes == 1 ? name : InFours(t, directive, name);
+  return lanes != 1;
 }
 
 void UnrollReduce(ScheduleBuilder& t) {
   constexpr int64_t kMaxProducts = 64;  // in one step of a loop
   NodeSet seen;
-  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
+  for (size_t n = 0; n < t.nest().base.size(); ++n) {
+    const UOp* reduce = t.ReduceOf(t.nest().base[n]);
     if (!reduce || !seen.Insert(reduce)) continue;
     const auto axes = [&](AxisKind kind) {
       AxisList all = t.Axes(kind);
-      llvm::erase_if(all, [&](size_t i) {
-        return t.schedule().base[t.schedule().axes[i].base].reduce != reduce;
-      });
+      llvm::erase_if(
+          all, [&](size_t i) { return t.nest().base[t.nest().axes[i].base].reduce != reduce; });
       return all;
     };
     const AxisList reduces = axes(AxisKind::kReduce);
-    const int64_t upcast = t.schedule().UpcastSize();
+    const int64_t upcast = t.nest().UpcastSize();
     const bool unrolled = !axes(AxisKind::kUnroll).empty();
     if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= kMaxProducts) continue;
     const size_t last = reduces.back();
     if (t.IsSymbolic(last)) continue;
     const int64_t size = t.Size(last);
     if (size <= 32) {
-      if (!t.Try("unroll", last)) continue;
+      if (!t.Try<directive::Unroll>(last)) continue;
       const AxisList rest = axes(AxisKind::kReduce);
-      if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3) t.Try("unroll", rest.back());
+      if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3)
+        t.Try<directive::Unroll>(rest.back());
     } else if (size % 4 == 0 && upcast * 4 <= kMaxProducts) {
-      t.Try("unroll", last, 4);
+      t.Try<directive::Unroll>(last, 4);
     }
   }
 }
@@ -63,7 +56,7 @@ void UnrollReduce(ScheduleBuilder& t) {
 size_t ReducesOf(const ScheduleBuilder& t) {
   NodeSet seen;
   size_t n = 0;
-  for (const BaseAxis& b : t.schedule().base) {
+  for (const BaseAxis& b : t.nest().base) {
     const UOp* reduce = t.ReduceOf(b);
     n += reduce && seen.Insert(reduce);
   }

@@ -16,14 +16,23 @@ int64_t EnoughItems(const ScheduleBuilder& t);
 // The position of the axis of that name, which must exist.
 size_t AxisOf(const ScheduleBuilder& t, std::string_view name);
 
-// Applies `directive` to `name` in blocks of 4 neighbours, if at least 32 such blocks exist.
+// Applies directive D to `name` in blocks of 4 neighbours, if at least 32 such blocks exist.
 // Returns the name of the outer axis.
-std::string InFours(ScheduleBuilder& t, std::string_view directive, const std::string& name);
+template <typename D>
+std::string InFours(ScheduleBuilder& t, const std::string& name) {
+  const size_t axis = AxisOf(t, name);
+  if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try<D>(axis, 4)) return name;
+  return name + ".0";
+}
 
 // The same, but first pads the axis, where the padding is small, if too few of `most` work-items
 // divide the outer axis.
-std::string InFoursPadded(ScheduleBuilder& t, std::string_view directive, const std::string& name,
-                          int64_t most);
+// The padding; false if the axis is in no blocks of 4.
+bool PadForItems(ScheduleBuilder& t, const std::string& name, int64_t most);
+template <typename D>
+std::string InFoursPadded(ScheduleBuilder& t, const std::string& name, int64_t most) {
+  return PadForItems(t, name, most) ? InFours<D>(t, name) : name;
+}
 
 // The number of reduces that need a loop.
 size_t ReducesOf(const ScheduleBuilder& t);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
+#include "passes/directives/directives.h"
 #include "passes/schedule/contraction.h"
 #include "passes/schedule/gpu_tile.h"
 
@@ -22,7 +23,7 @@ struct Axes {
 
 // The last axis along which one operand alone varies is tiled, for either. nullopt if there is none
 // for some role, or an axis of the tile is symbolic.
-std::optional<Axes> FindAxes(const Schedule& s, const Contraction& contraction) {
+std::optional<Axes> FindAxes(const LoopNest& s, const Contraction& contraction) {
   Axes out;
   LoopSet varies[2] = {0, 0};
   for (size_t n = 0; n < s.packed.size(); ++n) {
@@ -51,40 +52,16 @@ std::optional<Axes> FindAxes(const Schedule& s, const Contraction& contraction) 
   return found ? std::optional(out) : std::nullopt;
 }
 
-// Applies directives, and remembers whether all were legal.
-class Applier {
- public:
-  Applier(Schedule& s, const Target& target) : s_(s), target_(target) {}
+void Pad(DirectiveList& to, const std::string& axis, int64_t n) {
+  if (to.Size(axis) % n != 0) to.Try(directive::PadTo{axis, n});
+}
 
-  bool ok() const { return ok_; }
-  std::vector<Directive> TakeDirectives() { return std::move(directives_); }
-
-  void Do(std::string name, std::vector<DirectiveArg> args) {
-    Directive directive{std::move(name), std::move(args)};
-    ok_ = ok_ && ApplyDirective(s_, directive, target_).ok();
-    if (ok_) directives_.push_back(std::move(directive));
-  }
-  void PadTo(const std::string& axis, int64_t n) {
-    if (Size(axis) % n != 0) Do("padto", {{axis, 0}, {"", n}});
-  }
-  // Cuts an axis into an outer one, empty if it has one step, and an inner one of n steps.
-  std::pair<std::string, std::string> Split(const std::string& axis, int64_t n) {
-    if (axis.empty() || Size(axis) == n) return {std::string(), axis};
-    Do("split", {{axis, 0}, {"", n}});
-    return {axis + ".0", axis + ".1"};
-  }
-
- private:
-  int64_t Size(const std::string& axis) const {
-    const int at = s_.FindAxis(axis);
-    return at < 0 ? 0 : s_.axes[static_cast<size_t>(at)].max_size;
-  }
-
-  Schedule& s_;
-  const Target& target_;
-  bool ok_ = true;
-  std::vector<Directive> directives_;
-};
+// Cuts an axis into an outer one, empty if it has one step, and an inner one of n steps.
+std::pair<std::string, std::string> Split(DirectiveList& to, const std::string& axis, int64_t n) {
+  if (axis.empty() || to.Size(axis) == n) return {std::string(), axis};
+  to.Try(directive::Split{axis, n});
+  return {axis + ".0", axis + ".1"};
+}
 
 // Axes of one role in a tile: those of work-items, the outer one empty if a subgroup has them all.
 struct Items {
@@ -93,26 +70,26 @@ struct Items {
 
 // A work-item's results are vectors of `vector` neighbours; the vectors in between belong to other
 // work-items, so that the vectors that a subgroup reads at once are neighbours in local memory.
-Items TileAxis(Applier& to, const std::string& axis, int64_t results, int64_t items, int64_t vector,
-               int64_t in_subgroup) {
-  to.PadTo(axis, results * items);
-  const auto [vectors, own] = to.Split(axis, vector);
-  to.Do("upcast", {{own, 0}});
-  const auto [outer, item] = to.Split(vectors, items);
+Items TileAxis(DirectiveList& to, const std::string& axis, int64_t results, int64_t items,
+               int64_t vector, int64_t in_subgroup) {
+  Pad(to, axis, results * items);
+  const auto [vectors, own] = Split(to, axis, vector);
+  to.Try(directive::Upcast{{own, std::nullopt}});
+  const auto [outer, item] = Split(to, vectors, items);
   if (results > vector) {
-    const auto [groups, several] = to.Split(outer, results / vector);
-    to.Do("upcast", {{several, 0}});
+    const auto [groups, several] = Split(to, outer, results / vector);
+    to.Try(directive::Upcast{{several, std::nullopt}});
   }
-  const auto [subgroups, lanes] = to.Split(item, in_subgroup);
+  const auto [subgroups, lanes] = Split(to, item, in_subgroup);
   return {subgroups, lanes};
 }
 
 std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axes, int64_t vector,
-                                            Schedule& s, const Target& target) {
-  Applier to(s, target);
+                                            LoopNest& s, const Target& target) {
+  DirectiveList to(s, target);
   const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
                     term = s.base[axes.term].name;
-  to.PadTo(term, tile.depth);
+  Pad(to, term, tile.depth);
   // A subgroup has about as many rows as lanes of work-items, so that it reads few different
   // elements.
   int64_t lanes_of_subgroup = 1;
@@ -122,22 +99,22 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
   const Items rows = TileAxis(to, row, tile.rows, tile.item_rows, vector, in_rows);
   const Items lanes = TileAxis(to, lane, tile.lanes, tile.item_lanes, vector, in_lanes);
   for (const std::string& axis : {rows.outer, lanes.outer, rows.inner, lanes.inner}) {
-    if (!axis.empty()) to.Do("local", {{axis, 0}});
+    if (!axis.empty()) to.Try(directive::Local{{axis, std::nullopt}});
   }
-  const std::string blocks = to.Split(term, tile.depth).first;
+  const std::string blocks = Split(to, term, tile.depth).first;
   if (blocks.empty()) return std::nullopt;
   for (const size_t number : axes.packed) {
-    std::vector<DirectiveArg> args = {{absl::StrCat("p", number), 0}, {blocks, 0}, {"local", 0}};
-    if (tile.copies == GpuTile::Copies::kTurns) args.push_back({"", 2});
-    if (tile.copies == GpuTile::Copies::kAhead) args.push_back({"ahead", 0});
-    to.Do("pack", std::move(args));
+    directive::CopyPlace place = {.is_local = true};
+    if (tile.copies != GpuTile::Copies::kOne) place.buffers = 2;
+    place.ahead = tile.copies == GpuTile::Copies::kAhead;
+    to.Try(directive::Pack{absl::StrCat("p", number), blocks, place});
   }
-  return to.ok() ? std::optional(to.TakeDirectives()) : std::nullopt;
+  return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Schedule> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
+std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target) {
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
@@ -145,7 +122,7 @@ std::optional<Schedule> ScheduleGpuContraction(const Module& module, const Kerne
   }
   kernel.body.root = WithPackedOperands(kernel, found);
   ShapeMap shapes(module, *kernel.body.context);
-  absl::StatusOr<Schedule> s = MakeSchedule(module, calls, kernel, target, shapes);
+  absl::StatusOr<LoopNest> s = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!s.ok() || s->IsInPlace()) return std::nullopt;
   const std::optional<Axes> axes = FindAxes(*s, found[0]);
   // Each place that reads the sum would have copies of its operands.

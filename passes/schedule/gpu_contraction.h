@@ -6,14 +6,14 @@
 
 #include <optional>
 
-#include "passes/analysis/kernel_schedule.h"
+#include "passes/loop_nest/loop_nest.h"
 
 namespace tg {
 
 // Chooses a schedule for a sum of products along one axis, of results along two: writes `packed`
 // ops into the kernel's body, and directives into its header. Returns the schedule, or nullopt
 // where copies would not pay; the body may have changed then.
-std::optional<Schedule> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
+std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target);
 
 }  // namespace tg

@@ -12,7 +12,7 @@ namespace {
 int64_t Rows(const ScheduleBuilder& t, LoopSet shared) {
   int64_t rows = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    if ((shared & LoopBit(t.schedule().axes[i].base)) == 0) rows *= t.Size(i);
+    if ((shared & LoopBit(t.nest().axes[i].base)) == 0) rows *= t.Size(i);
   }
   return rows;
 }
@@ -21,19 +21,19 @@ int64_t Rows(const ScheduleBuilder& t, LoopSet shared) {
 // work-item, and by up to four work-items, while local memory suffices and enough groups are left.
 // Returns the number of work-items. `steps`: the part of a row that work-items share.
 int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
-  const int64_t room = t.schedule().StagedBytes();
+  const int64_t room = t.nest().StagedBytes();
   if (room == 0) return 1;
   const int64_t groups = Rows(t, shared);
   // Local memory of a work-item for the sums that the group computes together.
   int64_t parts = 0;
   LoopSet varied = shared;  // a reduce that varies along these is computed by one work-item
-  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-    if (t.schedule().base[n].staged) varied |= LoopBit(n);
+  for (size_t n = 0; n < t.nest().base.size(); ++n) {
+    if (t.nest().base[n].staged) varied |= LoopBit(n);
   }
   NodeSet sums;
-  for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-    const UOp* reduce = t.ReduceOf(t.schedule().base[n]);
-    if (!reduce || (t.schedule().varies[n] & varied) != 0 || !sums.Insert(reduce)) continue;
+  for (size_t n = 0; n < t.nest().base.size(); ++n) {
+    const UOp* reduce = t.ReduceOf(t.nest().base[n]);
+    if (!reduce || (t.nest().varies[n] & varied) != 0 || !sums.Insert(reduce)) continue;
     parts += ByteSize(reduce->dtype.scalar());
   }
   const int64_t most = t.target().MostItems();
@@ -45,17 +45,18 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
   const int64_t units = t.target().compute_units;
   size_t best = SIZE_MAX, served = 0;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool row = (shared & LoopBit(t.schedule().axes[i].base)) == 0;
+    const bool row = (shared & LoopBit(t.nest().axes[i].base)) == 0;
     if (!row || t.IsSymbolic(i) || t.Size(i) % 2 != 0 || t.ReuseAlong(i) <= served) continue;
     best = i;
     served = t.ReuseAlong(i);
   }
   if (best == SIZE_MAX) return 1;
-  const std::string name = t.schedule().axes[best].name;
+  const std::string name = t.nest().axes[best].name;
   for (int64_t rows : {4, 2}) {
-    if (!fits(rows, 1, 2 * units) || t.Size(best) % rows != 0 || !t.Try("upcast", best, rows))
+    if (!fits(rows, 1, 2 * units) || t.Size(best) % rows != 0 ||
+        !t.Try<directive::Upcast>(best, rows))
       continue;
-    const int left = t.schedule().FindAxis(name + ".0");
+    const int left = t.nest().FindAxis(name + ".0");
     if (left < 0) return 1;
     const auto axis = static_cast<size_t>(left);
     for (int64_t items : {4, 2}) {
@@ -63,7 +64,7 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
       const bool keeps =
           GreatestDivisor(steps, most / items) * items >= GreatestDivisor(steps, most);
       if (!keeps || !fits(rows, items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
-      if (t.Try("local", axis, items)) return items;
+      if (t.Try<directive::Local>(axis, items)) return items;
     }
     return 1;
   }
@@ -75,15 +76,15 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
 void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
   std::string row;  // the innermost long axis of a row
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool along = (shared & LoopBit(t.schedule().axes[i].base)) != 0;
-    if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.schedule().axes[i].name;
+    const bool along = (shared & LoopBit(t.nest().axes[i].base)) != 0;
+    if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.nest().axes[i].name;
   }
   int64_t most = t.target().MostItems();
   if (!row.empty()) {
-    if (t.schedule().StagedBytes() == 0) {
+    if (t.nest().StagedBytes() == 0) {
       most = t.target().MostItems(Rows(t, shared), t.Size(AxisOf(t, row)));
     }
-    row = InFoursPadded(t, "upcast", row, most);
+    row = InFoursPadded<directive::Upcast>(t, row, most);
   }
   const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(AxisOf(t, row)));
   std::string local;
@@ -92,31 +93,31 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
     const int64_t items = GreatestDivisor(t.Size(axis), most / rows);
     if (items >= 16) {
       const bool whole = items == t.Size(axis);
-      if (t.Try("local", axis, items)) local = whole ? row : row + ".1";
+      if (t.Try<directive::Local>(axis, items)) local = whole ? row : row + ".1";
     }
   }
   t.LoopAlong(shared);
   NodeSet seen;
   LoopSet staged = 0;
-  for (size_t n = t.schedule().base.size(); n-- > 0;) {
-    const BaseAxis base = t.schedule().base[n];
+  for (size_t n = t.nest().base.size(); n-- > 0;) {
+    const BaseAxis base = t.nest().base[n];
     if (!base.staged) continue;
     staged |= LoopBit(n);
     if (!seen.Insert(base.staged) || base.size.is_symbolic()) continue;
-    const std::string rest = InFours(t, "upcast", base.name);
-    if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
+    const std::string rest = InFours<directive::Upcast>(t, base.name);
+    if (!local.empty()) t.TryWith<directive::Group>(AxisOf(t, rest), local);
   }
-  for (size_t n = t.schedule().base.size(); n-- > 0;) {
-    const BaseAxis base = t.schedule().base[n];
+  for (size_t n = t.nest().base.size(); n-- > 0;) {
+    const BaseAxis base = t.nest().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
     // The work-item that stages a value computes the reduce for it.
-    if (t.schedule().varies[n] & staged) {
-      if (base.max_size % 4 == 0) t.Try("unroll", AxisOf(t, base.name), 4);
+    if (t.nest().varies[n] & staged) {
+      if (base.max_size % 4 == 0) t.Try<directive::Unroll>(AxisOf(t, base.name), 4);
       continue;
     }
-    if (base.max_size <= 8 && t.Try("unroll", AxisOf(t, base.name))) continue;
-    const std::string rest = InFoursPadded(t, "unroll", base.name, most);
-    if (!local.empty()) t.TryWith("group", AxisOf(t, rest), local);
+    if (base.max_size <= 8 && t.Try<directive::Unroll>(AxisOf(t, base.name))) continue;
+    const std::string rest = InFoursPadded<directive::Unroll>(t, base.name, most);
+    if (!local.empty()) t.TryWith<directive::Group>(AxisOf(t, rest), local);
   }
 }
 

@@ -15,7 +15,7 @@ std::vector<AxisList> AxesByReduce(const ScheduleBuilder& t) {
   std::vector<AxisList> out;
   NodeMap<size_t> number;  // 1 + the index in `out`, by reduce
   for (size_t i : t.Axes(AxisKind::kReduce)) {
-    size_t& n = number[t.schedule().base[t.schedule().axes[i].base].reduce];
+    size_t& n = number[t.nest().base[t.nest().axes[i].base].reduce];
     if (n == 0) {
       out.emplace_back();
       n = out.size();
@@ -27,12 +27,12 @@ std::vector<AxisList> AxesByReduce(const ScheduleBuilder& t) {
 
 // Whether a reduce is computed again for each term of another one.
 bool Nests(const ScheduleBuilder& t) {
-  const std::vector<BaseAxis>& base = t.schedule().base;
+  const std::vector<BaseAxis>& base = t.nest().base;
   for (size_t n = 0; n < base.size(); ++n) {
     if (!t.ReduceOf(base[n])) continue;
     for (size_t m = 0; m < base.size(); ++m) {
       const bool other = t.ReduceOf(base[m]) && base[m].reduce != base[n].reduce;
-      if (other && (t.schedule().varies[n] & LoopBit(m)) != 0) return true;
+      if (other && (t.nest().varies[n] & LoopBit(m)) != 0) return true;
     }
   }
   return false;
@@ -46,7 +46,7 @@ bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
   std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
   for (const AxisList& axes : reduces) {
     names.emplace_back();
-    for (size_t i : axes) names.back().push_back(t.schedule().axes[i].name);
+    for (size_t i : axes) names.back().push_back(t.nest().axes[i].name);
   }
   int64_t terms = 1;
   for (size_t i : reduces[0]) {
@@ -56,17 +56,19 @@ bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
   const int64_t most = t.target().MostItems(t.WorkItems(), terms);
   const size_t num_axes = names[0].size();
   if (t.Size(reduces[0].back()) < 64 && terms < 8 * most) return false;
-  for (auto& of_one : names) of_one.back() = InFoursPadded(t, "unroll", of_one.back(), most);
+  for (auto& of_one : names)
+    of_one.back() = InFoursPadded<directive::Unroll>(t, of_one.back(), most);
   int64_t items = 1;
   for (size_t k = num_axes; k-- > 0 && items < kWantedItems;) {
     const std::string name = names[0][k];
     const int64_t share = GreatestDivisor(t.Size(AxisOf(t, name)), most / items);
     if (items * share < kMinItems && k == 0) break;
     const bool whole = share == t.Size(AxisOf(t, name));
-    if (share <= 1 || !t.Try("group", AxisOf(t, name), share)) continue;
+    if (share <= 1 || !t.Try<directive::Group>(AxisOf(t, name), share)) continue;
     items *= share;
     const std::string group = whole ? name : name + ".1";
-    for (size_t n = 1; n < names.size(); ++n) t.TryWith("group", AxisOf(t, names[n][k]), group);
+    for (size_t n = 1; n < names.size(); ++n)
+      t.TryWith<directive::Group>(AxisOf(t, names[n][k]), group);
   }
   return items > 1;
 }
@@ -74,7 +76,7 @@ bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
 // The number of the kernel's reduces that this one depends on.
 size_t ReducesBeneath(const ScheduleBuilder& t, const UOp* reduce) {
   NodeSet reduces;
-  for (const BaseAxis& b : t.schedule().base) {
+  for (const BaseAxis& b : t.nest().base) {
     if (const UOp* other = t.ReduceOf(b); other && other != reduce) reduces.Insert(other);
   }
   const std::vector<const UOp*> nodes = PostOrder(reduce);
@@ -85,7 +87,7 @@ size_t ReducesBeneath(const ScheduleBuilder& t, const UOp* reduce) {
 // The axes of a reduce over the results of another reduce; none where there is none.
 std::vector<std::string> OuterReduceAxes(const ScheduleBuilder& t) {
   std::vector<std::string> axes;
-  for (const BaseAxis& b : t.schedule().base) {
+  for (const BaseAxis& b : t.nest().base) {
     const UOp* reduce = t.ReduceOf(b);
     if (reduce && !b.size.is_symbolic() && ReducesBeneath(t, reduce) > 0) axes.push_back(b.name);
   }
@@ -105,7 +107,7 @@ constexpr int64_t kMinNestedResults = 32;
 // The outermost axis of each reduce.
 std::vector<std::string> FirstAxes(const ScheduleBuilder& t) {
   std::vector<std::string> names;
-  for (const AxisList& axes : AxesByReduce(t)) names.push_back(t.schedule().axes[axes[0]].name);
+  for (const AxisList& axes : AxesByReduce(t)) names.push_back(t.nest().axes[axes[0]].name);
   return names;
 }
 
@@ -120,7 +122,7 @@ bool Sums(ScheduleBuilder& t) {
     // A group can share reduces of one shape only.
     const bool alike = std::equal(
         axes.begin(), axes.end(), reduces.begin(), reduces.end(),
-        [&](size_t a, size_t b) { return t.schedule().axes[a].size == t.schedule().axes[b].size; });
+        [&](size_t a, size_t b) { return t.nest().axes[a].size == t.nest().axes[b].size; });
     if (!alike) return false;
     along += llvm::any_of(t.accesses(), [&](const Access& a) {
       return !a.is_store() && t.Stride(a, axes.back()) == 1;
@@ -142,8 +144,9 @@ bool Sums(ScheduleBuilder& t) {
   const int64_t share =
       GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(t.target().MostItems() / 32, 16));
   if (neighbours < 8 || share < 2 || t.IsSymbolic(reduces[0])) return false;
-  const std::string first = t.schedule().axes[reduces[0]].name;
-  return t.Try("local", globals.back(), neighbours) && t.Try("group", AxisOf(t, first), share);
+  const std::string first = t.nest().axes[reduces[0]].name;
+  return t.Try<directive::Local>(globals.back(), neighbours) &&
+         t.Try<directive::Group>(AxisOf(t, first), share);
 }
 
 bool NestedWindows(ScheduleBuilder& t) {
@@ -153,12 +156,12 @@ bool NestedWindows(ScheduleBuilder& t) {
   if (pixels < kMinNestedResults || pixels > kMaxLanes) return false;
   const AxisList reduces = t.Axes(AxisKind::kReduce);
   const bool windows = std::any_of(reduces.begin(), reduces.end(), [&](size_t i) {
-    const bool inner = !llvm::is_contained(outer, t.schedule().axes[i].name);
+    const bool inner = !llvm::is_contained(outer, t.nest().axes[i].name);
     return inner && !t.IsSymbolic(i) && t.Size(i) <= kWindow;
   });
   if (!windows) return false;
   for (size_t k = outer.size(); k-- > 0;) {
-    if (!t.Try("unroll", AxisOf(t, outer[k]))) return false;
+    if (!t.Try<directive::Unroll>(AxisOf(t, outer[k]))) return false;
   }
   return true;
 }
@@ -169,18 +172,18 @@ bool NestedReduce(ScheduleBuilder& t) {
   const int64_t items = Steps(t, outer);
   if (items < kMinNestedResults || items > t.target().MostItems()) return false;
   for (const std::string& name : outer) {
-    if (!t.Try("group", AxisOf(t, name))) return false;
+    if (!t.Try<directive::Group>(AxisOf(t, name))) return false;
   }
   const AxisList globals = t.Axes(AxisKind::kGlobal);
   if (!globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0) {
-    t.Try("upcast", globals.back(), 4);
+    t.Try<directive::Upcast>(globals.back(), 4);
   }
   UnrollReduce(t);
   const AxisList left = t.Axes(AxisKind::kReduce);
   if (left.empty() || t.IsSymbolic(left[0])) return true;
   const int64_t share =
       PowerOfTwoDivisor(t.Size(left[0]), std::min(kMaxShare, t.target().MostItems() / items));
-  if (share > 1) t.Try("group", left[0], share);
+  if (share > 1) t.Try<directive::Group>(left[0], share);
   return true;
 }
 
@@ -194,19 +197,19 @@ bool GroupReduce(ScheduleBuilder& t) {
   std::string group;  // the axis for which the first reduce got work-items; others share them
   for (const std::string& first : FirstAxes(t)) {
     const size_t axis = AxisOf(t, first);
-    if (!group.empty() && t.TryWith("grouptop", axis, group)) continue;
+    if (!group.empty() && t.TryWith<directive::GroupTop>(axis, group)) continue;
     // A mean over rows depends on all other reduces; each work-item computes one row or a few.
-    const UOp* reduce = t.ReduceOf(t.schedule().base[t.schedule().axes[axis].base]);
+    const UOp* reduce = t.ReduceOf(t.nest().base[t.nest().axes[axis].base]);
     const bool over_rows = all > 1 && !t.IsSymbolic(axis) && ReducesBeneath(t, reduce) + 1 == all;
     int64_t rows = over_rows ? GreatestDivisor(t.Size(axis), kManyItems) : 0;
     const bool pads = over_rows && rows < kMinItems && t.Size(axis) > kManyItems && items <= 32;
-    if (pads && t.Try("padto", axis, kManyItems)) rows = kManyItems;
+    if (pads && t.Try<directive::PadTo>(axis, kManyItems)) rows = kManyItems;
     for (int64_t amount : {kManyItems, rows, kMinItems}) {
       if (amount < kMinItems || t.Size(axis) % amount != 0) continue;
       if (amount == kManyItems && items > 32) continue;
-      if (t.schedule().GroupSize() * amount > t.target().max_group_size) continue;
+      if (t.nest().GroupSize() * amount > t.target().max_group_size) continue;
       const bool whole = t.Size(axis) == amount;
-      if (!t.Try("grouptop", axis, amount)) continue;
+      if (!t.Try<directive::GroupTop>(axis, amount)) continue;
       if (group.empty()) group = whole ? first : first + ".0";
       break;
     }
@@ -235,9 +238,9 @@ void ShareReduces(ScheduleBuilder& t) {
   int64_t share = 1;
   while (items * share < EnoughItems(t) && 2 * share <= most) share *= 2;
   if (share < 2 || names.empty()) return;
-  if (!t.Try("group", AxisOf(t, names[0]), share)) return;
-  const std::string group = t.schedule().axes[t.Axes(AxisKind::kGroup).back()].name;
-  for (size_t k = 1; k < names.size(); ++k) t.TryWith("group", AxisOf(t, names[k]), group);
+  if (!t.Try<directive::Group>(AxisOf(t, names[0]), share)) return;
+  const std::string group = t.nest().axes[t.Axes(AxisKind::kGroup).back()].name;
+  for (size_t k = 1; k < names.size(); ++k) t.TryWith<directive::Group>(AxisOf(t, names[k]), group);
 }
 
 }  // namespace tg

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/check.h"
-#include "passes/analysis/kernel_schedule.h"
+#include "passes/loop_nest/loop_nest.h"
 
 namespace tg {
 namespace {
@@ -84,7 +84,7 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
           for (int64_t depth : {8, 16, 32}) {
             GpuTile tile{rows, lanes, item_rows, item_lanes, depth};
             const int64_t copied = (tile.GroupRows() + tile.GroupLanes()) * depth;
-            const int64_t bytes = copied * size.bytes + 2 * depth * Schedule::kRowPadding;
+            const int64_t bytes = copied * size.bytes + 2 * depth * LoopNest::kRowPadding;
             if (bytes > target.local_memory || depth > size.terms) continue;
             const bool ahead = tile_words + copied / items * words <= registers;
             if (2 * bytes <= target.local_memory) {

@@ -82,10 +82,10 @@ MemoryTraffic::Load MemoryTraffic::LoadOf(const Access& a) const {
   const auto element = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
   const auto whole = element * static_cast<double>(memory->dtype.size());
   Load load = {.slot = a.slot, .element = element, .whole = whole};
-  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
+  for (size_t i = 0; i < t_.nest().axes.size(); ++i) {
     const std::optional<int64_t> stride = t_.Stride(a, i);
     load.strides.push_back(stride ? std::abs(*stride) : INT64_MAX);
-    if (!IsAround(t_.schedule().axes[i].kind)) Add(load.inside, load, i, t_.Size(i));
+    if (!IsAround(t_.nest().axes[i].kind)) Add(load.inside, load, i, t_.Size(i));
   }
   return load;
 }
@@ -110,8 +110,8 @@ void MemoryTraffic::AddLoop(Strides& strides, const Load& load, const Nest& nest
 
 bool MemoryTraffic::Same(const Load& a, const Load& b) const {
   if (a.slot != b.slot || Bytes(a, a.inside) != Bytes(b, b.inside)) return false;
-  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-    if (IsAround(t_.schedule().axes[i].kind) && a.strides[i] != b.strides[i]) return false;
+  for (size_t i = 0; i < t_.nest().axes.size(); ++i) {
+    if (IsAround(t_.nest().axes[i].kind) && a.strides[i] != b.strides[i]) return false;
   }
   return true;
 }

@@ -17,11 +17,11 @@ int64_t GroupsOfRows(const ScheduleBuilder& t) { return int64_t{2} * t.target().
 // are `wanted` groups; `groups`: how many the other axes make.
 void LoopOverSame(ScheduleBuilder& t, LoopSet same, int64_t groups, int64_t wanted) {
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
+    const LoopSet bit = LoopBit(t.nest().axes[i].base);
     if ((same & bit) == 0 || groups >= wanted) continue;
     int64_t parts = std::min((wanted + groups - 1) / groups, t.Size(i));
     while (t.Size(i) % parts != 0) ++parts;
-    if (parts != t.Size(i) && !t.Try("loop", i, t.Size(i) / parts)) continue;
+    if (parts != t.Size(i) && !t.Try<directive::Loop>(i, t.Size(i) / parts)) continue;
     same &= ~bit;
     groups *= parts;
   }
@@ -34,7 +34,7 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
   // Sums of more vectors gain little, and a copy that serves fewer rows does not pay.
   constexpr int64_t kMaxVectors = 24, kMinRows = 32;
   constexpr int64_t kMaxRows = 8;  // rows that are computed together
-  if (t.target().is_gpu || t.schedule().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;
+  if (t.target().is_gpu || t.nest().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;
   const VectorizationCost lanes(t, 0);
   for (size_t n = 0; n < t.accesses().size(); ++n) {
     const Access& a = t.accesses()[n];
@@ -44,8 +44,8 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
     int64_t rows = 1, blocks = 1, terms = 1;
     size_t along = kNoAxis;
     bool fits = true;
-    for (size_t i = 0; fits && i < t.schedule().axes.size(); ++i) {
-      const BaseAxis& base = t.schedule().base[t.schedule().axes[i].base];
+    for (size_t i = 0; fits && i < t.nest().axes.size(); ++i) {
+      const BaseAxis& base = t.nest().base[t.nest().axes[i].base];
       const std::optional<int64_t> stride = t.Stride(a, i);
       fits = stride && !base.size.is_symbolic();
       if (stride == 0) {
@@ -65,7 +65,7 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
     const int64_t width = lanes.Along(along), sums = t.Size(along);
     const int64_t bytes = sums * terms * ByteSize(a.node->dtype.scalar());
     const bool worth = width == lanes.Widest() && terms <= kMaxVectors * width;
-    const int64_t kept = SaturatingMul(t.schedule().StagedBytes(), kMaxRows);
+    const int64_t kept = SaturatingMul(t.nest().StagedBytes(), kMaxRows);
     const bool fits_memory = SaturatingAdd(bytes, kept) <= t.target().private_memory;
     if (worth && fits_memory && bytes <= t.target().cache_bytes) {
       return PackedRows{a.node, sums, *t.Stride(a, along), width};
@@ -78,11 +78,11 @@ bool LoopOverStaged(ScheduleBuilder& t, LoopSet shared) {
   LoopSet same = 0;
   int64_t groups = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const LoopSet bit = LoopBit(t.schedule().axes[i].base);
+    const LoopSet bit = LoopBit(t.nest().axes[i].base);
     if ((shared & bit) != 0) continue;
     bool kept = false;
-    for (size_t n = 0; n < t.schedule().base.size(); ++n) {
-      kept |= t.schedule().base[n].staged && (t.schedule().varies[n] & bit) == 0;
+    for (size_t n = 0; n < t.nest().base.size(); ++n) {
+      kept |= t.nest().base[n].staged && (t.nest().varies[n] & bit) == 0;
     }
     if (kept && !t.IsSymbolic(i)) {
       same |= bit;

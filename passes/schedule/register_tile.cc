@@ -25,7 +25,7 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
   }
   // Keeps the axes along which a load of the vector is invariant.
   llvm::erase_if(axes, [&](size_t i) {
-    return t_.IsSymbolic(i) || t_.schedule().axes[i].base == t_.schedule().axes[axis].base ||
+    return t_.IsSymbolic(i) || t_.nest().axes[i].base == t_.nest().axes[axis].base ||
            llvm::none_of(t_.accesses(), [&](const Access& a) {
              return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
            });
@@ -61,13 +61,13 @@ std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t
   const bool serves = llvm::any_of(
       t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
   if (!serves || GathersAlong(axis)) return {kNoAxis, 1};
-  if (t_.schedule().axes[axis].kind != AxisKind::kVector) {
+  if (t_.nest().axes[axis].kind != AxisKind::kVector) {
     return {axis, PowerOfTwoDivisor(t_.Size(axis) / width, most)};
   }
-  for (size_t i = 0; i < t_.schedule().axes.size(); ++i) {
-    const ScheduledAxis& rest = t_.schedule().axes[i];
+  for (size_t i = 0; i < t_.nest().axes.size(); ++i) {
+    const LoopAxis& rest = t_.nest().axes[i];
     const bool loops = rest.kind == AxisKind::kGlobal || rest.kind == AxisKind::kStage;
-    if (!loops || rest.base != t_.schedule().axes[axis].base || t_.IsSymbolic(i)) continue;
+    if (!loops || rest.base != t_.nest().axes[axis].base || t_.IsSymbolic(i)) continue;
     return {i, PowerOfTwoDivisor(t_.Size(i), most)};
   }
   return {kNoAxis, 1};
@@ -115,7 +115,7 @@ VectorizationCost::RegisterTile VectorizationCost::TileAlong(const std::vector<s
   RegisterTile tile;
   // The source has a tile for each store.
   constexpr int64_t kMaxSums = 64;
-  const auto tiles = static_cast<int64_t>(t_.schedule().stores);
+  const auto tiles = static_cast<int64_t>(t_.nest().stores);
   int64_t most = std::min(words / widest, kMaxSums / tiles);
   for (size_t axis : axes) {
     const int64_t limit = std::min(kTermRows, most), size = t_.Size(axis);

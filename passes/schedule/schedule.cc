@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "passes/analysis/accesses.h"
-#include "passes/analysis/kernel_schedule.h"
 #include "passes/analysis/structural_key.h"
+#include "passes/directives/directives.h"
 #include "passes/lower/lower.h"
 #include "passes/schedule/cpu_contraction.h"
 #include "passes/schedule/gpu_contraction.h"
@@ -19,9 +19,9 @@ namespace tg {
 namespace {
 
 // Some axis has no iterations, or all have one: there is nothing to choose.
-bool IsTrivial(const Schedule& schedule) {
-  if (schedule.axes.empty()) return true;
-  for (const ScheduledAxis& a : schedule.axes) {
+bool IsTrivial(const LoopNest& nest) {
+  if (nest.axes.empty()) return true;
+  for (const LoopAxis& a : nest.axes) {
     if (a.max_size == 0) return true;
   }
   return false;
@@ -49,10 +49,9 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   CloneBody(kernel.body, scratch.body);
   ShapeMap shapes(module, *scratch.body.context);
   Simplifier simplifier(*scratch.body.context, &module);
-  Schedule start = *MakeSchedule(module, calls, scratch, target, shapes);
+  LoopNest start = *MakeLoopNest(module, calls, scratch, target, shapes);
   if (IsTrivial(start)) {
     kernel.axes = start.ToAxes();
-    CacheSchedule(kernel, target, std::move(start), scratch.body);
     return;
   }
   std::vector<Access> accesses =
@@ -63,12 +62,11 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
   if (!places) {
     const UOp* const plain = kernel.body.root;
-    std::optional<Schedule> schedule = target.is_gpu
-                                           ? ScheduleGpuContraction(module, calls, kernel, target)
-                                           : ScheduleCpuContraction(module, calls, kernel, target);
-    if (schedule) {
-      kernel.axes = schedule->ToAxes();
-      CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
+    std::optional<LoopNest> nest = target.is_gpu
+                                       ? ScheduleGpuContraction(module, calls, kernel, target)
+                                       : ScheduleCpuContraction(module, calls, kernel, target);
+    if (nest) {
+      kernel.axes = nest->ToAxes();
       ++statistics["schedule.contractions"];
       statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
       return;
@@ -85,8 +83,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   }
   target.is_gpu ? ScheduleForGpu(builder) : ScheduleForCpu(builder);
   kernel.directives = builder.directives();
-  kernel.axes = builder.schedule().ToAxes();
-  CacheSchedule(kernel, target, builder.TakeSchedule(), scratch.body);
+  kernel.axes = builder.nest().ToAxes();
   statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
 }
 
@@ -97,10 +94,9 @@ absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kern
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
-  absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
-  if (!schedule.ok()) return schedule.status();
-  kernel.axes = schedule->ToAxes();
-  CacheSchedule(kernel, target, *std::move(schedule), kernel.body);
+  const absl::StatusOr<LoopNest> nest = MakeLoopNest(module, calls, kernel, target, shapes);
+  if (!nest.ok()) return nest.status();
+  kernel.axes = nest->ToAxes();
   return absl::OkStatus();
 }
 

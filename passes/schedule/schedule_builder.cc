@@ -28,54 +28,33 @@ int64_t GreatestDivisor(int64_t n, int64_t limit) {
   return d;
 }
 
-bool ScheduleBuilder::Try(std::string_view name, size_t axis, int64_t amount) {
-  Directive directive;
-  directive.name = std::string(name);
-  directive.args.push_back({schedule_.axes[axis].name, 0});
-  if (amount != 0 && amount != Size(axis)) directive.args.push_back({"", amount});
-  return Keep(std::move(directive));
-}
-
-bool ScheduleBuilder::TryWith(std::string_view name, size_t axis, std::string_view other) {
-  Directive directive;
-  directive.name = std::string(name);
-  directive.args = {{schedule_.axes[axis].name, 0}, {std::string(other), 0}};
-  return Keep(std::move(directive));
-}
-
 void ScheduleBuilder::LoopAlong(LoopSet bases) {
   // A directive moves axes, so each is looked up again.
   const auto next = [&] {
     const AxisList globals = Axes(AxisKind::kGlobal);
     return std::any_of(globals.begin(), globals.end(), [&](size_t i) {
-      return (bases & LoopBit(schedule_.axes[i].base)) != 0 && Try("loop", i);
+      return (bases & LoopBit(nest_.axes[i].base)) != 0 && Try<directive::Loop>(i);
     });
   };
   while (next()) {
   }
 }
 
-bool ScheduleBuilder::Keep(Directive directive) {
-  if (!ApplyDirective(schedule_, directive, target_).ok()) return false;
-  directives_.push_back(std::move(directive));
-  return true;
-}
-
 AxisList ScheduleBuilder::Axes(AxisKind kind) const {
   AxisList out;
-  for (size_t i = 0; i < schedule_.axes.size(); ++i) {
-    const UOp* reduce = schedule_.base[schedule_.axes[i].base].reduce;
+  for (size_t i = 0; i < nest_.axes.size(); ++i) {
+    const UOp* reduce = nest_.base[nest_.axes[i].base].reduce;
     const bool folded = reduce && folded_.Contains(reduce);
-    if (schedule_.axes[i].kind == kind && !folded) out.push_back(i);
+    if (nest_.axes[i].kind == kind && !folded) out.push_back(i);
   }
   return out;
 }
 
 std::optional<int64_t> ScheduleBuilder::Stride(const Access& a, size_t axis) const {
-  const size_t base = schedule_.axes[axis].base;
+  const size_t base = nest_.axes[axis].base;
   const std::optional<int64_t> whole = a.stride[base];
   if (!whole) return std::nullopt;
-  for (const Digit& d : schedule_.digits[base]) {
+  for (const Digit& d : nest_.digits[base]) {
     if (d.axis == axis) return *whole * d.stride;
   }
   return 0;
@@ -84,22 +63,22 @@ std::optional<int64_t> ScheduleBuilder::Stride(const Access& a, size_t axis) con
 LoopSet ScheduleBuilder::SharedAlong() const {
   constexpr int64_t kLongTerms = 4;
   LoopSet outer = 0, shared = 0;
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    if (schedule_.base[i].IsStored()) outer |= LoopBit(i);
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    if (nest_.base[i].IsStored()) outer |= LoopBit(i);
   }
-  for (size_t i = 0; i < schedule_.base.size(); ++i) {
-    const UOp* reduce = ReduceOf(schedule_.base[i]);
+  for (size_t i = 0; i < nest_.base.size(); ++i) {
+    const UOp* reduce = ReduceOf(nest_.base[i]);
     if (!reduce) continue;
     int64_t terms = 1;
-    for (const BaseAxis& b : schedule_.base) terms *= b.reduce == reduce ? b.max_size : 1;
-    if (terms > kLongTerms) shared |= outer & ~schedule_.varies[i];
+    for (const BaseAxis& b : nest_.base) terms *= b.reduce == reduce ? b.max_size : 1;
+    if (terms > kLongTerms) shared |= outer & ~nest_.varies[i];
   }
   return shared;
 }
 
 bool ScheduleBuilder::MayPad(size_t axis) const {
-  const ScheduledAxis& a = schedule_.axes[axis];
-  return a.kind == AxisKind::kGlobal && schedule_.digits[a.base].size() == 1;
+  const LoopAxis& a = nest_.axes[axis];
+  return a.kind == AxisKind::kGlobal && nest_.digits[a.base].size() == 1;
 }
 
 bool ScheduleBuilder::IsTileable(size_t axis, int64_t rows) const {
@@ -123,40 +102,40 @@ bool ScheduleBuilder::Upcast(size_t axis, int64_t rows) {
   for (int64_t tiles = 2; size % rows != 0 && tiles <= 8; tiles *= 2) {
     if (PaddingIsAcceptable(size, rows * tiles, kBlockWaste)) to = rows * tiles;
   }
-  if (size % to != 0 && !Try("padto", axis, to)) return false;
-  return Try("upcast", axis, rows);
+  if (size % to != 0 && !Try<directive::PadTo>(axis, to)) return false;
+  return Try<directive::Upcast>(axis, rows);
 }
 
 size_t ScheduleBuilder::ReuseAlong(size_t axis) const {
   return static_cast<size_t>(
       std::count_if(accesses_.begin(), accesses_.end(), [&](const Access& a) {
         if (a.is_store() || Stride(a, axis) != 0) return false;
-        for (size_t n = 0; n < schedule_.base.size(); ++n) {
-          if (schedule_.base[n].staged && a.stride[n] != 0) return true;
+        for (size_t n = 0; n < nest_.base.size(); ++n) {
+          if (nest_.base[n].staged && a.stride[n] != 0) return true;
         }
         return false;
       }));
 }
 
 bool ScheduleBuilder::IsInnermost(size_t axis) const {
-  const size_t base = schedule_.axes[axis].base;
-  for (size_t n = base + 1; n < schedule_.base.size(); ++n) {
-    if (schedule_.base[n].staged == schedule_.base[base].staged) return false;
+  const size_t base = nest_.axes[axis].base;
+  for (size_t n = base + 1; n < nest_.base.size(); ++n) {
+    if (nest_.base[n].staged == nest_.base[base].staged) return false;
   }
-  return schedule_.digits[base].back().axis == axis;
+  return nest_.digits[base].back().axis == axis;
 }
 
 int64_t ScheduleBuilder::WorkItems() const {
   int64_t n = 1;
-  for (const ScheduledAxis& a : schedule_.axes) {
+  for (const LoopAxis& a : nest_.axes) {
     if (a.kind == AxisKind::kGlobal || a.kind == AxisKind::kLocal) n *= a.max_size;
   }
   return n;
 }
 
 bool ScheduleBuilder::HasLanes(size_t axis) const {
-  for (const Digit& d : schedule_.digits[schedule_.axes[axis].base]) {
-    switch (schedule_.axes[d.axis].kind) {
+  for (const Digit& d : nest_.digits[nest_.axes[axis].base]) {
+    switch (nest_.axes[d.axis].kind) {
       case AxisKind::kUpcast:
       case AxisKind::kVector:
       case AxisKind::kUnroll:

@@ -8,7 +8,8 @@
 #include "ir/module.h"
 #include "ir/shape.h"
 #include "passes/analysis/accesses.h"
-#include "passes/analysis/kernel_schedule.h"
+#include "passes/directives/directives.h"
+#include "passes/loop_nest/loop_nest.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -18,36 +19,48 @@ namespace tg {
 class ScheduleBuilder {
  public:
   // `folded`: reduces that need no loop; their axes must be left alone.
-  ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, Schedule schedule,
+  ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, LoopNest nest,
                   std::vector<Access> accesses, NodeSet folded, const Target& target)
       : kernel_(kernel),
         shapes_(shapes),
-        schedule_(std::move(schedule)),
+        nest_(std::move(nest)),
         accesses_(std::move(accesses)),
         folded_(std::move(folded)),
         target_(target) {}
 
   const Kernel& kernel() const { return kernel_; }
-  const Schedule& schedule() const { return schedule_; }
-  // the object must not be used after that
-  Schedule TakeSchedule() { return std::move(schedule_); }
+  const LoopNest& nest() const { return nest_; }
   const std::vector<Access>& accesses() const { return accesses_; }
   const Target& target() const { return target_; }
   const std::vector<Directive>& directives() const { return directives_; }
 
   // What directives change. A rule saves it, tries directives, and restores it.
   struct State {
-    Schedule schedule;
+    LoopNest nest;
     std::vector<Directive> directives;
   };
-  State Save() const { return {schedule_, directives_}; }
-  void Restore(const State& state) { schedule_ = state.schedule, directives_ = state.directives; }
+  State Save() const { return {nest_, directives_}; }
+  void Restore(const State& state) { nest_ = state.nest, directives_ = state.directives; }
 
-  // Applies `name(axis, amount)`; amount 0 means the whole axis. Returns false if it is not legal.
-  bool Try(std::string_view name, size_t axis, int64_t amount = 0);
-
-  // Applies `name(axis, other)`, where `other` names the local axis of a group's work-items.
-  bool TryWith(std::string_view name, size_t axis, std::string_view other);
+  // Applies directive D to an axis, or to `amount` of it; 0: to all of it. Returns false if it is
+  // not legal.
+  template <typename D>
+  bool Try(size_t axis, int64_t amount = 0) {
+    D directive{{nest_.axes[axis].name}};
+    if (amount != 0 && amount != Size(axis)) SetAmount(directive, amount);
+    return Keep(directive);
+  }
+  bool Swap(size_t axis, const std::string& other) {
+    return Keep(directive::Swap{nest_.axes[axis].name, other});
+  }
+  bool StageInOutput(size_t axis) { return Keep(directive::StageInOutput{nest_.axes[axis].name}); }
+  // Applies `group(axis, other)` or `grouptop`; `other` names the axis of a group's work-items.
+  template <typename D>
+  bool TryWith(size_t axis, const std::string& other) {
+    D directive{{nest_.axes[axis].name}};
+    directive.items = other;
+    return Keep(directive);
+  }
 
   // The reduce that a base axis belongs to; null for axes of what is stored and for folded reduces.
   const UOp* ReduceOf(const BaseAxis& base) const {
@@ -58,8 +71,8 @@ class ScheduleBuilder {
 
   // Positions of the axes of one kind, in order, without axes of folded reduces.
   AxisList Axes(AxisKind kind) const;
-  int64_t Size(size_t axis) const { return schedule_.axes[axis].max_size; }
-  bool IsSymbolic(size_t axis) const { return schedule_.axes[axis].size.is_symbolic(); }
+  int64_t Size(size_t axis) const { return nest_.axes[axis].max_size; }
+  bool IsSymbolic(size_t axis) const { return nest_.axes[axis].size.is_symbolic(); }
   // The stride of an access along a scheduled axis; nullopt if the address is not affine in it.
   std::optional<int64_t> Stride(const Access& a, size_t axis) const;
   // The axes of what is stored along which some reduce of the kernel is invariant (bit: base axis).
@@ -85,12 +98,22 @@ class ScheduleBuilder {
   bool HasLanes(size_t axis) const;
 
  private:
-  bool Keep(Directive directive);
+  static void SetAmount(directive::BindPart& part, int64_t amount) { part.size = amount; }
+  static void SetAmount(directive::Split& split, int64_t amount) { split.size = amount; }
+  static void SetAmount(directive::PadTo& pad, int64_t amount) { pad.size = amount; }
+  static void SetAmount(directive::Group& group, int64_t amount) { group.items = amount; }
+
+  template <typename D>
+  bool Keep(const D& directive) {
+    if (!directive::Apply(nest_, directive, target_).ok()) return false;
+    directives_.push_back(directive::ToText(directive));
+    return true;
+  }
   bool MayPad(size_t axis) const;
 
   const Kernel& kernel_;
   ShapeMap& shapes_;
-  Schedule schedule_;
+  LoopNest nest_;
   std::vector<Access> accesses_;
   NodeSet folded_;
   const Target& target_;

@@ -66,21 +66,21 @@ int64_t VectorizationCost::Along(size_t axis) const {
 
 VectorizationCost::VectorizationCost(const ScheduleBuilder& builder, LoopSet shared)
     : t_(builder), shared_(shared), widest_(WidestOf(builder)) {
-  for (const BaseAxis& b : t_.schedule().base) {
+  for (const BaseAxis& b : t_.nest().base) {
     const UOp* node = t_.ReduceOf(b);
     if (node && !Find(node)) reduces_.push_back({node, 0, 0});
   }
   for (Reduce& r : reduces_) {
     r.sums = Sums(r.node);
     r.terms = r.sums;
-    for (const BaseAxis& b : t_.schedule().base) {
+    for (const BaseAxis& b : t_.nest().base) {
       if (b.reduce == r.node) r.terms *= static_cast<double>(b.max_size);
     }
   }
   for (const Access& a : t_.accesses()) {
     const Reduce* of = nullptr;
-    for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
-      const Reduce* r = a.stride[n] == 0 ? nullptr : Find(t_.ReduceOf(t_.schedule().base[n]));
+    for (size_t n = 0; n < t_.nest().base.size(); ++n) {
+      const Reduce* r = a.stride[n] == 0 ? nullptr : Find(t_.ReduceOf(t_.nest().base[n]));
       if (r && (!of || r->terms > of->terms)) of = r;
     }
     reduce_of_.push_back(of ? of->node : nullptr);
@@ -96,7 +96,7 @@ const VectorizationCost::Reduce* VectorizationCost::Find(const UOp* node) const 
 size_t VectorizationCost::LastAxis(const UOp* reduce) const {
   size_t last = kNoAxis;
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
-    if (t_.schedule().base[t_.schedule().axes[i].base].reduce == reduce) last = i;
+    if (t_.nest().base[t_.nest().axes[i].base].reduce == reduce) last = i;
   }
   return last;
 }
@@ -105,7 +105,7 @@ bool VectorizationCost::IsShort(size_t axis) const {
   constexpr int64_t kShort = 4, kWindow = 8;
   if (axis == kNoAxis || t_.IsSymbolic(axis) || HoldsReduce(axis) || t_.HasLanes(axis))
     return false;
-  const size_t base = t_.schedule().axes[axis].base;
+  const size_t base = t_.nest().axes[axis].base;
   const bool decides = llvm::any_of(t_.accesses(), [&](const Access& a) {
     return !a.is_store() && (a.masked[base] || !t_.Stride(a, axis));
   });
@@ -113,7 +113,7 @@ bool VectorizationCost::IsShort(size_t axis) const {
 }
 
 double VectorizationCost::Sums(const UOp* reduce) const {
-  const Schedule& s = t_.schedule();
+  const LoopNest& s = t_.nest();
   LoopSet around = 0;
   for (size_t n = 0; n < s.base.size(); ++n) {
     if (s.base[n].reduce == reduce) around |= s.varies[n];
@@ -133,20 +133,20 @@ double VectorizationCost::CostAlong(const Access& a, size_t axis) const {
   const int64_t lanes = axis == kNoAxis ? 1 : Along(axis);
   if (lanes == 1) return a.is_gated ? 2 : 1;
   const int64_t line = t_.target().cache_line / ByteSize(a.node->src(0)->dtype.scalar());
-  return AccessCost(t_.Stride(a, axis), a.boundaries[t_.schedule().axes[axis].base], lanes, line,
+  return AccessCost(t_.Stride(a, axis), a.boundaries[t_.nest().axes[axis].base], lanes, line,
                     a.is_store());
 }
 
 bool VectorizationCost::VariesOver(const UOp* reduce, size_t base) const {
-  for (size_t n = 0; n < t_.schedule().base.size(); ++n) {
-    if (t_.schedule().base[n].reduce != reduce) continue;
-    if (n == base || (t_.schedule().varies[n] & LoopBit(base)) != 0) return true;
+  for (size_t n = 0; n < t_.nest().base.size(); ++n) {
+    if (t_.nest().base[n].reduce != reduce) continue;
+    if (n == base || (t_.nest().varies[n] & LoopBit(base)) != 0) return true;
   }
   return false;
 }
 
 bool VectorizationCost::HoldsReduce(size_t axis) const {
-  const UOp* own = t_.schedule().base[t_.schedule().axes[axis].base].reduce;
+  const UOp* own = t_.nest().base[t_.nest().axes[axis].base].reduce;
   return std::any_of(reduces_.begin(), reduces_.end(),
                      [&](const Reduce& r) { return r.node != own && Varies(r.node, axis); });
 }
@@ -196,8 +196,7 @@ double VectorizationCost::OfReduce(const Reduce& reduce, size_t along, bool adds
 double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
   double cost = 0;
   if (!only) {
-    const bool stored =
-        axis != kNoAxis && t_.schedule().base[t_.schedule().axes[axis].base].IsStored();
+    const bool stored = axis != kNoAxis && t_.nest().base[t_.nest().axes[axis].base].IsStored();
     // what is computed from the reduces
     cost += stored ? 1.0 / static_cast<double>(Along(axis)) : 1;
     for (size_t i = 0; i < reduce_of_.size(); ++i) {

@@ -40,7 +40,7 @@ class VectorizationCost {
   bool IsShort(size_t axis) const;
   // Whether the value of a reduce depends on this axis, or the axis is its own.
   bool Varies(const UOp* reduce, size_t axis) const {
-    return VariesOver(reduce, t_.schedule().axes[axis].base);
+    return VariesOver(reduce, t_.nest().axes[axis].base);
   }
   // The same for a base axis, by number.
   bool VariesOver(const UOp* reduce, size_t base) const;

@@ -69,7 +69,7 @@ def _cases():
               "tg-opt: schedule (pass 1 of 1): kernel @double: directive tile(i0, 4): no such directive; there are: ...",
               model=changed(KERNEL, "local(i0, 4)", "tile(i0, 4)"))
     yield opt("a directive without its axis", "--pass=schedule",
-              "tg-opt: schedule (pass 1 of 1): kernel @double: directive local(): takes an axis and a number",
+              "tg-opt: schedule (pass 1 of 1): kernel @double: directive local(): an argument is missing; the form is local(AXIS[, N])",
               model=changed(KERNEL, "local(i0, 4)", "local()"))
     yield opt("a directive on an axis that is not there", "--pass=schedule",
               "tg-opt: schedule (pass 1 of 1): kernel @double: directive local(i1, 4): no axis 'i1'; there are: i0",

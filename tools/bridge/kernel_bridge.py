@@ -80,7 +80,7 @@ def tg_opts(kernel, axes):
         raise NotThroughTg(f"opts make {replay.full_shape} in tinygrad, {pieces} here")
     pads = [f"padto({base}, {size})" for base, size in padded.items()]
     marks = [f"{MARKS[color]}({p.name})" for p, color in zip(pieces, replay.colors()) if color in MARKS]
-    return pads + out + (["nolocals()"] if replay.dont_use_locals else []) + marks
+    return pads + out + marks
 
 
 def inner_size(pieces, outer):

@@ -6,7 +6,7 @@
 #include "ir/shape.h"
 #include "ir/walk.h"
 #include "passes/analysis/kernel_axes.h"
-#include "passes/analysis/kernel_schedule.h"
+#include "passes/directives/directives.h"
 
 namespace tg::fuzz {
 
@@ -15,21 +15,20 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
   kernel.directives.clear();
   ShapeMap shapes(module, *kernel.body.context);
   const KernelCalls calls(module);
-  absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
+  absl::StatusOr<LoopNest> schedule = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->axes.empty()) return;
   const int64_t wanted = rng.Below(7);
   for (int64_t i = 0; i < 4 * wanted && static_cast<int64_t>(kernel.directives.size()) < wanted;
        ++i) {
-    const auto pack = std::find_if(DirectiveKinds().begin(), DirectiveKinds().end(),
-                                   [](const DirectiveKind& d) { return d.name == "pack"; });
-    const DirectiveKind& kind =
-        !schedule->packed.empty() && rng.Percent(20) ? *pack : rng.Pick(DirectiveKinds());
-    if (kind.name == "nolocals" && !rng.Percent(10)) continue;
-    const auto axis = [&]() -> const ScheduledAxis& { return rng.Pick(schedule->axes); };
+    const auto pack = std::find_if(DirectiveDocs().begin(), DirectiveDocs().end(),
+                                   [](const directive::Doc& d) { return d.name == "pack"; });
+    const directive::Doc& kind =
+        !schedule->packed.empty() && rng.Percent(20) ? *pack : rng.Pick(DirectiveDocs());
+    const auto axis = [&]() -> const LoopAxis& { return rng.Pick(schedule->axes); };
     // Few axes are loops.
     const auto loop = std::find_if(schedule->axes.begin(), schedule->axes.end(),
                                    [](const auto& a) { return a.kind == AxisKind::kLoop; });
-    const ScheduledAxis& first = axis();
+    const LoopAxis& first = axis();
     Directive directive{std::string(kind.name), {}};
     if (kind.name == "pack") {
       if (schedule->packed.empty()) continue;
@@ -38,14 +37,14 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
       const auto inner = std::find_if(schedule->axes.begin(), schedule->axes.end(),
                                       [](const auto& a) { return a.kind == AxisKind::kReduce; });
       const auto wanted_at = is_local && rng.Percent(70) ? inner : loop;
-      const ScheduledAxis& at =
+      const LoopAxis& at =
           wanted_at != schedule->axes.end() && rng.Percent(70) ? *wanted_at : axis();
       directive.args = {{"p" + std::to_string(number), 0}, {at.name, 0}};
       if (is_local) directive.args.push_back({"local", 0});
       if (is_local && rng.Percent(60)) {
         directive.args.push_back(rng.Percent(50) ? DirectiveArg{"ahead", 0} : DirectiveArg{"", 2});
       }
-    } else if (kind.name != "nolocals") {
+    } else {
       directive.args.push_back({first.name, 0});
       if (kind.name == "swap") {
         directive.args.push_back({axis().name, 0});
@@ -82,7 +81,7 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   ShapeMap shapes(module, ctx);
   // Staged values may read elements that other work-items write.
   const KernelCalls calls(module);
-  const absl::StatusOr<Schedule> schedule = MakeSchedule(module, calls, kernel, target, shapes);
+  const absl::StatusOr<LoopNest> schedule = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->IsInPlace()) return;
   const UOp* const plain = body.root;
   const auto axes = kernel.axes;
@@ -103,7 +102,7 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   body.root = map.Get(body.root);
   ShapeMap fresh(module, ctx);
   kernel.axes = ToAxes(BaseAxes(module, kernel, fresh, kernel.body.Order()));
-  const absl::StatusOr<Schedule> staged = MakeSchedule(module, calls, kernel, target, fresh);
+  const absl::StatusOr<LoopNest> staged = MakeLoopNest(module, calls, kernel, target, fresh);
   if (staged.ok() && staged->StagedBytes() > target.private_memory) {
     body.root = plain;
     kernel.axes = axes;

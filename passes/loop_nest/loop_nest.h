@@ -1,22 +1,19 @@
-// Schedule: a kernel's axes after its scheduling directives, and each original axis as a
-// combination of the new ones.
+// LoopNest: how a kernel runs. Its loops in order, each bound to groups, work-items, lanes or
+// steps; what is copied or staged, where; and each original axis as a combination of loops. `lower`
+// reads nothing else besides the body.
 //
-// Opts refer to axes by name, never by position. `split(i0, 4)` replaces i0 by i0.0 (outer) and
-// i0.1 (inner, size 4). A directive with an amount, such as `upcast(i0, 4)`, splits and then marks
-// the inner axis. Without an amount it marks the whole axis, which keeps its name. `schedule`
-// checks and chooses directives and `lower` applies them, both through this analysis, so that each
-// directive is defined once (kDirectives in directives.cc).
-#ifndef TG_PASSES_ANALYSIS_KERNEL_SCHEDULE_H_
-#define TG_PASSES_ANALYSIS_KERNEL_SCHEDULE_H_
+// Loops are named, never numbered. `split(i0, 4)` replaces i0 by i0.0 (outer) and i0.1 (inner, size
+// 4). A directive with an amount, such as `upcast(i0, 4)`, splits and then binds the inner loop.
+// Without an amount it binds the whole loop, which keeps its name.
+#ifndef TG_PASSES_LOOP_NEST_LOOP_NEST_H_
+#define TG_PASSES_LOOP_NEST_LOOP_NEST_H_
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
 #include "llvm/ADT/SmallVector.h"
@@ -27,14 +24,14 @@
 
 namespace tg {
 
-struct ScheduledAxis {
+struct LoopAxis {
   std::string name;
   Dim size;
   int64_t max_size = 0;
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;   // set by directive `grid`
   std::string shares;  // for a group axis: the local or group axis whose work-items it reuses
-  size_t base = 0;     // the axis in Schedule::base that it is a part of
+  size_t base = 0;     // the axis in LoopNest::base that it is a part of
 };
 
 // One term of a base axis: `axes[axis] * stride`. Outer ones come first.
@@ -43,26 +40,30 @@ struct Digit {
   int64_t stride = 1;
 };
 
-// Positions in Schedule::axes.
+// Positions in LoopNest::axes.
 using AxisList = llvm::SmallVector<size_t, 8>;
 
-struct Schedule {
-  std::vector<BaseAxis> base;
-  std::vector<ScheduledAxis> axes;                  // in the order of the kernel's name
+// What directives change.
+struct Loops {
+  std::vector<LoopAxis> axes;                       // in the order of the kernel's name
   std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
-  std::vector<LoopSet> varies;                      // by base axis: Dependence
   std::vector<PackedValue> packed;
   std::vector<bool> padded;  // by base axis: whether its digits exceed its size
+  // The first base axis of the staged value that the output holds until the results replace it.
+  std::optional<size_t> in_output;
+};
+
+struct LoopNest : Loops {
+  // ---- What the body determines.
+  std::vector<BaseAxis> base;
+  std::vector<LoopSet> varies;  // by base axis: Dependence
   // By base axis: whether it is an axis of a reduce whose partial results can be kept in what the
   // kernel stores, so that a part of the axis may be a loop around the results.
   std::vector<bool> accumulates;
   std::vector<bool> read_once;  // by base axis: whether it is of a reduce that is read at one index
   std::vector<LoopSet> held_by_output;  // by base axis: FindOutputStaging
-  // The first base axis of the staged value that the output holds until the results replace it.
-  std::optional<size_t> in_output;
-  bool no_locals = false;
-  std::vector<int64_t> read;     // the arguments that the kernel reads
-  std::vector<int64_t> written;  // the arguments that the kernel writes
+  std::vector<int64_t> read;            // the arguments that the kernel reads
+  std::vector<int64_t> written;         // the arguments that the kernel writes
   const KernelCalls* calls = nullptr;
   std::string kernel;  // the kernel's name
   size_t stores = 1;
@@ -72,12 +73,6 @@ struct Schedule {
   bool IsInPlace() const {
     if (!in_place_) in_place_ = FindInPlace();
     return *in_place_;
-  }
-  // Sets the calls that IsInPlace() inspects, and the kernel's current name.
-  void SetCalls(const KernelCalls& all, std::string_view name) {
-    calls = &all;
-    kernel = name;
-    in_place_.reset();
   }
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
@@ -103,8 +98,22 @@ struct Schedule {
   bool IsReduceLoop(size_t axis) const {
     return axes[axis].kind == AxisKind::kLoop && base[axes[axis].base].reduce != nullptr;
   }
+  // Whether the reduce of a base axis is part of no other reduce or staged value.
+  bool IsOutermost(size_t base_axis) const;
   // Position in `axes`; -1 if no axis has that name.
   int FindAxis(std::string_view name) const;
+
+  // ---- Changes of loops.
+  // Replaces the axis by two, the inner one of `inner` steps behind it.
+  void Split(size_t axis, int64_t outer, int64_t inner);
+  // Binds an axis: moves it behind all axes of its new kind and of the kinds before that.
+  // Returns its new position.
+  size_t Bind(size_t axis, AxisKind kind);
+
+  // What holds for any nest that can run on `target`: a grid and a group have three dimensions,
+  // groups and copies fit, and what is kept in the output or shared by work-items is complete when
+  // it is read. The error has the reason.
+  absl::Status Check(const Target& target) const;
 
  private:
   bool FindInPlace() const;
@@ -112,35 +121,14 @@ struct Schedule {
   mutable std::optional<bool> in_place_;
 };
 
-struct DirectiveKind {
-  std::string_view name;
-  std::string_view usage;  // "upcast(AXIS[, N])"
-  std::string_view doc;
-};
-std::span<const DirectiveKind> DirectiveKinds();
+// The nest of a kernel's body (Stage::kKernel) before directives: each axis is a loop. It refers to
+// nodes of the body and to `calls`.
+LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Kernel& kernel,
+                       ShapeMap& shapes);
 
-// Applies `kernel.directives` in order to the axes of its body (Stage::kKernel). An unknown or
-// illegal directive is an error with the directive and the reason. The schedule keeps a reference
-// to `calls`.
-absl::StatusOr<Schedule> MakeSchedule(const Module& module, const KernelCalls& calls,
-                                      const Kernel& kernel, const Target& target, ShapeMap& shapes);
-
-// Caches in `kernel` the schedule of its body and directives for the next TakeSchedule. `made_of`:
-// the body whose nodes the schedule refers to, the kernel's body or a copy of it.
-void CacheSchedule(Kernel& kernel, const Target& target, Schedule schedule, const Body& made_of);
-// Moves the cached schedule out of `kernel` if body, directives and target are unchanged; otherwise
-// calls MakeSchedule.
-absl::StatusOr<Schedule> TakeSchedule(const Module& module, const KernelCalls& calls,
-                                      Kernel& kernel, const Target& target, ShapeMap& shapes);
-
-// Applies one more directive; on error the schedule is unchanged.
-absl::Status ApplyDirective(Schedule& schedule, const Directive& directive, const Target& target);
-// The same without the rollback: after an error the schedule is invalid.
-absl::Status ApplyGivenDirective(Schedule& schedule, const Directive& directive,
-                                 const Target& target);
-
-std::string DirectiveText(const Directive& directive);  // "local(i0, 4)"
+// The nest as indented loops with their bindings, and what is copied at which loop.
+std::string PrintLoopNest(const LoopNest& nest);
 
 }  // namespace tg
 
-#endif  // TG_PASSES_ANALYSIS_KERNEL_SCHEDULE_H_
+#endif  // TG_PASSES_LOOP_NEST_LOOP_NEST_H_

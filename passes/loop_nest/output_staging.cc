@@ -1,10 +1,7 @@
-// Staged values that are kept in what the kernel stores: which values may be, and the directive.
-#include "passes/analysis/output_staging.h"
+#include "passes/loop_nest/output_staging.h"
 
-#include "absl/strings/str_cat.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
-#include "passes/analysis/directive_applier.h"
 
 namespace tg {
 namespace {
@@ -35,7 +32,7 @@ bool Contains(const UOp* u, const UOp* part) {
 
 }  // namespace
 
-std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const Schedule& s) {
+std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& s) {
   std::vector<LoopSet> held(s.base.size(), 0);
   const auto is_staged = [](const BaseAxis& b) { return b.staged != nullptr; };
   if (kernel.body.root->num_srcs != 1 || llvm::none_of(s.base, is_staged)) return held;
@@ -70,51 +67,6 @@ std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const Schedule& s) 
     if (done_before) held[n] = along;
   }
   return held;
-}
-
-absl::Status DirectiveApplier::StageInOutput() {
-  if (directive_.args.size() != 1) return IllegalDirective(directive_, "takes an axis");
-  size_t axis = 0;
-  if (absl::Status s = FindAxis(directive_.args[0], axis); !s.ok()) return s;
-  const size_t base = s_.axes[axis].base;
-  if (!s_.base[base].staged) {
-    return IllegalDirective(
-        directive_, absl::StrCat("axis ", s_.axes[axis].name, " is none of a staged value"));
-  }
-  if (s_.held_by_output[base] == 0) {
-    return IllegalDirective(directive_,
-                            "its elements are not each read for the result at the same place, in "
-                            "the type of the results, after all other reads");
-  }
-  if (s_.in_output) return IllegalDirective(directive_, "another staged value is in the output");
-  if (s_.IsInPlace())
-    return IllegalDirective(directive_, "the kernel reads an argument that it writes");
-  s_.in_output = base;
-  return absl::OkStatus();
-}
-
-absl::Status DirectiveApplier::CheckOutputStaging() {
-  if (!s_.in_output) return absl::OkStatus();
-  const LoopSet along = s_.held_by_output[*s_.in_output];
-  const auto illegal = [&](absl::string_view why) {
-    return IllegalDirective(
-        directive_, absl::StrCat(s_.base[*s_.in_output].name, " is staged in the output: ", why));
-  };
-  if (llvm::is_contained(s_.padded, true)) return illegal("no axis may be padded");
-  if (s_.GroupSize() > 1) return illegal("work-items of a group would share it");
-  bool inside = false;
-  for (size_t i = 0; i < s_.axes.size(); ++i) {
-    const ScheduledAxis& a = s_.axes[i];
-    const bool own = (along & LoopBit(a.base)) != 0;
-    if (own && a.kind == AxisKind::kGlobal)
-      return illegal(absl::StrCat("axis ", a.name, " must be a loop"));
-    if (a.kind != AxisKind::kLoop) continue;
-    if (s_.IsReduceLoop(i)) return illegal("no loop may be around results");
-    // It would be computed again, over results.
-    if (inside && !own) return illegal(absl::StrCat("loop ", a.name, " is inside of its loops"));
-    inside |= own;
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace tg

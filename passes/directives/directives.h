@@ -1,0 +1,240 @@
+// The scheduling directives, each a change of a loop nest.
+//
+// A directive checks whether it is legal for a nest, with the reason if not, and changes the nest.
+// `Apply` does both, and checks what holds for any nest (LoopNest::Check). docs/directives.md
+// explains each with an example. A new directive is a struct here, a file with its Check and Apply,
+// and a row in table.cc.
+#ifndef TG_PASSES_DIRECTIVES_DIRECTIVES_H_
+#define TG_PASSES_DIRECTIVES_DIRECTIVES_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "passes/directives/arguments.h"
+#include "passes/loop_nest/loop_nest.h"
+#include "passes/target.h"
+
+namespace tg::directive {
+
+// Tiles an axis: `for a` becomes `for a.0 { for a.1 }`. Illegal: split(i0, 3) of 16 steps.
+struct Split {
+  static constexpr Doc kDoc = {"split", "split(AXIS, N)",
+                               "AXIS becomes AXIS.0 and AXIS.1, the latter of size N"};
+  std::string axis;
+  int64_t size = 0;
+  void Visit(auto&& v) { v(axis), v(size); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// The directives that bind `size` steps of an axis, or all of it.
+struct BindPart {
+  std::string axis;
+  std::optional<int64_t> size;
+  void Visit(auto&& v) { v(axis), v(size); }
+};
+
+// Illegal: upcast(r0, 4), since terms are no results.
+struct Upcast : BindPart {
+  static constexpr Doc kDoc = {"upcast", "upcast(AXIS[, N])",
+                               "N results of an axis, computed by one work-item"};
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: vectorize(i0, 128), which is over 64.
+struct Vectorize : BindPart {
+  static constexpr Doc kDoc = {"vectorize", "vectorize(AXIS[, N])",
+                               "as upcast, as the innermost lanes of vectors"};
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: unroll(i0, 4), since results are no terms.
+struct Unroll : BindPart {
+  static constexpr Doc kDoc = {"unroll", "unroll(AXIS[, N])", "N terms of a reduce in one step"};
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: local(i0, 2048) on a device whose groups have at most 1024 work-items.
+struct Local : BindPart {
+  static constexpr Doc kDoc = {"local", "local(AXIS[, N])",
+                               "N neighbours on a global axis share a work-group"};
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: loop(r0, 4) if the reduce's results are not what the kernel stores.
+struct Loop : BindPart {
+  static constexpr Doc kDoc = {
+      "loop", "loop(AXIS[, N])",
+      "a global axis, or N of it, as a loop inside the work-item; or blocks of a reduce, around "
+      "its results"};
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: group(r0, i0.1) if the reduce varies along i0.
+struct Group {
+  static constexpr Doc kDoc = {
+      "group", "group(AXIS[, N|SHARED])",
+      "N work-items, or those along a local axis or of another reduce, share a reduce, taking "
+      "turns at its terms; or they make what is staged"};
+  std::string axis;
+  ItemsOrAxis items;
+  void Visit(auto&& v) { v(axis), v(items); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+struct GroupTop : Group {
+  static constexpr Doc kDoc = {"grouptop", "grouptop(AXIS[, N|SHARED])",
+                               "as group, with a block of terms each"};
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: pack(p0, r0) in a work-item's memory, since a reduce's axis is no loop around results.
+struct Pack {
+  static constexpr Doc kDoc = {
+      "pack", "pack(VALUE, AXIS[, local[, 2|ahead]])",
+      "in each step of AXIS, a copy of what is read of a `packed` value (p0, p1, ...), in the "
+      "order of the loops inside; in local memory, the work-items of a group make it together, in "
+      "one or two buffers by turns, the latter also one step ahead"};
+  std::string value;
+  std::string axis;
+  CopyPlace place;
+  void Visit(auto&& v) { v(value), v(axis), v(place); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: stage_in_output(s0) if a result reads another's element.
+struct StageInOutput {
+  static constexpr Doc kDoc = {
+      "stage_in_output", "stage_in_output(AXIS)",
+      "keeps the staged value of AXIS in the output, each element where its result will be"};
+  std::string axis;
+  void Visit(auto&& v) { v(axis); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: padto(i0, 64) of 8 steps, which would more than quadruple the axis.
+struct PadTo {
+  static constexpr Doc kDoc = {"padto", "padto(AXIS, N)",
+                               "rounds an axis up to a multiple of N, guarding what is beyond"};
+  std::string axis;
+  int64_t size = 0;
+  void Visit(auto&& v) { v(axis), v(size); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: swap(i0, r0), since only global axes are in the grid.
+struct Swap {
+  static constexpr Doc kDoc = {"swap", "swap(AXIS, AXIS)",
+                               "exchanges two global axes in the order of the grid"};
+  std::string axis;
+  std::string other;
+  void Visit(auto&& v) { v(axis), v(other); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// Illegal: grid(i0, 1), grid(i1, 1).
+struct Grid {
+  static constexpr Doc kDoc = {"grid", "grid(AXIS, D)",
+                               "a global axis becomes dimension D of the grid"};
+  std::string axis;
+  int64_t dimension = 0;
+  void Visit(auto&& v) { v(axis), v(dimension); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
+// ---- What all directives have in common.
+
+// The text of a directive: `local(i0, 4)`.
+template <typename D>
+Directive ToText(D directive) {
+  Directive text{std::string(D::kDoc.name), {}};
+  directive.Visit(ArgWriter(text));
+  return text;
+}
+
+// The directive of that text, whose name has been looked up.
+template <typename D>
+absl::StatusOr<D> FromText(const Directive& text) {
+  D directive;
+  ArgReader reader(text);
+  directive.Visit(reader);
+  if (absl::Status s = reader.Finish(D::kDoc); !s.ok()) return s;
+  return directive;
+}
+
+// Applies a directive; after an error, which has the reason, the nest is unchanged.
+template <typename D>
+absl::Status Apply(LoopNest& nest, const D& directive, const Target& target) {
+  if (absl::Status s = directive.Check(nest, target); !s.ok()) return s;
+  Loops before = nest;
+  directive.Apply(nest);
+  absl::Status status = nest.Check(target);
+  if (!status.ok()) static_cast<Loops&>(nest) = std::move(before);
+  return status;
+}
+
+}  // namespace tg::directive
+
+namespace tg {
+
+// All directives.
+std::span<const directive::Doc> DirectiveDocs();
+
+std::string DirectiveText(const Directive& directive);  // "local(i0, 4)"
+
+// Applies the directive of this text. An unknown or illegal one is an error with the directive and
+// the reason, and leaves the nest unchanged.
+absl::Status ApplyDirective(LoopNest& nest, const Directive& directive, const Target& target);
+
+// The nest of a kernel's body (Stage::kKernel) and of its directives, applied in order. It refers
+// to nodes of the body and to `calls`.
+absl::StatusOr<LoopNest> MakeLoopNest(const Module& module, const KernelCalls& calls,
+                                      const Kernel& kernel, const Target& target, ShapeMap& shapes);
+
+// Applies directives to a nest, and keeps the legal ones as text.
+class DirectiveList {
+ public:
+  DirectiveList(LoopNest& nest, const Target& target) : nest_(nest), target_(target) {}
+
+  template <typename D>
+  bool Try(const D& directive) {
+    const bool legal = directive::Apply(nest_, directive, target_).ok();
+    if (legal) list_.push_back(directive::ToText(directive));
+    all_legal_ &= legal;
+    return legal;
+  }
+  bool all_legal() const { return all_legal_; }
+  std::vector<Directive> Take() { return std::move(list_); }
+  // Steps of an axis; 0 if there is none of that name.
+  int64_t Size(const std::string& axis) const {
+    const int at = nest_.FindAxis(axis);
+    return at < 0 ? 0 : nest_.axes[static_cast<size_t>(at)].max_size;
+  }
+
+ private:
+  LoopNest& nest_;
+  const Target& target_;
+  std::vector<Directive> list_;
+  bool all_legal_ = true;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_DIRECTIVES_DIRECTIVES_H_

@@ -1,0 +1,44 @@
+// The directives that order the grid: swap, grid.
+#include <utility>
+
+#include "passes/directives/directives.h"
+#include "passes/directives/part.h"
+
+namespace tg::directive {
+
+absl::Status Swap::Check(const LoopNest& nest, const Target&) const {
+  size_t a = 0, b = 0;
+  if (absl::Status s = FindAxis(nest, axis, a); !s.ok()) return s;
+  if (absl::Status s = FindAxis(nest, other, b); !s.ok()) return s;
+  if (a == b) return Illegal("names one axis twice");
+  if (nest.axes[a].kind != AxisKind::kGlobal || nest.axes[b].kind != AxisKind::kGlobal) {
+    return Illegal("both axes must be global");
+  }
+  return absl::OkStatus();
+}
+
+void Swap::Apply(LoopNest& nest) const {
+  const auto a = static_cast<size_t>(nest.FindAxis(axis));
+  const auto b = static_cast<size_t>(nest.FindAxis(other));
+  std::swap(nest.axes[a], nest.axes[b]);
+  for (auto& digits : nest.digits) {
+    for (Digit& d : digits) d.axis = d.axis == a ? b : d.axis == b ? a : d.axis;
+  }
+}
+
+absl::Status Grid::Check(const LoopNest& nest, const Target&) const {
+  size_t at = 0;
+  if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
+  if (dimension < 0 || dimension > 2) return Illegal("the grid has dimensions 0, 1 and 2");
+  if (nest.axes[at].kind != AxisKind::kGlobal) return Illegal("the axis is not global");
+  for (const LoopAxis& a : nest.axes) {
+    if (a.grid_dim == dimension) return Illegal("axis ", a.name, " has that dimension");
+  }
+  return absl::OkStatus();
+}
+
+void Grid::Apply(LoopNest& nest) const {
+  nest.axes[static_cast<size_t>(nest.FindAxis(axis))].grid_dim = static_cast<int>(dimension);
+}
+
+}  // namespace tg::directive

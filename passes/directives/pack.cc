@@ -1,0 +1,79 @@
+#include <charconv>
+#include <optional>
+
+#include "ir/walk.h"
+#include "passes/directives/directives.h"
+#include "passes/directives/part.h"
+
+namespace tg::directive {
+namespace {
+
+// The number in "p3"; nullopt for other names and for numbers of no packed value.
+std::optional<size_t> NumberOf(const LoopNest& nest, const std::string& name) {
+  size_t number = nest.packed.size();
+  if (name[0] == 'p') std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  const bool exists = number < nest.packed.size() && name == absl::StrCat("p", number);
+  return exists ? std::optional(number) : std::nullopt;
+}
+
+// Fails if what is read of the value in a step of a reduce's axis is not known before the step.
+absl::Status CheckInReduce(const LoopNest& nest, const PackedValue& value, const LoopAxis& axis) {
+  if ((value.varies & LoopBit(axis.base)) == 0) {
+    return Illegal("the value does not vary along axis ", axis.name);
+  }
+  for (size_t n = 0; n < nest.base.size(); ++n) {
+    const bool inside =
+        nest.base[n].IsStored() || nest.base[n].reduce == nest.base[axis.base].reduce;
+    if (inside || (value.varies & LoopBit(n)) == 0) continue;
+    return Illegal("the value varies along axis ", nest.base[n].name, ", one of another loop");
+  }
+  return absl::OkStatus();
+}
+
+// A work-item computes several elements at once, and no loop for each.
+absl::Status CheckElementwise(const PackedValue& value) {
+  for (const UOp* u : PostOrder(value.node->src(0))) {
+    if (u->op != Op::kReduceAxis && u->op != Op::kStaged && u->op != Op::kPacked) continue;
+    return Illegal("loops make the value, or copies of other values");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Pack::Check(const LoopNest& nest, const Target& target) const {
+  const std::optional<size_t> number = NumberOf(nest, value);
+  if (!number) return Illegal("no packed value ", value, "; there are ", nest.packed.size());
+  const PackedValue& packed = nest.packed[*number];
+  if (!packed.at.empty()) return Illegal("it is packed already");
+  size_t at = 0;
+  if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
+  const LoopAxis& loop = nest.axes[at];
+  if (place.is_local) {
+    if (!target.has_local) return Illegal("target ", target.name, " has no local memory");
+    if (absl::Status s = CheckElementwise(packed); !s.ok()) return s;
+  }
+  if (place.is_local && loop.kind == AxisKind::kReduce) {
+    if (absl::Status s = CheckInReduce(nest, packed, loop); !s.ok()) return s;
+  } else if (loop.kind != AxisKind::kGlobal && loop.kind != AxisKind::kLoop) {
+    return Illegal("axis ", loop.name, " is no loop around all results");
+  }
+  if (place.ahead &&
+      (loop.kind != AxisKind::kReduce || loop.size.is_symbolic() || loop.max_size == 0)) {
+    return Illegal("axis ", loop.name, " is no loop of a reduce that always runs");
+  }
+  if (place.buffers > 1 && loop.kind == AxisKind::kGlobal) {
+    return Illegal("axis ", loop.name, " has no steps that follow each other");
+  }
+  return absl::OkStatus();
+}
+
+void Pack::Apply(LoopNest& nest) const {
+  PackedValue& packed = nest.packed[*NumberOf(nest, value)];
+  packed.at = axis;
+  packed.is_local = place.is_local;
+  packed.buffers = place.buffers;
+  packed.ahead = place.ahead;
+}
+
+}  // namespace tg::directive

@@ -1,0 +1,19 @@
+#include "passes/directives/directives.h"
+#include "passes/directives/part.h"
+
+namespace tg::directive {
+
+absl::Status Split::Check(const LoopNest& nest, const Target&) const {
+  size_t at = 0;
+  if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
+  if (absl::Status s = CheckSplit(nest, at, size); !s.ok()) return s;
+  if (size == nest.axes[at].max_size) return Illegal("the amount is the whole axis");
+  return absl::OkStatus();
+}
+
+void Split::Apply(LoopNest& nest) const {
+  const auto at = static_cast<size_t>(nest.FindAxis(axis));
+  nest.Split(at, nest.axes[at].max_size / size, size);
+}
+
+}  // namespace tg::directive

@@ -1,0 +1,84 @@
+// The table of directives.
+#include "absl/strings/str_cat.h"
+#include "passes/directives/directives.h"
+
+namespace tg {
+namespace {
+
+struct Row {
+  directive::Doc doc;
+  absl::Status (*apply)(LoopNest&, const Directive&, const Target&);
+};
+
+template <typename D>
+absl::Status ApplyText(LoopNest& nest, const Directive& text, const Target& target) {
+  const absl::StatusOr<D> directive = directive::FromText<D>(text);
+  if (!directive.ok()) return directive.status();
+  return directive::Apply(nest, *directive, target);
+}
+
+template <typename D>
+constexpr Row RowOf() {
+  return {D::kDoc, &ApplyText<D>};
+}
+
+// THE table of directives.
+constexpr Row kDirectives[] = {
+    RowOf<directive::Split>(),         RowOf<directive::Upcast>(), RowOf<directive::Vectorize>(),
+    RowOf<directive::Unroll>(),        RowOf<directive::Local>(),  RowOf<directive::Group>(),
+    RowOf<directive::GroupTop>(),      RowOf<directive::Loop>(),   RowOf<directive::Pack>(),
+    RowOf<directive::StageInOutput>(), RowOf<directive::PadTo>(),  RowOf<directive::Swap>(),
+    RowOf<directive::Grid>(),
+};
+
+absl::Status Illegal(const Directive& directive, absl::string_view why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("directive ", DirectiveText(directive), ": ", why));
+}
+
+}  // namespace
+
+std::span<const directive::Doc> DirectiveDocs() {
+  static const std::vector<directive::Doc>& docs = *[] {
+    auto* v = new std::vector<directive::Doc>;
+    for (const Row& row : kDirectives) v->push_back(row.doc);
+    return v;
+  }();
+  return docs;
+}
+
+std::string DirectiveText(const Directive& directive) {
+  std::string out = directive.name + "(";
+  for (size_t i = 0; i < directive.args.size(); ++i) {
+    if (i) out += ", ";
+    out += directive.args[i].ident.empty() ? std::to_string(directive.args[i].number)
+                                           : directive.args[i].ident;
+  }
+  return out + ")";
+}
+
+absl::Status ApplyDirective(LoopNest& nest, const Directive& directive, const Target& target) {
+  std::string names;
+  for (const Row& row : kDirectives) {
+    if (row.doc.name == directive.name) {
+      const absl::Status status = row.apply(nest, directive, target);
+      return status.ok() ? status : Illegal(directive, status.message());
+    }
+    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(row.doc.name));
+  }
+  return Illegal(directive, absl::StrCat("no such directive; there are: ", names));
+}
+
+absl::StatusOr<LoopNest> MakeLoopNest(const Module& module, const KernelCalls& calls,
+                                      const Kernel& kernel, const Target& target,
+                                      ShapeMap& shapes) {
+  LoopNest nest = PlainLoopNest(module, calls, kernel, shapes);
+  for (const Directive& directive : kernel.directives) {
+    if (absl::Status s = ApplyDirective(nest, directive, target); !s.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("kernel @", kernel.name, ": ", s.message()));
+    }
+  }
+  return nest;
+}
+
+}  // namespace tg

@@ -1,0 +1,137 @@
+// What holds for any loop nest that can run on a target.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/loop_nest/loop_nest.h"
+
+namespace tg {
+namespace {
+
+template <typename... Parts>
+absl::Status Illegal(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+// A grid and a group have three dimensions. Axes that share a dimension must not be group axes and
+// must not be bound to a dimension by a directive.
+absl::Status CheckDimensions(const LoopNest& nest) {
+  int groups = 0, locals = 0, bound = 0, free = 0;
+  for (const LoopAxis& a : nest.axes) {
+    // A local axis that group axes share has a dimension for itself.
+    const bool local = a.kind == AxisKind::kLocal || a.kind == AxisKind::kGroup;
+    const bool shared =
+        local && llvm::any_of(nest.axes, [&](const LoopAxis& g) { return g.shares == a.name; });
+    groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
+    locals += a.kind == AxisKind::kLocal && !shared;
+    if (a.kind == AxisKind::kGlobal) ++(a.grid_dim >= 0 ? bound : free);
+  }
+  if (groups + (locals > 0) > 3) return Illegal("a group has three dimensions");
+  if (bound + (free > 0) > 3) return Illegal("the grid has three dimensions");
+  return absl::OkStatus();
+}
+
+absl::Status CheckGroup(const LoopNest& nest, const Target& target) {
+  const int64_t size = nest.GroupSize();
+  if (size > 1 && !target.has_local) return Illegal("target ", target.name, " has no local memory");
+  if (size > target.max_group_size) {
+    return Illegal("a group of ", size, " work-items; target ", target.name, " allows ",
+                   target.max_group_size);
+  }
+  const int64_t bytes = nest.LocalBytes();
+  if (bytes > target.local_memory) {
+    return Illegal("a group needs ", bytes, " bytes of local memory; target ", target.name, " has ",
+                   target.local_memory);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
+  for (const PackedValue& value : nest.packed) {
+    for (size_t i = 0; i < nest.axes.size(); ++i) {
+      if (!nest.IsCopied(value, i)) continue;
+      const LoopAxis& axis = nest.axes[i];
+      const char* why = axis.size.is_symbolic() ? "is symbolic"
+                        : axis.shares.empty()   ? nullptr
+                                                : "shares the work-items of another axis";
+      if (why) return Illegal("a packed value varies along axis ", axis.name, ", which ", why);
+    }
+  }
+  const int64_t bytes = nest.PackedBytes();
+  if (bytes <= target.private_memory) return absl::OkStatus();
+  return Illegal("packed values need ", bytes, " bytes; target ", target.name, " has ",
+                 target.private_memory);
+}
+
+// A value that is staged in the output needs its results' axes to be the innermost loops.
+absl::Status CheckOutputStaging(const LoopNest& nest) {
+  if (!nest.in_output) return absl::OkStatus();
+  const LoopSet along = nest.held_by_output[*nest.in_output];
+  const auto illegal = [&](const auto&... why) {
+    return Illegal(nest.base[*nest.in_output].name, " is staged in the output: ", why...);
+  };
+  if (llvm::is_contained(nest.padded, true)) return illegal("no axis may be padded");
+  if (nest.GroupSize() > 1) return illegal("work-items of a group would share it");
+  bool inside = false;
+  for (size_t i = 0; i < nest.axes.size(); ++i) {
+    const LoopAxis& a = nest.axes[i];
+    const bool own = (along & LoopBit(a.base)) != 0;
+    if (own && a.kind == AxisKind::kGlobal) return illegal("axis ", a.name, " must be a loop");
+    if (a.kind != AxisKind::kLoop) continue;
+    if (nest.IsReduceLoop(i)) return illegal("no loop may be around results");
+    // It would be computed again, over results.
+    if (inside && !own) return illegal("loop ", a.name, " is inside of its loops");
+    inside |= own;
+  }
+  return absl::OkStatus();
+}
+
+// Blocks of one reduce's terms around its results, which keep the partial ones.
+absl::Status CheckReduceLoops(const LoopNest& nest) {
+  const UOp* reduce = nullptr;
+  for (size_t i = 0; i < nest.axes.size(); ++i) {
+    if (!nest.IsReduceLoop(i)) continue;
+    const LoopAxis& axis = nest.axes[i];
+    const UOp* own = nest.base[axis.base].reduce;
+    if (reduce && own != reduce) return Illegal("blocks of another reduce are around the results");
+    reduce = own;
+    if (!nest.accumulates[axis.base]) {
+      return Illegal("the results of the reduce of axis ", axis.name,
+                     " are not what the kernel stores, each once, in its type");
+    }
+    if (axis.size.is_symbolic() || axis.max_size == 0) {
+      return Illegal("axis ", axis.name, " may have no iterations");
+    }
+    const auto is_group = [](const LoopAxis& a) { return a.kind == AxisKind::kGroup; };
+    if (llvm::any_of(nest.axes, is_group)) {
+      return Illegal("work-items of a group share a reduce, and axis ", axis.name,
+                     " is a loop around results");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What is read late must not have been overwritten.
+absl::Status CheckInPlace(const LoopNest& nest) {
+  const auto is_late = [&](size_t i) {
+    return nest.axes[i].kind == AxisKind::kGroup || nest.IsReduceLoop(i);
+  };
+  bool late = nest.in_output.has_value();
+  for (size_t i = 0; i < nest.axes.size(); ++i) late |= is_late(i);
+  for (const PackedValue& value : nest.packed) late |= !value.at.empty();
+  if (!late || !nest.IsInPlace()) return absl::OkStatus();
+  return Illegal("the kernel reads an argument that it writes");
+}
+
+}  // namespace
+
+absl::Status LoopNest::Check(const Target& target) const {
+  if (absl::Status s = CheckInPlace(*this); !s.ok()) return s;
+  if (absl::Status s = CheckReduceLoops(*this); !s.ok()) return s;
+  if (absl::Status s = CheckDimensions(*this); !s.ok()) return s;
+  if (absl::Status s = CheckGroup(*this, target); !s.ok()) return s;
+  if (absl::Status s = CheckCopies(*this, target); !s.ok()) return s;
+  return CheckOutputStaging(*this);
+}
+
+}  // namespace tg

@@ -1,0 +1,153 @@
+#include "passes/loop_nest/loop_nest.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/loop_nest/output_staging.h"
+
+namespace tg {
+
+bool LoopNest::FindInPlace() const {
+  for (int64_t w : written) {
+    if (llvm::is_contained(read, w)) return true;
+  }
+  for (const UOp* call : calls->Of(kernel)) {
+    for (int64_t w : written) {
+      if (w >= call->num_srcs) continue;
+      const UOp* buffer = BufferOf(call->src(static_cast<size_t>(w)));
+      for (int64_t i = 0; i < call->num_srcs; ++i) {
+        if (i != w && BufferOf(call->src(static_cast<size_t>(i))) == buffer) return true;
+      }
+    }
+  }
+  return false;
+}
+
+AxisList LoopNest::AxesOf(const UOp* node) const {
+  AxisList out;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const BaseAxis& own = base[axes[i].base];
+    if (own.reduce == node || own.staged == node) out.push_back(i);
+  }
+  return out;
+}
+
+LoopSet LoopNest::VariesOf(const UOp* staged) const {
+  for (size_t n = 0; n < base.size(); ++n) {
+    if (base[n].staged == staged) return varies[n];
+  }
+  return 0;
+}
+
+std::vector<Axis> LoopNest::ToAxes() const {
+  std::vector<Axis> out;
+  for (const LoopAxis& a : axes) {
+    out.push_back({a.name, a.max_size, a.kind, a.size.is_symbolic()});
+  }
+  return out;
+}
+
+int64_t LoopNest::GroupSize() const {
+  int64_t n = 1;
+  for (const LoopAxis& a : axes) {
+    const bool group = a.kind == AxisKind::kGroup && a.shares.empty();
+    if (a.kind == AxisKind::kLocal || group) n = SaturatingMul(n, a.max_size);
+  }
+  return n;
+}
+
+int LoopNest::FindAxis(std::string_view name) const {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool LoopNest::IsOutermost(size_t axis) const {
+  for (size_t i = 0; i < base.size(); ++i) {
+    const bool part = (varies[axis] & LoopBit(i)) != 0;
+    if (part && !base[i].IsStored()) return false;
+  }
+  return true;
+}
+
+int64_t LoopNest::UpcastSize() const {
+  int64_t n = 1;
+  for (const LoopAxis& a : axes) {
+    if (a.kind == AxisKind::kUpcast || a.kind == AxisKind::kVector) {
+      n = SaturatingMul(n, a.max_size);
+    }
+  }
+  return n;
+}
+
+namespace {
+
+// The reduces whose results the store writes where they are, after elementwise ops: each result of
+// the reduce is needed for one element only.
+void FindStoredReduces(const UOp* store, NodeSet& out) {
+  NodeSet seen;
+  std::vector<const UOp*> stack = {store->src(1)};
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (!seen.Insert(u)) continue;
+    if (u->op == Op::kReduceAxis) {
+      if (u->dtype == store->src(1)->dtype) out.Insert(u);
+    } else if ((IsElementwise(u->op) && u->op != Op::kStaged && u->op != Op::kPacked) ||
+               u->op == Op::kReshape || u->op == Op::kPermute || u->op == Op::kExpand) {
+      stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+    }
+  }
+}
+
+// Adds the kernel's argument that `pointer` is a place in.
+void AddArgument(const UOp* pointer, std::vector<int64_t>& out) {
+  while (pointer->num_srcs > 0) pointer = pointer->src(0);
+  if (pointer->op != Op::kDefineGlobal || llvm::is_contained(out, pointer->word())) return;
+  out.push_back(pointer->word());
+}
+
+}  // namespace
+
+LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Kernel& kernel,
+                       ShapeMap& shapes) {
+  LoopNest nest;
+  const std::vector<const UOp*> order = kernel.body.Order();
+  nest.base = BaseAxes(module, kernel, shapes, order);
+  Dependence dependence = FindDependence(order, nest.base, shapes);
+  nest.varies = std::move(dependence.varies);
+  nest.packed = std::move(dependence.packed);
+  nest.read_once = dependence.read_once;
+  nest.calls = &calls;
+  nest.kernel = kernel.name;
+  for (const UOp* u : order) {
+    if (u->op == Op::kLoad) AddArgument(u->src(0), nest.read);
+  }
+  for (const UOp* store : kernel.body.root->srcs()) AddArgument(store->src(0), nest.written);
+  nest.stores = kernel.body.root->num_srcs;
+  NodeSet stored;
+  if (nest.stores == 1) FindStoredReduces(kernel.body.root->src(0), stored);
+  nest.axes.reserve(nest.base.size());
+  nest.digits.reserve(nest.base.size());
+  for (size_t i = 0; i < nest.base.size(); ++i) {
+    const BaseAxis& b = nest.base[i];
+    LoopAxis& axis = nest.axes.emplace_back();
+    axis.name = b.name;
+    axis.size = b.size;
+    axis.max_size = b.max_size;
+    axis.kind = KindOf(b);
+    axis.base = i;
+    nest.digits.push_back({{i, 1}});
+    nest.padded.push_back(false);
+    const bool alone = b.reduce && dependence.read_once[i] && stored.Contains(b.reduce);
+    nest.accumulates.push_back(alone && nest.IsOutermost(i));
+  }
+  nest.held_by_output = FindOutputStaging(kernel, nest);
+  return nest;
+}
+
+}  // namespace tg

@@ -1,0 +1,105 @@
+// The memory that a loop nest needs: of staged values, copies and partial results.
+#include <map>
+
+#include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/loop_nest/loop_nest.h"
+
+namespace tg {
+
+int64_t LoopNest::StagedBytes() const {
+  std::map<const UOp*, int64_t> bytes;
+  for (const BaseAxis& b : base) {
+    if (!b.staged) continue;
+    int64_t& own = bytes.try_emplace(b.staged, ByteSize(b.staged->dtype.scalar())).first->second;
+    own = SaturatingMul(own, b.max_size);
+  }
+  int64_t sum = 0;
+  for (const auto& [node, own] : bytes) sum = SaturatingAdd(sum, own);
+  return sum;
+}
+
+int64_t LoopNest::LocalBytes() const {
+  const auto is_group = [](const LoopAxis& a) { return a.kind == AxisKind::kGroup; };
+  int64_t sum = PackedBytes(/*in_local_memory=*/true);
+  if (llvm::none_of(axes, is_group)) return sum;
+  NodeSet seen;
+  for (size_t i = 0; i < base.size(); ++i) {
+    const UOp* node = base[i].reduce ? base[i].reduce : base[i].staged;
+    if (!node || !seen.Insert(node)) continue;
+    // Work-items that make a staged value together have one; each has its part of a reduce.
+    int64_t copies = GroupSize();
+    bool shared = false;
+    for (size_t a : AxesOf(node)) {
+      if (axes[a].kind != AxisKind::kGroup) continue;
+      shared = true;
+      if (base[i].staged) copies /= axes[a].max_size;
+    }
+    if (!shared) continue;
+    int64_t bytes = SaturatingMul(copies, ByteSize(node->dtype.scalar()));
+    for (size_t k = i; base[i].staged && k < base.size(); ++k) {
+      if (base[k].staged == node) bytes = SaturatingMul(bytes, base[k].max_size);
+    }
+    for (const LoopAxis& a : axes) {
+      const bool lanes =
+          a.kind == AxisKind::kUnroll || a.kind == AxisKind::kUpcast || a.kind == AxisKind::kVector;
+      if (lanes && (varies[i] & LoopBit(a.base)) != 0) bytes = SaturatingMul(bytes, a.max_size);
+    }
+    sum = SaturatingAdd(sum, bytes);
+  }
+  return sum;
+}
+
+bool LoopNest::IsInside(size_t axis, size_t at) const {
+  switch (axes[axis].kind) {
+    case AxisKind::kGlobal:
+    case AxisKind::kLocal:
+    case AxisKind::kGroup:
+      return false;
+    default:
+      return axis > at;
+  }
+}
+
+bool LoopNest::IsCopied(const PackedValue& value, size_t axis) const {
+  if (value.at.empty() || (value.varies & LoopBit(axes[axis].base)) == 0) return false;
+  const AxisKind kind = axes[axis].kind;
+  if (kind == AxisKind::kLocal || kind == AxisKind::kGroup) return value.is_local;
+  return IsInside(axis, static_cast<size_t>(FindAxis(value.at)));
+}
+
+int64_t LoopNest::CopyBytes(const PackedValue& value) const {
+  if (value.at.empty()) return 0;
+  int64_t row = ByteSize(value.node->dtype.scalar());
+  // Each reduce that reads the value has a copy, unless one is part of another.
+  bool nested = false;
+  llvm::SmallVector<std::pair<const UOp*, int64_t>, 4> terms;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!IsCopied(value, i)) continue;
+    const UOp* reduce = base[axes[i].base].reduce;
+    if (!reduce) {
+      row = SaturatingMul(row, axes[i].max_size);
+      continue;
+    }
+    auto of = llvm::find_if(terms, [&](const auto& t) { return t.first == reduce; });
+    if (of == terms.end()) of = terms.insert(of, {reduce, 1});
+    of->second = SaturatingMul(of->second, axes[i].max_size);
+    nested |= !IsOutermost(axes[i].base);
+  }
+  if (value.is_local && !terms.empty()) row = SaturatingAdd(row, kRowPadding);
+  int64_t rows = terms.empty() || nested ? 1 : 0;
+  for (const auto& [reduce, elements] : terms) {
+    rows = nested ? SaturatingMul(rows, elements) : SaturatingAdd(rows, elements);
+  }
+  return SaturatingMul(value.buffers, SaturatingMul(row, rows));
+}
+
+int64_t LoopNest::PackedBytes(bool in_local_memory) const {
+  int64_t sum = 0;
+  for (const PackedValue& value : packed) {
+    if (value.is_local == in_local_memory) sum = SaturatingAdd(sum, CopyBytes(value));
+  }
+  return sum;
+}
+
+}  // namespace tg

@@ -1,0 +1,48 @@
+#include "absl/strings/str_cat.h"
+#include "passes/loop_nest/loop_nest.h"
+
+namespace tg {
+namespace {
+
+std::string Steps(const LoopAxis& axis) {
+  return absl::StrCat(axis.name, " : ", axis.size.is_symbolic() ? "up to " : "", axis.max_size);
+}
+
+std::string Binding(const LoopAxis& axis) {
+  std::string out(AxisKindName(axis.kind));
+  if (axis.grid_dim >= 0) absl::StrAppend(&out, ", dimension ", axis.grid_dim);
+  if (!axis.shares.empty()) absl::StrAppend(&out, ", the work-items of ", axis.shares);
+  return out;
+}
+
+}  // namespace
+
+std::string PrintLoopNest(const LoopNest& nest) {
+  std::string out, indent = "  ";
+  for (size_t i = 0; i < nest.axes.size(); ++i) {
+    const LoopAxis& axis = nest.axes[i];
+    absl::StrAppend(&out, indent, "for ", Steps(axis), "  // ", Binding(axis));
+    if (nest.padded[axis.base]) absl::StrAppend(&out, ", padded");
+    absl::StrAppend(&out, "\n");
+    indent += "  ";
+    for (size_t n = 0; n < nest.packed.size(); ++n) {
+      const PackedValue& value = nest.packed[n];
+      if (value.at != axis.name) continue;
+      absl::StrAppend(&out, indent, "copy p", n, " of ");
+      bool first = true;
+      for (size_t k = 0; k < nest.axes.size(); ++k) {
+        if (!nest.IsCopied(value, k)) continue;
+        absl::StrAppend(&out, first ? "" : ", ", nest.axes[k].name);
+        first = false;
+      }
+      absl::StrAppend(&out, value.is_local ? "  // local memory" : "  // a work-item's memory",
+                      value.buffers > 1 ? ", two buffers" : "", value.ahead ? ", ahead" : "", "\n");
+    }
+  }
+  if (nest.in_output) {
+    absl::StrAppend(&out, indent, "stage ", nest.base[*nest.in_output].name, " in the output\n");
+  }
+  return out;
+}
+
+}  // namespace tg
