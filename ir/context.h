@@ -52,8 +52,8 @@ class Context {
   }
   // Allocates tables for `n` nodes.
   void Reserve(size_t n);
-  // Removes all nodes but `nodes`, which are ordered sources first and get the ids 0, 1, ...
-  // Attributes, strings, and the memory of removed nodes are freed with the Context.
+  // Removes all nodes except `nodes`, which must be ordered sources first and get the ids 0, 1, ...
+  // Attributes, strings and the memory of removed nodes are only freed with the Context.
   void Retain(std::vector<const UOp*> nodes);
   size_t bytes_used() const;
 

@@ -1,5 +1,5 @@
-// Dim: one extent, stride, offset or bound of a shape: a number, or an `index` UOp over the
-// module's variables. Two Dims are equal when they are the same number or the same node.
+// Dim: one extent, stride, offset or bound of a shape. It is a number, or an `index` UOp over the
+// module's variables. Two Dims are equal if they are the same number or the same node.
 #ifndef TG_IR_DIM_H_
 #define TG_IR_DIM_H_
 

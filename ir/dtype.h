@@ -32,8 +32,8 @@ inline constexpr int kNumScalars = 0
 
 enum class ScalarClass : uint8_t { kVoid, kBool, kSigned, kUnsigned, kFloat, kIndex };
 
-// Where a pointer's memory lives. kReg and kPrivate belong to one work-item; kReg is meant to
-// become named variables and may only be indexed by constants once unrolled.
+// The address space of a pointer. kReg and kPrivate belong to one work-item. kReg is meant to
+// become named variables, so that after unrolling it may only be indexed by constants.
 enum class AddrSpace : uint8_t { kGlobal, kLocal, kPrivate, kReg };
 
 struct ScalarInfo {

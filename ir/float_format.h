@@ -11,8 +11,8 @@ namespace tg {
 struct FloatFormat {
   int exponent_bits;
   int mantissa_bits;
-  // Without infinity (fp8e4m3) the largest pattern is the only NaN, and what is too large rounds
-  // to it.
+  // Whether the format has an infinity. If not (fp8e4m3), the largest pattern is the only NaN, and
+  // values that are too large round to it.
   bool has_inf;
 
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }

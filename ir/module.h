@@ -1,6 +1,6 @@
-// Module: a program in text form. Symbols (buffers and variables), graphs over them, and the
-// kernels that graphs run. Every body owns its Context, so that passes can process bodies in
-// parallel.
+// Module: a program, as its text describes it: symbols (buffers and variables), graphs over them,
+// and the kernels that the graphs run. Every body owns its Context, so that passes can process
+// bodies in parallel.
 #ifndef TG_IR_MODULE_H_
 #define TG_IR_MODULE_H_
 
@@ -75,8 +75,9 @@ struct BufferDecl {
   std::string file;
   std::string tensor;
   std::optional<int64_t> offset;
-  // If not 0: the elements from byte `offset` on are in runs of `run_bytes` bytes, which begin
-  // `stride_bytes` bytes after each other: a field of an array of structures.
+  // If not 0, the elements from byte `offset` on are in runs of `run_bytes` bytes, each of which
+  // begins `stride_bytes` bytes after the start of the previous one. This is a field in an array of
+  // structures.
   int64_t run_bytes = 0, stride_bytes = 0;
   std::optional<std::vector<int64_t>> values;
   Location loc;
@@ -89,9 +90,9 @@ struct VarDecl {
   Location loc;
 };
 
-// A condition on the variables that a graph relies on: two extents that are different expressions
-// have one value, or a slice ends within the axis that it is taken from. Made by kernelize, and
-// checked before each run.
+// A condition on the variables that a graph relies on: two extents, given by different expressions,
+// must have the same value; or a slice must end within its axis. Kernelize makes requirements, and
+// they are checked before each run.
 struct Requirement {
   bool is_equality = true;  // left = right; otherwise left <= right
   DimExpr left, right;

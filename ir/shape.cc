@@ -40,8 +40,8 @@ const UOp* Binary(Context& ctx, Op op, const Dim& a, const Dim& b) {
   return ctx.Make(op, kIndex, {DimNode(ctx, a), DimNode(ctx, b)});
 }
 
-// The product of the extents that differ as multisets, to compare sizes with symbolic extents:
-// equal nodes cancel.
+// Compares the numbers of elements. Extents that occur in both shapes, also as equal symbolic
+// nodes, cancel; the products of the others are compared.
 bool SameSize(const Shape& a, const Shape& b) {
   int64_t na = 1, nb = 1;
   std::vector<const UOp*> sa, sb;

@@ -22,8 +22,8 @@
 
 namespace tg {
 
-// An entry of a shape (or pad, ...) that is not a number: its value is one of the node's extra
-// sources, in order.
+// Marks an entry of a shape (or pad, ...) that is not a number. Its value is one of the node's
+// extra sources; these are in the order of the entries.
 inline constexpr int64_t kSymbolic = INT64_MIN;
 
 // The attribute of a node. One word where the op's schema says so (OpInfo::inline_attr), else a

@@ -14,8 +14,8 @@
 
 namespace tg {
 
-// A set of nodes of one Context, by id. One byte a node: a bit set would make each insertion wait
-// for the store to a neighbour.
+// A set of nodes of one Context, by id. One byte per node: in a bit set, each insertion would wait
+// for the store of a neighbouring one.
 class NodeSet {
  public:
   // True if `u` was not in the set.

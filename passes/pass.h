@@ -1,6 +1,6 @@
-// Pass: a named function from module to module. Each pass is a separate library that includes no
-// other pass, except passes/simplify, which is also a library (docs/design.md lists two more
-// exceptions). passes/pipeline.h holds the one array that orders the passes.
+// Pass: a named function that transforms a module. Each pass is a separate library that includes no
+// other pass, except passes/simplify, which is also a library (docs/design.md lists the other
+// exceptions). passes/pipeline.h has the one array that orders the passes.
 #ifndef TG_PASSES_PASS_H_
 #define TG_PASSES_PASS_H_
 
@@ -46,7 +46,7 @@ struct PassContext {
   std::string_view String(std::string_view name) const;
 };
 
-// Calls work(kernel, statistics) for each kernel, several at a time where the context has workers.
+// Calls work(kernel, statistics) for each kernel, several at a time if the context has workers.
 // `work` may change only the kernel and the statistics that it is given. The result does not depend
 // on the number of threads: statistics are added up in the order of the kernels, and if several
 // kernels fail, the error of the first one is returned.

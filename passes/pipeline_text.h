@@ -4,7 +4,7 @@
 //   option   := name [ '=' value ]           a flag without a value is true
 //
 // Spaces around names are skipped. A value ends at a `,` or `:` outside of brackets and double
-// quotes, so `schedule:opts=[local(i0, 4)]` is one option. `default` means the default pipeline.
+// quotes, so `pass:text=[a, b]` is one option. `default` means the default pipeline.
 // Pass names and options are checked here, so that a pass never receives an invalid option.
 #ifndef TG_PASSES_PIPELINE_TEXT_H_
 #define TG_PASSES_PIPELINE_TEXT_H_

@@ -21,8 +21,8 @@ struct Target {
   std::string doc;
   bool is_gpu = false;
 
-  // ---- Types that the device computes in. Devectorize rewrites arithmetic in the missing ones.
-  // Every device can store half.
+  // ---- Types that the device computes in. Devectorize rewrites arithmetic in types that are
+  // missing here. Every device can store half.
   bool fp16 = false;
   bool fp64 = true;
   bool int64 = true;
@@ -55,31 +55,33 @@ struct Target {
   int compute_units = 2;
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
   int cache_line = 64;        // bytes
-  // Bytes that a core reads in a row in the time of one line that it could not foresee: the latency
-  // of memory times a core's bandwidth.
+  // The cost of a cache miss that no prefetcher foresees, as the number of contiguous bytes that a
+  // core reads in the same time: the latency of memory times a core's bandwidth.
   int64_t miss_bytes = 512;
   int64_t near_cache_bytes = 32 << 10;  // L1 data cache of a CPU core
-  int64_t near_cache_ways = 8;          // lines of that cache that an address may be kept in
+  int64_t near_cache_ways = 8;          // its associativity
   // Cycles of a load that misses the L1 but not the L2 cache of a CPU core, beyond those of a hit.
   int near_miss_cycles = 15;
   int64_t core_cache_bytes = 1 << 20;  // private L2 cache of a CPU core
   int64_t cache_bytes = 2 << 20;  // last cache whose data a core or multiprocessor rereads cheaply
-  // Vectors to which a core adds products by turns, one instruction each, at its full rate: the
-  // latency of the instruction times how many begin in a cycle, and half as many again, since they
-  // do not begin evenly.
+  // The number of independent accumulators (vectors) that a core needs to do multiply-adds at its
+  // full rate: the latency of the instruction times the number that begin per cycle, and half as
+  // many again, since they do not begin evenly.
   int fma_accumulators = 12;
-  // Multiply-adds of vectors that begin in a cycle, as do as many loads; stores begin one by one.
+  // The number of vector multiply-adds that can begin in a cycle. As many loads can begin in a
+  // cycle, but only one store.
   int fma_per_cycle = 2;
-  // Work-groups for each compute unit among which work is divided, where its size allows it.
+  // The number of work-groups per compute unit into which work is divided if it is large enough.
   int64_t groups_per_unit = 4;
-  int64_t copied_bytes = 16;  // bytes read from beyond it in the time of one distant element
+  int64_t copied_bytes = 16;  // contiguous bytes read in the time of one distant element
   double bytes_per_second = 5e10;
   double flops_per_second = 5e11;
   double launch_seconds = 5e-6;  // fixed overhead of a kernel launch
   // Limits on the size of a kernel's source, in instructions, because the device's compiler inlines
-  // and unrolls whatever it is given: of the copies of one function outside hot loops, and of a
-  // loop written with `#pragma unroll`. Zero on a GPU, which has no cheap calls and unrolls by
-  // itself: no limit on copies, and no pragma.
+  // and unrolls everything. `inlined_instructions` limits the copies of one function outside of hot
+  // loops (more copies become calls). `unrolled_instructions` limits a loop that is written with
+  // `#pragma unroll`. Zero on a GPU, whose compiler has no cheap calls and unrolls by itself: then
+  // there is no limit on copies, and no pragma.
   int64_t inlined_instructions = 0;
   int64_t unrolled_instructions = 0;
 
@@ -94,11 +96,11 @@ struct Target {
     return alone ? std::min(1024, max_group_size) : MostItems();
   }
 
-  // Register budget, in 32-bit words, for the accumulators of a loop, without operands. Half of
-  // the vector registers on a CPU. Two vectors of four on a GPU, which keeps occupancy high.
+  // Register budget, in 32-bit words, for the accumulators of a loop, without its operands. Half of
+  // the vector registers on a CPU. Eight words per work-item on a GPU, which keeps occupancy high.
   int64_t MaxAccumulators() const { return is_gpu ? 8 : vector_registers / 2 * (alu_width / 4); }
-  // The largest budget: on a CPU three quarters, where a load serves a whole row or column of a
-  // register tile.
+  // The largest register budget: three quarters of the vector registers on a CPU, for tiles in
+  // which each load serves a whole row or column.
   int64_t MaxTile() const {
     return is_gpu ? MaxAccumulators() : vector_registers * 3 / 4 * (alu_width / 4);
   }

@@ -13,8 +13,9 @@ class ThreadPool {
   // `threads` includes the calling thread; 0: one per core.
   explicit ThreadPool(int threads);
 
-  // Calls job(0) ... job(n - 1), each once, in any order, and returns when all are done. Jobs are
-  // thought to take a tenth of a millisecond or more: a thread is started for every few of them.
+  // Calls job(0) ... job(n - 1), each once, in any order, and returns when all are done. A job
+  // should take a tenth of a millisecond or more, since threads are started in each call, one for
+  // every few jobs.
   void ForEach(size_t n, llvm::function_ref<void(size_t)> job);
 
  private:

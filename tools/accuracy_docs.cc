@@ -51,13 +51,13 @@ std::string AccuracyPage() {
 
 <!-- Made by //tools:tg-docs from the tables in the code; //tools:reference_docs_test compares. -->
 
-The greatest distance from the exact value, in units of the last place (ulp) of the exact value: 0.5 is what rounding
-costs. Below the normal numbers the unit is that of the smallest of them.
+The tables give bounds of errors: the greatest distance from the exact value, in units in the last place (ulp) of the
+exact value. Rounding alone causes 0.5. For subnormal values the unit is that of the smallest normal number.
 
 `//tools/accuracy:accuracy_test` measures every row against MPFR through the whole pipeline: on all values of types of up
 to 16 bits; in f32 and f64 on samples of every exponent, of subnormals and special values, of the neighbourhoods of
-multiples of pi/2, of powers of two and of the ends of the range, and on random bits. Vectors and scalars, lanes in
-random order, with and without contraction. The tool does the same at length:
+multiples of pi/2, of powers of two and of the ends of the range, and on random bits. It tests vectors and scalars, lanes
+in random order, with and without contraction. The tool measures with more samples:
 
 ```
 bazel run --config=opt //tools:tg-accuracy -- --samples=10000000
@@ -68,15 +68,15 @@ bazel run --config=opt //tools:tg-accuracy -- --function=sin --type=f32 --by=own
 
 | column | who computes |
 | --- | --- |
-| OpenCL | the device, as OpenCL's full profile demands it, where f32 has subnormals, and division and square root of f32 are rounded correctly, which tg asks for. A device that cannot has 2.5 and 3 ulp for those two |
-| PoCL | the same, PoCL 3.1 on a CPU |
-| own | tg, written out in arithmetic, for devices whose functions are not trusted: `--target=cl-plain`, the pass option `devectorize:functions=own`, or `Target::own_functions`, function by function. On a device that keeps subnormals |
-| interpreter | what a module means; `--check` and the fuzzer allow a device the sum of this and the greatest of the others |
+| OpenCL | the device's function, within the bounds that OpenCL's full profile demands, if f32 has subnormals, and if division and square root of f32 are rounded correctly, which tg requests. A device that cannot do so has 2.5 and 3 ulp for these two |
+| PoCL | the function of PoCL 3.1 on a CPU |
+| own | tg's expansion into arithmetic, for devices whose functions are not trusted: `--target=cl-plain`, the pass option `devectorize:functions=own`, or `Target::own_functions`, function by function. On a device that keeps subnormals |
+| interpreter | the interpreter, which defines the meaning of a module; `--check` and the fuzzer allow a device the sum of this bound and the greatest of the others |
 
 NaN, infinities and signs of zeros are as in C everywhere. Types narrower than f32 are computed in f32 and rounded, so
-nearly all of their results are those of one rounding. PoCL keeps subnormals of f32 and f64, as arguments and as
-results. A device that flushes subnormals of f32 gives 0 there, whoever
-computes, save for `log2`, `sqrt`, `recip` and `div` written out, which are done in integers where it matters.
+nearly all of their results are correctly rounded. PoCL keeps subnormals of f32 and f64, as arguments and as results.
+A device that flushes subnormals of f32 gives 0 for them, with its own functions and with tg's expansions. The exceptions
+are the expansions of `log2`, `sqrt`, `recip` and `div`, which use integers where it matters.
 
 | op | type | OpenCL | PoCL | own | interpreter |
 | --- | --- | --- | --- | --- | --- |
@@ -87,11 +87,12 @@ computes, save for `log2`, `sqrt`, `recip` and `div` written out, which are done
            Number(a.pocl) + " | " + Number(a.own) + " | " + Number(a.interpreter) + " |\n";
   }
   out += R"(
-## What is built of them
+## Compositions
 
-tinygrad has no ops for these; its graphs spell them as below. What they lose is lost in the steps: an
-exponent of 80 has few digits left behind the point. Bounds hold on PoCL for its own functions and for tg's, and in the
-interpreter. Unit *one*: of the last place of 1 where the exact value is less, since these end in a difference.
+tinygrad has no ops for these functions; its graphs express them as below. Their errors come from the intermediate
+roundings: for example, an exponent of 80 has few digits after the point. The bounds hold on PoCL, for its own functions
+and for tg's expansions, and in the interpreter. Unit *one*: for exact values below 1, the unit is that of the last place
+of 1, since these functions end in a difference.
 
 | function | of | arguments | unit | f16 | bf16 | f32 | f64 |
 | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -13,14 +13,14 @@ std::string OnnxPage() {
 Made by `tg-docs onnx` from the tables of [frontend/onnx](../frontend/onnx/operators.h). How to run a model:
 [running-models.md](running-models.md).
 
-A number is the oldest opset whose meaning is read; newer ones are read up to opset 28. A model with another operator gets
-one error that lists every such node.
+The number is the oldest opset that is supported; newer ones are supported up to opset 28. A model with an operator that
+is not listed is one error that lists all such nodes.
 
-What holds for all of them:
+The following holds for all operators:
 
-- Sums of `float16` and `bfloat16` are taken in `float`.
-- What decides a shape must be known before the run: it follows from constants, from the sizes of inputs, or from small
-  inputs whose contents tg-run is given. Otherwise the operator is an error that names the input.
+- Sums of `float16` and `bfloat16` are computed in `float`.
+- A value that decides a shape must be known before the run: it must follow from constants, from the sizes of inputs, or
+  from small inputs whose contents tg-run is given. Otherwise the operator is an error that names the input.
 - Loops are unrolled, up to 4096 iterations each. A model has up to 2^20 nodes with loops and functions expanded, a
   tensor up to 2^48 elements. A recurrence over a symbolic length is unrolled for the greatest, up to 256 steps, which
   each run takes.

@@ -180,8 +180,8 @@ void KernelWriter::WriteScratch(const UOp* u) {
   memory_names_[u] = name;
   const Scalar s = t.scalar() == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : t.scalar();
   const int64_t align = u->words().size() > 1 ? u->word(1) : 0;
-  // The array is accessed by vectors. It is aligned for the widest vector if the target requires
-  // alignment, and to cache lines otherwise, since a vector that crosses a line takes two accesses.
+  // The array is accessed by vectors. If the target requires alignment, it is aligned for the
+  // widest vector; otherwise to cache lines, since a vector that crosses a line takes two accesses.
   const bool lines = target_.unaligned_access && t.size() * ByteSize(s) >= target_.cache_line;
   const int64_t natural = !target_.unaligned_access ? std::min(target_.mem_width, 128)
                           : lines                   ? target_.cache_line

@@ -111,8 +111,8 @@ class KernelWriter {
   std::string TypeOf(const UOp* u, const Expr& e) const;
   absl::Status Unsupported(const UOp* u, std::string_view why) const;
   absl::Status CheckType(const UOp* u);  // checks the type of a value
-  // The type that values of type `s` have in the source: bits if the target does not compute in
-  // f16.
+  // Returns the type that values of type `s` have in the source. It is `s`, except that f16 becomes
+  // u16, its bits, if the target does not compute in f16.
   Scalar Shown(Scalar s) const { return s == Scalar::kF16 && !target_.fp16 ? Scalar::kU16 : s; }
   std::string Type(Scalar s, int lanes) const;
 

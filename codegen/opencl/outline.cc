@@ -9,8 +9,8 @@
 namespace tg::opencl {
 namespace {
 
-// A function as the source has it: an op, the type's scalar and lanes, and the address space of an
-// access.
+// Identifies a function of the source: an op, scalar type and lanes, and for an access the address
+// space.
 using Function = std::tuple<Op, Scalar, int, AddrSpace>;
 
 // Estimates of the instructions that one inlined copy adds, on vectors.

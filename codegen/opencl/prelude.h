@@ -47,13 +47,13 @@ class Prelude {
   // to nearest. They replace vload_half8, whose address PoCL 3.1 assumes to be a multiple of 16.
   std::string FloatsOfHalves(int lanes);
   std::string HalvesOfFloats(int lanes);
-  // Return what loads a half as a float, load_half(p), and stores a float as a half, rounding to
-  // nearest, store_half(x, p), on a CPU. With Clang this is one instruction where the CPU has it;
-  // vload_half of PoCL 3.1 is twenty.
+  // Return the functions load_half(p), which loads a half as a float, and store_half(x, p), which
+  // stores a float as a half and rounds to nearest. For CPUs: with Clang each is one instruction if
+  // the CPU has it, while vload_half of PoCL 3.1 takes twenty.
   std::string LoadHalf();
   std::string StoreHalf();
-  // Returns what requests the cache line at an address, which need not be valid: read_ahead(p).
-  // Does nothing where the compiler is not known to have it.
+  // Returns the function read_ahead(p), which requests the cache line at an address. The address
+  // need not be valid. The function does nothing if the compiler may lack the instruction.
   std::string ReadAhead();
   // Returns the function that reads or writes `lanes` elements at a stride that is an argument:
   // gather_float16(p, 784), scatter_float16(p, 784, x).

@@ -1,4 +1,4 @@
-// Which loads are preceded by a request to read further ahead.
+// Chooses loads before which the kernel requests the memory further ahead (a software prefetch).
 #ifndef TG_CODEGEN_OPENCL_READ_AHEAD_H_
 #define TG_CODEGEN_OPENCL_READ_AHEAD_H_
 
@@ -10,13 +10,14 @@
 
 namespace tg::opencl {
 
-// How far ahead, in bytes: what a core reads in a few times the latency of memory.
+// The distance of a request in bytes: what a core reads in a few times the latency of memory.
 inline constexpr int64_t kReadAheadBytes = 4096;
 
-// Returns loads of loops that go along several rows of one large buffer at once, by less than a
-// cache line in each step, as products of a vector and a matrix of small numbers do. Processors
-// find one sequence of addresses, and several that advance by lines; here they find the next line
-// late. The result has one load for each row and cache line. Empty on a GPU.
+// Returns loads in loops that read several rows of one large buffer at the same time, each by less
+// than a cache line per iteration. The product of a vector and a matrix of small numbers is such a
+// loop. Processors recognise one ascending sequence of addresses, or several that advance by whole
+// lines; in these loops they would fetch the next line late. The result has one load for each row
+// and cache line. It is empty on a GPU.
 llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const Target& target);
 
 }  // namespace tg::opencl

@@ -37,8 +37,8 @@ Value GraphBuilder::Einsum(std::string_view equation, std::span<const Value> ope
   }
   const size_t arrow = text.find("->");
   const std::string left = text.substr(0, arrow);
-  // One list of labels an operand; an ellipsis has labels that no letter has, the last
-  // first.
+  // One list of labels for each operand. The axes of an ellipsis get labels that no letter has,
+  // from the last axis on.
   std::vector<std::vector<int>> labels(1);
   size_t operand = 0;
   size_t ellipsis_rank = 0;

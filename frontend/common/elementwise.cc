@@ -113,8 +113,9 @@ Value GraphBuilder::Tan(Value x) {
 
 Value GraphBuilder::Atan(Value x) {
   return OfFloat(*this, x, [&](Value v) {
-    // To [0, 1] by atan(a) = pi/2 - atan(1/a), to [-tan(pi/12), tan(pi/12)] by
-    // atan(a) = pi/6 + atan((a sqrt(3) - 1) / (a + sqrt(3))), then a Taylor polynomial.
+    // Reduces the argument to [0, 1] by atan(a) = pi/2 - atan(1/a), then to [-tan(pi/12),
+    // tan(pi/12)] by atan(a) = pi/6 + atan((a sqrt(3) - 1) / (a + sqrt(3))), and evaluates a Taylor
+    // polynomial.
     const Value a = Abs(v), one = Like(v, 1), root3 = Like(v, std::numbers::sqrt3);
     const Value large = Lt(one, a);
     const Value b = Where(large, Recip(a), a);

@@ -81,8 +81,8 @@ Value GraphBuilder::GatherElements(Value x, Value indices, int64_t axis) {
 
 namespace {
 
-// The number, in row-major order, of the element that the last axis of `indices` names among the
-// axes of `extents`.
+// The row-major number of the element that the last axis of `indices` selects from axes with these
+// extents.
 Value FlatIndex(GraphBuilder& g, Value indices, std::span<const Dim> extents) {
   Value flat = nullptr;
   for (size_t i = 0; i < extents.size(); ++i) {
@@ -122,8 +122,8 @@ Value GraphBuilder::GatherNd(Value x, Value indices, int64_t batch_dims) {
 
 namespace {
 
-// Updates along the last axis of `match` combined into x where any matches. x: [..., v],
-// match: [..., v, n], updates: [..., 1, n].
+// Combines into x, by `reduce`, the updates for which `match` is true. x: [..., v], match: [..., v,
+// n], updates: [..., 1, n].
 Value Combine(GraphBuilder& g, Value x, Value match, Value updates, Op reduce) {
   if (!x || !match || !updates) return nullptr;
   const bool replaces = reduce == Op::kNoop;

@@ -1,12 +1,12 @@
 // GraphBuilder: numpy-like operations over the IR, for importers.
 //
-// Each operation has its shape rule here and nowhere else. Operands broadcast by numpy's rule;
-// extents may be symbolic. Elementwise operations want operands of one type (Promote makes them
-// so).
+// The shape rule of each operation is defined only here. Operands broadcast by numpy's rule;
+// extents may be symbolic. Elementwise operations require operands of one type (Promote converts
+// them).
 //
-// Errors are sticky. An operation on operands that do not fit returns null and records the reason;
-// an operation on a null operand returns null. Callers check ok() where a message can name the
-// place in the model, so that the code in between reads like algebra.
+// Errors are sticky. An operation whose operands do not fit returns null and records the reason; an
+// operation on a null operand returns null. Callers check ok() at places where a message can name
+// the part of the model, so that the code in between reads like algebra.
 #ifndef TG_FRONTEND_COMMON_GRAPH_BUILDER_H_
 #define TG_FRONTEND_COMMON_GRAPH_BUILDER_H_
 
@@ -65,8 +65,8 @@ class GraphBuilder {
   Value Like(Value x, double v) { return x ? ir_.Const(x->dtype, v) : nullptr; }
   // Every element is this scalar.
   Value Full(const Shape& shape, Value scalar);
-  // A constant with these elements (bits in the format of ir/value.h, row-major). If all are equal
-  // it is an expanded scalar, else a param with its values in the text.
+  // A constant with these elements (bits as in ir/value.h, row-major). If all elements are equal it
+  // is an expanded scalar, otherwise a param whose values are in the module's text.
   Value Constant(Scalar type, const Ints& shape, Ints bits);
   // A buffer of the module that is declared like this, under a symbol made of `name`.
   Value Declare(std::string_view name, BufferDecl decl);
@@ -85,8 +85,8 @@ class GraphBuilder {
   Value Where(Value condition, Value a, Value b);
   Value Cast(Value x, Scalar type);
   Value Bitcast(Value x, Scalar type);
-  // Converts both to a common type by numpy's promotion, except that an integer takes the other
-  // operand's float type whatever its width.
+  // Converts both operands to a common type by numpy's promotion, except that an integer takes the
+  // float type of the other operand, whatever its width.
   std::pair<Value, Value> Promote(Value a, Value b);
 
   Value Add(Value a, Value b) { return Binary(Op::kAdd, a, b); }

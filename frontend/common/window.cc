@@ -58,8 +58,8 @@ Value GraphBuilder::Windows(Value x, const Window& w, Value fill) {
   Ints order;
   for (size_t i = 0; i < lead; ++i) order.push_back(static_cast<int64_t>(i));
   if (overlaps) {
-    // The axis is repeated, and its rows are read with a length that is `dilation` more than a
-    // period: row k begins k dilations later in the axis.
+    // Repeats the axis, and reads it in rows that are `dilation` elements longer than one
+    // repetition. So row k begins k * dilation elements later in the axis.
     std::vector<Dim> repeats, flat, rows, strided, split, picked, joined;
     for (size_t i = 0; i < n; ++i) {
       const Dim& extent = shape[lead + i];
@@ -144,8 +144,8 @@ Value GraphBuilder::FoldWindows(Value x, const Window& w, const Shape& extents) 
       pad_last(0, s - 1);
       x = Flatten(x, last, last + 2);
     }
-    // Tap k of a window is d * k elements behind its start: rows that are read with a length of d
-    // less begin d later each.
+    // Tap k of a window is d * k elements after the window's start. Rows that are read with a
+    // length that is smaller by d each begin d elements later.
     const int64_t front = d * (k - 1);
     const Dim padded = AddDim(extents[i], Dim(w.pads_begin[i] + w.pads_end[i]));
     const Dim skewed = AddDim(padded, Dim(front + s));

@@ -1,5 +1,5 @@
-// What decoders of text models differ in, as data: the architecture by its name, and the sizes that
-// a file's metadata gives it.
+// The properties in which decoders of text models differ, as data: the architecture by its name,
+// and the sizes from a file's metadata.
 #ifndef TG_FRONTEND_GGUF_ARCHITECTURE_H_
 #define TG_FRONTEND_GGUF_ARCHITECTURE_H_
 
@@ -26,8 +26,8 @@ struct Architecture {
   bool norms_queries_and_keys = false;
   bool norms_outputs = false;      // of attention and feed-forward, before they are added
   bool fuses_projections = false;  // one tensor for queries, keys, values; one for gate and up
-  // Of this many layers in turn, all but the last attend to a window. 0: every layer does, if the
-  // file has a window.
+  // In each group of this many consecutive layers, all but the last attend to a window only. 0:
+  // every layer does, if the file has a window.
   int64_t window_period = 0;
   double window_rope_base = 0;  // base of the rotary embedding of these layers; 0: as of others
   // The number of layers of the model whose queries are scaled by embedding width and head count
@@ -67,12 +67,13 @@ struct Hyperparameters {
   }
 };
 
-// InvalidArgument in one line: an unknown architecture, with its name and the known ones; the
-// keys that the file lacks, all of them; sizes that do not fit each other.
+// Errors are InvalidArgument with one line: an unknown architecture (with the known ones); all keys
+// that the file lacks; or sizes that contradict each other.
 absl::StatusOr<Hyperparameters> ReadHyperparameters(const Model& model);
 
-// The frequency of each pair of a head's rotated elements, in radians a position, with the scaling
-// of `rope` applied; `factors` divide them (empty: none). And by how much queries and keys grow.
+// For each pair of rotated elements of a head, the angle per position in radians, with the scaling
+// of `rope` applied and divided by `factors` (empty: 1). Also the factor by which queries and keys
+// are scaled.
 struct RopeFrequencies {
   std::vector<double> radians;
   double magnitude = 1;

@@ -168,8 +168,8 @@ class Decoder {
     const Value halves = Steps(kU8, 2, 4, 1);  // [half, 1]
     std::vector<WeightPart> parts;
     for (int64_t row = 0; row < 4; ++row) {
-      // Bytes 0 to 7 have the low bits of scale i, in half i / 8; bytes 8 to 11 the high ones, in
-      // quarter i / 4.
+      // Bytes 0 to 7 have the low bits of the scales: byte i % 8 has those of scale i, in its half
+      // i / 8. Bytes 8 to 11 have the high bits of scale i in quarter i / 4.
       const Value low_bytes = g_.Unsqueeze(g_.Slice(scales, -1, 2 * row, 2 * row + 2), -2);
       const int64_t at = 8 + 2 * (row % 2);
       const Value high_bytes = g_.Unsqueeze(g_.Slice(scales, -1, at, at + 2), -2);
@@ -186,9 +186,9 @@ class Decoder {
   }
 
   std::vector<WeightPart> Q45K() {
-    // Scales and minima of six bits. Those of rows 0 to 3 are in bytes 0 to 3 and 4 to 7, those of
-    // the others in four bits of bytes 8 to 11 and the upper two of the former. A byte for each of
-    // [pair of rows, row of the pair].
+    // Scales and minima have six bits. Those of rows 0 to 3 are in bytes 0 to 3 (scales) and 4 to 7
+    // (minima). The others have four bits in bytes 8 to 11 and the upper two in bytes 0 to 7. The
+    // result has one byte for each of [pair of rows, row of the pair].
     const Value scales = Field("scales", {3, 2, 2});
     std::vector<WeightPart> parts;
     for (const int64_t last : {0, 1}) {

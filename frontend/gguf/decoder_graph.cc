@@ -13,8 +13,8 @@
 namespace tg::gguf {
 namespace {
 
-// Keys are read in whole blocks, so that loops over them have an axis of a known size. Those behind
-// the last token are hidden.
+// Keys are read in whole blocks, so that loops over them have an axis of a known size. Keys after
+// the last token are masked.
 constexpr int64_t kBlockKeys = LanguageModelOptions::kBlockTokens;
 
 constexpr Scalar kF32 = Scalar::kF32, kI32 = Scalar::kI32;
@@ -47,8 +47,9 @@ Value DecoderGraph::Positions() {
 }
 
 DecoderGraph::Angles DecoderGraph::MakeAngles(const RopeTable& table, int64_t pairs) {
-  // Positions times parts of a turn, modulo 2^64: whole turns vanish, and the upper 32 bits are
-  // exact at any position. They are read as signed, from half a turn back to half a turn on.
+  // The position times the fraction of a turn, modulo 2^64. Whole turns vanish, and the upper 32
+  // bits are exact at any position. Read as a signed number they are an angle from minus half a
+  // turn to half a turn.
   const Value positions =
       g_.Reshape(g_.Cast(Positions(), Scalar::kU64), {rows_, columns_, Dim(1), Dim(1)});
   const Value turns = g_.Mul(positions, g_.ir().Buffer(table.turns, Scalar::kU64));
@@ -119,8 +120,8 @@ Value DecoderGraph::Attend(int64_t layer, Value q, Value k, Value v) {
   const Value largest = g_.Reduce(Op::kMax, scores, {-2, -1}, true);
   Value weights = g_.Exp(g_.Sub(scores, largest));
   const Value sums = g_.Sum(weights, {-2, -1}, true);
-  // Dividing the result takes fewer divisions. The few scores of one token are divided themselves,
-  // which makes a kernel less.
+  // Dividing the result takes fewer divisions. With one token there are few scores, so that these
+  // are divided instead, which saves a kernel.
   const bool divides_scores = count_.Is(1);
   if (divides_scores) weights = g_.Div(weights, sums);
   Value heads = g_.Sum(g_.Mul(g_.Unsqueeze(weights, -1), v), {-3, -2});

@@ -12,8 +12,8 @@
 
 namespace tg::gguf {
 
-// The frequencies of a rotary embedding, as a param of the module: the part of a turn that a
-// position adds, times 2^64.
+// The frequencies of a rotary embedding as a param of the module: the fraction of a full turn per
+// position, times 2^64.
 struct RopeTable {
   std::string turns;
   double magnitude = 1;
@@ -37,15 +37,15 @@ class DecoderGraph {
   // Tokens are [rows, columns], row-major; the first one's position is variable @position.
   DecoderGraph(const DecoderContext& context, GraphBuilder& g, const Dim& rows, const Dim& columns);
 
-  // Logits of what follows token number `last`: [vocabulary]. Null after an error, which is the
-  // builder's or the weights'.
+  // The logits of the token that follows token number `last`: [vocabulary]. Null after an error,
+  // which the builder or the weights have recorded.
   Value Logits(Value tokens, const Dim& last);
 
  private:
   Value Layer(int64_t layer, Value x);
   Value Attention(int64_t layer, const std::string& prefix, Value x);
-  // Keys or values of a layer so far, in f32, with these ones written into the cache:
-  // [kv heads, 1, 1, 1, blocks of keys, keys of a block, size].
+  // Writes x, new keys or values of a layer, into the cache and returns all of the cache so far, in
+  // f32: [kv heads, 1, 1, 1, blocks of keys, keys of a block, size].
   Value Cached(const std::string& cache, Value x, int64_t size);
   Value Attend(int64_t layer, Value q, Value k, Value v);
   Value FeedForward(const std::string& prefix, Value x);

@@ -1,8 +1,7 @@
-// Reads GGUF files, versions 2 and 3: metadata and the places of tensors, as plain data.
+// Reads GGUF files, versions 2 and 3: metadata, and the positions of tensors, as plain data.
 //
-// Names, strings and tensors are views of the file's bytes, which must outlive what is made of
-// them. Every length, count and offset is checked against the file, so that a view is always inside
-// it.
+// Names, strings and tensors are views into the file's bytes, which must outlive the results. Every
+// length, count and offset is checked against the file, so that a view is always inside it.
 #ifndef TG_FRONTEND_GGUF_GGUF_H_
 #define TG_FRONTEND_GGUF_GGUF_H_
 
@@ -36,8 +35,8 @@ const TensorTypeInfo* FindTensorType(uint32_t number);
 const TensorTypeInfo& InfoOf(TensorType type);
 std::span<const TensorTypeInfo> AllTensorTypes();
 
-// Integers and booleans are int64_t (u64 beyond that is an error), floats double. Arrays have
-// elements of one kind.
+// Integers and booleans are int64_t (a larger u64 is an error), floats are double. The elements of
+// an array have one kind.
 using MetadataValue = std::variant<int64_t, double, bool, std::string_view, std::vector<int64_t>,
                                    std::vector<double>, std::vector<std::string_view>>;
 
@@ -57,8 +56,8 @@ struct Model {
   std::map<std::string_view, Tensor> tensors;
 
   const Tensor* FindTensor(std::string_view name) const;
-  // The value of this key; null if the file lacks it, or has a value of another kind. An integer is
-  // no float, but a bool array is an array of integers.
+  // The value of this key. Null if the file lacks it or has a value of another kind. An integer is
+  // not accepted as a float; an array of bools is an array of integers.
   const int64_t* Int(std::string_view key) const { return As<int64_t>(key); }
   const double* Float(std::string_view key) const { return As<double>(key); }
   const bool* Bool(std::string_view key) const { return As<bool>(key); }
@@ -87,10 +86,10 @@ bool IsGguf(std::string_view bytes);
 // Gives the bytes of a file, which stay valid for as long as the model is used.
 using FileOpener = std::function<absl::StatusOr<std::string_view>(const std::string& path)>;
 
-// Reads the file, and, if it is the first of several ("-00001-of-00003.gguf" at the end of its
-// name), the others. InvalidArgument in one line with the path, and the key, tensor or byte: a
-// damaged file, an unknown version, a type of tensor that tg does not read, a name twice, a split
-// file that is not the first.
+// Reads the file and, if it is the first of several ("-00001-of-00003.gguf" at the end of its
+// name), the others too. Errors are InvalidArgument with one line that has the path, and the key,
+// tensor or byte: a damaged file, an unknown version, a tensor type that tg does not read, a
+// repeated name, or a part of a split file that is not the first.
 absl::StatusOr<Model> ReadModel(const std::string& path, const FileOpener& open);
 
 }  // namespace tg::gguf

@@ -1,14 +1,14 @@
 // Builds the module of a text model from a GGUF file.
 //
-// Graphs: @prefill reads a chunk of tokens, @decode one token; both write keys and values of these
-// positions into the states that cache them, and give the logits of what follows the last token.
+// Graph @prefill reads a chunk of tokens, graph @decode one token. Both write the keys and values
+// of these positions into the states that cache them, and compute the logits of the token that
+// follows the last one.
 //
 //   var @position    position of the first token; 0 begins a text
 //   var @blocks      @prefill: the number of blocks of kBlockTokens tokens in the chunk
-//   var @last        @prefill: the number, in the chunk, of the token whose logits are wanted. What
-//   is
-//                    behind it pads the last block; later chunks overwrite what it left in the
-//                    cache
+//   var @last        @prefill: the number, within the chunk, of the token whose logits are wanted;
+//                    tokens after it pad the last block, and later chunks overwrite their keys and
+//                    values in the cache
 //   @tokens          i32[@blocks, kBlockTokens], @prefill
 //   @token           i32[1, 1], @decode
 //   @logits          f32[vocabulary]
@@ -31,8 +31,8 @@ struct LanguageModelOptions {
   // Positions of a text, at most; 0: what the file says, up to kDefaultContext.
   int64_t context = 0;
   static constexpr int64_t kDefaultContext = 4096;
-  // The most tokens of a chunk, rounded up to whole blocks. 0: kMaxChunk, or less where the scores
-  // of attention would take more than kMaxScoreBytes.
+  // The maximum number of tokens in a chunk, rounded up to whole blocks. 0: kMaxChunk, or less if
+  // the scores of attention would take more than kMaxScoreBytes.
   int64_t chunk = 0;
   static constexpr int64_t kMaxChunk = 512, kMaxScoreBytes = int64_t{1} << 28;
   bool cache_f32 = false;  // keys and values are kept in f16 otherwise
@@ -47,10 +47,10 @@ struct LanguageModel {
                              // the experts that are not chosen
 };
 
-// The names of weights' files in the module are the base names of the model's paths, and the
-// module's path is the first of them. InvalidArgument in one line: what ReadHyperparameters
-// refuses, a tensor that is missing or has another shape, a tensor that the architecture has no use
-// for.
+// The module names the files of weights by the base names of the model's paths, and the module's
+// own path is the first of them. Errors are InvalidArgument with one line: the errors of
+// ReadHyperparameters, a tensor that is missing or has another shape, or a tensor that the
+// architecture does not use.
 absl::StatusOr<LanguageModel> BuildLanguageModel(const Model& model,
                                                  const LanguageModelOptions& options);
 

@@ -1,5 +1,5 @@
-// The weights that the graphs of a module share: each tensor of the file is declared once, where it
-// is first asked for.
+// The weights that the graphs of a module share. Each tensor of the file is declared when a graph
+// first requests it.
 #ifndef TG_FRONTEND_GGUF_WEIGHT_STORE_H_
 #define TG_FRONTEND_GGUF_WEIGHT_STORE_H_
 
@@ -25,8 +25,8 @@ class WeightStore {
   // The numbers of a tensor of `count` numbers in F32. Empty, and an error, as above.
   std::vector<double> Numbers(const std::string& name, int64_t count);
 
-  // All tensors that are missing or have other shapes, and, if there are none, tensors that nobody
-  // asked for. `spare` are names that may be left.
+  // Returns an error that lists all tensors that are missing or have other shapes; or, if there are
+  // none, the tensors that no graph requested, except those named in `spare`.
   absl::Status Check(const std::vector<std::string>& spare) const;
 
   // The bytes of a tensor.

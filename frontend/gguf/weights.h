@@ -1,8 +1,9 @@
 // Weights of a GGUF file in a graph, decoded where they are used.
 //
-// Each field of a type's blocks becomes a param, whose elements are in runs of bytes of the file:
-// the array of structures that the file has is a structure of arrays in memory, whose loads are
-// adjacent. The params are under `fuse`, so that no decoded value of them is kept from run to run.
+// Each field of a type's blocks becomes a param, whose elements are read from runs of bytes of the
+// file. So the array of structures in the file becomes a structure of arrays in memory, in which
+// loads are contiguous. The params are under `fuse`, so that decoded values are never stored from
+// run to run.
 #ifndef TG_FRONTEND_GGUF_WEIGHTS_H_
 #define TG_FRONTEND_GGUF_WEIGHTS_H_
 
@@ -34,15 +35,16 @@ Weight DeclareWeight(Module& module, const Tensor& tensor, const std::string& fi
 // The fields of a weight in a graph: [axes of the tensor but the last..., blocks, field...].
 std::vector<Value> Fields(GraphBuilder& g, const Weight& weight);
 
-// Elements that are decoded together: code * scale + offset. Of shape [lead..., blocks, axes of the
-// layout that are not split...]; scale and offset (null: 1 and 0) broadcast to the code.
+// Elements that are decoded together as code * scale + offset. Their shape is [lead..., blocks,
+// axes of the layout that are not split...]; scale and offset (null: 1 and 0) broadcast to the
+// code.
 struct WeightPart {
   Value code = nullptr, scale = nullptr, offset = nullptr;
 };
 
-// A row of a type's blocks: the elements of a block have these extents, in row-major order. A part
-// holds the elements at one position of the axes that are split; parts are in row-major order of
-// these.
+// The layout of a block of a type: its elements have these extents, in row-major order. Some axes
+// are split: each part holds the elements at one position of these axes, and parts are in row-major
+// order of the positions.
 struct BlockLayout {
   Ints extents;
   std::vector<bool> is_split;
@@ -55,8 +57,8 @@ std::vector<WeightPart> Decode(GraphBuilder& g, TensorType type, const std::vect
 // All elements in f32: [lead..., columns].
 Value DecodeWhole(GraphBuilder& g, TensorType type, const std::vector<Value>& fields);
 
-// x [lead..., columns] times the transpose of weights [lead or broadcast to it..., rows, columns],
-// given as fields: [lead..., rows], in f32.
+// Multiplies x, [lead..., columns], by the transpose of weights, [lead or broadcast to it..., rows,
+// columns], which are given as fields. The result is [lead..., rows], in f32.
 Value Linear(GraphBuilder& g, Value x, TensorType type, const std::vector<Value>& fields);
 
 }  // namespace tg::gguf

@@ -21,8 +21,8 @@ Value RepeatHeads(GraphBuilder& g, Value x, Value queries);
 // The attribute `scale` of a node, or 1 / sqrt(size) for queries [..., size].
 std::optional<double> AttentionScale(NodeContext& c, Value queries);
 
-// scale * q k^T for [batch, heads, length, size]. Each operand is multiplied by the root of the
-// scale, so that products of narrow floats do not overflow.
+// Computes scale * q k^T for operands [batch, heads, length, size]. Each operand is multiplied by
+// the square root of the scale, so that products of narrow floats do not overflow.
 Value AttentionScores(GraphBuilder& g, Value q, Value k, double scale);
 
 // Which keys a query may see. Positions count from the start of the keys: query i has position
@@ -39,8 +39,8 @@ Value VisibleKeys(GraphBuilder& g, const Visibility& v);
 Value MaskBias(GraphBuilder& g, Value allowed, Scalar type,
                double hidden = -std::numeric_limits<double>::infinity());
 
-// Softmax along the last axis with each step rounded to x's type. `sink` is null or a further score
-// of each row, to which no key belongs.
+// Softmax along the last axis, with each step rounded to x's type. `sink` is null or an additional
+// score of each row, which takes part in the sum but belongs to no key.
 Value AttentionSoftmax(GraphBuilder& g, Value x, Value sink = nullptr);
 // Probabilities of scores to which `bias` was added: 0 in rows in which the bias excludes all keys.
 Value ClearMaskedRows(GraphBuilder& g, Value probabilities, Value bias);

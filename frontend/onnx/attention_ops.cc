@@ -19,8 +19,8 @@ std::optional<Scalar> Precision(NodeContext& c, Scalar otherwise) {
   return std::nullopt;
 }
 
-// The bias of the mask, of causality, of windows and of padding: -infinity where a query does not
-// see a key. Null where there is none of them.
+// The bias of the mask, causality, windows and padding: -infinity where a query must not see a key.
+// Null if none of these restricts anything.
 struct Bias {
   Value value = nullptr;
   bool may_exclude_all_keys = false;
@@ -137,8 +137,9 @@ void FlexAttention(NodeContext& c) {
   c.Return(g.Cast(g.MatMul(p, g.Cast(v, *precision)), v->dtype.scalar()));
 }
 
-// x: [batch, length, heads * size] or [batch, heads, length, size]; the angles are rows of caches,
-// chosen by positions [batch, length], or [batch, length, size / 2] where these are null.
+// Rotates x, [batch, length, heads * size] or [batch, heads, length, size]. The angles are rows of
+// the caches `cosines` and `sines`, selected by `positions`, [batch, length]. If `positions` is
+// null, the caches are [batch, length, size / 2].
 Value RotaryEmbedding(NodeContext& c, Value x, Value positions, Value cosines, Value sines) {
   GraphBuilder& g = c.g;
   if (positions) {

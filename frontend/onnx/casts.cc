@@ -55,8 +55,8 @@ Value RoundTo(GraphBuilder& g, Value x, const SmallFormat& format, bool saturate
   return g.Where(g.IsNan(x), nan, y);
 }
 
-// The power of two next to x, in f32, by x's exponent, which is the code; code 0 is 2^-127, 255 is
-// NaN.
+// The power of two next to x, in f32. Computed from x's exponent, which is the code of the result;
+// code 0 is 2^-127 and code 255 is NaN.
 Value RoundToPower(GraphBuilder& g, Value x, bool saturates, PowerRounding rounding) {
   const auto word = [&](int64_t v) { return g.ConstInt(Scalar::kU32, v); };
   const Value bits = g.Bitcast(x, Scalar::kU32);

@@ -11,8 +11,8 @@ namespace tg::onnx {
 // The scores [batch, classes] with this post_transform applied.
 Value TransformScores(NodeContext& c, Value scores, std::string_view transform);
 
-// A model of two classes with a single score, which is the second class's: that class is chosen if
-// the score exceeds the threshold.
+// For models of two classes with a single score, which is the score of the second class. That class
+// is chosen if the score exceeds the threshold.
 struct SingleScore {
   double threshold = 0;
   bool is_probability = false;  // the first class has 1 - score, otherwise -score

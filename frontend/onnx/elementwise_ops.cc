@@ -17,8 +17,8 @@ template <Value (GraphBuilder::*f)(Value)>
 void Unary(NodeContext& c) {
   c.Return((c.g.*f)(c.In(0)));
 }
-// The second operand. Before opset 7 attribute `axis` told which axis of the first its own begin
-// at.
+// The second operand. Before opset 7, attribute `axis` says at which axis of the first operand the
+// axes of the second one begin.
 Value Second(NodeContext& c) {
   const Value a = c.In(0);
   Value b = c.In(1);
@@ -56,8 +56,8 @@ void Mod(NodeContext& c) {
     c.Return(c.g.Binary(c.Int("fmod", 0) ? Op::kCMod : Op::kFloorMod, a, b));
     return;
   }
-  // x - q y for the quotient truncated (fmod) or rounded down; exact only for quotients of few
-  // bits.
+  // x - q y, where q is the quotient, truncated (fmod) or rounded down. Exact only if the quotient
+  // has few bits.
   const Scalar type = a->dtype.scalar();
   const Scalar wide = BitWidth(type) < 32 ? Scalar::kF32 : type;
   const Value x = c.g.Cast(a, wide), y = c.g.Cast(b, wide), zero = c.g.Like(x, 0);

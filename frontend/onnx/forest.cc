@@ -120,8 +120,8 @@ Value ScoreForest(GraphBuilder& g, const Forest& f, Value x, Aggregate aggregate
         g.Where(Decide(g, f, nodes, features), entries([](const Forest::Node& n) { return n.yes; }),
                 entries([](const Forest::Node& n) { return n.no; }));
   }
-  // What a leaf says nothing of: nothing, or for the least (greatest) the greatest (least) finite
-  // number.
+  // The score of a target that a leaf does not mention: 0, or for the aggregate min (max) the
+  // greatest (least) finite number.
   double none = 0;
   const double most =
       type == Scalar::kF64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();

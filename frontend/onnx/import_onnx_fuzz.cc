@@ -25,8 +25,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-// Lengths around a field refuse nearly all damages of single bytes; mutants of fields get further.
-// The words are names of operators, so that each operator meets the inputs of others.
+// Mutates fields instead of bytes: the lengths around a field make almost every change of a single
+// byte invalid. The words are names of operators, so that each operator gets inputs that were made
+// for others.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed) {
   static const auto& words = *[] {

@@ -7,8 +7,8 @@
 namespace tg::onnx {
 namespace {
 
-// The negative of log_prob, [batch, classes, ...], at the class of each element of `target`,
-// [batch, ...], weighted by class and reduced.
+// For each element of `target`, [batch, ...]: the negative of log_prob, [batch, classes, ...], at
+// that class; weighted by class, and reduced.
 Value NegativeLogLikelihood(NodeContext& c, Value log_prob, Value target, Value weight) {
   GraphBuilder& g = c.g;
   if (!log_prob || !target) return nullptr;

@@ -23,9 +23,9 @@ bool Refuse(NodeContext& c, std::initializer_list<std::pair<size_t, std::string_
   return c.g.ok();
 }
 
-// What a mask of integers adds to the scores [batch, heads, queries, keys]: the filter value where
-// it hides a key. It has 0 at hidden keys ([batch, keys] or [batch, queries, keys]), or tells the
-// ends of the keys, [batch], maybe followed by their starts, [2 * batch].
+// The bias that an integer mask adds to the scores [batch, heads, queries, keys]: the filter value
+// at hidden keys. The mask is 0 at hidden keys ([batch, keys] or [batch, queries, keys]), or has
+// the ends of the keys ([batch]), maybe followed by their starts ([2 * batch]).
 Value FilterBias(NodeContext& c, Value mask, const Dim& batch, const Dim& keys, Scalar type) {
   GraphBuilder& g = c.g;
   if (!mask) return nullptr;
@@ -199,7 +199,7 @@ void MultiHeadAttention(NodeContext& c) {
   c.Return(s.scores, 3);
 }
 
-// A cache [batch, heads, length, size] after a step: its first `past` entries, [batch, 1, 1, 1],
+// A cache, [batch, heads, length, size], after a step: its first `past` entries ([batch, 1, 1, 1]),
 // then the rows of `fresh`.
 Value UpdateCache(GraphBuilder& g, Value cache, Value fresh, Value past, const Dim& length) {
   if (!cache || !fresh) return fresh;
@@ -210,8 +210,8 @@ Value UpdateCache(GraphBuilder& g, Value cache, Value fresh, Value past, const D
     widths[2].second = length.value() - have.value();
     cache = g.Pad(cache, widths);
   } else {
-    // What a pad would make of symbolic lengths is not `length` by its form. Rows beyond the cache
-    // are read from `fresh`.
+    // A pad by symbolic lengths would not be recognised to give the extent `length`. So rows beyond
+    // the cache are selected from `fresh` by index.
     const Value last = g.Sub(g.DimValue(Scalar::kI32, have), g.ConstInt(Scalar::kI32, 1));
     cache = g.Gather(cache, g.Min(numbers, last), 2);
   }
@@ -262,7 +262,7 @@ void GroupQueryAttention(NodeContext& c) {
   if (!g.ok()) return;
   const Dim batch = g.Extent(p.q, 0), rows = g.Extent(p.q, 2);
   // The number of keys before the first query of each sequence. A prompt that is padded on the
-  // right has more rows than keys, and none before them.
+  // right has more rows than keys; then there are none.
   const Value count = g.Reshape(g.Add(g.Cast(lengths, Scalar::kI32), g.ConstInt(Scalar::kI32, 1)),
                                 {batch, Dim(1), Dim(1), Dim(1)});
   const Value past =

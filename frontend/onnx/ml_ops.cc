@@ -133,8 +133,8 @@ void FeatureVectorizer(NodeContext& c) {
   c.Return(c.g.Concat(parts, 1));
 }
 
-// The numbers of attributes `<what>_int64s`, `_floats` or `_tensor`, a vector; null where there are
-// none.
+// The numbers in attribute `<what>_int64s`, `<what>_floats` or `<what>_tensor`, as a vector. Null
+// if there is none of them.
 Value Listed(NodeContext& c, const std::string& what) {
   if (const auto ints = c.List(what + "_int64s")) return c.g.Constant1D(Scalar::kI64, *ints);
   if (const auto floats = c.Floats(what + "_floats")) return Vector(c.g, Scalar::kF32, *floats);
@@ -187,8 +187,8 @@ struct Grams {
   Ints outputs;
 };
 
-// How often each of the n-grams occurs in the rows of x, [rows, length], with `distance` between
-// neighbouring items: [rows, 1, n-grams]. Null where a row is too short.
+// Counts each of the n-grams in the rows of x, [rows, length], with `distance` between neighbouring
+// items: [rows, 1, n-grams]. Null if the rows are too short.
 Value CountGrams(GraphBuilder& g, Value x, const Grams& grams, int64_t n, int64_t distance) {
   const int64_t starts = g.Extent(x, 1).value() - (n - 1) * distance;
   if (starts <= 0) return nullptr;

@@ -34,8 +34,8 @@ Factors FactorsOf(GraphBuilder& g, const Shape& extents) {
   return out;
 }
 
-// The extent that makes `from` of `given`, which has 1 in its place. Factors of both cancel,
-// symbolic ones too. None if there is none.
+// The extent with which `given`, which has 1 in its place, has as many elements as `from`. Common
+// factors cancel, symbolic ones too. nullopt if there is no such extent.
 std::optional<Dim> OpenExtent(GraphBuilder& g, const Shape& from, const Shape& given) {
   Factors rest = FactorsOf(g, from);
   const Factors divisor = FactorsOf(g, given);

@@ -415,8 +415,8 @@ absl::StatusOr<std::vector<TensorProto>> ParseValue(std::string_view bytes, cons
 }
 
 bool LooksLikeModel(std::string_view bytes) {
-  // A model has no magic number: it begins with the field ir_version, a small number, and the key
-  // of another field of a model follows, as protobuf writes it.
+  // A model has no magic number. It begins with the field ir_version, a small number, which is
+  // followed by the key of another field of a model, in the order in which protobuf writes them.
   constexpr std::string_view kKeys = "\x12\x1a\x22\x28\x32\x3a\x42\x72\xca";
   return bytes.size() > 4 && bytes[0] == '\x08' && bytes[1] > 0 && bytes[1] < 0x40 &&
          kKeys.find(bytes[2]) != std::string_view::npos;

@@ -10,8 +10,8 @@
 namespace tg::onnx {
 namespace {
 
-// A scale or zero point of a matrix product's operand: one for all, one a row of a (or a column of
-// b), or already with the operand's axes.
+// A scale or zero point of an operand of a matrix product: a single one, one for each row of a (or
+// column of b), or a tensor that already has the operand's axes.
 Value ForRows(GraphBuilder& g, Value v) {
   if (!v || g.Rank(v) > 1) return v;
   return g.NumElements(g.ShapeOf(v)).Is(1) ? g.Reshape(v, {}) : g.Unsqueeze(v, 1);
@@ -43,8 +43,9 @@ void QLinearMatMul(NodeContext& c) {
   c.Return(RoundToType(g, y, ForRows(g, c.In(7)), c.TypeOf(7)), 0, c.TypeOf(7));
 }
 
-// a, its scale and zero point, b, its scales and zero points, a bias of codes in the scale of the
-// product, the scale and zero point of the result, which is a float without them.
+// Inputs: a, its scale and zero point, b, its scales and zero points, a bias quantized with the
+// scale of the product, and the scale and zero point of the result. Without the latter the result
+// is a float.
 void QGemm(NodeContext& c) {
   GraphBuilder& g = c.g;
   Value a = c.In(0), b = c.In(3);
@@ -111,8 +112,8 @@ Value Number(NodeContext& c, size_t i) {
   const Value zero = c.Has(i + 2) ? c.g.Reshape(c.In(i + 2), {}) : nullptr;
   return Dequantize(c.g, c.In(i), scale, zero);
 }
-// y by the scale of input i and the zero point behind it, which the result of a model of older
-// tools may lack: then it has the type of input 0.
+// Quantizes y with the scale in input i and the zero point in input i + 1. Models of older tools
+// may lack the latter; then the result has the type of input `like`.
 void ReturnCode(NodeContext& c, Value y, size_t i, size_t like = 0) {
   const Value zero = c.Has(i + 1) ? c.g.Reshape(c.In(i + 1), {}) : nullptr;
   const ElementType type = zero ? c.TypeOf(i + 1) : c.TypeOf(like);
@@ -133,8 +134,8 @@ void QLinearSoftmax(NodeContext& c) {
   if (!x) return;
   const auto axis = c.g.Axis(c.Int("axis", -1), c.g.Rank(x));
   if (!axis) return;
-  // Attribute `opset` tells the Softmax that is meant: before 13 it normalized all axes from `axis`
-  // on.
+  // Attribute `opset` says which version of Softmax is meant: before 13 it normalized over all axes
+  // from `axis` on.
   if (c.Int("opset", 13) >= 13) return ReturnCode(c, c.g.Softmax(x, *axis), 3);
   const Value rows = c.g.Flatten(x, *axis, static_cast<int64_t>(c.g.Rank(x)));
   ReturnCode(c, c.g.Reshape(c.g.Softmax(rows, *axis), c.g.ShapeOf(x)), 3);
@@ -161,8 +162,8 @@ void QLinearWhere(NodeContext& c) {
   ReturnCode(c, c.g.Where(c.In(0), Number(c, 1), Number(c, 4)), 7, /*like=*/1);
 }
 
-// `count` unsigned numbers of `bits` bits along the last axis, of which a byte has the first in its
-// low bits.
+// Unpacks `count` unsigned numbers of `bits` bits along the last axis. The first number of each
+// byte is in its low bits.
 Value Unpack(GraphBuilder& g, Value bytes, int64_t bits, const Dim& count) {
   if (!bytes || bits == 8) return g.Slice(bytes, -1, 0, count);
   std::vector<Value> parts;
@@ -176,8 +177,8 @@ Value Unpack(GraphBuilder& g, Value bytes, int64_t bits, const Dim& count) {
   return g.Slice(g.Flatten(all, rank - 2, rank), -1, 0, count);
 }
 
-// a [..., K] times the transpose of b, [N, blocks, bytes], of numbers of a few bits with one scale
-// (and zero point) for each block of a row.
+// Multiplies a, [..., K], by the transpose of b, [N, blocks, bytes], whose numbers have a few bits
+// each, with one scale (and zero point) for each block of a row.
 void MatMulNBits(NodeContext& c) {
   GraphBuilder& g = c.g;
   const Value a = c.In(0), b = c.In(1);

@@ -10,8 +10,8 @@
 namespace tg::onnx {
 namespace {
 
-// The axis of scales that are a vector. For a vector x it is the only one, whatever the attribute
-// is by default.
+// The axis of x to which a vector of scales belongs. A vector x has only one axis, whatever the
+// attribute's default is.
 int64_t AxisOf(NodeContext& c, Value x) { return c.g.Rank(x) == 1 ? 0 : c.Int("axis", 1); }
 
 void QuantizeLinear(NodeContext& c) {

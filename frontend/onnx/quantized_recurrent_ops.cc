@@ -7,8 +7,8 @@ namespace {
 
 void DynamicQuantizeLstm(NodeContext& c) {
   GraphBuilder& g = c.g;
-  // Weights: [directions, inputs, gates * hidden]; scales and zero points, behind the inputs of
-  // LSTM, for each direction or each of its columns.
+  // Weights are [directions, inputs, gates * hidden]. Their scales and zero points are additional
+  // inputs after those of LSTM, one for each direction or for each of its columns.
   ImportRecurrent(c, [&](Value rows, size_t which, int64_t direction, int64_t first, int64_t last) {
     const Value all = c.In(which), r = c.In(2);
     const size_t parameters = which == 1 ? 8 : 10;

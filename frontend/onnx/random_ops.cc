@@ -104,8 +104,7 @@ void Bernoulli(NodeContext& c) {
   c.Return(CastTo(c.g, one, ElementType::kBool, type, false), 0, type);
 }
 
-// Numbers of classes, drawn by the logarithms of their probabilities: [batch, classes] to
-// [batch, samples].
+// Draws classes, given the logarithms of their probabilities: [batch, classes] to [batch, samples].
 void Multinomial(NodeContext& c) {
   GraphBuilder& g = c.g;
   const Value x = c.In(0);
@@ -123,8 +122,9 @@ void Multinomial(NodeContext& c) {
   const Value p = g.Softmax(g.Cast(x, Scalar::kF32), 1);
   const Value below = g.CumulativeSum(p, 1, /*exclusive=*/false, /*reverse=*/false);
   const Value u = Uniform(c, {g.Extent(x, 0), Dim(c.Int("sample_size", 1))});
-  // As many classes end below u as come before the one that is drawn; rounding may end the last
-  // one below 1.
+  // The number of the drawn class is the number of classes whose cumulative probability is at most
+  // u. It is limited to the last class, whose cumulative probability may be below 1 because of
+  // rounding.
   const Value before = g.Le(g.Unsqueeze(below, 1), g.Unsqueeze(u, 2));
   const Value count = g.Sum(g.Cast(before, *scalar), {-1});
   const Value last = g.DimValue(*scalar, g.SubDim(g.Extent(x, 1), Dim(1)));

@@ -123,8 +123,8 @@ class Recurrence {
     return g_.ok();
   }
 
-  // A sequence of symbolic length is unrolled for its greatest, and each run keeps the states where
-  // its own ends. The greatest length, or `length` if that is too much.
+  // A sequence of symbolic length is unrolled for its greatest length, and each run keeps the
+  // states at its own end. Returns the greatest length, or `length` if that is too much.
   Dim PadToGreatest(const Dim& length) {
     const std::optional<int64_t> greatest = g_.Greatest(length);
     if (!greatest || *greatest > kMaxSymbolicSteps) return length;

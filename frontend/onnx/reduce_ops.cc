@@ -9,8 +9,8 @@
 namespace tg::onnx {
 namespace {
 
-// The axes of a reduction: an attribute before opset `by_input`, then an input. All where none are
-// told, unless those mean none. Nothing after an error.
+// The axes of a reduction: an attribute before opset `by_input`, an input from then on. If none are
+// given, returns all axes, or none if the node says so. Returns nullopt after an error.
 std::optional<Ints> AxesOf(NodeContext& c, Value x, int64_t by_input) {
   std::optional<Ints> axes;
   if (c.opset >= by_input && c.Has(1)) {

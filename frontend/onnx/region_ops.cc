@@ -32,9 +32,9 @@ struct BinPoints {
   int64_t most = 0;
 };
 
-// From region to bins along an axis. Where `ratio` is 0 a bin of a region is sampled at one point
-// for each element that it covers, which is not known before the run unless the regions are: then
-// there are no more than a region of the whole axis has.
+// The sample points of the bins of each region along one axis. If `ratio` is 0, each bin is sampled
+// at one point for each element that it covers. That number is known at import only if the regions
+// are known; otherwise it is bounded by a region that covers the whole axis.
 BinPoints PointsOf(NodeContext& c, Value from, Value to, int64_t bins, int64_t ratio,
                    const Dim& extent, bool half_pixel) {
   GraphBuilder& g = c.g;
@@ -153,8 +153,8 @@ void MaxRoiPool(NodeContext& c) {
     const Value v = g.Mul(Column(g, regions, i), scale);
     return g.Mul(g.Sign(v), g.Floor(g.Add(g.Abs(v), g.Like(v, 0.5))));
   };
-  // [regions, bins, extent]: whether a bin has an element; bins overlap where they begin and end
-  // within one.
+  // [regions, bins, extent]: whether a bin contains an element. Neighbouring bins overlap if they
+  // end and begin within one element.
   const auto bins = [&](int64_t first, int64_t last, int64_t count, const Dim& extent) {
     const Value start = edge(first);
     const Value size = g.Div(g.Max(g.Add(g.Sub(edge(last), start), one), one),

@@ -51,8 +51,8 @@ double Cubic(double x, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-// The weights of the elements first, first + 1, ... from the one below the coordinate on. `ratio`,
-// in (0, 1], is how far the coordinate is behind that element.
+// The weights of the elements first, first + 1, ... The number `first` is relative to the element
+// below the coordinate; `ratio`, in (0, 1], is the distance of the coordinate from that element.
 std::vector<double> Weights(const Resampling& r, double ratio, double scale, int64_t* first) {
   const bool cubic = r.mode == "cubic";
   // Shrinking with antialiasing widens the kernel.

@@ -50,8 +50,8 @@ Taps TapsAt(GraphBuilder& g, Value x, const Dim& extent, Interpolation interpola
   const Value n = g.DimValue(Scalar::kI32, extent);
   const Value last = g.Sub(g.Cast(n, type), g.Like(x, 1));
   const Value zero = g.Like(x, 0);
-  // The coordinate must fit an integer. Taps of elements that are all outside are 0 or the edge
-  // wherever they are.
+  // Clamps the coordinate, so that it fits into an integer. Far outside, all taps are 0 or at the
+  // edge anyway.
   Value low = g.Like(x, -1e9), high = g.Like(x, 1e9);
   if (border == Border::kZeros) {
     low = g.Like(x, -4);

@@ -1,5 +1,5 @@
-// Interpolation: a value between the elements of a tensor is a weighted sum of elements near its
-// coordinate.
+// Interpolation: the value at a coordinate between the elements of a tensor is a weighted sum of
+// the elements near it.
 #ifndef TG_FRONTEND_ONNX_SAMPLING_H_
 #define TG_FRONTEND_ONNX_SAMPLING_H_
 

@@ -92,8 +92,8 @@ void AffineGrid(NodeContext& c) {
     const Value k = g.Arange(type, extent);
     const auto like = [&](double v) { return g.Like(k, v); };
     const Value length = g.DimValue(type, extent);
-    // From -1 to 1 at the centers of the outermost elements, or at their outer edges; a single
-    // element lies at 0.
+    // Coordinates from -1 to 1, which are the centers of the outermost elements or their outer
+    // edges. A single element is at 0.
     const Value twice = g.Mul(k, like(2));
     const Value centered =
         aligned ? g.Sub(twice, g.Sub(length, like(1))) : g.Sub(g.Add(twice, like(1)), length);

@@ -21,8 +21,8 @@ const List* SequenceIn(NodeContext& c, size_t i) {
   return nullptr;
 }
 
-// The position that input i tells, from 0; `otherwise` where it is left out. None, and an error,
-// where it is not below `end`.
+// The position in input i, counted from 0; `otherwise` if the input is left out. Records an error
+// and returns nullopt if it is not below `end`.
 std::optional<size_t> Position(NodeContext& c, size_t i, size_t length, size_t end,
                                size_t otherwise) {
   if (!c.Has(i)) return otherwise;
@@ -141,8 +141,8 @@ void ConcatFromSequence(NodeContext& c) {
            (*list)[0].type);
 }
 
-// The body's results for each element of the first sequence; other inputs are sequences of its
-// length, or tensors that each call gets.
+// Applies the body to each element of the first sequence. The other inputs are sequences of the
+// same length, or tensors that are passed to each call.
 void SequenceMap(NodeContext& c) {
   const List* first = SequenceIn(c, 0);
   if (!first) return;
@@ -167,8 +167,7 @@ void SequenceMap(NodeContext& c) {
   for (size_t i = 0; i < results.size(); ++i) ReturnList(c, std::move(results[i]), i);
 }
 
-// An optional that holds something is what it holds, and an empty one is a value that does not
-// exist.
+// An optional with a value is represented by that value, an empty one by a missing value.
 void Optional(NodeContext& c) { c.Return(c.Input(0), 0); }
 void OptionalHasElement(NodeContext& c) { c.Return(c.g.ir().Bool(c.Has(0))); }
 void OptionalGetElement(NodeContext& c) {

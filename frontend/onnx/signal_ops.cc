@@ -34,8 +34,8 @@ Value Table(GraphBuilder& g, Scalar type, const Ints& shape, const std::vector<d
   return g.Constant(type, shape, std::move(bits));
 }
 
-// The cosines and sines [m, n] by which numbers 1 to m of n become parts of the n results. Of an
-// even n the last one counts half.
+// The cosines and sines, [m, n], of the terms that elements 1 to m contribute to the n results. If
+// n is even, the last one counts half.
 std::pair<Value, Value> Waves(GraphBuilder& g, Scalar type, int64_t n, int sign) {
   const int64_t m = n / 2;
   std::vector<double> cosines, sines;
@@ -60,8 +60,9 @@ std::pair<Value, Value> Waves(GraphBuilder& g, Scalar type, int64_t n, int sign)
           g.Gather(Table(g, type, {n}, sines), root, 0)};
 }
 
-// x: [rows, parts, n]. Numbers i and n - i meet the same cosine and opposite sines, so their sum
-// and their difference are multiplied: half the products, and what is symmetric cancels exactly.
+// Transforms x, [rows, parts, n], by a matrix product. Elements i and n - i have the same cosine
+// and opposite sines, so that their sum and their difference are multiplied: that halves the
+// products, and symmetric inputs cancel exactly.
 Value TransformByProduct(GraphBuilder& g, Value x, int sign) {
   const int64_t parts = g.Extent(x, 1).value(), n = g.Extent(x, 2).value(), m = n / 2;
   const auto in_second_part = [&](Value v, int64_t before) {
@@ -90,15 +91,15 @@ int64_t FirstFactor(int64_t n) {
   return n;
 }
 
-// x: [rows, parts, n], in f32 or f64, of a real part or of both. The unscaled transforms of the
-// rows: [rows, 2, n]. `sign`: that of the exponent.
+// The unscaled Fourier transforms of the rows of x, [rows, parts, n], in f32 or f64, where `parts`
+// is 1 (real) or 2 (real and imaginary). Returns [rows, 2, n]. `sign` is the sign of the exponent.
 Value Transform(GraphBuilder& g, Value x, int sign) {
   if (!x) return nullptr;
   const Dim rows = g.Extent(x, 0), parts = g.Extent(x, 1);
   const int64_t n = g.Extent(x, 2).value(), a = FirstFactor(n), b = n / a;
   if (b == 1) return TransformByProduct(g, x, sign);
-  // Cooley and Tukey's factorization: from number i * b + j to number p + a * q, where i and p are
-  // below a, j and q below b.
+  // Cooley and Tukey's factorization: element i * b + j contributes to result p + a * q, where i
+  // and p are below a, and j and q below b.
   x = g.Permute(g.Reshape(x, {rows, parts, Dim(a), Dim(b)}), {0, 3, 1, 2});
   x = Transform(g, g.Reshape(x, {g.MulDim(rows, Dim(b)), parts, Dim(a)}), sign);
   x = g.Reshape(x, {rows, Dim(b), Dim(2), Dim(a)});

@@ -15,7 +15,7 @@ namespace tg {
 
 struct OnnxDimension {
   std::optional<int64_t> size;  // none: the file leaves it open
-  // The name by which options call an open dimension of an input ("input.axis" for one without a
+  // The name by which options refer to an open dimension of an input ("input.axis" if it has no
   // name). "?" for an open extent of an output that has no name.
   std::string name;
 

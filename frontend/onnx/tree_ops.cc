@@ -116,8 +116,8 @@ std::optional<Branch> BranchNamed(std::string_view name) {
   return static_cast<Branch>(found - std::begin(kNames));
 }
 
-// The forest of the older operators, whose nodes have numbers in their trees, and whose leaves are
-// weighted by the lists `<what>_treeids`, `_nodeids`, `_ids` and `_weights`.
+// The forest of the older operators. Their nodes are numbered within each tree, and the weights of
+// the leaves are in the lists `<what>_treeids`, `_nodeids`, `_ids` and `_weights`.
 std::optional<Forest> OlderForest(NodeContext& c, const std::string& what, int64_t num_targets) {
   const auto trees = c.List("nodes_treeids"), ids = c.List("nodes_nodeids");
   const auto yes = c.List("nodes_truenodeids"), no = c.List("nodes_falsenodeids");

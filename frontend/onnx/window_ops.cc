@@ -12,8 +12,8 @@
 namespace tg::onnx {
 namespace {
 
-// Whether extents and numbers of a window are so small that products of two are numbers; an error
-// otherwise.
+// Whether the extents and the numbers of a window are so small that products of two of them do not
+// overflow. Records an error if not.
 bool AreModest(NodeContext& c, Value x, std::initializer_list<std::span<const int64_t>> lists) {
   constexpr int64_t kMax = int64_t{1} << 29;
   const auto check = [&](int64_t n) {
@@ -148,8 +148,8 @@ void ConvTranspose(NodeContext& c) {
   c.Return(c.g.ConvTranspose(x, weight, c.Optional(2), w, extra, c.Int("group", 1)));
 }
 
-// With ceil_mode a last window may begin inside and end behind the padded input: more is padded at
-// the end, which counts as nothing.
+// With ceil_mode, the last window may begin inside the padded input and end after it. The padding
+// at the end is then increased; the additional elements do not count.
 void AddCeilPads(NodeContext& c, Value x, GraphBuilder::Window& w) {
   if (!c.Int("ceil_mode", 0)) return;
   for (size_t i = 0; i < w.kernel.size(); ++i) {
@@ -238,8 +238,8 @@ void AveragePool(NodeContext& c) {
   const Scalar type = x->dtype.scalar();
   const Value f = c.g.Cast(x, BitWidth(type) < 32 ? Scalar::kF32 : type);
   const Value sum = c.g.Sum(c.g.Windows(f, *w, nullptr), axes);
-  // Elements that count: of the input, or of it and the pads that were told, never those of
-  // ceil_mode.
+  // Marks the elements that count for a mean: those of the input, or those of the input and the
+  // given pads, but never what ceil_mode adds.
   Value ones = c.g.Full(c.g.ShapeOf(x), c.g.Like(f, 1));
   GraphBuilder::Window counted = *w;
   if (c.Int("count_include_pad", 0)) {

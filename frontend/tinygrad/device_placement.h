@@ -26,8 +26,9 @@ class DeviceTable {
  public:
   static constexpr int kNone = -1;
 
-  // Reads the number of the device in a string argument; kNone if there is no name. Returns false,
-  // with an error at `n`, for a value on several devices.
+  // Looks up the device that a string argument names, and adds it to the table if it is new.
+  // *number is kNone if there is no name. Returns false, with an error at `n`, for a value on
+  // several devices.
   bool Read(const Node& n, const Value* name, int* number, Diagnostics& diags);
   // Reads the device of a BUFFER or PARAM.
   bool ReadBuffer(const Node& n, int* number, Diagnostics& diags);

@@ -1,5 +1,5 @@
-// Byte-pair encoding over GPT-2's alphabet of bytes: neighbours inside a word join in the order of
-// the list of merges.
+// Byte-pair encoding over GPT-2's alphabet of bytes: neighbouring symbols inside a word are merged
+// in the order of the list of merges.
 #include <array>
 #include <deque>
 #include <map>

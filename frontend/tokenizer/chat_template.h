@@ -35,15 +35,15 @@ struct ChatOptions {
 // Immutable; several threads may render one at the same time.
 class ChatTemplate {
  public:
-  // InvalidArgument with line and column where the text is no template, or uses what this reader of
-  // Jinja lacks.
+  // Returns InvalidArgument, with line and column, if the text is not a template or uses a feature
+  // of Jinja that this reader lacks.
   static absl::StatusOr<ChatTemplate> Parse(std::string_view text);
   // The template of turns between <|im_start|> and <|im_end|>, for models whose file has none.
   static const ChatTemplate& ChatMl();
 
-  // InvalidArgument where the template refuses the conversation (raise_exception), with its words,
-  // and where its evaluation fails, with line and column. Time and memory are bounded: a template
-  // that loops for too long is an error too.
+  // Returns InvalidArgument if the template refuses the conversation (raise_exception), with the
+  // template's message, or if its evaluation fails, with line and column. Time and memory are
+  // bounded: a template that loops for too long is an error too.
   absl::StatusOr<std::string> Render(std::span<const ChatMessage> messages,
                                      const ChatOptions& options) const;
 

@@ -47,8 +47,8 @@ void Vocabulary::FindEndOfGeneration() {
   for (const std::string_view spelling : kEnds) {
     if (const std::optional<TokenId> token = Find(spelling)) add(*token);
   }
-  // Borders of files, repositories and padding in code models: a reply does not go past one. Of
-  // each list the first token that the vocabulary has.
+  // Tokens that separate files and repositories, or that pad, in models of code: a reply ends
+  // before them. From each list the first token that the vocabulary has is taken.
   const std::vector<std::string_view> borders[] = {
       {"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"},
       {"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"},

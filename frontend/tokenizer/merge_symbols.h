@@ -1,5 +1,5 @@
-// Joins neighbouring symbols of a word, the best pair first, until no pair can be joined: what
-// byte-pair and SentencePiece vocabularies have in common. n symbols take O(n log n) steps.
+// Merges neighbouring symbols of a word, the best pair first, until no pair can be merged.
+// Byte-pair and SentencePiece vocabularies both work in this way. n symbols take O(n log n) steps.
 #ifndef TG_FRONTEND_TOKENIZER_MERGE_SYMBOLS_H_
 #define TG_FRONTEND_TOKENIZER_MERGE_SYMBOLS_H_
 
@@ -28,7 +28,7 @@ struct Joined {
 };
 
 // `join(left, right)` returns optional<Joined<Rank>>. On return, symbols[0] and its successors by
-// `next` are what is left.
+// `next` are the remaining symbols.
 template <class Rank, class Join>
 void MergeSymbols(std::vector<Symbol>& symbols, const Join& join) {
   struct Pair {

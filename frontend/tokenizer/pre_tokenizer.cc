@@ -100,8 +100,8 @@ class Pattern {
     TG_CHECK(code_ != nullptr);
     // Where there is no just-in-time compiler, matching interprets the pattern.
     (void)pcre2_jit_compile(code_, PCRE2_JIT_COMPLETE);
-    // The default is too low for long runs of spaces, where the patterns of the table take linear
-    // time.
+    // PCRE's default limit is too low for long runs of spaces, on which the patterns of the table
+    // take linear time.
     context_ = pcre2_match_context_create(nullptr);
     TG_CHECK(context_ != nullptr);
     pcre2_set_match_limit(context_, UINT32_MAX);

@@ -1,5 +1,5 @@
-// Cuts text into the words inside of which a byte-pair vocabulary merges, by the regular
-// expressions that the model was trained with.
+// Splits text into words, inside of which a byte-pair vocabulary merges symbols, by the regular
+// expressions with which the model was trained.
 #ifndef TG_FRONTEND_TOKENIZER_PRE_TOKENIZER_H_
 #define TG_FRONTEND_TOKENIZER_PRE_TOKENIZER_H_
 
@@ -14,8 +14,8 @@ namespace tg {
 // A row of the table of pre-tokenizers.
 struct PreTokenizerRow {
   std::string_view name;  // a value of tokenizer.ggml.pre
-  // Each cuts the words that those before it made into its matches and what lies between them. In
-  // PCRE's syntax; \s and \S mean Unicode's white space.
+  // Each pattern splits the words that the patterns before it produced into its matches and the
+  // text between them. The syntax is that of PCRE; \s and \S refer to Unicode's white space.
   std::span<const std::string_view> patterns;
   bool ignores_merges = false;  // a word that is a token is that token, whatever merges say
   bool adds_bos = false;        // unless the file says otherwise
@@ -36,8 +36,8 @@ class PreTokenizer {
   explicit PreTokenizer(const PreTokenizerRow& row);
   ~PreTokenizer();
 
-  // The words of a text of any bytes: in order, none of them empty, together the text. A byte that
-  // is not UTF-8 counts as U+FFFD.
+  // The words of a text, which may contain any bytes. The words are in order, none of them is
+  // empty, and together they are the text. A byte that is not UTF-8 counts as U+FFFD.
   std::vector<std::string_view> Split(std::string_view text) const;
 
  private:

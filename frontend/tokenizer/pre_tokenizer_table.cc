@@ -1,4 +1,4 @@
-// Which regular expressions a model's tokenizer.ggml.pre means. Letters outside of ASCII count as
+// The regular expressions for each value of tokenizer.ggml.pre. Letters outside of ASCII count as
 // both upper and lower case, as in llama.cpp.
 #include <algorithm>
 #include <iterator>

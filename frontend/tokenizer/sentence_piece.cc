@@ -1,5 +1,5 @@
-// SentencePiece's byte-pair model: neighbours join if the vocabulary has what they spell together,
-// the best score first. Characters that are in no token are spelled byte by byte.
+// SentencePiece's byte-pair model: neighbouring symbols are merged if their concatenation is a
+// token, the best score first. Characters that are in no token are spelled byte by byte.
 #include <optional>
 #include <string>
 #include <string_view>

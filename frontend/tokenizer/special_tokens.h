@@ -22,9 +22,9 @@ class SpecialTokens {
   // `vocabulary` must outlive it.
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
-  // The fragments of a text, in order, none of them empty. Where spellings overlap, the longest one
-  // is the token, wherever it begins; of equal lengths the lowest id. Control and unknown tokens
-  // are found only with `parse_special`.
+  // The fragments of a text, in order; none of them is empty. If spellings of tokens overlap, the
+  // longest one is the token, wherever it begins; among equally long ones the token with the lowest
+  // id. Control and unknown tokens are only found with `parse_special`.
   std::vector<Fragment> Split(std::string_view text, bool parse_special) const;
 
  private:

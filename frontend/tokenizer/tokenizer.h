@@ -1,9 +1,9 @@
-// Text to token ids and back, as the metadata of a GGUF file describes it.
+// Converts text to token ids and back, as the metadata of a GGUF file describes.
 //
 // There are three kinds of vocabularies: byte-pair ("gpt2"), SentencePiece with scores ("llama")
-// and WordPiece ("bert"). The ids of valid UTF-8 equal llama.cpp's for the same vocabulary. Bytes
-// that are not UTF-8 are kept where the vocabulary has a token for each byte: decoding gives them
-// back.
+// and WordPiece ("bert"). For valid UTF-8 the ids equal those of llama.cpp for the same vocabulary.
+// Bytes that are not UTF-8 are kept if the vocabulary has a token for each byte: decoding gives
+// them back.
 //
 // A Tokenizer is immutable: several threads may use one at the same time.
 #ifndef TG_FRONTEND_TOKENIZER_TOKENIZER_H_
@@ -64,11 +64,11 @@ struct TokenizerData {
 };
 
 struct EncodeOptions {
-  // Whether the spelling of a control token in the text is that token. False for text that a user
-  // typed, which must not end a turn.
+  // Whether the spelling of a control token in the text becomes that token. False for text that a
+  // user typed, which must not be able to end a turn.
   bool parse_special = false;
-  // Adds the beginning, end or separator tokens that the vocabulary asks for. False for a prompt
-  // that a chat template wrote: templates write theirs.
+  // Whether to add the beginning, end or separator tokens that the vocabulary asks for. False for
+  // prompts from a chat template, which contain these tokens.
   bool add_special = false;
 };
 
@@ -80,19 +80,20 @@ class Tokenizer {
  public:
   ~Tokenizer();
 
-  // The ids of a text of any bytes and any length. Never fails: what the vocabulary cannot spell
-  // becomes its unknown token, or is left out where it has none.
+  // The ids of a text, which may have any bytes and any length. This never fails: text that the
+  // vocabulary cannot spell becomes its unknown token, or is left out if it has none.
   std::vector<TokenId> Encode(std::string_view text, const EncodeOptions& options) const;
   std::vector<TokenId> Encode(std::string_view text, bool parse_special) const {
     return Encode(text, {.parse_special = parse_special});
   }
 
-  // The bytes that the token adds to a text: perhaps only a part of a character. Control and
-  // unknown tokens add none, unless `with_special`, which spells them. An id outside of the
-  // vocabulary is an error of the caller; use `size`.
+  // The bytes that the token adds to a text, which may be only a part of a character. Control and
+  // unknown tokens add none, unless `with_special` asks for their spelling. `token` must be less
+  // than `size`.
   std::string_view Decode(TokenId token, bool with_special = false) const;
-  // The text of a sequence; without the space that Encode puts before a text, where it does. Encode
-  // and this one are inverse for byte-pair and SentencePiece vocabularies that have all bytes.
+  // The text of a sequence of tokens, without the space that Encode may put before a text. Encode
+  // and DecodeAll are inverse to each other for byte-pair and SentencePiece vocabularies that have
+  // all bytes.
   std::string DecodeAll(std::span<const TokenId> tokens, bool with_special = false) const;
 
   // Number of tokens; ids are 0 to size() - 1.
@@ -107,8 +108,8 @@ class Tokenizer {
   std::optional<TokenId> eos() const;
   bool adds_bos() const;
 
-  // Whether a model that makes this token has ended its turn: the file's end of sequence, of turn
-  // and of message, and tokens that are spelled as such ones (<|im_end|>, <|eot_id|>,
+  // Whether a model that generates this token has ended its turn: the file's tokens for the end of
+  // a sequence, turn or message, and tokens with such a spelling (<|im_end|>, <|eot_id|>,
   // <end_of_turn>, ...).
   bool IsEndOfGeneration(TokenId token) const;
   // All of them, ascending.
@@ -124,9 +125,9 @@ class Tokenizer {
   std::vector<std::string> pieces_;  // the bytes of each token
 };
 
-// InvalidArgument, with the metadata key that is to blame: a model or pre-tokenizer that is not
-// known, no tokens, lists of different lengths, an id outside of the vocabulary, a merge of unknown
-// tokens.
+// Returns InvalidArgument, with the metadata key, for an unknown model or pre-tokenizer, a
+// vocabulary without tokens, lists of different lengths, an id outside of the vocabulary, or a
+// merge of unknown tokens.
 absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(TokenizerData data);
 
 }  // namespace tg

@@ -1,5 +1,5 @@
-// The first byte chooses a vocabulary, the others are a text; or they are themselves a vocabulary,
-// as testing/vocabulary_text.h describes.
+// The first byte chooses a vocabulary for a text, the other bytes. Or the bytes are themselves a
+// vocabulary in the form of testing/vocabulary_text.h.
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// Ids against llama.cpp's on the same vocabularies, and what those do not say: bytes, limits,
-// errors.
+// Compares ids with llama.cpp's on the same vocabularies, and tests what these do not cover: bytes,
+// limits, errors.
 #include "frontend/tokenizer/tokenizer.h"
 
 #include <algorithm>

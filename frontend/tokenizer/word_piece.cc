@@ -1,5 +1,6 @@
-// BERT's WordPiece: words of normalized text, each cut into the longest tokens from left to right.
-// In GGUF files tokens that begin a word carry the mark of a space, and the others nothing.
+// BERT's WordPiece: each word of the normalized text is split, from left to right, into the longest
+// tokens that match. In GGUF files, tokens that begin a word carry the mark of a space, other
+// tokens none.
 #include <utf8proc.h>
 
 #include <algorithm>

@@ -13,8 +13,8 @@ double OfAllowed(Scalar s, int64_t expected, int64_t actual, double allowed) {
   if (std::isinf(allowed)) return 0;
   if (allowed == 0) return HUGE_VAL;
   if (a == b) return 0;  // 0 and -0
-  // Near the largest number one evaluation may overflow and the other not; what has no infinity
-  // (fp8e4m3) is no number then.
+  // Near the largest number one evaluation may overflow while the other does not. A type without
+  // infinity (fp8e4m3) then gives a NaN.
   if (std::isnan(a) != std::isnan(b)) {
     const double greatest = std::fabs(std::isnan(a) ? b : a) + allowed;
     return std::isnan(DoubleFromBits(s, BitsFromDouble(s, greatest))) ? 0 : HUGE_VAL;

@@ -16,9 +16,9 @@ namespace tg {
 // overflow although the other does not.
 double OfAllowed(Scalar s, int64_t expected, int64_t actual, double allowed);
 
-// Whether the flags allow any value in place of `v`, the value of a float type that follows from
-// the definitions of the ops, if it is not known how `v` was computed. Where rounding errors are
-// tracked (error_bound.h), that is known, and fewer values are allowed.
+// Whether the flags allow any value in place of `v`, which is the value of a float type by the
+// definitions of the ops, if it is not known how `v` was computed. If rounding errors are tracked
+// (error_bound.h), that is known, and fewer values are allowed.
 bool AllowAnyValueFor(ModuleFlags flags, double v);
 
 }  // namespace tg

@@ -1,5 +1,5 @@
-// "The same values": integers, bools and moved data bit for bit; floats within a stated tolerance,
-// NaN being equal to NaN and 0 to -0 where there is any tolerance at all.
+// Compares values. Integers, bools and moved data must be equal bit for bit, floats within a
+// tolerance. NaN equals NaN, and if there is any tolerance, 0 equals -0.
 #ifndef TG_IR_INTERPRET_COMPARE_VALUES_H_
 #define TG_IR_INTERPRET_COMPARE_VALUES_H_
 
@@ -11,8 +11,8 @@
 
 namespace tg {
 
-// The tolerance of a float comparison: the sum of these. If all are 0, bits must be equal, but
-// all NaNs are equal to each other.
+// The tolerance of a comparison of floats: the sum of these terms. If all of them are 0, bits must
+// be equal, except that all NaNs are equal to each other.
 struct Tolerance {
   double absolute = 0;
   double relative = 0;  // of the expected value
@@ -25,8 +25,9 @@ struct Tolerance {
   ModuleFlags flags;
 };
 
-// Describes the difference, or nullopt: the first element that differs, its coordinates and both
-// values, the number of differing elements, and the worst of them.
+// Describes the difference: the first element that differs, with its coordinates and both values,
+// the number of differing elements, and the worst of them. Returns nullopt if there is no
+// difference.
 std::optional<std::string> Difference(const HostBuffer& expected, const HostBuffer& actual,
                                       const Tolerance& tolerance = {});
 // The same for all buffers of `expected`; `actual` may hold more.

@@ -47,8 +47,8 @@ TEST(Compare, BoundsOfTheExpectedBuffer) {
   EXPECT_NE(Difference(a, F32({1, 2.0001})), std::nullopt);
 }
 
-// What overflows is infinite, or no number where the type has no infinity; what does not is
-// neither.
+// A value that overflows is infinite, or NaN if the type has no infinity; a value that does not
+// overflow is neither.
 TEST(Compare, OneMayOverflow) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto differ = [](Scalar s, double a, double error, double b) {

@@ -8,8 +8,8 @@
 namespace tg {
 namespace {
 
-// The elements with these numbers, -1 for a 0 that a pad adds. Recurses at most kMaxDeferredOps
-// deep.
+// The elements with these numbers, where -1 means a 0 that a pad adds. Recurses at most
+// kMaxDeferredOps deep.
 absl::StatusOr<Tensor> ElementsAt(const Tensor& t, std::vector<int64_t> at) {
   const auto n = static_cast<int64_t>(at.size());
   if (t.data) return Gather(t, Movement{{n}, std::move(at)});

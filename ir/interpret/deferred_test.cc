@@ -1,5 +1,5 @@
-// Values that are not held have the elements that they would have if they were, and what is held is
-// bounded before anything is computed.
+// Deferred values have the same elements as values that are kept in memory, and the memory for the
+// latter is bounded before anything is computed.
 #include "ir/interpret/deferred.h"
 
 #include <string>

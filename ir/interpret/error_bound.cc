@@ -93,16 +93,16 @@ double CastError(Scalar to, Approx a, double y) {
   return std::max(std::fabs(end(a.v - a.e) - y), std::fabs(end(a.v + a.e) - y));
 }
 
-// Units in the last place by which implementations of an op may differ on equal sources: what a
-// device's function may be off, and what ours is.
+// The units in the last place by which implementations of an op may differ on equal sources: the
+// sum of the errors allowed to a device's function and to the interpreter's.
 double FreeUlps(Op op, Scalar s, const InterpretOptions& options) {
   if (op == Op::kDiv || op == Op::kRecip || op == Op::kSqrt) return options.div_sqrt_ulp;
   const Accuracy* a = FindAccuracy(op, s);
   return a ? std::max({a->opencl, a->pocl, a->own}) + a->interpreter : 0;
 }
 
-// Whether a value is a product, here or elsewhere, or its negative: what a kernel multiplies and
-// adds may be moved in between.
+// Whether a value is a product or the negative of one, possibly computed in another kernel: between
+// the product and a later addition other ops may be moved.
 bool IsProduct(const UOp* u) {
   while (IsMovement(u->op) || u->op == Op::kNeg || u->op == Op::kContiguous) u = u->src(0);
   return u->op == Op::kMul;

@@ -2,9 +2,9 @@
 // evaluation of the same graph, which may sum in another order, contract a*b + c, or use other
 // approximations of transcendental functions.
 //
-// Bounds are absolute, to first order in the rounding of the bounds themselves. A correctly
-// rounded op on exact sources is exact: error 0 asks for equal bits.
-// The bound is infinite where nothing is known, as after a comparison that could go either way.
+// Bounds are absolute. The rounding of the bounds themselves is considered to first order only. A
+// correctly rounded op on exact sources is exact; error 0 means that bits must be equal. The bound
+// is infinite if nothing is known, as after a comparison whose result is uncertain.
 #ifndef TG_IR_INTERPRET_ERROR_BOUND_H_
 #define TG_IR_INTERPRET_ERROR_BOUND_H_
 

@@ -48,8 +48,8 @@ bool HoldsReciprocal(const UOp* u, bool* in_sum) {
   return false;
 }
 
-// The product of the constant factors below 1 among what `u` multiplies: without them the product
-// of the others is this much greater. Factors behind the first few are not looked at.
+// The product of the constant factors below 1 among the factors of `u`. Without them the product of
+// the others is greater by the inverse of this. Only the first few factors are considered.
 double SmallFactors(const UOp* u) {
   constexpr size_t kMaxFactors = 64;
   llvm::SmallVector<const UOp*, 16> factors{u};
@@ -80,8 +80,9 @@ FlagError::FlagError(const UOp* u, ModuleFlags flags)
   }
 }
 
-// x * factor, where factor is y/(x + 1), against (1 - 1/(x + 1)) * y. Both are right but for the
-// rounding of w = x + 1, of its reciprocal, and of what each form makes of that.
+// The difference between x * factor, where factor is y/(x + 1), and (1 - 1/(x + 1)) * y. Both are
+// right up to the rounding of w = x + 1, the rounding of its reciprocal, and the effect of both on
+// each form.
 double FlagError::OfRatio(Scalar s, double x, double factor) const {
   if (!std::isfinite(x) || !std::isfinite(factor)) return kInf;
   const double unit = UnitRoundoff(s), tiny = DoubleFromBits(s, 1);
@@ -96,8 +97,8 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
                      double y) const {
   const auto may_be_zero = [&](size_t k) { return std::fabs(x[k]) <= error[k]; };
   if (no_nan_ || exact_algebra_) {
-    // What is no number, or is computed from none, may be anything: the module says that there are
-    // none, or overflow is not what real numbers do.
+    // A NaN, or a value computed from a NaN, may be anything: the module says that there are none,
+    // or that floats behave like real numbers, which do not overflow.
     const bool nan =
         std::isnan(y) || std::any_of(x.begin(), x.end(), [](double v) { return std::isnan(v); });
     if (nan || (exact_algebra_ && std::isinf(y))) return kInf;

@@ -1,6 +1,6 @@
-// How much the module's flags let a float differ from the value that the ops' definitions give. The
-// flags permit algebraic transformations of the whole graph; here these are bounded by an error of
-// each op. A transformation that no flag permits has no error.
+// How much the module's flags allow a float to differ from the value that the ops' definitions
+// give. Flags permit algebraic transformations of the whole graph; here they are bounded by an
+// error of each op. Transformations that no flag permits contribute no error.
 #ifndef TG_IR_INTERPRET_FLAG_ERROR_H_
 #define TG_IR_INTERPRET_FLAG_ERROR_H_
 
@@ -20,8 +20,8 @@ class FlagError {
   // Whether the flags change anything about this op.
   bool IsAny() const { return exact_algebra_ || zero_mul_ || no_nan_ || ratio_[0] || ratio_[1]; }
 
-  // The error of element `y`, which the op computes in type `s` from the sources' elements `x`,
-  // whose errors are `error`. If it is infinite, any value is right.
+  // The error of element `y`, which the op computes in type `s` from the sources' elements `x` with
+  // errors `error`. If it is infinite, every value is allowed.
   double Of(Scalar s, std::span<const double> x, std::span<const double> error, double y) const;
 
  private:

@@ -1,5 +1,5 @@
-// What the flags of a module allow, and what they do not: the values that rules under each flag
-// give (passes/simplify/float_rules.h) are no difference, others are.
+// Tests which differences the flags of a module allow: values that rules under a flag give
+// (passes/simplify/float_rules.h) do not count as differences, other values do.
 #include <cmath>
 #include <string>
 

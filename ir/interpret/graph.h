@@ -25,9 +25,9 @@ struct GraphResult {
   std::vector<Tensor> values;
 };
 
-// `inputs` holds inputs, params and states by name; params with values in the module's text and
-// outputs need not be given, other buffers that are missing are an error when they are read.
-// `vars` gives variables their values; bound ones may be left out.
+// `inputs` holds inputs, params and states by name. Outputs, and params with values in the module's
+// text, need not be given; any other missing buffer is an error when it is read. `vars` gives
+// variables their values; variables that the graph binds may be left out.
 absl::StatusOr<GraphResult> InterpretGraph(const Module& module, const Graph& graph,
                                            const HostBuffers& inputs, const VarValues& vars,
                                            const InterpretOptions& options);

@@ -364,8 +364,8 @@ TEST(Graph, SignOfTruncatedZeroIsAsUncertainAsItsSource) {
   EXPECT_EQ(Difference(result, negative), std::nullopt);
 }
 
-// 13 * 13 * 1.625 * 1.625 is a number of the type, but not if each product is rounded to it, as
-// happens where the 0 comes last.
+// 13 * 13 * 1.625 * 1.625 can be represented in the type, but not if each product is rounded to it,
+// as happens if the 0 comes last.
 TEST(Graph, ProductThatOverflowsInOneOrderMayBeAnything) {
   auto graph = ParseOrFail(Graph("fp8e4m3[1, 5]", "fp8e4m3[1, 1]",
                                  "  %p = reduce_axis %x {op = mul, axes = [1]} : fp8e4m3\n"

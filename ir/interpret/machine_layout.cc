@@ -110,8 +110,8 @@ bool Machine::AddMemory(const UOp* u) {
   return true;
 }
 
-// What the ops rely on and the verifier has checked in a program that went through it: sources that
-// are values, with as many lanes as the op takes.
+// Checks what the ops rely on, and what the verifier has checked if the program went through it:
+// sources are values, with as many lanes as the op takes.
 bool Machine::CheckSources(const UOp* u) {
   const auto value = [&](size_t i, int lanes) {
     const UOp* s = u->src(i);

@@ -92,8 +92,8 @@ class Estimate {
       for (const UOp* s : u->srcs()) ops += num_ops[s];
       if (may && n > options_.max_held && ops <= kMaxDeferredOps) num_ops[u] = ops;
     }
-    // When the elements of each are read last: a deferred value, and what shares the elements of
-    // its source, keep these.
+    // For each node: the last step that reads its elements. A deferred value, or one that shares
+    // the elements of its source, keeps the source's elements in memory.
     NodeMap<size_t> last;
     for (size_t i = order.size(); i-- > 0;) {
       const UOp* u = order[i];

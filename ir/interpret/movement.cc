@@ -55,8 +55,8 @@ absl::StatusOr<IndexMap> Affine(const Extents& from, Extents to, std::vector<siz
   return map;
 }
 
-// Where elements of a movement's result come from, one after the other: quick for one that follows
-// the last one, or is it again.
+// Finds the source elements of consecutive elements of a movement op's result. Fast if an element
+// follows the previous one, or is the same.
 class Cursor {
  public:
   explicit Cursor(const IndexMap& map)

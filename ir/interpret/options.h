@@ -19,21 +19,21 @@ struct InterpretOptions {
   bool check_undefined = true;
   // Computes HostBuffer::error along with the values of tensor graphs and of kernels over shapes.
   bool track_error = false;
-  // Error of div, recip and sqrt in other evaluations, in units in the last place; a device may be
-  // asked to round them correctly. For other functions see ir/accuracy.def.
+  // The error of div, recip and sqrt in other evaluations, in units in the last place. It is 0 for
+  // a device that is asked to round them correctly. For other functions see ir/accuracy.def.
   double div_sqrt_ulp = 0;
   // `error` allows a*b + c to round once.
   bool allow_contraction = true;
   // `error` allows what these permit: no-nan, zero-mul, inf-ratio, fast-math.
   ModuleFlags flags;
-  // Values of tensor graphs, and of kernels over shapes, that have more elements than this are not
-  // held: they are computed in pieces for each value that reads them.
+  // Values of tensor graphs, and of kernels over shapes, with more elements than this are not kept
+  // in memory; readers compute them in pieces (deferred.h).
   int64_t max_held = int64_t{1} << 24;
-  // Bytes that values may take at a time; more is an error before anything is computed. 0: three
-  // quarters of the memory that the process may use.
+  // The maximum number of bytes that values may occupy at the same time. A graph that needs more is
+  // an error before anything is computed. 0: three quarters of the memory that the process may use.
   int64_t max_bytes = 0;
-  // Work-items that are interpreted together: more are faster and take more memory. A group is
-  // never split.
+  // The number of work-items that are interpreted together. More are faster but take more memory. A
+  // group is never split.
   int64_t max_items = 1024;
   // A kernel that executes more node evaluations than this is reported as endless.
   int64_t max_steps = int64_t{1} << 40;

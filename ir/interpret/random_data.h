@@ -13,9 +13,9 @@ namespace tg {
 
 struct RandomDataOptions {
   uint64_t seed = 0;
-  // About one element in eight is special: NaN, infinities, -0.0, denormals and the largest finite
-  // numbers; for integers the smallest, the largest, 0, 1 and -1. Without it floats are finite, of
-  // magnitude about 1, and never 0, and integers are small where `small_integers` is set.
+  // If true, about one element in eight is special: NaN, infinities, -0.0, denormals and the
+  // largest finite numbers; for integers the smallest, the largest, 0, 1 and -1. If false, floats
+  // are finite, of magnitude about 1, and never 0; integers are small if `small_integers` is set.
   bool special_values = false;
   // Integers in [-8, 8) (unsigned: [0, 16)) rather than from the whole range.
   bool small_integers = true;

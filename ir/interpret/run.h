@@ -1,5 +1,5 @@
-// Interprets a whole module: one of its graphs, with the kernels that it runs. The module is one
-// that the verifier accepts; whatever such a module does is a result or an error, never undefined.
+// Interprets a whole module: one of its graphs, with the kernels that it runs. The module must have
+// passed the verifier; every such module gives a result or an error, never undefined behaviour.
 #ifndef TG_IR_INTERPRET_RUN_H_
 #define TG_IR_INTERPRET_RUN_H_
 
@@ -21,8 +21,8 @@ absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view gra
 absl::StatusOr<HostBuffers> Interpret(const Module& module, std::string_view graph,
                                       const HostBuffers& inputs, const VarValues& vars = {});
 
-// The same as the first run after a start: @init, if the module has one, then the graph. Returns
-// the buffers that the graph wrote.
+// The same for a first run: runs @init if the module has it, then the graph. Returns the buffers
+// that the graph wrote.
 absl::StatusOr<HostBuffers> InterpretFirstRun(const Module& module, std::string_view graph,
                                               const HostBuffers& inputs, const VarValues& vars,
                                               const InterpretOptions& options);

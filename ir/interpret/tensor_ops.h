@@ -54,8 +54,8 @@ struct Movement {
 struct IndexMap {
   Extents shape;  // of the result
   Extents from;   // of the source
-  // The source's coordinate axis[i] is origin[i] + step[i] * (the result's coordinate i); outside
-  // of the source there is no element.
+  // The coordinate of the source along axis[i] is origin[i] + step[i] * (coordinate i of the
+  // result). If it is outside of the source, there is no element.
   std::vector<size_t> axis;
   Extents step, origin;
   bool is_identity = false;     // map[i] = i, as for a reshape

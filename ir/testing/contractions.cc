@@ -153,8 +153,8 @@ class Maker {
     return b_.Permute(x, order);
   }
 
-  // An operand that varies along these stored axes and these terms, repeated along all others:
-  // axes as stored ones, then terms.
+  // An operand that varies along the stored axes `axes` and the terms `along`, and is repeated
+  // along all others. Its axes are those of the result, then the terms.
   const UOp* Operand(const std::vector<size_t>& axes, const std::vector<size_t>& along,
                      const std::vector<int64_t>& terms) {
     Shape shape;

@@ -1,5 +1,5 @@
-// Random graphs of contractions: sums of products in any layout, with windows, padding, operands in
-// parts, several sums in one kernel, and what is made of the sums.
+// Random graphs of contractions: sums of products in any layout, with windows, padding, operands
+// that are read in parts, several sums in one kernel, and operations on the sums.
 #ifndef TG_IR_TESTING_CONTRACTIONS_H_
 #define TG_IR_TESTING_CONTRACTIONS_H_
 

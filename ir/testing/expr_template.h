@@ -1,5 +1,5 @@
-// A small expression with names, such as the left side of a rewrite rule. Random graphs contain
-// instances of the templates that they are given.
+// A small expression with named leaves, such as the left side of a rewrite rule. Random graphs
+// contain instances of given templates.
 #ifndef TG_IR_TESTING_EXPR_TEMPLATE_H_
 #define TG_IR_TESTING_EXPR_TEMPLATE_H_
 

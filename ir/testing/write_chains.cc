@@ -216,8 +216,9 @@ class Maker {
     }
     std::vector<Handle> latest;
     if (done.size() == 1) latest.push_back(done[0]);
-    // Views of an earlier version, read after these writes: the whole buffer, the source of the
-    // view, ...
+    // Values that may be read after these writes: the whole buffer, the views through which was
+    // written, or any other view. Each is a view of an earlier version; `after` makes it one of the
+    // contents after the writes.
     std::vector<Handle> views = {state.entry, from, place, rng_.Pick(values_)};
     for (Handle view : views) {
       if (!view.memory || view.state != number || !rng_.Percent(done.size() == 1 ? 30 : 60))

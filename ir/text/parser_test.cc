@@ -56,8 +56,7 @@ TEST(Parser, TornFiles) {
   for (const Case& c : kCases) EXPECT_EQ(FirstError(c.text), c.error) << c.text;
 }
 
-// Texts of this version keep their meaning: fields that have another name now are read by the
-// former.
+// Older texts keep their meaning: fields that were renamed are also read by their former names.
 TEST(Parser, FormerNamesOfFieldsAreRead) {
   const std::string head =
       "tg 1\nmodule @m\nbuffer @x : f32[4, 8] input\n\ngraph @main {\n  %x = buffer @x : f32\n";

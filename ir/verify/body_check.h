@@ -81,8 +81,8 @@ bool CheckStructure(BodyCheck& c, const UOp* u);
 bool CheckTypes(BodyCheck& c, const UOp* u);
 bool CheckShape(BodyCheck& c, const UOp* u);
 
-// The memory that an address points into: its define_global or scratch, by node; null for
-// values.
+// For each address node, the memory that it points into: a define_global or scratch. Null for other
+// nodes.
 using MemoryRoots = NodeMap<const UOp*>;
 
 // Each checks one subject of a whole body, all nodes of which passed the checks above.

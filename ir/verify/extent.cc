@@ -161,8 +161,8 @@ std::optional<View> ThroughMovement(const View& v, const UOp* op) {
 
 namespace {
 
-// Extents by stride, greatest first; axes of size 1 dropped, negative strides turned around.
-// nullopt where two axes have one stride.
+// Extents by stride, the greatest stride first. Axes of size 1 are dropped, and axes with negative
+// strides are reversed. nullopt if two axes have the same stride.
 using Axes = std::map<int64_t, int64_t, std::greater<>>;
 std::optional<Axes> AxesOf(const View& v, int64_t* offset) {
   Axes axes;

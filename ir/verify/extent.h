@@ -37,15 +37,15 @@ bool IsContiguous(const View& v);
 // The views of a `view` op, or nullopt where one has a symbolic entry.
 std::optional<std::vector<View>> StaticViewsOf(const UOp* u);
 
-// The least and the greatest offset of an unmasked element; nullopt where there is no element or a
-// number overflows.
+// The least and the greatest offset of an unmasked element. nullopt if there is no such element or
+// a number overflows.
 std::optional<std::pair<int64_t, int64_t>> OffsetsOf(const View& v);
 
 // `v` after a movement op, or nullopt if the result is no strided view or is not static.
 std::optional<View> ThroughMovement(const View& v, const UOp* op);
 
-// Whether the views are known to have an element in common. Exact for views that are boxes of one
-// row-major array, as shrink makes them; else false if it is not known.
+// Whether the views certainly have an element in common. Exact for views that are boxes of one
+// row-major array, as `shrink` makes them; for others false means that it is not known.
 bool SurelyOverlap(const View& a, const View& b);
 
 }  // namespace tg::verify

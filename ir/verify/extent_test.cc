@@ -29,8 +29,8 @@ std::set<int64_t> Elements(const View& v) {
   }
 }
 
-// Boxes of one array, some with axes turned round or exchanged: the answer is exact. Other views:
-// what is said to overlap does.
+// For boxes of one array, some with reversed or exchanged axes, the answer must be exact. Other
+// views that are said to overlap must overlap.
 TEST(Extent, SurelyOverlapAgreesWithTheElements) {
   std::mt19937 random(3);
   const auto below = [&](int64_t n) {

@@ -16,8 +16,8 @@ const BufferDecl* DeclOf(BodyCheck& c, const UOp* buffer) {
   return c.symbols.buffers.lookup({name.data(), name.size()});
 }
 
-// Whether what is written to the op's value arrives in its source 0, each element once; a pad's
-// padding has no place there.
+// Whether writing to the op's value writes each element once to its source 0. (The padding of a pad
+// is not part of the source.)
 bool IsPlace(const UOp* u) {
   switch (u->op) {
     case Op::kReshape:
@@ -40,8 +40,9 @@ bool HoldsPadding(const ShapeTracker& place) {
                      [](const tg::View& v) { return v.has_mask(); });
 }
 
-// Whether every element of the target is one of memory: of each pad's padding nothing is left. A
-// step in a slice is written so. Not where extents are symbolic before it is cut off.
+// Whether every element of the target is in memory, that is, whether the padding of each pad has
+// been cut off again, as in a slice with a step. False if extents are symbolic before the padding
+// is cut off.
 bool IsFreeOfPadding(BodyCheck& c, const UOp* target) {
   std::vector<const UOp*> movements;
   for (; IsMovement(target->op); target = target->src(0)) movements.push_back(target);
@@ -73,8 +74,8 @@ bool Overlap(const Write& a, const Write& b) {
   return a.view && b.view && SurelyOverlap(*a.view, *b.view);
 }
 
-// Pairs of writes to one buffer, none of which comes after the other. `writes` are of buffers that
-// are written several times; walks the graph once for every 64 of them.
+// Reports pairs of writes to one buffer that are not ordered with respect to each other. `writes`
+// are of buffers that are written several times. Walks the graph once for every 64 of them.
 void CheckOrder(BodyCheck& c, const std::vector<Write>& writes) {
   NodeMap<uint64_t> above;  // by node: which of the writes it depends on
   for (size_t first = 0; first < writes.size(); first += 64) {

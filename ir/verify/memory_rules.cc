@@ -12,8 +12,8 @@ bool Fail(BodyCheck& c, const UOp* u, std::string message, Rule rule = Rule::kTy
   return false;
 }
 
-// Until devectorize makes texels of them, an image's elements may be addressed one by one, by their
-// number in the shape [height, width, 4].
+// Until devectorize has turned them into accesses to texels, elements of an image may be addressed
+// one by one, by their number in the shape [height, width, 4].
 bool MayAddressElements(const BodyCheck& c) {
   return c.stage == Stage::kLowered || c.stage == Stage::kExpanded;
 }
@@ -46,8 +46,8 @@ bool CheckIndex(BodyCheck& c, const UOp* u) {
               "the gate is a bool, one for all addresses or one each, not " + gate.ToString());
 }
 
-// Late, memory of a type that the target does not compute in is accessed as f32 (f16: the access
-// converts) or as its bits.
+// In late stages, memory of a type in which the target does not compute is accessed as f32 (for f16
+// the access converts) or as its bits.
 bool Converts(Stage stage, Scalar memory, Scalar value) {
   if (stage != Stage::kExpanded && stage != Stage::kLinear) return false;
   switch (memory) {
@@ -63,8 +63,8 @@ bool Converts(Stage stage, Scalar memory, Scalar value) {
   }
 }
 
-// A value that goes to or comes from `address`: n consecutive elements from one address, or one
-// from each of n.
+// Checks the type of a value that is stored to or loaded from `address`: n consecutive elements
+// from one address, or one element from each of n addresses.
 bool CheckAccess(BodyCheck& c, const UOp* u, const DType& address, const DType& value) {
   if (!address.is_memory()) return Fail(c, u, "source 0 is an address, not " + address.ToString());
   if (u->word() != 0) {

@@ -1,5 +1,5 @@
-// Modules that only a program can build wrongly, and what the verifier accepts. Programs as text
-// that it refuses are in ir/text/errors.
+// Tests modules that can only be invalid if a program built them, and modules that the verifier
+// must accept. Texts that it rejects are in ir/text/errors.
 #include "ir/verify/verifier.h"
 
 #include <memory>

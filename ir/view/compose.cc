@@ -11,8 +11,8 @@ namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return -FloorDiv(-a, b); }
 
-// Coordinates of a row-major number. The outermost one takes what is left, so that the number can
-// always be had back, from whatever side of the shape it comes.
+// The coordinates of a row-major number. The outermost one is not reduced modulo its extent, so
+// that the number can be recovered even if it is outside of the shape.
 std::vector<int64_t> Unravel(const Shape& shape, int64_t flat) {
   std::vector<int64_t> at(shape.size());
   for (size_t i = shape.size(); i-- > 1;) {
@@ -53,8 +53,8 @@ std::vector<Projection> Project(const View& inner, const View& outer) {
   return out;
 }
 
-// The axes of `inner` that must be merged for the projection to stay inside each: the number that
-// groups of axes make together. Nullopt where even all of them together do not hold it.
+// The shape of `inner` after merging axes so that the projection stays inside each of them. nullopt
+// if it does not even stay inside all axes merged into one.
 std::optional<Shape> Regroup(const View& inner, const std::vector<Projection>& terms) {
   Shape groups;
   int64_t size = 1, least = 0, greatest = 0;
@@ -110,8 +110,8 @@ MaskResult ProjectMask(const View& inner, const View& outer, const std::vector<P
   return unknown ? MaskResult::kUnknown : MaskResult::kHolds;
 }
 
-// One attempt. Sets `regrouped` where another attempt with inner reshaped to it is worth making,
-// `masked` where one with outer masked so is.
+// One attempt to compose the views. Sets `regrouped` if another attempt with `inner` reshaped to it
+// may succeed, and `masked` if one with `outer` under that mask may.
 std::optional<View> TryCompose(Context& ctx, const View& inner, const View& outer,
                                std::optional<Shape>& regrouped, std::optional<DimPairs>& masked) {
   const std::vector<Projection> terms = Project(inner, outer);

@@ -69,8 +69,8 @@ std::vector<const UOp*> Unravel(Builder& b, const Shape& shape, const UOp* flat)
 
 // ---- Strides, read off the address expression.
 
-// Adds factor * (the way coordinates enter `u`) to `strides`; what is no sum of multiples is
-// uneven.
+// Adds factor times the coefficients of the coordinates in `u` to `strides`. Coordinates that do
+// not enter linearly are marked as uneven.
 struct StrideReader {
   Context& ctx;
   UOpSpan coordinates;

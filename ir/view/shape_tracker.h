@@ -1,9 +1,10 @@
-// ShapeTracker: an index map to flat memory as a list of views. The last view maps the logical
-// coordinates to a number. The view before it splits that number into coordinates, row-major in
-// its shape, and maps them in turn. The number of the first view is an element of the memory. An
-// element is valid if it is in the mask of every view; elsewhere its value is 0.
+// ShapeTracker: a map from coordinates to elements of flat memory, as a list of views. The last
+// view maps the coordinates to a number. The view before it splits that number into coordinates,
+// row-major in its shape, and maps them in turn. The number that the first view gives is the
+// element. An element is valid if every view's mask includes it; elsewhere the value is 0.
 //
-// The list grows only if a reshape is no single view. Views are merged whenever that is possible.
+// Views are merged whenever that is possible. The list grows only if the result of a reshape is not
+// a single view.
 #ifndef TG_IR_VIEW_SHAPE_TRACKER_H_
 #define TG_IR_VIEW_SHAPE_TRACKER_H_
 

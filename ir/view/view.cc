@@ -28,8 +28,9 @@ bool HasZero(const Shape& shape) {
   return std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d.Is(0); });
 }
 
-// Several neighbouring axes seen as one of `size`: where f in [begin, end) is the row-major number
-// of their coordinates, their part of the address is base + stride * f; other f are not valid.
+// Several neighbouring axes seen as a single one of extent `size`. For f in [begin, end), the
+// row-major number of their coordinates, their contribution to the address is base + stride * f.
+// Other f are not valid.
 struct Run {
   Dim size = 1;
   Dim stride = 0;
@@ -39,8 +40,8 @@ struct Run {
   bool is_full() const { return begin.Is(0) && end == size; }
 };
 
-// Merges axis `a` (outer) with run `b` where one linear function still gives the addresses and one
-// interval the valid places.
+// Merges axis `a` (outer) with run `b` if a single linear function still gives the addresses and a
+// single interval the valid positions.
 bool MergeInto(Context& ctx, const Run& a, Run& b) {
   const Dim length = SubDims(ctx, a.end, a.begin);
   const bool single = length.Is(1);
@@ -225,8 +226,8 @@ View View::Flip(Context& ctx, std::span<const int64_t> axes) const {
   return Make(ctx, v.shape_, v.strides_, v.offset_, v.mask_);
 }
 
-// Coordinates [bounds[i].first, bounds[i].second) of each axis, which may reach outside; of the
-// result's coordinates only those in `valid` (and in the old mask) are valid.
+// Takes coordinates [bounds[i].first, bounds[i].second) of each axis, which may reach outside of
+// it. In the result, only coordinates in `valid` (and in the old mask) are valid.
 View View::Resize(Context& ctx, const DimPairs& bounds, const DimPairs& valid) const {
   TG_CHECK(bounds.size() == shape_.size());
   Shape shape;

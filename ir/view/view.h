@@ -67,8 +67,8 @@ class View {
   DimPairs mask_;
 };
 
-// The view that reads `inner` through `outer`: outer's elements are inner's in row-major order.
-// Nullopt where that is no single view (or is not found to be one, as with symbolic extents).
+// The view that reads `inner` through `outer`, whose elements are numbered by inner's row-major
+// order. nullopt if that is not a single view, or not known to be one (as with symbolic extents).
 std::optional<View> Compose(Context& ctx, const View& inner, const View& outer);
 
 // max and min of Dims.

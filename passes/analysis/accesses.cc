@@ -77,8 +77,8 @@ void AddMaskBoundaries(const UOp* part, const std::vector<const UOp*>& leaves, B
     }
     const int64_t step = *left[i] - *right[i], end = bounds.Max(leaves[i]);
     if (step == 0) continue;
-    // left - right = step * i + rest, and the sign of that changes where step * i + rest >= 0
-    // begins or ends.
+    // The clause compares left with right. left - right = step * i + rest, so that the clause
+    // changes where step * i + rest changes its sign.
     const Interval a = bounds.Of(part->src(0)), c = bounds.Of(part->src(1));
     Interval rest;
     int64_t most = 0;
@@ -90,8 +90,8 @@ void AddMaskBoundaries(const UOp* part, const std::vector<const UOp*>& leaves, B
       boundaries[i].anywhere = true;
       continue;
     }
-    // step > 0: from i = ceil(-rest / step) on it is not negative; step < 0: from
-    // i = floor(rest / -step) + 1 on it is.
+    // For step > 0, the expression is not negative from i = ceil(-rest / step) on. For step < 0, it
+    // is negative from i = floor(rest / -step) + 1 on.
     MaskBoundary e = step > 0
                          ? MaskBoundary{CeilDiv(-rest.hi, step), CeilDiv(-rest.lo, step)}
                          : MaskBoundary{CeilDiv(rest.lo + 1, -step), CeilDiv(rest.hi + 1, -step)};
@@ -100,8 +100,8 @@ void AddMaskBoundaries(const UOp* part, const std::vector<const UOp*>& leaves, B
   }
 }
 
-// Where an element is, and under which conditions it is read. Conditions are only asked for what
-// they depend on: their clauses are collected as they are, each once.
+// A position of an element, and the conditions under which it is read. Only the axes on which the
+// conditions depend matter here, so each clause is kept once and conjunctions are not built.
 struct Place {
   std::vector<const UOp*> index;    // by axis
   std::vector<const UOp*> clauses;  // by id; none is a conjunction

@@ -1,5 +1,5 @@
-// The memory accesses of a kernel at Stage::kKernel: the address of every load and store as an
-// expression over the kernel's axes, and its stride along each axis.
+// Finds the memory accesses of a kernel at Stage::kKernel: the address of every load and store as
+// an expression over the kernel's axes, and its stride along each axis.
 #ifndef TG_PASSES_ANALYSIS_ACCESSES_H_
 #define TG_PASSES_ANALYSIS_ACCESSES_H_
 
@@ -14,12 +14,13 @@
 
 namespace tg {
 
-// A mask boundary: a step along an axis where a predicate begins or ceases to hold. The step is one
-// of first..last, depending on the other axes. 0 < first and last < the axis's size.
+// A mask boundary: an iteration of an axis at which a predicate becomes true or false. It is one of
+// first..last; which one may depend on the other axes. 0 < first, and last < the axis's size.
 struct MaskBoundary {
   int64_t first = 0, last = 0;
 };
-// The boundaries of all clauses of a predicate. `anywhere`: some clause may change at every step.
+// The boundaries of all clauses of a predicate. `anywhere`: some clause may change at every
+// iteration.
 struct MaskBoundaries {
   std::vector<MaskBoundary> at;
   bool anywhere = false;
@@ -28,22 +29,25 @@ struct MaskBoundaries {
 struct Access {
   const UOp* node = nullptr;  // the load or store
   int64_t slot = 0;           // the kernel's argument
-  bool is_gated = false;      // predicated
-  // By axis: elements moved by one step (0: none); nullopt where the address is not linear in it.
+  bool is_gated = false;      // has a predicate
+  // By base axis: the distance in elements between the addresses of consecutive iterations (0: the
+  // same address). nullopt if the address is not affine in the axis.
   std::vector<std::optional<int64_t>> stride;
-  std::vector<bool> masked;                // by axis: whether the predicate depends on it
-  std::vector<MaskBoundaries> boundaries;  // by axis: the predicate's boundaries
+  std::vector<bool> masked;                // by base axis: whether the predicate depends on it
+  std::vector<MaskBoundaries> boundaries;  // by base axis: the predicate's boundaries
 
   bool is_store() const { return node->op == Op::kStore; }
 };
 
-// Limit on the combinations of indices and predicates under which one node is visited. Each pair of
-// a shrink and a pad may double their number. Beyond the limit, the loads below the node get one
-// more, conservative entry: no known strides, and a predicate along all axes.
+// Limit on the number of combinations of indices and predicates under which one node is analysed.
+// Each pair of a shrink and a pad may double their number. Beyond the limit, each load below the
+// node gets one additional, conservative Access, with unknown strides and a predicate that depends
+// on all axes.
 inline constexpr size_t kMaxPlacesPerNode = 64;
 
-// One entry for each combination of indices and predicate of a load or store. The time is linear in
-// the number of nodes times kMaxPlacesPerNode. New nodes are created in the body's context.
+// Returns an Access for each combination of indices and predicate under which a load or store is
+// executed. The time is linear in the number of nodes times kMaxPlacesPerNode. New nodes are
+// created in the body's context.
 std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
                                  SimplifyFn simplify);
 

@@ -1,8 +1,8 @@
-// Bounds: for each integer, index or bool node, an interval that holds its value in every lane, and
-// the greatest number known to divide it. Computed on demand and cached by node id, without
-// recursion.
+// Bounds of values: for each integer, index or bool node, an interval that contains its value in
+// every lane, and the greatest number that is known to divide it. Both are computed on demand,
+// without recursion, and cached by node id.
 //
-// Leaves: a constant is itself; a var has its declared bounds; range, special and unroll take the
+// A constant is its own interval; a var has its declared bounds; range, special and unroll have the
 // values 0..size-1. A value read from memory may be any value of its type.
 #ifndef TG_PASSES_ANALYSIS_BOUNDS_H_
 #define TG_PASSES_ANALYSIS_BOUNDS_H_
@@ -19,19 +19,20 @@
 
 namespace tg {
 
-// An inequality that holds for every value of a range whose end is an index that is not constant:
-// factor * range + offset <= limit.
+// For a range whose end is an index expression that is not constant: an inequality that holds for
+// all of its values, factor * range + offset <= limit.
 struct RangeLimit {
   int64_t factor;
   int64_t offset;
   const UOp* limit;
 };
-// nullopt for other nodes, and if the numbers would overflow.
+// Returns nullopt for other nodes, and if a number would overflow.
 std::optional<RangeLimit> LimitOf(const UOp* range);
 
 class Bounds {
  public:
-  // `module` declares the vars; null: a var may have any value. Both outlive the Bounds.
+  // `module` declares the bounds of vars. Without it a var may have any value. `ctx` and `module`
+  // must outlive this object.
   explicit Bounds(const Context& ctx, const Module* module = nullptr)
       : ctx_(ctx), module_(module) {}
 
@@ -63,13 +64,14 @@ class Bounds {
   Row RowAt(const UOp* u) { return {&table_[2 * u->id]}; }
   Row WithRoom(const UOp* u) {
     if (2 * u->id >= table_.size()) {
-      // A client that asks for one node usually asks for most nodes, so one step covers them all.
+      // Whoever asks for one node usually asks for most of them, so the table grows to all nodes at
+      // once.
       table_.resize(std::max<size_t>(2 * ctx_.num_nodes(), 2 * (u->id + 1) + table_.size()));
     }
     return RowAt(u);
   }
   Interval Compute(const UOp* u);
-  // Only the first `n` sources determine the value.
+  // The interval of `u` if only its first `n` sources determine the value.
   Interval FromSources(const UOp* u, size_t n);
   Interval Source(const UOp* u, size_t i) { return RowAt(u->src(i)).Get(); }
 

@@ -32,8 +32,9 @@ class Walk {
     }
   }
 
-  // Calls `visit(u, ways)` for each of these nodes and of what is made of them, with the numbers of
-  // the places by which it is read. `visit` may give it others, by which its sources are read then.
+  // Walks from the given nodes down to their sources and calls `visit(u, ways)` for each node u.
+  // `ways` are the numbers of the positions at which u is read. `visit` may change them; the
+  // sources of u are then read at the changed positions.
   template <typename Visit>
   void Run(Visit visit) {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {

@@ -1,4 +1,5 @@
-// For a kernel at Stage::kKernel: which axes each value is read along, from the kernel's stores.
+// Dependence analysis of a kernel at Stage::kKernel: along which of its axes each reduce, staged
+// value and packed value varies.
 #ifndef TG_PASSES_ANALYSIS_DEPENDENCE_H_
 #define TG_PASSES_ANALYSIS_DEPENDENCE_H_
 
@@ -13,37 +14,39 @@
 
 namespace tg {
 
-// Axis `dim` of the value that `staged` node `node` caches. A loop over it computes the value
-// before it is read.
+// An axis of a staged value: axis `dim` of the value that `staged` node `node` caches. A loop along
+// it computes all elements before they are read.
 struct StagedAxis {
   const UOp* node = nullptr;
   size_t dim = 0;
 };
 
-// All staged axes of a body whose stored and reduced axes are `axes`, sources first. The buffer of
-// a staged value has all axes of the value except the axes that the stores traverse in the same
-// order (IsCountedAlike). `order`: the nodes that the body's sink reaches, sources first.
+// All axes of staged values, in the order of `order`. `axes`: the axes of the stored shape and of
+// reduces. The buffer of a staged value has all axes of the value, except those along which every
+// read has the same index as the stores (IsCountedAlike). `order`: the nodes that the body's sink
+// reaches, sources first.
 std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes);
 
-// A `packed` value: a name for directives, and the axes that its index and predicate vary along.
+// A `packed` value and how directives pack it. `varies`: the axes on which its indices and
+// predicate depend.
 struct PackedValue {
   const UOp* node = nullptr;
   LoopSet varies = 0;
-  std::string at;         // the axis in each step of which it is packed; empty: it is not
+  std::string at;         // the axis in whose iterations it is packed; empty: not packed
   bool is_local = false;  // in local memory, where the work-items of a group copy it together
-  int64_t buffers = 1;    // of consecutive steps
-  bool ahead = false;     // each step loads the elements of the next one before it computes
+  int64_t buffers = 1;    // number of copies that consecutive iterations alternate between
+  bool ahead = false;     // each iteration loads the next one's elements before it computes
 };
 
 struct Dependence {
-  // By axis of a kernel. For an axis of a reduce: the axes that the reduce's result varies along
-  // (bit i: axis i). For an axis of a staged value: the stored axes along which the value is
-  // recomputed. For other axes: 0. Work that is invariant along an axis is done once for the whole
-  // axis, if the axis is a loop or if its work-items share the work.
+  // By axis of a kernel. For an axis of a reduce: the axes along which the result of the reduce
+  // varies (bit i: axis i). For an axis of a staged value: the stored axes along which the value is
+  // recomputed. For other axes: 0. If the value is invariant along an axis, it is computed once for
+  // the whole axis, provided that the axis is a loop or that its work-items share the work.
   std::vector<LoopSet> varies;
-  std::vector<PackedValue> packed;  // in the order of the body
-  // By axis of a kernel: whether it is an axis of a reduce that is read at one index only.
+  std::vector<PackedValue> packed;  // in the order of the body's nodes
+  // By axis of a kernel: whether it is an axis of a reduce whose result is read at one index only.
   std::vector<bool> read_once;
 };
 // `axes`: all axes of the kernel.

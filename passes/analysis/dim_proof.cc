@@ -67,8 +67,8 @@ class Normalizer {
     return std::move(stack.back());
   }
 
-  // An upper bound of p by the bounds of variables. A quotient counts as the fraction that it is
-  // the floor of, so that what it has in common with other terms cancels.
+  // An upper bound of p, from the bounds of its variables. A quotient floor(a / c) is replaced by
+  // the fraction a / c, so that its terms may cancel against others.
   std::optional<int64_t> UpperBound(const Module& module, Polynomial p) {
     int64_t scale = 1;  // p is this multiple of the expression
     while (const auto atom = FindQuotient(p)) {

@@ -1,5 +1,6 @@
-// Proofs about extents that are expressions of variables, by a normal form: a polynomial whose
-// atoms are variables and the quotients, remainders, minima and maxima of polynomials.
+// Proves statements about extents that are expressions of variables. Each is brought to a normal
+// form: a polynomial whose atoms are variables, and quotients, remainders, minima and maxima of
+// polynomials.
 #ifndef TG_PASSES_ANALYSIS_DIM_PROOF_H_
 #define TG_PASSES_ANALYSIS_DIM_PROOF_H_
 
@@ -8,11 +9,11 @@
 
 namespace tg {
 
-// Whether the two are equal for all values of the variables. False where that is not known.
+// Whether a == b for all values of the variables. Returns false if that cannot be proven.
 bool AreAlwaysEqual(const DimExpr& a, const DimExpr& b);
 
-// Whether a <= b for all values of the variables within their bounds. False where that is not
-// known.
+// Whether a <= b for all values of the variables within their bounds. Returns false if that cannot
+// be proven.
 bool IsAlwaysAtMost(const Module& module, const DimExpr& a, const DimExpr& b);
 
 }  // namespace tg

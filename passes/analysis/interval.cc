@@ -63,8 +63,9 @@ WideInterval Join(WideInterval a, WideInterval b) {
   return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
 
-// Applies f to the parts of the divisor below and above 0 and joins in what a divisor of 0 gives.
-// Quotients are monotone in each operand as long as the divisor keeps its sign.
+// Applies f separately to the negative and to the positive divisors, and unites the results with
+// `at_zero`, the interval for a divisor of 0. Quotients are monotone in each operand as long as the
+// divisor keeps its sign.
 template <typename F>
 WideInterval ByDivisorSign(WideInterval b, WideInterval at_zero, F f) {
   WideInterval r{1, 0};
@@ -178,8 +179,9 @@ Interval FullInterval(Scalar s) {
   return {};
 }
 
-// The same as below in 64 bits, for what nearly all of a kernel's arithmetic is: sums, products and
-// quotients by a positive constant of numbers that have bounds. False: not this case.
+// A fast path in 64 bits for the most frequent operations of a kernel: sums, products and quotients
+// by a positive constant, of operands that have bounds. Returns false if the operation is none of
+// these.
 bool NarrowAlu(Op op, Scalar s, Interval a, Interval b, Interval* out) {
   int64_t lo, hi;
   switch (op) {

@@ -20,7 +20,7 @@ struct Interval {
   int64_t hi = INT64_MAX;
 
   static constexpr Interval Point(int64_t v) { return {v, v}; }
-  // One value, known exactly.
+  // Whether the interval holds exactly one value.
   constexpr bool IsPoint() const { return lo == hi && lo != INT64_MIN && lo != INT64_MAX; }
   constexpr bool HasLo() const { return lo != INT64_MIN; }
   constexpr bool HasHi() const { return hi != INT64_MAX; }
@@ -36,7 +36,7 @@ constexpr Interval Intersect(Interval a, Interval b) {
   return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
 }
 
-// All values of a scalar type, the interval of an unknown value.
+// All values of a scalar type. This is the interval of an unknown value.
 Interval FullInterval(Scalar s);
 // The interval of the constant `bits` of type `s`.
 constexpr Interval ConstInterval(Scalar s, int64_t bits) {

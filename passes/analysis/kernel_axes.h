@@ -1,5 +1,5 @@
-// The axes of a kernel before any directive, in an order that depends only on the structure of its
-// body, and the kernel's name.
+// The axes of a kernel before any directive, and the kernel's name. The order of the axes depends
+// only on the structure of the body.
 #ifndef TG_PASSES_ANALYSIS_KERNEL_AXES_H_
 #define TG_PASSES_ANALYSIS_KERNEL_AXES_H_
 
@@ -19,22 +19,22 @@ namespace tg {
 struct BaseAxis {
   std::string name;  // i0, i1, ... for the stored shape; r0, r1, ... for reduces; s0, s1, ...
   Dim size;
-  int64_t max_size = 0;         // size, or its upper bound where it is symbolic
+  int64_t max_size = 0;         // size, or its upper bound if it is symbolic
   const UOp* reduce = nullptr;  // the reduce_axis that it belongs to, or null
   const UOp* staged = nullptr;  // the staged value that it belongs to, or null
-  size_t dim = 0;               // axis number in the stored shape, or in the node's source
+  size_t dim = 0;               // which axis of the stored shape, or of the node's source
 
-  // Whether it is an axis of the stored shape.
+  // Whether this is an axis of the stored shape.
   bool IsStored() const { return !reduce && !staged; }
 };
 
 // The axes of `kernel` (Stage::kKernel): the axes of the stored shape whose extent is not 1, then
 // the axes of each reduce in post-order, then the axes of staged values. All stores of a kernel
-// have the same extents. `order`: the nodes of the body, sources first.
+// have the same shape. `order`: the nodes of the body, sources first.
 std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes,
                                UOpSpan order);
 
-// The greatest value of an expression over the module's variables, such as a symbolic extent.
+// The greatest value of an expression of the module's variables, such as a symbolic extent.
 int64_t MaxOf(const Module& module, const Context& ctx, const UOp* symbol);
 inline int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& size) {
   return size.is_symbolic() ? MaxOf(module, ctx, size.symbol()) : size.value();
@@ -43,14 +43,14 @@ inline int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& si
 // The kind of an axis before any directive.
 AxisKind KindOf(const BaseAxis& base);
 
-// As Axis records for the kernel's header.
+// The same axes in the form that a kernel's header stores.
 std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base);
 
-// "r_4_8": r if the kernel has a reduce, else E, then the sizes of the axes in order, 1 if there is
-// none. Not unique: see UniqueKernelName.
+// A name such as "r_4_8": "r" if the kernel has a reduce, else "E", followed by the sizes of its
+// axes in order, or by 1 if it has none. The name is not unique: see UniqueKernelName.
 std::string KernelName(const std::vector<Axis>& axes);
-// `name`, or, if `taken` holds it, `name` with a suffix that is a hash of `content`. The suffix
-// does not depend on the number of other kernels of this name.
+// Returns `name` if it is not in `taken`. Otherwise appends a hash of `content`, so that the result
+// does not depend on how many kernels have this name.
 std::string UniqueKernelName(const std::string& name, std::string_view content,
                              const std::set<std::string>& taken);
 // Gives kernels new names, in their headers and in the graphs that run them.

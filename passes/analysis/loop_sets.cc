@@ -9,8 +9,8 @@ namespace tg {
 
 namespace {
 
-// The axes [group.from_begin, group.from_end) of a reshape's source as digits of the number that
-// its result's axes spell. False where a digit would have to be cut unevenly.
+// Writes the axes [group.from_begin, group.from_end) of a reshape's source as digits of the number
+// that the group's axes of the result form. Returns false if a digit would have to be cut unevenly.
 bool Respell(const ReshapeGroup& group, const Shape& from, const Shape& to,
              const std::vector<AxisLoops>& at, std::vector<AxisLoops>& out) {
   llvm::SmallVector<LoopDigit, 8> number;

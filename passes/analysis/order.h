@@ -1,9 +1,10 @@
-// StructuralOrder: a total order of nodes that depends on what they compute, never on addresses or
-// on the order of creation, so that equal expressions get equal forms in every kernel.
+// StructuralOrder: a total order of nodes that depends only on what they compute, never on
+// addresses or on the order of creation. So equal expressions get equal forms in every kernel.
 //
-// The first key is the rank, which says how often a value changes: constants, vars, specials,
-// ranges (outer first, by their id), values that depend on memory. The prefix of a sorted sum is
-// therefore loop-invariant and can be hoisted. The second key is a hash of the structure.
+// The first key is the rank, which says how often a value changes, in ascending order: constants,
+// vars, specials, unrolled axes, ranges (outer first, by their id), values that depend on memory.
+// The terms of a sum are sorted by it, so that the first terms are loop-invariant and can be
+// hoisted. The second key is a hash of the structure.
 #ifndef TG_PASSES_ANALYSIS_ORDER_H_
 #define TG_PASSES_ANALYSIS_ORDER_H_
 
@@ -26,13 +27,15 @@ class StructuralOrder {
     const int64_t known = ranks_.Get(u);
     return (known != 0 ? known : ComputeRank(u)) - 1;
   }
-  // The hash of the structure. It is rarely needed, because most neighbours differ in rank.
+  // The hash of the node's structure. It is rarely computed, since most nodes that are compared
+  // differ in rank.
   uint64_t Hash(const UOp* u) {
     const uint64_t known = hashes_.Get(u);
     return known != 0 ? known : ComputeHash(u);
   }
 
-  // < 0, 0 or > 0. Returns 0 only if a == b or if the 64-bit hashes collide.
+  // Returns a negative number, 0 or a positive number if a is before, equal to or after b. Returns
+  // 0 only if a == b or if the 64-bit hashes collide.
   int Compare(const UOp* a, const UOp* b) {
     if (a == b) return 0;
     if (Rank(a) != Rank(b)) return Rank(a) < Rank(b) ? -1 : 1;
@@ -42,7 +45,7 @@ class StructuralOrder {
  private:
   int64_t ComputeRank(const UOp* u);
   uint64_t ComputeHash(const UOp* u);
-  // Require that the rank or hash of every source of `u` is known.
+  // These require that the rank or hash of every source of `u` has been computed.
   int64_t RankFromSources(const UOp* u) const;
   uint64_t HashFromSources(const UOp* u) const;
 

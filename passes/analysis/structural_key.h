@@ -10,14 +10,14 @@
 
 namespace tg {
 
-// Encodes the nodes that `body` reaches, in structural order, so that the key is the same in every
-// run and every context. `order`: the nodes of the body, sources first.
-// `starts`, if given, receives numbers that the key then leaves out, one per axis of each shrink
-// and pad of static extents: the start of a shrink, or the negated leading padding of a pad. Both
-// say which element of the source is the first of the result.
+// Encodes the nodes that `body` reaches as a string, in structural order, so that the key is the
+// same in every run and every context. `order`: the nodes of the body, sources first. If `starts`
+// is given, the key leaves out where shrinks and pads of static extents start, and `starts`
+// receives these numbers: the start of each axis of a shrink, and the negated leading padding of
+// each axis of a pad.
 std::string StructuralKey(const Body& body, UOpSpan order, std::vector<int64_t>* starts = nullptr);
 
-// Whether the node has such numbers.
+// Whether `starts` receives numbers for this node.
 inline bool HasStarts(const UOp* u) {
   return (u->op == Op::kShrink || u->op == Op::kPad) && u->num_srcs == 1;
 }

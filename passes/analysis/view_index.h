@@ -1,4 +1,4 @@
-// The address that op `view` reads: its ShapeTracker as index expressions.
+// The address that an op `view` reads, given as index expressions for its ShapeTracker.
 #ifndef TG_PASSES_ANALYSIS_VIEW_INDEX_H_
 #define TG_PASSES_ANALYSIS_VIEW_INDEX_H_
 
@@ -10,12 +10,13 @@
 namespace tg {
 
 struct ViewIndex {
-  const UOp* offset = nullptr;  // element number in the source
+  const UOp* offset = nullptr;  // element number in the memory of the source
   const UOp* valid = nullptr;   // null: always
 };
 
-// The source element at position `index` of `view` node `u`. Applies the list of views from the
-// last to the first: each view except the first indexes the elements of the one before it.
+// The element of the source at indices `index` of `view` node `u`. Applies the ShapeTracker's views
+// from the last to the first: each view except the first indexes the elements of the view before
+// it.
 ViewIndex IndexThroughView(Builder& b, const UOp* u, const std::vector<const UOp*>& index);
 
 }  // namespace tg

@@ -9,7 +9,8 @@
 namespace tg {
 namespace {
 
-// `index` has no overflow to speak of; wrapping keeps the compiler's own arithmetic defined.
+// An `index` does not overflow; wrapping arithmetic avoids undefined behaviour in the compiler
+// itself.
 int64_t WrapAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -146,7 +147,8 @@ std::pair<AffineAddress, AffineAddress> AffineBuilder::SplitMultiples(const Affi
                                                                       int64_t d) const {
   AffineAddress multiple, rest;
   for (const auto& [term, k] : a.terms) {
-    // A coefficient may have both: 10*x = 8*x + 2*x. Small ones of either sign stay as they are.
+    // A coefficient may be split: 10*x = 8*x + 2*x. Small coefficients of either sign stay as they
+    // are.
     const int64_t q = k / d, r = k % d;
     if (q != 0) multiple.terms.push_back({term, q});
     if (r != 0) rest.terms.push_back({term, r});
@@ -194,7 +196,7 @@ AffineAddress AffineBuilder::FloorDiv(const AffineAddress& a, int64_t d) {
     rest.constant = tg::FloorDiv(rest.constant, g);
     return Add(multiple, FloorDiv(rest, d / g));
   }
-  // What is smaller than the grain of the rest does not count: (4*x + y) / 8 = x / 2, y in 0..3.
+  // Terms smaller than the grain of the rest do not matter: (4*x + y) / 8 = x / 2 for y in 0..3.
   if (const auto [grain, coarse, fine] = SplitGrain(rest, d); grain != 0) {
     return Add(multiple, FloorDiv(coarse, d / grain));
   }
@@ -226,7 +228,8 @@ AffineAddress AffineBuilder::FloorMod(const AffineAddress& a, int64_t d) {
 }
 
 const UOp* AffineBuilder::BuildTerms(AffineAddress::Terms terms) {
-  // As in simplify's sums, so that they are equal nodes: of one rank the greater coefficient first.
+  // The same order as in simplify's sums, so that equal sums are one node: among terms of equal
+  // rank the greater coefficient comes first.
   std::stable_sort(terms.begin(), terms.end(), [&](const auto& x, const auto& y) {
     const int64_t rank_x = order_.Rank(x.first), rank_y = order_.Rank(y.first);
     return rank_x != rank_y ? rank_x < rank_y : Magnitude(x.second) > Magnitude(y.second);

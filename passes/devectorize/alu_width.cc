@@ -12,7 +12,7 @@
 namespace tg {
 namespace {
 
-// `n` lanes of `u`, of which `srcs` are the sources' ones.
+// Creates the op `u` on `n` lanes, given those lanes of its sources, `srcs`.
 const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold, const UOp* u,
                   UOpSpan srcs, int n) {
   Nodes uniform;
@@ -54,7 +54,7 @@ void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSp
   Builder b(*body.context);
   LaneFolder fold(*body.context, module);
   const LanePicks lane_picks(order, target);
-  // Of nodes that are computed whole; of others, pick by pick.
+  // Replacements of nodes that are computed as a whole.
   NodeMap<const UOp*> whole;
   whole.Reserve(order.back()->id + 1);
   std::vector<llvm::SmallVector<const UOp*, 4>> picked(lane_picks.any() ? lane_picks.size() : 0);

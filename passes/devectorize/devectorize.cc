@@ -30,7 +30,7 @@ constexpr PassOption kOptions[] = {
      "'target'"},
 };
 
-// What a body is made of: steps that would find nothing to do are left out.
+// What ops and types a body contains, so that steps that would find nothing to do are skipped.
 struct Contents {
   explicit Contents(UOpSpan order) {
     for (const UOp* u : order) {
@@ -49,11 +49,11 @@ struct Contents {
 
   std::bitset<kNumOps> ops;
   std::bitset<kNumScalars> scalars;
-  // The kernel has been here before: its addresses are of the target's types.
+  // The kernel has been legalized before, so that its addresses already have the target's types.
   bool narrow_addresses = false;
 };
 
-// Once what can be in registers is.
+// Checked after as much scratch as possible has been put into registers.
 absl::Status CheckPrivateMemory(UOpSpan order, const Target& target) {
   const int64_t bytes = ScratchBytes(order, AddrSpace::kPrivate);
   if (bytes <= target.private_memory) return absl::OkStatus();
@@ -69,10 +69,11 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   RootOrder order(body);
   const Contents contents(order.Get());
   const bool is_first = !contents.narrow_addresses;
-  // On whole vectors, however wide: there are few nodes yet.
+  // Done on vectors of any width, while there are few nodes.
   if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);
   target.alu_width = OperandWidth(order.Get(), target);
-  // Accesses, reduces and the types of addresses: each a matter of single nodes, so one walk does.
+  // Accesses, reduces and types of addresses are rewritten node by node, so that one walk does all
+  // three.
   IndexTypes types(body, module);
   std::optional<LaneReducer> reducer;
   if (contents.Has(Op::kReduce)) {
@@ -102,9 +103,10 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   if (contents.HasAnyOf([&](Scalar s) { return ConcernsFloatTypes(s, target); })) {
     if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
   }
-  // What is written out begins with the device's division and root, which are good enough there.
+  // The expanded functions use the device's division and root as a start, which are good enough
+  // there.
   if (is_first) LowerFloatFunctions(body, target);
-  // Since all that came before is arithmetic to be cut.
+  // Comes last, since the steps before it create arithmetic that must be split too.
   CutArithmetic(body, module, target, order.Get());
   if (!target.is_gpu) TransposeSquares(body, order);
   return absl::OkStatus();

@@ -43,7 +43,7 @@ bool SameValue(Scalar s, int64_t a, int64_t b) {
   return IsFloat(s) && std::isnan(DoubleFromBits(s, a)) && std::isnan(DoubleFromBits(s, b));
 }
 
-// What linearize and the renderer count on.
+// Checks the form that linearize and the renderer rely on.
 void CheckForm(const Kernel& kernel, const Target& target) {
   NodeSet used;
   for (const UOp* u : PostOrder(kernel.body.root)) {

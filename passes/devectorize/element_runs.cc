@@ -15,8 +15,8 @@ bool SamePlace(const LaneAccess& a, const LaneAccess& b) {
   return a.gate == b.gate && a.address.terms == b.address.terms;
 }
 
-// Orders lanes so that those which may share an access are neighbours. By ids, never by addresses
-// in memory: the result is the same in every run.
+// Orders lanes so that lanes that may share an access are neighbours. Compares nodes by id, never
+// by pointer, so that the result is the same in every run.
 bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
   const uint32_t gate_a = a.gate ? a.gate->id + 1 : 0, gate_b = b.gate ? b.gate->id + 1 : 0;
   if (gate_a != gate_b) return gate_a < gate_b;
@@ -46,7 +46,7 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
   lanes.reserve(accesses.size());
   for (const LaneAccess& l : accesses) lanes.push_back(&l);
   const auto before = [](const LaneAccess* a, const LaneAccess* b) { return AccessBefore(*a, *b); };
-  // Most accesses come in order.
+  // Most accesses are in order already.
   if (!std::is_sorted(lanes.begin(), lanes.end(), before)) {
     std::sort(lanes.begin(), lanes.end(), before);
   }

@@ -19,7 +19,8 @@ const UOp* Strided(Builder& b, const UOp* x, int first, int step, int n, int wid
   return PickLanes(b, x, {picks.data(), picks.size()});
 }
 
-// `x`: n groups of h lanes. `sum`: what they are added to, from the left; null: nothing.
+// Combines n groups of lanes of `x` from left to right, starting with `sum` (null: with the first
+// group).
 const UOp* FromLeft(Builder& b, Op op, const UOp* sum, const UOp* x, int n) {
   const int h = x->dtype.lanes() / n;
   for (int k = 0; k < h; ++k) {
@@ -49,9 +50,9 @@ bool IsSum(const UOp* u) {
          u->dtype.is_float();
 }
 
-// Whether the independent sums of a reduction hide the latency of a CPU's multiply-adds, of which
-// each waits for the previous one of its sum: two issue per cycle, with a latency of four. A tree
-// needs one more addition for each term except one.
+// Whether a reduction has enough independent sums to hide the latency of a CPU's multiply-adds,
+// each of which waits for the previous one of its sum: two are issued per cycle, with a latency of
+// four cycles. A tree needs one more addition for each term except one.
 bool HidesWaiting(const UOp* sum, const Target& target) {
   if (target.is_gpu) return false;
   const int64_t terms = sum->src(0)->dtype.lanes() / sum->dtype.lanes();
@@ -61,7 +62,7 @@ bool HidesWaiting(const UOp* sum, const Target& target) {
   return sums * (terms + 1) >= 8 * terms;
 }
 
-// Sums that are read once, by an addition, to which their terms may go one by one.
+// Finds sums that are only read by one addition, to which their terms may be added one by one.
 NodeSet FindChains(UOpSpan order, const Target& target) {
   NodeSet chains, used, again;
   std::vector<const UOp*> found;

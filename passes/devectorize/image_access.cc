@@ -48,7 +48,7 @@ struct Place {
   AffineAddress x, y;
 };
 
-// Where the texel of `element` is, as far as `gates` hold.
+// The coordinates of the texel of `element`, assuming that `gates` hold.
 Place PlaceOf(AffineBuilder& linear, const UOp* image, const AffineAddress& element,
               const std::vector<const UOp*>& gates) {
   linear.Assume(ClausesOf(linear, gates));
@@ -85,7 +85,7 @@ LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
   std::vector<const UOp*> gates = Conjuncts(gate);
   const Place place = PlaceOf(linear, image, element, gates);
   for (size_t i = 0; i < gates.size();) {
-    // The others that are left are still there to hold.
+    // Only the remaining gates may be assumed.
     linear.Assume(ClausesOf(linear, gates, gates[i]));
     const AffineAddress* clause = linear.ClauseOf(gates[i]);
     if (clause && (OutsideUnless(linear, place.x, image->dtype.width(), *clause) ||

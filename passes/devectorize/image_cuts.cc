@@ -17,7 +17,7 @@ const UOp* MemoryCutter::LoadImage(const UOp* u, UOpSpan srcs) {
     LaneRef x = LoadImageElement(b_, index_.linear(), PointerOf(srcs[0]), l.address, l.gate);
     x.node = types_.Typed(x.node, old);
     body_.CarryOver(u, x.node);
-    // A gated texel reads 0, which is another alternative's place.
+    // A texel under a false gate reads 0, so that any other alternative needs a select.
     const bool is_zero = !l.alternative || l.alternative == b_.Const(kF32, 0);
     if (l.gate && !is_zero) {
       x = {b_.Where(types_.Typed(l.gate), Assemble(b_, {&x, 1}), l.alternative), 0};

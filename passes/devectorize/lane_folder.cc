@@ -13,7 +13,8 @@ const UOp* LaneFolder::operator()(const UOp* u, const UOp* made) {
     all &= is_constant;
     uses_new |= folded_.Contains(made->src(i));
   }
-  // Of divisions and powers the rules make what steps before this one have rewritten.
+  // The rules would turn divisions and powers into forms that earlier steps have already rewritten,
+  // so that these are skipped.
   const bool divides = made->op == Op::kDiv || made->op == Op::kCDiv || made->op == Op::kCMod;
   if (!(is_new || uses_new) || (!all && (divides || made->op == Op::kPow))) return made;
   if (!simplifier_) simplifier_.emplace(ctx_, &module_);

@@ -172,7 +172,7 @@ AffineAddress LaneIndex::IndexLane(const UOp* u, const UOp* now, int lane) {
   switch (u->op) {
     case Op::kCDiv:
     case Op::kCMod:
-      // Truncation is floor where nothing is negative.
+      // Truncating division equals floor division if the dividend is not negative.
       if (linear_.BoundsOf(src(0)).lo < 0) break;
       [[fallthrough]];
     case Op::kFloorDiv:

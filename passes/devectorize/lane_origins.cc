@@ -14,7 +14,7 @@ using Ints = llvm::SmallVector<int64_t, 16>;
 UOpSpan Span(const Nodes& n) { return {n.data(), n.size()}; }
 std::span<const int64_t> Span(const Ints& n) { return {n.data(), n.size()}; }
 
-// Whether `x` computes or reads its lanes, all of them.
+// Whether `x` itself computes or loads all of its lanes.
 bool IsOrigin(const UOp* x) { return IsElementwise(x->op) || x->op == Op::kLoad; }
 
 const UOp* Extract(Builder& b, const LaneRef& r) {
@@ -23,7 +23,8 @@ const UOp* Extract(Builder& b, const LaneRef& r) {
   return b.Gep(r.node, std::span(&lane, 1));
 }
 
-// The origins of one vector's lanes, of which most are asked for near the one before.
+// Finds the origins of the lanes of one vector. Consecutive requests are mostly for neighbouring
+// lanes.
 class Origins {
  public:
   Origins(Builder& b, const UOp* x) : b_(b), x_(x) {
@@ -114,8 +115,8 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
     for (const LaneRef& r : lanes) bits.push_back(r.node->word());
     return b.VConst(lanes[0].node->dtype.WithLanes(static_cast<int>(n)), Span(bits));
   }
-  // Whole nodes stay whole, whatever their width; of other neighbours that are of one node, powers
-  // of two.
+  // A whole node stays whole, whatever its width. Other neighbouring lanes of one node are taken in
+  // groups of a power of two.
   const auto is_whole = [&](size_t at) {
     const auto width = static_cast<size_t>(lanes[at].node->dtype.lanes());
     if (at + width > n) return false;
@@ -173,7 +174,7 @@ const UOp* PickLanes(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
 }
 
 const UOp* Slice(Builder& b, const UOp* x, int first, int n) {
-  // A part of what was put together, where it holds them all.
+  // If one part of a concatenation contains all the lanes, continues with that part.
   while (x->op == Op::kCat) {
     size_t i = 0;
     int at = first;

@@ -20,8 +20,8 @@ void Add(WantedLanes& wanted, const LanePick& pick) {
   if (llvm::none_of(wanted.picks, same)) wanted.picks.push_back(pick);
 }
 
-// Whether the picks are disjoint and each is worth a separate op: it fills a vector of `enough`
-// lanes, or its lanes would have to be shuffled together.
+// Whether the picks are disjoint, and each of them is worth a separate op: it fills a vector of
+// `enough` lanes, or its lanes would have to be shuffled together.
 bool AreDisjoint(const std::vector<LanePick>& picks, int lanes, int enough) {
   llvm::SmallVector<bool, 64> taken(static_cast<size_t>(lanes));
   for (const LanePick& p : picks) {
@@ -35,13 +35,13 @@ bool AreDisjoint(const std::vector<LanePick>& picks, int lanes, int enough) {
   return true;
 }
 
-// Whether `v` is what whole registers of `width` lanes hold: no shuffle.
+// Whether the lanes `v` are whole registers of `width` lanes, so that no shuffle is needed.
 bool IsRegisters(std::span<const int64_t> v, int width) {
   return v.size() % static_cast<size_t>(width) == 0 && v[0] % width == 0 && IsConsecutive(v);
 }
 
-// Whether a gep may be a reason for who computes its source to compute picks. Most are not: stores
-// take registers.
+// Whether a gep may be a reason to compute its source pick by pick. Most are not, since stores take
+// whole registers.
 bool MayMove(const UOp* gep, const Target& target) {
   const UOp* source = gep->src(0);
   if (source->op == Op::kGep) return true;
@@ -59,9 +59,9 @@ bool BecomesOne(const UOp* constants, const LanePick& v) {
          llvm::all_of(v, [&](int64_t l) { return bits(l) == bits(v[0]); });
 }
 
-// Whether ops on the picks of `u`, over picked sources, cost no more than one op whose result is
-// picked from: in ops and shuffles of registers of `width` lanes. Not where there is nothing to
-// pick once the op is cut.
+// Whether separate ops on the picks of `u`, with picked sources, cost no more ops and shuffles of
+// registers of `width` lanes than one op whose result is picked from. False if nothing has to be
+// picked once the op is split.
 bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePositions& places,
                 int width) {
   if (width == 1) return true;  // each lane is a separate register
@@ -94,7 +94,8 @@ LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick) {
 }
 
 LanePicks::LanePicks(UOpSpan order, const Target& target) {
-  // Users before sources: what somebody certainly wants whole, and then who else does.
+  // Visits users before sources: first marks the nodes that some user certainly needs as a whole,
+  // then the nodes that depend on these.
   NodeSet whole;
   whole.Reserve(order.back());
   std::vector<const UOp*> candidates;
@@ -119,7 +120,8 @@ void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const Target& target) {
   for (size_t i = 0; i < candidates.size(); ++i) {
     number_[candidates[i]] = static_cast<uint32_t>(i + 1);
   }
-  // A gep, or an op that is not wanted whole: those are candidates all.
+  // A user takes picks if it is a gep, or an op that is not needed as a whole; all such ops are
+  // candidates.
   const auto takes_picks = [&](const UOp* u) {
     return u->op == Op::kGep || (number_.Get(u) != 0 && !whole.Contains(u));
   };

@@ -8,7 +8,7 @@
 namespace tg {
 namespace {
 
-// Without branches: it is asked of many lanes at once.
+// Without branches, because it is evaluated for many lanes.
 template <typename T>
 bool AreAdjacent(T a, T b) {
   return (a == kAnywhere) | (b == kAnywhere) | (b == a) | (b == a + 1);
@@ -25,7 +25,7 @@ int ShufflesOf(size_t n, int width, F&& place) {
   return shuffles;
 }
 
-// Whether the places of `u` are those of its sources in some way.
+// Whether the places of the lanes of `u` follow from those of its sources.
 bool IsOfSources(const UOp* u) {
   return IsElementwise(u->op) || u->op == Op::kVectorize || u->op == Op::kCat || u->op == Op::kGep;
 }
@@ -84,7 +84,7 @@ void LanePositions::Find(const UOp* u) {
   } else if (u->op == Op::kGep) {
     std::fill(mine.begin(), mine.end(), Scalar(u->src(0)));
   } else {
-    // What is computed lane by lane has neighbours where those of all sources are.
+    // Lanes of an elementwise op are adjacent where the lanes of all its sources are.
     llvm::SmallVector<int32_t, 64> apart(n);  // lanes that do not follow the one before
     if (IsElementwise(u->op)) {
       for (const UOp* s : u->srcs()) {

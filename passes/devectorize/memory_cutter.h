@@ -67,8 +67,8 @@ class MemoryCutter {
   // The runs of its lanes; `alternatives` receives the alternative of each lane of a gated load.
   std::vector<ElementRun> RunsOfAccess(const UOp* access, const UOp* alternative,
                                        std::vector<const UOp*>* alternatives = nullptr);
-  // `address` under `gate`, if it contains a division: a value that is negative only where the gate
-  // is false then has a simpler quotient.
+  // Simplifies an `address` that contains a division, under the assumption that `gate` holds: if
+  // the dividend is negative only where the gate is false, its quotient becomes simpler.
   AffineAddress Under(const UOp* gate, const AffineAddress& address);
   // Calls f(address, first element's position in the run, width) for each piece of the run.
   template <typename F>

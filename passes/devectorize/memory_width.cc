@@ -15,8 +15,8 @@ std::vector<LaneAccess> MemoryCutter::LanesOf(const UOp* access, const UOp* alte
   const bool one_address = address->dtype.lanes() == 1;
   std::vector<LaneAccess> lanes;
   lanes.reserve(static_cast<size_t>(AccessType(access).lanes()));
-  // Consecutive lanes often have one gate, and addresses that differ by a constant only: the
-  // address under the gate is then computed once.
+  // Consecutive lanes often have the same gate and addresses that differ by a constant; then the
+  // address under the gate is simplified once.
   const UOp* gate = nullptr;
   AffineAddress plain, under;
   for (int i = 0; i < AccessType(access).lanes(); ++i) {
@@ -68,7 +68,8 @@ AffineAddress MemoryCutter::Under(const UOp* gate, const AffineAddress& address)
   };
   if (std::none_of(address.terms.begin(), address.terms.end(), divides)) return address;
   const UOp* value = index_.linear().Build(address);
-  // Of coordinates only: what is read from memory stays as it is.
+  // Only expressions of coordinates are simplified; values that are read from memory stay as they
+  // are.
   for (const UOp* u : PostOrder(value)) {
     if (!IsElementwise(u->op) && u->op != Op::kRange && u->op != Op::kSpecial &&
         u->op != Op::kVar && !IsConst(u)) {
@@ -124,7 +125,7 @@ const UOp* MemoryCutter::RewriteLoad(const UOp* u, UOpSpan srcs) {
   std::vector<const UOp*> alternative_of(static_cast<size_t>(alternative ? u->dtype.lanes() : 0));
   const int widest = MemoryLanes(target_, pointer->dtype.scalar());
   const std::vector<ElementRun> runs = RunsOfAccess(u, alternative, &alternative_of);
-  // Most accesses read what their lanes want one after the other.
+  // Most accesses provide their lanes in order.
   int next = 0;
   const bool in_order = llvm::all_of(runs,
                                      [&](const ElementRun& run) {
@@ -236,7 +237,7 @@ const UOp* MemoryCutter::Rewrite(const UOp* u, UOpSpan srcs) {
     return b_.After(srcs[0], Span(flat).subspan(1));
   }
   if (u->op == Op::kEnd) {
-    // No effect is left in the loop: neither is the loop.
+    // If no effect is left in the loop, the loop is removed.
     if (srcs[0]->op == Op::kNoop && srcs[0]->num_srcs == 0) return srcs[0];
     return WithSources(b_, u, srcs);
   }

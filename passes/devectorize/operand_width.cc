@@ -35,7 +35,7 @@ size_t LanesWithoutShuffle(const Lanes& lanes, size_t widest) {
   return 1;
 }
 
-// How many loops each node of a body is made anew in.
+// For each node of a body: the number of loops along which it varies.
 class LoopDepth {
  public:
   explicit LoopDepth(UOpSpan order) {

@@ -15,7 +15,7 @@
 namespace tg {
 namespace {
 
-// An unrolled axis. Lists of them are sorted by number: the order of lanes.
+// An unrolled axis. Lists of axes are sorted by number, which is the order of lanes.
 struct LaneAxis {
   int64_t number;
   int64_t size;
@@ -24,7 +24,7 @@ struct LaneAxis {
 using LaneAxes = llvm::SmallVector<LaneAxis, 4>;
 using LaneList = llvm::SmallVector<int64_t, 32>;
 
-// Where they are too many, some number above kMaxVectorLanes.
+// The number of lanes; if it is too large, any number above kMaxVectorLanes.
 int64_t Lanes(const LaneAxes& axes) {
   int64_t n = 1;
   for (const LaneAxis& a : axes) {
@@ -41,8 +41,8 @@ const LaneAxis* FindAxis(const LaneAxes& axes, int64_t number) {
   return nullptr;
 }
 
-// Different lists of axes, of which a body has few; the first is the empty one. References stay
-// good.
+// Interns lists of axes, of which a body has few; the first one is the empty list. References to
+// lists stay valid.
 class AxesTable {
  public:
   using Id = uint32_t;
@@ -53,7 +53,7 @@ class AxesTable {
     if (at == lists_.size()) lists_.push_back(axes);
     return at;
   }
-  // All of both.
+  // The union of two lists.
   Id Union(Id a, Id b) {
     if (a == b || b == 0) return a;
     if (a == 0) return b;
@@ -69,7 +69,7 @@ class AxesTable {
   std::deque<LaneAxes> lists_{1};
 };
 
-// A node of the old body in the new one: a vector with `own` lanes for each combination of `axes`.
+// The expanded form of a node: a vector with `own` lanes for each combination of `axes`.
 struct Expanded {
   const UOp* node = nullptr;
   AxesTable::Id axes = 0;
@@ -118,7 +118,7 @@ class Expander {
     }
   }
 
-  // Nodes that order effects: their sources' lanes are of no account to them.
+  // A node that orders effects: the lanes of its sources do not matter.
   Expanded Order(const UOp* u) {
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_[s].node);
@@ -164,7 +164,7 @@ class Expander {
 
   // An op on lanes, repeated for each of `n` groups of its sources' lanes.
   const UOp* Lanewise(const UOp* u, UOpSpan srcs, int64_t n) {
-    // All source lanes in one vector; then one pick of lanes.
+    // Concatenates all source lanes, then selects the wanted ones.
     llvm::SmallVector<int64_t, 16> base, width;
     int64_t total = 0;
     for (size_t i = 0; i < srcs.size(); ++i) {
@@ -205,8 +205,8 @@ class Expander {
     return b_.Gep(e.node, {lanes.data(), lanes.size()});
   }
 
-  // A store of several lanes to one address would be a race between them; a load of one address
-  // for several lanes does not come here, since a load has its address's axes.
+  // Repeats an address for several lanes. Several lanes that store to one address would be a race.
+  // Loads do not come here, since a load has the axes of its address.
   const UOp* SpreadAddress(const UOp* address, int64_t n) {
     if (n > 1) {
       status_ = absl::InvalidArgumentError("store: several unrolled lanes write to one address");
@@ -214,8 +214,8 @@ class Expander {
     return address;
   }
 
-  // For each combination of `all` axes in order, the lanes that it has in a vector with `own` lanes
-  // for each of those of `some`.
+  // For each combination of the axes `all`, in order: the lanes that belong to it in a vector with
+  // `own` lanes for each combination of `some` of these axes.
   static LaneList LanesIn(const LaneAxes& some, const LaneAxes& all, int own) {
     int64_t n = own;
     for (const LaneAxis& axis : all) n *= axis.size;
@@ -223,7 +223,7 @@ class Expander {
     lanes.resize_for_overwrite(static_cast<size_t>(n));
     size_t done = 0;
     for (int64_t l = 0; l < own; ++l) lanes[done++] = l;
-    // From the innermost axis on: the lanes so far once more for each of its further numbers.
+    // From the innermost axis outwards: repeats the list so far for each further index of the axis.
     for (const LaneAxis& axis : llvm::reverse(all)) {
       int64_t stride = own, step = 0;
       for (size_t k = some.size(); k-- > 0; stride *= some[k].size) {
@@ -237,7 +237,7 @@ class Expander {
     return lanes;
   }
 
-  // The contracted axes become own lanes, innermost; the others stay as they are.
+  // The contracted axes become the node's own lanes, innermost; the other axes stay.
   Expanded Contract(const UOp* u) {
     const Expanded e = map_[u->src(0)];
     const LaneAxes& axes = axes_[e.axes];
@@ -248,8 +248,8 @@ class Expander {
     for (const LaneAxis& a : axes) {
       if (std::find(numbers.begin(), numbers.end(), a.number) == numbers.end()) kept.push_back(a);
     }
-    // Axes that the source does not vary over repeat it; together they have what is left of the
-    // lanes.
+    // The source is repeated along contracted axes on which it does not depend; together these
+    // account for the remaining lanes.
     int64_t rest = inner;
     for (int64_t number : numbers) {
       const LaneAxis* a = FindAxis(axes, number);

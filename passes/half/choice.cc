@@ -10,11 +10,11 @@
 namespace tg {
 namespace {
 
-// A reduction to less than this part of what it reads is a statistic: a sum of many terms, which
-// may be beyond the greatest half, or lose what is divided by it later.
+// A reduce that has this many times fewer results than inputs is a statistic. It is a sum of many
+// terms, which may exceed the greatest half, or lose precision that a later division needs.
 constexpr int64_t kStatisticRatio = 16;
 
-// A run of a kernel.
+// A kernel call.
 struct Call {
   const Kernel* kernel;
   bool is_init;
@@ -58,7 +58,7 @@ class Chooser {
           break;
         }
         case Op::kAssign:
-          // A copy from another device has the type of what it copies.
+          // A copy between devices has the type of its source.
           if (u->src(1)->op != Op::kKernel) fixed_.insert(BufferName(graph.body, u->src(0)));
           break;
         case Op::kBuffer:
@@ -69,7 +69,8 @@ class Chooser {
         case Op::kConst:
           break;
         default:
-          // Views are of the buffer's own type. What else computes in the graph is no kernel's.
+          // Views have the type of the buffer. Other ops of the graph that compute are not part of
+          // a kernel.
           if (IsMovement(u->op) || u->op == Op::kBufferView) break;
           for (const UOp* s : u->srcs()) {
             if (BufferOf(s)->op == Op::kBuffer) fixed_.insert(BufferName(graph.body, s));
@@ -89,7 +90,7 @@ class Chooser {
       if (call.kernel->stage != Stage::kKernel) fixed_.insert(name);
       (call.is_init ? used_by_init_ : used_by_others_).insert(name);
       if (call.stored[i]) (call.is_init ? written_by_init_ : written_by_others_).insert(name);
-      // @init reads what it made: it is not rounded before it is used.
+      // A value that @init itself reads is not rounded before it is used.
       if (call.is_init && !call.stored[i] && !IsParam(name)) fixed_.insert(name);
     }
   }
@@ -125,7 +126,7 @@ class Chooser {
     int64_t most = 0;
     for (size_t i = 0; i < call.buffers.size(); ++i) {
       const BufferDecl& b = *decls_.at(call.buffers[i]);
-      // Weights are no part of what a statistic is of.
+      // Weights do not count as inputs of a statistic.
       const bool is_weight = b.role == Role::kParam || written_by_init_.count(b.name);
       if (!call.stored[i] && !is_weight) most = std::max(most, Elements(b));
     }

@@ -91,8 +91,8 @@ class HalfStorage {
     return std::find(slots.begin(), slots.end(), true) != slots.end();
   }
 
-  // A kernel that is called with memory of one type only is changed; else each other type gets a
-  // copy of it.
+  // A kernel that is always called with buffers of the same types is changed. Otherwise each
+  // further combination of types gets a copy of the kernel.
   void FindVariants() {
     std::map<std::string, std::set<Slots>> wanted;
     for (const auto& graph : module_.graphs) {
@@ -142,7 +142,7 @@ class HalfStorage {
       srcs.clear();
       for (const UOp* s : u->srcs()) srcs.push_back(map.Get(s));
       const bool is_argument = u->op == Op::kDefineGlobal && slots[static_cast<size_t>(u->word())];
-      // Whether it is, or addresses, memory whose type has changed.
+      // Whether the node is, or addresses, memory whose type has changed.
       const bool addresses =
           u->num_srcs > 0 && srcs[0]->dtype.is_pointer() && srcs[0]->dtype != u->src(0)->dtype;
       DType type = u->dtype;
@@ -194,7 +194,7 @@ class HalfStorage {
     Compact(body);
   }
 
-  // Kernels of which only variants are run.
+  // Removes kernels of which only variants are called.
   void DropUnused() {
     std::set<std::string> replaced, kept;
     for (const auto& [key, name] : variants_) {

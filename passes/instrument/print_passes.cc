@@ -36,7 +36,7 @@ class Printer : public PassObserver {
     return absl::OkStatus();
   }
 
-  // What the pass left may be no valid module, but it prints.
+  // The module after a failed pass may be invalid, but it can be printed.
   std::string Failed(const PassRun& run, const Module& module, const absl::Status&) override {
     if (options_.after.Contains(run.step().pass->name)) {
       Print("after the failing ", run, PrintModule(module));

@@ -45,7 +45,7 @@ void OnSignal(void*) {
   WriteAll(STDERR_FILENO, record->message);
 }
 
-// Quoted where a shell would read more than a word in it.
+// Quotes the word if a shell would not read it as one word.
 std::string ShellWord(const std::string& word) {
   const bool plain = word.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -105,7 +105,7 @@ class Reproducer : public PassObserver {
     Disarm();
     if (record_.path.empty()) record_.path = NewPath(run);
     const std::string message(status.message());
-    // The module as it was before this pass, made again; failing that, the input of all passes.
+    // The module before this pass, computed again; if that fails, the input of the pipeline.
     std::string text = TextBefore(run);
     std::string pipeline = PrintStep(run.step());
     if (text.empty()) {

@@ -16,8 +16,8 @@
 
 namespace tg {
 
-// An element of a list that only grows, so that a signal handler can walk it at any time. Who takes
-// `path` out by an exchange owns the string.
+// An element of a list that only grows, so that a signal handler can walk it at any time. Whoever
+// takes `path` out of it by an atomic exchange owns the string.
 struct TemporaryFile::Pending {
   std::atomic<char*> path{nullptr};
   pid_t process = 0;  // the files of its parent are not a forked child's to remove
@@ -76,7 +76,7 @@ TemporaryFile::TemporaryFile(std::string target, std::optional<mode_t> mode)
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
   do {  // A file of that name can be left from an older process with the same number.
     if (pending_ != nullptr) Forget(pending_);
-    // The process is asked for each time: it changes in a forked child.
+    // The process id is queried each time, since a forked child has another one.
     path_ =
         target_ + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter.fetch_add(1));
     // Before the file exists, so that no signal comes between.

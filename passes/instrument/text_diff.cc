@@ -9,8 +9,8 @@
 namespace tg {
 namespace {
 
-// Lines beyond which anchors are looked for before Myers' algorithm runs, and the number of edits
-// beyond which it gives up: its time and memory grow with the square of that number.
+// Blocks of more lines than this are first split at anchors. Myers' algorithm gives up beyond this
+// number of edits, since its time and memory grow with the square of it.
 constexpr int kSmall = 200;
 constexpr int kMaxEdits = 1000;
 
@@ -140,8 +140,8 @@ class Comparison {
     int x = -1;  // -1: the diagonal cannot be reached
     bool insertion = false;
   };
-  // Where diagonal k is entered by one more edit: an insertion keeps x and adds to y = x - k, a
-  // deletion adds to x.
+  // Where the search enters diagonal k (y = x - k) by one more edit: an insertion keeps x and
+  // increases y, a deletion increases x.
   static Entry Enter(const std::vector<int>& step, int d, int k, int n, int m) {
     const auto at = [&](int diagonal) {
       return diagonal < -d || diagonal > d ? -1 : step[diagonal + d];

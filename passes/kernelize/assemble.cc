@@ -110,7 +110,7 @@ class Assembler {
       const UOp* reader = map_.Get(drafts_[r].nodes[0]);
       if (std::find(srcs.begin(), srcs.end(), reader) == srcs.end()) srcs.push_back(reader);
     }
-    // All that it was after is the version that it is of.
+    // An `after` whose tokens are all gone is its version.
     if (u->op == Op::kAfter && srcs.size() == 1) return srcs[0];
     return b_.context().Rebuild(u, b_.context(), srcs);
   }
@@ -139,8 +139,8 @@ class Assembler {
     }
   }
 
-  // By node: what its assign writes. Slices of one value that make up one are written by one
-  // assign.
+  // For each node of the draft: the pointer that its assign writes to. Several slices of one buffer
+  // that together form a larger slice are written by one assign.
   std::vector<const UOp*> EmitTargets(const KernelDraft& d, const std::vector<size_t>& slots,
                                       const std::vector<const UOp*>& operands) {
     std::vector<const UOp*> out;
@@ -183,8 +183,9 @@ class Assembler {
     return b_.context().Make(Op::kKernel, kVoid, operands, {uint64_t{b_.context().Intern(name)}});
   }
 
-  // Versions of one buffer that a kernel reads agree where it reads them (hazards.h): it runs
-  // behind all of them, on the one that includes all. Operands from `first` on.
+  // If a kernel reads several versions of one buffer, they have equal contents where it reads them
+  // (hazards.h). So the kernel runs after all of them and reads the version that includes them all.
+  // Changes the operands from `first` on.
   void JoinVersions(std::vector<const UOp*>& operands, size_t first) {
     llvm::DenseMap<const UOp*, llvm::SmallVector<const UOp*, 2>> versions;  // by buffer
     for (size_t i = first; i < operands.size(); ++i) {
@@ -198,7 +199,7 @@ class Assembler {
     }
   }
 
-  // The name of the draft's kernel, which is added to the module unless an equal one is there.
+  // The name of the draft's kernel. Adds the kernel to the module unless that has an equal one.
   std::string KernelOf(KernelDraft& d) {
     std::string* known = d.key.empty() ? nullptr : &by_draft_[d.key];
     if (known && !known->empty()) {
@@ -211,7 +212,8 @@ class Assembler {
     return name;
   }
 
-  // A kernel is run on whole buffers: after an assign to a view, the buffer that it is a view of.
+  // The operand of a kernel call must be a whole buffer. For a version that is a view, returns the
+  // buffer after the same writes.
   const UOp* WholeBuffer(const UOp* version) {
     if (!IsView(version)) return version;
     llvm::SmallVector<const UOp*, 8> movement;
@@ -240,7 +242,8 @@ class Assembler {
     return WithMovement(b_.context(), {movement.data(), movement.size()}, version);
   }
 
-  // A temp buffer of the node's shape; a symbolic shape that no declaration can state is flat.
+  // A temporary buffer of the node's shape. It is one-dimensional if a declaration cannot state a
+  // symbolic shape.
   const UOp* NewBuffer(const UOp* u) {
     BufferDecl decl;
     do {

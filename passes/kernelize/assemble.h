@@ -1,4 +1,5 @@
-// Assembles the graph over buffers: kernel calls, and assigns of the stored values.
+// Assembles the resulting graph, which consists of kernel calls and of assigns of their results to
+// buffers.
 #ifndef TG_PASSES_KERNELIZE_ASSEMBLE_H_
 #define TG_PASSES_KERNELIZE_ASSEMBLE_H_
 
@@ -15,8 +16,8 @@
 
 namespace tg {
 
-// Rewrites `graph` to an assign for each value that a draft stores, in the given order. Kernels go
-// to `pool`, temporary buffers to the module.
+// Rewrites `graph` so that it has an assign for each value that a draft stores. `order` says which
+// drafts must run before others. Kernels are added to `pool`, temporary buffers to the module.
 void Assemble(Module& module, Graph& graph, ShapeMap& shapes, const MaterializationPlan& plan,
               Placement& placement, std::vector<KernelDraft> drafts, WriteAfterRead order,
               KernelPool& pool, PassContext& context);

@@ -12,7 +12,7 @@
 namespace tg {
 namespace {
 
-// Up to here every integer is one of the type; 0: not a type to ask.
+// All integers up to this one are exact in type t. Returns 0 for types that are not floats.
 double MostExact(DType t) {
   switch (t.scalar()) {
     case Scalar::kF64:
@@ -60,7 +60,7 @@ ClosedForms::Whole ClosedForms::OneWhole(const UOp* u) {
   Whole out;
   if (u->op == Op::kConst) {
     const double v = DoubleFromBits(u->dtype.scalar(), u->word());
-    // A sum of zeros of which one is positive is positive.
+    // -0.0 has no integer form. (A sum that starts at +0.0 never gives -0.0.)
     if (std::trunc(v) != v || (v == 0 && std::signbit(v))) return {};
     out.most = std::abs(v);
   } else {

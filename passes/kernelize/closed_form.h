@@ -1,5 +1,5 @@
-// Closed forms of reduces: sums of values that depend only on their index, such as tinygrad's
-// arange, which is a sum over a padded triangle of ones.
+// Finds closed forms of reduces: expressions for sums of values that depend only on their indices.
+// An example is tinygrad's arange, which is a sum over a padded triangle of ones.
 #ifndef TG_PASSES_KERNELIZE_CLOSED_FORM_H_
 #define TG_PASSES_KERNELIZE_CLOSED_FORM_H_
 
@@ -10,8 +10,8 @@
 
 namespace tg {
 
-// A target for lowering kernels that are only analysed: every axis whose size is not 1 becomes one
-// dimension of the grid, whatever its size.
+// A target for kernels that are lowered only to analyse the result: its grid takes axes of every
+// size, each as one dimension.
 Target AnyGrid();
 
 class ClosedForms {
@@ -26,24 +26,26 @@ class ClosedForms {
   const UOp* Of(const UOp* u);
 
  private:
-  // A float value whose elements are all integers, as i32; no sum that computes it rounds.
+  // An i32 value equal to a float value whose elements are all integers, and a bound of its
+  // absolute values. The float sum does not round, so the integer sum may replace it.
   struct Whole {
     const UOp* node = nullptr;
-    double most = 0;  // bound of the absolute values
+    double most = 0;  // no element's absolute value is greater
   };
-  // The form of `u`; node is null if there is none.
+  // The integer form of `u`. Its `node` is null if there is none.
   Whole WholeOf(const UOp* u);
-  // The form of node `u` from those of its sources.
+  // The integer form of `u`, given those of its sources.
   Whole OneWhole(const UOp* u);
   const UOp* Find(const UOp* u);
-  // The lowered `value` over the work-item ids of a kernel that stores it with shape `to`.
+  // Converts `value`, the lowered result of a kernel, back to a tensor of shape `to`: work-item ids
+  // become iotas.
   const UOp* ReadBack(const Body& body, const UOp* value, const Shape& to);
 
   const Module& module_;
   Builder b_;
   ShapeMap& shapes_;
   NodeMap<Whole> whole_;
-  NodeSet seen_;  // by WholeOf
+  NodeSet seen_;  // nodes that WholeOf has visited
   NodeMap<const UOp*> known_;
   NodeSet queried_;
 };

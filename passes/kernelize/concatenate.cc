@@ -20,7 +20,7 @@ namespace {
 // A sum of fewer pieces is left to the kernels that read it.
 constexpr size_t kMinPieces = 8;
 
-// Whether the op, of a value and 0, gives the value.
+// Whether the op applied to a value and 0 gives that value, so that it joins padded pieces.
 bool Joins(const UOp* u) {
   const bool number = !u->dtype.is_bool();
   return u->dtype.lanes() == 1 && !u->dtype.is_index() &&
@@ -38,8 +38,8 @@ struct Piece {
   Ranges ranges;
 };
 
-// Cuts `whole` into the ranges of `pieces` and others, which are added to `pieces`. False where
-// pieces overlap, or lie so that no straight cut separates them.
+// Divides `whole` into the boxes of `pieces` and further boxes, which are added to `pieces`.
+// Returns false if pieces overlap, or if no straight cut separates them.
 bool Partition(const Ranges& whole, std::vector<Piece>& pieces) {
   struct Part {
     Ranges ranges;
@@ -56,7 +56,8 @@ bool Partition(const Ranges& whole, std::vector<Piece>& pieces) {
       const auto along = [&](size_t i) { return pieces[i].ranges[k]; };
       std::sort(part.pieces.begin(), part.pieces.end(),
                 [&](size_t a, size_t b) { return along(a) < along(b); });
-      // Runs of pieces that overlap along this axis, and what is between them.
+      // The parts along this axis: groups of pieces whose ranges overlap, and the gaps between
+      // these.
       std::vector<Part> parts;
       std::vector<Ranges> gaps;
       const auto between = [&](int64_t begin, int64_t end) {
@@ -141,7 +142,7 @@ class Writer {
       };
       if (Joins(u) && llvm::all_of(u->srcs(), is_part)) of_pads_.Insert(u);
     }
-    // From the results, so that the outermost of nested sums is met first.
+    // Visits users before sources, so that of nested sums the outermost comes first.
     for (const UOp* u : llvm::reverse(order_)) {
       if (!of_pads_.Contains(u) || inside_.Contains(u) || fused_.Contains(u)) continue;
       std::optional<Pieces> pieces = Find(u);
@@ -155,15 +156,15 @@ class Writer {
     return !all_.empty();
   }
 
-  // What an assign stores, reshaped or not.
+  // The sum that an assign stores, below reshapes.
   static const UOp* SumOf(const UOp* assign) {
     const UOp* value = assign->src(1);
     while (value->op == Op::kReshape && value->num_srcs == 1) value = value->src(0);
     return value;
   }
 
-  // Whether the pieces of a concatenation can be written where the assign stores it: to a whole
-  // buffer that nothing else happens to before.
+  // Whether the pieces of a concatenation can be written directly to the assign's target: it must
+  // be a whole buffer that no other node writes before.
   bool IsHome(const UOp* assign) const {
     const UOp* buffer = assign->src(0);
     return assign->num_srcs == 2 && found_.Get(SumOf(assign)) && !home_.Get(SumOf(assign)) &&
@@ -198,7 +199,7 @@ class Writer {
       if (!IsZero(v)) pieces.push_back(std::move(p));
     }
     if (pieces.size() < kMinPieces || !Partition(whole, pieces)) return std::nullopt;
-    // A kernel writes pieces of one shape, until it has no more arguments.
+    // One kernel writes up to this many pieces of one shape, which is limited by its arguments.
     constexpr double kPieces = 32;
     std::map<std::vector<int64_t>, double> by_shape;
     for (const Piece& p : pieces) {
@@ -239,7 +240,7 @@ class Writer {
       }
       const UOp* value =
           p.value ? map_.Get(p.value) : b_.Expand(b_.Reshape(zero, Shape(own.size(), 1)), own);
-      // The sum of -0 and 0 is 0.
+      // Adds 0, since the sum of -0.0 and the 0 of the padding is 0.0.
       if (p.value && sum->dtype.is_float()) value = b_.Add(value, zero);
       assigns.push_back(
           b_.context().Make(Op::kAssign, buffer->dtype, {b_.Shrink(memory, ranges), value}));

@@ -1,9 +1,11 @@
-// Rewrites concatenations, which graphs express as sums of padded pieces. If there are many pieces,
-// each is written to its slice of a buffer, because the sum would read every piece per element.
+// Rewrites concatenations. A graph expresses a concatenation as a sum of padded pieces, which reads
+// every piece for each element. If there are many pieces, each of them is written to its slice of a
+// buffer instead.
 //
-// A chain of `where` that selects a piece by comparisons of an index stays. The branches of a sum
-// are pads, which say where each piece lies; those of a `where` may have values everywhere, and
-// which indices select one is known only once its condition is an expression of the loops (lower).
+// A chain of `where` that selects pieces by comparing an index is not rewritten. The branches of a
+// sum are pads, which say where each piece lies. The branches of a `where` may have values
+// everywhere; which indices select a branch is known only when pass `lower` has turned its
+// condition into an expression of loops.
 #ifndef TG_PASSES_KERNELIZE_CONCATENATE_H_
 #define TG_PASSES_KERNELIZE_CONCATENATE_H_
 
@@ -25,18 +27,17 @@ namespace tg {
 NodeSet WriteConcatenations(Module& module, Body& body, ShapeMap& shapes, const Target& target,
                             NodeSet& fused, UOpSpan order);
 
-// The range [begin, end) along each axis.
+// A box of elements: the range [begin, end) along each axis.
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;
 
-// A target of an assign that is a box of a buffer: the buffer, or a reshape of it, and the range
-// along each of its axes. Nullopt for any other view.
+// The target of an assign, if it is a box of a buffer: the buffer or a reshape of it, and the box.
 struct Slice {
   const UOp* of = nullptr;
   Ranges ranges;
 };
 std::optional<Slice> SliceOf(const UOp* target);
 
-// Whether two boxes of one value are disjoint.
+// Whether two boxes of the same value are disjoint.
 bool AreDisjoint(const Ranges& a, const Ranges& b);
 
 // The box that is the union of these disjoint boxes; nullopt if their union is not a box.

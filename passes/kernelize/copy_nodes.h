@@ -1,4 +1,4 @@
-// Expressions from one context in another.
+// Copies expressions from one context to another.
 #ifndef TG_PASSES_KERNELIZE_COPY_NODES_H_
 #define TG_PASSES_KERNELIZE_COPY_NODES_H_
 
@@ -9,8 +9,8 @@
 
 namespace tg {
 
-// Copies `root` and its sources from context `from` to `to`. `map` has the nodes that are copied
-// already, and receives the others.
+// Copies `root` and its sources from context `from` to context `to`, and returns the copy. `map`
+// has the copies of nodes that exist already, and receives the others.
 inline const UOp* CopyNodes(const UOp* root, const Context& from, Context& to,
                             NodeMap<const UOp*>& map) {
   std::vector<const UOp*> srcs;

@@ -9,8 +9,8 @@ namespace tg {
 
 namespace {
 constexpr double kMinRowItems = 32;  // that share a row on a GPU
-// The rows with staged values that a work-item computes together, and the least number of rows for
-// which a group must have memory.
+// The number of rows with staged values that a work-item computes together, and the smallest number
+// of rows for which a group must have memory.
 constexpr double kTileRows = 4, kGroupRows = 16;
 
 }  // namespace
@@ -57,7 +57,7 @@ void CostModel::ComputeExpressionCosts(UOpSpan order, const std::vector<const UO
 
 double CostModel::OwnWeight(const UOp* u, bool reads) const {
   if (IsElementwise(u->op)) return OpWeight(u->op);
-  // What is loaded under a gate is not loaded in vectors.
+  // A load with a gate is not a vector load, so a pad of loaded values is costly.
   if (u->op == Op::kPad) return reads ? kGateWeight : 1;
   if (u->op == Op::kReduceAxis && reads && gathers_.Is(u)) return kGateWeight;
   return 0;
@@ -103,7 +103,7 @@ void CostModel::ComputeExpressionCosts(UOpSpan order, const NodeSet& leaves,
       expression.reduces |= source.reduces;
     }
     expression.weight += OwnWeight(u, expression.reads);
-    // A small constant takes a selection an element at most.
+    // A small tensor of constants costs at most one select per element.
     if (!expression.reads && !expression.reduces)
       expression.weight = std::min(expression.weight, Elements(u));
     if (u->op == Op::kReduceAxis && !gathers_.Is(u)) {
@@ -112,7 +112,8 @@ void CostModel::ComputeExpressionCosts(UOpSpan order, const NodeSet& leaves,
       expression.weight = std::min((expression.weight + 1) * terms, 1e12);
       expression.terms = std::min(expression.terms * terms, 1e12);
     }
-    // Beneath an expand that repeats, reduces are done once for all or stored.
+    // Below an expand that repeats elements, a reduce is stored, or computed once for all of them
+    // in a row-fused kernel.
     const bool repeats = u->op == Op::kExpand && Elements(u) > Elements(u->src(0));
     if (repeats && expression.reduces) {
       const double own = ComputeSeconds(expression, Elements(u->src(0)));
@@ -144,7 +145,7 @@ double CostModel::StagingCapacityBytes() const {
 }
 
 double CostModel::NearBytesPerSecond() const {
-  // A group's memory is also what limits how many groups run at once.
+  // Local memory of a GPU is rated slower, because using it limits how many groups run at once.
   return (target_.is_gpu ? 4 : 8) * target_.bytes_per_second;
 }
 

@@ -27,7 +27,7 @@
 
 namespace tg {
 
-// Bottom-up facts about the expression tree of a node, whose leaves are stored nodes.
+// The cost of a node's expression tree. Its leaves are the stored nodes.
 struct ExpressionCost {
   double weight = 0;       // operations per element; a shared node counts once for each use
   double terms = 1;        // terms per element: the product of the trip counts of nested reduces
@@ -45,14 +45,14 @@ class CostModel {
             Gathers& gathers)
       : module_(module), body_(body), shapes_(shapes), target_(target), gathers_(gathers) {}
 
-  // Computes the facts for all nodes of `order`, sources first. `stored`: the nodes that are known
-  // to be stored; a later call may add nodes to the list. `kept`: the nodes that are known to be
-  // staged.
+  // Computes the expression costs of all nodes of `order`, sources first. `stored`: the nodes that
+  // are known to be stored; a later call may pass a longer list that begins with these. `kept`: the
+  // nodes that are known to be staged.
   void ComputeExpressionCosts(UOpSpan order, const std::vector<const UOp*>& stored,
                               const NodeSet& kept);
   const ExpressionCost& ExpressionCostOf(const UOp* u) const { return expressions_.Get(u); }
-  // The facts about the expression tree whose leaves include staged nodes: the part that a kernel
-  // with these nodes recomputes.
+  // The cost of the expression tree if staged nodes are leaves too: the part that a kernel computes
+  // again at each use, although it stages these nodes.
   const ExpressionCost& CostAboveStaged(const UOp* u) const {
     return any_staged_ ? above_staged_.Get(u) : expressions_.Get(u);
   }
@@ -62,7 +62,7 @@ class CostModel {
 
   // The cost of reading a padded value, in additions.
   static constexpr double kGateWeight = 16;
-  // The number of operations on constants and indices that are always recomputed.
+  // Expressions of constants and indices with at most this many operations are always recomputed.
   static constexpr double kIndexArithmeticWeight = 32;
   // A reduce of fewer operations per element than this may be recomputed, if that costs less than
   // storing it.
@@ -75,8 +75,8 @@ class CostModel {
   double ComputeSeconds(const ExpressionCost& expression, double evaluations) const;
   // Seconds for the reduces in the expression of `u`, including their memory traffic.
   double ReduceSeconds(const UOp* u, double evaluations) const;
-  // The capacity of kernel memory for one row of results: a part of a group's local memory, or of
-  // the cache of a core.
+  // The bytes of kernel memory that may hold staged values of one row of results: a part of a
+  // group's local memory, or of a core's cache.
   double StagingCapacityBytes() const;
   // Seconds to read the terms of the reduces in the expression of `u` from kernel memory.
   double TermSeconds(const UOp* u, double evaluations) const;
@@ -90,9 +90,9 @@ class CostModel {
 
  private:
   double NearBytesPerSecond() const;
-  // The weight of the op alone; `reads`: see ExpressionCost.
+  // The weight of the op without its sources. `reads` is as in ExpressionCost.
   double OwnWeight(const UOp* u, bool reads) const;
-  // Computes the facts of the nodes in `order` with these leaves.
+  // Computes the costs of the nodes in `order`, where `leaves` are leaves of every tree.
   void ComputeExpressionCosts(UOpSpan order, const NodeSet& leaves,
                               NodeMap<ExpressionCost>& expressions);
 
@@ -107,7 +107,7 @@ class CostModel {
   NodeMap<double> elements_;
 };
 
-// The least number of results of a kernel for which every core of the device has work.
+// The smallest number of results that gives every core of the device work.
 int64_t WantedParallelism(const Target& target);
 // The number of work-items of a group that share a row of `row` results or terms, if there are
 // `parallel` rows. 1 unless the target is a GPU.

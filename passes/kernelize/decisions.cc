@@ -38,7 +38,7 @@ std::string Planner::Decide(const UOp* u) {
   for (UseId use : uses) evaluations += Evaluations(use);
   const double size = cost_.Elements(u);
   const ExpressionCost& expression = cost_.ExpressionCostOf(u);
-  // Arithmetic on places is no memory's business, unless the ways to it multiply.
+  // Index arithmetic is cheap to recompute, so it is stored only if its uses multiply.
   if (uses.size() > kMaxUses) return absl::StrCat("used in ", uses.size(), " ways");
   if (!expression.reads && !expression.reduces &&
       expression.weight <= CostModel::kIndexArithmeticWeight)
@@ -61,14 +61,16 @@ std::string Planner::Decide(const UOp* u) {
         return reason;
       }
     }
-    // Repeat the work, or write the value once and read it.
+    // Compares recomputing the value with storing it once and loading it.
     double repeat =
         cost_.ComputeSeconds(again ? cost_.CostAboveStaged(u) : expression, evaluations - size);
     if (!again) repeat += cost_.TermSeconds(u, evaluations - size);
-    // What its rows share would have to be stored in its stead.
+    // If row fusion is lost, the reduces that rows share must be stored in other kernels.
     if (LosesRows(uses)) repeat += expression.rows * target_.launch_seconds;
     if (repeat > cost_.StoreSeconds(u)) return how();
-    // A row-fused kernel has the row at hand. What the last round stored it reads again as quickly.
+    // In a row-fused kernel a value with several uses may be staged, which costs less than a
+    // buffer. The cost of recomputing it stops at values that the last round stored, since the
+    // kernel finds these in its cache.
     const bool rows = kernels_[uses_.KernelOf(uses[0])].serial != 0;
     if (rows && uses.size() > 1 && repeat > cost_.NearSeconds(u)) {
       const double times = evaluations - size;
@@ -89,21 +91,22 @@ std::string Planner::Decide(const UOp* u) {
   } else if (serial != 0 || !JoinsReduces(u)) {
     return "";
   }
-  // A reduce inside another one runs only as often in parallel as the outer kernel's results.
+  // A reduce inside another one has only the parallelism of the outer kernel's results.
   const double parallel = uses_.Iterations(kernel, uses_.OuterLoops(kernel) & ~serial);
   const double items = parallel * RowItems(target_, parallel, size / parallel);
   const double seconds = cost_.ReduceSeconds(u, size) + expression.row_seconds;
-  // One core makes one of them after the other, with an addition for each that waits for the one
-  // before: a quarter of its speed.
+  // If one core computes these results one after the other, each addition waits for the previous
+  // one. That costs a factor of four.
   constexpr double kInTurn = 4;
   double lost = seconds * (target_.is_gpu ? 1 : kInTurn) *
                 (1 / Utilization(target_, parallel, size / parallel) -
                  1 / Utilization(target_, size, expression.terms));
-  // So does every core inside another reduce, since results that are added up cannot be a tile.
+  // The same holds for each core if the reduce is inside another one: results that are added up
+  // cannot form a register tile.
   if (!target_.is_gpu && size > parallel) {
     lost = std::max(lost, cost_.ComputeSeconds(expression, size) * (kInTurn - 1));
   }
-  // Else what its rows share might have to be stored in its stead.
+  // Otherwise the reduces that rows share might have to be stored instead.
   const bool frees = size >= 4 * items || (size > parallel && expression.rows > 0);
   if (serial == 0 && frees && lost > cost_.StoreSeconds(u)) {
     return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");

@@ -17,12 +17,13 @@
 namespace tg {
 namespace {
 
-// Nodes of an expression that are looked at.
+// Larger expressions are not analysed.
 constexpr size_t kMaxNodes = 256;
 
 bool IsComputedInPlace(const UOp* u) { return IsElementwise(u->op) || IsMovement(u->op); }
 
-// What `u` is computed from in place, sources first, and the leaves of that. Empty: too many.
+// The elementwise and movement ops below `u` and their leaves, sources first. Returns an empty list
+// if there are too many.
 std::vector<const UOp*> Expression(const UOp* u) {
   std::vector<const UOp*> order;
   llvm::SmallPtrSet<const UOp*, 32> seen = {u->src(0)};
@@ -41,7 +42,8 @@ std::vector<const UOp*> Expression(const UOp* u) {
   return order;
 }
 
-// Whether a place is compared with anything. A quick look, before the sum is lowered.
+// Whether some index (an expression of iota) is compared with anything. A quick test before the sum
+// is lowered.
 bool ComparesPlaces(UOpSpan order) {
   llvm::SmallPtrSet<const UOp*, 32> places;  // made of iota
   bool compares = false;
@@ -56,7 +58,8 @@ bool ComparesPlaces(UOpSpan order) {
   return compares;
 }
 
-// Whether `u`, whose source has the nodes `order`, needs one of `inner` for each of its terms.
+// Whether some reduce in `inner` must be computed for each term of `u`. `order`: the nodes below
+// `u`, sources first.
 bool NeedsForEachTerm(const Module& module, Context& ctx, const UOp* u, UOpSpan order,
                       const NodeSet& inner) {
   ShapeMap shapes(module, ctx);
@@ -95,7 +98,7 @@ bool Gathers::Find(const UOp* u) {
   for (const UOp* v : order) {
     if (llvm::any_of(shapes_.Of(v), is_empty)) return false;
   }
-  // The sum as a kernel: what is not computed in place is loaded.
+  // Builds a kernel for the sum, in which all leaves are loaded.
   Kernel kernel;
   kernel.name = "gather";
   kernel.stage = Stage::kKernel;
@@ -114,7 +117,8 @@ bool Gathers::Find(const UOp* u) {
     }
     const DType t = DType::Pointer(v->dtype.scalar(), size, AddrSpace::kGlobal);
     const UOp* pointer = b.DefineGlobal(slot++, t);
-    // As in a kernel (kernel_body.cc): the elements are the first of a buffer of the greatest size.
+    // As in kernel_body.cc: a buffer of symbolic size is allocated for the greatest size, and its
+    // elements come first.
     if (count.is_symbolic()) pointer = b.Shrink(pointer, {{0, count}});
     return b.Reshape(pointer, shape);
   };

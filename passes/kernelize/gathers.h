@@ -1,6 +1,6 @@
-// Detects sums whose terms are all 0 except one, such as a one-hot row times a table. `lower` turns
-// each into a single load (passes/simplify/closed_reduce.h) if the compared value is computed in
-// place, so the planner counts no loop over the terms.
+// Detects sums in which all terms but one are 0, such as a one-hot row times a table. Pass `lower`
+// turns such a sum into a single load (passes/simplify/closed_reduce.h), provided that the kernel
+// computes the compared index itself. So the planner counts no loop over its terms.
 #ifndef TG_PASSES_KERNELIZE_GATHERS_H_
 #define TG_PASSES_KERNELIZE_GATHERS_H_
 

@@ -14,7 +14,7 @@ namespace {
 
 using Conflict = WriteAfterRead::Conflict;
 
-// The use of its target's version by which an assign's kernel writes.
+// The use by which an assign's kernel writes its target, as a use of the target's version.
 UseId TargetUse(UseTable& uses, const UOp* assign) {
   UseId use = uses.Root(assign);
   for (const UOp* t = assign->src(0); IsMovement(t->op); t = t->src(0)) use = uses.Through(use, t);
@@ -60,7 +60,8 @@ class Finder {
         const uint64_t bit = uint64_t{1} << (w - first);
         const size_t previous = writers_[w].previous;
         for (const auto& [r, version] : readers_.Get(writers_[w].buffer)) {
-          // Who reads what the previous writer overwrites runs before that, and so before this one.
+          // Readers of contents that the previous writer overwrites run before that writer, and so
+          // before this one too.
           const bool waits = previous != SIZE_MAX && old[previous][old[w].size()];
           const bool keeps =
               (needs.Get(version) & bit) != 0 || WritesElsewhere(writers_[w], version);
@@ -94,7 +95,8 @@ class Finder {
 
   static constexpr size_t kBatch = 64;
 
-  // By node: which of these assigns its value depends on, itself included. Bit 0: the first.
+  // For each node: the set of these assigns that its value depends on, itself included. Bit i is
+  // assign i.
   NodeMap<uint64_t> NeedsOf(UOpSpan assigns) const {
     NodeMap<uint64_t> needs;
     for (size_t k = 0; k < assigns.size(); ++k) needs[assigns[k]] |= uint64_t{1} << k;
@@ -133,16 +135,16 @@ class Finder {
     }
   }
 
-  // Whether `version` is what an assign to a part wrote, and no path leads from there to `writer`.
-  // If none leads back either, the two write disjoint parts (V404).
+  // Whether `version` was written by an assign to a part of the buffer from which no path leads to
+  // `writer`. If no path leads back either, the two write disjoint parts (V404).
   bool WritesElsewhere(const Writer& writer, const UOp* version) const {
     const std::vector<bool>& following = following_.Get(version);
     return !following.empty() && !following[writer.number];
   }
 
-  // Draft `r` reads `version` of what writer `w` writes; whether the version's elements are the
-  // same before the writer and after it, or after it only, whether the draft needs what is written,
-  // and whether the writer waits for the draft in any case.
+  // Records that draft `r` reads `version` of the buffer that writer `w` writes. `keeps`: the
+  // version already includes the write, or the write is to other elements. `needs_new`: the draft
+  // also needs what is written. `waits`: the writer waits for the draft in any case.
   void Order(size_t w, size_t r, const UOp* version, bool keeps, bool needs_new, bool waits) {
     const Writer& writer = writers_[w];
     if (r == writer.draft) {
@@ -161,8 +163,9 @@ class Finder {
     if (list.empty() || list.back() != r) list.push_back(r);
   }
 
-  // Kernels that each overwrite what the next one reads, in a cycle: one of them writes through a
-  // buffer. Breaks all cycles: splits strongly connected components until there are none.
+  // Breaks all cycles of kernels that each overwrite what the next one reads: in each cycle one
+  // kernel writes through a separate buffer. Strongly connected components are split until none is
+  // left.
   void BreakCycles() {
     const Waits waits(drafts_);
     by_writer_.resize(waits.before().size());
@@ -195,7 +198,8 @@ class Finder {
         parts.push_back(std::move(part));
         continue;
       }
-      // Those first that others wait for: what is copied there may be all that later ones need.
+      // Handles components that others wait for first, since a copy made there may resolve the
+      // later ones.
       for (size_t c = components.size(); c-- > 0;) {
         if (components[c].size() == 1) continue;
         for (size_t& v : components[c]) v = part[v];
@@ -204,7 +208,8 @@ class Finder {
     }
   }
 
-  // Takes reads out of a strongly connected part of the kernels. False: none can be.
+  // Removes read edges from a strongly connected component of kernels. Returns false if none can be
+  // removed.
   bool BreakOne(const std::vector<size_t>& part) {
     const UOp* stuck = nullptr;
     NodeSet readers;
@@ -218,11 +223,11 @@ class Finder {
         if (gone_[i] || !readers.Contains(reader)) continue;
         const Writer& writer = writers_[read.writer];
         if (!stuck) stuck = writer.assign;
-        // What is a copy of the version already is not copied again.
+        // A node that is already a copy of the version is not copied again.
         const bool writes = CanCopy(writer);
         if (!writes && reader->op == Op::kContiguous && reader->src(0) == read.version) continue;
         Refuse(writer, read.version, Conflict::kCycle);
-        // Nobody waits for the copying itself; and what is copied is read in place of the version.
+        // No draft waits for the copy to the buffer, and its source is read instead of the version.
         if (writes) {
           for (size_t k : by_writer_[v]) gone_[k] = true;
         }
@@ -272,7 +277,8 @@ class Finder {
   NodeMap<size_t> writer_of_;  // by assign: 1 + position in writers_
   // By buffer: drafts that read it, and the version.
   NodeMap<std::vector<std::pair<size_t, const UOp*>>> readers_;
-  // By assign to a part that is read: of each assign to its buffer, whether it depends on it.
+  // For each assign to a part of a buffer that is read: for each assign to the same buffer, whether
+  // it depends on that one.
   NodeMap<std::vector<bool>> following_;
   std::vector<Read> reads_;
   std::vector<std::vector<size_t>> by_writer_;  // positions in reads_, by vertex of Waits
@@ -318,15 +324,15 @@ void CopyThroughBuffers(Body& graph, const WriteAfterRead& hazards, NodeSet& fus
   NodeSet copied, snapshots;
   for (const UOp* a : hazards.copied) copied.Insert(a);
   for (const UOp* v : hazards.snapshots) snapshots.Insert(v);
-  // What users of a node's value see, and the node itself as a version of its buffer.
+  // For each node: the value that its users read, and the node itself as a version of its buffer.
   NodeMap<const UOp*> read, version;
   std::vector<const UOp*> kept;  // assigns that only the sink holds on to now
   llvm::SmallVector<const UOp*, 8> srcs;
   const auto rebuild = [&](const UOp* u, bool as_version) {
     srcs.clear();
     for (size_t i = 0; i < u->num_srcs; ++i) {
-      // Targets, what an `after` waits for and what a kernel is run on are versions; values are
-      // read.
+      // Targets of assigns, tokens of `after` and operands of kernels are versions; all other
+      // sources are read as values.
       const bool named = as_version || u->op == Op::kAfter || u->op == Op::kSink ||
                          u->op == Op::kKernel || (u->op == Op::kAssign && i != 1);
       srcs.push_back((named ? version : read).Get(u->src(i)));

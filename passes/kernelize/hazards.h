@@ -1,9 +1,10 @@
-// Write-after-read hazards: in-place writes, and the readers of the contents that they overwrite.
+// Write-after-read hazards: a kernel that reads a buffer must run before an in-place write
+// overwrites what it reads.
 //
 // A kernel that reads a version of a buffer (versions.h) must run before every write that the
-// version does not include. There is one exception: if the kernel reads the part that an assign
-// wrote, then writes that are unordered with that assign do not matter, because they are to other
-// parts.
+// version does not include. There is one exception. If the version is a part of the buffer that an
+// assign wrote, then writes that are not ordered with respect to that assign are to other parts,
+// and do not matter.
 #ifndef TG_PASSES_KERNELIZE_HAZARDS_H_
 #define TG_PASSES_KERNELIZE_HAZARDS_H_
 
@@ -21,14 +22,14 @@
 namespace tg {
 
 struct WriteAfterRead {
-  // For each draft, by position: the drafts that must run before it because they read contents that
-  // it overwrites. `stored`: the same for assigns that are in the graph already.
+  // For each draft: the positions of the drafts that must run before it because they read contents
+  // that it overwrites. `stored`: the same for assigns that were in the graph before.
   std::vector<std::vector<size_t>> drafts;
   NodeMap<std::vector<size_t>> stored;
   std::vector<const UOp*> writers;  // the nodes that `stored` has entries for
   // Why an assign cannot write in place.
   enum class Conflict : uint8_t {
-    kReadsElsewhere,  // it reads other elements than it writes
+    kReadsElsewhere,  // it reads elements that it does not write
     kOldAndNew,       // a kernel needs the old contents and a value computed from the new ones
     kCycle,           // kernels each overwrite what the next one reads
   };
@@ -44,22 +45,22 @@ struct WriteAfterRead {
   // written value is on every device (placement.h) and so has no buffer.
   std::vector<const UOp*> snapshots;
 
-  // An assign that waits for itself even with copies: a reader of the old contents is ordered (by
-  // `after`) after a node that waits for the assign. Null if there is none.
+  // An assign that waits for itself even if values are copied: a reader of the old contents is
+  // ordered (by `after`) after a node that waits for the assign. Null if there is none.
   const UOp* endless = nullptr;
 
   bool Copies() const { return !copied.empty() || !snapshots.empty(); }
 };
 
-// Finds the hazards of `drafts`, each of one value. Cycles of kernels that wait for each other are
-// sought, and all of them resolved, once there are no other conflicts. `order`: the nodes that the
-// root reaches, sources first.
+// Finds the hazards of `drafts`, each of which stores one value. Cycles of kernels that wait for
+// each other are only searched for, and then all resolved, if there are no other conflicts.
+// `order`: the nodes that the root reaches, sources first.
 WriteAfterRead FindHazards(const std::vector<KernelDraft>& drafts, Placement& placement,
                            UseTable& uses, const NodeMap<UseList>& read_uses, UOpSpan order);
 
-// An error if no copy helps. Without `copies`, the first conflict other than kCycle is an error too
-// (a cycle only stores a result first). Without `cycles`, the first conflict of kind kOldAndNew or
-// kCycle is an error.
+// Returns an error if no copy resolves a conflict. Without `copies`, the first conflict is an error
+// too, except a kCycle, which is resolved by storing one result in a separate buffer first. Without
+// `cycles`, the first conflict of kind kOldAndNew or kCycle is an error.
 absl::Status CheckCopies(const Body& graph, const WriteAfterRead& hazards, bool copies,
                          bool cycles);
 

@@ -15,13 +15,13 @@
 namespace tg {
 namespace {
 
-// What is known of a value that no input reaches.
+// Facts about a value that does not depend on any input.
 struct Fixed {
   bool fixed = false;
   bool varies = false;  // differs by element: made of a param or of places
   double work = 0;      // operations an element, shared ones counted as often as they are used
   double bytes = 0;     // of the params it reads, each counted once for each way to it
-  // What is left of these where some of its sources are moved in its stead.
+  // The work and bytes that remain in each run if some sources are moved instead of this value.
   double work_apart = 0, bytes_apart = 0;
 };
 
@@ -94,7 +94,7 @@ class Chooser {
         return {.fixed = true, .varies = true};
       case Op::kBuffer: {
         if (!params_.contains(body_.context->String(static_cast<StringId>(u->word())))) return {};
-        // `fuse` of a param: no value made of it is to take memory.
+        // A param under `fuse`: no value made of it may be stored.
         if (fused_.Contains(u)) return {};
         const double bytes = Bytes(u);
         return {.fixed = true, .varies = true, .bytes = bytes, .bytes_apart = bytes};
@@ -121,8 +121,8 @@ class Chooser {
     return out;
   }
 
-  // A mask that compares places with an index has an element for each of both; the index, moved
-  // before it is expanded, has few.
+  // A mask that compares two indices has an element for each pair of them. The compared values,
+  // moved before they are expanded, have few elements.
   void SetApart(const UOp* u, Fixed& out) {
     if (!IsElementwise(u->op)) {
       out.work_apart = 1e12;
@@ -142,7 +142,8 @@ class Chooser {
     out.bytes_apart = std::min(out.bytes_apart, 1e15);
   }
 
-  // Whether `u`, which no param reaches, takes few operations on places, each counted once.
+  // Whether `u`, which depends on no param, takes few operations on indices, counting each node
+  // once.
   bool IsPlaceArithmetic(const UOp* u) {
     double work = 0;
     NodeSet seen;

@@ -1,11 +1,8 @@
-// Moves values that depend only on params and constants to @init, which runs once for each set of
-// params. There they are stored in states that the graphs read.
-//
-// A value is moved if that saves time in each run: its arithmetic and its reads are compared with
-// reading the result (cost.h). So chains of weights are moved, while a weight that is only cast to
-// a wider type, or a mask of index arithmetic, stays where it is used. So does what is made of a
-// param under `fuse`: packed weights, whose decoded values would take more memory than they do. A
-// param that is needed on another device is copied there once.
+// A value is moved if that saves time in each run: computing and reading its sources is compared
+// with reading the result (cost.h). So chains of operations on weights are moved, while a weight
+// that is only cast to a wider type, or a mask of index arithmetic, stays where it is used. Values
+// made of a param under `fuse` stay too: such a param holds packed weights, and the decoded values
+// would take more memory. A param that is needed on another device is copied there once.
 #ifndef TG_PASSES_KERNELIZE_HOIST_H_
 #define TG_PASSES_KERNELIZE_HOIST_H_
 
@@ -37,7 +34,7 @@ class Hoister {
     std::string state;
     const UOp* value;  // in init_
   };
-  // The state on this device that holds `value`, a node of init_, of this shape.
+  // The name of the state on `device` that holds `value`, a node of init_, with shape `shape`.
   std::string StateOf(const UOp* value, const Shape& shape, const std::string& device);
 
   Module& module_;

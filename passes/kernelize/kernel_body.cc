@@ -13,7 +13,7 @@
 namespace tg {
 namespace {
 
-// What a kernel does not compute itself: it is loaded or passed in.
+// Whether the kernel does not compute `u` itself but loads it or receives it as an argument.
 bool IsLeafOf(const std::vector<const UOp*>& realized, const MaterializationPlan& plan,
               const UOp* u) {
   return IsStored(u) || u->op == Op::kBind || u->op == Op::kVar ||
@@ -28,7 +28,7 @@ std::vector<const UOp*> TargetsOf(const std::vector<const UOp*>& realized) {
   return out;
 }
 
-// The product of the extents that a reduce runs over; -1: symbolic.
+// The number of terms of a reduce; -1 if it is symbolic.
 int64_t TermsOf(const UOp* reduce, ShapeMap& shapes) {
   const Shape& from = shapes.Of(reduce->src(0));
   int64_t terms = 1;
@@ -40,13 +40,14 @@ int64_t TermsOf(const UOp* reduce, ShapeMap& shapes) {
   return terms;
 }
 
-// Shape of what is to be stored, with axes cut where the plan says so; empty: as it is.
+// The shape of the stored value with axes split as the plan says; empty if the plan splits none.
 const Shape& RowsOf(const MaterializationPlan& plan, const UOp* node) {
   return plan.realized[static_cast<size_t>(plan.number.Get(node)) - 1].rows;
 }
 
-// Goes through a draft's expressions in Drafter's order without making anything: the key is the
-// nodes one by one, their sources by number and what is loaded by slot and shape.
+// Computes the key of a draft without building anything. Visits the expressions in the order of
+// Drafter and appends each node, the numbers of its sources, and the slot and shape of what is
+// loaded.
 class Scanner {
  public:
   Scanner(ShapeMap& shapes, const MaterializationPlan& plan, std::vector<const UOp*> realized,
@@ -110,7 +111,7 @@ class Scanner {
   }
 
   void Leaf(const UOp* u) {
-    // A variable, or a buffer that was written through a view.
+    // A draft with a variable, or with a buffer that was written through a view, has no key.
     known_ &= u->op != Op::kBind && u->op != Op::kVar && !(IsVersion(u) && IsView(u));
     const auto it = std::find(draft_.inputs.begin(), draft_.inputs.end(), u);
     Append(~static_cast<uint64_t>(it - draft_.inputs.begin()));
@@ -241,8 +242,8 @@ class Drafter {
     return outputs + static_cast<int64_t>(draft_.inputs.size()) - 1;
   }
 
-  // Argument `slot` as a pointer with the shape of stored node `u`: the whole buffer's, or what the
-  // movement ops of the views that it is written through make of it.
+  // Argument `slot` as a pointer with the shape of the stored node `u`. If `u` is a version that
+  // was written through views, applies their movement ops.
   const UOp* Pointer(const UOp* u, int64_t slot) {
     llvm::SmallVector<const UOp*, 8> movement;
     const UOp* shaped = IsVersion(u) ? AppendPlacement(u, movement) : u;
@@ -257,7 +258,7 @@ class Drafter {
       own.push_back(d.is_symbolic() ? Dim(Clone(d.symbol())) : d);
       count = MulDims(b_.context(), count, own.back());
     }
-    // A buffer of symbolic extents is allocated for the greatest; its elements come first in it.
+    // A buffer of symbolic size is allocated for the greatest size, and its elements come first.
     if (count.is_symbolic()) p = b_.Shrink(p, {{0, count}});
     if (own != Shape{size}) p = b_.Reshape(p, own);
     for (size_t i = movement.size(); i-- > 0;) {
@@ -270,7 +271,7 @@ class Drafter {
     return p;
   }
 
-  // The arithmetic of the kernel, in order of execution, each op once.
+  // The names of the kernel's arithmetic ops, in order of execution, each once.
   static std::vector<std::string> Metadata(UOpSpan order) {
     std::vector<std::string> out;
     for (const UOp* u : order) {
@@ -291,7 +292,7 @@ class Drafter {
   Builder b_;
   KernelDraft draft_;
   std::vector<size_t> slots_;  // by node
-  // Of the graph's nodes, a few belong to one kernel.
+  // A hash map, since a kernel has few of the graph's nodes.
   llvm::DenseMap<const UOp*, const UOp*> map_;
 };
 

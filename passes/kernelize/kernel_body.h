@@ -1,4 +1,5 @@
-// One kernel's body: the expression of a realized node over its arguments.
+// Builds the body of a kernel: the expression of a realized (stored) node over the kernel's
+// arguments.
 #ifndef TG_PASSES_KERNELIZE_KERNEL_BODY_H_
 #define TG_PASSES_KERNELIZE_KERNEL_BODY_H_
 
@@ -14,7 +15,7 @@ namespace tg {
 
 // A kernel and its operands, as nodes of the graph's context.
 struct KernelDraft {
-  std::vector<const UOp*> nodes;    // the realized nodes: one, or siblings
+  std::vector<const UOp*> nodes;    // the realized nodes: one, or several siblings (siblings.h)
   std::unique_ptr<Kernel> kernel;   // null until BuildKernel
   const UOp* copy = nullptr;        // not null: this copy from another device stores the value, and
                                     // there is no kernel; the only input is its source
@@ -33,8 +34,8 @@ struct KernelDraft {
       reduce_terms;  // number of terms of each reduce in the expression; -1: symbolic
 };
 
-// Numbers the nodes that one draft visits, from 1; other nodes have 0. One table serves all drafts
-// of a graph, since few nodes belong to one draft.
+// Numbers the nodes that one draft visits, from 1; all other nodes have number 0. One table serves
+// all drafts of a graph, since a draft visits few of the graph's nodes.
 class DraftNumbers {
  public:
   void Clear() { ++draft_, last_ = 0; }

@@ -1,4 +1,4 @@
-// The kernels of a module by structure, so that equal kernels are stored once.
+// The kernels of a module, keyed by structure, so that equal kernels are stored once.
 #ifndef TG_PASSES_KERNELIZE_KERNEL_POOL_H_
 #define TG_PASSES_KERNELIZE_KERNEL_POOL_H_
 

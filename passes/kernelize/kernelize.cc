@@ -24,7 +24,7 @@
 namespace tg {
 namespace {
 
-// By realized node: what its kernel keeps for itself, sources first.
+// For each realized node: the values that its kernel stages, sources first.
 NodeMap<std::vector<const UOp*>> StagedByKernel(const Body& body, const MaterializationPlan& plan) {
   NodeMap<std::vector<const UOp*>> out;
   if (plan.kept.empty()) return out;
@@ -35,7 +35,7 @@ NodeMap<std::vector<const UOp*>> StagedByKernel(const Body& body, const Material
   return out;
 }
 
-// A line for each value that a kernel stores, or keeps for itself.
+// Adds a line to the remarks for each value that a kernel stores or stages.
 void Explain(const Module& module, const Graph& graph, const KernelDraft& draft,
              const MaterializationPlan& plan, const NodeMap<std::vector<const UOp*>>& kept,
              PassContext& context) {
@@ -60,7 +60,7 @@ size_t CountVersions(UOpSpan order) {
   return static_cast<size_t>(std::count_if(order.begin(), order.end(), IsVersion));
 }
 
-// `hoister`: of what is computed once; null: nothing is.
+// `hoister` moves values that are computed once to @init; null: no value is moved.
 absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, KernelPool& pool,
                             PassContext& context) {
   Body& body = graph.body;
@@ -77,12 +77,12 @@ absl::Status KernelizeGraph(Module& module, Graph& graph, Hoister* hoister, Kern
   if (context.Flag("fuse")) {
     pieces = WriteConcatenations(module, body, shapes, context.target, fused, order.Get());
   }
-  // An assign that cannot be done in place is sent through a buffer; then everything is planned
-  // anew.
+  // If an assign cannot write in place, its value goes through a separate buffer, and everything is
+  // planned again.
   const MaterializationOptions options = {context.Int("max-inputs"), context.Flag("fuse"),
                                           context.Flag("keep")};
-  // Each round but the last one sends an assign through a buffer or lets readers of a version read
-  // a copy, does neither twice to one node, and makes no more of either.
+  // The number of rounds is bounded: each round except the last one adds a buffer for an assign or
+  // a copy of a version, and does so at most once for each node.
   const size_t most = 2 * CountVersions(order.Get()) + 1;
   for (size_t round = 0;; ++round) {
     TG_CHECK(round < most);

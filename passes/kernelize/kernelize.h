@@ -1,7 +1,8 @@
 // Kernelize: turns a tensor graph into kernels over buffers. It decides which values are stored
-// (materialization.h), makes a kernel from the expression of each, merges equal kernels, and orders
-// each write after the reads of the contents that it overwrites. A graph that already has kernels
-// is extended: their results are loaded. Tests: passes/kernelize/test.
+// (materialization.h), makes a kernel from the expression of each stored value, merges equal
+// kernels, and makes each in-place write wait for the readers of the old contents. A graph that
+// already contains kernel calls is extended; new kernels load their results. Tests:
+// passes/kernelize/test.
 #ifndef TG_PASSES_KERNELIZE_KERNELIZE_H_
 #define TG_PASSES_KERNELIZE_KERNELIZE_H_
 

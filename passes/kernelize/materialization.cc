@@ -11,11 +11,11 @@
 namespace tg {
 namespace {
 
-// Adds to `forced` nodes that must be stored so that no kernel reads more than `limit` buffers.
-// True where it added any.
+// Adds to `forced` the nodes that must be stored so that no kernel reads more than `limit` buffers.
+// Returns whether it added any.
 bool LimitInputs(UOpSpan order, const MaterializationPlan& plan, size_t limit, Reasons& forced) {
-  // Sets of buffers, sorted, and which of them the kernel reads that computes a node in place: most
-  // nodes read what a source reads.
+  // Sets of buffers, each sorted, and for each node the set that a kernel reads that computes the
+  // node in place. Most nodes have the set of one of their sources, so sets are shared.
   using Ids = llvm::SmallVector<uint32_t, 8>;
   std::vector<Ids> sets = {{}};
   NodeMap<uint32_t> leaves, alone;
@@ -59,9 +59,10 @@ bool LimitInputs(UOpSpan order, const MaterializationPlan& plan, size_t limit, R
   return added;
 }
 
-// `known` and `stored`, with what a value reads in place of the value where its kernel holds no
-// reduce: whether such a value is stored is a matter of its few operations, not of reduces stored
-// beneath it. What is known stays so: rounds would undo each other for ever.
+// Returns the nodes of `known` and `stored`. A stored value whose kernel holds no reduce is
+// replaced by the values that it reads, because whether such a value is stored depends on its few
+// operations, not on the reduces stored below it. Nodes are never removed from `known`: rounds
+// could undo each other for ever.
 std::vector<const UOp*> AlsoStored(std::vector<const UOp*> known,
                                    const std::vector<const UOp*>& stored,
                                    const MaterializationPlan& plan) {
@@ -129,8 +130,8 @@ MaterializationPlan PlanMaterialization(const Module& module, const Body& body, 
                                         const MaterializationOptions& options, const NodeSet& fused,
                                         NodeMap<UseList>& read_uses, UOpSpan order) {
   Reasons forced;
-  // What a value costs depends on which of its sources are stored, and that on the value's uses:
-  // a few rounds settle it.
+  // The cost of a value depends on which of its sources are stored, which depends on the value's
+  // uses. A few rounds settle it.
   constexpr int kRounds = 4;
   FusionFacts known;
   Gathers gathers(module, *body.context, shapes);
@@ -141,7 +142,7 @@ MaterializationPlan PlanMaterialization(const Module& module, const Body& body, 
                                    forced, known, fused, read_uses);
     MaterializationPlan& plan = found.plan;
     found.facts.stored = AlsoStored(known.stored, found.facts.stored, plan);
-    // Of all rounds, or they would undo each other here too.
+    // These facts are collected over all rounds; otherwise rounds could undo each other here too.
     for (const Realized& r : plan.realized) {
       if (round == 1 || known.realized.Contains(r.node)) found.facts.realized.Insert(r.node);
     }
@@ -152,7 +153,7 @@ MaterializationPlan PlanMaterialization(const Module& module, const Body& body, 
         std::any_of(found.staging_decisions.begin(), found.staging_decisions.end(), changes);
     news = news || found.cuts || found.facts.stored.size() != known.stored.size();
     if (!news && found.keeps) {
-      // Often nothing hangs on what else is kept.
+      // Often no decision depends on the newly staged values; then no further round is needed.
       cost.ComputeExpressionCosts(order, found.facts.stored, found.facts.kept);
       news = std::any_of(found.asked.begin(), found.asked.end(), [&](const DependsOnStaged& asked) {
         return asked.By(found.facts, cost) != asked;

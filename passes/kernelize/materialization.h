@@ -19,14 +19,14 @@
 
 namespace tg {
 
-// A node whose value is stored.
+// A node whose value is stored in a buffer, by a kernel.
 struct Realized {
   const UOp* node = nullptr;
   std::string reason;  // for `explain`
   Shape rows;  // row-fused kernels: the stored shape with split axes (row_shape.h); else empty
 };
 
-// A staged node: the only kernel that uses it caches it in kernel memory.
+// A staged node: a value that the only kernel that uses it caches in its memory.
 struct Kept {
   const UOp* kernel = nullptr;  // the realized node
   std::string reason;           // for `explain`
@@ -44,24 +44,25 @@ struct MaterializationPlan {
 // than a kernel: buffer, an assign by a kernel that exists already, after, buffer_view, copy.
 bool IsStored(const UOp* u);
 
-// The copy between devices that stores realized node `u` instead of a kernel: `u` itself, or the
-// value of an assign to a whole buffer if nothing else uses that value. Null if there is none.
+// If a copy between devices stores realized node `u`, and not a kernel: that copy. It is `u`
+// itself, or the value of an assign to a whole buffer if nothing else uses that value. Otherwise
+// null.
 const UOp* DeviceCopyOf(const UOp* u, const MaterializationPlan& plan);
 
 // The value that the kernel of realized node `u` computes.
 const UOp* ComputedValue(const UOp* u);
 
 struct MaterializationOptions {
-  // The number of buffers that a kernel should read at most; expressions are split to stay below it
-  // where that is possible. 0: no limit.
+  // A bound on the number of buffers that a kernel reads. Expressions are split to meet it if
+  // possible. 0: no bound.
   int64_t max_inputs = 0;
   bool fuse = true;  // whether a kernel may hold several reduces
   bool keep = true;  // whether kernels stage values in kernel memory
 };
 
-// Plans for the graph `body`. `fused`: nodes that are computed in place at any cost, and so are
-// their sources, down to nodes that must be stored. `read_uses` receives the uses of each stored
-// node by kernels. `order`: the nodes that the root reaches, sources first.
+// Makes the plan for the graph `body`. `fused`: nodes that are computed in place at any cost,
+// together with all nodes below them down to nodes that must be stored. `read_uses` receives, for
+// each stored node, its uses by kernels. `order`: the nodes that the root reaches, sources first.
 MaterializationPlan PlanMaterialization(const Module& module, const Body& body, ShapeMap& shapes,
                                         UseTable& uses, const Target& target,
                                         const MaterializationOptions& options, const NodeSet& fused,

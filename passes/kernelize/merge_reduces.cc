@@ -13,8 +13,8 @@
 namespace tg {
 namespace {
 
-// `x` reduced over `axes`: where these are all that a reshape made of some axes, over those
-// instead.
+// Reduces `x` over `axes`. If these are all the axes that a reshape made of some axes of its
+// source, reduces the source over those instead.
 const UOp* ReduceWhole(Builder& b, ShapeMap& shapes, const UOp* x, Op op,
                        const std::vector<int64_t>& axes) {
   const UOp* parts = b.ReduceAxis(x, op, axes);

@@ -26,18 +26,18 @@ class Outputs {
   const UOp* Run(const UOp* sink) {
     const auto words = sink->words();
     const bool targets = !words.empty() && words[0] > 0;
-    // Values that get a buffer of the user's by being a result.
+    // Values that are stored in the buffer of an output, with their assign.
     NodeMap<const UOp*> stored;
     std::vector<const UOp*> roots;
     for (size_t i = 0; i < sink->num_srcs; ++i) {
       const UOp* v = map_.Get(sink->src(i));
       if (!v->dtype.is_void() && HasNoElements(module_, b_.context(), shapes_.Of(v))) continue;
-      // Nobody can see an index: it is in no buffer.
+      // An index that is a result without a buffer cannot be observed.
       if ((v->op == Op::kNoop && v->num_srcs == 0) || v->dtype.is_index()) continue;
       const auto name = targets ? static_cast<StringId>(words[1 + i]) : 0;
       const bool everywhere = devices_ && devices_->Of(v) == kAnyDevice && !v->dtype.is_void();
       if (!name) {
-        // Nobody can see a constant either, and on which device it were to be is not said.
+        // Neither can a constant, and no device is given for it.
         if (!everywhere) roots.push_back(v);
         continue;
       }
@@ -53,9 +53,10 @@ class Outputs {
       body_.CarryOver(v, a);
       roots.push_back(a);
       const bool in_memory = IsStored(value) && value->op != Op::kCopy;
-      // Its users may be on other devices than @y.
+      // The other users of a value on every device do not read it from @y, since they may be on
+      // other devices.
       if (everywhere || in_memory || value->op == Op::kAssign) continue;
-      // A constant is one node for the whole graph, which need not read it from memory.
+      // A constant is one node for the whole graph; its other users need not read it from memory.
       if (TargetVersion(value)->op == Op::kConst) continue;
       if (!stored.Get(value)) stored[value] = a;
     }
@@ -74,13 +75,13 @@ class Outputs {
     return shapes_.Of(below) == shape ? below : b_.Reshape(below, shape);
   }
 
-  // `value` in the form that is assigned with this shape, which needs no separate buffer.
+  // `value` reshaped to the shape in which it is assigned, without a separate buffer.
   const UOp* Assigned(const UOp* value, const Shape& shape) {
     return Reshaped(value->op == Op::kContiguous ? value->src(0) : value, shape);
   }
 
-  // `roots` with every use of a stored value, but the one in its own assign, reading the assign,
-  // which may store it in another shape.
+  // Rewrites `roots` so that all users of a stored value read its assign, except the assign itself.
+  // The assign may store the value in another shape.
   std::vector<const UOp*> Redirect(const std::vector<const UOp*>& roots,
                                    const NodeMap<const UOp*>& stored) {
     NodeSet seen;
@@ -94,7 +95,8 @@ class Outputs {
              });
     });
     if (!used_elsewhere) return roots;
-    // The node itself; what its users see; as the target of an assign, which stays where it was.
+    // For each node: its rewritten form; what its users read; and its form as the target of an
+    // assign, which is still the place in memory.
     NodeMap<const UOp*> raw, read, place;
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* u : order) {

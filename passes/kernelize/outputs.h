@@ -9,10 +9,10 @@
 
 namespace tg {
 
-// The new root of `body`: replaces %v in `sink %v -> @y` by `assign(buffer @y, %v)`, which the
-// other users of %v read too. A value without elements is dropped, and so is one without a buffer
-// that nobody can see: an index, or a constant of no device. `map`: the replacements of old nodes.
-// `devices`: the devices of the nodes; null if there is only one.
+// Returns the new root of `body`, in which each %v in `sink %v -> @y` is replaced by `assign(buffer
+// @y, %v)`; the other users of %v read the assign too. Drops values without elements, and values
+// without a buffer that nothing can observe: indices, and constants on no device. `map`: the
+// replacements of old nodes. `devices`: the devices of the nodes; null if there is only one.
 const UOp* AssignOutputs(const Module& module, Body& body, ShapeMap& shapes,
                          const NodeMap<const UOp*>& map, DeviceMap* devices);
 

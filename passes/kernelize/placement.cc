@@ -24,7 +24,7 @@ Placement::Placement(const Module& module, const Body& body, UOpSpan order) {
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOp* u = *it;
     const DeviceId own = devices_->Of(u);
-    // What a copy takes from anywhere is stored on the default device.
+    // A copy of a value that is on every device stores it on the default device first.
     const bool copy = u->op == Op::kCopy;
     const DeviceId here = copy ? kDefaultDevice : own != kAnyDevice ? own : user_.Get(u);
     if (here == kAnyDevice) continue;
@@ -53,7 +53,7 @@ const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const 
   }
   const DeviceId from = devices.Of(x);
   if (from != kAnyDevice && from != devices.Of(u)) {
-    // A copy takes memory as it is.
+    // A copy transfers memory unchanged, so that a view must be made contiguous first.
     if (IsVersion(x) && !IsWholeMemory(x)) x = b.context().Make(Op::kContiguous, x->dtype, {x});
     x = b.context().Make(Op::kCopy, x->dtype, {x}, u->attr);
   }

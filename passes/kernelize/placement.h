@@ -1,5 +1,5 @@
-// Where the values of a graph over several devices are computed and stored, and the copies between
-// them.
+// Decides on which device each value of a graph over several devices is computed and stored, and
+// simplifies the copies between devices.
 #ifndef TG_PASSES_KERNELIZE_PLACEMENT_H_
 #define TG_PASSES_KERNELIZE_PLACEMENT_H_
 
@@ -41,14 +41,14 @@ class Placement {
   NodeMap<DeviceId> user_;            // values on every device: the device of the users; 0: no user
 };
 
-// The replacement of copy `u` of `x`: `x` itself if it is on that device already, or on every
-// device; otherwise a single copy of the source of a chain of copies. Movement ops that drop no
-// element are moved after the copy, so that they need no kernel.
+// Returns the replacement of the copy `u` of `x`: `x` itself if it is on the target device already
+// or on every device; for a chain of copies a single copy of its source. Movement ops that drop no
+// element are moved behind the copy, so that they need no kernel before it.
 const UOp* SimplifyCopy(Builder& b, DeviceMap& devices, ShapeMap& shapes, const UOp* u,
                         const UOp* x, llvm::function_ref<bool(const Shape&)> has_no_elements);
 
-// Computes values for which IsEverywhere holds at their uses: adds the nodes to `fused`, and
-// replaces a contiguous that several devices would need by its source.
+// Makes every device compute the values for which IsEverywhere holds: adds these nodes to `fused`,
+// and replaces a `contiguous` that several devices would need by its source.
 void FuseEverywhere(const Module& module, Body& body, NodeSet& fused, UOpSpan order);
 
 }  // namespace tg

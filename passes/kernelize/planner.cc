@@ -66,10 +66,11 @@ void Planner::Visit(const UOp* u) {
   if (IsStored(u)) {
     UseList& reads = read_uses_[u];
     reads.insert(reads.end(), node_uses_[u].begin(), node_uses_[u].end());
-    // What an op that is no kernel reads must be stored.
+    // A value that is read by an op other than a kernel must be stored.
     if (u->op == Op::kBufferView) Force(u->src(0), "source of a copy");
     if (u->op == Op::kBufferView || u->op == Op::kAfter || u->op == Op::kAssign) {
-      // What an assign writes is a place, whatever movement ops make of it.
+      // The target of an assign is a place in memory, not a use of a value, also through movement
+      // ops.
       for (const UOp* s : u->srcs().subspan(u->op == Op::kAssign ? 1 : 0)) {
         Force(s, "written in place");
       }

@@ -1,6 +1,6 @@
-// One round of the materialization planner: a walk from the results to the inputs that decides at
-// each node from its uses. Facts that the round learns too late for a decision serve the next
-// round.
+// One round of the materialization planner: a walk from the results to the inputs that decides
+// about each node, given its uses. Facts that are found too late for a decision of the same round
+// are passed to the next round.
 #ifndef TG_PASSES_KERNELIZE_PLANNER_H_
 #define TG_PASSES_KERNELIZE_PLANNER_H_
 
@@ -15,12 +15,12 @@
 
 namespace tg {
 
-// Why nodes are stored.
+// For each stored node, the reason as a text.
 class Reasons {
  public:
   bool Has(const UOp* u) const { return !Of(u).empty(); }
   const std::string& Of(const UOp* u) const { return text_.Get(u); }
-  // The latest counts.
+  // A later call for the same node replaces the reason.
   void Set(const UOp* u, std::string reason) { text_[u] = std::move(reason); }
 
  private:
@@ -45,32 +45,32 @@ struct DependsOnStaged {
   bool answer = false;
   ExpressionCost above{};  // if so, the cost of the part that the kernel recomputes
 
-  // The answer with other facts, for which `cost` has computed its expressions.
+  // Asks the same question of other facts, whose expression costs `cost` holds.
   DependsOnStaged By(const FusionFacts& known, const CostModel& cost) const;
   friend bool operator==(const DependsOnStaged&, const DependsOnStaged&) = default;
 };
 
-// Whether `node`, an expression of few operations without a reduce, is staged in a row-fused kernel
-// instead of being recomputed `times` times. Recomputing costs `other_seconds` besides the
-// operations.
+// The decision whether `node`, an expression of few operations without a reduce, is staged in a
+// row-fused kernel instead of being recomputed `times` times. Recomputing costs `other_seconds` in
+// addition to its operations.
 struct StagingDecision {
   const UOp* node;
   double times;
   double other_seconds;
   bool kept = false;
 
-  // The decision if all of `realized` is stored.
+  // The same decision if all nodes in `realized` are stored.
   StagingDecision By(const NodeSet& realized, CostModel& cost) const;
 };
 
 struct PlannedRound {
   MaterializationPlan plan;
   FusionFacts facts;
-  bool cuts = false;   // found axes to split that were not split yet
-  bool keeps = false;  // staged values that were not known to be staged
+  bool cuts = false;   // whether it found axes to split that were not split yet
+  bool keeps = false;  // whether it staged values that were not known to be staged
   std::vector<StagingDecision> staging_decisions;
-  // All questions about staged values. A round with other facts that give the same answers makes
-  // the same plan.
+  // All questions that were asked about staged values. If other facts give the same answers, a
+  // round with these facts makes the same plan.
   std::vector<DependsOnStaged> asked;
 };
 

@@ -28,7 +28,7 @@ class Planner {
   void MoveTo(PlannedRound& round);
 
  private:
-  // The decisions about a kernel during the walk of its expression.
+  // The decisions about one kernel so far.
   struct KernelState {
     LoopSet serial = 0;  // loops over the stored value that one work-item or group executes, so
                          // that values invariant over them are computed once
@@ -50,8 +50,8 @@ class Planner {
   // row, neighbouring axes of the row are merged, because a group distributes one axis only.
   Shape RowsOf(const UOp* kernel);
 
-  // The number of times that the kernel of `use` computes the value: once per iteration of the
-  // parallel loops, and of the serial loops that the value varies over.
+  // How often the kernel of `use` computes each element of the value: once per iteration of the
+  // parallel loops, and of the serial loops along which the value varies.
   double Evaluations(UseId use);
 
   // The reason to store `u`; empty if it is not stored.
@@ -60,7 +60,7 @@ class Planner {
   // Whether all reduces in the expression of `u` are below values that its only kernel stages.
   bool DependsOnlyOnStaged(const UOp* u);
 
-  // Whether several sources of `u` hold reduces.
+  // Whether the expressions of several sources of `u` contain reduces.
   bool JoinsReduces(const UOp* u) const;
 
   // Whether these uses of a value rule out row fusion: several kernels use it, or one whose reduces
@@ -79,7 +79,7 @@ class Planner {
   // iterate over in the same way. If so, stages it and replaces its uses by one.
   bool Keeps(const UOp* u, const std::string& reason);
 
-  // Whether each use of `u` varies only over parts of the kernel's axes, such that each element
+  // Whether each use of `u` varies only along parts of the kernel's axes, so that each element
   // would be computed once if these parts were axes. If so, records that the axes are to be split.
   bool CutsRows(const UOp* u, const UOp* kernel);
 
@@ -102,7 +102,7 @@ class Planner {
   const MaterializationOptions& options_;
   const FusionFacts& known_;
   NodeSet fused_;            // nodes computed in place at any cost
-  NodeMap<uint32_t> users_;  // of copies between devices
+  NodeMap<uint32_t> users_;  // number of users of copies between devices
   NodeSet assigned_;         // copies whose only user is an assign
   NodeMap<UseList>& read_uses_;
   NodeMap<UseList> node_uses_;

@@ -67,7 +67,7 @@ class Preparer {
  private:
   bool IsEmpty(const Shape& shape) { return HasNoElements(module_, b_.context(), shape); }
 
-  // Whether anything but constants and places makes the value.
+  // Records whether the value depends on anything but constants and indices.
   void NoteWhatVaries(const UOp* u) {
     const bool leaf = u->num_srcs == 0 && u->op != Op::kConst && u->op != Op::kIota;
     const bool source = std::any_of(u->srcs().begin(), u->srcs().end(),
@@ -89,18 +89,18 @@ class Preparer {
       case Op::kContiguousBackward:
         return srcs[0];
       case Op::kContiguous:
-        // What is stored whole already needs no second buffer.
+        // A value that is already stored as a whole buffer needs no second one.
         if (srcs[0]->op == Op::kContiguous || IsStored(srcs[0])) return srcs[0];
         break;
       case Op::kCopy:
         return SimplifyCopy(b_, *devices_, shapes_, u, srcs[0],
                             [&](const Shape& shape) { return IsEmpty(shape); });
       case Op::kAssign:
-        // Nothing is written: there is no value, and nothing to wait for.
+        // An assign without elements writes nothing, so that nothing has to wait for it.
         if (!IsStored(u) && IsEmpty(shapes_.Of(u))) return Filled(u, 0);
         if (srcs.size() > 2) break;
-        // What was written where this writes, and is read nowhere, is not written; unless other
-        // memory is, for what is written there.
+        // If this assign overwrites what another assign has written, and nothing else reads that,
+        // the other one is dropped, unless its value contains further writes.
         if (u->src(0)->op == Op::kAssign && users_.Get(u->src(0)) == 1 &&
             srcs[0]->op == Op::kAssign && srcs[0]->num_srcs == 2 && !IsStored(srcs[0]) &&
             llvm::none_of(PostOrder(srcs[0]->src(1)), [](const UOp* v) {
@@ -110,7 +110,8 @@ class Preparer {
         }
         break;
       case Op::kAfter:
-        // Of what it waits for, only versions of buffers and effects happen at some time.
+        // Drops all tokens but versions of buffers and effects; other values are not computed at a
+        // particular time.
         srcs.erase(
             std::remove_if(srcs.begin() + 1, srcs.end(),
                            [](const UOp* s) { return !IsVersion(s) && !s->dtype.is_void(); }),
@@ -163,7 +164,7 @@ class Preparer {
     return b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
   }
 
-  // `after` of a view of memory: that view of the memory after the same effects.
+  // An `after` of a view becomes the same view of an `after` of the memory.
   const UOp* AfterOf(const UOp* u, llvm::SmallVectorImpl<const UOp*>& srcs) {
     llvm::SmallVector<const UOp*, 8> view;
     const UOp* version = srcs[0];
@@ -180,8 +181,8 @@ class Preparer {
     return shapes_.Of(x) == shape ? x : b_.Reshape(x, shape);
   }
 
-  // Expands the scalar sources of elementwise `u` explicitly, as sources with one element are, so
-  // that the planner sees the source of the expand as a whole.
+  // Makes the broadcast of scalar sources of the elementwise op `u` explicit by an expand, as for
+  // other sources with one element, so that the planner sees the scalar as a value.
   void SpreadScalars(const UOp* u, llvm::SmallVectorImpl<const UOp*>& srcs) {
     const Shape& shape = shapes_.Of(u);
     if (shape.empty()) return;
@@ -195,8 +196,8 @@ class Preparer {
     }
   }
 
-  // Whether groups that each share a result's terms are so few that the device loses more than
-  // another kernel takes.
+  // Whether so few groups, each of which shares the terms of one result, leave the device idle for
+  // longer than another kernel takes.
   bool LeavesIdle(DType type, int64_t results, int64_t terms) const {
     const double bytes = static_cast<double>(results * terms * ByteSize(type.scalar()));
     const double busy =
@@ -204,8 +205,9 @@ class Preparer {
     return bytes / target_.bytes_per_second * (1 / busy - 1) > target_.launch_seconds;
   }
 
-  // Reduce `u` of `x` in two steps, the first of which has up to 256 times as many results (1024 on
-  // a GPU); null where it has enough of them, few terms, or no axis that divides well.
+  // Computes reduce `u` of `x` in two steps; the first one has up to 256 times as many results
+  // (1024 times on a GPU). Returns null if the reduce has enough results, or few terms, or no axis
+  // that can be divided well.
   const UOp* SplitReduce(const UOp* u, const UOp* x) {
     const Shape &from = shapes_.Of(u->src(0)), &to = shapes_.Of(u);
     const bool exact = module_.flags.has(ModuleFlag::kNoReassociate);
@@ -223,7 +225,8 @@ class Preparer {
       int64_t parts = std::min<int64_t>(target_.is_gpu ? 1024 : 256, size / 2);
       while (parts >= 8 && size % parts != 0) --parts;
       if (parts < 8) continue;
-      // [.., size, ..] as [.., parts, size / parts, ..]: all but the parts first, then the parts.
+      // Reshapes [.., size, ..] to [.., parts, size / parts, ..]. The first step reduces all axes
+      // but `parts`, the second step `parts`.
       Shape wide = from;
       wide[axis] = parts;
       wide.insert(wide.begin() + static_cast<ptrdiff_t>(axis) + 1, size / parts);

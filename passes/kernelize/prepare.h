@@ -1,5 +1,5 @@
-// Normalizes a graph for the planner: results are written by assigns, hints for front ends are
-// removed, and no value has size 0.
+// Normalizes a graph before planning: results are written by assigns, hints of front ends are
+// removed, and no value without elements remains.
 #ifndef TG_PASSES_KERNELIZE_PREPARE_H_
 #define TG_PASSES_KERNELIZE_PREPARE_H_
 

@@ -122,7 +122,8 @@ class Collector {
     const UOp* right = simplify_(DimNode(ctx_, b));
     if (left == right) return;
     std::optional<DimExpr> l = DimExpr::FromNode(ctx_, left), r = DimExpr::FromNode(ctx_, right);
-    // A number that the graph computes or binds has no name outside of it.
+    // A number that the graph computes or binds has no name that a condition of the module could
+    // use.
     if (!l || !r) return;
     if (is_equality ? AreAlwaysEqual(*l, *r) : IsAlwaysAtMost(module_, *l, *r)) return;
     Requirement made = {is_equality, *std::move(l), *std::move(r), What(), body_.side.loc(node_)};
@@ -135,7 +136,8 @@ class Collector {
     module_.requirements.push_back(std::move(made));
   }
 
-  // The node, or the first named one that uses it, as importers make several nodes of one.
+  // The text for a node: its name, or that of the first node with a name that uses it, since
+  // importers make several nodes of one operation.
   std::string What() const {
     if (body_.side.name(node_) || body_.side.loc(node_).line) return body_.Describe(node_);
     NodeSet users;

@@ -1,4 +1,5 @@
-// Conditions on the module's variables: extents that must be equal but are different expressions.
+// Finds conditions on the module's variables: extents that must be equal although they are
+// different expressions.
 #ifndef TG_PASSES_KERNELIZE_REQUIREMENTS_H_
 #define TG_PASSES_KERNELIZE_REQUIREMENTS_H_
 

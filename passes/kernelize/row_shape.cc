@@ -8,7 +8,8 @@
 namespace tg {
 namespace {
 
-// The axis of size `n` cut at strides `cuts`; whole where they do not divide each other.
+// Appends the parts of an axis of size `n` that is split at the strides `cuts`, or the whole axis
+// if these do not divide each other.
 void AppendParts(int64_t n, llvm::SmallVectorImpl<int64_t>& cuts, Shape& out) {
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());

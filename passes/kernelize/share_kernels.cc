@@ -19,16 +19,16 @@
 namespace tg {
 namespace {
 
-// A kernel whose places are numbers may be better code than one that is told them: with fewer
-// kernels than these to save, each stays as it is.
+// A kernel with constant offsets may be better code than one with variables, so that fewer kernels
+// than this are not merged.
 constexpr size_t kMinShared = 4;
-// Variables that a kernel takes at most for what it shares.
+// The maximum number of variables of a shared kernel.
 constexpr size_t kMaxVariables = 8;
 
 using Numbers = std::vector<int64_t>;
 
-// A number that each kernel of a group has one of: least + step * variable, where the variable is
-// 0 for one of them. So what is a multiple of `step` is seen to be one.
+// A number that differs between the kernels of a group, as least + step * variable; the variable is
+// 0 for one of them. With this form the compiler sees that multiples of `step` remain multiples.
 struct Start {
   int64_t least = 0, most = 0, step = 0;
   size_t variable = 0;  // none where the step is 0: all have the least
@@ -47,7 +47,7 @@ struct Plan {
   std::vector<Numbers> variables;  // the values of each, by kernel
 };
 
-// Nothing where there are too many variables, or none.
+// Returns nullopt if the group needs no variables, or too many.
 std::optional<Plan> PlanOf(const Group& group) {
   Plan plan;
   std::map<Numbers, size_t> known;
@@ -93,13 +93,13 @@ class Sharer {
   }
 
  private:
-  // What a run of a kernel is replaced with.
+  // The replacement of one kernel call.
   struct Call {
     std::string kernel;
     std::vector<std::pair<std::string, int64_t>> bound;
   };
 
-  // In the order of their first kernels.
+  // The groups, in the order of their first kernels.
   std::vector<Group> Groups() const {
     std::vector<Group> groups;
     std::map<std::string, size_t> by_key;
@@ -147,7 +147,7 @@ class Sharer {
     return name;
   }
 
-  // Gives the shrinks and pads of `body` the starts of `plan`.
+  // Replaces the starts of the shrinks and pads of `body` by the expressions of `plan`.
   void Rewrite(Body& body, const Plan& plan, const std::vector<std::string>& names) {
     Builder b(*body.context);
     ShapeMap shapes(module_, *body.context);
@@ -192,7 +192,8 @@ class Sharer {
     return b.Shrink(x, pairs);
   }
 
-  // What is padded by variables is padded by the most that they say, and shrunk by variables.
+  // A pad by a variable amount becomes a pad by the greatest amount, followed by a shrink that
+  // starts at a variable.
   template <typename F>
   static const UOp* Padded(Builder& b, const UOp* x, const Shape& shape, Pairs pairs,
                            std::span<const Start> starts, F&& variable) {

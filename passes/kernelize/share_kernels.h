@@ -1,5 +1,6 @@
-// Merges kernels that differ only in the offsets of their reads and writes along some axes into one
-// kernel with the offsets as variables: steps of an unrolled recurrence, pieces of one buffer.
+// Merges kernels that differ only in the offsets at which they read and write into one kernel with
+// variables for the offsets. Such kernels come from the steps of an unrolled recurrence, or from
+// the pieces of one buffer.
 #ifndef TG_PASSES_KERNELIZE_SHARE_KERNELS_H_
 #define TG_PASSES_KERNELIZE_SHARE_KERNELS_H_
 
@@ -10,7 +11,8 @@
 
 namespace tg {
 
-// Merges kernels of the module from index `first` on. The graphs that call them bind the variables.
+// Merges such kernels among the module's kernels from index `first` on. The graphs that call them
+// then bind the variables.
 void ShareKernels(Module& module, size_t first, PassContext& context);
 
 }  // namespace tg

@@ -13,10 +13,11 @@
 namespace tg {
 namespace {
 
-// A kernel of more results is no faster, only longer: queries, keys, values and a gate are four.
-// Eight products of one shape are two calls of one kernel, which is compiled in half the time.
+// The maximum number of siblings, enough for queries, keys, values and a gate. Kernels with more
+// results are not faster, only longer. Eight products of one shape become two calls of one kernel,
+// which takes half as long to compile.
 constexpr size_t kMaxSiblings = 4;
-// Slices are moved rather than computed: the limit is the number of arguments.
+// Slices are mostly copies, so only the number of arguments limits them.
 constexpr size_t kMaxSlices = 64;
 
 bool Shares(const std::vector<const UOp*>& a, const std::vector<const UOp*>& b) {
@@ -29,16 +30,16 @@ bool WritesWhole(const KernelDraft& d) {
   return !d.targets[0] || IsWholeMemory(d.nodes[0]->src(0));
 }
 
-// A part of a buffer that the draft stores, of which it reads nothing. A kernel may store many of
-// them, unless they are sums.
+// The slice of a buffer that the draft stores, if it reads nothing of that slice. A kernel may
+// store many slices, unless they are sums.
 std::optional<Slice> SliceOf(const KernelDraft& d) {
   const bool plain = d.targets[0] && !d.copy && !d.reads_target && d.reduce_terms.empty();
   return plain ? SliceOf(d.nodes[0]->src(0)) : std::nullopt;
 }
 
-// Slices of one value that become ready one after the other are written when the last one is: who
-// reads the value waits for all. `pieces`: assigns of such slices.
-// A slice that another kernel waits for, to overwrite what it reads, keeps its level.
+// Moves slices of one value that become ready one after the other to the level of the last of them,
+// since a reader of the value waits for all. `pieces`: assigns of such slices. A slice keeps its
+// level if another kernel that overwrites its inputs waits for it.
 void DelaySlices(const std::vector<KernelDraft>& drafts,
                  const std::vector<std::optional<Slice>>& slices, const NodeSet& pieces,
                  const WriteAfterRead& order, std::vector<size_t>& level) {
@@ -87,8 +88,9 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
     size_t joined = SIZE_MAX;
     const std::optional<Slice>& slice = slices[i];
     if (options.fuse && (slice || WritesWhole(d)) && !d.copy && IsStatic(shape)) {
-      // What must be equal: the level, the device, the shape, the reduces; and on a GPU, whether
-      // the work-items of a group may share these, which those who overwrite what they read do not.
+      // The key that the drafts of a group have in common: the level, the device, the shape, the
+      // reduces. On a GPU also whether the work-items of a group may share the reduces, which they
+      // may not in a kernel that overwrites what it reads.
       std::vector<int64_t> key = {placement.Of(d.nodes[0])};
       for (const Dim& dim : shape) key.push_back(dim.value());
       key.push_back(-1);
@@ -97,7 +99,8 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
       key.push_back(target.is_gpu && d.reads_target && !d.reduce_terms.empty() ? 1 : 0);
       if (slice) key.insert(key.end(), {-1, slice->of->id});
       std::vector<size_t>& here = places[{level[i], std::move(key)}];
-      // Slices of one value come in order: what the last group has no arguments for begins another.
+      // Slices of one value are taken in order; if the last group has no arguments left, another
+      // one begins.
       const size_t from = slice && !here.empty() ? here.size() - 1 : 0;
       for (size_t g : llvm::ArrayRef(here).drop_front(from)) {
         if (groups[g].size() >= (slice ? kMaxSlices : kMaxSiblings)) continue;

@@ -1,6 +1,6 @@
-// Fuses sibling kernels: they store values of one shape, are independent of each other, and have a
-// common input (the queries, keys and values of attention, the halves of a rotation). The fused
-// kernel needs one launch and reads the common input once.
+// Fuses sibling kernels: kernels that store values of the same shape, are independent of each
+// other, and have a common input. Examples are the queries, keys and values of attention, and the
+// halves of a rotation. The fused kernel needs one launch and reads the common input once.
 #ifndef TG_PASSES_KERNELIZE_SIBLINGS_H_
 #define TG_PASSES_KERNELIZE_SIBLINGS_H_
 
@@ -15,10 +15,11 @@
 
 namespace tg {
 
-// The positions of drafts in groups, each of which becomes one kernel; a group is in order. Drafts
-// that write parts of one buffer may share a group if the parts are disjoint. No draft of a group
-// reads or writes memory that another one overwrites. `drafts`: the drafts of `plan`, one per
-// value. `pieces`: assigns of parts that nothing reads before all are done (concatenate.h).
+// Returns groups of drafts, as positions in `drafts`; each group becomes one kernel. Positions in a
+// group ascend. Drafts that write parts of one buffer may share a group if the parts are disjoint.
+// No draft of a group reads or writes memory that another draft of the group overwrites. `drafts`:
+// the drafts of `plan`, one per value. `pieces`: assigns of parts of a buffer that nothing reads
+// before all are done (concatenate.h).
 std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& drafts,
                                               const MaterializationPlan& plan,
                                               const NodeSet& pieces, const WriteAfterRead& order,
@@ -26,7 +27,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
                                               const Target& target,
                                               const MaterializationOptions& options);
 
-// The same order between groups as between their drafts.
+// Translates the order between drafts into an order between their groups.
 WriteAfterRead OrderOfGroups(const std::vector<std::vector<size_t>>& groups,
                              const WriteAfterRead& order);
 

@@ -1,4 +1,4 @@
-// What stays in a row-fused kernel, computed once a row.
+// Decides which values stay in a row-fused kernel, where they are computed once per row.
 #include <algorithm>
 
 #include "passes/kernelize/planning_round.h"
@@ -37,11 +37,12 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
   if (!one_kernel) return false;
   KernelState& state = kernels_[kernel];
   const LoopSet outer = uses_.OuterLoops(kernel), serial = state.serial | (outer & ~varies);
-  // The results of a product's tile are not to be gone through one after the other.
+  // The results of a product form a register tile, so that they must not be computed one after the
+  // other.
   if (state.reduced & serial) return false;
   const double parallel = uses_.Iterations(kernel, outer & ~serial);
-  // The work that a group shares: a row of results, or else the terms of the reduce that reads the
-  // value or of the value's reduce.
+  // The work that the work-items of a group share: a row of results, or otherwise the terms of the
+  // reduce that reads the value, or of the value's own reduce.
   const double row = serial                   ? uses_.Iterations(kernel, serial)
                      : evaluations > parallel ? evaluations / parallel
                                               : cost_.ExpressionCostOf(u).terms;

@@ -48,9 +48,9 @@ const UOp* Uniforms::Elementwise(const UOp* u, UOpSpan srcs) {
       has_shape |= !shapes_.Of(s).empty();
     }
   }
-  // Else a scalar takes its shape from a constant.
+  // Otherwise the result would lose its shape: only the constants had one.
   if (!all_constant && !has_shape) return ctx_.Rebuild(u, ctx_, srcs);
-  // Where rules look for it.
+  // Puts the constant where the rules expect it.
   const bool commutes = u->op == Op::kAdd || u->op == Op::kMul;
   if (commutes && IsConst(scalars[0])) std::swap(scalars[0], scalars[1]);
   const UOp* v = ctx_.Rebuild(u, ctx_, {scalars.data(), scalars.size()});

@@ -24,7 +24,7 @@ class Uniforms {
   // rules for floats, which may turn it into a constant of shape [].
   const UOp* Elementwise(const UOp* u, UOpSpan srcs);
 
-  // Notes what is known of `u`, whose sources have been noted.
+  // Records what is known about `u`. Its sources must have been recorded before.
   void Note(const UOp* u);
 
  private:

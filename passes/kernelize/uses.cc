@@ -8,7 +8,8 @@
 
 namespace tg {
 namespace {
-// Stand-ins for an op in a key: kernels' roots and reduces count as nodes, not by their attributes.
+// Values of Key::op that are not ops. Roots of kernels and reduces are identified by node, not by
+// attributes.
 constexpr uint32_t kRootKey = 1u << 16, kReduceKey = kRootKey + 1, kStagedKey = kRootKey + 2,
                    kOneTermKey = kRootKey + 3;
 }  // namespace
@@ -62,7 +63,7 @@ UseId UseTable::Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t l
   details_.insert(details_.end(), key.detail.begin(), key.detail.end());
   const auto [first, added] = ids_.try_emplace(hash, id);
   if (!added) {
-    // Row 0 ends a chain, so no row links to it: it is the first row of its chain.
+    // No row can link to row 0, since a link of 0 means the end of the chain.
     row.next = rows_[first->second].next;
     rows_[first->second].next = id;
   }
@@ -105,7 +106,7 @@ UseId UseTable::Root(const UOp* root, const Shape& rows) {
       axis = AddLoop(kernel, parts[part++]);
       continue;
     }
-    // The next parts that multiply to its size.
+    // Takes the next parts whose product is the size.
     for (int64_t left = d.value(); left > 1; ++part) {
       if (parts[part].Is(1)) continue;
       axis.digits.push_back(AddLoop(kernel, parts[part]).digits[0]);
@@ -128,7 +129,7 @@ UseId UseTable::OfOneTerm(UseId use, const UOp* u) {
   uint64_t hash;
   if (const int64_t found = Find(key, &hash); found >= 0) return static_cast<UseId>(found);
   std::vector<AxisLoops> loops = rows_[use].loops;
-  // The place of the term may depend on every index of the sum.
+  // The index of the one term that is needed may depend on all indices of the sum.
   AxisLoops place;
   for (const AxisLoops& axis : rows_[use].loops) {
     place.digits.append(axis.digits.begin(), axis.digits.end());
@@ -174,7 +175,7 @@ UseId UseTable::WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shap
   const LoopSet at = rows_[use].varies;
   const UseId added =
       Add(hash, key, rows_[use].kernel, rows_[use].loops_of, nullptr, nullptr, std::move(loops));
-  // What is kept is made once for all who read it, in no reduce of theirs.
+  // A staged value is computed once for all of its readers, outside of their reduces.
   if (key.op == kStagedKey)
     rows_[added].around = rows_[added].varies & OuterLoops(rows_[added].kernel);
   else
@@ -194,7 +195,7 @@ UseId UseTable::MapThrough(UseId use, const UOp* u) {
   Key key{use, static_cast<uint32_t>(u->op), 0, {}};
   const Shape* outside = nullptr;
   if (u->op == Op::kReshape) {
-    // A reshape of a reshape is one.
+    // Consecutive reshapes are merged.
     outside = rows_[use].outside ? rows_[use].outside : &to;
     if (rows_[use].outside) key.parent = rows_[use].parent;
     if (from == *outside) return key.parent;
@@ -234,7 +235,7 @@ bool UseTable::ReadsPadding(UseId use, const UOp* u) const {
 }
 
 bool UseTable::IsWithin(UseId use, UseId place) const {
-  // What both do to the value's indices does not matter.
+  // Steps that both uses have in common do not matter.
   const auto alike = [&](const Row& a, const Row& b) {
     const int64_t* details = details_.data();
     return a.op < kRootKey && a.op == b.op && a.bits == b.bits &&
@@ -245,7 +246,7 @@ bool UseTable::IsWithin(UseId use, UseId place) const {
     use = rows_[use].parent;
     place = rows_[place].parent;
   }
-  // By axis: how far an index on the consumer's side is from that of the value.
+  // For each axis: the distance between the index of the reader and that of the value.
   std::vector<int64_t> moved;
   for (; use != place; use = rows_[use].parent) {
     const UOp* cut = rows_[use].cut;

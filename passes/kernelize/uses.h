@@ -1,13 +1,14 @@
-// The uses of a value: the kernel, and the mapping from the kernel's indices to the value's.
+// The uses of a value. A use is a kernel that reads the value, and the mapping from that kernel's
+// indices to the value's.
 //
 // Two uses are equal if the same kernel reads the value at the same index expressions. A use is
 // represented by the chain of movement ops and reduces between the kernel's store and the value.
-// The chain is normalized, so that chains with the same mapping are usually equal: reshapes are
-// merged, and inverse reshapes cancel.
+// Chains are normalized, so that most chains with the same mapping are equal: consecutive reshapes
+// are merged, and inverse reshapes cancel.
 //
-// The loops of a kernel are numbered: first the axes of the stored value, then those of its reduces
-// in the order of the walk. For each axis of the value, a use has the loops that its index depends
-// on.
+// The loops of a kernel are numbered: first the axes of the stored value, then the axes of its
+// reduces in the order of the walk. For each axis of the value, a use records the loops on which
+// the index along it depends.
 #ifndef TG_PASSES_KERNELIZE_USES_H_
 #define TG_PASSES_KERNELIZE_USES_H_
 
@@ -26,28 +27,29 @@
 namespace tg {
 
 using UseId = uint32_t;
-// Most values have one or two different uses.
+// A short list, since most values have one or two different uses.
 using UseList = llvm::SmallVector<UseId, 2>;
 
 class UseTable {
  public:
   UseTable(const Module& module, const Context& ctx, ShapeMap& shapes);
 
-  // The use of the value that kernel `root` stores: element by element.
+  // The use of the value that kernel `root` stores: each loop is the index along one axis.
   UseId Root(const UOp* root);
   // The same with split axes: `rows` is the shape after splitting (row_shape.h), or empty. If the
   // kernel was split differently before, its earlier uses become invalid.
   UseId Root(const UOp* root, const Shape& rows);
-  // The use of movement op `u`'s source by a use of `u`.
+  // Given a use of movement op `u`, returns the use of its source.
   UseId Through(UseId use, const UOp* u);
-  // Whether a use of pad `u` reads nothing but its padding, as the shrink next to it shows.
+  // Whether a use of pad `u` reads only the padding, which a shrink directly above the pad may
+  // show.
   bool ReadsPadding(UseId use, const UOp* u) const;
-  // The use of reduce_axis `u`'s source by a use of `u`.
+  // Given a use of reduce_axis `u`, returns the use of its source, with loops for the reduced axes.
   UseId Inside(UseId use, const UOp* u);
-  // The same for a reduce that needs only one of its terms (gathers.h), so that it has no loop.
+  // The same for a reduce that needs only one of its terms (gathers.h), so that it adds no loop.
   UseId OfOneTerm(UseId use, const UOp* u);
-  // The use that computes the staged value `u` inside the kernel, with separate loops over `axes`;
-  // `use` is a use that reads it.
+  // Given a use that reads the staged value `u`, returns the use that computes `u` in the kernel,
+  // with separate loops over `axes`.
   UseId Staged(UseId use, const UOp* u, const std::vector<int64_t>& axes);
 
   const UOp* KernelOf(UseId use) const { return rows_[use].kernel; }
@@ -56,16 +58,16 @@ class UseTable {
   // the same indices. They then differ only by shrinks and pads that move no element.
   bool IsWithin(UseId use, UseId place) const;
 
-  // The loops that the index depends on, by axis of the value.
+  // For each axis of the value: the loops on which the index along it depends.
   const std::vector<AxisLoops>& Loops(UseId use) const { return rows_[use].loops; }
   // The union of the loops of all axes.
   LoopSet Varies(UseId use) const { return rows_[use].varies; }
-  // The loops in which the value is computed. If it varies over a loop of a reduce or of a staged
-  // value, the loops that enclose that loop are included.
+  // The loops in which the value is computed: those along which it varies and, if one of these
+  // belongs to a reduce or to a staged value, also the loops that enclose it.
   LoopSet ComputedIn(UseId use) const;
-  // The loops over the value that a kernel stores.
+  // The loops along the axes of the value that a kernel stores.
   LoopSet OuterLoops(const UOp* kernel) const;
-  // The product of the sizes of these loops of a kernel.
+  // The product of the trip counts of these loops of a kernel.
   double Iterations(const UOp* kernel, LoopSet loops) const;
 
  private:
@@ -76,10 +78,10 @@ class UseTable {
   };
   struct KernelLoops {
     size_t outer = 0;           // number of loops over the stored value
-    std::vector<double> sizes;  // at most 64; the 64th is the product of all further ones
+    std::vector<double> sizes;  // trip counts; the 64th is the product of all further ones
     std::vector<OwnLoop> own;
   };
-  // Identifies a use: how it follows from `parent`.
+  // Identifies a use by how it was derived from another use, `parent`.
   struct Key {
     UseId parent;
     uint32_t op;
@@ -88,26 +90,26 @@ class UseTable {
   };
   struct Row {
     const UOp* kernel;
-    uint32_t loops_of;     // of `kernel`: into kernels_
-    const Shape* outside;  // of a reshape: the shape on the consumer's side; else null
-    const UOp* cut;        // a pad or shrink; else null
+    uint32_t loops_of;     // index into kernels_
+    const Shape* outside;  // for a reshape: the shape of its result; else null
+    const UOp* cut;        // for a pad or shrink: the node; else null
     std::vector<AxisLoops> loops;
     LoopSet varies = 0;
-    LoopSet around = 0;  // the loops around the reduces and staged values that it is in
-    // The key, its detail being a part of details_.
+    LoopSet around = 0;  // loops around the enclosing reduces and staged values
+    // The fields of the key; its detail is stored in details_.
     UseId parent = 0;
     uint32_t op = 0;
     uint64_t bits = 0;
     size_t detail = 0, detail_size = 0;
-    UseId next = 0;  // with the same hash; 0: none
+    UseId next = 0;  // next row with the same hash; 0: none
   };
 
-  // `use` with separate loops of node `u` over these axes of a value of shape `shape`.
+  // The use `use` with new loops of node `u` over these axes of a value of shape `shape`.
   UseId WithOwnLoops(UseId use, const UOp* u, const Key& key, const Shape& shape,
                      std::span<const int64_t> axes);
   // Through, without the cache.
   UseId MapThrough(UseId use, const UOp* u);
-  // The row of this key; -1 where there is none yet, *hash for Add.
+  // The row of this key, or -1 if there is none yet. Sets *hash, which Add needs.
   int64_t Find(const Key& key, uint64_t* hash) const;
   UseId Add(uint64_t hash, const Key& key, const UOp* kernel, uint32_t loops_of,
             const Shape* outside, const UOp* cut, std::vector<AxisLoops> loops);

@@ -1,8 +1,9 @@
-// Versions of a buffer, and which part of the buffer each is.
+// Versions of a buffer, and which part of the buffer each of them covers.
 //
-// A version is a buffer's contents on entry (`buffer`) or after some writes (`assign`, `after`).
-// The value of an assign to a view is that view, so a version need not be the whole buffer: it is a
-// view of the buffer, through the movement ops of every assign that it is written through.
+// A version is the contents of a buffer on entry (`buffer`) or after some writes (`assign`,
+// `after`). The value of an assign to a view is that view. So a version need not cover the whole
+// buffer: it is a view of the buffer through the movement ops of all targets that it was written
+// through.
 #ifndef TG_PASSES_KERNELIZE_VERSIONS_H_
 #define TG_PASSES_KERNELIZE_VERSIONS_H_
 
@@ -17,15 +18,16 @@ bool IsVersion(const UOp* u);
 // The version that an assign's target is a view of.
 const UOp* TargetVersion(const UOp* target);
 
-// Appends the movement ops that lead from the memory to `place`, a version or a view of one; the
-// last op comes first. Returns the memory: a buffer, or an `after` of a computed value.
+// Appends the movement ops between the memory and `place`, which is a version or a view of one; the
+// op closest to `place` comes first. Returns the memory: a buffer, or an `after` of a computed
+// value.
 const UOp* AppendPlacement(const UOp* place, llvm::SmallVectorImpl<const UOp*>& out);
-// Whether there are such ops.
+// Whether there are movement ops between `place` and its memory.
 bool IsView(const UOp* place);
-// Whether `place` is all of its memory in order, so that these ops are reshapes.
+// Whether `place` covers all of its memory in order, so that these movement ops are reshapes.
 bool IsWholeMemory(const UOp* place);
 
-// Applies these movement ops, of which the last comes first, to `x`.
+// Applies movement ops, given in the order of AppendPlacement, to `x`.
 const UOp* WithMovement(Context& context, UOpSpan movement, const UOp* x);
 
 }  // namespace tg

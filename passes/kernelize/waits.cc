@@ -64,7 +64,8 @@ std::vector<size_t> Waits::Levels() const {
 
 std::vector<std::vector<size_t>> Components(const std::vector<std::vector<size_t>>& before) {
   const size_t n = before.size();
-  // By vertex: when it was met, from 1; the earliest that is open and that it is known to reach.
+  // Tarjan's numbers. `met`: the order in which vertices are visited, from 1. `low`: the earliest
+  // open vertex that the vertex is known to reach.
   std::vector<size_t> met(n), low(n), next(n);
   std::vector<bool> is_open(n);
   std::vector<size_t> open, path;

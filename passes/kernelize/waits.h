@@ -1,4 +1,4 @@
-// The dependences between the kernels of a graph.
+// The graph of dependences between the kernels.
 #ifndef TG_PASSES_KERNELIZE_WAITS_H_
 #define TG_PASSES_KERNELIZE_WAITS_H_
 
@@ -17,16 +17,16 @@ struct WriteAfterRead;
 // kernels that are in the graph already.
 class Waits {
  public:
-  // The dependences of each draft through its sources: the producers of its inputs and of the
-  // buffer version that it writes to, and the nodes that an assign is ordered after. This graph has
-  // no self-edges.
+  // Each draft depends on the producers of its inputs, on the producer of the buffer version that
+  // it writes to, and on the nodes that its assign is ordered after. This graph has no self-edges.
   explicit Waits(const std::vector<KernelDraft>& drafts);
-  // The same, plus edges from a writer to the readers of the contents that it overwrites.
+  // The same, plus the dependences of each writer on the readers of the contents that it
+  // overwrites.
   Waits(const std::vector<KernelDraft>& drafts, const WriteAfterRead& order);
 
   // By vertex: the vertices that it waits for. Some are listed twice.
   const std::vector<std::vector<size_t>>& before() const { return before_; }
-  // The vertex of a draft's node or of one that joins; `kNone`: no draft waits for it.
+  // The vertex of a draft's node, or of a connecting node. `kNone`: no draft waits for it.
   static constexpr size_t kNone = SIZE_MAX;
   size_t VertexOf(const UOp* u) const { return number_.Get(u) - 1; }
 

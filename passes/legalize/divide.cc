@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kInfinityBits = 0x7f800000;
 constexpr int64_t kNanBits = 0x7fc00000;
 
-// significand * 2^exponent, the significand of 24 bits.
+// A positive number as significand * 2^exponent, with a significand of 24 bits.
 struct Parts {
   Term significand;  // u32
   Term exponent;     // i32
@@ -22,8 +22,8 @@ Parts Split(Term magnitude) {
   return {((bits & 0x7fffff) + 0x800000).To(Scalar::kU32), (bits >> 23) - 150 + unit};
 }
 
-// The bits of q * 2^exponent, rounded once; 2^25 <= q < 2^27, and its last bit says whether
-// anything was cut off below it.
+// The bits of q * 2^exponent, rounded once. Requires 2^25 <= q < 2^27, and that the last bit of q
+// is 1 if any nonzero bit was cut off below it.
 Term Round(Term q, Term exponent) {
   const Term normal = (q < (1 << 26)).Choose(exponent.Constant(2), exponent.Constant(3));
   const Term least = -149 - exponent;
@@ -69,7 +69,7 @@ Term OwnSqrt(Term x) {
   const Term shift = even.Choose(parts.exponent.Constant(28), parts.exponent.Constant(27));
   const Term square = parts.significand.To(Scalar::kU64) << shift.To(Scalar::kU64);
   const Term exponent = (parts.exponent - shift) >> 1;
-  // The device's root, and then bit by bit what it may lack.
+  // Starts from the device's root minus its possible error, then adds the missing bits one by one.
   Term root = square.To(Scalar::kF32).Alu(Op::kSqrt).To(Scalar::kU64) - 128;
   for (int step = 128; step > 0; step /= 2) {
     const Term next = root + step;
@@ -78,7 +78,7 @@ Term OwnSqrt(Term x) {
   const Term inexact = (root * root != square).Choose(root.Constant(1), root.Constant(0));
   const Term y = Round((root | inexact).To(Scalar::kU32), exponent);
 
-  // Zeros, infinity and NaN are themselves.
+  // Zeros, infinity and NaN are returned unchanged.
   const Term is_itself = (magnitude == 0) | (bits > kInfinityBits - 1);
   const Term below = is_itself.Choose(bits, y);
   const Term has_no_value = (bits < 0) & (magnitude != 0);

@@ -30,16 +30,17 @@ double Underflow(const FloatWords& w) {
   return w.format.min_exponent() - w.format.mantissa_bits - 2;
 }
 
-// 2^(n + f), |f| <= 1/2. In two steps, since 2^n need not be a normal number: only the second one
-// rounds.
+// 2^(n + f) for |f| <= 1/2. The scaling by 2^n is done in two steps, since 2^n may not be a normal
+// number; only the second step rounds.
 Term ScaledExp2(const FloatWords& w, Term n, Term f) {
   const Term p = f.MulAdd(Polynomial(f, TablesOf(w).exp2), f.Constant(1));
   const Term half = n >> 1;
   return p * w.PowerOfTwo(half) * w.PowerOfTwo(n - half);
 }
 
-// log2 of the positive finite number with these bits, with about half again as many digits as the
-// type has: 2 atanh(s) with s = (m-1)/(m+1), for the significand m between sqrt(1/2) and sqrt(2).
+// log2 of the positive finite number with these bits, with about 1.5 times as many digits as the
+// type has. Uses 2 atanh(s) with s = (m-1)/(m+1), where the significand m is between sqrt(1/2) and
+// sqrt(2).
 Pair Log2OfBits(const FloatWords& w, Term bits) {
   const FunctionTables& tables = TablesOf(w);
   // Below the normal numbers the bits count units.
@@ -52,7 +53,7 @@ Pair Log2OfBits(const FloatWords& w, Term bits) {
   const Term m = w.FromBits(bits - (k << w.format.mantissa_bits));
   const Term e = (k + subnormal.Choose(k.Constant(unit), k.Constant(0))).To(w.scalar);
 
-  // s, the quotient's rest over again.
+  // s as a pair: the quotient, and the remainder divided once more.
   const Term f = m - 1.0;
   const Term d = m + 1.0, d_lost = m - (d - 1.0);
   const Term d_high = w.High(d), d_low = d - d_high;
@@ -69,7 +70,7 @@ Pair Log2OfBits(const FloatWords& w, Term bits) {
   const Term cube_low = (cube - cube_high) + (s * z_low + s_low * (z_high + z_low));
   const Term c_high = w.High(s.Constant(third));
   const Term c_low = s.Constant(third) - c_high;
-  // What the constant itself lost.
+  // The rounding error of the constant itself.
   const Term c_lost = s.Constant(w.scalar == Scalar::kF32 ? third - static_cast<float>(third)
                                                           : 0x1.5555555555555p-55);
   const Term product = cube_high * c_high;

@@ -53,8 +53,8 @@ const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to) {
   const UOp* rounded = w.And(b.Add(w.Add(magnitude, (1ull << (dropped - 1)) - 1), odd), kept_bits);
 
   if (format.min_exponent() > wide.min_exponent()) {
-    // Below the format's normal numbers the unit in the last place stays what it is. Adding the
-    // power of two that has this unit too rounds; the difference of the bits counts the units.
+    // Subnormal numbers of the format all have the same unit in the last place. Adding the power of
+    // two that has this unit too rounds to it; the difference of the bits then counts the units.
     const int unit = format.min_exponent() - format.mantissa_bits;
     const double anchor = std::ldexp(1.0, wide.mantissa_bits + unit);
     const UOp* sum = b.Add(b.Bitcast(magnitude, x->dtype), b.Const(x->dtype, anchor));
@@ -93,7 +93,7 @@ const UOp* EncodeFloat(Builder& b, const UOp* x, Scalar to) {
   const int unit = format.min_exponent() - format.mantissa_bits;
   const UOp* units =
       b.Mul(b.Bitcast(magnitude, x->dtype), b.Const(x->dtype, std::ldexp(1.0, -unit)));
-  // Only where it is small: a conversion of something large means nothing.
+  // Selected only if the value is small; converting a large value would be undefined.
   const UOp* small = w.Below(magnitude, static_cast<uint64_t>(127 + format.min_exponent()) << 23);
   units = b.Where(small, units, b.Const(x->dtype, 0));
   code = b.Where(small, b.Cast(units, w.t), code);

@@ -5,7 +5,7 @@
 namespace tg {
 namespace {
 
-// The op written out, or null where it is left to the device.
+// The expansion of the op, or null if the device's function is used.
 const UOp* WriteOut(Builder& b, const UOp* u, UOpSpan srcs) {
   const Term x(b, srcs[0]);
   const bool is_f32 = u->dtype.scalar() == Scalar::kF32;

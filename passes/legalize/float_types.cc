@@ -31,21 +31,22 @@ class FloatTypes {
   const UOp* Store(const UOp* u, UOpSpan srcs);
   const UOp* CastTo(const UOp* u, const UOp* x);
   const UOp* BitcastTo(const UOp* u, const UOp* x);
-  // The f32 `x` as a value of type s; what was rounded to s before is left alone.
+  // Rounds the f32 `x` to a value of type s, unless it was rounded to s before.
   const UOp* Rounded(const UOp* x, Scalar s) {
     const UOp* v = RoundToFormat(b_, x, s);
     unrounded_[v] = x;
     return v;
   }
-  // What `x` was rounded from, where a store of type s is going to round again.
+  // The value before the rounding that gave `x`, for a store of type s that rounds again.
   const UOp* Unrounded(const UOp* x) const {
     const UOp* from = unrounded_.Get(x);
     return from ? from : x;
   }
-  // The bits of `u`, whose f32 is `x`: as they were loaded or bitcast, else encoded from `x`.
+  // The bits of `u`, whose value in f32 is `x`: the bits that were loaded or bitcast, or otherwise
+  // `x` encoded.
   const UOp* BitsOf(const UOp* u, const UOp* x);
-  // Notes that the bits of `u`, whose f32 is given, are what the same op makes of its sources'
-  // bits.
+  // Records that the bits of `u`, whose value in f32 is given, are the result of the same op on its
+  // sources' bits.
   void MoveBits(const UOp* u, UOpSpan srcs, const UOp* f32);
   void Unsupported(const UOp* u, std::string_view what);
 
@@ -71,7 +72,7 @@ void FloatTypes::Unsupported(const UOp* u, std::string_view what) {
                                                   absl::string_view(what.data(), what.size())));
 }
 
-// What holds the bits of a value of this type. Accesses of f16 as f16 do not convert.
+// The type that holds the raw bits of a value of type t. Accesses of f16 as f16 do not convert.
 DType RawType(DType t) {
   return t.scalar() == Scalar::kF16 ? t : t.WithScalar(BitsType(t.scalar()));
 }
@@ -139,7 +140,7 @@ const UOp* FloatTypes::Store(const UOp* u, UOpSpan srcs) {
   };
   if (memory == Scalar::kF32) return store(srcs[1]);
   if (const Raw& raw = raw_.Get(srcs[1]); raw.is_whole && raw.scalar == s) return store(raw.bits);
-  // Only what was rounded to f16 itself may go in unrounded.
+  // A store to f16 rounds, so that the value before a rounding to f16 may be stored directly.
   return store(s == Scalar::kF16 ? Unrounded(srcs[1]) : BitsOf(u->src(1), srcs[1]));
 }
 

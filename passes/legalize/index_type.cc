@@ -64,7 +64,8 @@ const UOp* IndexTypes::Typed(const UOp* root, uint32_t first_new) {
 
 Scalar IndexTypes::KeptAs(const UOp* u) {
   Interval v = bounds_.Of(u);
-  // A loop's counter reaches the end, and the size of a grid is a number of the same type.
+  // The type must hold the end of a loop, which its counter reaches, and the size of a grid
+  // dimension.
   if (u->op == Op::kRange || u->op == Op::kSpecial) v = Union(v, bounds_.Of(u->src(0)));
   return TypeFor(v);
 }

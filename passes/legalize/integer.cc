@@ -33,7 +33,7 @@ class Integers {
       : body_(body), b_(*body.context), bounds_(*body.context, &module) {}
 
   void Run(UOpSpan order) {
-    // In most kernels there is nothing to explain. Arithmetic on floats is as it is.
+    // Most kernels need no legalization. Arithmetic on floats stays as it is.
     const auto stays = [&](const UOp* u) {
       const bool converts = u->op == Op::kCast || u->op == Op::kBitcast;
       return !IsElementwise(u->op) || (u->dtype.is_float() && !converts) ||
@@ -42,7 +42,8 @@ class Integers {
     if (llvm::all_of(order, stays)) return;
     ForwardRewrite(body_, order, [&](const UOp* u, UOpSpan srcs) {
       const UOp* v = Rewrite(u, srcs);
-      // x - (x * 11 >> 5) * 3 is in 0..2, as x % 3 was, but does not look like it.
+      // Keeps the interval of the old node: x - (x * 11 >> 5) * 3 is in 0..2 like x % 3, but
+      // interval arithmetic does not see that.
       if (v != u && v->dtype.is_int() && u->dtype.is_int()) {
         bounds_.Declare(v, Intersect(bounds_.Of(u), bounds_.Of(v)));
       }
@@ -56,7 +57,7 @@ class Integers {
   const UOp* Cast(const UOp* u, const UOp* x);
   const UOp* Shift(Op op, const UOp* x, const UOp* amount);
   const UOp* Divide(Op op, const UOp* x, const UOp* y);
-  // A constant divisor where there is a better way than dividing; null where not.
+  // Divides by a constant if there is a better way than a division; else null.
   const UOp* DivideByConst(Op op, const UOp* x, int64_t d);
 
   const UOp* Int(const UOp* like, int64_t v) { return b_.ConstInt(like->dtype, v); }

@@ -1,7 +1,7 @@
-// sin. Payne, Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18, 1983: of
-// x * 2/pi only the quadrant and the fraction matter, so the bits of 2/pi that give multiples of 4
-// are left out, and the product of integers is exact to as many bits as the closest that a float
-// comes to a multiple of pi/2 needs (2^-30 in f32, 2^-61 in f64).
+// sin, by the reduction of Payne and Hanek ("Radian reduction for trigonometric functions", SIGNUM
+// Newsletter 18, 1983). Only the quadrant and the fraction of x * 2/pi matter. So the bits of 2/pi
+// that contribute multiples of 4 are left out, and the rest is multiplied as integers, with enough
+// bits for the floats that are closest to a multiple of pi/2 (2^-30 in f32, 2^-61 in f64).
 #include <iterator>
 #include <vector>
 
@@ -17,7 +17,8 @@ struct Reduced {
   Term high, low;  // the sum is the rest, at most pi/4
 };
 
-// 32 bits of 2/pi each, from bit `start` on of the table with `zeros` words of zeros before it.
+// Words of 32 bits of 2/pi, from bit `start` of the table on, which is preceded by `zeros` words of
+// zeros.
 std::vector<Term> BitsOfTwoOverPi(Term start, int count, int zeros) {
   const int offsets = start.type().scalar() == Scalar::kI32 ? 8 : 64;
   std::vector<Term> words;
@@ -111,7 +112,7 @@ Term OwnSin(Term x) {
   const Term magnitude = w.Magnitude(x);
   const Term least = x.Constant(0x1.921fb54442d18p-1).BitsAs(w.integer);
   const Term is_small = magnitude < least;
-  // A number that can be reduced, where x itself need not be.
+  // Replaces x by a number that can be reduced if x itself cannot or need not be.
   const Term inside = (is_small | (magnitude > w.infinity() - 1)).Choose(least, magnitude);
   const Reduced reduced = Reduce(w, inside);
   const Term r = is_small.Choose(w.FromBits(magnitude), reduced.high);

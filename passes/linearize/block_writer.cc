@@ -9,7 +9,8 @@
 namespace tg::linearize {
 namespace {
 
-// Values under one `if` that are kept for their stores; more would only hold registers.
+// The maximum number of stores under one `if`, since the values of more stores would only occupy
+// registers.
 constexpr size_t kMaxStoresPerIf = 16;
 
 bool IsCooperative(Op op) {
@@ -34,7 +35,7 @@ class Writer {
     out_.reserve(steps.size());
     for (const Step& step : steps) {
       if (step.position >= 0) {
-        // Ends come where their loop ends.
+        // An `end` is written where its loop ends.
         if (nest_.nodes[step.position]->op != Op::kEnd || nest_.opens[step.position] < 0) {
           Emit(Remade(step.position));
         }
@@ -98,7 +99,7 @@ class Writer {
       if (nest_.opens[e] == l) Emit(Remade(e));  // else with the loop around this one
       return;
     }
-    // The effects of the ends that have this loop innermost, and the ends of loops inside.
+    // The effects of the `end`s whose innermost loop this is, and the ends of the loops inside it.
     llvm::SmallVector<const UOp*, 4> tokens;
     for (int e : loop.ends) {
       const UOp* end = nest_.nodes[e];
@@ -123,8 +124,8 @@ class Writer {
     Emit(closer_[l]);
   }
 
-  // out_, then the block `if gate {stores}`, then late_: what came since and would do as well
-  // before it.
+  // Output is `out_`, then the open block `if gate {stores}`, then `late_`: nodes that came later,
+  // and that may as well precede the block.
   void Emit(const UOp* u) {
     if (const UOp* gate = GateOf(u)) {
       EmitStore(u, gate);
@@ -154,7 +155,8 @@ class Writer {
 
   void Flush() {
     if (!gate_) return;
-    // Two blocks of one gate are two nodes: a second names its first address.
+    // Two blocks with the same gate must be different nodes, so that a second one also names its
+    // first address.
     const UOp* open = body_.context->Make(Op::kIf, kVoid, {gate_});
     if (!ifs_.Insert(open)) {
       open = body_.context->Make(Op::kIf, kVoid, {gate_, stores_[0]->src(0)});

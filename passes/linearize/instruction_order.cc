@@ -27,7 +27,8 @@ int8_t LeafRank(const UOp* u) {
   }
 }
 
-// Items: a node by its position, a join by its number, then one for each loop.
+// Schedules items. The number of an item is the position of a node, or the number of a join; loops
+// follow.
 class Scheduler {
  public:
   Scheduler(const Nest& nest, const ExtraOrder& extra, std::mt19937_64* shuffle)
@@ -85,7 +86,7 @@ class Scheduler {
     if (item >= first_loop_) return nest_.loops[item - first_loop_].parent;
     return item >= num_nodes_ ? extra_.join_blocks[item - num_nodes_] : nest_.block[item];
   }
-  // The item that a node, by its position, or a join is part of in the block that holds it.
+  // The item of the node at `position` (or of a join) in the block that contains it.
   int ItemOf(int position) const {
     const bool opens = position < num_nodes_ && nest_.opens[position] >= 0;
     return opens ? first_loop_ + nest_.opens[position] : position;
@@ -129,8 +130,8 @@ class Scheduler {
     }
   }
 
-  // What has to precede an item in its block: its operands in order of evaluation, then what the
-  // rest of the order asks for.
+  // Collects what must precede each item in its block: its operands in the order of evaluation,
+  // then the other nodes that must be before it.
   void CollectNeeds() {
     first_operand_.resize(num_items_ + 1);
     operands_.reserve(nest_.source_positions.size());
@@ -164,7 +165,7 @@ class Scheduler {
           AddNeed(s, p);
         }
       }
-      // Results that occupy a register; a chain of effects is no operand.
+      // Only results occupy registers; a chain of effects is not an operand.
       if (u->dtype.is_void()) continue;
       const bool is_result = u->dtype.is_value() && !IsLeaf(p);
       registers[p] = is_result ? std::max(most, 1) : most;
@@ -204,7 +205,7 @@ class Scheduler {
     order.reserve(items_[loop].size());
     if (state_.empty()) state_.resize(num_items_);
     std::vector<Cursor> stack;
-    // From the leaves, then from what nothing in the block waits for.
+    // Starts from the leaves, then from items for which nothing in the block waits.
     for (int root : items_[loop]) {
       if (state_[root] || (needed_[root] && !IsLeaf(root))) continue;
       state_[root] = 1;
@@ -262,7 +263,7 @@ class Scheduler {
   std::vector<std::vector<int>> items_;        // by loop
   std::vector<int8_t> leaf_rank_;              // by item, of what leads the kernel; else -1
   std::vector<int> operands_, first_operand_;  // in their block; by item: its first one
-  // The other needs, each item's a list from edge to edge; edge 0 is the end of lists.
+  // The other needs, as a linked list of edges for each item; edge 0 marks the end.
   struct Edge {
     int before, next;
   };

@@ -31,7 +31,8 @@ class Orderer {
     Collect();
     MarkBarriers();
     for (Memory& m : memories_) {
-      // Neighbours in memory share a chunk, so that most loads have nothing to do with most chunks.
+      // Stores to neighbouring elements are in one chunk, so that most loads conflict with few
+      // chunks.
       std::stable_sort(m.stores.begin(), m.stores.end(), [](const Access& a, const Access& b) {
         return static_cast<uint64_t>(a.begin) < static_cast<uint64_t>(b.begin);
       });
@@ -91,7 +92,8 @@ class Orderer {
           break;
         case Op::kCopyTransposed:
           Add(&Memory::stores, p, u->src(0), (u->word(1) - 1) * u->word(2) + u->word(0) - 1);
-          // Runs may lie in either direction: any part.
+          // The elements may lie in either direction from the address, so that any part may be
+          // accessed.
           Add(&Memory::loads, p, u->src(1), 0);
           MemoryOf(u->src(1)).loads.back().begin = -1;
           break;
@@ -100,7 +102,7 @@ class Orderer {
           batched_.push_back(p);
           break;
         case Op::kLdMatrix:
-          // Each work-item reads what others addressed: any part.
+          // A work-item reads elements that others addressed, so that any part may be accessed.
           Add(&Memory::loads, p, u->src(0), 0);
           MemoryOf(u->src(0)).loads.back().begin = -1;
           break;
@@ -113,7 +115,7 @@ class Orderer {
     }
   }
 
-  // barred_: by position, a bit for each barrier that the node depends on.
+  // Computes barred_: by position, a bit for each barrier that the node depends on.
   void MarkBarriers() {
     num_barriers_ = barriers_.size();
     const size_t words = (num_barriers_ + 63) / 64;
@@ -154,7 +156,8 @@ class Orderer {
     for (const Access& load : m.loads) {
       if (load.MayTouch(whole)) end = std::max(end, load.position + 1);
     }
-    // behind_[p]: the stores of this chunk that node p depends on, for p from begin to end.
+    // Computes behind_[p]: the stores of this chunk on which node p depends, for p from begin to
+    // end.
     behind_.resize(nest_.nodes.size());
     std::fill(behind_.begin() + begin, behind_.begin() + end, 0);
     for (size_t i = first; i < last; ++i) {
@@ -165,7 +168,8 @@ class Orderer {
         if (s >= begin) behind_[p] |= behind_[s];
       }
     }
-    // Stores of one version and block at addresses unknown: a load is before all or behind all.
+    // Stores to one version, in one block, at unknown addresses. A load is before all of them or
+    // after all of them.
     struct Group {
       uint64_t members = 0;
       int join = -1;
@@ -211,7 +215,8 @@ class Orderer {
     }
   }
 
-  // commit and wait count the copies and batches so far in their block.
+  // `commit` and `wait` refer to the number of copies and batches so far in their block, so that
+  // the order of these must be kept.
   void OrderBatches() {
     std::map<int, int> last;  // by block
     for (int p : batched_) {

@@ -9,8 +9,9 @@
 namespace tg::linearize {
 namespace {
 
-// A pure node may be computed earlier or more often than its users need it. A load may not where
-// its loop might not run at all: its address need not exist then.
+// Whether a node must stay where it is. A pure node may be computed earlier or more often than its
+// users need it. (A load may still not leave a loop that may have no iterations, because its
+// address may be invalid then; see Hoist.)
 bool IsPinned(const UOp* u) {
   return YieldsToken(u->op) || u->op == Op::kRange || u->op == Op::kScratch || u->dtype.is_void();
 }
@@ -88,8 +89,9 @@ class Finder {
       }
     }
     if (!CloseAround()) return Error("two ranges lie inside each other");
-    // An end that closes several ranges leaves their order open. One that holds another already
-    // goes outside; then one that more ends share; then as they are listed, outermost first.
+    // An `end` that closes several ranges does not determine their order. A range that must contain
+    // another one is outside of it; otherwise the range that more `end`s share is outside;
+    // otherwise the order is as listed, the outermost first.
     for (size_t p : ends_) {
       std::vector<int> closed = Closed(nest_.nodes[p]);
       if (closed.size() < 2) continue;
@@ -105,7 +107,7 @@ class Finder {
     return MakeTree();
   }
 
-  // Transitive closure; false where a range would hold itself.
+  // Computes the transitive closure. Returns false if a range would contain itself.
   bool CloseAround() {
     for (bool changed = true; changed;) {
       changed = false;
@@ -208,8 +210,9 @@ class Finder {
     return absl::OkStatus();
   }
 
-  // From the users' blocks outward: to the outermost place (where the node's own open ranges end),
-  // which is where each is already, but what was read not out of a loop that might not run.
+  // Places each node between its outermost possible block, where it is now, and the innermost block
+  // that holds all of its users. It stays outermost, except that a value that depends on a load
+  // stays inside loops that may have no iterations.
   void Hoist() {
     const auto runs = [](const Loop& loop) { return loop.runs; };
     if (!shuffle_ && std::all_of(nest_.loops.begin(), nest_.loops.end(), runs)) return;
@@ -231,7 +234,8 @@ class Finder {
       }
       const bool closes = u->op == Op::kEnd && u->num_srcs > 1;
       for (int s : nest_.sources(p)) {
-        // A range needs its bound outside; an end is in the block of what it closes.
+        // The bound of a range must be computed outside of its loop; an `end` is in the block of
+        // the loop around the one that it closes.
         int& where = users[s];
         const int mine =
             closes && nest_.nodes[s]->op != Op::kRange ? LoopOf(open_[s]) : nest_.block[p];
@@ -240,7 +244,7 @@ class Finder {
     }
   }
 
-  // By position: computed from what a load read.
+  // By position: whether the value depends on a load.
   std::vector<char> FindTainted() const {
     std::vector<char> tainted(nest_.nodes.size(), 0);
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
@@ -252,8 +256,8 @@ class Finder {
     return tainted;
   }
 
-  // writes_[loop]: the memories that the loop stores to. A load that does not depend on the loop
-  // may not stay in one that overwrites what it reads.
+  // Computes writes_[loop]: the memories that the loop stores to. A load that does not depend on
+  // such a loop must still be moved out of it if the loop overwrites what it reads.
   void FindWrites() {
     writes_.resize(nest_.loops.size());
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {

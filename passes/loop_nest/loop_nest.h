@@ -34,7 +34,8 @@ struct LoopAxis {
   size_t base = 0;     // the axis in LoopNest::base that it is a part of
 };
 
-// One term of a base axis: `axes[axis] * stride`. Outer ones come first.
+// A part of a base axis. The index along the base axis is the sum of `axes[axis] * stride` over its
+// digits; the outermost digit comes first.
 struct Digit {
   size_t axis = 0;
   int64_t stride = 1;
@@ -68,8 +69,8 @@ struct LoopNest : Loops {
   std::string kernel;  // the kernel's name
   size_t stores = 1;
 
-  // Whether the kernel reads memory that it writes: through one argument, or because some call
-  // passes one buffer as two arguments.
+  // Whether the kernel reads memory that it also writes: through the same argument, or because some
+  // call passes the same buffer as two arguments.
   bool IsInPlace() const {
     if (!in_place_) in_place_ = FindInPlace();
     return *in_place_;
@@ -79,22 +80,25 @@ struct LoopNest : Loops {
   // The stored base axes along which a value that has staged axes is recomputed.
   LoopSet VariesOf(const UOp* staged) const;
   std::vector<Axis> ToAxes() const;
-  int64_t GroupSize() const;   // work-items a group: local and group axes
-  int64_t UpcastSize() const;  // upcast and vector axes
-  // Memory of staged values for one row of results.
+  int64_t GroupSize() const;   // work-items per group: the product of local and group axes
+  int64_t UpcastSize() const;  // results per work-item: the product of upcast and vector axes
+  // Bytes of memory for staged values, for one row of results.
   int64_t StagedBytes() const;
-  // Local memory of a group: partial results of reduces, shared staged values and packed values.
+  // Bytes of local memory of a group: for partial results of reduces, shared staged values and
+  // packed values.
   int64_t LocalBytes() const;
-  // Whether `axis` lies inside each step of the axis at `at`, in the same work-item.
+  // Whether `axis` lies inside the loop of the axis at `at`, within one work-item.
   bool IsInside(size_t axis, size_t at) const;
-  // Whether the copy of a packed value has an element for each step of the axis.
+  // Whether the copy of a packed value has elements along this axis.
   bool IsCopied(const PackedValue& value, size_t axis) const;
-  // Memory of a work-item for packed values, or that of a group for those in local memory.
+  // Bytes of packed values in a work-item's private memory, or in the group's local memory.
   int64_t PackedBytes(bool in_local_memory = false) const;
-  // Bytes that may be left free behind each row of a copy in local memory, so that a column that is
-  // filled at once is not in one bank. A row has the elements for one term of a reduce.
+  // Bytes that may be left unused after each row of a copy in local memory, so that the elements of
+  // a column, which are stored at the same time, are not all in one bank. A row has the elements
+  // for one term of a reduce.
   static constexpr int64_t kRowPadding = 16;
-  // Whether this is a loop over blocks of a reduce's terms, around results.
+  // Whether the axis at this position is a loop over blocks of a reduce's terms, around the loops
+  // over results.
   bool IsReduceLoop(size_t axis) const {
     return axes[axis].kind == AxisKind::kLoop && base[axes[axis].base].reduce != nullptr;
   }

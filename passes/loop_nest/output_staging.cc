@@ -6,8 +6,8 @@
 namespace tg {
 namespace {
 
-// `in_place`: the values of which each element is needed for the result at the same place; `moved`:
-// what results need from other places, reduces aside.
+// Divides the values that a stored result reads. `in_place`: values that each result reads at its
+// own index only. `moved`: values that results read at other indices, except through reduces.
 void FindReadInPlace(const UOp* stored, NodeSet& in_place, NodeSet& moved) {
   std::vector<const UOp*> stack = {stored}, views;
   while (!stack.empty()) {

@@ -1,4 +1,5 @@
-// The part of BodyLowering that concerns where a position is one of what is read and stored.
+// The part of BodyLowering that decides where an access needs a predicate because its position may
+// be out of bounds.
 #include <algorithm>
 
 #include "llvm/ADT/STLExtras.h"
@@ -36,7 +37,7 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
   NodeSet guards;
   bool any = false;
   const auto depend_on = [&](const UOp* value) {
-    // Not of how far a loop goes, which others may count to.
+    // Does not look at the trip count of a loop, since other loops may have the same.
     NodeSet leaves;
     std::vector<const UOp*> stack = {value};
     while (!stack.empty()) {
@@ -77,8 +78,9 @@ void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
     const UOp* guard = counted.guard;
     const UOp* rest = Without(b_, valid, [&](const UOp* part) { return part == guard; });
     if (rest == valid) continue;
-    // The gate is uniform over the work-items, so it is only a predicate, while a select would cost
-    // registers and an instruction per address in every iteration.
+    // If no local id occurs in the predicate, it is the same for all work-items of a group. A gate
+    // then costs one predicate, but a select would cost registers and an instruction per address in
+    // every iteration.
     const auto is_local = [&](const UOp* u) { return llvm::is_contained(locals_, u); };
     if (!locals_.empty() && llvm::none_of(PostOrder(guard), is_local)) continue;
     const auto in_row = [&](const UOp* u, llvm::function_ref<const UOp*(const UOp*)> number) {
@@ -93,7 +95,8 @@ void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
     const auto second = [&](const UOp*) { return b_.Index(1); };
     const UOp* exists = simplify_(Guard(base, in_row(counted.coordinate, first)));
     if (!IsConst(exists) || exists->word() == 0) continue;
-    // Elsewhere an address is work, or there is a gate in any case.
+    // Otherwise the select would have to be computed for each address, or a gate remains in any
+    // case.
     const UOp* step = simplify_(b_.Sub(in_row(element, second), in_row(element, first)));
     if (!IsConst(step) || step->word() == 1 || (rest && in_row(rest, first) != rest)) continue;
     element = in_row(element, [&](const UOp* row) { return b_.Where(guard, row, b_.Index(0)); });
@@ -114,7 +117,8 @@ const UOp* BodyLowering::ValidInLoops(const UOp* element, const UOp* valid) {
 }
 
 bool BodyLowering::NeedsGuard(size_t base) const {
-  // Of an axis of at most one iteration the coordinate is 0, and no loop is left to not run.
+  // An axis of at most one iteration has no loop, only the coordinate 0, so that a symbolic one
+  // needs a check whether it is empty.
   const BaseAxis& axis = nest_.base[base];
   return nest_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
 }
@@ -147,7 +151,8 @@ std::vector<const UOp*> BodyLowering::PartsOfAxis(size_t base,
 }
 
 const UOp* BodyLowering::Guard(const BaseAxis& base, const UOp* value) {
-  // A coordinate that is always 0 says nothing: `i < size` holds for each i of a loop of that size.
+  // Compares 0 for an axis of at most one iteration: `i < size` would be taken as always true for a
+  // loop index i.
   const bool at_most_one = base.size.is_symbolic() && base.max_size <= 1;
   return b_.Lt(at_most_one ? b_.Index(0) : value, b_.Index(base.size));
 }
@@ -181,7 +186,7 @@ const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
                         [&](const UOp* u) { return llvm::is_contained(shared, u); });
   });
   if (valid == at.valid) return valid;
-  // What was dropped may have kept indices in range.
+  // The dropped predicates may have kept indices in bounds, so that bounds are checked here.
   return InShape(at.index, shapes_.Of(reduce), valid);
 }
 

@@ -1,6 +1,6 @@
 // The part of BodyLowering that copies packed values to local memory. The work-items of a group
-// fill a copy together: they count its elements in the order in which these lie in the memory that
-// is read, a vector each at a time.
+// fill a copy together. They enumerate its elements in the order of their addresses in the source
+// memory, so that neighbouring work-items read neighbouring vectors.
 #include <algorithm>
 #include <cstdlib>
 #include <tuple>
@@ -15,7 +15,8 @@
 namespace tg {
 namespace {
 
-// The number of the element that `x` loads; nullopt if it loads none, or it is no sum.
+// The address that the first load in `x` reads, as an affine expression. Returns nullopt if there
+// is no load or its address is not affine.
 std::optional<AffineExpr> LoadedElement(const UOp* x) {
   for (const UOp* u : PostOrder(x)) {
     if (u->op == Op::kLoad && u->src(0)->op == Op::kIndex) return ParseAffine(u->src(0)->src(1));
@@ -59,7 +60,8 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
   };
   for (const UOp* u : order) {
     if (llvm::is_contained(locals_, u)) {
-      // Along axes of the same local id that the value does not vary along, any element will do.
+      // A local id may also cover axes along which the value does not vary; for these any index
+      // will do, so 0 is used.
       Shape shape;
       std::vector<const UOp*> index;
       for (const Inside& inside : CoordinatesIn(u)) {
@@ -74,7 +76,8 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
     if (axis == at) plan.step = u;
     if (axis && nest_.IsCopied(value, *axis)) changed[u] = add({*axis, u});
   }
-  // Directives made loops, work-items and lanes of an axis; in the copy its elements are adjacent.
+  // Directives may have split an axis into loops, work-items and lanes. In the copy, the parts of
+  // one axis are put together again, so that its elements are adjacent.
   llvm::sort(all, [&](const Coordinate& a, const Coordinate& b) {
     const auto place = [&](const Coordinate& c) {
       const size_t base = nest_.axes[c.axis].base;
@@ -93,7 +96,8 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
   int64_t items = 1;
   for (const UOp* local : locals_) items *= local->src(0)->word();
   if (!plan.axes.empty() && (value.ahead || plan.Size() % items != 0)) {
-    // In the last turn some work-items have no element left; no step follows the last one.
+    // In the last round some work-items have no element left to copy, and with `ahead` the last
+    // step has no next one.
     plan.beyond = b_.Range(b_.Index(2));
     from.valid = Both(b_, from.valid, b_.Lt(plan.beyond, b_.Index(1)));
   }
@@ -109,22 +113,23 @@ void BodyLowering::FillTogether(const PackedValue& value, PackedAt& plan, const 
         llvm::find_if(address->terms, [&](const auto& t) { return t.node == axis->filled; });
     return term == address->terms.end() ? 0 : std::abs(term->coef);
   };
-  std::vector<PackedAt::Axis*> order;  // in that of their strides, the innermost last
+  std::vector<PackedAt::Axis*> order;  // by descending stride in the source memory
   for (PackedAt::Axis& axis : plan.axes) order.push_back(&axis);
   llvm::stable_sort(order, [&](const PackedAt::Axis* a, const PackedAt::Axis* b) {
     return stride(a) > stride(b);
   });
-  int64_t row = 1;  // elements that are adjacent in memory
+  int64_t row = 1;  // contiguous elements in the source memory
   for (const PackedAt::Axis* axis : llvm::reverse(order)) {
     if (stride(axis) != row) break;
     row *= axis->size;
   }
-  // Columns are filled at once.
+  // Rows of memory become columns of the copy, so that work-items store with a stride; padding
+  // spreads them over banks.
   const bool in_columns = row > 1 && plan.row > 0 && stride(&plan.axes.back()) != 1;
   if (in_columns) plan.padding = LoopNest::kRowPadding / ByteSize(x->dtype.scalar());
   const int64_t size = plan.Size();
   int64_t items = 1;
-  const UOp* number = b_.Index(0);  // of the work-item, the turn, the vector, the element
+  const UOp* number = b_.Index(0);  // element number, from the local ids, the round and the lane
   for (const UOp* local : llvm::reverse(locals_)) {
     number = b_.Add(b_.Mul(number, local->src(0)), local);
     items *= local->src(0)->word();
@@ -132,7 +137,7 @@ void BodyLowering::FillTogether(const PackedValue& value, PackedAt& plan, const 
   int64_t lanes = std::max<int64_t>(1, target_.mem_width / ByteSize(x->dtype.scalar()));
   while (lanes > 1 && (row % lanes != 0 || size % (items * lanes) != 0)) lanes /= 2;
   if (const int64_t turns = (size + items * lanes - 1) / (items * lanes); turns > 1) {
-    // The loads of unrolled turns are in flight at once.
+    // In an unrolled loop over rounds, all loads are in flight at the same time.
     constexpr int64_t kMostUnrolled = 32;
     const bool unrolls = value.ahead || turns * lanes <= kMostUnrolled;
     const UOp* turn = unrolls ? FreshUnroll(turns) : b_.Range(b_.Index(turns));
@@ -188,8 +193,8 @@ void BodyLowering::FillAhead(PackedAt& plan, const UOp* first, const UOp* next, 
   };
   const UOp* mem = b_.Scratch(DType::Pointer(type, 2 * size, AddrSpace::kLocal));
   const UOp* before = mem;
-  // The steps overwrite what is stored in front of them, so that each iteration of the loops around
-  // them stores it again.
+  // The steps overwrite what is stored before the loop over steps. So each iteration of the loops
+  // around it must store the first step's elements again.
   std::vector<const UOp*> outer = free.RangesOf(first);
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
     const UOp* loop = where_.axis[i];
@@ -201,7 +206,7 @@ void BodyLowering::FillAhead(PackedAt& plan, const UOp* first, const UOp* next, 
     before = b_.After(mem, UOpSpan(&wait, 1));
   }
   const UOp* begin = b_.Store(b_.IndexPtr(before, element, gate), first);
-  // In each step all wait for what the one before it stored.
+  // The barrier at the beginning of each step waits for the stores of the step before.
   const UOp* barrier = b_.context().Make(Op::kBarrier, kVoid, {begin, step});
   int64_t count = 1;
   const UOp* lane = LaneNumber(b_, free.UnrollsOf(next), count);
@@ -222,7 +227,7 @@ const UOp* BodyLowering::JoinFills(const UOp* sink) {
     for (size_t k = i; k < fills_.size(); ++k) {
       const UOp* barrier = fills_[k].barrier;
       if (fills_[k].loops != fills_[i].loops || llvm::is_contained(joined, barrier)) continue;
-      // A copy of what another copy holds comes after it.
+      // A copy that reads from another copy must be filled after it and cannot share its barrier.
       const std::vector<const UOp*> before = PostOrder(barrier);
       if (llvm::any_of(joined, [&](const UOp* j) { return llvm::is_contained(before, j); })) {
         continue;

@@ -89,7 +89,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
       Lower(store->src(1), Intern(shapes_.Of(store->src(1)).empty() ? Position{{}, at.valid} : at));
   if (!status_.ok()) return nullptr;
   if (blocks_ && value != blocks_) value = b_.Where(InLastBlock(), value, blocks_);
-  // Of the work-items that share a reduce, a single one stores the result.
+  // All work-items that share a reduce have its result; only one of them stores it.
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
     if (nest_.axes[i].kind == AxisKind::kGroup && nest_.axes[i].shares.empty()) {
       at.valid = Both(b_, at.valid, b_.Lt(where_.axis[i], b_.Index(1)));
@@ -115,7 +115,7 @@ const UOp* BodyLowering::Address(const UOp* ptr, Position at, bool reads) {
   const UOp* valid = ValidInLoops(element, at.valid);
   if (reads) FirstRowInPadding(element, valid);
   if (!ptr->dtype.is_image()) return b_.IndexPtr(ptr, element, valid);
-  // By the number of the element; devectorize makes texels of these.
+  // Images are addressed by element number here; devectorize turns that into texel coordinates.
   return valid ? b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element, valid})
                : b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element});
 }
@@ -156,7 +156,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
   if (IsElementwise(u->op)) {
     llvm::SmallVector<const UOp*, 4> srcs;
     for (const UOp* s : u->srcs()) {
-      // A scalar source is the same everywhere.
+      // A scalar source has one element, so its position has no indices.
       PositionId at = key.at;
       if (shapes_.Of(s).empty()) at = Intern({{}, positions_[key.at].valid});
       srcs.push_back(Find(s, at, missing));
@@ -212,7 +212,8 @@ const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing)
   const auto [source, clause] = it->second;
   const UOp* value = Find(src, source, missing);
   if (!value) return nullptr;
-  // The copy of a packed value has zeros outside of all predicates on the way to it.
+  // The copy of a packed value already has zeros wherever a predicate between it and this op is
+  // false.
   if (!clause || packed_valid_.Get(value) || ZeroOutside(value, clause, 4)) return value;
   return b_.Where(clause, value, b_.ConstInt(value->dtype, 0));
 }

@@ -28,36 +28,36 @@ class BodyLowering {
   BodyLowering(const Module& module, Body& body, const LoopNest& schedule, const Coordinates& where,
                ShapeMap& shapes, const Target& target, SimplifyFn simplify);
 
-  // The lowered sink.
+  // Returns the sink of the lowered body.
   absl::StatusOr<const UOp*> Run();
 
-  // The reduces that need no loop at any of their positions.
+  // The reduces that were computed without a loop at every position where they are read.
   std::vector<const UOp*> FoldedReduces() const;
 
  private:
   using PositionId = uint32_t;
-  // A value of the old body at one position.
+  // A node of the body before lowering, together with a position of one of its elements.
   struct Key {
     const UOp* node;
     PositionId at;
     friend bool operator==(const Key&, const Key&) = default;
-    // For maps by key: a DenseMap, and a map of the standard library.
+    // Two forms of the key, for llvm::DenseMap and for std::unordered_map.
     IdPair ids() const { return {node->id, at}; }
     uint64_t bits() const { return uint64_t{node->id} << 32 | at; }
   };
-  // The source position of a movement op at one position.
+  // The result of mapping one position of a movement op to its source.
   struct MovedFrom {
     PositionId source;
     const UOp* clause;  // the predicate that the op adds; null: none
   };
-  // The implementation of one reduce at one position.
+  // How one reduce is computed at one position.
   struct ReduceAt {
     PositionId source;
-    const UOp* valid = nullptr;  // false for padding of its axes
+    const UOp* valid = nullptr;  // predicate: false in the padding of its axes
     std::vector<const UOp*> unrolls, ranges, specials;
-    bool is_whole = false;  // each axis is one range
-    // By axis before directives: its number in the schedule, and the nodes that directives split it
-    // into, which are also in the lists above.
+    bool is_whole = false;  // every axis is a single range
+    // For each base axis: its position in Schedule::base, and the nodes that directives split it
+    // into. These nodes are also in the lists above.
     std::vector<std::pair<size_t, std::vector<const UOp*>>> parts;
   };
 
@@ -70,9 +70,10 @@ class BodyLowering {
     StagedMemory memory;
   };
 
-  // The copy of a packed value, for one position at which it is read.
+  // The copy of a packed value that is read at one position.
   struct PackedAt {
-    // An axis of the copy, and the index along it while it is filled and where it is read.
+    // An axis of the copy: its size, the index along it while the copy is filled, and the index
+    // along it where it is read.
     struct Axis {
       int64_t size;
       const UOp *filled, *read;
@@ -87,117 +88,132 @@ class BodyLowering {
       for (size_t k = first; k < axes.size(); ++k) n = SaturatingMul(n, axes[k].size);
       return n;
     }
-    // Where the copy is in local memory: the loop in each step of which it is filled, and what is 1
-    // for a work-item without an element; null: there is none.
+    // For copies in local memory. `step` is the loop in whose iterations the copy is filled.
+    // `beyond` is a value that is 1 for work-items that have no element to copy. Null if there is
+    // none.
     const UOp *step = nullptr, *beyond = nullptr;
-    size_t row = 0;       // the axes from this one on make a row
-    int64_t padding = 0;  // elements between rows
-    // In memory.
+    size_t row = 0;       // the axes from this one on form a row
+    int64_t padding = 0;  // unused elements between rows
+    // The size in memory, padding included, in elements.
     int64_t Elements() const { return Size() + Size() / SizeFrom(row) * padding; }
   };
-  // The barrier behind the filling of a copy in local memory, and the loops around it.
+  // The barrier after a copy in local memory has been filled, and the loops around it.
   struct Filled {
     const UOp* barrier;
     std::vector<const UOp*> loops;
   };
-  // A coordinate inside the loop in which a value is packed.
+  // The coordinate of an axis that lies inside the loop in which a value is packed.
   struct Inside {
-    size_t axis;  // of the schedule
+    size_t axis;  // position in Schedule::axes
     const UOp* leaf;
   };
   struct Window;
 
   PositionId Intern(Position p);
   const UOp* Lower(const UOp* u, PositionId at);
-  // The value of `key`. Null if other keys must be lowered first, which `missing` receives.
+  // The lowered value of `key`. If other keys must be lowered first, returns null and adds them to
+  // `missing`. The functions Step... work in the same way.
   const UOp* Step(const Key& key, std::vector<Key>& missing);
   const UOp* StepMovement(const Key& key, std::vector<Key>& missing);
   const UOp* StepReduce(const Key& key, std::vector<Key>& missing);
-  // The value of a reduce that needs no loop (passes/simplify/closed_reduce.h); null if it needs
-  // one.
+  // The value of a reduce that algebra computes without a loop (passes/simplify/closed_reduce.h).
+  // Null if it needs a loop.
   const UOp* FoldLoop(Op op, const UOp* x, const ReduceAt& plan);
-  // Removes the axes along which `x` is invariant from `plan`. Reducing the result of the remaining
-  // plan over the returned ranges, which needs no loop, gives the whole reduce.
+  // Removes the axes along which `x` is invariant from `plan`, and returns a range for each.
+  // Reducing the result of the remaining plan over these ranges gives the whole reduce; algebra
+  // does that without a loop.
   std::vector<const UOp*> HoistInvariantAxes(Op op, const UOp* x, ReduceAt& plan);
-  // Whether unrolled terms are combined in each iteration although the registers would suffice to
-  // combine them after the loop: an inner loop computes the terms and needs the registers.
+  // Whether unrolled terms are combined in each iteration, although there are enough registers to
+  // keep them separate until after the loop. True if a loop inside computes the terms and needs
+  // these registers.
   bool CombinesFirst(const UOp* x, const ReduceAt& plan);
   const ReduceAt& PlanReduce(const Key& key);
-  // The computation of the value that is staged in the output and whose elements are the terms of
-  // this reduce, so that one loop does both; null if the terms are something else.
+  // If the terms of this reduce are the elements of the value that is staged in the output: how
+  // that value is computed, so that one loop both stores and reduces it. Otherwise null.
   const StagedAt* FilledAlong(const Key& key, const ReduceAt& plan);
-  // The conjunction of `valid` and the bounds checks of the indices that may be out of `shape`.
+  // The conjunction of `valid` and bounds checks of `index` against `shape`. Checks that always
+  // hold are left out.
   const UOp* InShape(const std::vector<const UOp*>& index, const Shape& shape, const UOp* valid);
-  // The predicate for the terms of a reduce that is read at `at`. Drops predicates on a single
-  // work-item when the load is cooperative, because other work-items share the loaded terms.
+  // The predicate for the terms of a reduce whose result is read at `at`. If work-items share the
+  // reduce, drops the predicates that depend on a single one of them, since the others need the
+  // terms too.
   const UOp* ForWholeGroup(const UOp* reduce, const Position& at);
   // A load of a staged value. The first call also emits the computation.
   const UOp* StepStaged(const Key& key, std::vector<Key>& missing);
-  // Whether the output holds the value at `source`: at the row of the results that are stored.
+  // Whether the staged value is kept in the output: the element at `source` is then stored where
+  // the result of the same row will be.
   bool IsInOutput(const UOp* staged, const std::vector<size_t>& own, PositionId source) const;
   // `own`: the value's axes in the schedule's base.
   StagedAt& PlanStaged(const Key& key, const std::vector<size_t>& own);
-  // A load of the copy of a packed value, or the value itself if no directive packs it.
+  // A load from the copy of a packed value, or the value itself if no directive packs it.
   const UOp* StepPacked(const Key& key, std::vector<Key>& missing);
   PackedAt& PlanPacked(const Key& key, size_t at);
-  // Orders the loops that fill a copy by the addresses of `x`, what is copied. Returns `x` in terms
-  // of these loops, where rows of memory that become columns are copied in squares.
+  // Orders the loops that fill a copy by the addresses that they read. `x` is the copied value.
+  // Returns `x` in terms of new loops if rows of memory become columns of the copy: square blocks
+  // are then transposed.
   const UOp* OrderFill(PackedAt& plan, const UOp* x);
-  // The same for a copy that the work-items of a group make together in local memory.
+  // Like PlanPacked, for a copy in local memory that the work-items of a group fill together.
   PackedAt& PlanLocalCopy(const Key& key, const PackedValue& value);
-  // Emits the copy of `x`, of which each work-item makes a part.
+  // Emits the stores that copy `x` to local memory; each work-item copies a part.
   void FillTogether(const PackedValue& value, PackedAt& plan, const UOp* x);
-  // Emits the copy for the first step in front of the loop, and in each step that of the next one,
-  // whose elements are loaded before the step's loops and stored behind them. `first`, `next`: the
-  // elements that a work-item copies; `element`: their numbers in the copy.
+  // Emits copies that run one step ahead. The elements of the first step are stored before the
+  // loop. Each step loads the elements of the next step at its beginning and stores them at its
+  // end. `first` and `next` are the elements that a work-item copies; `element` is their position
+  // in the copy.
   void FillAhead(PackedAt& plan, const UOp* first, const UOp* next, const UOp* element,
                  const UOp* gate);
-  // The number of the element that a copy's axes count by `index`.
+  // The row-major number of a copy's element, given which index of its axes to use:
+  // PackedAt::Axis::filled or read.
   const UOp* ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index);
-  // The axes that a local id counts, the outermost first, each with its coordinate.
+  // The axes that a local id covers, the outermost first, each with its coordinate.
   std::vector<Inside> CoordinatesIn(const UOp* special) const;
-  // `sink`, where copies that are filled in the same loops have one barrier behind them.
+  // `sink` after merging the barriers of copies that are filled in the same loops into one.
   const UOp* JoinFills(const UOp* sink);
   // Fails if the kernel's local memory exceeds the target's.
   absl::Status CheckLocalMemory(const UOp* sink) const;
-  // The position without the guards of padded results, of which anything that exists may be read.
+  // The position without the predicates that hide padded results. For a padded result any existing
+  // element may be read, so the position is moved to one.
   Position WithoutPadding(Position at, const Shape& shape);
   std::vector<Window> FindWindows(const Position& at, const std::vector<Inside>& inside);
-  // Whether a predicate depends on the coordinates of a window by their sum alone.
+  // Whether a predicate depends on the coordinates of a window only through their sum.
   bool IsSumOf(const UOp* valid, const Window& window, const std::vector<Inside>& inside);
-  // An unrolled axis that is none of the schedule.
+  // A new unrolled axis that does not belong to the schedule.
   const UOp* FreshUnroll(int64_t size);
-  // The axis whose coordinate is this leaf of an index; nullopt for other leaves.
+  // The axis whose coordinate is this range or unroll node; nullopt for other nodes.
   std::optional<size_t> AxisOfLeaf(const UOp* leaf) const;
-  // Whether no loop over blocks of terms has begun a second step, or all are in their last one.
+  // Predicates: all loops over blocks of a reduce's terms are in their first iteration; all are in
+  // their last one.
   const UOp* InFirstBlock();
   const UOp* InLastBlock();
-  // The address in the memory as it is in one step of the loops over blocks: what accesses it stays
-  // in these loops, also where the value does not depend on them.
+  // The address, tied to the current iteration of the loops over blocks. Accesses through it stay
+  // inside these loops, even if the address and the value do not depend on them.
   const UOp* InEachBlock(const UOp* address);
-  // `x`, the reduce of one block of terms, and those before it, which are in the output.
+  // Combines `x`, the reduce of one block of terms, with the partial result of earlier blocks,
+  // which is in the output.
   const UOp* WithEarlierBlocks(Op op, const UOp* x);
-  // The bounds check of the coordinates along the stored axes in `axes`.
+  // The predicate that the coordinates along the stored axes in `axes` are in bounds.
   const UOp* InStored(LoopSet axes);
   // `u` with nodes replaced by their entries in `changed`, which caches rebuilt nodes; Replaced
   // simplifies it.
   const UOp* Rebuilt(const UOp* u, NodeMap<const UOp*>& changed);
   const UOp* Replaced(const UOp* u, NodeMap<const UOp*>& changed);
-  // The coordinates of the schedule's axes, including new ones for node `u` (a reduce or a staged
-  // value).
+  // The coordinates of the schedule's axes, with new ones for the axes of node `u` (a reduce or a
+  // staged value), which are also added to the three lists.
   std::vector<const UOp*> OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
                                   std::vector<const UOp*>& ranges,
                                   std::vector<const UOp*>& specials);
   // The implementation of a reduce without directives: each of its axes is a range.
   const ReduceAt& PlanWhole(const Key& key);
   // The predicate of a load or reduce at a position, without the predicates of padded axes on which
-  // its indices do not depend: the address is in bounds there, and the loaded value is neither
-  // stored nor a term of a reduce for the padding.
+  // the indices do not depend. They are not needed: the address is in bounds in the padding too,
+  // and a value loaded there is not stored and is not a term of a reduce.
   const UOp* ValidToRead(const Position& at);
-  // `valid` without the clauses of InLoopsOver that hold in loops on which `element` depends.
+  // `valid` without the clauses that InLoopsOver added for loops on which `element` depends; inside
+  // such a loop they hold.
   const UOp* ValidInLoops(const UOp* element, const UOp* valid);
-  // The address of one element of a pointer, through the movement ops above an argument. `reads`:
-  // in padding, the address may be that of any element of the argument (FirstRowInPadding).
+  // The address of one element of a pointer, found by mapping its position through the movement ops
+  // above an argument. `reads`: in the padding, any element of the argument may be read instead
+  // (FirstRowInPadding).
   const UOp* Address(const UOp* ptr, Position at, bool reads = false);
   // The coordinate along a stored axis, and the predicate that it is in bounds.
   struct Counted {
@@ -205,24 +221,25 @@ class BodyLowering {
     const UOp* guard;
   };
   Counted CountedAlong(size_t base);
-  // If rows of a tile exceed their axis and are not adjacent in memory, loads the tile's first row
-  // instead of them. The values are not stored, and a load that is in bounds needs no gate.
+  // If some rows of a tile may be beyond the end of a padded axis, and rows are not adjacent in
+  // memory: reads the tile's first row instead of these rows. Their values are not stored, and a
+  // load that is always in bounds needs no gate.
   void FirstRowInPadding(const UOp*& element, const UOp*& valid);
   const UOp* LowerStore(const UOp* store);
   const UOp* Find(const UOp* u, PositionId at, std::vector<Key>& missing);
   Position MapView(const UOp* u, const Position& at, const UOp** clause);
-  // Whether the axis's coordinate needs a bounds check.
+  // Whether the coordinate along this base axis needs a bounds check.
   bool NeedsGuard(size_t base) const;
-  // The predicate that the axis is not empty; null: it never is.
+  // The predicate that the axis is not empty. Null if it never is empty.
   const UOp* Nonempty(size_t base);
-  // `valid`, and, if `parts` of the axis (PartsOfAxis) are loops, the predicate that the axis is
-  // not empty. An index that does not depend on these loops is in bounds only if they run, but its
-  // load may be hoisted out of them.
+  // Adds to `valid` the predicate that the axis is not empty, if some `parts` of the axis
+  // (PartsOfAxis) are loops and its extent is symbolic. An index that does not depend on these
+  // loops is in bounds only if they run at all, but its load may be hoisted out of them.
   const UOp* InLoopsOver(size_t base, const std::vector<const UOp*>& parts, const UOp* valid);
-  // The parts that directives split the axis into, given the coordinates `axis` of the scheduled
-  // axes.
+  // The coordinates of the parts that directives split the axis into. `axis`: the coordinates of
+  // the scheduled axes.
   std::vector<const UOp*> PartsOfAxis(size_t base, const std::vector<const UOp*>& axis) const;
-  // The bounds check of `value`, the coordinate along the axis.
+  // The predicate that `value`, the coordinate along the axis, is in bounds.
   const UOp* Guard(const BaseAxis& base, const UOp* value);
   // Whether `v` is already 0 wherever `valid` does not hold.
   bool ZeroOutside(const UOp* v, const UOp* valid, int depth) const;
@@ -242,23 +259,24 @@ class BodyLowering {
   llvm::DenseMap<IdPair, const UOp*> values_;
   llvm::DenseMap<IdPair, MovedFrom> moved_;
   std::unordered_map<uint64_t, ReduceAt> plans_, whole_plans_;
-  std::unordered_map<uint64_t, StagedAt> staged_;  // by position, 0 along staged axes
+  std::unordered_map<uint64_t, StagedAt> staged_;  // by node and position, 0 along staged axes
   std::vector<const UOp*> locals_;
-  // The predicates that InLoopsOver added, each with a range of a loop in which it holds.
+  // The predicates that InLoopsOver added, each with the range of a loop inside which it holds.
   std::vector<std::pair<const UOp*, const UOp*>> nonempty_;
-  // The predicates of the terms that padding adds to reduces, and the compared coordinates.
+  // For reduces with a padded axis: the predicate that excludes the added terms, and the coordinate
+  // that it compares.
   std::vector<std::pair<const UOp*, const UOp*>> padded_terms_;
-  NodeMap<int> folded_, looped_;   // by reduce: the number of positions
+  NodeMap<int> folded_, looped_;   // by reduce: at how many positions it has no loop, or one
   NodeMap<size_t> axis_of_range_;  // by range: 1 + the schedule's axis
   std::unordered_map<uint64_t, PackedAt> packed_;
   std::vector<Filled> fills_;
-  NodeMap<const UOp*> packed_valid_;      // by load of a copy: the predicate without which it is 0
+  NodeMap<const UOp*> packed_valid_;      // by load from a copy: the value is 0 where this is false
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
   int64_t num_fresh_unrolls_ = 0;
-  Position results_;              // the place of a result
+  Position results_;              // the position of the current store's results
   const UOp* output_ = nullptr;   // the pointer through which results are stored
-  const UOp* partial_ = nullptr;  // what is stored at first: the address of the blocks so far
-  const UOp* blocks_ = nullptr;   // the value of all blocks so far
+  const UOp* partial_ = nullptr;  // address of the partial result of earlier blocks
+  const UOp* blocks_ = nullptr;   // the reduce of all blocks so far
   absl::Status status_;
 };
 

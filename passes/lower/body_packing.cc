@@ -1,5 +1,5 @@
-// The part of BodyLowering that blocks a kernel for caches: copies of packed values, and reduces
-// whose terms come in blocks around the results.
+// The part of BodyLowering for cache blocking: copies of packed values, and reduces whose terms are
+// divided into blocks by a loop around the results.
 #include <cstdlib>
 
 #include "ir/interpret/scalar.h"
@@ -25,11 +25,12 @@ std::optional<size_t> BodyLowering::AxisOfLeaf(const UOp* leaf) const {
   return known > 0 ? std::optional(known - 1) : std::nullopt;
 }
 
-// The index along one axis of a packed value where it is the sum of several coordinates whose
-// steps overlap, such as the pixel and the element of a window: the copy has each of its values
-// once.
+// A window: an index of a packed value that is a sum of several coordinates, such as the position
+// of a pixel and the offset in a convolution's window. Different coordinates may give the same
+// index, and the copy has each index only once.
 struct BodyLowering::Window {
-  // Positions in `inside`, and coefficients in ascending order; the first is 1.
+  // The coordinates, as positions in the vector `inside`, with their coefficients. Sorted by
+  // coefficient; the first is 1.
   llvm::SmallVector<std::pair<size_t, int64_t>, 4> of;
   int64_t size = 1;
 };
@@ -41,7 +42,7 @@ std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
     return static_cast<size_t>(
         llvm::find_if(inside, [&](const Inside& i) { return i.leaf == leaf; }) - inside.begin());
   };
-  std::vector<int> dims(inside.size(), 0);  // how many axes of the value each is part of
+  std::vector<int> dims(inside.size(), 0);  // in how many indices each coordinate occurs
   for (const UOp* index : at.index) {
     for (const UOp* u : PostOrder(index)) {
       if (const size_t n = number(u); n < inside.size()) ++dims[n];
@@ -58,7 +59,7 @@ std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
         window.of.emplace_back(n, term.coef);
         window.size += term.coef * (nest_.axes[inside[n].axis].max_size - 1);
         fits &= term.coef > 0 && dims[n] == 1;
-        // Lanes are adjacent in the copy.
+        // The lanes of a vector must be adjacent in the copy.
         fits &= term.coef == 1 || nest_.axes[inside[n].axis].kind != AxisKind::kVector;
         continue;
       }
@@ -168,12 +169,13 @@ BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
   if (vector_in_window) add_coordinates(Op::kUnroll);
   const UOp* in_windows = nullptr;
   for (const Window& window : windows) {
-    // The last window is in vectors if its elements are adjacent in the copy.
+    // The last window is copied in vectors if its elements are adjacent in the copy.
     const bool in_vectors = lanes > 1 && ends_in_window && &window == &windows.back();
     const int64_t size = in_vectors ? RoundUpTo(window.size, lanes) : window.size;
     const UOp* filled = nullptr;
     if (in_vectors) {
-      constexpr int64_t kMostVectors = 8;  // whose predicates are known when they are compiled
+      // A few vectors are unrolled, so that their predicates are constants.
+      constexpr int64_t kMostVectors = 8;
       const UOp* vector = size / lanes <= kMostVectors ? FreshUnroll(size / lanes)
                                                        : b_.Range(b_.Index(size / lanes));
       const UOp* lane = FreshUnroll(lanes);
@@ -212,15 +214,16 @@ const UOp* BodyLowering::OrderFill(PackedAt& plan, const UOp* x) {
     const auto* term = llvm::find_if(address->terms, [&](const auto& t) { return t.node == leaf; });
     return term == address->terms.end() ? 0 : term->coef;
   };
-  // What is read is traversed in the order of its addresses: pages and lines are met once.
+  // The loops read the source in the order of its addresses, so that each page and each cache line
+  // is visited once.
   llvm::stable_sort(plan.ranges, [&](const UOp* a, const UOp* b) {
     return std::abs(stride(a)) > std::abs(stride(b));
   });
   const bool is_gated = x->num_srcs > 1 || x->src(0)->num_srcs > 2;
   if (is_gated || plan.unrolls.empty() || plan.ranges.empty()) return x;
   if (llvm::any_of(plan.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return x;
-  // Loops over what is contiguous in memory and in the copy are one, whose neighbours are no
-  // neighbours in the copy: a square of both is transposed at once.
+  // Loops whose elements are contiguous in the source, but not in the copy, are merged into one
+  // loop. It is then split into blocks, so that square blocks are transposed.
   llvm::SmallVector<PackedAt::Axis*, 4> row;  // the innermost first
   int64_t size = 1;
   for (PackedAt::Axis& axis : llvm::reverse(plan.axes)) {
@@ -235,7 +238,7 @@ const UOp* BodyLowering::OrderFill(PackedAt& plan, const UOp* x) {
   if (row.empty() || side < kMinSide) return x;
   const UOp* square = b_.Range(b_.Index(size / side));
   const UOp* column = FreshUnroll(side);
-  // The innermost of them counts all elements of the row.
+  // The innermost of the merged axes now counts all elements of the row; the others are 0.
   NodeMap<const UOp*> changed;
   for (PackedAt::Axis* axis : row) {
     llvm::erase_value(plan.ranges, axis->filled);
@@ -312,7 +315,8 @@ const UOp* BodyLowering::InLastBlock() {
 
 const UOp* BodyLowering::InEachBlock(const UOp* address) {
   std::vector<const UOp*> tokens = block_ranges_;
-  // The sums so far are a work-item's own: it need not read them before it meets the others.
+  // A work-item reads only its own partial results, so that it may load them after the barriers of
+  // the copies instead of before them.
   for (const Filled& fill : fills_) {
     const bool around = llvm::all_of(
         fill.loops, [&](const UOp* range) { return llvm::is_contained(where_.loops, range); });

@@ -19,7 +19,7 @@ const UOp* MakeReduce(Context& ctx, Op op, const UOp* x, const std::vector<const
                   ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
 }
 
-// Whether a loop is still to be made. (A reduce without ranges adds up lanes.)
+// Whether a reduce below `u` still needs a loop. (A reduce without ranges only combines lanes.)
 bool HasLoop(const UOp* u) {
   return llvm::any_of(PostOrder(u),
                       [](const UOp* v) { return v->op == Op::kReduce && v->num_srcs > 1; });
@@ -139,7 +139,8 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   const Op op = static_cast<Op>(key.node->word());
   const bool only_loops = plan.unrolls.empty() && plan.specials.empty() && !plan.valid;
   const UOp* folded = only_loops ? FoldLoop(op, x, plan) : nullptr;
-  // What folds needs none of its directives; the parts that they make of an axis may hide that.
+  // A reduce that algebra folds needs none of its directives. But if directives split its axis, the
+  // parts may hide that it folds, so it is tried again with whole axes.
   const bool in_blocks =
       llvm::any_of(nest_.AxesOf(key.node), [&](size_t i) { return nest_.IsReduceLoop(i); });
   if (folded && in_blocks) return blocks_ = WithEarlierBlocks(op, folded);

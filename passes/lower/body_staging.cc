@@ -1,4 +1,4 @@
-// The part of BodyLowering that concerns staged values.
+// The part of BodyLowering that computes staged values and reads them.
 #include "ir/arithmetic.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
@@ -77,7 +77,7 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
     if (nest_.base[i].staged == key.node) own.push_back(i);
   }
   const UOp* source = key.node->src(0);
-  // Read in the step in which it is made, it is that value itself.
+  // A value without staged axes is read in the iteration that computes it, so it needs no memory.
   if (own.empty()) return Find(source, key.at, missing);
   StagedAt& plan = PlanStaged(key, own);
   const UOp* x = Find(source, plan.source, missing);
@@ -111,8 +111,8 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);
   FirstRowInPadding(number, valid);
-  // A reader with the same predicate as the computation needs no gate, unless the buffer has
-  // padding that is never written.
+  // A load needs no gate if its predicate is the one under which the value was computed, unless the
+  // buffer has padding, which is never written.
   if (valid && valid == plan.valid && !plan.room) {
     const UOp* inside =
         simplify_(Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));

@@ -19,8 +19,8 @@ struct Dimension {
   bool fixed = false;  // keeps to itself
 };
 
-// Merges dimensions that are free and next to each other, the smallest product first, until at most
-// `limit` are left.
+// Merges adjacent dimensions that no directive has fixed, the pair with the smallest product first,
+// until at most `limit` are left.
 bool Merge(std::vector<Dimension>& dims, size_t limit) {
   while (dims.size() > limit) {
     size_t outer = SIZE_MAX, best_outer = SIZE_MAX, best_inner = SIZE_MAX;

@@ -13,21 +13,22 @@
 namespace tg {
 
 struct Coordinates {
-  // By position in LoopNest::axes. Null for a loop axis of a reduce or a staged value, which
-  // creates its range itself.
+  // Indexed by position in LoopNest::axes. Null for the loop axes of reduces and staged values:
+  // each use of such a node creates a range.
   std::vector<const UOp*> axis;
   std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop), around all stores
   const UOp* valid = nullptr;     // false for work-items beyond the axes' sizes
 };
 
-// Global axes become dimensions of the grid. The last axis is dimension 0 unless directive `grid`
-// says otherwise; neighbours share a dimension if there are more than three. Local and group axes
-// become local ids in the same way, except that a group axis never shares a dimension.
+// Creates the coordinates. Global axes become dimensions of the grid, the last axis dimension 0,
+// unless directive `grid` says otherwise. If there are more than three, neighbouring axes share a
+// dimension. Local and group axes become local ids in the same way, except that a group axis never
+// shares one.
 absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& schedule,
                                             const Target& target, SimplifyFn simplify);
 
-// The index along base axis `base`: the sum of its digits, each multiplied by its stride. `axis` is
-// as in Coordinates; the entries of these digits must not be null.
+// The index along base axis `base`: the sum of its digits' coordinates, each multiplied by the
+// digit's stride. `axis` is as in Coordinates; the entries of these digits must not be null.
 const UOp* BaseAxisValue(Builder& b, const LoopNest& schedule, size_t base,
                          const std::vector<const UOp*>& axis, SimplifyFn simplify);
 

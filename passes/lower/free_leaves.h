@@ -1,4 +1,5 @@
-// Finds the loops and unrolled axes that a node's value varies over.
+// Finds the loops and unrolled axes along which a node's value varies. Results are cached for one
+// context, which may grow between calls.
 #ifndef TG_PASSES_LOWER_FREE_LEAVES_H_
 #define TG_PASSES_LOWER_FREE_LEAVES_H_
 
@@ -15,8 +16,8 @@ namespace tg {
 // Results are cached for one context, which may grow between calls.
 class FreeLeaves {
  public:
-  // The `range` and `unroll` nodes that `u` depends on and that nothing below it has closed (`end`
-  // closes ranges, `contract` and `store` unrolled axes), in order of creation.
+  // The `range` and `unroll` nodes that `u` depends on, in order of creation, without the ones that
+  // a node below `u` has closed. `end` closes ranges; `contract` and `store` close unrolled axes.
   llvm::ArrayRef<const UOp*> Of(const UOp* u);
 
   std::vector<const UOp*> RangesOf(const UOp* u);
@@ -28,7 +29,7 @@ class FreeLeaves {
   // Requires that the sources of the node have been computed.
   const Leaves* Compute(const UOp* u);
 
-  NodeMap<const Leaves*> leaves_;  // most nodes share a source's
+  NodeMap<const Leaves*> leaves_;  // most nodes share the list of one of their sources
   std::deque<Leaves> kept_;
   const Leaves none_;
 };

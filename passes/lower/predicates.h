@@ -9,10 +9,11 @@
 
 namespace tg {
 
-// What must hold for `condition` to: itself, and where it is a conjunction its parts.
+// All predicates that hold if `condition` holds: `condition` itself and, recursively, the operands
+// of conjunctions.
 std::vector<const UOp*> PartsOf(const UOp* condition);
 
-// `condition` without the parts of it that `drop` is true for; null: none is left.
+// `condition` without the conjuncts for which `drop` returns true. Null if no conjunct is left.
 const UOp* Without(Builder& b, const UOp* condition, llvm::function_ref<bool(const UOp*)> drop);
 
 }  // namespace tg

@@ -23,8 +23,8 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
       return Reduce(op, Reduce(op, x, {}, ranges), unrolls, {});
     }
   }
-  // Horizontal: the unrolled terms become lanes of one vector, which collapses. Along an axis that
-  // x does not vary over, every term is the same one.
+  // A horizontal reduce: the unrolled terms become lanes of one vector, which is reduced to one
+  // lane. Along an axis on which x does not depend, all terms are equal and x is repeated.
   if (!unrolls.empty()) {
     const std::vector<const UOp*> varying = free_.UnrollsOf(x);
     llvm::SmallVector<int64_t, 8> axes = {0};
@@ -71,7 +71,7 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
 }
 
 const UOp* ReduceLowering::EndAll(const UOp* step, const std::vector<const UOp*>& ranges) {
-  std::vector<const UOp*> open;  // that one `end` closes
+  std::vector<const UOp*> open;  // ranges that the next `end` closes together
   for (size_t k = ranges.size(); k-- > 0;) {
     std::vector<const UOp*> tokens;
     for (const auto& [range, store] : in_steps_) {
@@ -112,7 +112,8 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
   const UOp* mem = b_.Scratch(DType::Pointer(t.scalar(), group * lanes, AddrSpace::kLocal));
   const UOp* before = mem;
   if (!outer.empty()) {
-    // The next iteration must not overwrite what others still read.
+    // A barrier, so that the next iteration does not overwrite parts that other work-items still
+    // read.
     const UOp* wait = b_.context().Make(Op::kBarrier, kVoid, UOpSpan(outer.data(), outer.size()));
     before = b_.After(mem, UOpSpan(&wait, 1));
   }
@@ -121,7 +122,8 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
   int64_t parts = 1;
   for (const UOp* s : specials) parts *= s->src(0)->word();
   if (parts == 4 || parts >= 8) {
-    // Along one axis after the other: those at 0 of the earlier ones have the sums along these.
+    // Along one local id after the other: work-items with 0 in the earlier ones hold the partial
+    // results along these.
     const UOp* token = barrier;
     const UOp* first = nullptr;
     std::vector<const UOp*> at = specials;

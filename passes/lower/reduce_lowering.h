@@ -20,23 +20,26 @@ class ReduceLowering {
   explicit ReduceLowering(Builder& b, int64_t max_accumulators = 0)
       : b_(b), max_accumulators_(max_accumulators) {}
 
-  // `x` combined over `unrolls` (unroll nodes) and over `ranges`, in the order that suits
-  // `max_accumulators`; the latter by a loop over an accumulator that lives in registers: one
-  // element for each combination of the unrolled axes that x varies over.
+  // Combines `x` over the lanes of `unrolls` (unroll nodes) and over the loops `ranges`. The loops
+  // use an accumulator in registers, with one element for each combination of the unrolled axes
+  // along which x varies:
   //   z = store(after(acc, outer ranges)[i], identity)   once per iteration of the loops around it
-  //   s = store(after(acc, z, ranges)[i], op(that, x))
+  //   s = store(after(acc, z, ranges)[i], op(that, x))   where `that` is the element's old value
   //   result = load(after(acc, end(s, ranges))[i])
+  // Lanes are combined after the loops if that needs at most `max_accumulators` registers, else in
+  // each iteration.
   const UOp* Reduce(Op op, const UOp* x, const std::vector<const UOp*>& unrolls,
                     const std::vector<const UOp*>& ranges);
 
-  // Adds a store to each step of `range`, one of the ranges that a later call reduces over, behind
-  // what the loops inside it do.
+  // Adds a store at the end of each iteration of `range`, which must be one of the ranges of a
+  // later call of Reduce.
   void AddToSteps(const UOp* range, const UOp* store) { in_steps_.emplace_back(range, store); }
 
-  // `x` combined over the work-items that differ in `specials`; all of them get the result. Each
-  // stores its part to local memory. Four parts, or eight and more, are combined by a reduction
-  // tree along each of `specials`, with a barrier after each step; two, three and five to seven
-  // parts are read by every work-item after one barrier. `locals`: every local id of the kernel.
+  // Combines `x` over the work-items that differ only in the local ids `specials`; all of them get
+  // the result. Each work-item stores its part to local memory. Four parts, or eight and more, are
+  // combined by a reduction tree, one local id after the other, with a barrier after each step.
+  // Other numbers of parts are few: after one barrier every work-item reads all of them. `locals`:
+  // all local ids of the kernel.
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials,
                          const std::vector<const UOp*>& locals);
 
@@ -44,12 +47,13 @@ class ReduceLowering {
   FreeLeaves& free_leaves() { return free_; }
 
  private:
-  // The parts at place(0 .. n - 1) of `mem` after `token`, where n is the size of `special`,
-  // combined into the first by the work-items for which `who` holds (null: all). Returns the token.
+  // One reduction tree: combines the parts at place(0), ..., place(n - 1) of `mem`, where n is the
+  // size of `special`, into place(0). Only work-items for which `who` holds take part (null: all).
+  // `token` orders it after the stores of the parts. Returns the token of the last step.
   const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
                          const UOp* who, llvm::function_ref<const UOp*(const UOp*)> place);
 
-  // The end of the loops over `ranges`, the outermost first, with what AddToSteps added.
+  // Closes the loops over `ranges`, the outermost first, with the stores that AddToSteps added.
   const UOp* EndAll(const UOp* step, const std::vector<const UOp*>& ranges);
 
   Builder& b_;

@@ -52,7 +52,8 @@ const UOp* Staging::CopyTransposed(const UOp* address, const UOp* x) {
       if (!free_.UnrollsOf(term.node).empty()) return nullptr;
     }
   }
-  // Columns are adjacent in the memory that is read, rows in the memory that is written.
+  // Columns are the lanes that are contiguous in the memory that is read, rows the lanes that are
+  // contiguous in the memory that is written.
   int64_t num_columns = 1, num_rows = 1;
   const auto follows = [&](const Lanes& l) { return l.from == num_columns; };
   for (auto next = rows.begin(); (next = llvm::find_if(rows, follows)) != rows.end();) {
@@ -90,7 +91,7 @@ const UOp* Staging::At(const UOp* pointer, const StagedMemory& memory, const UOp
 }
 
 bool Staging::LanesBeside(const UOp* staged, const std::vector<const UOp*>& lanes) const {
-  NodeSet inside;  // reduces that it is made of
+  NodeSet inside;  // reduces that the staged value depends on
   for (const UOp* u : PostOrder(staged)) {
     if (u->op == Op::kReduceAxis) inside.Insert(u);
   }
@@ -124,7 +125,8 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
   StagedMemory memory = lanes_beside && axes.unrolls.empty() ? beside : apart;
   count = SaturatingMul(count, size);
   if (shared) {
-    // Work-items that differ in other local ids stage separate values.
+    // Work-items that differ in other local ids stage different values, so that each has a part of
+    // the buffer.
     std::vector<const UOp*> others = locals;
     Subtract(others, axes.specials);
     for (const UOp* l : others) {
@@ -132,8 +134,8 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
       count = SaturatingMul(count, l->src(0)->word());
     }
   }
-  // What is read in one step is overwritten in the next but one: between them all work-items have
-  // met at the barrier of the next.
+  // Two buffers need only one barrier per iteration: what is read in one iteration is overwritten
+  // two iterations later, and in between all work-items pass the barrier of the next iteration.
   if (axes.alternates) {
     const UOp* turn = b_.Alu(Op::kFloorMod, {axes.alternates, b_.Index(2)});
     memory.start = b_.Add(b_.Mul(turn, b_.Index(count)), memory.start);
@@ -152,7 +154,7 @@ StagedMemory Staging::Fill(const UOp* staged, const UOp* x, int64_t size, const 
   }
   if (axes.alternates) before = b_.After(before, UOpSpan(&axes.alternates, 1));
   const UOp* done = nullptr;
-  // What is kept in registers is no array to copy to.
+  // Without loops the buffer is in registers, and there is no array to copy to.
   if (!shared && !gate && !target_.is_gpu && !axes.ranges.empty()) {
     for (const StagedMemory& kept : {beside, apart}) {
       if (done || (kept.step != 1 && !lanes_beside)) continue;

@@ -1,4 +1,5 @@
-// Staging: values that are computed once and cached in memory of the kernel for all their readers.
+// Stages values: computes each once and stores it to memory of the kernel, from which all its uses
+// load it.
 #ifndef TG_PASSES_LOWER_STAGING_H_
 #define TG_PASSES_LOWER_STAGING_H_
 
@@ -15,7 +16,7 @@ namespace tg {
 // The memory of a staged value.
 struct StagedMemory {
   const UOp* filled = nullptr;  // the memory after all of it is written
-  const UOp* start = nullptr;   // start of the part that a lane of a work-item accesses
+  const UOp* start = nullptr;   // where the part of one work-item's lane starts
   int64_t step = 1;             // distance between consecutive elements of that part
 };
 
@@ -24,35 +25,37 @@ class Staging {
   Staging(Builder& b, const LoopNest& schedule, const Target& target)
       : b_(b), nest_(schedule), target_(target) {}
 
-  // The axes of the buffer while the value is computed: lanes, loops and work-items.
+  // The axes of the buffer while it is filled: lanes, loops and work-items.
   struct Axes {
     std::vector<const UOp*> unrolls, ranges, specials;
-    bool is_local = false;  // also without `specials`
-    // The loop whose steps take turns at two buffers; null: there is one buffer.
+    bool is_local = false;  // in local memory, even if `specials` is empty
+    // A loop whose iterations alternate between two buffers. Null if there is one buffer.
     const UOp* alternates = nullptr;
   };
 
-  // Stages `x`, the value of node `staged`, in each iteration of the loops around `axes` that it
-  // varies over. The buffer has `size` elements for each lane of other unrolled axes that x varies
-  // over. x is element number `element`, stored under `gate` (null: always).
+  // Stages `x`, the value of node `staged`. The buffer is filled again in each iteration of the
+  // loops around `axes` along which x varies. It has `size` elements for each lane of unrolled axes
+  // outside `axes` along which x varies. x is element number `element`, and is stored where `gate`
+  // holds (null: always).
   //   s = store(after(mem, outer ranges)[element], x)
   //   filled = after(mem, end(s, ranges))
-  // A value that is loaded from rows of memory, with a stride between the lanes, is stored by
-  // `copy_transposed`. Without `specials` the memory is private to the work-item, in registers if
-  // addresses allow; with them it is local memory that the work-items fill cooperatively, with
-  // barriers before and after.
-  // `locals`: every local id of the kernel.
+  // If x is a load of rows whose lanes have a stride in memory, `copy_transposed` stores it.
+  // Without `specials` and `is_local`, the memory is private to the work-item, and in registers if
+  // all addresses are constant. Otherwise it is local memory, which the work-items fill together,
+  // with barriers before and after. `locals`: all local ids of the kernel.
   StagedMemory Fill(const UOp* staged, const UOp* x, int64_t size, const UOp* element,
                     const UOp* gate, const Axes& axes, const std::vector<const UOp*>& locals);
 
-  // Element number `element` of the staged value; 0 where `gate` is false.
+  // A load of element number `element` of the staged value. The result is 0 where `gate` is false.
   const UOp* Read(const StagedMemory& memory, const UOp* element, const UOp* gate);
 
  private:
-  // Whether the lanes of other axes are innermost in the buffer, instead of the elements of each
-  // lane. True for lanes of vectors, and for rows whose elements are accessed one at a time.
+  // The layout of a private buffer: whether the lanes are innermost, so that the same element of
+  // all lanes is contiguous. Otherwise the elements of one lane are contiguous. True for lanes of
+  // vectors, and for rows whose elements are accessed one at a time.
   bool LanesBeside(const UOp* staged, const std::vector<const UOp*>& lanes) const;
-  // The copy that is equivalent to a store of all lanes of `x` at `address`; null if there is none.
+  // A `copy_transposed` that is equivalent to storing all lanes of `x` at `address`. Null if there
+  // is none.
   const UOp* CopyTransposed(const UOp* address, const UOp* x);
   // The address of one element, given `pointer` to the start of the memory.
   const UOp* At(const UOp* pointer, const StagedMemory& memory, const UOp* element,

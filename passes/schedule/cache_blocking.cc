@@ -10,7 +10,8 @@
 namespace tg {
 namespace {
 
-// The nest in which `steps` iterations of the axis at `k` are innermost, and the groups of a block
+// The loop nest after blocking `plain[k]`: `steps` of its iterations become the innermost loop. If
+// a part of the axis is left, it becomes the outermost loop, so that the work-groups of one block
 // are consecutive.
 Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
   Nest nest = plain;
@@ -25,8 +26,9 @@ Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
   return nest;
 }
 
-// The nearest cache keeps what a group reads in its own loop, so that bytes from the second cache
-// are counted, with less weight.
+// Bytes read from beyond the core's caches, plus a quarter of the bytes that its nearest cache has
+// to fetch from the next one. In the nearest cache, data are reused only by the innermost loop,
+// which runs within one work-group.
 double Cost(const ScheduleBuilder& t, const MemoryTraffic& traffic, const Nest& nest) {
   const Cache far = {.capacity = static_cast<double>(t.target().core_cache_bytes)};
   const Cache near = {.capacity = static_cast<double>(t.target().near_cache_bytes),
@@ -85,7 +87,8 @@ void OrderGroups(ScheduleBuilder& t) {
   const bool symbolic =
       llvm::any_of(nest, [&](const auto& loop) { return t.IsSymbolic(loop.first); });
   if (globals.size() < 2 || ordered || symbolic) return;
-  // A core is certain to find only half of its cache in use by itself; another order costs nothing.
+  // Assumes half of the core's cache, since others may use the rest. That is cautious, but a
+  // different order of work-groups costs nothing otherwise.
   const MemoryTraffic traffic(t);
   const Cache cache = {.capacity = static_cast<double>(t.target().core_cache_bytes) / 2};
   double least = traffic.Of(nest, {cache}) * kMaxTrafficShare;

@@ -1,6 +1,6 @@
-// Cache blocking on a CPU: which axis becomes a loop inside a group, with how many iterations, for
-// which stores, and in which order the groups run, so that data are still in the core's cache when
-// they are read again.
+// Cache blocking on a CPU: turns an axis of the grid, or a block of it, into a loop inside each
+// work-group, and chooses the order of the work-groups, so that data are still in the core's cache
+// when they are read again.
 #ifndef TG_PASSES_SCHEDULE_CACHE_BLOCKING_H_
 #define TG_PASSES_SCHEDULE_CACHE_BLOCKING_H_
 
@@ -8,18 +8,18 @@
 
 namespace tg {
 
-// A saving of less than a fifth is not worth it: groups that write neighbouring results are
-// simpler.
+// A loop or an order is changed only if it leaves at most this share of the predicted memory
+// traffic. For smaller savings, work-groups that write neighbouring results are preferred.
 inline constexpr double kMaxTrafficShare = 0.8;
 
-// Makes a global axis, or a part of it, a loop, and orders the other groups so that those which
-// read the same part are consecutive. Does so if that saves memory traffic, and only if at least
-// `groups` groups are left. Returns false if nothing was done: all that is read stays in the cache,
-// or nothing is read twice.
+// Turns one global axis, or a block of its iterations, into a loop, and moves the axis's remaining
+// part outermost, so that consecutive work-groups read the same block. Does so only if that saves
+// memory traffic and leaves at least `groups` work-groups. Returns whether it did; it does not if
+// everything that is read stays in the cache anyway, or if nothing is read twice.
 bool LoopInCache(ScheduleBuilder& t, int64_t groups);
 
-// Swaps the outermost global axis with another one if consecutive groups then find more of their
-// data in the cache.
+// Swaps the outermost global axis with another one if consecutive work-groups then find more of
+// their data in the cache. Leaves the order alone if a directive has already set one.
 void OrderGroups(ScheduleBuilder& t);
 
 }  // namespace tg

@@ -1,5 +1,6 @@
-// Contractions: sums of products of two operands, each of which repeats along some axes of the
-// result. Matrix products and convolutions are such kernels, in any layout.
+// Finds contractions: sums of products of two operands, each of which is repeated along some axes
+// of the result. Matrix products and convolutions are contractions, whatever the layout of their
+// operands.
 #ifndef TG_PASSES_SCHEDULE_CONTRACTION_H_
 #define TG_PASSES_SCHEDULE_CONTRACTION_H_
 
@@ -9,20 +10,20 @@
 
 namespace tg {
 
-// A sum of products, as nodes of the kernel's body.
+// A sum of products. All pointers are nodes of the kernel's body.
 struct Contraction {
   const UOp* reduce = nullptr;
   const UOp* product = nullptr;
   // The `packed` ops of the product's sources, after WithPackedOperands().
   const UOp* operands[2] = {nullptr, nullptr};
 };
-// All reduces of a kernel, if each is a contraction and none is part of another, and the kernel
-// stages nothing; else none.
+// All reduces of a kernel, if every one of them is a contraction of values read directly from
+// memory and the kernel stages nothing. Otherwise returns an empty list.
 std::vector<Contraction> FindContractions(const Kernel& kernel);
 
-// The kernel's body with a `packed` op around each operand of the products, below the movement ops
-// that repeat the operand; for these products only. Sets the operands, and the reduces of the new
-// body.
+// Returns the root of a new body in which each operand of these contractions' products is wrapped
+// in a `packed` op. The op goes below the movement ops that repeat the operand, so that it packs
+// each element once. Updates `operands` and `reduce` of each contraction to nodes of the new body.
 const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions);
 
 }  // namespace tg

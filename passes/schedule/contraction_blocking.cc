@@ -17,14 +17,16 @@ namespace {
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
 
-// A loop over an access: the distance of its steps in memory, and their number.
+// One pair per loop around an access: the distance in memory between consecutive iterations, and
+// the trip count.
 using Steps = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
 
-// The number of elements that loops meet, where those of some may overlap.
+// The number of different elements that the loops access; iterations of different loops may access
+// the same element.
 double DistinctElements(Steps steps) {
   llvm::sort(steps);
   double count = 1;
-  int64_t reach = 1;  // from the first of them to behind the last
+  int64_t reach = 1;  // elements from the first one accessed to the end of the last one
   for (const auto& [stride, size] : steps) {
     if (stride == 0) continue;
     const int64_t whole = SaturatingAdd(SaturatingMul(stride, size - 1), reach);
@@ -35,15 +37,16 @@ double DistinctElements(Steps steps) {
   return count;
 }
 
-// How an operand is traversed: the distances in memory of the steps of its tiled axis, of its last
-// axis but one, and of the terms.
+// How an operand is traversed: the strides in memory of its tiled axis (the innermost axis of its
+// role), of the axis around that (`line`), and of the terms.
 struct Traversal {
   int64_t tiled = 0, line = 0, outer_term = 0;
   Steps inner_terms;  // inside the outermost axis of terms
   bool is_indirect = false;
   bool in_lanes = false;  // the tiled axis has the vectors
 
-  // Whether neighbours along the tiled axis share terms, as pixels do in a window.
+  // Whether neighbours along the tiled axis read overlapping terms, as neighbouring pixels do in a
+  // convolution's window.
   bool HasWindow() const {
     return llvm::any_of(inner_terms, [&](const auto& step) {
       return step.first != 0 && step.first <= tiled &&
@@ -51,12 +54,13 @@ struct Traversal {
     });
   }
 
-  // Accesses to memory for each element of a copy: one, as what is written stays in a cache; twice
-  // the time where neighbours in the copy are strided in memory.
+  // Relative cost of copying an element. It is 1, the read, since the written element stays in a
+  // cache; it is 2 if neighbours in the copy are strided in memory.
   double CopyAccesses() const { return tiled == 1 || (HasWindow() && !in_lanes) ? 1 : 2; }
 
-  // Elements of a copy of what is read in these numbers of steps. Strided lanes are adjacent in the
-  // copy, so that windows do not share elements.
+  // The size, in elements, of a copy of everything that is read in the given numbers of iterations.
+  // If the lanes are strided in memory, they become adjacent in the copy, and overlapping windows
+  // no longer share elements.
   double Elements(int64_t terms, int64_t lines, int64_t steps) const {
     Steps all = inner_terms;
     all.emplace_back(outer_term, terms);
@@ -118,7 +122,8 @@ class Blocker {
   }
 
   std::optional<Blocking> Best() const {
-    // A copy of an element takes the time of a vector's multiply-add or more.
+    // Copying an element takes at least as long as the multiply-add of a vector, so that each
+    // copied element must be used often enough.
     if (lanes_ < 4 || rows_ * row_lines_ * others_ < lanes_ ||
         adjacent_ * lines_ * images_ < lanes_ || adjacent_ < lanes_ / 2) {
       return std::nullopt;
@@ -146,14 +151,15 @@ class Blocker {
     Traversal lanes, rows;
   };
 
-  // Tries the rest of a blocking with these tiles and groups.
+  // Given the register tile and the partition into groups in `b`, tries all other sizes of a
+  // blocking, and updates `best`.
   void Improve(std::optional<Blocking>& best, Blocking b) const {
     using enum Blocking::RowCopy;
     for (const int64_t lines : Divisors(lines_)) {
       for (const int64_t row_lines : Divisors(row_lines_)) {
         b.lines = lines, b.row_lines = row_lines;
         for (const auto copy : {kNone, kTile, kLine, kGroup}) {
-          // All lines of a group are one line.
+          // If a group has one line, kGroup is the same as kLine.
           if (copy == kGroup && row_lines == 1) continue;
           b.row_copy = copy;
           for (const bool slices : {false, true}) {
@@ -166,13 +172,14 @@ class Blocker {
     }
   }
 
-  // Register tiles, the best first, by the share of the multiply-adds that are needed and the rate
-  // at which they are done: an addition waits for the one before it in its accumulator, or for its
-  // loads.
+  // Candidates for the register tile, the best first. A tile is better if padding wastes fewer of
+  // its multiply-adds, and if these stall less: each waits for the previous one in the same
+  // accumulator, or for its loads.
   std::vector<Blocking> Tiles() const {
     std::vector<Blocking> tiles;
-    // Half of the registers are for operands, each element of a row in a separate vector, unless
-    // the other half hides no latency.
+    // Half of the registers hold accumulators. The other half holds operands; each element of a row
+    // takes a whole register, broadcast. The exception are targets where half of the registers
+    // cannot hide the latency of an addition.
     const int64_t registers = std::max<int64_t>(target_.MaxAccumulators() * 4 / target_.alu_width,
                                                 target_.fma_accumulators);
     for (int64_t vectors = 1; vectors <= 4; ++vectors) {
@@ -205,7 +212,8 @@ class Blocker {
            static_cast<double>(b.vectors + b.rows) / sums / kLoadsHidden;
   }
 
-  // Of the multiply-adds alone, with all terms in one slice.
+  // Predicted time of the multiply-adds alone, if the terms are not cut into slices. A lower bound
+  // for every blocking with these groups.
   double ComputeSeconds(const Blocking& b) const {
     const int64_t strip = b.vectors * lanes_;
     const double rows =
@@ -218,7 +226,8 @@ class Blocker {
            target_.flops_per_second;
   }
 
-  // With `slices`, the terms of a strip are cut to stay in the nearest cache.
+  // Completes the blocking and predicts its time, which is infinite if it is not possible. With
+  // `slices`, the terms are cut so that a strip's panel stays in the nearest cache.
   Blocking Costed(Blocking b, bool slices) const {
     const int64_t strip = b.vectors * lanes_;
     const auto bytes = static_cast<double>(bytes_);
@@ -232,7 +241,8 @@ class Blocker {
     }
     b.slices = CeilDiv(first.outer_terms, b.depth);
     b.depth = CeilDiv(first.outer_terms, b.slices);
-    // Rows are transposed in squares if their terms are many enough.
+    // A slice of at least one vector of terms lets rows be copied by transposing square blocks, so
+    // the depth is rounded up to whole vectors.
     if (first.terms == first.outer_terms && b.slices > 1) b.depth = RoundUp(b.depth, lanes_);
     const auto depth = [&](const Sum& sum) { return b.slices > 1 ? b.depth : sum.outer_terms; };
     const int64_t all = CeilDiv(adjacent_, strip * b.lane_groups);
@@ -250,7 +260,7 @@ class Blocker {
     const double passes = groups * Times({b.blocks, b.slices});
     const double results = rows * lanes * static_cast<double>(batch_);
     const double result_accesses = results * static_cast<double>(2 * b.slices - 1);
-    // A copy reads and writes an element; so does each slice but the first one to a result.
+    // Counts accesses to memory. Each slice but the first one reads a result and writes it again.
     double moved = result_accesses, terms = 0, copied = 0;
     for (const Sum& sum : sums_) {
       terms += Times({b.slices, depth(sum), sum.terms / sum.outer_terms});
@@ -259,7 +269,8 @@ class Blocker {
       moved += passes * (sum.lanes.CopyAccesses() * lane_copy + rows_read.accesses);
       copied += (lane_copy + rows_read.copied) * bytes;
     }
-    // The sizes of windows are rounded up to whole vectors later.
+    // Uses half of the memory only, since the copies of windows are rounded up to whole vectors
+    // later.
     if (copied > static_cast<double>(target_.private_memory) / 2) return b;
     const double compute = 2 * results * terms * Stall(b) / target_.flops_per_second;
     const double apart = result_accesses * StoresApart() * 2 * static_cast<double>(lanes_) /
@@ -272,23 +283,26 @@ class Blocker {
     return b;
   }
 
-  // Whether elements at this distance evict each other from the nearest cache: by a multiple of one
-  // of its ways.
+  // Whether elements at this distance map to the same set of the nearest cache: whether the
+  // distance is a multiple of the size of one way.
   bool Conflicts(int64_t stride) const {
     const int64_t way = target_.near_cache_bytes / target_.near_cache_ways;
     return stride != 0 && stride * bytes_ % way == 0;
   }
 
-  // Multiply-adds of vectors in the time of storing one result, beyond those of vectors of results.
-  // Strided results are stored one by one; what evicts each other comes back for each.
+  // The extra time to store one result, in vector multiply-adds, if results are not contiguous.
+  // Strided results are stored one by one, and if they evict each other from the cache, each store
+  // also waits for its cache line.
   double StoresApart() const {
     if (result_stride_ == 1) return 0;
-    // The element is moved into or out of its lane, and accessed.
+    // Two cycles: one moves the element between its lane and a scalar register, the other accesses
+    // memory.
     const int cycles = 2 + (Conflicts(result_stride_) ? target_.near_miss_cycles : 0);
     return cycles * target_.fma_per_cycle;
   }
 
-  // Accesses to memory for the rows of a group in one pass over a block, and elements of the copy.
+  // For one pass over a block: the memory accesses for a group's rows, and the elements of the copy
+  // of rows. Infinite if the copy does not fit.
   struct RowReads {
     double accesses = std::numeric_limits<double>::infinity();
     double copied = 0;
@@ -302,7 +316,8 @@ class Blocker {
     };
     switch (b.row_copy) {
       case Blocking::RowCopy::kNone: {
-        // A predicate would be in the innermost loop.
+        // Reading in place would put a predicate into the innermost loop, or evict what is read
+        // before it is reused.
         if (rows.is_indirect || Conflicts(rows.tiled) || Conflicts(rows.outer_term)) return {};
         return {rows.Elements(depth, b.row_lines, b.tiles * b.rows), 0};
       }
@@ -322,7 +337,7 @@ class Blocker {
     return product;
   }
 
-  // One of this many loads delays the multiply-adds.
+  // Of this many loads, all but one are hidden behind multiply-adds.
   static constexpr double kLoadsHidden = 8;
 
   const Target& target_;

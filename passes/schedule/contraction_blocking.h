@@ -1,4 +1,4 @@
-// How a contraction is blocked for the registers and caches of a CPU's core.
+// Chooses the block sizes of a contraction for the registers and caches of one CPU core.
 #ifndef TG_PASSES_SCHEDULE_CONTRACTION_BLOCKING_H_
 #define TG_PASSES_SCHEDULE_CONTRACTION_BLOCKING_H_
 
@@ -9,47 +9,52 @@
 
 namespace tg {
 
-// The base axes along which results are stored, by role, the outermost first.
+// The roles of the axes of the result, as positions of base axes, the outermost first. One operand
+// varies along the rows, the other along the lanes, which are vectorized.
 struct Roles {
-  std::vector<size_t> batch;  // both operands vary along them
-  std::vector<size_t> rows;   // the operand of rows alone does
-  std::vector<size_t> lanes;  // the operand of lanes alone does; the last has the vectors
+  std::vector<size_t> batch;  // both operands vary along these
+  std::vector<size_t> rows;   // only the first operand varies along these
+  std::vector<size_t> lanes;  // only the second does; the last one is vectorized
   int64_t result_stride = 1;  // elements between results along the vectors' axis
 };
 
-// The strides of an operand along the base axes, and whether it must not be read in the innermost
-// loop: some of it is padding, or its address is no sum of multiples. In that case the strides of
-// such axes are `kUnrelated`.
+// How an operand is addressed: its stride along each base axis. `is_indirect` says that the
+// innermost loop should not read the operand in place but a copy of it, because some elements are
+// padding or because the address is not an affine function of the axes. `kUnrelated` is the stride
+// along an axis in which the address is not affine.
 struct OperandAccess {
   static constexpr int64_t kUnrelated = int64_t{1} << 40;
   std::vector<int64_t> strides;
   bool is_indirect = false;
 };
 
-// One of the products that a kernel adds up, each in separate loops. `terms`: base axes.
+// One sum of products. A kernel may add up several, each in separate loops. `terms` are the base
+// axes that it sums over.
 struct Product {
   std::vector<size_t> terms;
   OperandAccess lanes, rows;
 };
 
-// One way to block a contraction. Rows and lanes are in tiles that stay in registers; `strip`: the
-// results of a tile along the lanes; `lines`: steps of the lanes' last axis but one.
+// One way to block a contraction. A register tile is `rows` rows by `vectors` vectors of lanes. A
+// group computes several such tiles: it iterates over blocks of lanes, in a block over tiles of
+// rows, and for each of these over strips. A strip is the lanes of one tile; lines are the
+// iterations of the second innermost axis of the lanes (or rows).
 struct Blocking {
-  int64_t vectors = 1, rows = 1;            // of a tile
-  int64_t row_groups = 1, lane_groups = 1;  // work-groups along either
-  int64_t tiles = 1;                        // of rows, in a group
-  int64_t blocks = 1, strips = 1;           // of lanes in a group, and of a block
-  int64_t lines = 1;                        // in a block
-  int64_t row_lines = 1;                    // steps of the rows' last axis but one, in a group
-  int64_t slices = 1, depth = 1;  // of terms along their outermost axis, and its steps in each
+  int64_t vectors = 1, rows = 1;            // of a register tile
+  int64_t row_groups = 1, lane_groups = 1;  // work-groups along the rows and the lanes
+  int64_t tiles = 1;                        // register tiles along the rows of a group
+  int64_t blocks = 1, strips = 1;           // blocks of lanes in a group; strips in a block
+  int64_t lines = 1;                        // lines of lanes in a block
+  int64_t row_lines = 1;                    // lines of rows in a group
+  int64_t slices = 1, depth = 1;  // the outermost axis of terms is cut into slices of `depth`
   enum class RowCopy { kNone, kTile, kLine, kGroup } row_copy = RowCopy::kTile;
   double seconds = 0;
 };
 
-// The blocking of the least predicted time; nullopt if copies of the operands would serve too few
-// results to pay. `type`: of the sums; `epilogue`: additions' worth of what is made of the sums,
-// for each result. The terms of one product alone may be in slices, each of which computes the
-// epilogue.
+// The blocking with the least predicted time. Returns nullopt if a copy of an operand would be read
+// too few times to pay for itself. `type` is the type of the sums. `epilogue` is the cost of what
+// is computed from each finished sum, in additions per result. If there are several products, the
+// terms of only one of them may be cut into slices, since the epilogue must follow the last slice.
 std::optional<Blocking> BestBlocking(const LoopNest& schedule, const Roles& roles,
                                      const std::vector<Product>& products, double epilogue,
                                      const Target& target, DType type);

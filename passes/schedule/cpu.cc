@@ -17,7 +17,8 @@ void TileTerms(ScheduleBuilder& t, int64_t words) {
   MakeTile(t, lanes.TileOfTerms(words));
   for (const VectorizationCost::Reduce& reduce : lanes.reduces()) {
     const size_t last = lanes.LastAxis(reduce.node);
-    // Around another reduce the accumulators would be those of both, multiplied.
+    // A reduce around another one is left alone: its tile would multiply the number of the inner
+    // one's accumulators.
     if (last == kNoAxis || lanes.Along(last) == 1 || lanes.HoldsReduce(last)) continue;
     t.Try<directive::Unroll>(last, lanes.Along(last));
   }
@@ -31,7 +32,8 @@ void ScheduleTogether(ScheduleBuilder& t) {
     UnrollShort(t);
   } else {
     const bool one = VectorizationCost(t, 0).reduces().size() < 2;
-    // All operands are contiguous along the terms, so that they use all sets of a cache.
+    // With one reduce, all operands are contiguous along the terms, so that their cache lines
+    // spread over all sets and a larger tile is safe.
     TileTerms(t, one ? t.target().MaxTile() : t.target().MaxAccumulators());
     if (LoopInCache(t, EnoughGroups(t))) return;
   }

@@ -9,8 +9,8 @@
 namespace tg {
 namespace {
 
-// How well vectors along this axis access memory in a kernel without reduces; greatest if all
-// accesses are contiguous or invariant.
+// Rates vectors along this axis by their memory accesses: contiguous ones count for it, strided
+// ones against it, and stores more than loads. For kernels without reduces.
 int Score(const ScheduleBuilder& t, size_t axis) {
   int score = 0;
   const bool staged = t.nest().axes[axis].kind == AxisKind::kStage;
@@ -28,11 +28,11 @@ int Score(const ScheduleBuilder& t, size_t axis) {
   return score;
 }
 
-// Rows of a square: the limit of an upcast.
+// The largest amount of an upcast, so also the largest side of a square that is transposed.
 constexpr int64_t kMaxRows = 16;
 
-// The axis of this kind that is contiguous in memory for a load which vectors along `axis` read
-// with a stride; kNoAxis if there is none.
+// Finds a load that vectors along `axis` would read with a stride, and returns the axis of this
+// kind along which that load is contiguous. Returns kNoAxis if there is none.
 size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, size_t axis) {
   for (size_t i : t.Axes(kind)) {
     if (t.nest().base[t.nest().axes[i].base].staged != staged || t.IsSymbolic(i)) continue;
@@ -58,8 +58,9 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
     if (score > best_score) best = i, best_score = score;
   }
   if (best == kNoAxis) return;
-  // Where a vector's lanes are loaded from distant addresses, the neighbours in memory of each lane
-  // are loaded with it: a square as wide as the vector, within the limit of an upcast.
+  // If the lanes of a load come from distant addresses, each lane's neighbours in memory are loaded
+  // with it, so that a square block is transposed. Its sides are the width of the vector, or the
+  // largest amount of an upcast.
   const size_t in_memory = AxisInMemory(t, kind, staged, best);
   int64_t amount = lanes.Along(best);
   if (in_memory == kNoAxis) {

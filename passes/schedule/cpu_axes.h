@@ -1,4 +1,4 @@
-// Decisions about axes that kernels of every kind share on a CPU.
+// Rules for a CPU about axes, shared by the schedulers for all kinds of kernels.
 #ifndef TG_PASSES_SCHEDULE_CPU_AXES_H_
 #define TG_PASSES_SCHEDULE_CPU_AXES_H_
 
@@ -9,36 +9,39 @@
 
 namespace tg {
 
-// Vectorizes the best axis of this kind, of the staged value `staged` if it is given. Where lanes
-// are loaded from distant addresses, it upcasts the axis that is contiguous in memory by the same
-// amount, so that a square is loaded in vectors and transposed.
+// Vectorizes the axis of this kind along which memory is accessed best. With `staged`, only axes of
+// that staged value are considered. If the lanes of a load would come from distant addresses, it
+// also upcasts the axis that is contiguous in that memory by the same amount, so that a square
+// block is loaded as vectors and transposed in registers.
 void VectorizeBest(ScheduleBuilder& t, AxisKind kind = AxisKind::kGlobal,
                    const UOp* staged = nullptr);
 
-// Vectorizes an axis of results, and upcasts a tile of results that share loads. Returns false if
-// vectorizing the terms of the reduces is better.
-// `shared`: axes of what is stored along which some reduces are invariant.
+// Vectorizes an axis of the results, and upcasts other axes into a register tile whose results
+// share loads. Returns false, and does nothing, if it is better to vectorize the terms of the
+// reduces. `shared` is the set of result axes along which some reduce is invariant.
 bool VectorizeResults(ScheduleBuilder& t, LoopSet shared);
 
-// Tries directive D on the axis of that name, if there is one.
+// Applies directive D to the axis of this name. Returns false if there is no such axis, or if the
+// directive is not legal.
 template <typename D>
 bool TryNamed(ScheduleBuilder& t, const std::string& axis, int64_t amount) {
   const int at = t.nest().FindAxis(axis);
   return at >= 0 && t.Try<D>(static_cast<size_t>(at), amount);
 }
 
-// Applies a tile: upcasts axes of results, unrolls axes of reduces.
+// Applies a register tile: upcasts its axes of results and unrolls its axes of reduces.
 void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile);
 
-// Unrolls short reduce loops. A longer one, up to a window, is unrolled if its iterations differ in
-// padding or address, which then become constants.
+// Unrolls the innermost axis of each reduce if it has few iterations. The limit is higher if the
+// iterations differ in padding or address, which unrolling turns into constants.
 void UnrollShort(ScheduleBuilder& t);
 
-// Enough for a good balance between cores, however long a group takes.
+// The number of work-groups from which the cores are kept equally busy, even if groups take
+// different times.
 int64_t EnoughGroups(const ScheduleBuilder& t);
 
-// Makes loops of axes that leave enough groups without them, since starting a group has a cost.
-// `shared` axes are left alone.
+// Turns the innermost global axis, or a part of it, into a loop if enough work-groups are left,
+// since starting a group has a cost. Axes in `shared` stay as they are.
 void LoopOverRest(ScheduleBuilder& t, LoopSet shared = 0);
 
 }  // namespace tg

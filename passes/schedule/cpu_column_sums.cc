@@ -15,12 +15,12 @@
 namespace tg {
 namespace {
 
-// The axes of a kernel, by number of the base axis.
+// The roles of a kernel's axes, as positions of base axes.
 struct ColumnSums {
-  size_t columns = 0;         // along which what is read and stored is contiguous
-  std::vector<size_t> rows;   // of the reduce, the outermost first
-  std::vector<size_t> alike;  // of results that read the same elements
-  int64_t others = 1;         // results along all other axes
+  size_t columns = 0;         // contiguous in the matrix and in the result
+  std::vector<size_t> rows;   // axes of the reduce, the outermost first
+  std::vector<size_t> alike;  // axes of results that read the same elements of the matrix
+  int64_t others = 1;         // number of results along all other axes
   int64_t element = 4;        // bytes of an element of the matrix
 };
 
@@ -37,8 +37,8 @@ const UOp* OnlyReduce(const ScheduleBuilder& t) {
   return reduce;
 }
 
-// Whether the load reads a row of the matrix along `columns`, and no element of it for two terms of
-// one sum.
+// Whether the load is contiguous along `columns`, and the rows that it reads for different terms of
+// a sum do not overlap.
 bool ReadsRows(const ScheduleBuilder& t, const Access& a, size_t columns,
                const std::vector<size_t>& rows) {
   if (a.stride[columns] != 1 || a.masked[columns]) return false;
@@ -65,7 +65,7 @@ std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
   for (const Access& a : t.accesses()) {
     if (a.is_store() || llvm::all_of(sums.rows, [&](size_t n) { return a.stride[n] == 0; }))
       continue;
-    // A factor that all columns share.
+    // This load is a factor that all columns share, such as an element of the vector.
     if (a.stride[sums.columns] == 0) continue;
     if (!ReadsRows(t, a, sums.columns, sums.rows)) return std::nullopt;
     any = true;
@@ -83,8 +83,9 @@ std::optional<ColumnSums> FindColumnSums(const ScheduleBuilder& t) {
   return sums;
 }
 
-// How many vectors of columns a group has: those for which the cores read fastest. Each row of a
-// group begins with a line that a core could not foresee, and some cores may have a group more.
+// The number of vectors of columns in a group for which the cores are predicted to read fastest.
+// The prediction includes a cache miss at the start of each row, which no prefetcher foresees, and
+// the idle time of cores that get one group fewer than others.
 int64_t VectorsOfGroup(const ScheduleBuilder& t, const ColumnSums& sums, int64_t width) {
   const Target& target = t.target();
   int64_t bytes = sums.element;
@@ -110,8 +111,8 @@ int64_t VectorsOfGroup(const ScheduleBuilder& t, const ColumnSums& sums, int64_t
   return best;
 }
 
-// The number of terms of a block, at most `most`: a divisor of `size` or, if all are small, the
-// number of which the last block lacks the fewest.
+// The number of terms in a block: the greatest divisor of `size` up to `most`. If that is below
+// half of `most`, it is the number between half of `most` and `most` that needs the least padding.
 int64_t TermsOfBlock(int64_t size, int64_t most) {
   int64_t best = GreatestDivisor(size, most);
   if (2 * best > most || size <= most) return best;
@@ -123,8 +124,8 @@ int64_t TermsOfBlock(int64_t size, int64_t most) {
   return best;
 }
 
-// Divides the reduce into blocks of `most` terms, or fewer, by `directive`. What padding adds to
-// the last block is not read.
+// Splits the axes of a reduce, from the innermost outwards, into blocks of at most `most` terms in
+// all, by directive D. If padding fills up the last block, the padding is not read.
 template <typename D>
 void MakeBlocks(ScheduleBuilder& t, const std::vector<std::string>& axes, int64_t most) {
   for (const std::string& name : llvm::reverse(axes)) {
@@ -148,7 +149,8 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   const auto name = [&](size_t n) { return t.nest().base[n].name; };
   int64_t alike = 1;
   for (size_t n : found->alike) alike = SaturatingMul(alike, t.nest().base[n].max_size);
-  // How many vectors of sums stay in registers, and how many are added to by turns.
+  // The number of vectors of sums that fit into registers, and the number of independent ones that
+  // hide the latency of an addition.
   const int64_t most = t.target().MaxAccumulators() * 4 / t.target().alu_width;
   const int64_t by_turns = t.target().fma_accumulators;
   if (alike > most / 2) return false;
@@ -170,8 +172,9 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
       MakeBlocks<directive::Unroll>(t, rows, by_turns / (share * alike));
     return true;
   }
-  // The terms of a block are added to one sum together, or to several by turns; then there are more
-  // of them, since each sum is read and written once a block.
+  // Each sum is read and written once for each block of terms. If no two results read the same
+  // elements, the block's terms are unrolled into one sum. Otherwise a loop adds them to several
+  // sums in turn, and blocks are twice as long.
   if (alike == 1) {
     MakeBlocks<directive::Unroll>(t, rows, by_turns);
   } else {

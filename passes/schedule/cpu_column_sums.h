@@ -1,5 +1,5 @@
-// Sums over rows of what is contiguous along the results, on a CPU: sums of columns, a vector times
-// a row-major matrix, or few rows times one.
+// Column sums on a CPU: sums over the rows of a row-major matrix, so that the results, not the
+// terms, are contiguous in memory. A vector times a row-major matrix is one of them.
 #ifndef TG_PASSES_SCHEDULE_CPU_COLUMN_SUMS_H_
 #define TG_PASSES_SCHEDULE_CPU_COLUMN_SUMS_H_
 
@@ -7,11 +7,11 @@
 
 namespace tg {
 
-// Schedules such a kernel: a group has neighbouring columns and goes through some rows at a time,
-// so that whole lines are read once, in a few long streams. The sums of few columns stay in
-// registers; those of many are kept in what the kernel stores and are updated for each block of
-// rows. Returns false, and does nothing, for other kernels: an element of the matrix that serves
-// many results is worth packing.
+// Schedules a kernel of column sums: each work-group computes neighbouring columns and reads some
+// rows at a time, so that it reads whole cache lines once, in a few long streams. If a group has
+// few columns, their sums stay in registers. Otherwise they stay in the output, and each block of
+// rows is added to them. Returns false, and does nothing, for other kernels, and for matrices whose
+// elements are used by many results, since packing them is better.
 bool ScheduleCpuColumnSums(ScheduleBuilder& t);
 
 }  // namespace tg

@@ -18,17 +18,18 @@
 namespace tg {
 namespace {
 
-// A way to assign roles to axes: for each product, the operand that varies along the lanes.
+// An assignment of roles to axes. For each product it says which operand varies along the lanes.
 struct Way {
   Roles roles;
   std::vector<size_t> lane_operand;
 };
 
-// Whether the operands of a product vary along an axis.
+// For each operand of a product: whether it varies along some axis.
 using InOperands = std::array<bool, 2>;
 
-// The ways to choose an axis for vectors, for either operand: one along which results are adjacent,
-// or the longest. None unless all products share the roles of the stored axes.
+// The possible assignments. For each operand, the vectorized axis may be one along which results
+// are adjacent in memory, or the longest one. Returns an empty list unless the axes have the same
+// roles in all products.
 std::vector<Way> FindWays(const LoopNest& s, const std::vector<Contraction>& contractions,
                           const std::vector<Access>& accesses) {
   const auto store = llvm::find_if(accesses, [](const Access& a) { return a.is_store(); });
@@ -97,7 +98,7 @@ std::vector<Way> FindWays(const LoopNest& s, const std::vector<Contraction>& con
   return out;
 }
 
-// By the loads of the first argument that an operand is made of.
+// Derives how the operand is addressed from its loads of one argument, the first that it reads.
 OperandAccess AccessOf(const UOp* operand, const LoopNest& s, const std::vector<Access>& accesses) {
   const UOp* pointer = nullptr;
   for (const UOp* u : PostOrder(operand)) {
@@ -127,7 +128,7 @@ OperandAccess AccessOf(const UOp* operand, const LoopNest& s, const std::vector<
   return out;
 }
 
-// Additions' worth of what is computed of sums for each result.
+// The cost of what is computed from the finished sums, in additions per result.
 double EpilogueWeight(const UOp* root) {
   double weight = 0;
   NodeSet seen;
@@ -143,7 +144,7 @@ double EpilogueWeight(const UOp* root) {
   return weight;
 }
 
-// The accesses of a kernel, analysed in a copy, so that the body keeps its form.
+// The accesses of a kernel. They are found in a clone, since the analysis creates nodes.
 std::vector<Access> AccessesOf(const Module& module, const KernelCalls& calls, const Kernel& kernel,
                                const Target& target) {
   Kernel copy;
@@ -156,7 +157,8 @@ std::vector<Access> AccessesOf(const Module& module, const KernelCalls& calls, c
   return FindAccesses(copy.body, start->base, shapes, [&](const UOp* u) { return simplifier(u); });
 }
 
-// Binds `n` steps of an axis; returns the rest of it, empty if there is none.
+// Applies directive D to the inner `n` iterations of an axis. Returns the name of the outer axis,
+// empty if no iterations are left for it.
 template <typename D>
 std::string Bind(DirectiveList& to, const std::string& axis, int64_t n) {
   if (!to.all_legal() || n == 1) return axis;
@@ -165,7 +167,8 @@ std::string Bind(DirectiveList& to, const std::string& axis, int64_t n) {
   return whole ? std::string() : axis + ".0";
 }
 
-// Cuts an axis into an outer one and an inner one of `n` steps; an axis of one step is empty.
+// Splits an axis into an outer one and an inner one of `n` iterations. Returns both names; the name
+// of an axis of one iteration is empty.
 std::pair<std::string, std::string> Split(DirectiveList& to, const std::string& axis, int64_t n) {
   if (axis.empty() || !to.all_legal() || n == to.Size(axis)) return {std::string(), axis};
   if (n == 1) return {axis, std::string()};
@@ -173,9 +176,10 @@ std::pair<std::string, std::string> Split(DirectiveList& to, const std::string& 
   return {axis + ".0", axis + ".1"};
 }
 
-// Writes a blocking as directives: groups along rows and lanes; in each, loops over blocks of lanes
-// and slices of terms, in which the lanes' operand is packed, then over tiles of rows, whose
-// operand is packed for each, and over strips.
+// Writes a blocking as directives. Work-groups divide the rows and lanes. Inside a group there are
+// loops over blocks of lanes and slices of terms, in which the lanes' operand is packed. Inside
+// these there are loops over tiles of rows, for each of which the rows' operand is packed, and over
+// strips.
 std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
                                             const std::vector<Contraction>& contractions,
                                             LoopNest& s, const Target& target, int64_t lanes) {
@@ -183,7 +187,7 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
   DirectiveList to(s, target);
   const std::string row = s.base[roles.rows.back()].name;
   const std::string lane = s.base[roles.lanes.back()].name;
-  // The axis whose terms are in slices: there is one product if there are several.
+  // The axis of terms that is cut into slices. Only a kernel with one product has slices.
   std::string term;
   for (const BaseAxis& axis : llvm::reverse(s.base)) term = axis.reduce ? axis.name : term;
   const auto pad = [&](const std::string& axis, int64_t size) {
@@ -219,7 +223,7 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
   loop(tile_loop);
   loop(lines);
   loop(strip_loop);
-  // Without a loop around them all, a copy is made at the start of the group.
+  // If no loop encloses the copy, it is made once, at the start of the group.
   if (around.empty() && to.all_legal()) {
     for (const LoopAxis& axis : s.axes) {
       if (axis.kind == AxisKind::kGlobal) around = axis.name;

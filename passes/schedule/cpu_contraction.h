@@ -1,5 +1,5 @@
-// Contractions on a CPU: both operands are packed into panels, in blocks of terms and results that
-// stay in a core's caches (Goto and van de Geijn, "Anatomy of High-Performance Matrix
+// Schedules contractions for a CPU. Both operands are packed into panels, for blocks of terms and
+// results that stay in a core's caches (Goto and van de Geijn, "Anatomy of High-Performance Matrix
 // Multiplication", TOMS 2008; Low et al., "Analytical Modeling Is Enough for High-Performance
 // BLIS", TOMS 2016).
 #ifndef TG_PASSES_SCHEDULE_CPU_CONTRACTION_H_
@@ -10,11 +10,12 @@
 
 namespace tg {
 
-// Chooses a schedule for contractions whose results are lanes along one operand's axes and rows
-// along the other's: writes `packed` ops into the kernel's body, and directives into its header.
-// Several products are summed by turns for each tile of results, if their operands share the roles.
-// Returns the schedule, or nullopt where the operands are used too rarely for copies of them to
-// pay; the body may have changed then.
+// Chooses a schedule for a kernel all of whose reduces are contractions. The results along the axes
+// of one operand become vector lanes, those along the axes of the other become rows. Writes
+// `packed` ops into the kernel's body and directives into its header. If the kernel adds up several
+// products, each register tile of results sums them one after the other; the axes must have the
+// same roles in all of them. Returns the schedule. Returns nullopt if the operands are reused too
+// rarely for copies to pay; the caller must then restore the body, which may have changed.
 std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target);
 

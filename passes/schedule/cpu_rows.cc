@@ -34,8 +34,8 @@ void VectorizeStaged(ScheduleBuilder& t, const UOp* node) {
   if (best != kNoAxis) t.Try<directive::Vectorize>(best, lanes.Along(best));
 }
 
-// How many groups may be merged into one such that each core still has two; `shared` axes become
-// loops.
+// The number of work-groups that may be merged into one so that each core still has two. Axes in
+// `shared` do not count, as they will become loops.
 int64_t SpareGroups(const ScheduleBuilder& t, LoopSet shared) {
   int64_t groups = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -44,7 +44,8 @@ int64_t SpareGroups(const ScheduleBuilder& t, LoopSet shared) {
   return std::max<int64_t>(1, groups / (2 * t.target().compute_units));
 }
 
-// The rest of a vector's axis, and by how much to upcast it for each of `rows`.
+// The part of a vectorized axis that is outside of the vector, and the amount by which to upcast it
+// when each work-item computes `rows` rows.
 std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_t axis,
                                  int64_t rows) {
   const VectorizationCost lanes(t, shared);
@@ -58,8 +59,8 @@ std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_
                              is_stored ? std::min(most, SpareGroups(t, shared)) : most);
 }
 
-// Of staged values that are sums with vectorized terms: the innermost axis along which the sums
-// share what a row reads. Returned by name, since directives move axes.
+// For staged sums with vectorized terms: the innermost axis along which the sums share the elements
+// that a row reads. It is returned by name, since directives change the positions of axes.
 std::vector<std::string> Columns(const ScheduleBuilder& t,
                                  const std::vector<const UOp*>& in_terms) {
   const VectorizationCost lanes(t, 0);
@@ -78,15 +79,15 @@ std::vector<std::string> Columns(const ScheduleBuilder& t,
   return names;
 }
 
-// Staged sums with vectorized terms: the lanes of the terms, and the axes, by name, along which
-// such sums share loads (the columns of a tile).
+// Staged sums with vectorized terms: how many lanes the terms have, and the names of the axes along
+// which such sums share loads (the columns of a register tile).
 struct Sums {
   int64_t terms = 1;
   std::vector<std::string> columns;
 };
 
-// Upcasts rows whose results are staged and which share loads, while the accumulators of their
-// reduces fit into registers. Returns how many rows that is.
+// Upcasts the axis of rows if the rows stage results and share loads, as long as the accumulators
+// of their reduces fit into registers. Returns the number of upcast rows.
 int64_t TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
   const int64_t most =
       std::min({int64_t{8}, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
@@ -105,8 +106,8 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
   return t.Try<directive::Upcast>(best, rows) ? rows : 1;
 }
 
-// Upcasts the rest of a vectorized axis where a reduce is computed for few rows at a time, so that
-// consecutive additions do not depend on each other. Columns of sums likewise.
+// If a reduce is computed for few rows at a time, upcasts the rest of the vectorized axis, so that
+// consecutive additions go to different accumulators. Does the same for the columns of staged sums.
 void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t rows) {
   std::vector<std::string> names;
   for (size_t i : t.Axes(AxisKind::kVector)) names.push_back(t.nest().axes[i].name);
@@ -125,16 +126,16 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
   }
 }
 
-// The unroll amount of a reduce with vectorized terms that is computed for one row at a time: some
-// vectors, so that consecutive additions do not depend on each other.
+// By how much to unroll a reduce with vectorized terms that is computed for one row at a time: by
+// several vectors, so that consecutive additions go to different accumulators.
 int64_t AcrossLatency(const ScheduleBuilder& t, const std::string& axis, int64_t lanes) {
   constexpr int64_t kVectors = 4, kMaxUnrolled = 32;
   const auto i = static_cast<size_t>(t.nest().FindAxis(axis));
   return PowerOfTwoDivisor(t.Size(i), std::min(kVectors * lanes, kMaxUnrolled));
 }
 
-// Keeps a staged value in the output, if that may hold one: then lines of the output are fetched
-// while the value is computed, not all at once when the results are.
+// Keeps a staged value in the memory of the output if that is legal. The cache lines of the output
+// are then fetched while the value is computed, instead of all at once when the results are stored.
 void StageInOutput(ScheduleBuilder& t) {
   for (size_t i = t.nest().axes.size(); i-- > 0;) {
     const bool staged = t.nest().base[t.nest().axes[i].base].staged != nullptr;
@@ -179,8 +180,8 @@ void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
   }
   UnrollShort(t);
   if (!LoopOverStaged(t, shared)) LoopOverRest(t, shared);
-  // The loops over a row go inside the loops over rows, so that the row's reduces are invariant in
-  // them.
+  // The loops along the axes `shared` become the innermost ones, so that the reduces of a row are
+  // invariant in them.
   t.LoopAlong(shared);
   if (rows == 1) StageInOutput(t);
 }

@@ -1,4 +1,5 @@
-// Row fusion on a CPU: some reduce is invariant along an axis of what is stored.
+// Row fusion on a CPU: a kernel in which some reduce, such as a softmax's sum, is invariant along
+// an axis of the results.
 #ifndef TG_PASSES_SCHEDULE_CPU_ROWS_H_
 #define TG_PASSES_SCHEDULE_CPU_ROWS_H_
 
@@ -6,8 +7,9 @@
 
 namespace tg {
 
-// Schedules a kernel whose rows share a reduce that is invariant along the axes `shared`. A
-// work-item computes a row; the terms of each reduce are vectorized unless its results are.
+// Schedules a kernel with reduces that are invariant along the axes `shared`. A row is the results
+// along these axes; one work-item computes it, so that each such reduce is computed once per row.
+// The terms of each reduce are vectorized, unless it is better to vectorize its results.
 void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared);
 
 }  // namespace tg

@@ -52,7 +52,7 @@ bool Matvec(ScheduleBuilder& t) {
     const std::string name = t.nest().axes[g].name;
     if (!t.Try<directive::Group>(k, 8)) return false;
     if (t.Try<directive::Local>(g, 4)) {
-      // The outer part keeps its position in front.
+      // The outer part of a split axis keeps its position in the order of axes.
       for (size_t i : t.Axes(AxisKind::kGlobal)) {
         if (t.nest().axes[i].name == name + ".0") t.Try<directive::Upcast>(i, 4);
       }
@@ -64,7 +64,8 @@ bool Matvec(ScheduleBuilder& t) {
 
 // Upcasts small masked axes (the padding of a window), so that their predicates become constants.
 void UpcastMasked(ScheduleBuilder& t) {
-  // Each reduce has its own accumulators.
+  // The limit on copies of the body is divided by the number of reduces, as each has its own
+  // accumulators.
   const int64_t most = 49 / static_cast<int64_t>(std::max<size_t>(1, ReducesOf(t)));
   for (size_t n = t.nest().base.size(); n-- > 0;) {
     const BaseAxis& base = t.nest().base[n];
@@ -113,7 +114,8 @@ void UpcastBroadcast(ScheduleBuilder& t) {
         int64_t moving = 0, strides = 0;
         for (const Access& a : t.accesses()) {
           const int64_t s = t.Stride(a, i).value_or(1);
-          // Only reuse that no other upcast of the same operand provides already counts.
+          // An axis counts only if the operand that it reuses is not already reused along another
+          // upcast axis.
           bool has_other = false;
           for (AxisKind kind : {AxisKind::kUpcast, AxisKind::kUnroll}) {
             for (size_t u : t.Axes(kind)) has_other |= t.Stride(a, u) == 0;
@@ -157,7 +159,8 @@ void Locals(ScheduleBuilder& t) {
     total *= n;
   }
   std::sort(chosen.begin(), chosen.end());
-  // Small groups leave a multiprocessor half empty: double them while enough groups are left.
+  // A multiprocessor holds a limited number of groups, so that small groups leave it half empty.
+  // Groups are doubled while enough of them are left.
   const int64_t enough = int64_t{4} * t.target().compute_units;
   while (!chosen.empty() && total * 2 <= limit && t.WorkItems() / (total * 2) >= enough) {
     auto& [axis, n] = chosen.back();
@@ -171,7 +174,8 @@ void Locals(ScheduleBuilder& t) {
   for (const auto& [name, n] : named) {
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.nest().axes[i].name != name) continue;
-      // The sums that a group shares may already take all of its local memory.
+      // Shared reduces may already use all of the group's local memory, so that smaller amounts are
+      // tried too.
       for (int64_t some = n; some > 1 && !t.Try<directive::Local>(i, some); some /= 2) {
       }
       break;
@@ -203,8 +207,8 @@ void ScheduleForGpu(ScheduleBuilder& t) {
     if (fits) t.Try<directive::Upcast>(globals.back(), 4);
   }
   if (!grouped) ShareReduces(t);
-  // A group of this size that shares reduces gains nothing from more work-items: their sums take
-  // local memory.
+  // A group of at least this size that shares reduces does not gain from more work-items, since
+  // their partial results take local memory.
   constexpr int64_t kFullGroup = 64;
   if (t.nest().GroupSize() < kFullGroup) Locals(t);
 }

@@ -1,4 +1,4 @@
-// Queries about axes, and ways to divide them, that the rules for GPUs share.
+// Queries about axes, and ways to split them, which the rules for GPUs share.
 #ifndef TG_PASSES_SCHEDULE_GPU_AXES_H_
 #define TG_PASSES_SCHEDULE_GPU_AXES_H_
 
@@ -10,14 +10,15 @@
 
 namespace tg {
 
-// Work-items that keep the device busy. In a kernel with fewer, several may share a reduce.
+// The number of work-items that keeps the device busy. In a kernel with fewer results, several
+// work-items may share a reduce.
 int64_t EnoughItems(const ScheduleBuilder& t);
 
 // The position of the axis of that name, which must exist.
 size_t AxisOf(const ScheduleBuilder& t, std::string_view name);
 
-// Applies directive D to `name` in blocks of 4 neighbours, if at least 32 such blocks exist.
-// Returns the name of the outer axis.
+// Applies D to 4 iterations of the axis if 4 divides it and at least 32 blocks result. Returns the
+// name of the axis that remains outside: `name` with ".0", or `name` itself if nothing was done.
 template <typename D>
 std::string InFours(ScheduleBuilder& t, const std::string& name) {
   const size_t axis = AxisOf(t, name);
@@ -25,19 +26,21 @@ std::string InFours(ScheduleBuilder& t, const std::string& name) {
   return name + ".0";
 }
 
-// The same, but first pads the axis, where the padding is small, if too few of `most` work-items
-// divide the outer axis.
-// The padding; false if the axis is in no blocks of 4.
+// Pads the axis if few of `most` work-items could share its blocks evenly and the padding adds at
+// most 1/16. Returns whether 4 divided the axis before.
 bool PadForItems(ScheduleBuilder& t, const std::string& name, int64_t most);
+
+// InFours after PadForItems.
 template <typename D>
 std::string InFoursPadded(ScheduleBuilder& t, const std::string& name, int64_t most) {
   return PadForItems(t, name, most) ? InFours<D>(t, name) : name;
 }
 
-// The number of reduces that need a loop.
+// The number of reduces of the kernel that need a loop.
 size_t ReducesOf(const ScheduleBuilder& t);
 
-// Unrolls the last axis of each reduce, and the one before it where both are small.
+// Unrolls the innermost axis of each reduce: all of a short one, four iterations of a long one. If
+// that axis and the one around it have at most three iterations each, unrolls both.
 void UnrollReduce(ScheduleBuilder& t);
 
 }  // namespace tg

@@ -14,15 +14,15 @@
 namespace tg {
 namespace {
 
-// Base axes by role. Others of what is stored are a batch.
+// Base axes by role. All other axes of the result are the batch.
 struct Axes {
   int64_t batch = 1;
   size_t row = SIZE_MAX, lane = SIZE_MAX, term = SIZE_MAX;
   size_t packed[2] = {SIZE_MAX, SIZE_MAX};  // numbers of the operands' `packed` ops
 };
 
-// The last axis along which one operand alone varies is tiled, for either. nullopt if there is none
-// for some role, or an axis of the tile is symbolic.
+// Chooses as rows and as lanes, for each operand, the last axis along which only that operand
+// varies. Returns nullopt if an operand has no such axis, or if one of them is symbolic.
 std::optional<Axes> FindAxes(const LoopNest& s, const Contraction& contraction) {
   Axes out;
   LoopSet varies[2] = {0, 0};
@@ -56,20 +56,23 @@ void Pad(DirectiveList& to, const std::string& axis, int64_t n) {
   if (to.Size(axis) % n != 0) to.Try(directive::PadTo{axis, n});
 }
 
-// Cuts an axis into an outer one, empty if it has one step, and an inner one of n steps.
+// Splits an axis into an outer one and an inner one of n iterations. Returns both names; that of
+// an outer axis of one iteration is empty.
 std::pair<std::string, std::string> Split(DirectiveList& to, const std::string& axis, int64_t n) {
   if (axis.empty() || to.Size(axis) == n) return {std::string(), axis};
   to.Try(directive::Split{axis, n});
   return {axis + ".0", axis + ".1"};
 }
 
-// Axes of one role in a tile: those of work-items, the outer one empty if a subgroup has them all.
+// The axes of work-items along the rows, or along the lanes, of a tile. `outer` is empty if one
+// subgroup covers the whole tile in this direction.
 struct Items {
   std::string outer, inner;
 };
 
-// A work-item's results are vectors of `vector` neighbours; the vectors in between belong to other
-// work-items, so that the vectors that a subgroup reads at once are neighbours in local memory.
+// Each work-item computes several vectors of `vector` neighbouring results. Between two of its
+// vectors are those of the other work-items, so that the work-items of a subgroup read adjacent
+// vectors of local memory at the same time.
 Items TileAxis(DirectiveList& to, const std::string& axis, int64_t results, int64_t items,
                int64_t vector, int64_t in_subgroup) {
   Pad(to, axis, results * items);
@@ -90,8 +93,8 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
   const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
                     term = s.base[axes.term].name;
   Pad(to, term, tile.depth);
-  // A subgroup has about as many rows as lanes of work-items, so that it reads few different
-  // elements.
+  // A subgroup's work-items form a rectangle that is about square, so that together they read few
+  // different elements.
   int64_t lanes_of_subgroup = 1;
   while (lanes_of_subgroup * lanes_of_subgroup < target.subgroup_size) lanes_of_subgroup *= 2;
   const int64_t in_lanes = std::min(tile.item_lanes, lanes_of_subgroup);
@@ -125,7 +128,8 @@ std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const Kerne
   absl::StatusOr<LoopNest> s = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!s.ok() || s->IsInPlace()) return std::nullopt;
   const std::optional<Axes> axes = FindAxes(*s, found[0]);
-  // Each place that reads the sum would have copies of its operands.
+  // If the sum is read at several indices, it is computed at each of them, and each computation
+  // would copy its operands.
   if (!axes || !s->read_once[axes->term]) return std::nullopt;
   ContractionSize size;
   size.batch = axes->batch;

@@ -1,6 +1,6 @@
-// Contractions on a GPU: a group copies blocks of both operands to local memory, and its work-items
-// keep tiles of results in registers (V. Volkov, J. Demmel, "Benchmarking GPUs to Tune Dense Linear
-// Algebra", SC 2008; NVIDIA CUTLASS, "Efficient GEMM in CUDA").
+// Schedules contractions for a GPU. A work-group copies blocks of both operands to local memory,
+// and its work-items keep tiles of results in registers (V. Volkov, J. Demmel, "Benchmarking GPUs
+// to Tune Dense Linear Algebra", SC 2008; NVIDIA CUTLASS, "Efficient GEMM in CUDA").
 #ifndef TG_PASSES_SCHEDULE_GPU_CONTRACTION_H_
 #define TG_PASSES_SCHEDULE_GPU_CONTRACTION_H_
 
@@ -10,9 +10,10 @@
 
 namespace tg {
 
-// Chooses a schedule for a sum of products along one axis, of results along two: writes `packed`
-// ops into the kernel's body, and directives into its header. Returns the schedule, or nullopt
-// where copies would not pay; the body may have changed then.
+// Chooses a schedule for a kernel with one sum of products. Two axes of the result and one of the
+// terms are tiled. Writes `packed` ops into the kernel's body and directives into its header.
+// Returns the schedule. Returns nullopt if copies to local memory would not pay; the caller must
+// then restore the body, which may have changed.
 std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target);
 

@@ -8,7 +8,7 @@
 namespace tg {
 namespace {
 
-// The number of rows; a row extends along the axes `shared`.
+// The number of rows, that is, of results along all axes but those in `shared`.
 int64_t Rows(const ScheduleBuilder& t, LoopSet shared) {
   int64_t rows = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -17,14 +17,15 @@ int64_t Rows(const ScheduleBuilder& t, LoopSet shared) {
   return rows;
 }
 
-// Computes several rows together if they stage results and share loads: up to four for each
-// work-item, and by up to four work-items, while local memory suffices and enough groups are left.
-// Returns the number of work-items. `steps`: the part of a row that work-items share.
+// Lets a group compute several rows if they stage results and share loads: each work-item up to
+// four, and up to four work-items that compute different rows, while local memory suffices and
+// enough groups are left. Returns the number of work-items along the rows. `steps` is the number of
+// iterations of a row that work-items share.
 int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
   const int64_t room = t.nest().StagedBytes();
   if (room == 0) return 1;
   const int64_t groups = Rows(t, shared);
-  // Local memory of a work-item for the sums that the group computes together.
+  // Bytes of local memory per work-item for the partial results of reduces that the group shares.
   int64_t parts = 0;
   LoopSet varied = shared;  // a reduce that varies along these is computed by one work-item
   for (size_t n = 0; n < t.nest().base.size(); ++n) {
@@ -60,7 +61,7 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
     if (left < 0) return 1;
     const auto axis = static_cast<size_t>(left);
     for (int64_t items : {4, 2}) {
-      // The row must keep its work-items.
+      // Adding rows must not reduce the number of work-items that share a row.
       const bool keeps =
           GreatestDivisor(steps, most / items) * items >= GreatestDivisor(steps, most);
       if (!keeps || !fits(rows, items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
@@ -110,7 +111,8 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
   for (size_t n = t.nest().base.size(); n-- > 0;) {
     const BaseAxis base = t.nest().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
-    // The work-item that stages a value computes the reduce for it.
+    // A reduce that a staged value depends on is not shared: the work-item that stages an element
+    // computes its reduce.
     if (t.nest().varies[n] & staged) {
       if (base.max_size % 4 == 0) t.Try<directive::Unroll>(AxisOf(t, base.name), 4);
       continue;

@@ -6,8 +6,9 @@
 
 namespace tg {
 
-// Schedules a kernel whose rows share a reduce along `shared`: a group computes a row, and its
-// work-items share the reduces. A short row is computed by one work-item.
+// Schedules a kernel with reduces that are invariant along the result axes `shared`. A row is the
+// results along these axes. A group computes one row or a few, and its work-items share the
+// reduces; a short row is computed by one work-item.
 void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared);
 
 }  // namespace tg

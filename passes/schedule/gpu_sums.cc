@@ -38,9 +38,9 @@ bool Nests(const ScheduleBuilder& t) {
   return false;
 }
 
-// Distributes the last axes of all reduces, which have one shape, over the work-items of a group,
-// from the innermost outwards, since that axis is contiguous. Returns false if there are too few
-// terms for a group.
+// Distributes the reduces, all of one shape, over the work-items of a group: first their innermost
+// axes, which are contiguous in memory, then further ones until there are enough work-items.
+// Returns false if there are too few terms for a group.
 bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
   constexpr int64_t kWantedItems = 128, kMinItems = 16;
   std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
@@ -84,7 +84,7 @@ size_t ReducesBeneath(const ScheduleBuilder& t, const UOp* reduce) {
       llvm::count_if(nodes, [&](const UOp* u) { return reduces.Contains(u); }));
 }
 
-// The axes of a reduce over the results of another reduce; none where there is none.
+// The axes of the reduces that depend on another reduce; empty if there are none.
 std::vector<std::string> OuterReduceAxes(const ScheduleBuilder& t) {
   std::vector<std::string> axes;
   for (const BaseAxis& b : t.nest().base) {
@@ -131,7 +131,7 @@ bool Sums(ScheduleBuilder& t) {
   for (const Access& a : t.accesses()) {
     if (a.is_store()) continue;
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
-      // an operand is reused: it is a product, for which other rules are better
+      // An operand that is reused makes it a product, for which other rules are better.
       if (t.Stride(a, i) == 0) return false;
     }
   }
@@ -198,7 +198,8 @@ bool GroupReduce(ScheduleBuilder& t) {
   for (const std::string& first : FirstAxes(t)) {
     const size_t axis = AxisOf(t, first);
     if (!group.empty() && t.TryWith<directive::GroupTop>(axis, group)) continue;
-    // A mean over rows depends on all other reduces; each work-item computes one row or a few.
+    // A reduce that depends on all other reduces, such as a mean over rows of softmax: each of its
+    // work-items computes one row or a few.
     const UOp* reduce = t.ReduceOf(t.nest().base[t.nest().axes[axis].base]);
     const bool over_rows = all > 1 && !t.IsSymbolic(axis) && ReducesBeneath(t, reduce) + 1 == all;
     int64_t rows = over_rows ? GreatestDivisor(t.Size(axis), kManyItems) : 0;
@@ -225,7 +226,7 @@ int64_t MaxSharingItems(int64_t steps) {
 }
 
 void ShareReduces(ScheduleBuilder& t) {
-  // All reduces are shared by the same number of work-items, which the longest decides.
+  // The same number of work-items shares each reduce. The longest reduce decides how many.
   const std::vector<std::string> names = FirstAxes(t);
   int64_t longest = 0, divides = INT64_MAX;
   for (const std::string& name : names) {

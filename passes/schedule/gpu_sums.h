@@ -1,4 +1,4 @@
-// Reduces on a GPU that the work-items of a group share.
+// Rules for reduces on a GPU that the work-items of a group compute together.
 #ifndef TG_PASSES_SCHEDULE_GPU_SUMS_H_
 #define TG_PASSES_SCHEDULE_GPU_SUMS_H_
 
@@ -6,26 +6,29 @@
 
 namespace tg {
 
-// Each function returns whether the kernel is of its kind, and applies directives if so.
+// Each of the following functions tests whether the kernel has a certain form. If so, it applies
+// directives and returns true.
 
-// A reduce that reads each operand once, so that memory bandwidth decides. If the terms are
-// contiguous, a group reduces a row. Otherwise neighbouring work-items compute neighbouring
-// results, and several rows of them share the terms where there are few results.
+// Reduces that read each operand once, so that memory bandwidth decides. If the terms are
+// contiguous in memory, a group computes one result. Otherwise neighbouring work-items compute
+// neighbouring results; if there are few results, several rows of work-items also divide the terms
+// among them.
 bool Sums(ScheduleBuilder& t);
 // A reduce over the results of another one, for example the pooling of a product. The work-items of
 // a group compute the inner results for a few neighbouring outputs, and then reduce them.
 bool NestedReduce(ScheduleBuilder& t);
-// The same where the inner reduce is over windows, which overlap for neighbouring pixels: one
-// work-item computes all of them. The other rules still apply afterwards.
+// A nested reduce whose inner reduces are over windows that overlap for neighbouring results, such
+// as the pooling of a convolution: one work-item computes all inner results that an output needs.
+// The caller goes on with its other rules even if this returns true.
 bool NestedWindows(ScheduleBuilder& t);
-// Few results: the work-items of a group share each of them.
+// If the kernel has few results, the work-items of a group compute each reduce together.
 bool GroupReduce(ScheduleBuilder& t);
 
-// How many work-items may share a reduce of `steps` iterations.
+// The largest number of work-items that should share a reduce of `steps` iterations.
 int64_t MaxSharingItems(int64_t steps);
 
-// Lets some work-items share the reduces of each tile of results, where there are too few tiles to
-// keep the device busy. Called after the tiles are chosen.
+// If there are too few register tiles to keep the device busy, lets several work-items share the
+// reduces of each tile. Must be called after the tiles are chosen.
 void ShareReduces(ScheduleBuilder& t);
 
 }  // namespace tg

@@ -10,15 +10,15 @@ namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The share of the device's arithmetic that register tiles reach whose operands come from caches:
-// each multiply-add of a work-item's 4 x 4 results waits for half a load.
+// Without copies in local memory: the share of peak arithmetic that register tiles reach. In a tile
+// of 4 x 4 results each multiply-add needs half a load from a cache.
 constexpr double kShareWithoutCopies = 0.45;
 
-// Seconds in which a group that is alone on its multiprocessor does not compute, in each block of
-// terms: loads from device memory, and a barrier behind them.
+// For each block of terms: the seconds in which a group, alone on its multiprocessor, computes
+// nothing, because it waits for loads from device memory and then at a barrier.
 constexpr double kFillSeconds = 1e-6;
 
-// The share of that time that is left where groups do not wait for each other's copies.
+// Part of kFillSeconds that remains when copies of consecutive blocks overlap in this way.
 double WaitingShare(GpuTile::Copies copies) {
   switch (copies) {
     case GpuTile::Copies::kOne:
@@ -31,13 +31,15 @@ double WaitingShare(GpuTile::Copies copies) {
   TG_UNREACHABLE();
 }
 
-// Work-items that a multiprocessor holds when each has all of Target::vector_registers.
+// The number of work-items that a multiprocessor can hold if each uses Target::vector_registers
+// registers.
 constexpr int64_t kResidentItems = 512;
 
-// The share of the shorter of computing and reading that the longer does not hide.
+// Computing and reading from memory overlap, but not completely: this share of the shorter of the
+// two is added to the longer.
 constexpr double kShareNotHidden = 0.25;
 
-// Instructions that read four bytes of local memory, relative to a multiply-add, where vectors of
+// The cost of reading four bytes of local memory, relative to a multiply-add, if vectors of
 // Target::mem_width are read.
 double ReadWeight(const Target& target) { return 8.0 / target.mem_width; }
 
@@ -52,7 +54,7 @@ double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Ta
   const double reads = static_cast<double>(tile.rows + tile.lanes) * ReadWeight(target) /
                        static_cast<double>(tile.rows * tile.lanes);
   const double compute = 2 * results * static_cast<double>(tile.depth) * (1 + reads) / unit_flops;
-  // The groups of one multiprocessor compute by turns while others wait for memory.
+  // The groups of one multiprocessor take turns: some compute while others wait for memory.
   const int64_t own = CeilDiv(groups, target.compute_units);
   const int64_t items = tile.item_rows * tile.item_lanes;
   const int64_t resident = std::clamp<int64_t>(kResidentItems / items, 1, own);
@@ -71,7 +73,7 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
                        static_cast<double>(size.lanes) * static_cast<double>(size.terms);
   std::optional<GpuTile> best;
   const int64_t vector = target.mem_width / size.bytes, words = size.bytes / 4;
-  // The rest holds addresses.
+  // The remaining quarter holds addresses.
   const int64_t registers = target.vector_registers * 3 / 4;
   for (int64_t rows : {vector, 2 * vector}) {
     for (int64_t lanes : {vector, 2 * vector}) {

@@ -1,5 +1,5 @@
-// How a contraction is tiled on a GPU: for the registers of work-items and the local memory of
-// groups.
+// Chooses the tile sizes of a contraction on a GPU, for the registers of work-items and the local
+// memory of groups.
 #ifndef TG_PASSES_SCHEDULE_GPU_TILE_H_
 #define TG_PASSES_SCHEDULE_GPU_TILE_H_
 
@@ -19,8 +19,9 @@ struct ContractionSize {
 // A group has item_rows x item_lanes work-items, with rows x lanes results each. It copies what it
 // reads of `depth` terms at a time.
 struct GpuTile {
-  // How the copies of one step follow on those of another: in one buffer, in two by turns, or in
-  // two with loads of the next step's elements in flight.
+  // How consecutive blocks of terms use local memory: one buffer that each block overwrites (kOne);
+  // two buffers that alternate (kTurns); or two buffers, with the loads of the next block issued
+  // before the current one is computed (kAhead).
   enum class Copies { kOne, kTurns, kAhead };
 
   int64_t rows = 1, lanes = 1;
@@ -33,10 +34,11 @@ struct GpuTile {
   int64_t GroupLanes() const { return lanes * item_lanes; }
 };
 
-// The predicted time of a tile.
+// The predicted time, in seconds, of the whole contraction with this tile.
 double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Target& target);
 
-// The tile of the least predicted time; nullopt if a schedule without copies takes less.
+// The tile with the least predicted time. Returns nullopt if a schedule without copies to local
+// memory takes less time.
 std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target);
 
 }  // namespace tg

@@ -8,7 +8,7 @@
 namespace tg {
 namespace {
 
-// Axes that enclose what one step of a nest reads.
+// Whether axes of this kind are loops of the nest; all others are inside its body.
 bool IsAround(AxisKind kind) { return kind == AxisKind::kGlobal || kind == AxisKind::kLoop; }
 
 // The share of a working set that stays in a cache.
@@ -24,7 +24,7 @@ MemoryTraffic::MemoryTraffic(const ScheduleBuilder& t) : t_(t) {
   for (const Access& a : t_.accesses()) {
     if (a.is_store()) continue;
     Load load = LoadOf(a);
-    // Reduces that read the same elements read them once, if they stay in the cache.
+    // Several reduces that read the same elements cause one load in the model, with a count.
     auto same = llvm::find_if(loads_, [&](const Load& other) { return Same(load, other); });
     if (same != loads_.end())
       ++same->reduces;
@@ -53,8 +53,8 @@ double MemoryTraffic::BeyondCache(const Nest& nest, llvm::ArrayRef<double> bytes
                                   const Cache& cache) const {
   const size_t n = loads_.size();
   llvm::SmallVector<double, 8> read(bytes.end() - static_cast<ptrdiff_t>(n), bytes.end());
-  // What a reduce of a step has read is in the cache for the next reduce if the step's working set
-  // stays there.
+  // If the working set of the nest's body stays in the cache, the second reduce of an iteration
+  // finds there what the first one has read.
   double in_step = 0;
   for (size_t i = 0; i < n; ++i) in_step += read[i];
   for (size_t i = 0; i < n; ++i) {
@@ -98,7 +98,8 @@ void MemoryTraffic::Add(Strides& strides, const Load& load, size_t axis, int64_t
 
 void MemoryTraffic::AddLoop(Strides& strides, const Load& load, const Nest& nest, size_t level) {
   const auto [axis, steps] = nest[level];
-  // An axis that is split in blocks has two loops.
+  // An axis that is split into blocks has two loops; the inner and the outer one together run over
+  // consecutive elements.
   int64_t within = 1;
   for (size_t n = level + 1; n < nest.size(); ++n) {
     if (nest[n].first == axis) within *= nest[n].second;
@@ -117,8 +118,8 @@ bool MemoryTraffic::Same(const Load& a, const Load& b) const {
 }
 
 double MemoryTraffic::Bytes(const Load& load, const Strides& strides) const {
-  // Strides below a line share lines, as do overlapping windows of neighbours. A line is fetched
-  // together with its neighbour.
+  // Elements closer than a cache line share lines, as do overlapping windows. Hardware fetches a
+  // line together with its neighbour, so a line counts twice its size.
   const double line = 2 * t_.target().cache_line / load.element;
   double runs = 1, run = 1;
   for (const auto& [stride, steps] : strides) {

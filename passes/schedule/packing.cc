@@ -9,8 +9,8 @@
 namespace tg {
 namespace {
 
-// Groups of rows: two for each core, since each computes the staged values that all of its rows
-// share.
+// The wanted number of groups of rows: two per core, and no more, because each group computes again
+// the staged values that its rows share.
 int64_t GroupsOfRows(const ScheduleBuilder& t) { return int64_t{2} * t.target().compute_units; }
 
 // Makes loops of `same`, base axes of what is stored, but keeps parts of them global until there
@@ -31,7 +31,7 @@ void LoopOverSame(ScheduleBuilder& t, LoopSet same, int64_t groups, int64_t want
 }  // namespace
 
 std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
-  // Sums of more vectors gain little, and a copy that serves fewer rows does not pay.
+  // A sum of more vectors of terms gains little, and a copy that serves fewer rows does not pay.
   constexpr int64_t kMaxVectors = 24, kMinRows = 32;
   constexpr int64_t kMaxRows = 8;  // rows that are computed together
   if (t.target().is_gpu || t.nest().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;

@@ -1,5 +1,5 @@
-// Values that a group of rows shares on a CPU: how rows are spread over groups, and operands that
-// are copied for all rows of a group.
+// Sharing among the rows of one work-group on a CPU: how rows are distributed to groups, and which
+// operands a group copies for all of its rows.
 #ifndef TG_PASSES_SCHEDULE_PACKING_H_
 #define TG_PASSES_SCHEDULE_PACKING_H_
 
@@ -10,22 +10,23 @@
 
 namespace tg {
 
-// A strided load of the terms of sums that a row-fused kernel stages for each row, such as the keys
-// of attention. With vectorized terms, each sum would have to add up its lanes, which costs as much
-// as some vectors of products. So the sums are vectorized instead, and the group reads a copy in
-// which the elements for one vector are contiguous.
+// Describes a load that should be copied. A row-fused kernel stages some sums for each row, such as
+// the products of a query with all keys in attention, and this load reads their terms with a
+// stride. To vectorize the terms would mean adding up the lanes of each sum, which costs as much as
+// several vectors of products. Instead the sums are the lanes, and each group reads a copy in which
+// the elements for one vector of sums are contiguous.
 struct PackedRows {
   const UOp* load = nullptr;
-  int64_t sums = 0;    // for each row
-  int64_t stride = 0;  // elements between the terms of consecutive sums
+  int64_t sums = 0;    // number of sums for each row
+  int64_t stride = 0;  // distance in elements between the terms of consecutive sums
   int64_t lanes = 1;
 };
-// Called before any directive is chosen; nullopt if no load is worth it.
+// Must be called before any directive is chosen. Returns nullopt if no copy would pay.
 std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t);
 
-// Makes loops of the axes of rows along which some staged value is invariant, so that a group
-// computes it once. A part of such an axis stays global where there would be too few groups.
-// Returns false if there is no such axis.
+// Turns the axes of rows along which some staged value is invariant into loops, so that a group
+// computes that value once. A part of such an axis stays global if there would be too few groups
+// otherwise. Returns false if there is no such axis.
 bool LoopOverStaged(ScheduleBuilder& t, LoopSet shared);
 
 }  // namespace tg

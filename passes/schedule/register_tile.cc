@@ -1,4 +1,4 @@
-// The part of VectorizationCost that chooses register tiles.
+// Implements the functions of VectorizationCost that choose register tiles.
 #include <algorithm>
 #include <tuple>
 
@@ -12,8 +12,8 @@ int64_t VectorizationCost::MaxAccumulatorVectors(int64_t width) const {
 }
 
 VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64_t width) const {
-  // Lanes that are loaded one by one serve twice as many results, if their accumulators are full
-  // vectors.
+  // If lanes are loaded one by one, a tile of twice as many results shares each load, provided that
+  // its accumulators are full vectors.
   const bool gathers = width >= Widest() && GathersAlong(axis);
   const int64_t most_rows = gathers ? 16 : 8;
   const int64_t most = gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width)
@@ -23,16 +23,16 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
   for (size_t i : t_.Axes(AxisKind::kReduce)) {
     if (HoldsReduce(i)) axes.push_back(i);
   }
-  // Keeps the axes along which a load of the vector is invariant.
+  // Only axes along which some load of vectors is invariant remain candidates.
   llvm::erase_if(axes, [&](size_t i) {
     return t_.IsSymbolic(i) || t_.nest().axes[i].base == t_.nest().axes[axis].base ||
            llvm::none_of(t_.accesses(), [&](const Access& a) {
              return !a.is_store() && t_.Stride(a, i) == 0 && t_.Stride(a, axis) != 0;
            });
   });
-  // Takes the most accumulators, since an addition waits for the one before it in the same
-  // accumulator. Of equal tiles, takes one vector by several rows, unless its loads outnumber its
-  // additions.
+  // Prefers the tile with the most accumulators, since an addition waits for the previous one in
+  // the same accumulator. Among equal tiles it prefers one vector by several rows, unless that
+  // needs more loads than additions.
   RegisterTile best;
   int64_t most_sums = 1, least_loads = 2;
   for (int64_t vectors = 1; vectors <= most; vectors *= 2) {
@@ -41,7 +41,8 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
     for (size_t i : axes) {
       const int64_t limit = std::min(most_rows, most / vectors);
       const int64_t some = t_.TileAlong(i, limit, GreatestDivisor(t_.Size(i), limit));
-      // Of equal axes takes the last: neighbouring results along it read neighbouring elements.
+      // Among equally good axes the last one is chosen, since neighbouring results along it read
+      // neighbouring elements.
       if (some > 1 && some >= rows) tile = {{i, some}}, rows = some;
     }
     if (vectors > 1) {
@@ -113,7 +114,7 @@ VectorizationCost::RegisterTile VectorizationCost::TileAlong(const std::vector<s
   }
   if (widest == 1) return {};
   RegisterTile tile;
-  // The source has a tile for each store.
+  // The tile is written out once for each store in the source, so that the total is bounded.
   constexpr int64_t kMaxSums = 64;
   const auto tiles = static_cast<int64_t>(t_.nest().stores);
   int64_t most = std::min(words / widest, kMaxSums / tiles);

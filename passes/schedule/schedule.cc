@@ -18,7 +18,7 @@
 namespace tg {
 namespace {
 
-// Some axis has no iterations, or all have one: there is nothing to choose.
+// Whether there is nothing to choose: some axis has no iterations, or every axis has one.
 bool IsTrivial(const LoopNest& nest) {
   if (nest.axes.empty()) return true;
   for (const LoopAxis& a : nest.axes) {
@@ -27,8 +27,8 @@ bool IsTrivial(const LoopNest& nest) {
   return false;
 }
 
-// Whether something in the body is index arithmetic: an iota, or a pad of a constant. The triangle
-// of ones whose sum is an arange is such a pad.
+// Whether the body contains index arithmetic: an iota, or a pad of a constant. The triangle of ones
+// whose sum is an arange is such a pad.
 bool HasIndexArithmetic(const Body& body) {
   NodeSet constant;
   for (const UOp* u : body.Order()) {
@@ -43,7 +43,7 @@ bool HasIndexArithmetic(const Body& body) {
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
             Statistics& statistics) {
-  // Accesses are analysed in a copy, so that the body keeps its form.
+  // The accesses are found in a clone, since the analysis creates nodes.
   Kernel scratch;
   scratch.name = kernel.name;
   CloneBody(kernel.body, scratch.body);
@@ -56,8 +56,8 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   }
   std::vector<Access> accesses =
       FindAccesses(scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
-  // Only a reduce of index arithmetic can fold to an expression without a loop. To find out costs a
-  // lowering.
+  // Only reduces of index arithmetic can be replaced by an expression without a loop. Finding them
+  // costs a lowering of the kernel, so it is not done for other kernels.
   const bool places = HasIndexArithmetic(scratch.body);
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
   if (!places) {

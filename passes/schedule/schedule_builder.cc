@@ -5,8 +5,8 @@
 namespace tg {
 namespace {
 
-// Acceptable padding overhead, one in this many iterations: for a tile, and for a number of tiles
-// that divides into blocks.
+// Padding is acceptable if it adds at most 1/kTileWaste to an axis, for whole tiles, or
+// 1/kBlockWaste, for a number of tiles that can be divided further.
 constexpr int64_t kTileWaste = 16, kBlockWaste = 64;
 
 // Whether padding `size` to a multiple of `rows` adds at most one in `waste`.

@@ -1,4 +1,4 @@
-// Chooses directives by rules for the kind of target, without a search.
+// ScheduleBuilder, and the entry points of the rules that choose directives for CPUs and GPUs.
 #ifndef TG_PASSES_SCHEDULE_SCHEDULE_BUILDER_H_
 #define TG_PASSES_SCHEDULE_SCHEDULE_BUILDER_H_
 
@@ -14,11 +14,11 @@
 
 namespace tg {
 
-// Builds a schedule: answers the queries of the rules, tries directives, and records the legal
-// ones.
+// Builds a schedule: tries directives, keeps the legal ones, and answers the rules' questions about
+// the schedule so far.
 class ScheduleBuilder {
  public:
-  // `folded`: reduces that need no loop; their axes must be left alone.
+  // `folded`: reduces that `lower` computes without a loop; their axes must not be scheduled.
   ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, LoopNest nest,
                   std::vector<Access> accesses, NodeSet folded, const Target& target)
       : kernel_(kernel),
@@ -34,7 +34,8 @@ class ScheduleBuilder {
   const Target& target() const { return target_; }
   const std::vector<Directive>& directives() const { return directives_; }
 
-  // What directives change. A rule saves it, tries directives, and restores it.
+  // The part of the builder that directives change. A rule saves it, tries directives, and may
+  // restore it.
   struct State {
     LoopNest nest;
     std::vector<Directive> directives;
@@ -66,7 +67,8 @@ class ScheduleBuilder {
   const UOp* ReduceOf(const BaseAxis& base) const {
     return base.reduce && !folded_.Contains(base.reduce) ? base.reduce : nullptr;
   }
-  // Makes loops of the remaining global parts of these base axes, the outermost first.
+  // Applies `loop` to every axis that is still global and is a part of one of these base axes, the
+  // outermost first.
   void LoopAlong(LoopSet bases);
 
   // Positions of the axes of one kind, in order, without axes of folded reduces.
@@ -75,26 +77,28 @@ class ScheduleBuilder {
   bool IsSymbolic(size_t axis) const { return nest_.axes[axis].size.is_symbolic(); }
   // The stride of an access along a scheduled axis; nullopt if the address is not affine in it.
   std::optional<int64_t> Stride(const Access& a, size_t axis) const;
-  // The axes of what is stored along which some reduce of the kernel is invariant (bit: base axis).
-  // A work-item or group that iterates over them computes that reduce once. Reduces of a few terms
-  // do not count.
+  // The base axes of the result along which some reduce of the kernel is invariant (bit i: base
+  // axis i). A work-item or group that iterates over them computes that reduce once. Reduces of
+  // four terms or fewer do not count.
   LoopSet SharedAlong() const;
-  // Height of a tile along an axis, at most `most`: `divisor` of its size, or, if that is at most
-  // half of `most`, the greatest height whose padding overhead is acceptable.
+  // The height of a tile along an axis, at most `most`. It is `divisor`, which divides the axis's
+  // size. If `divisor` is at most half of `most`, it is instead the greatest height for which
+  // padding the axis costs at most 1/16.
   int64_t TileAlong(size_t axis, int64_t most, int64_t divisor) const;
   // Whether `rows` divides an axis, or pads it with acceptable overhead.
   bool IsTileable(size_t axis, int64_t rows) const;
-  // Upcasts a global axis by `rows`, padding it to a multiple; pads to an even number of tiles if
-  // that costs little more.
+  // Upcasts a global axis by `rows`, after padding it to a multiple. If padding to a multiple of 2,
+  // 4 or 8 tiles adds at most 1/64, it does so, so that the tiles can be grouped further.
   bool Upcast(size_t axis, int64_t rows);
-  // How many loads of the terms of staged values are invariant along this axis, so that upcast rows
-  // of results share them.
+  // The number of loads that vary along an axis of a staged value but are invariant along this
+  // axis. Upcast rows of results share such loads.
   size_t ReuseAlong(size_t axis) const;
-  // Whether an axis of a staged value is the contiguous one of its memory.
+  // Whether this axis of a staged value is the contiguous one in the value's memory.
   bool IsInnermost(size_t axis) const;
-  // Work-items so far: the product of global and local axes.
+  // The number of work-items in the schedule so far: the product of the sizes of global and local
+  // axes.
   int64_t WorkItems() const;
-  // Whether part of this axis's base is already upcast, vectorized or unrolled.
+  // Whether a part of the same base axis is already upcast, vectorized or unrolled.
   bool HasLanes(size_t axis) const;
 
  private:

@@ -8,8 +8,9 @@
 namespace tg {
 namespace {
 
-// The sizes of the source's axes of which a reshape makes axis `dim`; sets `dim` to the source's
-// axis if that is one. Empty if it is made of parts of axes, or of symbolic ones.
+// The sizes of the axes of a reshape's source that make up axis `dim` of its result. If a single
+// axis does, sets `dim` to that axis of the source. Returns an empty list if parts of axes are
+// involved, or symbolic ones.
 std::vector<int64_t> PartsOfReshape(const Shape& from, const Shape& to, size_t& dim) {
   std::vector<int64_t> parts;
   for (const ReshapeGroup& g : GroupReshape(from, to)) {
@@ -28,7 +29,8 @@ std::vector<int64_t> PartsOfReshape(const Shape& from, const Shape& to, size_t& 
   return parts;
 }
 
-// The parts in which a value below `u` is read along an axis of `u`; empty if there are none.
+// Looks for a reshape below `u`, through permutes, expands and elementwise ops, that merges several
+// axes into axis `dim` of `u`. Returns the sizes of those axes; empty if there is no such reshape.
 std::vector<int64_t> PartsBelow(const UOp* u, size_t dim, ShapeMap& shapes) {
   while (true) {
     switch (u->op) {

@@ -1,5 +1,6 @@
-// Sums along an axis that an operand reads in parts, such as the features of several heads of
-// attention. With an axis for each part, addresses are linear in each.
+// Splits reduce axes that are a reshape of several axes of an operand, such as the features of
+// several attention heads. With one axis for each part, the operand's address is linear in every
+// axis.
 #ifndef TG_PASSES_SCHEDULE_SPLIT_TERMS_H_
 #define TG_PASSES_SCHEDULE_SPLIT_TERMS_H_
 
@@ -8,8 +9,8 @@
 
 namespace tg {
 
-// Replaces each axis of a reduce that is a reshape of several axes of what is reduced, by these.
-// Returns whether the body changed.
+// Replaces each reduce axis that a reshape makes from several axes of the reduced value by these
+// axes. Returns whether the body changed.
 bool SplitTerms(Body& body, ShapeMap& shapes);
 
 }  // namespace tg

@@ -20,8 +20,8 @@ class LoadedValues {
       for (const UOp* s : u->srcs()) only_user_[s] = used.Insert(s) ? u : nullptr;
     }
   }
-  // The load, or a value that only reshapes and ops of this kind made of it: the one with most
-  // axes, so that lanes are an axis by themselves. An argument may have one long axis.
+  // The value with the most axes among the load and the values that `kind` ops and reshapes make
+  // from it. In it the sums have a separate axis, even if the argument has one long axis.
   const UOp* WithMostAxes(const UOp* load, Op kind) const {
     const UOp* best = load;
     for (const UOp* u = load; u && (u == load || u->op == Op::kReshape || u->op == kind);) {
@@ -40,7 +40,8 @@ class LoadedValues {
   NodeMap<const UOp*> only_user_;  // null: there are several
 };
 
-// Rebuilds a body: each node becomes f(node of the clone, node over its new sources).
+// Rebuilds a body: each node is replaced by f(the same node in the clone, the node rebuilt over its
+// new sources).
 template <typename F>
 void RewriteAs(Body& body, const Body& clone, F&& f) {
   const std::vector<const UOp*> order = body.Order(), cloned = clone.Order();

@@ -10,8 +10,8 @@
 namespace tg {
 namespace {
 
-// For each lane of a vector: whether a predicate may change between it and the lane before. A
-// boundary from `first` to `last` may be at any of these lanes.
+// For each lane of a vector: whether a predicate may change between this lane and the previous one.
+// A boundary from `first` to `last` may be at any of these lanes.
 std::vector<bool> BoundaryLanes(const MaskBoundaries& boundaries, int64_t lanes) {
   std::vector<bool> cut(static_cast<size_t>(lanes), boundaries.anywhere);
   for (const MaskBoundary& e : boundaries.at) {
@@ -23,15 +23,16 @@ std::vector<bool> BoundaryLanes(const MaskBoundaries& boundaries, int64_t lanes)
   return cut;
 }
 
-// Loads or stores for one element of a vector of `lanes` elements with this stride, if predicates
-// change at `boundaries`. `line`: elements in a cache line.
+// The cost of an access per element, for vectors of `lanes` elements with this stride and with
+// predicates that change at `boundaries`. `line`: elements in a cache line.
 double AccessCost(std::optional<int64_t> stride, const MaskBoundaries& boundaries, int64_t lanes,
                   int64_t line, bool is_store) {
-  // Costs of a lane that is accessed alone: inserting it into the vector; a cache line for it
-  // alone, which a store also writes back; computing its address or predicate.
+  // The costs of a lane that is accessed by itself: inserting it into the vector; fetching a cache
+  // line for it alone, which after a store is also written back; computing its address or
+  // predicate.
   constexpr double kInsertCost = 2, kFarLoadCost = 3, kFarStoreCost = 4.5, kPredicateCost = 2;
-  // A value that all lanes share is in one cache line with those of other terms, and a multiply-add
-  // may read it from memory.
+  // A value that all lanes share costs half a load: neighbouring terms share its cache line, and a
+  // multiply-add may read it directly from memory.
   constexpr double kInvariantCost = 0.5;
   const auto all = static_cast<double>(lanes);
   if (!stride) return kInsertCost + kPredicateCost;
@@ -158,8 +159,7 @@ bool VectorizationCost::GathersAlong(size_t axis) const {
     const Access& a = t_.accesses()[i];
     const auto stride = t_.Stride(a, axis);
     if (!reduce_of_[i] || stride == 0 || stride == 1) continue;
-    // A value that is added to each pixel of a mean over products is loaded once for all terms of a
-    // product.
+    // Loads of reduces with fewer terms in all than this share of the largest reduce do not count.
     constexpr double kRare = 1.0 / 32;
     if (Find(reduce_of_[i])->terms >= most * kRare) return true;
   }
@@ -177,10 +177,10 @@ double VectorizationCost::ReuseIn(const Access& a, const RegisterTile& tile) con
 double VectorizationCost::OfReduce(const Reduce& reduce, size_t along, bool adds_up,
                                    const RegisterTile& tile) const {
   const auto lanes = static_cast<double>(along == kNoAxis ? 1 : Along(along));
-  // The lanes of a vector of terms are added up at the end.
+  // If the lanes are terms, they are added up at the end, in log2(lanes) steps.
   double cost = reduce.terms / lanes + (adds_up ? std::log2(lanes) * reduce.sums : 0);
-  // Cost of an iteration of the loop over terms, for a whole tile: addresses, a branch, and the
-  // latency of another cache line.
+  // The cost of one iteration of the loop over terms, shared by a whole tile: address computations,
+  // a branch, and the latency of another cache line.
   constexpr double kStep = 6;
   double rows = 1;
   for (const auto& part : tile) rows *= static_cast<double>(part.second);
@@ -197,13 +197,13 @@ double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
   double cost = 0;
   if (!only) {
     const bool stored = axis != kNoAxis && t_.nest().base[t_.nest().axes[axis].base].IsStored();
-    // what is computed from the reduces
+    // The operations on the finished reduces.
     cost += stored ? 1.0 / static_cast<double>(Along(axis)) : 1;
     for (size_t i = 0; i < reduce_of_.size(); ++i) {
       if (!reduce_of_[i]) cost += CostAlong(t_.accesses()[i], stored ? axis : kNoAxis);
     }
   }
-  // Row fusion makes its tiles in another way.
+  // Row fusion chooses its register tiles elsewhere, so that none is assumed here.
   const bool tiled = shared_ == 0 && !only;
   const RegisterTile beside =
       tiled && axis != kNoAxis ? TileBeside(axis, Along(axis)) : RegisterTile();
@@ -216,7 +216,7 @@ double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
       continue;
     }
     double least = OfReduce(r, LastAxis(r.node), true, of_terms);
-    // A staged value may be vectorized.
+    // The axis of a staged value that contains the reduce may be vectorized instead.
     for (size_t i : t_.Axes(AxisKind::kStage)) {
       if (!only && Varies(r.node, i)) least = std::min(least, OfReduce(r, i, false, {}));
     }

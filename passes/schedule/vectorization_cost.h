@@ -1,5 +1,6 @@
-// The cost of vectorization on a CPU: loads, stores and operations for one result of the kernel,
-// for each axis that could be vectorized; and the register tiles that go with it.
+// The cost of vectorization on a CPU: for each axis that could be vectorized, the cost of the
+// loads, stores and operations for one result of the kernel. Also the register tiles that go with
+// it.
 #ifndef TG_PASSES_SCHEDULE_VECTORIZATION_COST_H_
 #define TG_PASSES_SCHEDULE_VECTORIZATION_COST_H_
 
@@ -14,16 +15,17 @@ inline constexpr size_t kNoAxis = SIZE_MAX;
 
 class VectorizationCost {
  public:
-  // `shared`: axes of what is stored along which some reduces are invariant and are computed once.
+  // `shared`: result axes along which some reduces are invariant, so that these are computed once
+  // for the whole axis.
   VectorizationCost(const ScheduleBuilder& builder, LoopSet shared);
 
   // Lanes of the widest vector of the kernel's elements.
   int64_t Widest() const { return widest_; }
-  // Lanes of a vector along an axis; 1: it cannot be vectorized.
+  // The number of lanes of a vector along an axis; 1 if the axis cannot be vectorized.
   int64_t Along(size_t axis) const;
 
-  // A reduce that needs a loop. `sums`: how often it is computed for each result of the kernel;
-  // `terms`: how many of its terms.
+  // A reduce that needs a loop. `sums` says how many times it is computed for each result of the
+  // kernel, `terms` how many terms these computations add up in all.
   struct Reduce {
     const UOp* node;
     double sums, terms;
@@ -32,71 +34,76 @@ class VectorizationCost {
   const std::vector<Reduce>& reduces() const { return reduces_; }
   // The innermost axis of a reduce that is still a loop, or kNoAxis.
   size_t LastAxis(const UOp* reduce) const;
-  // The innermost reduce of which the access with this number is a term; null: it is executed once
-  // for each result.
+  // The reduce whose terms the access with this index belongs to; of nested reduces, the innermost
+  // one. Null if the access is executed once for each result.
   const UOp* ReduceOf(size_t access) const { return reduce_of_[access]; }
-  // Whether a reduce axis is short enough to be unrolled: a few terms, or a window that decides
-  // about padding or addresses.
+  // Whether a reduce axis is short enough to be unrolled. The limit is a few iterations, or the
+  // size of a window if the axis decides about padding or if some address is not affine in it.
   bool IsShort(size_t axis) const;
-  // Whether the value of a reduce depends on this axis, or the axis is its own.
+  // Whether the value of a reduce varies along this axis, or the axis is one of the reduce.
   bool Varies(const UOp* reduce, size_t axis) const {
     return VariesOver(reduce, t_.nest().axes[axis].base);
   }
-  // The same for a base axis, by number.
+  // The same for the base axis at this position.
   bool VariesOver(const UOp* reduce, size_t base) const;
-  // Whether another reduce is computed for each step of this reduce axis.
+  // Whether another reduce is computed in each iteration of this reduce axis.
   bool HoldsReduce(size_t axis) const;
 
-  // Accumulators, vectors of `width` lanes, that a register tile may have.
+  // The maximum number of accumulators of a register tile, each a vector of `width` lanes.
   int64_t MaxAccumulatorVectors(int64_t width) const;
 
-  // The register tile for lanes along `axis`: axes of results, or of a reduce around a reduce, that
-  // share loads, with the amount of each. It is one axis other than the vector's, with an amount
-  // that leaves the accumulators of `width` lanes in registers; where that amount is small, further
-  // vectors of the vector's axis are added.
+  // The register tile to use if `axis` is vectorized, as pairs of an axis and an amount to upcast
+  // it by. The axes are those of results, or of a reduce that contains another reduce, along which
+  // loads are invariant. The tile has one axis other than `axis`, with the greatest amount for
+  // which the accumulators of `width` lanes fit into registers. If that amount is small, the tile
+  // also has several vectors along `axis`.
   using RegisterTile = std::vector<std::pair<size_t, int64_t>>;
   RegisterTile TileBeside(size_t axis, int64_t width) const;
-  // The rest of an axis outside of a vector of `width` lanes, and by how much to upcast it, at most
-  // `most`, since its vectors share the loads that are invariant along it.
+  // The axis that remains outside of a vector of `width` lanes along `axis`, and the amount, at
+  // most `most`, to upcast it by. Upcasting it makes several vectors share the loads that are
+  // invariant along `axis`.
   std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
-  // Rows and columns of a register tile whose reduce terms are vectorized.
+  // The preferred number of rows, and of columns, of a register tile whose lanes are terms of a
+  // reduce.
   static constexpr int64_t kTermRows = 4;
-  // The register tile for vectorized terms; its accumulators fit into `words` words of 32 bits. The
-  // first axis is the one along which most loads are invariant: of two products with a common
-  // operand, each has one load that repeats along the rows. Each further axis is the next by that
-  // order or, if fewer loads are left then, the one that serves most of the loads which no axis
-  // serves yet. The gradient of a window's weights needs the latter: one operand repeats along both
-  // axes of the window, the other along its channels.
+  // The register tile to use if the terms of reduces are vectorized. Its accumulators fit into
+  // `words` words of 32 bits. The axes of results are taken in one of two orders, whichever leaves
+  // fewer loads per product. The first order ranks axes by the number of loads that are invariant
+  // along them. The second one ranks them by the number of loads that no earlier axis shares yet;
+  // the gradient of a window's weights needs it, where one operand repeats along both axes of the
+  // window and the other one along its channels.
   RegisterTile TileOfTerms(int64_t words) const;
-  // The first of the two orders. Terms are compared with lanes along an axis by this tile only: the
-  // costs count loads but know no caches, so that the other tile would make terms look too good.
+  // The register tile by the first order only. It is used to compare vectorized terms with
+  // vectorized results: the cost counts loads but knows no caches, so that the second order would
+  // make vectorized terms look too good.
   RegisterTile PlainTileOfTerms(int64_t words) const;
 
-  // Cost of one result if `axis` is vectorized. Reduces that do not depend on `axis`, and all of
-  // them for kNoAxis, have their terms vectorized instead, or the staged value that contains them.
-  // `only`: counts these reduces alone, with vectorized terms.
+  // The cost of one result if `axis` is vectorized. A reduce that does not vary along `axis` (any
+  // reduce, for kNoAxis) has its terms vectorized instead, or the staged value that contains it.
+  // `only`: counts only these reduces, and nothing else.
   double Of(size_t axis, const NodeSet* only = nullptr) const;
-  // The axis of the least cost, the last of equal ones; kNoAxis if no axis is better than
-  // vectorized terms.
+  // The axis with the least cost, the last one if several are equal; kNoAxis if vectorizing the
+  // terms of reduces costs less than any axis.
   size_t Cheapest(const AxisList& axes, const NodeSet* only = nullptr) const;
 
  private:
   const Reduce* Find(const UOp* node) const;
   double Sums(const UOp* reduce) const;
-  // Cost of a reduce with lanes along `along`; `adds_up`: the lanes are its terms.
+  // The cost of a reduce if `along` is vectorized. `adds_up`: the lanes are terms of the reduce,
+  // and must be added up at the end.
   double OfReduce(const Reduce& reduce, size_t along, bool adds_up, const RegisterTile& tile) const;
 
-  // Loads or stores for one element if `axis` is vectorized.
+  // The cost of an access for one element if `axis` is vectorized.
   double CostAlong(const Access& a, size_t axis) const;
-  // Whether lanes along `axis` are loaded one by one for the terms of a reduce. Reduces with few
-  // terms in all do not count.
+  // Whether vectorizing `axis` makes the terms of some reduce be loaded lane by lane. Reduces with
+  // few terms in all do not count.
   bool GathersAlong(size_t axis) const;
-  // Axes of results along which loads are invariant, in descending order of the loads that they
-  // serve; `others_next`: most of the loads that no earlier axis serves.
+  // Axes of results along which loads are invariant, ranked as TileOfTerms says: by the first
+  // order, or with `others_next` by the second.
   std::vector<size_t> AxesByLoads(bool others_next) const;
-  // Upcasts each of these axes in turn while the accumulators fit into `words`.
+  // A tile that upcasts each of these axes in turn, as long as the accumulators fit into `words`.
   RegisterTile TileAlong(const std::vector<size_t>& axes, int64_t words) const;
-  // How many results of a tile share a load.
+  // The number of results of a tile that share this access.
   double ReuseIn(const Access& a, const RegisterTile& tile) const;
 
   const ScheduleBuilder& t_;

@@ -21,7 +21,7 @@ bool Narrow(const DType& t, Wide v, int64_t* out) {
   return true;
 }
 
-// A quotient's dividend and its constant divisor; (u, 1) for what is no quotient.
+// The dividend and the constant divisor of a quotient; (u, 1) if u is not a quotient.
 struct Quotient {
   const UOp* of;
   int64_t by;
@@ -34,8 +34,8 @@ Quotient AsQuotient(const UOp* u) {
   return {u, 1};
 }
 
-// Remainder terms (x % c) * k find their quotient: with (x / c) * (k * c) they make x * k, with
-// (x / c % d) * (k * c) they make (x % (c * d)) * k. Repeats until none is left.
+// Joins a remainder term (x % c) * k with the quotient of the same division: with (x / c) * (k * c)
+// to x * k, with (x / c % d) * (k * c) to (x % (c * d)) * k. Repeats until no such pair is left.
 bool JoinDivMod(AffineExpr& form, RuleContext& rc) {
   bool joined = false;
   for (size_t i = 0; i < form.terms.size(); ++i) {
@@ -124,7 +124,7 @@ bool AffineExpr::Add(const UOp* root, int64_t root_coef) {
     }
     if (u->op == Op::kMul) {
       const auto factor = UniformBits(u->src(1));
-      // A sum that wraps is kept together: its factor is one multiplication.
+      // A sum that wraps is not distributed, so that its factor remains one multiplication.
       if (factor && (type.is_index() || u->src(0)->op != Op::kAdd)) {
         if (!Narrow(type, Wide{*factor} * coef, &product)) return false;
         if (product != 0) stack.push_back({u->src(0), product});
@@ -293,7 +293,7 @@ const UOp* NegateExtremum(const UOp* u, RuleContext& rc) {
 const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
   const UOp *a = u->src(0), *b = u->src(1);
   if (!MayCommute(u) || a == b) return nullptr;
-  // Of sums of integers CanonicalSum places the lanes that differ.
+  // For sums of integers, CanonicalSum orders operands whose lanes differ.
   const bool is_sum = u->op == Op::kAdd && u->dtype.is_int_or_index();
   const auto is_const = [&](const UOp* v) {
     return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || UniformBits(v)));

@@ -21,7 +21,7 @@ const UOp* Negated(const UOp* u) {
 
 namespace {
 
-// A clause as a bound: `of` lies within `range` where it holds.
+// A clause as a bound: `of` lies within `range` wherever the clause holds.
 struct Bound {
   const UOp* of = nullptr;
   Interval range;
@@ -58,7 +58,7 @@ bool IsDivision(Op op) {
   return op == Op::kFloorDiv || op == Op::kFloorMod || op == Op::kCDiv || op == Op::kCMod;
 }
 
-// Operations, with divisions dear, unless they are shifts.
+// The number of operations, where a division that is not a shift counts several times.
 int Cost(const NodeList& nodes) {
   int cost = 0;
   for (const UOp* u : nodes) {
@@ -84,14 +84,14 @@ int Cost(const NodeList& nodes) {
   return cost;
 }
 
-// The algebra alone.
+// Simplifies `u` by the rules of algebra only.
 const UOp* Algebra(const UOp* u, RuleContext& rc) {
   if (!rc.nested) return u;
   const auto r = rc.nested->Rewrite(u);
   return r.ok() ? *r : u;
 }
 
-// What is like `x`, but known to lie within `range`.
+// A variable of the type of `x` whose bounds are `range`.
 const UOp* StandIn(const UOp* x, Interval range, RuleContext& rc) {
   if (range.IsPoint()) return UniformConst(rc.ctx, x->dtype, range.lo);
   const std::string name = absl::StrCat("$", x->id, "$", range.lo, "$", range.hi);
@@ -115,8 +115,8 @@ const UOp* Assume(const UOp* x, Interval range, const UOp* value, const NodeList
 
 using BoundList = llvm::SmallVector<Bound, 8>;
 
-// The same for all of `bounds` that are on coordinates, at once: that a sum is not negative may
-// need several. `value` where there are fewer than `least`.
+// The same for all `bounds` on coordinates at once, since proving that a sum is not negative may
+// need several. Returns `value` if there are fewer than `least` such bounds.
 const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value, const NodeList& nodes,
                      RuleContext& rc) {
   BoundList helpful;
@@ -141,14 +141,15 @@ const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value, co
   return Algebra(simple, rc);  // in the order of the coordinates, not of their stand-ins
 }
 
-// Whether it says 0 < a + b, for no other factors or constants.
+// Whether the bound is 0 < a + b, without other factors or constants.
 bool IsPositiveSum(const Bound& b) {
   return b.range.lo == 1 && b.of->op == Op::kAdd && b.of->src(0)->op != Op::kMul &&
          b.of->src(1)->op != Op::kMul && b.of->src(0)->op != Op::kAdd && !IsConst(b.of->src(1));
 }
 
-// Where a sum of indices with positive coefficients is not at its least (greatest) value, some term
-// is not: what the terms may be then, one of which holds. Empty: nothing is known.
+// If a sum of indices with positive coefficients is not at its least (or greatest) value, then some
+// term is not at its least (or greatest) value either. Returns a bound for each term; at least one
+// of them holds. Empty if nothing is known.
 BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
   BoundList terms;
   if (bound.of->op != Op::kAdd || !bound.of->dtype.is_index()) return terms;
@@ -195,7 +196,7 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
   if (IsConst(value) || value->op == Op::kVConst) return value;
   NodeList nodes = NodesOf(value);
   if (nodes.empty()) return value;
-  // Goes on with `other` where it costs less.
+  // Replaces the result by `other` if that costs less.
   const auto take = [&](const UOp* other) {
     if (other == value) return;
     const UOp* simple = Algebra(other, rc);
@@ -205,19 +206,20 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
     value = simple;
     nodes = std::move(its);
   };
-  // Where nothing is compared or divided, only a number instead of a coordinate helps.
+  // If the value has no comparison or division, only replacing a coordinate by a constant can
+  // simplify it.
   bool linear = std::all_of(nodes.begin(), nodes.end(), IsLinear);
   BoundList bounds;
   for (const UOp* clause : clauses) {
     const Bound b = AsBound(clause);
     if (!b.of) {
-      // Under a bool, it is true.
+      // Where a bool clause holds, the bool is true.
       const UOp* positive = Negated(clause);
       const UOp* known = positive ? positive : clause;
       if (Contains(nodes, known)) {
         take(Replace(rc, nodes, {{known, UniformConst(rc.ctx, clause->dtype, positive ? 0 : 1)}}));
       }
-      // Of two that are equal either will do.
+      // If the clause says that two values are equal, each may replace the other.
       const bool equal = positive && positive->op == Op::kCmpNe;
       if (!equal || linear || !positive->src(0)->dtype.is_index()) continue;
       const UOp *x = positive->src(0), *y = positive->src(1);
@@ -237,7 +239,7 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
   for (const Bound& b : bounds) {
     if (b.range.lo > b.range.hi) return nullptr;
     if (b.range == rc.bounds.Of(b.of) || (linear && !b.range.IsPoint())) continue;
-    // A bound on the same is implied, or impossible, or as it is.
+    // If `value` is itself a bound on the same expression, it is implied, impossible or unchanged.
     if (const Bound own = AsBound(value); own.of == b.of && !b.range.IsPoint()) {
       const Interval both = Intersect(own.range, b.range);
       if (both == b.range) return UniformConst(rc.ctx, value->dtype, 1);

@@ -15,7 +15,7 @@ namespace {
 
 using Nodes = llvm::SmallVector<const UOp*, 8>;
 constexpr size_t kMaxNodes = 2048;
-// Of a condition, and values that a term is looked for in.
+// Limits on the clauses of a condition, and on the nodes in which a term is searched.
 constexpr size_t kMaxClauses = 16;
 
 bool IsZero(const UOp* v) { return UniformBits(v) == 0; }
@@ -25,8 +25,8 @@ struct Condition {
   bool holds;
 };
 
-// What must hold, or must not, for a number to be another one than 0. `zero_mul`: 0 times anything
-// is 0.
+// Returns conditions without which `value` is 0: each must hold, or must not hold, wherever the
+// value is not 0. `zero_mul`: a product with 0 is 0.
 llvm::SmallVector<Condition, 8> ConditionsOf(const UOp* value, bool zero_mul) {
   llvm::SmallVector<Condition, 8> out;
   Nodes stack = {value};
@@ -90,7 +90,7 @@ class Reduce {
   const UOp* Number(int64_t v) {
     return UniformConst(rc_.ctx, u_->dtype, BitsFromInt(u_->dtype.scalar(), v));
   }
-  // The reduce of another value over all ranges; over the others alone.
+  // The reduce of another value over all ranges, or without `with_r` over all ranges but r.
   const UOp* Over(const UOp* value, bool with_r = true) {
     Nodes srcs = {value};
     srcs.append(others_.begin(), others_.end());
@@ -98,12 +98,13 @@ class Reduce {
     if (srcs.size() == 1) return value;
     return rc_.ctx.Make(Op::kReduce, u_->dtype, UOpSpan(srcs.data(), srcs.size()), u_->attr);
   }
-  // Whether the float type has the number, if rounded: 0 times infinity is no sum of zeros.
+  // Whether n is finite in the float type. If it rounds to infinity, 0 times n is not a sum of
+  // zeros.
   bool IsFinite(int64_t n) const {
     const Scalar s = u_->dtype.scalar();
     return std::isfinite(DoubleFromBits(s, BitsFromInt(s, n)));
   }
-  // `count`, an index, times `v`; 0 where the count is, whatever v is.
+  // `count`, an index, times `v`. The result is 0 where the count is 0, whatever v is.
   const UOp* Times(const UOp* v, const UOp* count) {
     if (u_->dtype.lanes() > 1 && !UniformBits(count)) return nullptr;
     if (u_->dtype.is_float() && !IsFinite(rc_.bounds.Of(count).hi)) return nullptr;
@@ -114,7 +115,8 @@ class Reduce {
     return Where(Less(Index(0), count), product, Number(0));
   }
 
-  // Which nodes of the value the range reaches. False: too many nodes.
+  // Finds the nodes of the value that depend on the range. Returns false if there are too many
+  // nodes.
   bool FindUsers() {
     llvm::SmallPtrSet<const UOp*, 32> seen = {value_};
     llvm::SmallVector<std::pair<const UOp*, uint32_t>, 32> stack = {{value_, 0}};
@@ -155,7 +157,7 @@ class Reduce {
     }
   }
 
-  // r within low..high-1, or r == at, as a clause says. Null members where it does not say.
+  // A restriction of r that a clause states: low <= r < high, or r == at. Unused members are null.
   struct Selection {
     const UOp *low = nullptr, *high = nullptr, *at = nullptr;
   };
@@ -169,11 +171,11 @@ class Reduce {
     }
     if ((clause->op != Op::kCmpLt && !equal) || clause->dtype.lanes() != 1) return false;
     const UOp *a = clause->src(0), *b = clause->src(1);
-    // A comparison of integers is one of indices where the type holds all of the index's values.
+    // A comparison of integers equals one of indices if the type holds all values of the index.
     if (equal && a->dtype.is_int()) {
       if (Depends(b)) std::swap(a, b);
       if (Depends(b)) return false;
-      // What is added to the index is taken from the other side, as both wrap.
+      // A term added to the index is subtracted from the other side, since both wrap.
       while (a->op == Op::kAdd) {
         const size_t own = Depends(a->src(0)) ? 0 : 1;
         if (Depends(a->src(1 - own))) return false;
@@ -220,8 +222,8 @@ class Reduce {
     return rc_.ctx.Make(Op::kCmpNe, kBool, {p, UniformConst(rc_.ctx, kBool, 1)});
   }
 
-  // A sum of which all terms but one are 0, whatever is done between the sum and the comparison
-  // that selects the term: the value where the comparison holds.
+  // A sum in which all terms but one are 0, where any ops that keep 0 may be between the sum and
+  // the comparison that selects the term. Returns the value of that term.
   const UOp* OneTerm() {
     llvm::SmallVector<Condition, 8> stack =
         ConditionsOf(value_, rc_.flags.has(ModuleFlag::kZeroMul));
@@ -242,7 +244,7 @@ class Reduce {
     }
     return nullptr;
   }
-  // The comparison of a clause that may be negated.
+  // The comparison of a clause, without a negation around it.
   static const UOp* Stripped(const UOp* clause) {
     while (clause->op == Op::kCmpNe && clause->src(0)->dtype.is_bool() &&
            UniformBits(clause->src(1)) == 1) {
@@ -301,8 +303,9 @@ class Reduce {
     return Over(sum, false);
   }
 
-  // `v` with `at` for the range, and its loads under `valid`. `unequal`: the comparison by `!=`
-  // that `at` makes false. Null where the order of effects is concerned.
+  // `v` with the range replaced by `at`, and with its loads under the gate `valid`. `unequal`: the
+  // comparison by `!=` that `at` makes false. Returns null if that would change the order of
+  // effects.
   const UOp* Substitute(const UOp* v, const UOp* at, const UOp* valid,
                         const UOp* unequal = nullptr) {
     llvm::SmallDenseMap<const UOp*, const UOp*, 32> map;

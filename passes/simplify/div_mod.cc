@@ -9,7 +9,7 @@
 namespace tg {
 namespace {
 
-// The one quotient that all values of `v` have, if there is one.
+// The quotient by c, if all values in `v` have the same.
 std::optional<int64_t> OneQuotient(Interval v, int64_t c) {
   if (!v.HasLo() || !v.HasHi()) return std::nullopt;
   const int64_t q = FloorDiv(v.lo, c);
@@ -17,7 +17,7 @@ std::optional<int64_t> OneQuotient(Interval v, int64_t c) {
   return q;
 }
 
-// One attempt at num / c or num % c. Each step returns null where it does not apply.
+// Simplifies num / c or num % c. Each step returns null if it does not apply.
 class DivMod {
  public:
   DivMod(const UOp* u, AffineExpr num, int64_t c, RuleContext& rc)
@@ -59,8 +59,8 @@ class DivMod {
     return BuildAffine(rest, rc_);
   }
 
-  // Coefficients of at least c lose their multiples of c, and so does the constant; a remainder
-  // forgets inner remainders that it repeats.
+  // Reduces coefficients of at least c, and the constant, modulo c, and drops inner remainders that
+  // the outer one makes redundant.
   const UOp* Reduce() {
     AffineExpr whole = Empty(), rest = Empty();
     bool changed = false;
@@ -82,8 +82,8 @@ class DivMod {
       }
       if (!rest.AddTerm(node, r)) return nullptr;
     }
-    // What is left of the constant is less than c, or the least that keeps the sum from going below
-    // 0 where it did not: 31 - g stays as it is.
+    // Reduces the constant modulo c, or less if the sum would become negative although it was not:
+    // 31 - g stays as it is.
     int64_t k = FloorMod(num_.constant, c_), floor = FloorDiv(num_.constant, c_);
     if (num_.Range(rc_.bounds).lo >= 0) {
       const int64_t low = rest.Range(rc_.bounds).lo;
@@ -141,7 +141,7 @@ class DivMod {
     return nullptr;
   }
 
-  // All coefficients in 0..c-1, then all in -c/2..c/2.
+  // Tries coefficients in 0..c-1, then coefficients in -c/2..c/2.
   const UOp* OtherRepresentatives() {
     for (const bool balanced : {true, false}) {
       AffineExpr rest = Empty(), whole = Empty();

@@ -16,7 +16,8 @@ int64_t LaneBits(const UOp* u, size_t lane) {
   return u->op == Op::kConst ? u->word() : u->list()[lane];
 }
 
-// Bits of precision; a float's exponent range grows with it, but for bf16 against f16.
+// The bits of precision. Among floats a type with more of them also has the larger exponent range,
+// except for bf16 compared with f16.
 int Precision(Scalar s) {
   switch (s) {
     case Scalar::kFp8E4M3:
@@ -74,7 +75,7 @@ const UOp* FoldConstants(const UOp* u, RuleContext& rc) {
       return nullptr;
     }
   }
-  // How often it rounds is a flag of the module.
+  // Whether a multiply-add rounds once or twice depends on a flag of the module.
   if (u->op == Op::kMulAcc && u->dtype.is_float()) return nullptr;
   const auto lanes = static_cast<size_t>(u->dtype.lanes());
   llvm::SmallVector<int64_t, 16> out = {static_cast<int64_t>(lanes)};
@@ -206,10 +207,11 @@ const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc) {
   const int64_t c = CastBits(s, Scalar::kIndex, *bits);
   const Interval args[] = {rc.bounds.Of(x), Interval::Point(c)};
   const Interval after = AluInterval(u->op, Scalar::kIndex, args);
-  // An index that 32 bits hold is to stay one.
+  // The new index must fit into 32 bits.
   if (Intersect(after, FullInterval(Scalar::kI32)) != after) return nullptr;
   if (IsFloat(s)) {
-    // Exact where the float has all numbers before and after. A product with 0 has a sign.
+    // Exact if the float type holds all numbers before and after. Products are excluded, since a
+    // product with 0 has a sign.
     const int64_t most = int64_t{1} << std::min(Precision(s), 31);
     const Interval exact = {-most, most};
     if (u->op != Op::kAdd || CastBits(Scalar::kIndex, s, c) != *bits ||
@@ -269,7 +271,7 @@ const UOp* FoldAddOfZero(const UOp* u, RuleContext& rc) {
 }
 
 const UOp* FoldCompareOfCast(const UOp* u, RuleContext& rc) {
-  // Decides for both values of the bool.
+  // Evaluates the comparison for both values of the bool.
   const bool left = u->src(0)->op == Op::kCast;
   const UOp* cast = u->src(left ? 0 : 1);
   const auto bits = UniformBits(u->src(left ? 1 : 0));

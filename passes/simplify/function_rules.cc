@@ -15,7 +15,7 @@ namespace {
 using namespace pattern;  // NOLINT
 
 // clang-format off
-// Before the algebra: constants, and their place.
+// These run before the algebraic rules: folding of constants, and moving them to the right.
 constexpr auto kFold = rules(
     custom<Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kFloorDiv, Op::kFloorMod, Op::kCDiv, Op::kCMod,
            Op::kMax, Op::kMin, Op::kPow, Op::kAnd, Op::kOr, Op::kXor, Op::kShl, Op::kShr,
@@ -30,7 +30,7 @@ constexpr auto kFold = rules(
            Op::kWhere, Op::kCast, Op::kNeg, Op::kMulAcc>(
         &FoldByBounds, "FoldByBounds"));
 
-// After it.
+// These run after the algebraic rules.
 constexpr auto kGeneral = rules(
     custom<Op::kFloorDiv, Op::kFloorMod, Op::kCmpLt>(&FoldRangeAgainstEnd, "FoldRangeAgainstEnd"),
     custom<Op::kFloorDiv, Op::kFloorMod>(&FoldDivModOfSum, "FoldDivModOfSum"),

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxClauses = 16;
 
-// The loop that a value changes with; 0: none.
+// The innermost loop along which a value varies; 0 if there is none.
 int64_t Level(const UOp* u, RuleContext& rc) {
   const int64_t rank = rc.order.Rank(u);
   return rank < StructuralOrder::kRangeRank ? 0 : rank;
@@ -77,9 +77,10 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
     return sa != sb ? sa : rc.order.Compare(a, b) < 0;
   });
   if (clauses.empty()) return UniformConst(rc.ctx, u->dtype, 1);
-  // What belongs to one loop is one condition: gates that differ in the rest share it.
+  // Groups the clauses of each loop into one condition, so that gates that differ only in other
+  // loops share it.
   const UOp *all = nullptr, *here = nullptr;
-  // Some of the clauses say no more about each other than all of them.
+  // Simplifying a clause under some of the other clauses gives no more than under all of them.
   const auto add = [&](const UOp*& to, const UOp* v) {
     to = to ? rc.ctx.Make(Op::kAnd, u->dtype, {to, v}) : v;
     if (to->op == Op::kAnd) rc.canonical_gates.Insert(to);

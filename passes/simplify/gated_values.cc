@@ -14,7 +14,7 @@
 namespace tg {
 namespace {
 
-// Of one branch: what is longer is looked at by the rules for its parts.
+// Longer branches are left to the rules for their parts.
 constexpr size_t kMaxBranchNodes = 48;
 
 const UOp* GateOf(const UOp* load) {
@@ -81,9 +81,10 @@ bool IsZeroWithout(const UOp* clause, const NodeList& nodes, RuleContext& rc) {
   return zero.contains(nodes.back());
 }
 
-// The clauses of `gate` but for `clause`, as one gate in *rest: null where none is left. False
-// where it is none of them. Gates are compared by their nodes: sources are simplified before their
-// users, an `and` has its clauses in structural order, and so equal gates are one node.
+// Sets *rest to the conjunction of the clauses of `gate` except `clause`, or to null if no other is
+// left. Returns false if `clause` is none of them. Clauses are compared as nodes: sources are
+// simplified before their users and an `and` has its clauses in structural order, so equal gates
+// are the same node.
 bool Without(const UOp* gate, const UOp* clause, RuleContext& rc, const UOp** rest) {
   Clauses clauses;
   if (!SplitAnd(gate, clauses)) return false;
@@ -107,7 +108,7 @@ NodeList GatedLoads(const NodeList& nodes) {
 
 const UOp* DropImpliedGate(const UOp* u, RuleContext& rc) {
   const UOp *gate = u->src(0), *value = u->src(1);
-  // Of another op IsZeroWithout would know nothing; under bools such a choice is an `and`.
+  // IsZeroWithout only knows these ops. On bools such a `where` is an `and`.
   if (!IsZero(u->src(2)) || u->dtype.is_bool() || value->num_srcs == 0) return nullptr;
   const NodeList nodes = NodesOf(value, kMaxBranchNodes);
   const auto gated = [](const UOp* n) {
@@ -131,7 +132,7 @@ const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc) {
   const NodeList no = NodesOf(u->src(2), kMaxBranchNodes);
   const NodeList yes_loads = GatedLoads(yes), no_loads = GatedLoads(no);
   if (yes_loads.empty() || no_loads.empty()) return nullptr;
-  // In the form that it has as a clause of the loads' gates.
+  // Simplified to the form that it has as a clause of the loads' gates.
   const auto simple = rc.nested->Rewrite(NotGate(gate, rc));
   if (!simple.ok()) return nullptr;
   const UOp* not_gate = *simple;

@@ -11,7 +11,7 @@ class IdSum {
  public:
   explicit IdSum(RuleContext& rc) : rc_(rc) {}
 
-  // Adds u * coef to `form`. False: it is no sum of ids, or not plainly.
+  // Adds u * coef to `form`. Returns false if `u` is not a sum of ids, or if that is not obvious.
   bool Add(const UOp* u, int64_t coef, AffineExpr& form) {
     // Longer sums are rare, and this recurses on the machine's stack.
     constexpr int kMaxSteps = 128, kMaxDepth = 48;
@@ -48,19 +48,20 @@ class IdSum {
     }
   }
 
-  // One that takes several values; the rules put a number in the place of others.
+  // An id that takes several values; the rules replace other ids by a constant.
   bool IsId(const UOp* u) const {
     if (u->num_srcs > 0 && !IsConst(u->src(0))) return false;
     return rc_.bounds.Min(u) < rc_.bounds.Max(u);
   }
 
-  // A quotient or remainder that comes out even.
+  // Adds a quotient or remainder in which the terms that are not multiples of the divisor sum to
+  // less than it.
   bool AddPart(const UOp* u, int64_t coef, AffineExpr& form) {
     const int64_t by = u->src(1)->word();
     AffineExpr whole;
     whole.type = form.type;
     if (by <= 0 || !Add(u->src(0), 1, whole)) return false;
-    // What is left of a factor keeps its sign: a small negative one is less than its complement.
+    // The remainder of a factor keeps its sign: a small negative one is less than its complement.
     AffineExpr rest;
     rest.type = form.type;
     rest.constant = FloorMod(whole.constant, by);

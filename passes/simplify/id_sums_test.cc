@@ -1,5 +1,5 @@
-// Addresses as movement ops make them, of random shapes: what is found without the rules is what
-// the rules find, all of it is final, and it has the same value everywhere.
+// Simplifies addresses that movement ops make, for random shapes. The result without the rules must
+// equal the result of the rules, be final, and have the same value everywhere.
 #include "passes/simplify/id_sums.h"
 
 #include <gtest/gtest.h>

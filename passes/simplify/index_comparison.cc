@@ -33,7 +33,7 @@ const UOp* Build(Op op, const AffineExpr& sum, DType type, RuleContext& rc) {
   return rc.ctx.Make(op, type, {BuildAffine(left, rc), BuildAffine(right, rc)});
 }
 
-// sum < 0, where part of the sum is a small remainder of the rest.
+// Simplifies sum < 0 if a part of the sum is smaller than the common divisor of the rest.
 bool DropSmallRest(AffineExpr& sum, RuleContext& rc) {
   for (size_t i = 0; i < sum.terms.size(); ++i) {
     const int64_t d = std::abs(sum.terms[i].coef);
@@ -71,7 +71,7 @@ bool DropSmallRest(AffineExpr& sum, RuleContext& rc) {
   return false;
 }
 
-// v modulo m, of the least magnitude.
+// The number congruent to v modulo m that has the least magnitude.
 int64_t NearestResidue(int64_t v, int64_t m) {
   const int64_t r = FloorMod(v, m);
   return r > m / 2 ? r - m : r;
@@ -85,7 +85,8 @@ const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
   const auto divisor = UniformBits(x->src(1)), other = UniformBits(u->src(1));
   if (!divisor || !other || *divisor <= 1 || *divisor > INT32_MAX) return nullptr;
   const int64_t m = *divisor;
-  // Which remainder it is about: below 1 there is 0, not below m - 1 that.
+  // The remainder whose equality the comparison tests: `< 1` means equal to 0, `< m - 1` means not
+  // equal to m - 1.
   const bool equals = u->op == Op::kCmpLt && *other == 1;
   const int64_t number = equals ? 0 : *other;
   if (u->op == Op::kCmpLt ? !equals && *other != m - 1 : *other < 0 || *other >= m) return nullptr;
@@ -123,7 +124,8 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
   const Interval v = sum->Range(rc.bounds);
   bool less = u->op == Op::kCmpLt;
   if (!less && (v.lo == 0 || v.hi == 0) && v.lo != v.hi) {
-    // What cannot be on the other side of a number differs from it by being beyond it.
+    // If the value cannot be less than the number (or cannot be greater), then `!=` is a comparison
+    // by `<`.
     if (v.lo == 0 && !sum->Scale(-1)) return nullptr;
     less = true;
   }
@@ -148,7 +150,7 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
     // A*g + k < 0 is A*g <= -k - 1, A <= floor((-k - 1) / g), A - floor((-k - 1) / g) - 1 < 0.
     sum->constant = less ? -FloorDiv(-sum->constant - 1, g) - 1 : sum->constant / g;
   }
-  // Which side of a `!=` is the left one: the first term's.
+  // The side of the first term becomes the left side of a `!=`.
   SortTerms(*sum, rc);
   if (!less && sum->terms[0].coef < 0 && !sum->Scale(-1)) return nullptr;
   return Build(less ? Op::kCmpLt : Op::kCmpNe, *sum, u->dtype, rc);

@@ -15,7 +15,7 @@ using Ints = llvm::SmallVector<int64_t, 32>;
 UOpSpan Span(const Nodes& v) { return {v.data(), v.size()}; }
 std::span<const int64_t> Span(const Ints& v) { return {v.data(), v.size()}; }
 
-// Those of `items` that `lanes` lists.
+// The elements of `items` at the positions in `lanes`.
 Ints Picked(std::span<const int64_t> items, std::span<const int64_t> lanes) {
   Ints picked;
   picked.resize_for_overwrite(lanes.size());
@@ -44,12 +44,12 @@ const UOp* Gep(RuleContext& rc, const UOp* x, std::span<const int64_t> lanes) {
                      rc.ctx.MakeListAttr(Op::kGep, lanes));
 }
 
-// A gep of it disappears.
+// Whether the lanes of `u` are known, so that a gep of it can be removed.
 bool HasKnownLanes(const UOp* u) {
   return u->op == Op::kVectorize || u->op == Op::kSplat || u->op == Op::kVConst;
 }
 
-// One gep of what all of `parts` are lanes of; null where there is no such vector.
+// If all `parts` are lanes of one vector: one gep of it. Otherwise null.
 const UOp* LanesOfOne(RuleContext& rc, UOpSpan parts) {
   Ints lanes;
   for (const UOp* p : parts) {

@@ -16,8 +16,8 @@ const UOp* GateOf(const UOp* address) {
 
 bool IsNoop(const UOp* u) { return u->op == Op::kNoop && u->num_srcs == 0 && u->dtype.is_void(); }
 
-// What is left of a store to `address` that changes nothing: the effects that it came after. Null
-// for an argument of the kernel: whoever runs it counts on the write.
+// The replacement of a store to `address` that changes nothing: the effects that precede it. Null
+// for an argument of the kernel, since the caller expects the write.
 const UOp* WithoutStore(const UOp* address, RuleContext& rc) {
   llvm::SmallVector<const UOp*, 8> tokens;
   const UOp* memory = address->src(0);
@@ -72,7 +72,7 @@ const UOp* FoldStore(const UOp* u, RuleContext& rc) {
     return v->op == Op::kLoad && v->src(0) == address && v->attr == u->attr;
   };
   if (is_old(value)) return WithoutStore(address, rc);
-  // A store of consecutive elements has one gate for all.
+  // A store of consecutive elements has a single gate.
   if (value->op != Op::kWhere || value->src(0)->dtype.lanes() != address->dtype.lanes()) {
     return nullptr;
   }
@@ -95,10 +95,10 @@ const UOp* FoldWhereOfLoad(const UOp* u, RuleContext& rc) {
 }
 
 const UOp* DropNoops(const UOp* u, RuleContext& rc) {
-  // A sink's targets go with its sources.
+  // The targets of a sink correspond to its sources, so that none may be removed.
   if (u->op == Op::kSink && u->attr.bits && !u->list().empty()) return nullptr;
   if (u->op == Op::kEnd) {
-    // Where nothing is left inside the loop, what came before it is all there is.
+    // If the loop's body has no effect left, only the effects before the loop remain.
     const UOp* effect = u->src(0);
     const bool joins = effect->op == Op::kNoop && effect->dtype.is_void();
     return joins && !DependsOn(effect, u->srcs().subspan(1)) ? effect : nullptr;

@@ -1,6 +1,7 @@
-// Each rule, alone, on an expression made from its own left side: it is applied, and both sides
-// have one value. Then on near misses, which differ in one constant, one bound, one literal, one
-// name or the type: at least one must not be rewritten, and where one is, the values still agree.
+// Applies each rule alone to an expression that is made from its left side: it must be applied, and
+// both sides must have the same value. Then to near misses, which differ in one constant, bound,
+// literal, name or type: at least one must not be rewritten, and if one is, the values must still
+// agree.
 #include <gtest/gtest.h>
 
 #include <cmath>

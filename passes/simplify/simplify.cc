@@ -15,8 +15,8 @@
 namespace tg {
 namespace {
 
-// Tensor graphs and kernels over shapes: a rule may leave a constant, of shape [], for something
-// of another shape, where users are not all elementwise.
+// Keeps the shapes of tensor graphs and of kernels over shapes. A rule may replace a value by a
+// constant of shape [], which is wrong if a user is not elementwise; this restores the shape.
 struct ShapeKeeper {
   Context& ctx;
   ShapeMap shapes;
@@ -25,7 +25,8 @@ struct ShapeKeeper {
     auto& self = *static_cast<ShapeKeeper*>(data);
     if (from->dtype.is_void() || to->dtype.is_void()) return to;
     const Shape want = self.shapes.Of(from);
-    // A result is a scalar, or has the shape (whose symbolic extents may be other expressions).
+    // The result of a rule is a scalar, or has the right shape, although its symbolic extents may
+    // be other expressions.
     if (want.empty() || !self.shapes.Of(to).empty()) return to;
     Builder b(self.ctx);
     return b.Expand(b.Reshape(to, Shape(want.size(), 1)), want);
@@ -34,7 +35,7 @@ struct ShapeKeeper {
 
 const UOp* Final(const absl::StatusOr<const UOp*>& r) {
   if (!r.ok()) {
-    // Our own rules do not end.
+    // The rule set does not terminate, which is a bug.
     std::fprintf(stderr, "%s\n", std::string(r.status().message()).c_str());
     TG_UNREACHABLE();
   }

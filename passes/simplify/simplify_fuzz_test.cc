@@ -1,5 +1,5 @@
-// Random expressions before and after simplification, evaluated: same values, values within bounds,
-// known divisors divide, and a second round changes nothing.
+// Compares random expressions before and after simplification: equal values, values within bounds,
+// known divisors divide, and a second simplification changes nothing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// Rules that this folder need not have: bounds, the folding of constants or a more general rule do
-// the same. Where one of them would apply, all rules reach the same without it and with it.
+// Lists rules that this folder does not need, because bounds, constant folding or a more general
+// rule have the same effect. Wherever such a rule would apply, all rules must give the same result
+// with it and without it.
 #include <gtest/gtest.h>
 
 #include <random>

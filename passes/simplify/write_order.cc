@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t kBatch = 64;
 
-// By node: which of these at most 64 assigns it depends on, itself included.
+// For each node: the set of these assigns (at most 64) on which it depends, itself included; bit i
+// is assign i.
 NodeMap<uint64_t> Dependences(UOpSpan order, UOpSpan assigns) {
   NodeMap<uint64_t> out;
   for (size_t i = 0; i < assigns.size(); ++i) {
@@ -23,7 +24,7 @@ NodeMap<uint64_t> Dependences(UOpSpan order, UOpSpan assigns) {
   return out;
 }
 
-// The sink with further sources, which have no target.
+// The sink with additional sources without targets.
 const UOp* WithRoots(Context& context, const UOp* sink, const std::vector<const UOp*>& added) {
   std::vector<const UOp*> srcs(sink->srcs().begin(), sink->srcs().end());
   srcs.insert(srcs.end(), added.begin(), added.end());
@@ -61,7 +62,7 @@ WriteOrder::Edges WriteOrder::Missing(const Body& graph, const std::vector<const
     for (size_t k = first; k < old.size(); ++k) {
       if (!now[k]) continue;
       uint64_t lost = before.Get(old[k]) & ~after.Get(now[k]);
-      // Of two lost ones where one depends on the other, the later is enough.
+      // If one lost write depends on another lost write, adding the later one is enough.
       for (size_t i = count; i-- > 0;) {
         const size_t w = first + i;
         if (!(lost >> i & 1) || !now[w] || writes_[w].buffer != writes_[k].buffer) continue;
@@ -85,7 +86,8 @@ void WriteOrder::Restore(Body& graph, llvm::function_ref<const UOp*(const UOp*)>
   }
   const Edges missing = Missing(graph, now);
 
-  // Sources first, and so each write after the earlier ones that it gets as sources.
+  // Visits sources first, so that each write comes after the earlier writes that become its
+  // sources.
   NodeMap<const UOp*> map;
   NodeSet reached;
   llvm::SmallVector<const UOp*, 8> srcs;

@@ -31,7 +31,8 @@ class WriteOrder {
   };
   using Edges = std::vector<std::vector<size_t>>;
 
-  // By write: the earlier ones that it is to depend on and does not. now[i] replaces writes_[i].
+  // For each write: the earlier writes on which it must depend and does not. now[i] replaces
+  // writes_[i].
   Edges Missing(const Body& graph, const std::vector<const UOp*>& now) const;
 
   const UOp* root_;

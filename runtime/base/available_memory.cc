@@ -24,8 +24,8 @@ std::optional<uint64_t> NumberIn(const std::string& path, std::string_view key) 
   return number;
 }
 
-// What a control group may still take, of a limit and of the memory that its processes have: not
-// counting the cache of files, which is given up when memory is short.
+// The number of bytes that a control group may still allocate: its limit minus the memory of its
+// processes. The file cache does not count, since it is given up when memory is short.
 uint64_t LeftInGroup(const std::string& folder, const char* limit_file, std::string_view used_key) {
   const std::optional<uint64_t> limit = NumberIn(folder + limit_file, "");
   if (!limit) return kUnlimited;

@@ -7,9 +7,9 @@
 
 namespace tg::runtime {
 
-// Returns the bytes that can be allocated and used without swapping, within the limit of the
-// process's control group and of its address space. A part is left for what is not counted. The
-// greatest number where the system does not tell.
+// Returns the number of bytes that can be allocated and used without swapping, within the limits of
+// the process's control group and of its address space, minus a reserve. Returns the greatest
+// number if the system does not report it.
 uint64_t AvailableMemory();
 
 // As above, where the system's files (/proc/meminfo and /sys/fs/cgroup) are in the folder `root`,

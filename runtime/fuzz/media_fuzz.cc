@@ -1,5 +1,5 @@
-// For any bytes, the readers of pictures and sounds return an error or contents of the size that
-// they say, and a picture that is written reads the same.
+// Checks for any bytes that the readers of pictures and sounds return an error, or contents of the
+// size that they report, and that a picture is unchanged by writing and reading.
 
 #include <algorithm>
 #include <cstdint>

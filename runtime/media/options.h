@@ -47,15 +47,15 @@ struct MediaFile {
   MediaOptions options;
 };
 
-// Splits FILE[:OPTION=VALUE...]. The extension of FILE tells its kind; a file of another kind has
-// no options, and its name may contain colons. Errors name the option and what is right.
+// Splits FILE[:OPTION=VALUE...]. The extension of FILE determines its kind. A file of another kind
+// has no options, and its name may contain colons. Errors name the option and its valid values.
 absl::StatusOr<MediaFile> ParseMediaFile(std::string_view text, MediaUse use);
 
 // "size, resize, ...": the names of the options of a kind of file.
 std::string MediaOptionNames(MediaKind kind, MediaUse use);
 
-// A line for each option of a kind of file, with its values and meaning, for a tool's help. Each
-// begins with a line break.
+// Returns a help text with one line for each option of a kind of file: its values and its meaning.
+// Each line begins with a line break.
 std::string DescribeMediaOptions(MediaKind kind, MediaUse use);
 
 }  // namespace tg::runtime

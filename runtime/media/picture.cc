@@ -67,8 +67,9 @@ absl::Status CheckBmp(std::string_view bytes, std::string_view name) {
 struct Format {
   std::string_view signature;
   absl::Status (*check_whole)(std::string_view bytes, std::string_view name);
-  // The most pixels that a byte of a file can hold, so that a short file cannot claim to be large.
-  // PNG: 1 bit a pixel, and deflate's greatest ratio. JPEG: a bit for each block of 64.
+  // The maximum number of pixels per byte of a file, so that a short file cannot claim to be large.
+  // PNG: 1 bit per pixel times the greatest compression ratio of deflate. JPEG: one bit for each
+  // block of 64 pixels.
   int64_t pixels_per_byte;
 };
 constexpr Format kFormats[] = {

@@ -1,8 +1,9 @@
-// Picture files: JPEG, PNG and BMP are read, PNG is written.
+// Reads pictures in JPEG, PNG and BMP files, and writes PNG files.
 //
-// Decoding is stb_image's, restricted to these formats, to 8 bits a channel and to memory. What a
-// file says about its size is checked before memory is allocated, and a file that ends early is an
-// error (stb_image fills what is missing). The orientation in EXIF data is not applied.
+// stb_image decodes them, restricted to these formats, to 8 bits per channel and to files in
+// memory. The size that a file states is checked before memory is allocated. A file that ends early
+// is an error (stb_image would fill in what is missing). The orientation in EXIF data is not
+// applied.
 #ifndef TG_RUNTIME_MEDIA_PICTURE_H_
 #define TG_RUNTIME_MEDIA_PICTURE_H_
 

@@ -1,13 +1,13 @@
-// stb_image and stb_image_write, compiled here so that sanitizers see them, with no more formats
-// than picture.cc accepts.
+// stb_image and stb_image_write, compiled here so that sanitizers cover them, and without the
+// formats that picture.cc does not accept.
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #include <cstdlib>
 
-// Zeroed memory: a scan of a JPEG may name a Huffman table that the file does not define, and
-// stb_image then decodes by whatever is in its memory. A table of zeros is refused.
+// Allocates zeroed memory. A JPEG may refer to a Huffman table that the file does not define;
+// stb_image would then decode with uninitialised memory. It refuses a table of zeros.
 #define STBI_MALLOC(size) std::calloc(1, size)
 #define STBI_REALLOC(p, size) std::realloc(p, size)
 #define STBI_FREE(p) std::free(p)

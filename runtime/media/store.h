@@ -9,8 +9,8 @@
 
 namespace tg::runtime {
 
-// A tensor of `values`. Integers are rounded and clamped to the type; a bool is whether the value
-// is not 0.
+// Makes a tensor of these values. For integer types they are rounded and clamped; a bool is true if
+// the value is not 0.
 absl::StatusOr<HostTensor> TensorOf(ElementType type, std::vector<int64_t> shape,
                                     std::span<const float> values);
 

@@ -22,9 +22,9 @@ std::string PoclCacheDirectory();
 std::string DriverCacheHint(const DeviceInfo& device);
 
 // Installs handlers for the signals that a crash of PoCL raises (SIGABRT, SIGBUS, SIGILL, SIGSEGV).
-// The handler writes that hint to standard error and then runs the previous action, the default or
-// an earlier handler: LLVM, which PoCL links, installs some when the device is opened. Only tools
-// call this; a library must not install handlers.
+// The handler writes the text of DriverCacheHint to standard error and then runs the previous
+// action, which is the default or an earlier handler: LLVM, which PoCL links, installs some when
+// the device is opened. Only tools may call this; a library must not install handlers.
 void ExplainDriverCrashes(const char* tool, const DeviceInfo& device);
 
 }  // namespace tg::runtime

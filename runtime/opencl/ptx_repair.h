@@ -12,8 +12,8 @@
 
 namespace tg::runtime {
 
-// Returns the text with the miscompiled constructs rewritten; nothing if it contains none or is not
-// PTX.
+// Returns the text with the miscompiled constructs rewritten. Returns nullopt if it contains none
+// of them or is not PTX.
 std::optional<std::string> RepairPtx(std::string_view ptx);
 
 }  // namespace tg::runtime

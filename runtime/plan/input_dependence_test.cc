@@ -11,8 +11,8 @@
 namespace tg::runtime {
 namespace {
 
-// @main: t = 2w; u = x + k; v = t + k; y = u + v, where @init makes k of w. A kernel adds two
-// buffers.
+// @main computes t = 2w, u = x + k, v = t + k and y = u + v, where @init computes k from w. Each
+// kernel adds two buffers.
 constexpr char kHead[] = R"(tg 1
 module @m
 buffer @x : f32[4] input

@@ -13,11 +13,11 @@
 
 namespace tg::runtime {
 
-// Returns one line per kernel in launch order: number, name, global and local size, arguments,
-// memory of its buffers, time (unless `times` is empty), GFLOP/s, and two rates in GB/s. The first
-// rate is of its buffers (or of its accesses, if these are fewer bytes), the second of its
-// accesses. A description of the computation follows in brackets, after `no input` if no input
-// reaches the kernel. The first line has headings.
+// Returns a table with one line per kernel, in launch order: number, name, global and local size,
+// arguments, memory of its buffers, time (unless `times` is empty), GFLOP/s, and two rates in GB/s.
+// The first rate counts the kernel's buffers (or its accesses, if these are fewer bytes), the
+// second its accesses. A description of the computation follows in brackets, after `no input` if
+// the kernel does not depend on an input. The first line has headings.
 std::string KernelTable(std::span<const PlannedKernel> kernels, std::span<const LaunchTimes> times,
                         bool color);
 

@@ -45,8 +45,8 @@ std::string EscapeForScript(std::string_view json) {
   return text;
 }
 
-// The report as it is in the page. Sources are empty where the page would be too long: those of the
-// kernels with the least time.
+// The report's data as they are embedded in the page. If the page would be too long, the sources of
+// the kernels with the least time are left out.
 std::string DataOf(const RunReport& report, size_t page_bytes) {
   RunReport shown = report;
   for (std::string& source : shown.sources) source.clear();

@@ -215,12 +215,13 @@ std::string ReportToJson(const RunReport& report);
 // InvalidArgument if the text is no report; the message says why, and names the field.
 absl::StatusOr<RunReport> ReportFromJson(std::string_view text);
 
-// Returns a page that holds the report and needs no network. The page leaves out the sources of the
-// kernels with the least time if all of them are too long.
+// Returns an HTML page that contains the report and loads nothing from a network. If the page would
+// be too long, it leaves out the sources of the kernels with the least time.
 std::string ReportToHtml(const RunReport& report);
 
-// Returns two reports as a table for people. Kernels correspond if they are in a longest common
-// subsequence of both lists of names; between these, in one of what they are made of.
+// Returns a table that compares two reports. Kernels correspond if they are in a longest common
+// subsequence of the two lists of kernel names; between these, if they are in one of the lists of
+// the kernels' operations.
 std::string CompareReports(std::string_view name_a, const RunReport& a, std::string_view name_b,
                            const RunReport& b);
 

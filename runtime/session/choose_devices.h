@@ -19,11 +19,12 @@ struct ChosenDevice {
   Device device;
 };
 
-// Returns the device for each name that the module's graphs use, the default one first; the result
-// is not empty. A name without a request serves as its request. If the module has a single device,
-// the plain request applies to it, whatever its name. NotFound names the device and the place in
-// the module that requests it. InvalidArgument reports a request for a device that the module
-// lacks.
+// Returns the device for each name that the module's graphs use, the default device first; the
+// result is not empty. A name that the request does not mention is used as a request itself (the
+// module's "GPU:1" is then the second GPU). If the module has a single device, the request without
+// a name applies to it, whatever its name is. Returns NotFound, with the name and the place in the
+// module, if no device matches. Returns InvalidArgument if the request mentions a name that the
+// module lacks.
 absl::StatusOr<std::vector<ChosenDevice>> ChooseDevices(const Module& module,
                                                         const DeviceRequest& request,
                                                         std::span<const Device> devices);

@@ -14,8 +14,8 @@ INSTANTIATE_TEST_SUITE_P(Both, SessionTest, ::testing::Bool(), [](const auto& in
   return std::string(info.param ? "Reference" : "Device");
 });
 
-// Two halves of rows and columns, as a network halves a picture and doubles it again: what is added
-// has the picture's shape only if @h is even.
+// A network that halves a picture and doubles it again: the sum has the picture's shape only if @h
+// is even.
 constexpr char kHalves[] = R"(tg 1
 module @m
 var @h : [2, 8]

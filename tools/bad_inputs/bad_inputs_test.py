@@ -36,12 +36,14 @@ INTRODUCTION = """# What is said about bad inputs
 
 <!-- Made by tools/bad_inputs/bad_inputs_test.py from the tables in its folder, which it also runs. -->
 
-Whatever is wrong with an input, the tools print one line that says what and where, end with exit code 1 (2 where the
-command line is wrong), and leave the files that they would have written as they were. A mistake in a module's text is
-followed by its line with a caret below the place; several mistakes are several such errors, up to fifty. `...` marks
-what depends on the machine. What the verifier's `[V...]` numbers mean is in [verifier.md](verifier.md).
+If an input is wrong, the tools print one line that says what is wrong, and where. They end with exit code 1 (2 if the
+command line is wrong), and do not change the files that they would have written. For a mistake in a module's text, the
+line of the text follows, with a caret below the place; several mistakes give several such errors, up to fifty. In the
+tables, `...` replaces text that depends on the machine. [verifier.md](verifier.md) explains the verifier's numbers
+`[V...]`.
 
-A division by zero is no mistake (its value is in [ops.md](ops.md)), nor are NaN, infinities and empty tensors.
+A division by zero is not a mistake (its value is in [ops.md](ops.md)), and neither are NaN, infinities and empty
+tensors.
 """
 
 

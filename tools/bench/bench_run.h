@@ -34,8 +34,8 @@ class BenchRun {
   BenchRun(BenchOptions options, std::function<void(const std::string&)> tell)
       : options_(std::move(options)), tell_(std::move(tell)) {}
 
-  // Checks the rows, and times those whose values are right. A row that fails is told and left out;
-  // the status says how many failed.
+  // Checks the rows, and times those whose values are right. A row that fails is reported and left
+  // out; the returned status says how many failed.
   absl::Status Run(const std::vector<Row>& rows);
 
   // What was measured, also after an error.

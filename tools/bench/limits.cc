@@ -25,8 +25,8 @@ using runtime::NDRange;
 using runtime::ScalarArg;
 
 constexpr size_t kMaxCopiedBytes = size_t{256} << 20;
-// Independent chains of multiply-adds in a work-item: more than the latency of one times the number
-// that start in a cycle, and few enough for sixteen registers.
+// The number of independent chains of multiply-adds in a work-item: more than the latency of one
+// times the number that start per cycle, and few enough for sixteen registers.
 constexpr int kChains = 10;
 constexpr int kRuns = 25;
 
@@ -87,8 +87,8 @@ class LimitKernels {
     TG_ASSIGN_OR_RETURN(const auto program,
                         runtime::BuildProgram(context_, MemorySource(width), "", nullptr));
     const size_t bytes = std::min<size_t>(kMaxCopiedBytes, context_->info().max_allocation / 4);
-    // One step of a group reads four vectors a work-item; a CPU's group is one work-item, which
-    // reads memory in order.
+    // In one step each work-item reads four vectors. On a CPU a group is one work-item, which reads
+    // memory in order.
     const size_t local = is_cpu() ? 1 : 256, step = local * static_cast<size_t>(width) * 4;
     const size_t steps = is_cpu() ? 65536 : 64;
     const size_t vectors = bytes / (step * steps) * local * steps, used = vectors / local * step;

@@ -17,10 +17,10 @@ struct DeviceLimits {
 // Runs the kernels; takes a few seconds. Each figure is the best of several runs and forms.
 absl::StatusOr<DeviceLimits> MeasureLimits(const runtime::Device& device);
 
-// The time in which the device could do the row's work by its limits: the longer one of its
-// operations, and of reading each operand and writing the result once. Operations of any type are
-// set against those of f32. A result of fewer bytes than the operands is written at the rate of a
-// copy, and the rest is read at the rate of reading.
+// The least time in which the device could do the row's work: the maximum of the time for its
+// operations, and of the time for reading each operand and writing the result once. Operations of
+// all types are compared with the limit for f32. If the result has fewer bytes than the operands,
+// that many bytes count at the rate of a copy and the rest at the rate of reading.
 double LimitSeconds(const Row& row, const DeviceLimits& limits);
 
 }  // namespace tg::bench

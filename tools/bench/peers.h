@@ -1,9 +1,11 @@
-// Peers: other programs that compute the same rows, in a process that tools/bench/peers.py serves.
+// Peers: other programs that compute the same rows, in a process that runs tools/bench/peers.py.
 //
-// A request and its answer are JSON objects of one line each; an answer with "error" is one.
+// A request and its answer are JSON objects on one line each. An answer with "error" reports a
+// failure.
 //   (start)                                    {"peers": [{"name": .., "version": ..}]}
-//   {"open": ROW, "folder": DIR}               {"results": {NAME: FILE or ""}}: of the operands in
-//                                              DIR/a.npy etc. each peer that can has made FILE
+//   {"open": ROW, "folder": DIR}               {"results": {NAME: FILE or ""}}: each peer that can
+//                                               compute the row from DIR/a.npy etc. has written
+//                                               FILE
 //   {"run": NAME, "times": N}                  {"seconds": of one run}
 #ifndef TG_TOOLS_BENCH_PEERS_H_
 #define TG_TOOLS_BENCH_PEERS_H_

@@ -20,10 +20,10 @@ class Reference {
  public:
   Reference(const Row& row, std::span<const runtime::HostTensor> operands);
 
-  // InvalidArgument names the first element of the result that is not as close to the defined value
-  // as rounding explains, or says what type and shape it should have. Every element is compared
-  // where that takes few operations; of a larger result, one random element of each stretch of
-  // equal length, and the last one.
+  // Returns InvalidArgument, with the first wrong element, if the result is not as close to the
+  // defined value as rounding explains, or if its type or shape is wrong. Every element is compared
+  // if that takes few operations. Of a larger result, one random element in each of many stretches
+  // of equal length is compared, and the last element.
   absl::Status Check(const runtime::HostTensor& result) const;
 
  private:

@@ -32,8 +32,8 @@ const std::pair<std::string, Timing>* BestPeer(const MeasuredRow& row);
 
 // Two lines about the device, for the table's head.
 std::string HeadText(const BenchReport& report);
-// A line per row. The ratios are the best peer's time over tg's, by turns, and the least time of
-// any peer over tg's.
+// A table with a line per row. It gives two ratios: the median over turns of the best peer's time
+// divided by tg's, and the least time of any peer divided by tg's.
 std::string TableText(const BenchReport& report);
 // What tools/benchmarks_page.py reads.
 std::string JsonText(const BenchReport& report);

@@ -1,5 +1,5 @@
-// Reads a program from a file: a module of one graph. Inputs that the text does not give get random
-// values.
+// Reads a program from a file, which is a module of one graph. Inputs whose values the text does
+// not give get random values.
 #ifndef TG_TOOLS_FUZZ_PROGRAM_FILE_H_
 #define TG_TOOLS_FUZZ_PROGRAM_FILE_H_
 

@@ -7,9 +7,9 @@
 
 namespace tg {
 
-// Prints lines with tokens a second, mean and standard deviation over runs that begin with an empty
-// text: "pp512", a prompt of 512 tokens; "tg128", 128 tokens one after the other. Both are shorter
-// where the context is.
+// Prints lines with tokens per second, as mean and standard deviation over runs that begin with an
+// empty text. "pp512" reads a prompt of 512 tokens; "tg128" generates 128 tokens one after the
+// other. Both are shorter if the context is.
 absl::Status RunBench(TextModel& model);
 
 }  // namespace tg

@@ -39,9 +39,9 @@ class Generator {
  public:
   Generator(TextModel& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
 
-  // Replies to a prompt. What it has in common with the text so far, from the beginning, is not
-  // computed again. Calls `show` with the reply's text as it is made. `interrupt` ends the reply.
-  // ResourceExhausted where the prompt does not fit the context.
+  // Replies to a prompt. The part that the prompt has in common with the text so far, from the
+  // beginning, is not computed again. Calls `show` with pieces of the reply as they are generated.
+  // `interrupt` ends the reply. Returns ResourceExhausted if the prompt does not fit the context.
   absl::StatusOr<Reply> Run(std::span<const TokenId> prompt, const GenerateOptions& options,
                             const std::function<void(std::string_view)>& show,
                             const std::atomic<bool>& interrupt);

@@ -7,8 +7,9 @@
 
 namespace tg {
 
-// The next line of standard input, without its end. On a terminal it is edited, with the lines
-// before as its history, behind a mark. None at the end of the input.
+// Returns the next line of standard input, without its line end. On a terminal it shows a prompt,
+// and the line can be edited, with the previous lines as history. Returns nullopt at the end of the
+// input.
 std::optional<std::string> ReadTurn();
 
 }  // namespace tg

@@ -1,6 +1,7 @@
-// logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32 [DEVICE]]]: writes to OUTPUT.logits.npy the
-// logits that follow each token, and to OUTPUT.tokens.npy GREEDY tokens that continue the text,
-// each the likeliest. tools/llm/versus.py compares them with other programs'.
+// logits MODEL.gguf TOKENS.npy OUTPUT [GREEDY [f16|f32 [DEVICE]]]: writes the logits that follow
+// each token to OUTPUT.logits.npy. Then continues the text by GREEDY tokens, each time the
+// likeliest one, and writes these to OUTPUT.tokens.npy. tools/llm/versus.py compares both with
+// other programs' results.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,7 @@
-// logits_test MODEL.gguf LOGITS.npy TOLERANCE: the logits of a small model, however its text is cut
-// into chunks, against those of tools/llm/reference.py. Row i of LOGITS follows token i of the text
-// whose tokens are TokenAt(0), TokenAt(1), ... An error may be TOLERANCE times the largest logit.
+// logits_test MODEL.gguf LOGITS.npy TOLERANCE: compares the logits of a small model, for several
+// ways of cutting the text into chunks, with those of tools/llm/reference.py. Row i of LOGITS
+// follows token i of the text whose tokens are TokenAt(0), TokenAt(1), ... An error may be at most
+// TOLERANCE times the largest logit.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -23,8 +23,9 @@ struct SamplerOptions {
   uint64_t seed = 0;
 };
 
-// The steps are, in this order: penalty, top-k, top-p, min-p (of probabilities at temperature 1),
-// temperature. The same options and logits give the same tokens on every machine.
+// Samples a token from logits. The steps are, in this order: penalty, top-k, top-p, min-p (of
+// probabilities at temperature 1), temperature. The same options and logits give the same tokens on
+// every machine.
 class Sampler {
  public:
   explicit Sampler(const SamplerOptions& options) : options_(options), random_(options.seed) {}

@@ -31,8 +31,8 @@ struct ServerOptions {
   size_t max_body_bytes = size_t{1} << 20;
 };
 
-// Serves until the process gets SIGINT or SIGTERM, and says on standard error where. An error if
-// the address cannot be used.
+// Serves until the process gets SIGINT or SIGTERM. Prints the address to standard error. Returns an
+// error if the address cannot be used.
 absl::Status Serve(TextModel& model, const Tokenizer& tokenizer,
                    const std::optional<ChatTemplate>& chat, const ServerOptions& options);
 

@@ -19,8 +19,9 @@ struct ServerRequest {
   GenerateOptions generate;
 };
 
-// Reads the body of a request for a chat or a completion. `defaults` holds what it leaves open;
-// fields that are not known are ignored. InvalidArgument names the field.
+// Parses the body of a request for a chat or a completion. Fields that it leaves out have the
+// values in `defaults`; unknown fields are ignored. Returns InvalidArgument with the name of an
+// invalid field.
 absl::StatusOr<ServerRequest> ParseServerRequest(std::string_view body, bool is_chat,
                                                  const GenerateOptions& defaults);
 

@@ -1,7 +1,7 @@
-// A text model on a device: appends tokens to a text, and gives the logits of what follows.
+// A text model on a device: appends tokens to a text, and computes the logits of the next token.
 //
-// Keys and values of the text so far stay on the device. Chunks of tokens and single tokens are two
-// graphs of one module, which are compiled once; a step changes variables and the tokens alone.
+// The keys and values of the text so far stay on the device. Chunks of tokens and single tokens are
+// two graphs of one module, which is compiled once; a step only changes variables and the tokens.
 #ifndef TG_TOOLS_LLM_TEXT_MODEL_H_
 #define TG_TOOLS_LLM_TEXT_MODEL_H_
 
@@ -40,13 +40,13 @@ class TextModel {
   static absl::StatusOr<std::unique_ptr<TextModel>> Open(const ModelFile& file,
                                                          const TextModelOptions& options);
 
-  // Uploads weights and makes both plans, by runs whose results nobody sees, so that later steps
-  // only compute. Without it, the first steps do so.
+  // Uploads the weights and makes both plans, by runs whose results are discarded, so that later
+  // steps only compute. Without this call, the first steps do so.
   absl::Status Prepare();
 
-  // Appends at least one token. Returns the logits of what follows the last, valid until the next
-  // call. InvalidArgument for a token outside of the vocabulary; ResourceExhausted, and nothing is
-  // appended, where the text would be longer than the context.
+  // Appends at least one token. Returns the logits of the token that follows the last one, valid
+  // until the next call. Returns InvalidArgument for a token outside of the vocabulary. Returns
+  // ResourceExhausted, and appends nothing, if the text would be longer than the context.
   absl::StatusOr<std::span<const float>> Append(std::span<const int32_t> tokens);
 
   // Takes back all tokens but the first `length`; none if there are fewer.

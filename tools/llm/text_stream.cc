@@ -9,8 +9,8 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 unsigned char At(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// The length of the character at the beginning of `text`; 0 where it may still become one, -1 where
-// the first byte begins none.
+// The length of the character at the beginning of `text`. 0 if the text is a prefix of a character,
+// -1 if its first byte cannot begin one.
 int LengthOf(std::string_view text) {
   const unsigned char first = At(text, 0);
   if (first < 0x80) return 1;

@@ -1,5 +1,5 @@
-// What a model writes, as it can be shown: whole characters, and nothing that may be the beginning
-// of a text at which the model is to stop.
+// Releases the text that a model generates in parts that can be shown: whole characters, and
+// nothing that may be the beginning of a text at which the model is to stop.
 #ifndef TG_TOOLS_LLM_TEXT_STREAM_H_
 #define TG_TOOLS_LLM_TEXT_STREAM_H_
 

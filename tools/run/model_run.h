@@ -44,8 +44,9 @@ class ModelRun {
   absl::StatusOr<runtime::TensorForm> FormOf(const std::string& name) const;
   // The symbol in the module's text for `name`, which is from the command line.
   std::string SymbolOf(const std::string& name) const;
-  // Whether the command line neither gives an input nor names a result, as of someone who does not
-  // know the model. A script gets errors of one line.
+  // Whether to list the module's inputs and outputs instead of an error: the command line neither
+  // gives an input nor names a result, so that the user probably does not know the model. Scripts
+  // get errors of one line.
   bool WantsList() const {
     return inputs_.empty() && flags_.outputs.empty() && !flags_.random_inputs;
   }

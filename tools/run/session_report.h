@@ -11,8 +11,8 @@
 
 namespace tg {
 
-// `graph` has run last. `times` has the least times of its runs, `runs` the seconds of each, and
-// `spans` the steps of the process.
+// Makes the report of the last runs, which were of `graph`. `times` has the least times of its
+// kernels, `runs` the seconds of each run, and `spans` the steps of the process.
 absl::StatusOr<runtime::RunReport> ReportOf(const runtime::DeviceSession& session,
                                             const Graph& graph, const runtime::RunTimes& times,
                                             const std::vector<double>& runs,

@@ -120,8 +120,8 @@ class OperatorTest : public frontend::GraphBuilderTest, public SubgraphRunner {
     return values;
   }
 
-  // Imports a node on inputs of a run and interprets it; empty if the node is refused. A nullopt
-  // input is left out; a scalar becomes a constant.
+  // Imports a node whose inputs are given in a run, and interprets it. Returns an empty list if the
+  // node is refused. An input that is nullopt is left out; a scalar becomes a constant.
   std::vector<Array> RunNode(std::string_view domain, std::string_view op,
                              const std::vector<std::optional<Array>>& inputs,
                              std::vector<Attribute> attributes, size_t num_outputs,

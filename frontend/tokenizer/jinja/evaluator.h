@@ -1,5 +1,5 @@
 // Runs a template once. The first error ends the run: after Fail every function returns at once,
-// and callers that loop ask failed().
+// and callers that loop check failed().
 #ifndef TG_FRONTEND_TOKENIZER_JINJA_EVALUATOR_H_
 #define TG_FRONTEND_TOKENIZER_JINJA_EVALUATOR_H_
 
@@ -91,7 +91,7 @@ class Evaluator {
   Value Repeat(size_t position, const Value& sequence, int64_t count);
 
   // --- Calls, in calls.cc ---
-  // The arguments behind the first `skip` operands.
+  // The arguments after the first `skip` operands.
   List EvaluateArguments(const Expression& expression, size_t skip, Scope& scope, Named& named);
   Value CallBuiltin(size_t position, const BuiltinRow& row, const Value& self, List values,
                     Named named);

@@ -81,8 +81,9 @@ Value FormatTime(Evaluator& evaluator, const Arguments& arguments) {
   if (format.size() > kMostFormat) {
     return evaluator.Fail(arguments.position, "the format of a time is too long");
   }
-  // Each directive gives less than a tenth of this for each of its characters. The space at the end
-  // tells an empty result from one that did not fit.
+  // The buffer holds 100 characters per character of the format, more than any directive
+  // prints. The space at the end of the format distinguishes an empty result from one that did not
+  // fit.
   char buffer[kMostFormat * 100];
   const size_t size = std::strftime(buffer, sizeof buffer, (format + " ").c_str(), &local);
   return evaluator.MakeString(arguments.position, std::string(buffer, size > 0 ? size - 1 : 0));

@@ -1,5 +1,5 @@
-// Any bytes as a template: the reader refuses it in one line with a place, or renders it within
-// limits.
+// Checks for any bytes that the reader refuses them with one line and a location, or renders them
+// as a template within the limits.
 #include <cstdint>
 #include <string_view>
 

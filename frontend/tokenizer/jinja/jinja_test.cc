@@ -1,5 +1,5 @@
-// Templates against what Python's jinja2 makes of them, and what only this reader does: errors with
-// their place, and limits.
+// Compares templates with the results of Python's jinja2, and tests what only this reader does:
+// errors with their location, and limits.
 #include <fstream>
 #include <iterator>
 #include <string>

@@ -83,8 +83,8 @@ class Lexer {
     if (!text.empty()) Add(TokenKind::kText, std::string(text), position);
   }
 
-  // Whether the braces end at `at`: "-%}" and the space after it, "+%}", or "%}" and a line's end.
-  // Moves past them.
+  // If closing braces are at `at` ("-%}" with the space after it, "+%}", or "%}" with the end of
+  // the line), moves past them and returns true.
   bool TakeEnd(size_t at, char type) {
     size_t brace = at;
     const char sign = brace < text_.size() ? text_[brace] : '\0';

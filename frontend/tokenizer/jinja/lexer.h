@@ -1,5 +1,5 @@
-// Cuts a template into text and the tokens between its braces. White space around blocks is what
-// Jinja's options trim_blocks and lstrip_blocks leave, which chat templates are written for.
+// Splits a template into text and the tokens between its braces. White space around blocks is
+// removed as by Jinja's options trim_blocks and lstrip_blocks, which chat templates rely on.
 #ifndef TG_FRONTEND_TOKENIZER_JINJA_LEXER_H_
 #define TG_FRONTEND_TOKENIZER_JINJA_LEXER_H_
 

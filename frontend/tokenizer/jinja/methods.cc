@@ -1,5 +1,5 @@
-// Methods of strings, dictionaries and lists. Those that change their object are left out, as where
-// chat templates come from.
+// Methods of strings, dictionaries and lists. Methods that change their object are left out, as in
+// the sandbox in which chat templates usually run.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"

@@ -44,7 +44,7 @@ class Parser {
   bool ok() const { return status_.ok(); }
 
   // --- Statements, in parser.cc ---
-  // Up to a block whose first word is one of `ends`, which is left for the caller.
+  // Parses up to a block whose first word is one of `ends`. That block is left for the caller.
   Body ParseBody(std::initializer_list<std::string_view> ends);
   void ParseBlock(Body& out);
   std::unique_ptr<Statement> ParseIf();

@@ -27,9 +27,9 @@ class Program {
   // InvalidArgument with line and column: a syntax error, or a statement that is not supported.
   static absl::StatusOr<std::shared_ptr<const Program>> Parse(std::string_view text);
 
-  // `variables`: a dictionary with strings as keys. `now`: what strftime_now() writes, in local
-  // time. InvalidArgument with line and column where an expression has no value, or steps or memory
-  // run out.
+  // `variables`: a dictionary whose keys are strings. `now`: the time that strftime_now() prints,
+  // in local time. Returns InvalidArgument, with line and column, if an expression has no value, or
+  // if the limits of steps or memory are exceeded.
   absl::StatusOr<std::string> Render(const Value& variables, std::time_t now,
                                      const Limits& limits = {}) const;
 

@@ -29,8 +29,8 @@ Value SortKey(Value value, const Value& case_sensitive) {
   return Value::String(Lower(value.AsString()));
 }
 
-// Sorts items by their keys, which `keys` holds in the same order; an error where two have no
-// order.
+// Sorts items by the keys in `keys`, which has them in the same order. It is an error if two keys
+// cannot be compared.
 List SortBy(Evaluator& evaluator, const Arguments& arguments, List items, const List& keys,
             bool reverse) {
   size_t log = 1;

@@ -26,8 +26,8 @@ std::string_view Strip(std::string_view text, Side side,
 std::string Replace(std::string_view text, std::string_view from, std::string_view to,
                     int64_t limit = -1);
 
-// Cut at `separator`, which is not empty, or at white space if there is none; at most `limit`
-// times, if that is not negative.
+// Splits the text at `separator`, which is not empty, or at white space if there is no separator;
+// at most `limit` times if `limit` is not negative.
 std::vector<std::string> Split(std::string_view text, std::optional<std::string_view> separator,
                                int64_t limit);
 std::vector<std::string> SplitFromRight(std::string_view text,

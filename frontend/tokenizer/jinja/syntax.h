@@ -1,5 +1,5 @@
-// The syntax of a template, as the parser makes it. Nodes are at most kMaxDepth deep, so that
-// whoever walks them may recurse.
+// The syntax tree of a template. Nodes are nested at most kMaxDepth deep, so that recursive walks
+// are safe.
 #ifndef TG_FRONTEND_TOKENIZER_JINJA_SYNTAX_H_
 #define TG_FRONTEND_TOKENIZER_JINJA_SYNTAX_H_
 

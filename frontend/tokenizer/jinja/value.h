@@ -1,5 +1,5 @@
-// What a template computes with: Python's values, as far as chat templates need them. Lists and
-// dictionaries never change, so that values share them and no value contains itself.
+// The values of expressions in a template: Python's values, as far as chat templates need them.
+// Lists and dictionaries never change, so that values can share them and no value contains itself.
 #ifndef TG_FRONTEND_TOKENIZER_JINJA_VALUE_H_
 #define TG_FRONTEND_TOKENIZER_JINJA_VALUE_H_
 
