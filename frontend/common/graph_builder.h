@@ -214,6 +214,11 @@ class GraphBuilder {
   // weight: [channels, out channels / groups, kernel...].
   Value ConvTranspose(Value x, Value weight, Value bias, const Window& window,
                       const Ints& output_padding, int64_t groups);
+  // `conv` * scale + shift, for a result of Conv or ConvTranspose, as a convolution whose weight is
+  // scaled and whose bias is shifted; scale and shift have an element a filter. Null, and no error,
+  // where that does not pay or changes more than rounding: if one of the factors depends on an
+  // input, or the type is narrower than f32. `conv` is computed as well if anything else reads it.
+  Value ScaleConv(Value conv, Value scale, Value shift);
 
   // ---- Elements by index (gather.cc). Indices are integers; negative ones count from the end.
   Value Gather(Value x, Value indices, int64_t axis);
@@ -264,7 +269,15 @@ class GraphBuilder {
   const std::vector<KnownElement>* Known(Value x, bool with_inputs);
   // Converts floats narrower than f32 to f32.
   Value Widen(Value x);
+  // Whether x is computed from constants and params alone, by few operations.
+  bool IsFixed(Value x);
   Value PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>& pads, PadMode mode);
+
+  struct Convolution {
+    Value x, weight, bias;
+    Window window;
+    int64_t groups;
+  };
 
   Module& module_;
   Body& body_;
@@ -272,6 +285,7 @@ class GraphBuilder {
   ShapeMap shapes_;
   KnownValues::Given given_;
   KnownValues known_, known_with_inputs_;
+  std::map<Value, Convolution> convolutions_;  // by result
   std::string error_;
   std::set<std::string> symbols_;  // of the buffers declared here
   std::map<std::string, int64_t> next_suffix_;

@@ -110,6 +110,59 @@ TEST_F(GraphBuilderTest, SpreadsByATransposedConvolution) {
                  });
 }
 
+// A factor and a summand a filter, in the weight and the bias.
+TEST_F(GraphBuilderTest, ScalesTheWeightOfAConvolution) {
+  for (int round = 0; round < 20; ++round) {
+    const int64_t groups = Pick(rng_, 1, 2);
+    const WindowsCase c = RandomWindows(rng_);
+    const GraphBuilder::Window& w = c.window;
+    const bool transposed = round % 4 == 3;
+    const Array x = Random({2, 2 * groups, c.extents[0], c.extents[1]});
+    const Array scale = Random({3 * groups}), shift = Random({1, 3 * groups, 1, 1});
+    const Value bias = round % 2 ? Known(Random({3 * groups})) : nullptr;
+    const Value in = Input(x), factor = Known(scale), summand = Known(shift);
+    const Value weight = Known(transposed ? Random({2 * groups, 3, w.kernel[0], w.kernel[1]})
+                                          : Random({3 * groups, 2, w.kernel[0], w.kernel[1]}));
+    const Value conv = transposed ? g_->ConvTranspose(in, weight, bias, w, {0, 0}, groups)
+                                  : g_->Conv(in, weight, bias, w, groups);
+    if (!g_->ok()) {  // a transposed one whose padding leaves nothing
+      g_->ClearError();
+      continue;
+    }
+    const Value scaled = g_->ScaleConv(conv, factor, summand);
+    ASSERT_NE(scaled, nullptr);
+    const std::vector<Array> results = Evaluate({conv, scaled});
+    ASSERT_EQ(results[0].shape, results[1].shape);
+    ForEach(results[0].shape, [&](const Ints& at) {
+      const double expected = results[0](at) * scale({at[1]}) + shift({0, at[1], 0, 0});
+      EXPECT_NEAR(results[1](at), expected, 1e-12) << testing::PrintToString(at);
+    });
+  }
+}
+
+TEST_F(GraphBuilderTest, ScalesNoWeightThatDependsOnAnInput) {
+  const GraphBuilder::Window w{{1}, {1}, {1}, {0}, {0}};
+  const Value x = Input(Random({1, 2, 4})), weight = Known(Random({3, 2, 1}));
+  const Value known = Known(Random({3})), input = Input(Random({3}));
+  const Value conv = g_->Conv(x, weight, nullptr, w, 1);
+  EXPECT_NE(g_->ScaleConv(conv, known, known), nullptr);
+  EXPECT_EQ(g_->ScaleConv(conv, input, known), nullptr);
+  EXPECT_EQ(g_->ScaleConv(conv, known, g_->Exp(input)), nullptr);
+  EXPECT_EQ(g_->ScaleConv(g_->Conv(x, weight, input, w, 1), known, known), nullptr);
+  EXPECT_EQ(g_->ScaleConv(g_->Conv(x, Input(Random({3, 2, 1})), nullptr, w, 1), known, known),
+            nullptr);
+  // Not a convolution, and as many factors as there are filters.
+  EXPECT_EQ(g_->ScaleConv(g_->Neg(conv), known, known), nullptr);
+  EXPECT_EQ(g_->ScaleConv(conv, Known(Random({4})), known), nullptr);
+  // Halves would round the scaled weights.
+  const Value half = g_->Cast(known, Scalar::kF16);
+  EXPECT_EQ(g_->ScaleConv(
+                g_->Conv(g_->Cast(x, Scalar::kF16), g_->Cast(weight, Scalar::kF16), nullptr, w, 1),
+                half, half),
+            nullptr);
+  EXPECT_TRUE(g_->ok()) << g_->error();
+}
+
 // Windows of windows' numbers, each summed at its places.
 TEST_F(GraphBuilderTest, FoldsWindowsToTheirPlaces) {
   for (int round = 0; round < 20; ++round) {

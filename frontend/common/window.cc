@@ -201,7 +201,49 @@ Value GraphBuilder::Conv(Value x, Value weight, Value bias, const Window& window
     along[1] = filters;
     y = Add(y, Reshape(Widen(bias), along));
   }
+  if (y && y->dtype == x->dtype) convolutions_[y] = {x, weight, bias, window, groups};
   return Cast(y, type);
+}
+
+bool GraphBuilder::IsFixed(Value x) {
+  constexpr size_t kMaxNodes = 256;
+  std::vector<Value> stack{x};
+  std::set<Value> seen;
+  while (!stack.empty()) {
+    const Value v = stack.back();
+    stack.pop_back();
+    if (!seen.insert(v).second) continue;
+    if (seen.size() > kMaxNodes) return false;
+    if (v->op == Op::kBuffer) {
+      const BufferDecl* decl =
+          module_.FindBuffer(ir_.context().String(static_cast<StringId>(v->word())));
+      if (!decl || decl->role != Role::kParam) return false;
+    } else if (v->num_srcs == 0 && v->op != Op::kConst && v->op != Op::kIota) {
+      return false;
+    }
+    stack.insert(stack.end(), v->srcs().begin(), v->srcs().end());
+  }
+  return true;
+}
+
+Value GraphBuilder::ScaleConv(Value conv, Value scale, Value shift) {
+  if (!conv || !scale || !shift) return nullptr;
+  const auto found = convolutions_.find(conv);
+  if (found == convolutions_.end()) return nullptr;
+  const Convolution c = found->second;
+  const Shape weight = ShapeOf(c.weight), vector{weight[0]};
+  for (const Value v : {scale, shift}) {
+    if (v->dtype != conv->dtype || NumElements(ShapeOf(v)) != vector[0]) return nullptr;
+  }
+  if (!IsFixed(c.weight) || !IsFixed(scale) || !IsFixed(shift) || (c.bias && !IsFixed(c.bias))) {
+    return nullptr;
+  }
+  Shape filters(weight.size(), Dim(1));
+  filters[0] = weight[0];
+  scale = Reshape(scale, vector);
+  shift = Reshape(shift, vector);
+  if (c.bias) shift = Add(Mul(c.bias, scale), shift);
+  return Conv(c.x, Mul(c.weight, Reshape(scale, filters)), shift, c.window, c.groups);
 }
 
 Value GraphBuilder::ConvTranspose(Value x, Value weight, Value bias, const Window& window,

@@ -98,12 +98,39 @@ absl::Status GraphImporter::DefineInitializers(const GraphProto& graph) {
   return absl::OkStatus();
 }
 
+void GraphImporter::CountReaders(std::span<const Node> nodes,
+                                 std::map<std::string_view, int>& counts) {
+  num_nodes_ += static_cast<int64_t>(nodes.size());
+  for (const Node& node : nodes) {
+    for (const std::string_view name : node.inputs) ++counts[name];
+    for (const Attribute& a : node.attributes) {
+      if (!a.graph) continue;
+      CountReaders(a.graph->nodes, counts);
+      for (const ValueInfo& output : a.graph->outputs) ++counts[output.name];
+    }
+  }
+}
+
+bool GraphImporter::HasOneReader(std::string_view name) {
+  if (readers_.empty() || !scopes_.back().count(name)) return false;
+  Readers& readers = readers_.back();
+  if (readers.counts.empty()) {
+    CountReaders(readers.nodes, readers.counts);
+    for (const std::string_view output : readers.outputs) ++readers.counts[output];
+  }
+  return readers.counts[name] == 1;
+}
+
 absl::Status GraphImporter::RunNodes(const GraphProto& graph) {
   if (++depth_ > kMaxDepth) return absl::InvalidArgumentError("graphs nested too deeply");
   if (absl::Status s = DefineInitializers(graph); !s.ok()) return s;
+  Readers& readers = readers_.emplace_back();
+  readers.nodes = graph.nodes;
+  for (const ValueInfo& output : graph.outputs) readers.outputs.push_back(output.name);
   for (const Node& node : graph.nodes) {
     if (absl::Status s = RunNode(node); !s.ok()) return s;
   }
+  readers_.pop_back();
   --depth_;
   return absl::OkStatus();
 }
@@ -241,6 +268,7 @@ absl::Status GraphImporter::CallFunction(const Function& function, const Node& c
   for (size_t i = 0; i < function.inputs.size(); ++i) {
     Define(function.inputs[i], i < inputs.size() ? inputs[i] : Tensor());
   }
+  readers_.push_back({function.nodes, function.outputs, {}});
   absl::Status status;
   for (const Node& node : function.nodes) {
     if (node.has_references) {
@@ -262,6 +290,7 @@ absl::Status GraphImporter::CallFunction(const Function& function, const Node& c
     results.push_back(found ? *found : Tensor());
   }
   opsets_.pop_back();
+  readers_.pop_back();
   scopes_.pop_back();
   active_.pop_back();
   first_scope_ = outer;

@@ -37,12 +37,22 @@ class GraphImporter : public SubgraphRunner {
   absl::Status RunNodes(const GraphProto& graph);
   std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) override;
   absl::StatusOr<Tensor> Import(const TensorProto& t, std::string_view name) override;
+  bool HasOneReader(std::string_view name) override;
 
  private:
   using Scope = std::map<std::string_view, Tensor>;
   using FunctionKey = std::pair<std::string_view, std::string_view>;  // domain, name
+  // How often the values of a graph or function are read in it and in nested graphs.
+  struct Readers {
+    std::span<const Node> nodes;
+    std::vector<std::string_view> outputs;
+    std::map<std::string_view, int> counts;  // empty until they are needed
+  };
 
   absl::Status RunNode(const Node& node);
+  // Adds what these nodes, and those of their nested graphs, read. Each counts as a node that is
+  // run, so that loops cannot make this take long.
+  void CountReaders(std::span<const Node> nodes, std::map<std::string_view, int>& counts);
   // The end of an error message: the open dimensions that the inputs depend on; empty if none.
   std::string OpenDimensions(std::span<const Tensor> inputs);
   absl::Status CallFunction(const Function& function, const Node& call,
@@ -59,6 +69,7 @@ class GraphImporter : public SubgraphRunner {
   const std::string file_;
   GraphBuilder& g_;
   std::vector<Scope> scopes_;
+  std::vector<Readers> readers_;  // of the graphs and functions that are being run
   // A function sees nothing of its caller's scopes: those from here on are its own.
   size_t first_scope_ = 0;
   std::map<FunctionKey, const Function*> functions_;

@@ -95,6 +95,51 @@ TEST(ImportOnnx, FunctionsMayBeCalledTwice) {
   EXPECT_NE(text.find("sink"), std::string::npos) << text;
 }
 
+// A batch norm of nothing but weights becomes part of the convolution that it alone reads.
+TEST(ImportOnnx, BatchNormsAreFoldedIntoConvolutions) {
+  const auto node = [](std::string_view op, std::initializer_list<std::string_view> inputs,
+                       std::string_view output) {
+    std::string text;
+    for (const std::string_view input : inputs) text += Bytes(1, input);
+    return Bytes(1, text + Bytes(2, output) + Bytes(4, op));
+  };
+  const auto weight = [](std::string_view name, std::initializer_list<uint64_t> dims) {
+    std::string text;
+    uint64_t count = 1;
+    for (const uint64_t d : dims) {
+      text += Number(1, d);
+      count *= d;
+    }
+    std::string numbers;
+    for (uint64_t i = 0; i < count; ++i) numbers += std::string("\0\0\0", 3) + char(64 + i);
+    return Bytes(5, text + Number(2, 1) + Bytes(8, name) + Bytes(9, numbers));
+  };
+  // Whether the convolution's own result is computed.
+  const auto has_conv = [&](std::string_view norm, std::string_view rest) {
+    const std::string text = Import(
+        Model(node("Conv", {"x", "w"}, "c") +
+              node("BatchNormalization", {"c", norm, "b", "m", "v"}, "y") + std::string(rest) +
+              weight("w", {2, 3, 1, 1}) + weight("s", {2}) + weight("b", {2}) + weight("m", {2}) +
+              weight("v", {2}) + Bytes(11, FloatValue("x", {1, 3, 4, 4})) +
+              Bytes(11, FloatValue("t", {2})) + Bytes(12, FloatValue("y", {1, 2, 4, 4}))));
+    EXPECT_NE(text.find("sink"), std::string::npos) << text;
+    return text.find("%c = ") != std::string::npos;
+  };
+  EXPECT_FALSE(has_conv("s", ""));
+  EXPECT_TRUE(has_conv("t", ""));  // an input
+  EXPECT_TRUE(has_conv("s", Bytes(12, FloatValue("c", {1, 2, 4, 4}))));
+  EXPECT_TRUE(has_conv("s", node("Neg", {"c"}, "n") + Bytes(12, FloatValue("n", {1, 2, 4, 4}))));
+  // A graph of a node reads it too.
+  const std::string graph = node("Neg", {"c"}, "n") + Bytes(12, FloatValue("n", {1, 2, 4, 4}));
+  const std::string branch = Number(20, 5) + Bytes(6, graph);
+  EXPECT_TRUE(
+      has_conv("s", Bytes(1, Bytes(1, "i") + Bytes(2, "z") + Bytes(4, "If") +
+                                 Bytes(5, Named("then_branch", branch)) +
+                                 Bytes(5, Named("else_branch", branch))) +
+                        Bytes(11, Named("i", Bytes(2, Bytes(1, Number(1, 9) + Bytes(2, ""))))) +
+                        Bytes(12, FloatValue("z", {1, 2, 4, 4}))));
+}
+
 constexpr uint64_t kSequence = 4, kOptional = 9;  // fields of TypeProto
 
 TEST(ImportOnnx, ElementsOfSequencesAreInputsAndOutputs) {

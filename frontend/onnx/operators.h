@@ -41,6 +41,8 @@ class SubgraphRunner {
   virtual std::vector<Tensor> Run(const GraphProto& graph, std::span<const Tensor> inputs) = 0;
   // The tensor of an attribute; `name` is for one without a name.
   virtual absl::StatusOr<Tensor> Import(const TensorProto& t, std::string_view name) = 0;
+  // Whether a value of the innermost graph is read in one place. False where that is not known.
+  virtual bool HasOneReader(std::string_view) { return false; }
 };
 
 class NodeContext {
@@ -67,6 +69,10 @@ class NodeContext {
   const Tensor& Input(size_t i) const;
   ElementType TypeOf(size_t i) const { return Has(i) ? inputs_[i].type : ElementType::kUndefined; }
   std::vector<Value> Ins();
+  // Whether only this node reads input `i`, which its own graph computes.
+  bool IsOnlyReader(size_t i) const {
+    return Has(i) && i < node.inputs.size() && subgraphs_.HasOneReader(node.inputs[i]);
+  }
   // The elements of an input that must be known at import. If they are not, returns nullopt and
   // records an error that names the input.
   std::optional<Ints> KnownBits(size_t i);
