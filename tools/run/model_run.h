@@ -46,9 +46,10 @@ class ModelRun {
   std::string SymbolOf(const std::string& name) const;
   // Whether to list the module's inputs and outputs instead of an error: the command line neither
   // gives an input nor names a result, so that the user probably does not know the model. Scripts
-  // get errors of one line.
+  // get errors of one line. Test data may give no more than an empty optional, which is no input.
   bool WantsList() const {
-    return inputs_.empty() && flags_.outputs.empty() && !flags_.random_inputs;
+    return inputs_.empty() && flags_.outputs.empty() && !flags_.random_inputs &&
+           flags_.test_data.empty();
   }
   // Prints what the model takes and gives (signature.cc). The first is an error if it takes inputs.
   absl::Status ListOnnxModel(const std::string& path) const;
