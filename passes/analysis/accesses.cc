@@ -132,7 +132,8 @@ class Finder {
         simplify_(simplify),
         b_(*body.context),
         bounds_(*body.context) {
-    for (const BaseAxis& a : axes) leaves_.push_back(b_.Range(b_.Index(a.size)));
+    // Addresses are simplified: the leaf of a symbolic axis has to be the simplified one.
+    for (const BaseAxis& a : axes) leaves_.push_back(simplify(b_.Range(b_.Index(a.size))));
     unknown_.is_known = false;
   }
 

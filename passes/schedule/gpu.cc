@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "passes/schedule/gpu_axes.h"
+#include "passes/schedule/gpu_matvec.h"
 #include "passes/schedule/gpu_rows.h"
 #include "passes/schedule/gpu_sums.h"
 #include "passes/schedule/schedule_builder.h"
@@ -191,7 +192,7 @@ void ScheduleForGpu(ScheduleBuilder& t) {
     if (t.nest().GroupSize() == 1) Locals(t);
     return;
   }
-  if (Sums(t)) return;
+  if (Sums(t) || ScheduleGpuMatvec(t) || ShareBlocks(t)) return;
   const bool windows = NestedWindows(t);
   if (!windows && (NestedReduce(t) || Matvec(t))) return;
   const bool grouped = !windows && GroupReduce(t);

@@ -1,6 +1,7 @@
 #include "passes/schedule/gpu_axes.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -61,6 +62,32 @@ size_t ReducesOf(const ScheduleBuilder& t) {
     n += reduce && seen.Insert(reduce);
   }
   return n;
+}
+
+std::vector<AxisList> AxesByReduce(const ScheduleBuilder& t) {
+  std::vector<AxisList> out;
+  NodeMap<size_t> number;  // 1 + the index in `out`, by reduce
+  for (size_t i : t.Axes(AxisKind::kReduce)) {
+    size_t& n = number[t.nest().base[t.nest().axes[i].base].reduce];
+    if (n == 0) {
+      out.emplace_back();
+      n = out.size();
+    }
+    out[n - 1].push_back(i);
+  }
+  return out;
+}
+
+bool Nests(const ScheduleBuilder& t) {
+  const std::vector<BaseAxis>& base = t.nest().base;
+  for (size_t n = 0; n < base.size(); ++n) {
+    if (!t.ReduceOf(base[n])) continue;
+    for (size_t m = 0; m < base.size(); ++m) {
+      const bool other = t.ReduceOf(base[m]) && base[m].reduce != base[n].reduce;
+      if (other && (t.nest().varies[n] & LoopBit(m)) != 0) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace tg

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "passes/schedule/schedule_builder.h"
 
@@ -35,6 +36,12 @@ template <typename D>
 std::string InFoursPadded(ScheduleBuilder& t, const std::string& name, int64_t most) {
   return PadForItems(t, name, most) ? InFours<D>(t, name) : name;
 }
+
+// The axes of each reduce that are loops.
+std::vector<AxisList> AxesByReduce(const ScheduleBuilder& t);
+
+// Whether a reduce is computed again for each term of another one.
+bool Nests(const ScheduleBuilder& t);
 
 // The number of reduces of the kernel that need a loop.
 size_t ReducesOf(const ScheduleBuilder& t);

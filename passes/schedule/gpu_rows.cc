@@ -75,10 +75,15 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
 }  // namespace
 
 void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
-  std::string row;  // the innermost long axis of a row
+  std::string row;  // the innermost long axis of a row, or that of a block of a symbolic number
+  int64_t least = 32;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
-    const bool along = (shared & LoopBit(t.nest().axes[i].base)) != 0;
-    if (along && !t.IsSymbolic(i) && t.Size(i) >= 32) row = t.nest().axes[i].name;
+    if ((shared & LoopBit(t.nest().axes[i].base)) == 0) continue;
+    if (t.IsSymbolic(i)) {
+      least = 16;
+    } else if (t.Size(i) >= least) {
+      row = t.nest().axes[i].name;
+    }
   }
   int64_t most = t.target().MostItems();
   if (!row.empty()) {
