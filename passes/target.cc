@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "ir/text/parser.h"
+#include "passes/target_fields.h"
 
 namespace tg {
 namespace {
@@ -26,6 +28,7 @@ std::vector<Target> MakePresets() {
   cpu.inlined_instructions = 256;  // LLVM's threshold for inlining at -O3 is 250
   cpu.unrolled_instructions = 1024;
   cpu.cache_bytes = 4 << 20;
+  cpu.group_seconds = 1e-8;
   all.push_back(cpu);
 
   Target avx2 = cpu;
@@ -39,6 +42,21 @@ std::vector<Target> MakePresets() {
   avx2.copied_bytes = 32;
   all.push_back(avx2);
 
+  Target neon = avx2;
+  neon.name = "cl-cpu-neon";
+  neon.doc = "PoCL on an ARM CPU of 64 bits, with vectors of 16 bytes";
+  neon.alu_width = 16;
+  neon.mem_width = 16;
+  neon.vector_registers = 32;
+  neon.compute_units = 4;
+  neon.near_cache_bytes = 64 << 10;
+  neon.near_cache_ways = 4;
+  neon.core_cache_bytes = 1 << 20;
+  neon.shared_cache_bytes = 32 << 20;
+  neon.fma_accumulators = 12;  // 4 cycles, two begin in each, and half as many again
+  neon.flops_per_second = 1.6e11;
+  neon.bytes_per_second = 4e10;
+
   Target gpu;
   gpu.name = "cl-gpu";
   gpu.doc = "any OpenCL 1.2 GPU, nothing optional";
@@ -50,6 +68,16 @@ std::vector<Target> MakePresets() {
   gpu.bytes_per_second = 3e11;
   gpu.flops_per_second = 5e12;
   gpu.launch_seconds = 8e-6;
+  gpu.f64_rate = 1.0 / 32;
+  gpu.int_rate = 0.5;
+  gpu.load_weight = 2;
+  gpu.core_cache_bytes = 64 << 10;
+  gpu.shared_cache_bytes = gpu.cache_bytes;
+  gpu.core_cache_bytes_per_second = 8e10;
+  gpu.shared_cache_bytes_per_second = gpu.unit_bytes_per_second = 4e10;
+  gpu.write_traffic = 1;
+  gpu.group_seconds = 1e-8;
+  gpu.items_per_unit = 256;
   all.push_back(gpu);
 
   Target plain = gpu;
@@ -72,6 +100,11 @@ std::vector<Target> MakePresets() {
   nvidia.cache_bytes = 24 << 20;
   nvidia.bytes_per_second = 4.3e12;
   nvidia.flops_per_second = 6e13;
+  nvidia.f16_rate = 2;
+  nvidia.f64_rate = 0.5;
+  nvidia.core_cache_bytes = 128 << 10;
+  nvidia.shared_cache_bytes = 50 << 20;
+  nvidia.core_cache_bytes_per_second = 2e11;
   all.push_back(nvidia);
 
   Target intel = gpu;
@@ -96,6 +129,7 @@ std::vector<Target> MakePresets() {
   adreno.bytes_per_second = 3e10;
   adreno.flops_per_second = 1e12;
   all.push_back(adreno);
+  all.push_back(neon);
   return all;
 }
 
@@ -135,13 +169,19 @@ std::span<const Target> TargetPresets() {
 }
 
 absl::StatusOr<Target> FindTarget(std::string_view name) {
+  if (name.ends_with(kTargetFileEnding)) {
+    const absl::StatusOr<std::string> text = ReadTextFile(std::string(name));
+    if (!text.ok()) return text.status();
+    return ParseTarget(*text, name);
+  }
   std::string names;
   for (const Target& t : TargetPresets()) {
     if (name.empty() || t.name == name) return t;
     absl::StrAppend(&names, names.empty() ? "" : ", ", t.name);
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "unknown target '", absl::string_view(name.data(), name.size()), "'; there are: ", names));
+      "unknown target '", absl::string_view(name.data(), name.size()), "'; there are: ", names,
+      ", and files that end in ", std::string(kTargetFileEnding)));
 }
 
 bool ComputesIn(const Target& target, Scalar s) {

@@ -74,9 +74,24 @@ struct Target {
   // The number of work-groups per compute unit into which work is divided if it is large enough.
   int64_t groups_per_unit = 4;
   int64_t copied_bytes = 16;  // contiguous bytes read in the time of one distant element
-  double bytes_per_second = 5e10;
+  int64_t shared_cache_bytes = 32 << 20;  // the last cache before memory, which all units share
+  double bytes_per_second = 5e10;         // of memory, all units together
   double flops_per_second = 5e11;
   double launch_seconds = 5e-6;  // fixed overhead of a kernel launch
+  // The rates of multiply-adds of halves, doubles and integers of 32 bits, over that of floats.
+  double f16_rate = 1, f64_rate = 0.5, int_rate = 1;
+  // Multiply-adds that could begin in the time in which one load, or one store, begins.
+  double load_weight = 1, store_weight = 2;
+  // Bytes per second that one core reads from its L2 cache, from the cache that all cores share,
+  // and from memory.
+  double core_cache_bytes_per_second = 1.2e11;
+  double shared_cache_bytes_per_second = 5e10;
+  double unit_bytes_per_second = 3.5e10;
+  // Lines moved for each line that is written: 2 where a store first reads the line.
+  double write_traffic = 2;
+  double group_seconds = 1e-7;  // fixed overhead of a work-group on its unit
+  // Work-items that a unit runs at a time, so that they hide each other's waits.
+  int items_per_unit = 1;
   // Limits on the size of a kernel's source, in instructions, because the device's compiler inlines
   // and unrolls everything. `inlined_instructions` limits the copies of one function outside of hot
   // loops (more copies become calls). `unrolled_instructions` limits a loop that is written with

@@ -12,8 +12,17 @@ bool Contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
+// PoCL names a CPU after LLVM's name of it.
+bool IsArm(const DeviceInfo& device) {
+  for (const char* part : {"cortex", "neoverse", "apple", "ampere", "aarch64", "thunderx"}) {
+    if (Contains(device.name, part)) return true;
+  }
+  return Contains(device.vendor, "ARM");
+}
+
 std::string_view PresetFor(const DeviceInfo& device) {
   if (device.kind == DeviceKind::kCpu) {
+    if (IsArm(device)) return "cl-cpu-neon";
     // With sixteen lanes, a tile of accumulators needs more than all registers of a CPU whose
     // vectors have eight lanes.
     const uint32_t lanes = device.native.f32;

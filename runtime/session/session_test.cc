@@ -468,6 +468,10 @@ TEST(DeviceTarget, VectorsOfACpuChooseThePreset) {
     device.native.f32 = lanes;
     EXPECT_EQ(TargetForDevice(device).name, "cl-cpu-avx2") << lanes;
   }
+  device.native.f32 = 4;
+  device.name = "pthread-cortex-a76";
+  EXPECT_EQ(TargetForDevice(device).name, "cl-cpu-neon");
+  device.name = "";
   device.native.f32 = 16;
   EXPECT_EQ(TargetForDevice(device).name, "cl-cpu");
 }

@@ -38,6 +38,14 @@ def _cases():
               2)
     yield opt("an unknown target", "--target=cl-cpux",
               "tg-opt: --target: unknown target 'cl-cpux'; did you mean 'cl-cpu'?", 2)
+    yield opt("a missing target file", "--target=my.target",
+              "tg-opt: --target: my.target: No such file or directory", 2)
+    yield opt("an unknown field in a target file", "--target=my.target",
+              "tg-opt: --target: my.target:2: no field 'cores'", 2,
+              files={"my.target": "name = mine\ncores = 4\n"})
+    yield opt("a field of a target file that is no number", "--target=my.target",
+              "tg-opt: --target: my.target:1: compute_units: 'four' is not an integer", 2,
+              files={"my.target": "compute_units = four\n"})
     yield opt("a bisect limit that is no number", "--opt-bisect-limit=all",
               "tg-opt: --opt-bisect-limit must be an integer (it is 'all')", 2)
     yield opt("a bisect limit that does not fit in 64 bits",

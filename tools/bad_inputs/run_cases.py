@@ -264,6 +264,9 @@ def _cases():
     yield run("an unknown target",
               "tg-run: unknown target 'cl-cpux'; there are: ...",
               RUN_DEVICE + " --target=cl-cpux")
+    yield run("a target file without a value",
+              "tg-run: my.target:1: no 'key = value'",
+              RUN_DEVICE + " --target=my.target", files={"my.target": "is_gpu\n"})
     yield run("an unknown target in the module",
               "tg-run: unknown target 'cl-cpux'; there are: ...",
               RUN_DEVICE, model=changed(MODEL, "module @m", 'module @m {target = "cl-cpux"}'))

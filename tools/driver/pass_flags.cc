@@ -8,7 +8,7 @@
 #include "passes/instrument/print_passes.h"
 #include "passes/instrument/reproducer.h"
 #include "passes/pass_manager.h"
-#include "passes/target.h"
+#include "passes/target_fields.h"
 #include "tools/driver/check_passes.h"
 
 namespace tg {
@@ -18,7 +18,9 @@ constexpr int64_t kMaxJobs = 1024;
 
 void PassFlags::AddTo(Flags& flags) {
   flags.Group("What passes see");
-  flags.String("target", "NAME", &target, "compile for this device, whatever the module says");
+  flags.String("target", "NAME", &target,
+               "compile for this preset, or the device that FILE.target describes, whatever the "
+               "module says");
   flags.Int("jobs", "N", &jobs,
             "compile kernels on N threads; by default one for each core. The result is the same");
   flags.Group("What a run of passes prints, on standard error");
@@ -64,7 +66,8 @@ absl::Status PassFlags::Check(const PassRegistry& registry) {
   if (!target.empty()) {
     std::vector<std::string_view> names;
     for (const Target& preset : TargetPresets()) names.push_back(preset.name);
-    const std::string suggestion = DidYouMean(target, names);
+    const bool is_file = target.ends_with(kTargetFileEnding);
+    const std::string suggestion = is_file ? "" : DidYouMean(target, names);
     const absl::StatusOr<Target> found = FindTarget(target);
     if (!found.ok()) {
       return absl::InvalidArgumentError(

@@ -124,7 +124,8 @@ void RunFlags::AddTo(Flags& flags) {
                "options of the pass schedule in the pipeline, as in --schedule=none");
   flags.String("opt", "OPTIONS", &schedule, "the former name of --schedule");
   flags.String("target", "NAME", &target,
-               "a preset of tg-opt --list-targets, or host: what the device reports; by default "
+               "a preset of tg-opt --list-targets, FILE.target as tg-calibrate writes it, or host: "
+               "what the device reports; by default "
                "what the module says, else host");
   flags.Bool("float16", &float16,
              "store weights and activations as float16, compute in float32, and print the error "

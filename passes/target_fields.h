@@ -1,0 +1,60 @@
+// The fields of Target as a table: what presets, target files and the documentation have in common.
+//
+// A target file has a line `key = value` for each field. Text from `#` to the line's end is a
+// comment. `base = PRESET`, before all fields, gives the fields that the file leaves out (default:
+// the first preset). Lists are in brackets: `max_local = [256, 256, 64]`.
+#ifndef TG_PASSES_TARGET_FIELDS_H_
+#define TG_PASSES_TARGET_FIELDS_H_
+
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "passes/target.h"
+
+namespace tg {
+
+// A target whose name ends so is a file (FindTarget).
+inline constexpr std::string_view kTargetFileEnding = ".target";
+
+// Where a field's value comes from.
+enum class FieldSource : uint8_t {
+  kName,      // chosen by whoever writes the target
+  kQuery,     // the device reports it
+  kMeasured,  // tg-calibrate measures it
+  kKnown      // datasheets and documentation of the device and its compiler
+};
+std::string_view FieldSourceName(FieldSource source);
+
+struct TargetField {
+  using Member = std::variant<std::string Target::*, bool Target::*, int Target::*,
+                              int64_t Target::*, double Target::*, int (Target::*)[3],
+                              int64_t (Target::*)[3], std::bitset<kNumOps> Target::*>;
+  std::string_view name, unit;
+  FieldSource source = FieldSource::kKnown;
+  std::string_view doc;
+  Member member;
+  double least = 0;  // of numbers
+
+  std::string Text(const Target& target) const;
+  // Sets the field. InvalidArgument says what is wrong with the text, without naming the field.
+  absl::Status Set(std::string_view text, Target& target) const;
+};
+
+// In the order of a target file.
+std::span<const TargetField> TargetFields();
+
+// A target file with all fields, their units and documentation as comments.
+std::string PrintTarget(const Target& target);
+
+// Parses a target file; `file` is for error messages, which name the line. Each field at most once.
+absl::StatusOr<Target> ParseTarget(std::string_view text, std::string_view file);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_TARGET_FIELDS_H_
