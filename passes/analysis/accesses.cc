@@ -106,6 +106,7 @@ struct Place {
   std::vector<const UOp*> index;    // by axis
   std::vector<const UOp*> clauses;  // by id; none is a conjunction
   bool is_known = true;             // false: it may be any element, under any condition
+  const UOp* packed = nullptr;      // the innermost `packed` value around it
   friend bool operator==(const Place&, const Place&) = default;
 };
 
@@ -125,11 +126,13 @@ void AddClauses(const UOp* condition, std::vector<const UOp*>& clauses) {
 
 class Finder {
  public:
-  Finder(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes, SimplifyFn simplify)
+  Finder(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes, SimplifyFn simplify,
+         bool with_staged)
       : body_(body),
         axes_(axes),
         shapes_(shapes),
         simplify_(simplify),
+        with_staged_(with_staged),
         b_(*body.context),
         bounds_(*body.context) {
     // Addresses are simplified: the leaf of a symbolic axis has to be the simplified one.
@@ -176,7 +179,9 @@ class Finder {
 
   void Push(const UOp* u, const Place* at) {
     if (!reads_.Contains(u)) return;
-    if (shapes_.Of(u).empty() && !at->index.empty()) at = Intern({{}, at->clauses});
+    if (shapes_.Of(u).empty() && !at->index.empty()) {
+      at = Intern({{}, at->clauses, true, at->packed});
+    }
     auto& seen = seen_[u];
     if (llvm::is_contained(seen, at)) return;
     if (seen.size() >= kMaxPlacesPerNode && at != &unknown_) return Push(u, &unknown_);
@@ -214,7 +219,12 @@ class Finder {
         if (axes_[i].reduce == u) from.index[axes_[i].dim] = leaves_[i];
       }
       Push(u->src(0), Intern(std::move(from)));
+    } else if (u->op == Op::kPacked) {
+      Place from = at;
+      from.packed = u;
+      Push(u->src(0), Intern(std::move(from)));
     } else if (u->op == Op::kStaged) {
+      if (with_staged_) RecordStaged(u, at);
       Place from = {at.index, {}};
       const Shape& shape = shapes_.Of(u);
       for (size_t k = 0; k < shape.size(); ++k) {
@@ -229,6 +239,34 @@ class Finder {
     }
   }
 
+  // Adds the read of a staged value at a place.
+  void RecordStaged(const UOp* u, const Place& at) {
+    const Shape& shape = shapes_.Of(u);
+    Access a;
+    a.node = u;
+    a.slot = -1;
+    a.packed = at.packed;
+    a.masked.resize(leaves_.size());
+    a.boundaries.resize(leaves_.size());
+    a.stride.assign(leaves_.size(), 0);
+    int64_t row = 1;
+    for (size_t k = shape.size(); k-- > 0;) {
+      const auto own = llvm::find_if(
+          axes_, [&](const BaseAxis& axis) { return axis.staged == u && axis.dim == k; });
+      if (own == axes_.end()) continue;
+      const auto along = StridesOf(at.index[k], leaves_);
+      for (size_t i = 0; i < leaves_.size(); ++i) {
+        if (!along[i] || !a.stride[i]) {
+          a.stride[i] = std::nullopt;
+        } else {
+          *a.stride[i] += *along[i] * row;
+        }
+      }
+      row *= own->max_size;
+    }
+    out_.push_back(std::move(a));
+  }
+
   void Record(const UOp* u, Place at) {
     const UOp* ptr = u->src(0);
     while (IsMovement(ptr->op)) {
@@ -239,6 +277,7 @@ class Finder {
     Access a;
     a.node = u;
     a.slot = ptr->word();
+    a.packed = at.packed;
     if (at.is_known) {
       a.is_gated = !at.clauses.empty();
       a.stride = StridesOf(Flatten(b_, shapes_.Of(ptr), at.index, simplify_), leaves_);
@@ -281,6 +320,7 @@ class Finder {
   const std::vector<BaseAxis>& axes_;
   ShapeMap& shapes_;
   SimplifyFn simplify_;
+  const bool with_staged_;
   Builder b_;
   Bounds bounds_;
   std::vector<const UOp*> leaves_;
@@ -297,8 +337,8 @@ class Finder {
 }  // namespace
 
 std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
-                                 SimplifyFn simplify) {
-  return Finder(body, axes, shapes, simplify).Run();
+                                 SimplifyFn simplify, bool with_staged) {
+  return Finder(body, axes, shapes, simplify, with_staged).Run();
 }
 
 }  // namespace tg

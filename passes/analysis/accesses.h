@@ -27,9 +27,11 @@ struct MaskBoundaries {
 };
 
 struct Access {
-  const UOp* node = nullptr;  // the load or store
+  const UOp* node = nullptr;  // the load or store; or the staged value that is read
   int64_t slot = 0;           // the kernel's argument
-  bool is_gated = false;      // has a predicate
+  // The innermost `packed` value through which it is read, or null.
+  const UOp* packed = nullptr;
+  bool is_gated = false;  // has a predicate
   // By base axis: the distance in elements between the addresses of consecutive iterations (0: the
   // same address). nullopt if the address is not affine in the axis.
   std::vector<std::optional<int64_t>> stride;
@@ -37,6 +39,7 @@ struct Access {
   std::vector<MaskBoundaries> boundaries;  // by base axis: the predicate's boundaries
 
   bool is_store() const { return node->op == Op::kStore; }
+  bool is_staged() const { return node->op == Op::kStaged; }
 };
 
 // Limit on the number of combinations of indices and predicates under which one node is analysed.
@@ -48,8 +51,10 @@ inline constexpr size_t kMaxPlacesPerNode = 64;
 // Returns an Access for each combination of indices and predicate under which a load or store is
 // executed. The time is linear in the number of nodes times kMaxPlacesPerNode. New nodes are
 // created in the body's context.
+// `with_staged`: also an Access, with slot -1, for each place at which a staged value is read; its
+// strides are those in a row-major copy of the value along its staged axes.
 std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
-                                 SimplifyFn simplify);
+                                 SimplifyFn simplify, bool with_staged = false);
 
 }  // namespace tg
 

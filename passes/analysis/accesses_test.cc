@@ -2,8 +2,11 @@
 // shrinks and pads may double their number.
 #include "passes/analysis/accesses.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "ir/text/parser.h"
@@ -96,6 +99,53 @@ TEST(Accesses, WhatReadsNothingIsNotFollowed) {
   const Found found = Find(Chain(200, kIota));
   EXPECT_EQ(found.accesses.size(), 1u);
   EXPECT_LT(found.nodes, 20u);
+}
+
+// y[i] = x[i] / sum over r of x[r], with x staged along the row.
+constexpr char kStagedRow[] = R"(tg 1
+module @m
+kernel @k : kernel {} {
+  %y = define_global {arg = 0} : ptr<f32, 32>
+  %0 = reshape %y {shape = [4, 8]} : ptr<f32, 32>
+  %x = define_global {arg = 1} : ptr<f32, 32>
+  %1 = reshape %x {shape = [4, 8]} : ptr<f32, 32>
+  %2 = load %1 : f32
+  %3 = packed %2 : f32
+  %4 = staged %3 : f32
+  %5 = reduce_axis %4 {op = add, axes = [1]} : f32
+  %6 = expand %5 {shape = [4, 8]} : f32
+  %7 = div %4, %6 : f32
+  %8 = store %0, %7
+  sink %8
+}
+)";
+
+TEST(Accesses, ReadsOfStagedValuesOnRequest) {
+  Diagnostics diagnostics;
+  const std::unique_ptr<Module> module = ParseModule(kStagedRow, "m.uop", diagnostics);
+  ASSERT_NE(module, nullptr) << diagnostics.ToString();
+  Body& body = module->kernels[0]->body;
+  ShapeMap shapes(*module, *body.context);
+  const std::vector<BaseAxis> axes = BaseAxes(*module, *module->kernels[0], shapes, body.Order());
+  ASSERT_EQ(axes.size(), 4u);  // i0, i1, r0, s0
+  const auto same = [](const UOp* u) { return u; };
+  std::vector<std::vector<std::optional<int64_t>>> reads;
+  size_t others = 0;
+  for (const Access& a : FindAccesses(body, axes, shapes, same, /*with_staged=*/true)) {
+    if (!a.is_staged()) {
+      ++others;
+      EXPECT_EQ(a.packed != nullptr, !a.is_store());
+      continue;
+    }
+    EXPECT_EQ(a.slot, -1);
+    reads.push_back(a.stride);
+  }
+  EXPECT_EQ(others, FindAccesses(body, axes, shapes, same).size());
+  // The copy has a row at a time: one step along the results or the terms is one element.
+  const std::vector<std::optional<int64_t>> of_result = {0, 1, 0, 0}, of_term = {0, 0, 1, 0};
+  ASSERT_EQ(reads.size(), 2u);
+  EXPECT_NE(std::find(reads.begin(), reads.end(), of_result), reads.end());
+  EXPECT_NE(std::find(reads.begin(), reads.end(), of_term), reads.end());
 }
 
 }  // namespace

@@ -56,6 +56,12 @@ bool LoopInCache(ScheduleBuilder& t, int64_t groups) {
   const auto consider = [&](size_t k, int64_t steps) {
     if (steps == 1 || results / steps < groups) return;
     const double bytes = Cost(t, traffic, Blocked(plain, k, steps));
+    if (Candidates* candidates = t.candidates()) {
+      std::vector<Directive> directives = t.directives();
+      directives.push_back({"loop", {{t.nest().axes[plain[k].first].name, 0}}});
+      if (steps != plain[k].second) directives.back().args.push_back({"", steps});
+      candidates->Add(bytes, std::move(directives));
+    }
     if (bytes < least) least = bytes, best = k, best_steps = steps;
   };
   for (size_t k = 0; k < plain.size(); ++k) {

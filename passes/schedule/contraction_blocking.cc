@@ -76,8 +76,8 @@ struct Traversal {
 class Blocker {
  public:
   Blocker(const LoopNest& s, const Roles& roles, const std::vector<Product>& products,
-          double epilogue, const Target& target, DType type)
-      : target_(target), epilogue_(epilogue) {
+          double epilogue, const Target& target, DType type, BlockingObserver observer)
+      : target_(target), epilogue_(epilogue), observer_(observer) {
     const auto size = [&](size_t n) { return s.base[n].max_size; };
     lanes_ = target.alu_width / ByteSize(type.scalar());
     bytes_ = ByteSize(type.scalar());
@@ -165,6 +165,7 @@ class Blocker {
           for (const bool slices : {false, true}) {
             if (slices && !may_slice_) continue;
             const Blocking c = Costed(b, slices);
+            if (observer_ && std::isfinite(c.seconds)) observer_(c);
             if (std::isfinite(c.seconds) && (!best || c.seconds < best->seconds)) best = c;
           }
         }
@@ -342,6 +343,7 @@ class Blocker {
 
   const Target& target_;
   const double epilogue_;
+  const BlockingObserver observer_;
   bool may_slice_ = false;
   int64_t lanes_ = 1, bytes_ = 4;
   int64_t result_stride_ = 1;
@@ -354,8 +356,8 @@ class Blocker {
 
 std::optional<Blocking> BestBlocking(const LoopNest& schedule, const Roles& roles,
                                      const std::vector<Product>& products, double epilogue,
-                                     const Target& target, DType type) {
-  return Blocker(schedule, roles, products, epilogue, target, type).Best();
+                                     const Target& target, DType type, BlockingObserver observer) {
+  return Blocker(schedule, roles, products, epilogue, target, type, observer).Best();
 }
 
 }  // namespace tg

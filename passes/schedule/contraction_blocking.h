@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/schedule/schedule_builder.h"
 
 namespace tg {
@@ -51,13 +52,17 @@ struct Blocking {
   double seconds = 0;
 };
 
+// Receives each blocking whose time is predicted, as explanations want them.
+using BlockingObserver = llvm::function_ref<void(const Blocking&)>;
+
 // The blocking with the least predicted time. Returns nullopt if a copy of an operand would be read
 // too few times to pay for itself. `type` is the type of the sums. `epilogue` is the cost of what
 // is computed from each finished sum, in additions per result. If there are several products, the
 // terms of only one of them may be cut into slices, since the epilogue must follow the last slice.
 std::optional<Blocking> BestBlocking(const LoopNest& schedule, const Roles& roles,
                                      const std::vector<Product>& products, double epilogue,
-                                     const Target& target, DType type);
+                                     const Target& target, DType type,
+                                     BlockingObserver observer = nullptr);
 
 }  // namespace tg
 

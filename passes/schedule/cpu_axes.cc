@@ -55,6 +55,10 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
   for (size_t i : t.Axes(kind)) {
     if (lanes.Along(i) == 1 || t.nest().base[t.nest().axes[i].base].staged != staged) continue;
     const int score = Score(t, i);
+    if (Candidates* candidates = t.candidates()) {
+      candidates->AddChoice("vectors along " + t.nest().axes[i].name, score,
+                            "points for contiguous accesses, the most are best");
+    }
     if (score > best_score) best = i, best_score = score;
   }
   if (best == kNoAxis) return;

@@ -249,10 +249,26 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
   return to.Take();
 }
 
+// Adds the blockings of the least predicted times, with the directives that they are written as.
+void AddBest(Candidates& candidates, std::vector<std::pair<Blocking, const Way*>>& considered,
+             const std::vector<Contraction>& contractions, const LoopNest& nest,
+             const Target& target, int64_t lanes) {
+  constexpr size_t kBest = 8;
+  llvm::stable_sort(considered,
+                    [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
+  for (size_t i = 0; i < std::min(kBest, considered.size()); ++i) {
+    LoopNest copy = nest;
+    auto directives =
+        Apply(considered[i].first, *considered[i].second, contractions, copy, target, lanes);
+    if (directives) candidates.Add(considered[i].first.seconds, std::move(*directives));
+  }
+}
+
 }  // namespace
 
 std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target) {
+                                               Kernel& kernel, const Target& target,
+                                               Candidates* candidates) {
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.empty()) return std::nullopt;
   ShapeMap shapes(module, *kernel.body.context);
@@ -266,6 +282,7 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
   const double epilogue = EpilogueWeight(kernel.body.root);
   const Way* chosen = nullptr;
   std::optional<Blocking> best;
+  std::vector<std::pair<Blocking, const Way*>> considered;
   for (const Way& way : ways) {
     std::vector<Product> products;
     for (size_t c = 0; c < found.size(); ++c) {
@@ -279,15 +296,18 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
       product.lanes = AccessOf(found[c].operands[k], *s, accesses);
       product.rows = AccessOf(found[c].operands[1 - k], *s, accesses);
     }
+    const auto observe = [&](const Blocking& b) { considered.emplace_back(b, &way); };
     const std::optional<Blocking> blocking =
-        BestBlocking(*s, way.roles, products, epilogue, target, type);
+        BestBlocking(*s, way.roles, products, epilogue, target, type,
+                     candidates ? BlockingObserver(observe) : nullptr);
     if (blocking && (!best || blocking->seconds < best->seconds)) {
       best = blocking;
       chosen = &way;
     }
   }
-  if (!best) return std::nullopt;
   const int64_t lanes = target.alu_width / ByteSize(type.scalar());
+  if (candidates) AddBest(*candidates, considered, found, *s, target, lanes);
+  if (!best) return std::nullopt;
   auto directives = Apply(*best, *chosen, found, *s, target, lanes);
   if (!directives) return std::nullopt;
   kernel.directives = std::move(*directives);

@@ -16,8 +16,10 @@ namespace tg {
 // products, each register tile of results sums them one after the other; the axes must have the
 // same roles in all of them. Returns the schedule. Returns nullopt if the operands are reused too
 // rarely for copies to pay; the caller must then restore the body, which may have changed.
+// `candidates`: null, or receives the schedules that were considered.
 std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target);
+                                               Kernel& kernel, const Target& target,
+                                               Candidates* candidates);
 
 }  // namespace tg
 

@@ -118,7 +118,8 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
 }  // namespace
 
 std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target) {
+                                               Kernel& kernel, const Target& target,
+                                               Candidates* candidates) {
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
     return std::nullopt;
@@ -138,9 +139,16 @@ std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const Kerne
   size.terms = s->base[axes->term].max_size;
   size.bytes = ByteSize(found[0].reduce->dtype.scalar());
   if (size.bytes < 4) return std::nullopt;
-  const std::optional<GpuTile> tile = BestGpuTile(size, target);
+  const int64_t width = target.mem_width / size.bytes;
+  const auto observe = [&](const GpuTile& tile) {
+    LoopNest copy = *s;
+    auto directives = Apply(tile, *axes, width, copy, target);
+    if (directives) candidates->Add(tile.seconds, std::move(*directives));
+  };
+  const std::optional<GpuTile> tile =
+      candidates ? BestGpuTile(size, target, observe) : BestGpuTile(size, target);
   if (!tile) return std::nullopt;
-  auto directives = Apply(*tile, *axes, target.mem_width / size.bytes, *s, target);
+  auto directives = Apply(*tile, *axes, width, *s, target);
   if (!directives) return std::nullopt;
   kernel.directives = std::move(*directives);
   return *std::move(s);

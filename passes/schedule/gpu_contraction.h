@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "passes/loop_nest/loop_nest.h"
+#include "passes/schedule/candidates.h"
 
 namespace tg {
 
@@ -14,8 +15,10 @@ namespace tg {
 // terms are tiled. Writes `packed` ops into the kernel's body and directives into its header.
 // Returns the schedule. Returns nullopt if copies to local memory would not pay; the caller must
 // then restore the body, which may have changed.
+// `candidates`: null, or receives the schedules that were considered.
 std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target);
+                                               Kernel& kernel, const Target& target,
+                                               Candidates* candidates);
 
 }  // namespace tg
 

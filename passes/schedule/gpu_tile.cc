@@ -68,7 +68,8 @@ double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Ta
   return std::max(computes, memory) + kShareNotHidden * std::min(computes, memory);
 }
 
-std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target) {
+std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target,
+                                   llvm::function_ref<void(const GpuTile&)> observer) {
   const double flops = 2.0 * static_cast<double>(size.batch) * static_cast<double>(size.rows) *
                        static_cast<double>(size.lanes) * static_cast<double>(size.terms);
   std::optional<GpuTile> best;
@@ -93,6 +94,7 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
               tile.copies = ahead ? GpuTile::Copies::kAhead : GpuTile::Copies::kTurns;
             }
             tile.seconds = GpuTileSeconds(tile, size, target);
+            if (observer) observer(tile);
             if (!best || tile.seconds < best->seconds) best = tile;
           }
         }

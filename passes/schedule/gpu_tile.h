@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -39,7 +40,9 @@ double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Ta
 
 // The tile with the least predicted time. Returns nullopt if a schedule without copies to local
 // memory takes less time.
-std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target);
+// `observer` receives each tile whose time is predicted.
+std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target,
+                                   llvm::function_ref<void(const GpuTile&)> observer = nullptr);
 
 }  // namespace tg
 

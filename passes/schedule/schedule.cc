@@ -1,6 +1,7 @@
 #include "passes/schedule/schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 #include "passes/analysis/structural_key.h"
 #include "passes/directives/directives.h"
 #include "passes/lower/lower.h"
+#include "passes/schedule/candidates.h"
 #include "passes/schedule/cpu_contraction.h"
 #include "passes/schedule/gpu_contraction.h"
 #include "passes/schedule/packing.h"
@@ -42,7 +44,7 @@ bool HasIndexArithmetic(const Body& body) {
 
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
-            Statistics& statistics) {
+            Candidates* candidates, Statistics& statistics) {
   // The accesses are found in a clone, since the analysis creates nodes.
   Kernel scratch;
   scratch.name = kernel.name;
@@ -62,9 +64,9 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
   if (!places) {
     const UOp* const plain = kernel.body.root;
-    std::optional<LoopNest> nest = target.is_gpu
-                                       ? ScheduleGpuContraction(module, calls, kernel, target)
-                                       : ScheduleCpuContraction(module, calls, kernel, target);
+    std::optional<LoopNest> nest =
+        target.is_gpu ? ScheduleGpuContraction(module, calls, kernel, target, candidates)
+                      : ScheduleCpuContraction(module, calls, kernel, target, candidates);
     if (nest) {
       kernel.axes = nest->ToAxes();
       ++statistics["schedule.contractions"];
@@ -74,11 +76,11 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
     kernel.body.root = plain;
   }
   ScheduleBuilder builder(scratch, shapes, std::move(start), std::move(accesses), std::move(folded),
-                          target);
+                          target, candidates);
   if (const std::optional<PackedRows> packed = FindPackedRows(builder)) {
     if (StageRows(kernel, scratch.body, *packed, shapes)) {
       ++statistics["schedule.packed"];
-      return Choose(module, calls, kernel, target, statistics);
+      return Choose(module, calls, kernel, target, candidates, statistics);
     }
   }
   target.is_gpu ? ScheduleForGpu(builder) : ScheduleForCpu(builder);
@@ -88,9 +90,10 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
 }
 
 absl::Status ScheduleKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                            bool heuristic, const Target& target, Statistics& statistics) {
+                            bool heuristic, const Target& target, Candidates* candidates,
+                            Statistics& statistics) {
   if (heuristic && kernel.directives.empty()) {
-    Choose(module, calls, kernel, target, statistics);
+    Choose(module, calls, kernel, target, candidates, statistics);
     return absl::OkStatus();
   }
   ShapeMap shapes(module, *kernel.body.context);
@@ -107,9 +110,15 @@ absl::Status Run(Module& module, PassContext& context) {
     if (kernel->stage != Stage::kKernel) taken.insert(kernel->name);
   }
   const KernelCalls calls(module);
+  std::map<const Kernel*, Candidates> considered;  // an entry for each kernel if asked for
+  if (context.Flag("explain")) {
+    for (const auto& kernel : module.kernels) considered[kernel.get()];
+  }
   absl::Status status = ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage != Stage::kKernel) return absl::OkStatus();
-    return ScheduleKernel(module, calls, kernel, heuristic, context.target, statistics);
+    const auto own = considered.find(&kernel);
+    Candidates* candidates = own == considered.end() ? nullptr : &own->second;
+    return ScheduleKernel(module, calls, kernel, heuristic, context.target, candidates, statistics);
   });
   if (!status.ok()) return status;
   std::map<std::string, std::string> renamed;
@@ -121,12 +130,20 @@ absl::Status Run(Module& module, PassContext& context) {
     taken.insert(renamed[kernel->name]);
   }
   RenameKernels(module, renamed);
+  const KernelCalls renamed_calls(module);
+  for (const auto& kernel : module.kernels) {
+    const auto own = considered.find(kernel.get());
+    if (own == considered.end() || kernel->stage != Stage::kKernel) continue;
+    context.remarks += own->second.Explain(module, renamed_calls, *kernel, context.target);
+  }
   return absl::OkStatus();
 }
 
 constexpr PassOption kOptions[] = {
     {"none", PassOption::Kind::kFlag, "false",
      "checks the directives that are there and chooses none"},
+    {"explain", PassOption::Kind::kFlag, "false",
+     "prints the predicted cost of each kernel, by terms, and the candidates that were considered"},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "passes/analysis/accesses.h"
 #include "passes/directives/directives.h"
 #include "passes/loop_nest/loop_nest.h"
+#include "passes/schedule/candidates.h"
 #include "passes/target.h"
 
 namespace tg {
@@ -20,18 +21,22 @@ class ScheduleBuilder {
  public:
   // `folded`: reduces that `lower` computes without a loop; their axes must not be scheduled.
   ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, LoopNest nest,
-                  std::vector<Access> accesses, NodeSet folded, const Target& target)
+                  std::vector<Access> accesses, NodeSet folded, const Target& target,
+                  Candidates* candidates = nullptr)
       : kernel_(kernel),
         shapes_(shapes),
         nest_(std::move(nest)),
         accesses_(std::move(accesses)),
         folded_(std::move(folded)),
-        target_(target) {}
+        target_(target),
+        candidates_(candidates) {}
 
   const Kernel& kernel() const { return kernel_; }
   const LoopNest& nest() const { return nest_; }
   const std::vector<Access>& accesses() const { return accesses_; }
   const Target& target() const { return target_; }
+  // Receives what rules consider; null where nobody asks.
+  Candidates* candidates() const { return candidates_; }
   const std::vector<Directive>& directives() const { return directives_; }
 
   // The part of the builder that directives change. A rule saves it, tries directives, and may
@@ -121,6 +126,7 @@ class ScheduleBuilder {
   std::vector<Access> accesses_;
   NodeSet folded_;
   const Target& target_;
+  Candidates* const candidates_;
   std::vector<Directive> directives_;
 };
 

@@ -228,9 +228,16 @@ double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
 size_t VectorizationCost::Cheapest(const AxisList& axes, const NodeSet* only) const {
   size_t best = kNoAxis;
   double least = Of(kNoAxis, only);
+  constexpr char kUnit[] = "loads, stores and operations a result";
+  if (Candidates* candidates = t_.candidates()) {
+    candidates->AddChoice("vectors of terms", least, kUnit);
+  }
   for (size_t i : axes) {
     if (Along(i) == 1) continue;
     const double cost = Of(i, only);
+    if (Candidates* candidates = t_.candidates()) {
+      candidates->AddChoice("vectors along " + t_.nest().axes[i].name, cost, kUnit);
+    }
     if (cost <= least) best = i, least = cost;
   }
   return best;

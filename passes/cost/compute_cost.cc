@@ -1,0 +1,102 @@
+#include "passes/cost/compute_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+namespace {
+
+// A lane that is accessed alone takes the access, and the move of the element.
+constexpr double kLaneInstructions = 2;
+// A predicate takes a selection for each access.
+constexpr double kGateInstructions = 1;
+// One of this many instructions of the shorter kind delays those of the other.
+constexpr double kHidden = 8;
+
+// Vectors to whose sums one thread must add by turns to hide an addition's latency.
+double LatencyVectors(const Target& target) {
+  // Target::fma_accumulators is half as many again, since additions do not begin evenly.
+  return target.is_gpu ? 1 : static_cast<double>(target.fma_accumulators) / 1.5;
+}
+
+// How many multiply-adds of f32 begin in the time of one of this type.
+double Slowness(Scalar type, const Target& target) {
+  const double width = target.is_gpu ? 1 : static_cast<double>(ByteSize(type)) / 4;
+  switch (type) {
+    case Scalar::kF16:
+      return 1 / target.f16_rate / width;
+    case Scalar::kF64:
+      return 1 / target.f64_rate / width;
+    case Scalar::kI32:
+    case Scalar::kU32:
+      return 1 / target.int_rate;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace
+
+double VectorsOf(double lanes, Scalar type, const Target& target) {
+  if (target.alu_width == 0) return lanes;
+  const double width = std::max<double>(1, target.alu_width / static_cast<double>(ByteSize(type)));
+  return std::ceil(lanes / width);
+}
+
+double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
+                          const Target& target) {
+  llvm::SmallVector<std::pair<int64_t, double>, 8> lanes;  // strides and trips
+  for (const uint16_t loop : access.nest.lanes) {
+    if (access.strides[loop] != 0) lanes.emplace_back(access.strides[loop], work.loops[loop].trips);
+  }
+  const double gates = access.is_gated ? kGateInstructions : 0;
+  if (access.is_broadcast) {
+    double elements = 1;
+    for (const auto& [stride, trips] : lanes) elements *= trips;
+    return elements * (1 + gates);
+  }
+  // Of lanes with one stride, as in a window, the most are those of a vector.
+  llvm::sort(lanes, [](const auto& a, const auto& b) {
+    return std::pair(a.first, -a.second) < std::pair(b.first, -b.second);
+  });
+  double run = 1, runs = 1;  // adjacent elements, and how many such runs
+  for (const auto& [stride, trips] : lanes) {
+    (static_cast<double>(stride) == run ? run : runs) *= trips;
+  }
+  const double widest = std::max(1.0, static_cast<double>(target.mem_width) / access.element_bytes);
+  if (run == 1) return runs * ((lanes.empty() ? 1 : kLaneInstructions) + gates);
+  return runs * std::ceil(run / widest) * (1 + gates);
+}
+
+Instructions CountInstructions(const ScheduledWork& work, const Target& target) {
+  Instructions count;
+  for (const Arithmetic& a : work.arithmetic) {
+    const double vectors = VectorsOf(work.Lanes(a.nest), a.type, target);
+    double stall = 1;
+    if (a.sums > 0) {
+      stall = std::max(1.0, LatencyVectors(target) / VectorsOf(a.sums, a.type, target));
+    }
+    count.arithmetic +=
+        work.Executions(a.nest) * vectors * a.weight * Slowness(a.type, target) * stall;
+  }
+  for (const MemoryAccess& a : work.accesses) {
+    const double all = work.Executions(a.nest) * AccessInstructions(work, a, target);
+    (a.is_store ? count.stores : count.loads) +=
+        all * (a.is_store ? target.store_weight : target.load_weight);
+  }
+  return count;
+}
+
+double ComputeSeconds(const Instructions& count, const Target& target) {
+  const double lanes = target.alu_width == 0 ? 1 : target.alu_width / 4.0;
+  const double per_second = target.flops_per_second / 2 / lanes;
+  const double accesses = std::max(count.loads, count.stores);
+  const double longer = std::max(count.arithmetic, accesses);
+  const double shorter = std::min(count.arithmetic, accesses);
+  return (longer + shorter / kHidden) / per_second;
+}
+
+}  // namespace tg

@@ -1,0 +1,164 @@
+#include "passes/cost/kernel_nests.h"
+
+#include <map>
+#include <utility>
+
+#include "ir/check.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+namespace {
+
+Steps StepsOf(AxisKind kind) {
+  switch (kind) {
+    case AxisKind::kGlobal:
+      return Steps::kGroups;
+    case AxisKind::kLocal:
+    case AxisKind::kGroup:
+      return Steps::kItems;
+    case AxisKind::kLoop:
+    case AxisKind::kReduce:
+    case AxisKind::kStage:
+      return Steps::kSerial;
+    case AxisKind::kUnroll:
+    case AxisKind::kUpcast:
+    case AxisKind::kVector:
+      return Steps::kLanes;
+  }
+  TG_UNREACHABLE();
+}
+
+}  // namespace
+
+KernelNests::KernelNests(const LoopNest& nest) : s_(nest) {
+  for (const LoopAxis& axis : s_.axes) {
+    loops_.push_back(
+        {axis.name, static_cast<double>(axis.max_size), StepsOf(axis.kind), !axis.shares.empty()});
+  }
+}
+
+AxisSet KernelNests::AxesOfBases(LoopSet bases) const {
+  AxisSet set = None();
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    if ((bases & LoopBit(s_.axes[i].base)) != 0) set.set(static_cast<unsigned>(i));
+  }
+  return set;
+}
+
+const UOp* KernelNests::OwnerOf(size_t axis) const {
+  const BaseAxis& base = s_.base[s_.axes[axis].base];
+  return base.reduce ? base.reduce : base.staged;
+}
+
+AxisSet KernelNests::AxesOfOwner(const UOp* owner) const {
+  AxisSet set = None();
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    if (OwnerOf(i) != owner) continue;
+    set.set(static_cast<unsigned>(i));
+    set |= AxesOfBases(s_.varies[s_.axes[i].base]);
+  }
+  return set;
+}
+
+AxisSet KernelNests::AxesOf(const Access& access) const {
+  AxisSet set = None();
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    const size_t base = s_.axes[i].base;
+    if (access.stride[base] != 0 || access.masked[base]) set.set(static_cast<unsigned>(i));
+  }
+  return set;
+}
+
+AxisSet KernelNests::Closed(AxisSet axes) const {
+  for (unsigned count = 0; count != axes.count();) {
+    count = axes.count();
+    for (const unsigned i : axes.set_bits()) {
+      if (OwnerOf(i)) axes |= AxesOfBases(s_.varies[s_.axes[i].base]);
+    }
+  }
+  return axes;
+}
+
+bool KernelNests::IsBroadcast(const AxisSet& axes) const {
+  const AxisSet around = Closed(axes);
+  bool in_owner = false;
+  for (const unsigned i : axes.set_bits()) in_owner |= OwnerOf(i) != nullptr;
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    if (s_.axes[i].kind != AxisKind::kVector) continue;
+    const auto at = static_cast<unsigned>(i);
+    if (axes.test(at)) return false;
+    if (around.test(at) || (!in_owner && !OwnerOf(i))) return true;
+  }
+  return false;
+}
+
+size_t KernelNests::DepthOf(size_t axis) const {
+  AxisSet around = None();
+  around.set(static_cast<unsigned>(axis));
+  around = Closed(std::move(around));
+  size_t depth = 0;
+  for (const unsigned i : around.set_bits()) depth += OwnerOf(i) != nullptr;
+  return depth;
+}
+
+bool KernelNests::IsSharedBy(size_t axis, const AxisSet& axes) const {
+  for (const unsigned i : axes.set_bits()) {
+    if (s_.axes[i].shares == s_.axes[axis].name) return true;
+  }
+  return false;
+}
+
+LoopNestOf KernelNests::NestOf(AxisSet axes) const {
+  axes = Closed(std::move(axes));
+  LoopNestOf nest;
+  const auto owner = [&](size_t i) {
+    return s_.axes[i].kind == AxisKind::kLoop ? nullptr : OwnerOf(i);
+  };
+  std::map<const UOp*, size_t> end;  // behind the innermost of an owner's loops that vary
+  for (const unsigned i : axes.set_bits()) {
+    if (loops_[i].steps == Steps::kSerial) end[owner(i)] = i + 1;
+  }
+  LoopList own, items;
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    const auto at = static_cast<uint16_t>(i);
+    const bool varies = axes.test(at);
+    switch (loops_[i].steps) {
+      case Steps::kGroups:
+        nest.loops.push_back(at);
+        break;
+      case Steps::kItems:
+        if (varies || (!OwnerOf(i) && !IsSharedBy(i, axes))) items.push_back(at);
+        break;
+      case Steps::kSerial:
+        if (i < end[owner(i)]) (owner(i) ? own : nest.loops).push_back(at);
+        break;
+      case Steps::kLanes:
+        if (varies) nest.lanes.push_back(at);
+        break;
+    }
+  }
+  llvm::stable_sort(own, [&](uint16_t a, uint16_t b) { return DepthOf(a) < DepthOf(b); });
+  nest.loops.append(own);
+  nest.loops.append(items);
+  return nest;
+}
+
+LoopNestOf KernelNests::NestOfCopy(const PackedValue& value) const {
+  LoopNestOf nest;
+  const auto at = static_cast<size_t>(s_.FindAxis(value.at));
+  LoopList copied;
+  for (size_t i = 0; i < s_.axes.size(); ++i) {
+    const auto loop = static_cast<uint16_t>(i);
+    const Steps steps = loops_[i].steps;
+    if (s_.IsCopied(value, i)) {
+      (steps == Steps::kLanes ? nest.lanes : copied).push_back(loop);
+    } else if (steps == Steps::kGroups || (steps == Steps::kItems && !value.is_local) ||
+               (steps == Steps::kSerial && i <= at)) {
+      nest.loops.push_back(loop);
+    }
+  }
+  nest.loops.append(copied);
+  return nest;
+}
+
+}  // namespace tg

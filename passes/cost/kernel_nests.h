@@ -1,0 +1,59 @@
+// The loops of a scheduled kernel, and in which of them something is executed.
+#ifndef TG_PASSES_COST_KERNEL_NESTS_H_
+#define TG_PASSES_COST_KERNEL_NESTS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "ir/uop.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "passes/analysis/accesses.h"
+#include "passes/cost/scheduled_work.h"
+#include "passes/loop_nest/loop_nest.h"
+
+namespace tg {
+
+// Positions in LoopNest::axes.
+using AxisSet = llvm::SmallBitVector;
+
+class KernelNests {
+ public:
+  explicit KernelNests(const LoopNest& nest);
+
+  // A loop for each axis of the schedule, at its position.
+  const std::vector<WorkLoop>& loops() const { return loops_; }
+  bool IsLanes(size_t axis) const { return loops_[axis].steps == Steps::kLanes; }
+
+  AxisSet None() const { return AxisSet(static_cast<unsigned>(s_.axes.size())); }
+  AxisSet AxesOfBases(LoopSet bases) const;
+  // The reduce or the staged value that an axis belongs to; null: it is an axis of what is stored.
+  const UOp* OwnerOf(size_t axis) const;
+  // The axes of a reduce or a staged value, and the axes along which it is computed.
+  AxisSet AxesOfOwner(const UOp* owner) const;
+  // The axes that the address or the predicate of an access depends on.
+  AxisSet AxesOf(const Access& access) const;
+  // Adds the axes around those of reduces and staged values.
+  AxisSet Closed(AxisSet axes) const;
+
+  // Whether a value that depends on these axes is an operand of vectors along another axis.
+  bool IsBroadcast(const AxisSet& axes) const;
+
+  // The loops in which a value is computed that depends on these axes: what does not vary along a
+  // loop is computed outside of it, if no loop inside it varies.
+  LoopNestOf NestOf(AxisSet axes) const;
+  // The loops that copy a packed value: those around each copy, then those of its elements.
+  LoopNestOf NestOfCopy(const PackedValue& value) const;
+
+ private:
+  // How many axes of reduces and staged values are around one of them, itself included.
+  size_t DepthOf(size_t axis) const;
+  // Whether the work-items along this axis are those of another axis in the set.
+  bool IsSharedBy(size_t axis, const AxisSet& axes) const;
+
+  const LoopNest& s_;
+  std::vector<WorkLoop> loops_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_COST_KERNEL_NESTS_H_

@@ -1,0 +1,61 @@
+#include "passes/cost/predict_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "passes/cost/compute_cost.h"
+#include "passes/cost/memory_cost.h"
+#include "passes/cost/utilization.h"
+
+namespace tg {
+namespace {
+
+std::string Seconds(double seconds) {
+  if (seconds >= 1) return absl::StrFormat("%.3g s", seconds);
+  if (seconds >= 1e-3) return absl::StrFormat("%.3g ms", seconds * 1e3);
+  return absl::StrFormat("%.3g us", seconds * 1e6);
+}
+
+}  // namespace
+
+double Cost::OnDevice() const {
+  double longest = compute / utilization;
+  for (const double seconds : memory) longest = std::max(longest, seconds);
+  return groups + longest;
+}
+
+std::string_view Cost::Limit() const {
+  std::string_view limit = "compute";
+  double longest = compute / utilization;
+  for (size_t i = 0; i < memory.size(); ++i) {
+    if (memory[i] > longest) longest = memory[i], limit = levels[i];
+  }
+  return launch + groups > longest ? "launch" : limit;
+}
+
+std::string Cost::Text() const {
+  std::string text = absl::StrCat("total ", Seconds(Total()), ": compute ", Seconds(compute),
+                                  absl::StrFormat(" at %.0f %%", utilization * 100));
+  for (size_t i = 0; i < memory.size(); ++i) {
+    absl::StrAppend(&text, ", ", std::string(levels[i]), " ", Seconds(memory[i]));
+  }
+  absl::StrAppend(&text, ", launch ", Seconds(launch + groups), "; limit ", std::string(Limit()));
+  return text;
+}
+
+Cost PredictCost(const ScheduledWork& work, const Target& target) {
+  const double groups = work.Trips(Steps::kGroups), items = work.Trips(Steps::kItems);
+  Cost cost;
+  cost.utilization = Utilization(groups, items, target);
+  cost.compute = ComputeSeconds(CountInstructions(work, target), target);
+  cost.memory = MemorySeconds(work, target);
+  for (const MemoryLevel& level : MemoryLevels(target)) cost.levels.push_back(level.name);
+  const double rounds = std::ceil(groups / target.compute_units);
+  cost.launch = target.launch_seconds;
+  cost.groups = rounds * target.group_seconds;
+  return cost;
+}
+
+}  // namespace tg

@@ -1,0 +1,79 @@
+// ScheduledWork: what a scheduled kernel executes, as the loops, accesses and operations that the
+// terms of the cost model count. It holds no nodes of the IR, so that tests write it by hand.
+#ifndef TG_PASSES_COST_SCHEDULED_WORK_H_
+#define TG_PASSES_COST_SCHEDULED_WORK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+
+// How the steps of a loop are executed.
+enum class Steps : uint8_t {
+  kGroups,  // in different work-groups
+  kItems,   // by the work-items of a group
+  kSerial,  // one after the other
+  kLanes    // as lanes of vectors, or copies of the body
+};
+
+struct WorkLoop {
+  std::string name;
+  double trips = 1;
+  Steps steps = Steps::kSerial;
+  bool shares = false;  // its steps are executed by the work-items of another loop
+};
+
+// Positions of loops in ScheduledWork::loops, the outermost first.
+using LoopList = llvm::SmallVector<uint16_t, 8>;
+
+// The loops in each step of which something is executed, and the lanes that differ in it.
+struct LoopNestOf {
+  LoopList loops;  // of groups, work-items and serial ones
+  LoopList lanes;
+};
+
+// A load or a store of one element, in the steps of its loops.
+struct MemoryAccess {
+  // The stride of an address that is no sum of multiples of the loops' counters.
+  static constexpr int64_t kUnrelated = int64_t{1} << 40;
+
+  LoopNestOf nest;
+  std::vector<int64_t> strides;  // by loop of ScheduledWork, in elements, not negative
+  int64_t buffer = 0;            // equal for accesses to the same memory
+  double element_bytes = 4;
+  double buffer_bytes = 0;  // of all elements that it may access
+  bool is_store = false;
+  bool is_gated = false;
+  bool is_broadcast = false;  // each element is repeated in all lanes of a vector
+  bool is_local = false;      // in local memory, which no cache is in front of
+};
+
+// Operations on one element, in the steps of their loops.
+struct Arithmetic {
+  LoopNestOf nest;
+  double weight = 1;           // additions' worth
+  Scalar type = Scalar::kF32;  // in which it is computed
+  // For the additions of a reduce: the number of sums that one thread keeps, in elements. A sum
+  // waits for the addition before it. 0: no addition waits.
+  double sums = 0;
+};
+
+struct ScheduledWork {
+  std::vector<WorkLoop> loops;
+  std::vector<MemoryAccess> accesses;
+  std::vector<Arithmetic> arithmetic;
+
+  // The product of the loops' trips of one kind.
+  double Trips(Steps steps) const;
+  // How often the loops take a step, without lanes.
+  double Executions(const LoopNestOf& nest) const;
+  double Lanes(const LoopNestOf& nest) const;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_COST_SCHEDULED_WORK_H_

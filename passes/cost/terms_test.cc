@@ -1,0 +1,222 @@
+// The terms of the cost model on loops that are counted by hand.
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "passes/cost/compute_cost.h"
+#include "passes/cost/memory_cost.h"
+#include "passes/cost/utilization.h"
+
+namespace tg {
+namespace {
+
+// Two cores with vectors of four floats; a line is 64 bytes.
+Target Small() {
+  Target target;
+  target.alu_width = target.mem_width = 16;
+  target.compute_units = 2;
+  target.fma_accumulators = 12;
+  target.flops_per_second = 8e9;  // a vector's multiply-add in 1 ns
+  target.load_weight = 1;
+  target.store_weight = 2;
+  target.near_cache_bytes = 1 << 10;
+  target.core_cache_bytes = 16 << 10;
+  target.shared_cache_bytes = 64 << 10;
+  target.core_cache_bytes_per_second = 4e9;
+  target.shared_cache_bytes_per_second = 2e9;
+  target.unit_bytes_per_second = 1e9;
+  target.bytes_per_second = 1.5e9;
+  target.write_traffic = 2;
+  return target;
+}
+
+MemoryAccess Access(LoopList loops, LoopList lanes, std::vector<int64_t> strides, double bytes) {
+  MemoryAccess a;
+  a.nest = {std::move(loops), std::move(lanes)};
+  a.strides = std::move(strides);
+  a.buffer_bytes = bytes;
+  return a;
+}
+
+TEST(Compute, VectorsAreRoundedUp) {
+  const Target target = Small();
+  EXPECT_EQ(VectorsOf(8, Scalar::kF32, target), 2);
+  EXPECT_EQ(VectorsOf(5, Scalar::kF32, target), 2);
+  EXPECT_EQ(VectorsOf(1, Scalar::kF32, target), 1);
+  EXPECT_EQ(VectorsOf(8, Scalar::kF64, target), 4);
+  Target scalars = target;
+  scalars.alu_width = 0;
+  EXPECT_EQ(VectorsOf(8, Scalar::kF32, scalars), 8);
+}
+
+TEST(Compute, ScalarCodeTakesAnInstructionForEachElement) {
+  const Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"i", 100, Steps::kSerial}, {"v", 4, Steps::kLanes}};
+  work.arithmetic.push_back({{{0}, {1}}, 6, Scalar::kF32, 0});
+  EXPECT_EQ(CountInstructions(work, target).arithmetic, 100 * 6);
+  work.arithmetic[0].nest = {{0, 1}, {}};
+  work.loops[1].steps = Steps::kSerial;
+  EXPECT_EQ(CountInstructions(work, target).arithmetic, 400 * 6);
+}
+
+TEST(Compute, AdditionsWaitForEachOther) {
+  const Target target = Small();  // eight vectors hide an addition's latency
+  ScheduledWork work;
+  work.loops = {{"r", 100, Steps::kSerial}, {"u", 8, Steps::kLanes}};
+  work.arithmetic.push_back({{{0}, {1}}, 1, Scalar::kF32, 8});  // two vectors of sums
+  EXPECT_DOUBLE_EQ(CountInstructions(work, target).arithmetic, 100 * 2 * (8.0 / 2));
+  work.arithmetic[0].sums = 64;
+  EXPECT_DOUBLE_EQ(CountInstructions(work, target).arithmetic, 100 * 2);
+}
+
+TEST(Compute, RatesOfTypes) {
+  Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"v", 4, Steps::kLanes}};
+  work.arithmetic.push_back({{{}, {0}}, 1, Scalar::kF64, 0});
+  target.f64_rate = 0.5;  // two vectors, at the rate of f32's
+  EXPECT_DOUBLE_EQ(CountInstructions(work, target).arithmetic, 2);
+  target.f64_rate = 0.125;
+  EXPECT_DOUBLE_EQ(CountInstructions(work, target).arithmetic, 8);
+  work.arithmetic[0].type = Scalar::kI32;
+  target.int_rate = 0.5;
+  EXPECT_DOUBLE_EQ(CountInstructions(work, target).arithmetic, 2);
+}
+
+TEST(Compute, AccessesByRunsOfAdjacentLanes) {
+  const Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"u", 2, Steps::kLanes}, {"v", 8, Steps::kLanes}};
+  const auto count = [&](std::vector<int64_t> strides) {
+    return AccessInstructions(work, Access({}, {0, 1}, std::move(strides), 1e6), target);
+  };
+  EXPECT_EQ(count({8, 1}), 4);     // 16 adjacent floats, four at a time
+  EXPECT_EQ(count({100, 1}), 4);   // two rows of eight
+  EXPECT_EQ(count({0, 1}), 2);     // one row for both
+  EXPECT_EQ(count({0, 0}), 1);     // one element for all
+  EXPECT_EQ(count({1, 1}), 4);     // overlapping rows, as of a window
+  EXPECT_EQ(count({0, 100}), 16);  // eight elements, each moved into its lane
+  MemoryAccess broadcast = Access({}, {0, 1}, {1, 0}, 1e6);
+  broadcast.is_broadcast = true;
+  EXPECT_EQ(AccessInstructions(work, broadcast, target), 2);
+  MemoryAccess gated = Access({}, {0, 1}, {100, 1}, 1e6);
+  gated.is_gated = true;
+  EXPECT_EQ(AccessInstructions(work, gated, target), 8);
+}
+
+TEST(Compute, TheLongerKindHidesMostOfTheShorter) {
+  const Target target = Small();
+  EXPECT_DOUBLE_EQ(ComputeSeconds({80, 8, 0}, target), 81e-9);
+  EXPECT_DOUBLE_EQ(ComputeSeconds({8, 80, 40}, target), 81e-9);
+}
+
+TEST(Utilization, RoundsOfGroups) {
+  Target target = Small();
+  EXPECT_EQ(Utilization(1, 1, target), 0.5);
+  EXPECT_EQ(Utilization(2, 1, target), 1);
+  EXPECT_EQ(Utilization(3, 1, target), 0.75);
+  EXPECT_EQ(Utilization(100, 1, target), 1);
+  target.items_per_unit = 64;
+  EXPECT_EQ(Utilization(2, 16, target), 0.25);
+  EXPECT_EQ(Utilization(8, 16, target), 1);
+}
+
+TEST(Memory, FootprintsAreWholeLines) {
+  const Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"i", 10, Steps::kSerial}, {"j", 100, Steps::kSerial}};
+  const auto bytes = [&](std::vector<int64_t> strides, size_t from) {
+    return FootprintBytes(work, Access({0, 1}, {}, std::move(strides), 1e6), from, target);
+  };
+  EXPECT_EQ(bytes({100, 1}, 1), 400);       // a row
+  EXPECT_EQ(bytes({100, 1}, 0), 4000);      // rows follow on each other
+  EXPECT_EQ(bytes({1, 100}, 1), 100 * 64);  // a column: a line for each element
+  EXPECT_EQ(bytes({1, 100}, 0), 100 * 64);  // ten columns are in the same lines
+  EXPECT_EQ(bytes({0, 1}, 0), 400);
+  EXPECT_EQ(bytes({1, 1}, 0), (100 + 9) * 4);  // overlapping windows
+  EXPECT_EQ(FootprintBytes(work, Access({0, 1}, {}, {100, 1}, 800), 0, target), 800);
+}
+
+// sum over j of m[i, j] * v[j]: the vector is read for each row.
+ScheduledWork MatrixVector(double rows, double columns) {
+  ScheduledWork work;
+  work.loops = {{"i", rows, Steps::kSerial}, {"j", columns, Steps::kSerial}};
+  work.accesses.push_back(
+      Access({0, 1}, {}, {static_cast<int64_t>(columns), 1}, 4 * rows * columns));
+  work.accesses.push_back(Access({0, 1}, {}, {0, 1}, 4 * columns));
+  work.accesses[1].buffer = 1;
+  return work;
+}
+
+TEST(Memory, DataThatStayAreFetchedOnce) {
+  const Target target = Small();
+  const ScheduledWork work = MatrixVector(100, 64);
+  // A step over the rows reads 256 bytes of each.
+  EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 100 * 256 + 256);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, 340, target), 2 * 100 * 256);
+  // Between the two the share that stays falls linearly.
+  EXPECT_DOUBLE_EQ(BytesMoved(work, 512 / 1.25, target), 100 * 256 + 0.5 * 256 + 0.5 * 25600);
+}
+
+TEST(Memory, AKernelWhoseDataStayFetchesNothing) {
+  const Target target = Small();
+  EXPECT_EQ(BytesMoved(MatrixVector(100, 64), 100 * 256 + 256, target), 0);
+}
+
+TEST(Memory, TheSameDataAreFetchedByTheFirstAccess) {
+  const Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"i", 1000, Steps::kSerial}, {"r", 64, Steps::kSerial}, {"j", 64, Steps::kSerial}};
+  work.accesses.push_back(Access({0, 1}, {}, {64, 1, 0}, 256000));
+  work.accesses.push_back(Access({0, 2}, {}, {64, 0, 1}, 256000));
+  EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 256000);
+  EXPECT_DOUBLE_EQ(BytesMoved(work, 100, target), 2 * 256000);
+}
+
+TEST(Memory, WrittenLinesAreFetchedAndWrittenBack) {
+  const Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"i", 16000, Steps::kSerial}};
+  work.accesses.push_back(Access({0}, {}, {1}, 64000));
+  work.accesses[0].is_store = true;
+  EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 2 * 64000);
+  MemoryAccess load = work.accesses[0];
+  load.is_store = false;
+  work.accesses.insert(work.accesses.begin(), load);  // y[i] += 1
+  EXPECT_DOUBLE_EQ(BytesMoved(work, 512, target), 2 * 64000);
+}
+
+TEST(Memory, LocalMemoryIsBehindNoCache) {
+  ScheduledWork work = MatrixVector(100, 64);
+  work.accesses[1].is_local = true;
+  EXPECT_DOUBLE_EQ(BytesMoved(work, 300, Small()), 100 * 256);
+}
+
+TEST(Memory, LevelsHaveRates) {
+  const Target target = Small();
+  ScheduledWork work;
+  work.loops = {{"g", 2, Steps::kGroups}, {"i", 64000, Steps::kSerial}};
+  work.accesses.push_back(Access({0, 1}, {}, {64000, 1}, 512000));
+  const auto seconds = MemorySeconds(work, target);
+  ASSERT_EQ(seconds.size(), 3u);
+  EXPECT_DOUBLE_EQ(seconds[0], 256000 / 4e9);  // a unit's half
+  EXPECT_DOUBLE_EQ(seconds[1], 256000 / 2e9);
+  EXPECT_DOUBLE_EQ(seconds[2], 512000 / 1.5e9);  // both together are slower than twice one
+  work.loops[0].trips = 1;
+  work.accesses[0].buffer_bytes = 256000;
+  EXPECT_DOUBLE_EQ(MemorySeconds(work, target)[2], 256000 / 1e9);
+}
+
+TEST(Memory, GroupsAreDividedAmongUnits) {
+  ScheduledWork work;
+  work.loops = {{"g", 3, Steps::kGroups}, {"h", 8, Steps::kGroups}, {"i", 5, Steps::kSerial}};
+  const ScheduledWork share = ShareOfUnit(work, 6);
+  EXPECT_EQ(share.loops[0].trips, 1);
+  EXPECT_EQ(share.loops[1].trips, 4);
+  EXPECT_EQ(share.loops[2].trips, 5);
+}
+
+}  // namespace
+}  // namespace tg

@@ -1,0 +1,17 @@
+#include "passes/cost/utilization.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tg {
+
+double Utilization(double groups, double items, const Target& target) {
+  const auto units = static_cast<double>(target.compute_units);
+  groups = std::max(groups, 1.0);
+  const double rounds = std::ceil(groups / units);
+  const double per_unit = std::max(items, 1.0) * rounds;
+  const double full = std::min(1.0, per_unit / target.items_per_unit);
+  return groups / (rounds * units) * full;
+}
+
+}  // namespace tg

@@ -1,0 +1,16 @@
+// The share of a device that a kernel keeps busy.
+#ifndef TG_PASSES_COST_UTILIZATION_H_
+#define TG_PASSES_COST_UTILIZATION_H_
+
+#include "passes/target.h"
+
+namespace tg {
+
+// The share, above 0 and at most 1, of the device's units that work on average while `groups`
+// work-groups of `items` work-items each run: units that have no group, or none in the last round,
+// are idle, and a unit with fewer work-items than Target::items_per_unit waits for memory.
+double Utilization(double groups, double items, const Target& target);
+
+}  // namespace tg
+
+#endif  // TG_PASSES_COST_UTILIZATION_H_

@@ -1,0 +1,270 @@
+// From a kernel's body and schedule to the loops, accesses and operations that it executes.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/cost/kernel_nests.h"
+#include "passes/cost/predict_cost.h"
+
+namespace tg {
+namespace {
+
+bool IsConversion(const UOp* u) {
+  return u->op == Op::kCast && u->dtype.scalar() != u->src(0)->dtype.scalar();
+}
+
+class WorkBuilder {
+ public:
+  WorkBuilder(const Body& body, const LoopNest& nest, const std::vector<Access>& accesses,
+              const Target& target)
+      : body_(body), s_(nest), accesses_(accesses), target_(target), nests_(nest) {
+    in_axis_.assign(s_.axes.size(), 1);
+    for (const auto& digits : s_.digits) {
+      for (const Digit& digit : digits) in_axis_[digit.axis] = digit.stride;
+    }
+    work_.loops = nests_.loops();
+  }
+
+  ScheduledWork Build() {
+    for (const UOp* store : body_.root->srcs()) Visit(store->src(1), nullptr);
+    for (const Access& a : accesses_) AddAccess(a);
+    for (size_t n = 0; n < s_.packed.size(); ++n) AddPackedReads(n);
+    return std::move(work_);
+  }
+
+ private:
+  // A reduce or a staged value, which has separate loops; null: what is stored.
+  using Scope = const UOp*;
+
+  const PackedValue* PackedOf(const UOp* node) const {
+    for (const PackedValue& value : s_.packed) {
+      if (value.node == node && !value.at.empty()) return &value;
+    }
+    return nullptr;
+  }
+
+  void Count(const UOp* u, const AxisSet& set, const PackedValue* copy, double weight,
+             double sums = 0) {
+    if (weight == 0) return;
+    Scalar type = u->dtype.is_bool() ? u->src(0)->dtype.scalar() : u->dtype.scalar();
+    if (IsConversion(u) && ByteSize(u->src(0)->dtype.scalar()) > ByteSize(type)) {
+      type = u->src(0)->dtype.scalar();
+    }
+    if (!ComputesIn(target_, type)) type = Scalar::kF32;
+    work_.arithmetic.push_back(
+        {copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(set), weight, type, sums});
+  }
+
+  // Counts the operations of a value in a scope, once, and returns the axes that it depends on.
+  const AxisSet& Visit(const UOp* u, Scope scope, const PackedValue* copy = nullptr) {
+    const auto [known, is_new] = axes_.try_emplace({u, scope}, nests_.None());
+    if (!is_new) return known->second;
+    AxisSet set = AxesAndOperations(u, scope, copy);
+    return axes_[{u, scope}] = std::move(set);
+  }
+
+  AxisSet AxesAndOperations(const UOp* u, Scope scope, const PackedValue* copy) {
+    if (u->op == Op::kLoad) return AxesOfReads(u, scope);
+    if (u->op == Op::kIota) return nests_.AxesOfOwner(scope);
+    if (u->op == Op::kReduceAxis || u->op == Op::kStaged) {
+      const AxisSet own = nests_.AxesOfOwner(u);
+      if (own.none()) return Visit(u->src(0), scope, copy);
+      if (u->op == Op::kReduceAxis) {
+        AddReduce(u);
+        AxisSet around = nests_.None();
+        for (const unsigned i : own.set_bits()) {
+          if (nests_.OwnerOf(i) != u) around.set(i);
+        }
+        return around;
+      }
+      if (staged_.insert({u, NumberOfBuffer()}).second) {
+        Visit(u->src(0), u);
+        AddStagedStore(u, own);
+      }
+      return AxesOfReads(u, scope);
+    }
+    if (u->op == Op::kPacked) copy = PackedOf(u) ? PackedOf(u) : copy;
+    AxisSet set = nests_.None();
+    for (const UOp* source : u->srcs()) set |= Visit(source, scope, copy);
+    if (!IsElementwise(u->op) || u->op == Op::kPacked || fused_.Contains(u)) return set;
+    const bool same = u->op == Op::kCast && !IsConversion(u);
+    if (set.any() && !same) Count(u, set, copy, OpWeight(u->op));
+    return set;
+  }
+
+  // The axes of the reads of a load, or of a staged value, in a scope.
+  AxisSet AxesOfReads(const UOp* u, Scope scope) const {
+    const AxisSet within = scope ? nests_.Closed(nests_.AxesOfOwner(scope)) : nests_.None();
+    AxisSet set = nests_.None();
+    for (const Access& a : accesses_) {
+      if (a.node != u) continue;
+      const AxisSet axes = nests_.AxesOf(a);
+      bool is_inside = true;
+      for (const unsigned i : axes.set_bits()) {
+        is_inside &= scope ? within.test(i) : nests_.OwnerOf(i) == nullptr;
+      }
+      if (is_inside) set |= axes;
+    }
+    return set;
+  }
+
+  void AddReduce(const UOp* reduce) {
+    if (!reduces_.Insert(reduce)) return;
+    const UOp* terms = reduce->src(0);
+    while (IsMovement(terms->op)) terms = terms->src(0);
+    const bool adds = static_cast<Op>(reduce->word()) == Op::kAdd;
+    if (adds && terms->op == Op::kMul && target_.fast_fma) fused_.Insert(terms);
+    AxisSet set = Visit(reduce->src(0), reduce);
+    set |= nests_.AxesOfOwner(reduce);
+    double sums = 1;
+    for (const unsigned i : set.set_bits()) {
+      if (nests_.IsLanes(i)) sums *= work_.loops[i].trips;
+    }
+    Count(reduce, set, nullptr, OpWeight(static_cast<Op>(reduce->word())), sums);
+  }
+
+  int64_t NumberOfBuffer() { return --last_buffer_; }
+
+  std::vector<int64_t> StridesOf(const Access& a) const {
+    std::vector<int64_t> strides;
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      const std::optional<int64_t>& stride = a.stride[s_.axes[i].base];
+      strides.push_back(stride ? std::abs(*stride) * in_axis_[i] : MemoryAccess::kUnrelated);
+    }
+    return strides;
+  }
+
+  // A copy is filled in vectors of its elements.
+  bool IsBroadcast(const MemoryAccess& m, const PackedValue* copy, const AxisSet& axes) const {
+    return target_.alu_width > 0 && !m.is_store && !copy && nests_.IsBroadcast(axes);
+  }
+
+  void AddAccess(const Access& a) {
+    MemoryAccess m;
+    const PackedValue* copy = a.packed ? PackedOf(a.packed) : nullptr;
+    m.nest = copy ? nests_.NestOfCopy(*copy) : nests_.NestOf(nests_.AxesOf(a));
+    m.strides = StridesOf(a);
+    m.element_bytes = static_cast<double>(ByteSize(a.node->src(0)->dtype.scalar()));
+    m.is_store = a.is_store();
+    m.is_gated = a.is_gated;
+    m.is_broadcast = IsBroadcast(m, copy, nests_.AxesOf(a));
+    if (a.is_staged()) {
+      const auto staged = staged_.find(a.node);
+      if (staged == staged_.end()) return;  // it is kept in registers
+      m.buffer = staged->second;
+      m.buffer_bytes = StagedBytes(a.node);
+    } else {
+      const UOp* memory = a.node->src(0);
+      while (memory->num_srcs > 0) memory = memory->src(0);
+      m.buffer = a.slot;
+      m.buffer_bytes = m.element_bytes * static_cast<double>(memory->dtype.size());
+    }
+    // Sums that a loop around results adds to are read back in its steps.
+    const bool accumulates =
+        m.is_store && llvm::any_of(m.nest.loops, [&](uint16_t i) { return s_.IsReduceLoop(i); });
+    if (accumulates) {
+      MemoryAccess sums = m;
+      sums.is_store = false;
+      work_.accesses.push_back(std::move(sums));
+    }
+    const bool fills = copy && !a.is_staged();
+    work_.accesses.push_back(std::move(m));
+    if (fills) AddCopyStore(*copy, a.packed);
+  }
+
+  double StagedBytes(const UOp* staged) const {
+    double bytes = static_cast<double>(ByteSize(staged->dtype.scalar()));
+    for (const BaseAxis& base : s_.base) {
+      if (base.staged == staged) bytes *= static_cast<double>(base.max_size);
+    }
+    return bytes;
+  }
+
+  void AddStagedStore(const UOp* staged, const AxisSet& axes) {
+    MemoryAccess m;
+    m.nest = nests_.NestOf(axes);
+    m.strides.assign(s_.axes.size(), 0);
+    int64_t row = 1;
+    for (size_t n = s_.base.size(); n-- > 0;) {
+      if (s_.base[n].staged != staged) continue;
+      for (const Digit& digit : s_.digits[n]) m.strides[digit.axis] = digit.stride * row;
+      row *= s_.base[n].max_size;
+    }
+    m.buffer = staged_[staged];
+    m.element_bytes = static_cast<double>(ByteSize(staged->dtype.scalar()));
+    m.buffer_bytes = StagedBytes(staged);
+    m.is_store = true;
+    work_.accesses.push_back(std::move(m));
+  }
+
+  // Strides in the copy of a packed value: its elements are in the order of the loops that read
+  // them, lanes innermost.
+  std::vector<int64_t> StridesInCopy(const PackedValue& value) const {
+    std::vector<int64_t> strides(s_.axes.size(), 0);
+    int64_t row = 1;
+    for (const bool lanes : {true, false}) {
+      for (size_t i = s_.axes.size(); i-- > 0;) {
+        if (nests_.IsLanes(i) != lanes || !s_.IsCopied(value, i)) continue;
+        strides[i] = row;
+        row *= s_.axes[i].max_size;
+      }
+    }
+    return strides;
+  }
+
+  MemoryAccess InCopy(const PackedValue& value) const {
+    MemoryAccess m;
+    m.strides = StridesInCopy(value);
+    m.element_bytes = static_cast<double>(ByteSize(value.node->dtype.scalar()));
+    m.buffer = kFirstCopy - (&value - s_.packed.data());
+    m.buffer_bytes = m.element_bytes;
+    for (size_t i = 0; i < s_.axes.size(); ++i) {
+      if (s_.IsCopied(value, i)) m.buffer_bytes *= static_cast<double>(s_.axes[i].max_size);
+    }
+    m.is_local = value.is_local;
+    return m;
+  }
+
+  void AddCopyStore(const PackedValue& value, const UOp* node) {
+    if (!copied_.Insert(node)) return;
+    MemoryAccess m = InCopy(value);
+    m.nest = nests_.NestOfCopy(value);
+    m.is_store = true;
+    work_.accesses.push_back(std::move(m));
+  }
+
+  void AddPackedReads(size_t number) {
+    const PackedValue& value = s_.packed[number];
+    if (value.at.empty()) return;
+    MemoryAccess m = InCopy(value);
+    const AxisSet axes = nests_.AxesOfBases(value.varies);
+    m.nest = nests_.NestOf(axes);
+    m.is_broadcast = IsBroadcast(m, nullptr, axes);
+    work_.accesses.push_back(std::move(m));
+  }
+
+  static constexpr int64_t kFirstCopy = -1000000;
+
+  const Body& body_;
+  const LoopNest& s_;
+  const std::vector<Access>& accesses_;
+  const Target& target_;
+  const KernelNests nests_;
+  std::vector<int64_t> in_axis_;  // by axis: its stride as a digit of its base axis
+  ScheduledWork work_;
+  std::map<std::pair<const UOp*, Scope>, AxisSet> axes_;
+  std::map<const UOp*, int64_t> staged_;  // the buffer of each staged value in memory
+  int64_t last_buffer_ = 0;
+  NodeSet fused_, reduces_, copied_;
+};
+
+}  // namespace
+
+ScheduledWork WorkOf(const Body& body, const LoopNest& nest, const std::vector<Access>& accesses,
+                     const Target& target) {
+  return WorkBuilder(body, nest, accesses, target).Build();
+}
+
+}  // namespace tg

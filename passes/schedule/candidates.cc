@@ -1,0 +1,57 @@
+#include "passes/schedule/candidates.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/directives/directives.h"
+#include "passes/schedule/kernel_cost.h"
+
+namespace tg {
+namespace {
+
+std::string Text(const std::vector<Directive>& directives) {
+  std::string text;
+  for (const Directive& directive : directives) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", DirectiveText(directive));
+  }
+  return text.empty() ? "no directives" : text;
+}
+
+}  // namespace
+
+void Candidates::Add(double rank, std::vector<Directive> directives) {
+  for (const auto& [other, same] : schedules_) {
+    if (same == directives) return;
+  }
+  const auto at = llvm::upper_bound(
+      schedules_, rank, [](double r, const auto& schedule) { return r < schedule.first; });
+  schedules_.emplace(at, rank, std::move(directives));
+  if (schedules_.size() > kMaxSchedules) schedules_.pop_back();
+}
+
+void Candidates::AddChoice(std::string what, double cost, std::string unit) {
+  if (choices_.size() == kMaxChoices) return;
+  choices_.push_back(absl::StrCat(what, ": ", absl::StrFormat("%.4g", cost), " ", unit));
+}
+
+std::string Candidates::Explain(const Module& module, const KernelCalls& calls,
+                                const Kernel& kernel, const Target& target) const {
+  const auto cost_of = [&](const Kernel& k) -> std::string {
+    const absl::StatusOr<Cost> cost = KernelCost(module, calls, k, target);
+    return cost.ok() ? cost->Text() : std::string(cost.status().message());
+  };
+  std::string text =
+      absl::StrCat("@", kernel.name, ": ", Text(kernel.directives), "\n  ", cost_of(kernel), "\n");
+  for (const std::string& choice : choices_) absl::StrAppend(&text, "  considered ", choice, "\n");
+  for (const auto& [rank, directives] : schedules_) {
+    if (directives == kernel.directives) continue;
+    Kernel other;
+    other.name = kernel.name;
+    other.directives = directives;
+    CloneBody(kernel.body, other.body);
+    absl::StrAppend(&text, "  candidate ", Text(directives), "\n    ", cost_of(other), "\n");
+  }
+  return text;
+}
+
+}  // namespace tg

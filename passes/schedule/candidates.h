@@ -1,0 +1,39 @@
+// Candidates: what a scheduler considered for a kernel, for people who ask why it chose as it did.
+#ifndef TG_PASSES_SCHEDULE_CANDIDATES_H_
+#define TG_PASSES_SCHEDULE_CANDIDATES_H_
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/kernel_calls.h"
+#include "ir/module.h"
+#include "passes/target.h"
+
+namespace tg {
+
+// Schedulers take a pointer that is null where nobody asks, so that normal compiles build no text.
+class Candidates {
+ public:
+  // A whole schedule. `rank`: the scheduler's own measure of it, the least is chosen.
+  void Add(double rank, std::vector<Directive> directives);
+  // One choice on the way to a schedule, and its cost in `unit`, as "instructions a result".
+  void AddChoice(std::string what, double cost, std::string unit);
+
+  // Lines about a kernel and its candidates: the cost of each by terms, and the predicted limit.
+  // Whole schedules are those of `kernel`, at Stage::kKernel, with other directives.
+  std::string Explain(const Module& module, const KernelCalls& calls, const Kernel& kernel,
+                      const Target& target) const;
+
+ private:
+  // More are of no use to a reader.
+  static constexpr size_t kMaxSchedules = 8, kMaxChoices = 16;
+
+  std::vector<std::pair<double, std::vector<Directive>>> schedules_;  // by ascending rank
+  std::vector<std::string> choices_;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_SCHEDULE_CANDIDATES_H_

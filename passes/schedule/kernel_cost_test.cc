@@ -1,0 +1,141 @@
+// What a kernel of the IR executes, and what that costs.
+#include "passes/schedule/kernel_cost.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "ir/text/parser.h"
+#include "passes/cost/compute_cost.h"
+#include "passes/directives/directives.h"
+#include "passes/simplify/simplify.h"
+
+namespace tg {
+namespace {
+
+constexpr char kProduct[] = R"(tg 1
+module @m {target = "cl-cpu"}
+kernel @product : kernel {schedule = [SCHEDULE]} {
+  %0 = define_global {arg = 0} : ptr<f32, 8192>
+  %y = reshape %0 {shape = [64, 128, 1]} : ptr<f32, 8192>
+  %1 = define_global {arg = 1} : ptr<f32, 2048>
+  %2 = reshape %1 {shape = [64, 1, 32]} : ptr<f32, 2048>
+  %3 = define_global {arg = 2} : ptr<f32, 4096>
+  %4 = reshape %3 {shape = [1, 128, 32]} : ptr<f32, 4096>
+  %la = load %2 : f32
+  %pa = packed %la : f32
+  %a = expand %pa {shape = [64, 128, 32]} : f32
+  %lb = load %4 : f32
+  %pb = packed %lb : f32
+  %b = expand %pb {shape = [64, 128, 32]} : f32
+  %p = mul %a, %b : f32
+  %s = reduce_axis %p {op = add, axes = [2]} : f32
+  %w = store %y, %s
+  sink %w
+}
+)";
+
+constexpr char kRows[] = R"(tg 1
+module @m {target = "cl-cpu"}
+kernel @rows : kernel {schedule = [SCHEDULE]} {
+  %0 = define_global {arg = 0} : ptr<f32, 8192>
+  %y = reshape %0 {shape = [64, 128]} : ptr<f32, 8192>
+  %1 = define_global {arg = 1} : ptr<f32, 8192>
+  %2 = reshape %1 {shape = [64, 128]} : ptr<f32, 8192>
+  %x = load %2 : f32
+  %s = reduce_axis %x {op = add, axes = [1]} : f32
+  %r = recip %s : f32
+  %e = expand %r {shape = [64, 128]} : f32
+  %v = mul %x, %e : f32
+  %w = store %y, %v
+  sink %w
+}
+)";
+
+class KernelCostTest : public testing::Test {
+ protected:
+  void Read(std::string text, std::string_view schedule) {
+    text.replace(text.find("SCHEDULE"), 8, schedule);
+    Diagnostics diagnostics;
+    module_ = ParseModule(text, "m.uop", diagnostics);
+    ASSERT_NE(module_, nullptr) << diagnostics.ToString();
+    const KernelCalls calls(*module_);
+    Kernel& kernel = *module_->kernels[0];
+    const auto cost = KernelCost(*module_, calls, kernel, target_);
+    ASSERT_TRUE(cost.ok()) << cost.status();
+    cost_ = *cost;
+    ShapeMap shapes(*module_, *kernel.body.context);
+    const auto schedule_of = MakeLoopNest(*module_, calls, kernel, target_, shapes);
+    ASSERT_TRUE(schedule_of.ok());
+    Simplifier simplifier(*kernel.body.context, module_.get());
+    const auto accesses = FindAccesses(
+        kernel.body, schedule_of->base, shapes, [&](const UOp* u) { return simplifier(u); }, true);
+    work_ = WorkOf(kernel.body, *schedule_of, accesses, target_);
+  }
+
+  const Target target_ = *FindTarget("cl-cpu");
+  std::unique_ptr<Module> module_;
+  Cost cost_;
+  ScheduledWork work_;
+};
+
+TEST_F(KernelCostTest, ScalarProduct) {
+  Read(kProduct, "");
+  const Instructions count = CountInstructions(work_, target_);
+  // Each addition waits for the one before; a multiply-add is one instruction.
+  EXPECT_DOUBLE_EQ(count.arithmetic, 64.0 * 128 * 32 * 8);
+  EXPECT_DOUBLE_EQ(count.loads, 2.0 * 64 * 128 * 32);
+  EXPECT_DOUBLE_EQ(count.stores, 64.0 * 128 * target_.store_weight);
+}
+
+TEST_F(KernelCostTest, PackedProduct) {
+  Read(kProduct, "vectorize(i1, 16), upcast(i1.0, 4), upcast(i0, 4), loop(i0.0), pack(p1, i1.0.0)");
+  const Instructions count = CountInstructions(work_, target_);
+  // i1.0.0: 2 groups; i0.0: 16 steps; r0: 32 terms; 4 rows of 4 vectors of 16 columns. The four
+  // rows' factors are read one by one, strided in memory; the columns' from the copy.
+  EXPECT_DOUBLE_EQ(count.arithmetic, 2.0 * 16 * 32 * 16);
+  const double fill = 2 * 32 * 64 * 2;  // strided elements, each moved into its vector
+  EXPECT_DOUBLE_EQ(count.loads, 2.0 * 16 * 32 * (4 + 4) + fill);
+  EXPECT_DOUBLE_EQ(count.stores, target_.store_weight * (2.0 * 32 * 4 + 2 * 16 * 16));
+}
+
+TEST_F(KernelCostTest, AReduceIsComputedOnceARow) {
+  Read(kRows, "vectorize(i1, 16), loop(i1.0), unroll(r0, 16)");
+  const Instructions count = CountInstructions(work_, target_);
+  const double additions = 64 * 8 * 8;  // eight vectors a row, each waits for the one before
+  const double recips = 64 * 6, products = 64 * 8;
+  EXPECT_DOUBLE_EQ(count.arithmetic, additions + recips + products);
+  EXPECT_DOUBLE_EQ(count.loads, 64.0 * 8 * 2);
+}
+
+TEST_F(KernelCostTest, WithoutALoopAReduceIsComputedForEachResult) {
+  Read(kRows, "unroll(r0, 16)");
+  EXPECT_DOUBLE_EQ(CountInstructions(work_, target_).arithmetic, 64.0 * 128 * (8 * 8 + 6 + 1));
+}
+
+TEST_F(KernelCostTest, TotalAndLimit) {
+  Cost cost;
+  cost.compute = 4, cost.utilization = 0.5, cost.launch = 1;
+  cost.memory = {3, 9};
+  cost.levels = {"core cache", "memory"};
+  EXPECT_EQ(cost.Total(), 10);
+  EXPECT_EQ(cost.Limit(), "memory");
+  cost.memory[1] = 7;
+  EXPECT_EQ(cost.Total(), 9);
+  EXPECT_EQ(cost.Limit(), "compute");
+  cost.launch = 20;
+  EXPECT_EQ(cost.Limit(), "launch");
+}
+
+TEST_F(KernelCostTest, AnIllegalDirectiveIsAnError) {
+  Read(kRows, "");
+  module_->kernels[0]->directives.push_back({"upcast", {{"r0", 0}, {"", 4}}});
+  const KernelCalls calls(*module_);
+  const auto cost = KernelCost(*module_, calls, *module_->kernels[0], target_);
+  ASSERT_FALSE(cost.ok());
+  EXPECT_NE(cost.status().message().find("axis r0 is reduce"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tg
