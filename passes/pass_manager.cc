@@ -10,6 +10,29 @@
 namespace tg {
 namespace {
 
+// Forwards to an observer that somebody else owns.
+class BorrowedObserver final : public PassObserver {
+ public:
+  explicit BorrowedObserver(PassObserver& to) : to_(to) {}
+  absl::Status Start(const Pipeline& pipeline, const Module& module) override {
+    return to_.Start(pipeline, module);
+  }
+  absl::Status BeforePass(const PassRun& run, const Module& module) override {
+    return to_.BeforePass(run, module);
+  }
+  absl::Status AfterPass(const PassRun& run, const Module& module) override {
+    return to_.AfterPass(run, module);
+  }
+  std::string Failed(const PassRun& run, const Module& module,
+                     const absl::Status& status) override {
+    return to_.Failed(run, module, status);
+  }
+  void Finish() override { to_.Finish(); }
+
+ private:
+  PassObserver& to_;
+};
+
 class Stopwatch {
  public:
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -53,7 +76,11 @@ std::string PassObserver::Failed(const PassRun&, const Module&, const absl::Stat
 void PassObserver::Finish() {}
 
 PassManager::PassManager(Pipeline pipeline, PassManagerOptions options)
-    : pipeline_(std::move(pipeline)), options_(options), workers_(options.jobs) {}
+    : pipeline_(std::move(pipeline)), options_(options), workers_(options.jobs) {
+  if (options_.observer) {
+    observers_.push_back(std::make_unique<BorrowedObserver>(*options_.observer));
+  }
+}
 
 void PassManager::AddObserver(std::unique_ptr<PassObserver> observer) {
   observers_.push_back(std::move(observer));

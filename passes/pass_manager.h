@@ -60,6 +60,8 @@ struct PassManagerOptions {
   int jobs = 0;
   // Receives remarks and the log of bisecting as they are produced; null: they are dropped.
   llvm::raw_ostream* log = nullptr;
+  // Watches the run like those of AddObserver, for callers that outlive the manager; or null.
+  PassObserver* observer = nullptr;
 };
 
 // The measurements of one run.

@@ -130,6 +130,7 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     const ScopedSpan span(&spans_, "passes");
     PassManagerOptions passes;
     passes.log = &llvm::errs();
+    if (flags_.verbose >= 3) passes.observer = &costs_;
     TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline, passes, options));
   }
   // A second module, with which the results are compared, has no bounds.

@@ -19,6 +19,7 @@
 #include "runtime/session/device_session.h"
 #include "runtime/session/given.h"
 #include "runtime/session/reference_session.h"
+#include "tools/driver/predicted_costs.h"
 #include "tools/run/memory.h"
 #include "tools/run/run_flags.h"
 
@@ -70,6 +71,8 @@ class ModelRun {
   absl::Status DumpKernels() const;
   void Report() const;
   void ReportKernels() const;
+  // A line for each kernel of the graph: its predicted and its measured time (predictions.cc).
+  std::string PredictionTable() const;
   // Keeps the fastest run of each kernel and of the whole.
   void KeepLeast(const runtime::RunTimes& times);
   absl::Status WriteTrace() const;
@@ -97,6 +100,7 @@ class ModelRun {
   bool is_onnx_ = false;
   std::vector<runtime::HostTensor> expected_;  // outputs of --test-data, in the model's order
 
+  PredictedCosts costs_;  // of the kernels, if they are printed
   runtime::SpanLog spans_;
   std::unique_ptr<runtime::DiskCache> cache_;
   std::unique_ptr<runtime::Session> session_;

@@ -65,6 +65,7 @@ void ModelRun::ReportKernels() const {
                                                  : std::span<const runtime::PlannedKernel>())
                << "\n";
   if (flags_.verbose < kSchedules) return;
+  llvm::outs() << PredictionTable();
   const runtime::MemoryBytes& memory = plan.temporaries();
   const runtime::BufferPoolStats pool = device_->memory();
   const auto bytes = [](size_t n) { return runtime::FormatBytes(static_cast<double>(n)); };
