@@ -25,6 +25,12 @@ TEST(ReferenceDocs, Onnx) {
   EXPECT_EQ(*page, OnnxPage()) << "run: tg-docs onnx > docs/onnx.md";
 }
 
+TEST(ReferenceDocs, Targets) {
+  const auto page = ReadTextFile("docs/targets.md");
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(*page, TargetsPage()) << "run: tg-docs targets > docs/targets.md";
+}
+
 TEST(ReferenceDocs, Accuracy) {
   const auto page = ReadTextFile("docs/accuracy.md");
   ASSERT_TRUE(page.ok());

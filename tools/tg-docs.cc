@@ -4,6 +4,7 @@
 //   tg-docs verifier > docs/verifier.md
 //   tg-docs accuracy > docs/accuracy.md
 //   tg-docs onnx > docs/onnx.md
+//   tg-docs targets > docs/targets.md
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -21,8 +22,10 @@ int main(int argc, char** argv) {
     text = tg::AccuracyPage();
   } else if (page == "onnx") {
     text = tg::OnnxPage();
+  } else if (page == "targets") {
+    text = tg::TargetsPage();
   } else {
-    std::fputs("usage: tg-docs ops|verifier|accuracy|onnx\n", stderr);
+    std::fputs("usage: tg-docs ops|verifier|accuracy|onnx|targets\n", stderr);
     return 1;
   }
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

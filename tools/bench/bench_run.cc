@@ -15,6 +15,7 @@
 #include "runtime/session/device_target.h"
 #include "runtime/session/open.h"
 #include "runtime/session/open_devices.h"
+#include "tools/driver/predicted_costs.h"
 
 namespace tg::bench {
 namespace {
@@ -108,7 +109,7 @@ absl::Status BenchRun::Run(const std::vector<Row>& rows) {
   return absl::InternalError(Cat(failed, " of ", rows.size(), " rows failed"));
 }
 
-absl::StatusOr<std::unique_ptr<Session>> BenchRun::Open(const Row& row) {
+absl::StatusOr<std::unique_ptr<Session>> BenchRun::Open(const Row& row, MeasuredRow& measured) {
   TG_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, BuildModule(row));
   if (options_.device == kReferenceDevice) {
     return runtime::OpenSession(std::move(module), kReferenceDevice);
@@ -120,7 +121,14 @@ absl::StatusOr<std::unique_ptr<Session>> BenchRun::Open(const Row& row) {
   runtime::DeviceSessionOptions session;
   TG_RETURN_IF_ERROR(runtime::OpenDevices(*module, chosen, options_.target, false, session));
   session.cache = &cache_;
-  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, MakePipeline(kPipeline), {}, session));
+  PredictedCosts costs;
+  PassManagerOptions passes;
+  passes.observer = &costs;
+  TG_RETURN_IF_ERROR(runtime::CompileForDevices(*module, MakePipeline(kPipeline), passes, session));
+  if (const auto predicted = costs.Of(*module->FindGraph("main"), session.target.name)) {
+    measured.predicted_seconds = predicted->seconds;
+    measured.predicted_limit = predicted->limit;
+  }
   return runtime::DeviceSession::Create(std::move(module), std::move(session));
 }
 
@@ -146,7 +154,9 @@ absl::StatusOr<std::vector<std::string>> BenchRun::OpenPeers(
 }
 
 absl::Status BenchRun::RunRow(const Row& row) {
-  TG_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Open(row));
+  MeasuredRow measured;
+  measured.row = row;
+  TG_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Open(row, measured));
   TG_ASSIGN_OR_RETURN(std::vector<HostTensor> operands, RandomOperands(row, kSeed));
   const std::vector<Operand> declared = OperandsOf(row);
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -161,12 +171,12 @@ absl::Status BenchRun::RunRow(const Row& row) {
     TG_ASSIGN_OR_RETURN(peers, OpenPeers(row, operands, reference));
   }
   operands.clear();
-  if (!options_.check_only) return Measure(row, *session, peers);
+  if (!options_.check_only) return Measure(std::move(measured), *session, peers);
   tell_(Cat(row.name, ": the values are right\n"));
   return absl::OkStatus();
 }
 
-absl::Status BenchRun::Measure(const Row& row, Session& session,
+absl::Status BenchRun::Measure(MeasuredRow measured, Session& session,
                                const std::vector<std::string>& peers) {
   std::vector<Contestant> contestants;
   contestants.push_back({"tg", [&](int64_t times) { return SecondsOfRun(session, times); }});
@@ -174,14 +184,12 @@ absl::Status BenchRun::Measure(const Row& row, Session& session,
     contestants.push_back({name, [&, name](int64_t times) { return peers_->Run(name, times); }});
   }
   TG_ASSIGN_OR_RETURN(std::vector<Timing> timings, TakeTurns(contestants, options_.timing));
-  MeasuredRow measured;
-  measured.row = row;
-  measured.limit_seconds = LimitSeconds(row, report_.limits);
+  measured.limit_seconds = LimitSeconds(measured.row, report_.limits);
   measured.tg = std::move(timings[0]);
   for (size_t i = 0; i < peers.size(); ++i) {
     measured.peers.emplace_back(peers[i], std::move(timings[i + 1]));
   }
-  std::string line = Cat(row.name, ": ", runtime::FormatSeconds(measured.tg.median()));
+  std::string line = Cat(measured.row.name, ": ", runtime::FormatSeconds(measured.tg.median()));
   for (const auto& [name, timing] : measured.peers) {
     line += Cat(", ", name, " ", runtime::FormatSeconds(timing.median()));
   }

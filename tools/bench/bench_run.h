@@ -44,11 +44,12 @@ class BenchRun {
  private:
   absl::Status Prepare();
   absl::Status RunRow(const Row& row);
-  absl::StatusOr<std::unique_ptr<runtime::Session>> Open(const Row& row);
+  // Also predicts the row's cost, into `measured`.
+  absl::StatusOr<std::unique_ptr<runtime::Session>> Open(const Row& row, MeasuredRow& measured);
   // Writes the operands for the peers, has them compute the row, and checks what they made.
   absl::StatusOr<std::vector<std::string>> OpenPeers(
       const Row& row, const std::vector<runtime::HostTensor>& operands, const Reference& reference);
-  absl::Status Measure(const Row& row, runtime::Session& session,
+  absl::Status Measure(MeasuredRow measured, runtime::Session& session,
                        const std::vector<std::string>& peers);
 
   BenchOptions options_;

@@ -1,6 +1,7 @@
 #include "tools/bench/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "llvm/Support/JSON.h"
@@ -50,7 +51,7 @@ json::Object ToJson(const MeasuredRow& measured) {
     peer["ratio"] = RatioByTurns(timing, measured.tg);
     peers[name] = std::move(peer);
   }
-  return json::Object{{"name", row.name},
+  json::Object object{{"name", row.name},
                       {"work", row.title},
                       {"operations", OperationsOf(row)},
                       {"bytes_read", BytesRead(row)},
@@ -58,6 +59,11 @@ json::Object ToJson(const MeasuredRow& measured) {
                       {"limit_seconds", measured.limit_seconds},
                       {"tg", ToJson(measured.tg)},
                       {"peers", std::move(peers)}};
+  if (measured.predicted_seconds) {
+    object["predicted_seconds"] = *measured.predicted_seconds;
+    object["predicted_limit"] = measured.predicted_limit;
+  }
+  return object;
 }
 
 }  // namespace
@@ -76,10 +82,21 @@ std::string HeadText(const BenchReport& report) {
              FormatNumber("%.1f", report.limits.flops_per_second * 1e-9), " GFLOP/s\n");
 }
 
+std::optional<double> MedianError(const BenchReport& report) {
+  std::vector<double> errors;
+  for (const MeasuredRow& row : report.rows) {
+    if (!row.predicted_seconds) continue;
+    errors.push_back(std::abs(*row.predicted_seconds / row.tg.median() - 1));
+  }
+  if (errors.empty()) return std::nullopt;
+  return Quantile(std::move(errors), 0.5);
+}
+
 std::string TableText(const BenchReport& report) {
   std::vector<std::vector<Cell>> table;
   std::vector<Cell>& head = table.emplace_back();
-  for (const char* title : {"row", "tg", "spread", "GFLOP/s", "GB/s", "of limit"}) {
+  for (const char* title :
+       {"row", "tg", "spread", "GFLOP/s", "GB/s", "of limit", "predicted", "error", "by"}) {
     head.emplace_back(title);
   }
   for (const Peer& peer : report.peers) head.emplace_back(peer.name);
@@ -97,6 +114,10 @@ std::string TableText(const BenchReport& report) {
     cells.emplace_back(operations > 0 ? FormatNumber("%.1f", operations / seconds * 1e-9) : "");
     cells.emplace_back(FormatNumber("%.1f", BytesOf(measured.row) / seconds * 1e-9));
     cells.emplace_back(FormatNumber("%.0f%%", 100 * measured.limit_seconds / seconds));
+    const std::optional<double>& predicted = measured.predicted_seconds;
+    cells.emplace_back(predicted ? FormatSeconds(*predicted) : "");
+    cells.emplace_back(predicted ? FormatNumber("%+.0f%%", 100 * (*predicted / seconds - 1)) : "");
+    cells.emplace_back(measured.predicted_limit);
     for (const Peer& peer : report.peers) {
       const Timing* timing = FindPeer(measured, peer.name);
       cells.emplace_back(timing == nullptr ? "" : FormatSeconds(timing->median()));
@@ -109,7 +130,11 @@ std::string TableText(const BenchReport& report) {
         best == nullptr ? "" : FormatNumber("%.2f", LeastOfPeers(measured) / measured.tg.least()));
   }
   const size_t left[] = {0};
-  return runtime::FormatTable(table, left);
+  std::string text = runtime::FormatTable(table, left);
+  if (const std::optional<double> error = MedianError(report)) {
+    text += Cat("median error of the predictions: ", FormatNumber("%.0f%%", 100 * *error), "\n");
+  }
+  return text;
 }
 
 std::string JsonText(const BenchReport& report) {
@@ -125,6 +150,9 @@ std::string JsonText(const BenchReport& report) {
                                  {"device", report.device},     {"target", report.target},
                                  {"limits", std::move(limits)}, {"peers", std::move(peers)},
                                  {"rows", std::move(rows)}};
+  if (const std::optional<double> error = MedianError(report)) {
+    (*all.getAsObject())["median_prediction_error"] = *error;
+  }
   std::string text;
   llvm::raw_string_ostream out(text);
   out << llvm::formatv("{0:1}", all) << "\n";

@@ -1,0 +1,72 @@
+#include "tools/calibrate/calibrate_main.h"
+
+#include <string>
+#include <vector>
+
+#include "passes/instrument/temporary_file.h"
+#include "passes/instrument/write_file.h"
+#include "passes/target_fields.h"
+#include "runtime/base/status.h"
+#include "runtime/opencl/device.h"
+#include "runtime/session/device_target.h"
+#include "tools/calibrate/calibrate.h"
+#include "tools/driver/flags.h"
+#include "tools/driver/listing.h"
+#include "tools/driver/out_of_memory.h"
+#include "tools/driver/standard_error.h"
+
+namespace tg {
+namespace {
+
+constexpr char kTool[] = "tg-calibrate";
+constexpr int kOk = 0, kFailed = 1, kUsage = 2;
+
+int Fail(int code, const absl::Status& status) {
+  PrintError(kTool, status);
+  return code;
+}
+
+absl::StatusOr<std::string> TargetText(const std::string& wish, bool only_reported) {
+  TG_ASSIGN_OR_RETURN(const runtime::Device device, runtime::ChooseDevice(wish));
+  if (only_reported) return PrintTarget(runtime::TargetForDevice(device.info));
+  TG_ASSIGN_OR_RETURN(const calibrate::Calibration found, calibrate::Calibrate(device));
+  return calibrate::CalibrationText(found, device.info.name);
+}
+
+}  // namespace
+
+int CalibrateMain(int argc, const char* const* argv) {
+  ExitWhenOutOfMemory(kTool);
+  TolerateFullStandardError();
+  TemporaryFile::RemoveOnSignals();
+  std::string device, output;
+  bool only_reported = false, version = false, help = false;
+  Flags flags(kTool, "[options]",
+              "Measures an OpenCL device in less than a minute, and writes a target file for "
+              "--target=FILE.target of tg-run, tg-opt and tg-bench: what the device reports, the "
+              "rates of its arithmetic and memory, its caches, and the costs of launches.");
+  flags.String("device", "NAME", &device, "the device, as for tg-run");
+  flags.String("output", "FILE", &output, "where the target file goes; by default standard output");
+  flags.Bool("only-reported", &only_reported,
+             "measure nothing: the preset that fits, with what the device reports");
+  flags.Bool("version", &version, "print the version");
+  flags.Bool("help", &help, "print this text");
+  const absl::StatusOr<std::vector<std::string>> rest =
+      flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (!rest.ok()) return Fail(kUsage, rest.status());
+  if (!rest->empty()) {
+    return Fail(kUsage, runtime::InvalidArgument("no argument is expected, but there is '",
+                                                 (*rest)[0], "'"));
+  }
+  if (help || version) {
+    const std::string text = (help ? flags.Help() : "") + (version ? VersionText(kTool) : "");
+    const absl::Status status = WriteStdout(text);
+    return status.ok() ? kOk : Fail(kFailed, status);
+  }
+  const absl::StatusOr<std::string> text = TargetText(device, only_reported);
+  if (!text.ok()) return Fail(kFailed, text.status());
+  const absl::Status status = output.empty() ? WriteStdout(*text) : WriteFile(output, *text);
+  return status.ok() ? kOk : Fail(kFailed, status);
+}
+
+}  // namespace tg
