@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "passes/cost/predict_cost.h"
+#include "passes/cost/cost.h"
 #include "passes/pass_manager.h"
 
 namespace tg {

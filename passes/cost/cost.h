@@ -1,0 +1,31 @@
+// The predicted cost of a kernel, by terms.
+#ifndef TG_PASSES_COST_COST_H_
+#define TG_PASSES_COST_COST_H_
+
+#include <string>
+#include <string_view>
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace tg {
+
+struct Cost {
+  double compute = 0;                             // seconds of the fully used device
+  llvm::SmallVector<double, 3> memory;            // seconds by level, as MemoryLevels
+  llvm::SmallVector<std::string_view, 3> levels;  // the levels' names
+  double utilization = 1;                         // share of the device that computes
+  double launch = 0;                              // seconds of the launch
+  double groups = 0;                              // seconds in which work-groups begin and end
+
+  double Total() const { return launch + OnDevice(); }
+  // Without the launch, as the device's own clock measures it.
+  double OnDevice() const;
+  // What decides the total: "compute", a memory level's name, or "launch".
+  std::string_view Limit() const;
+  // "total 1.2 s: compute 1 s at 83 %, core cache 0.3 s, ..., launch 5 us; limit compute".
+  std::string Text() const;
+};
+
+}  // namespace tg
+
+#endif  // TG_PASSES_COST_COST_H_
