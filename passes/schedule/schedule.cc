@@ -136,6 +136,14 @@ absl::Status Run(Module& module, PassContext& context) {
     if (own == considered.end() || kernel->stage != Stage::kKernel) continue;
     context.remarks += own->second.Explain(module, renamed_calls, *kernel, context.target);
   }
+  for (const auto& kernel : module.kernels) {
+    if (!context.Flag("loop-nest") || kernel->stage != Stage::kKernel) continue;
+    ShapeMap shapes(module, *kernel->body.context);
+    const absl::StatusOr<LoopNest> nest =
+        MakeLoopNest(module, renamed_calls, *kernel, context.target, shapes);
+    if (!nest.ok()) return nest.status();
+    absl::StrAppend(&context.remarks, "@", kernel->name, ":\n", PrintLoopNest(*nest));
+  }
   return absl::OkStatus();
 }
 
@@ -144,6 +152,8 @@ constexpr PassOption kOptions[] = {
      "checks the directives that are there and chooses none"},
     {"explain", PassOption::Kind::kFlag, "false",
      "prints the predicted cost of each kernel, by terms, and the candidates that were considered"},
+    {"loop-nest", PassOption::Kind::kFlag, "false",
+     "prints the loops of each kernel, how each runs, and what is copied in its steps"},
 };
 
 }  // namespace
