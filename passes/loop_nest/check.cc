@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/loop_nest.h"
 
@@ -55,6 +56,18 @@ absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
                         : axis.shares.empty()   ? nullptr
                                                 : "shares the work-items of another axis";
       if (why) return Illegal("a packed value varies along axis ", axis.name, ", which ", why);
+    }
+  }
+  for (const PackedValue& value : nest.packed) {
+    if (!value.ahead) continue;
+    // The first step's copy is made in front of the reduce's loop, in the loops over results.
+    const size_t base = nest.axes[static_cast<size_t>(nest.FindAxis(value.at))].base;
+    const auto is_in = [&](const PackedValue& other) {
+      return !other.at.empty() &&
+             llvm::is_contained(PostOrder(other.node->src(0)), nest.base[base].reduce);
+    };
+    if (!nest.IsOutermost(base) || llvm::any_of(nest.packed, is_in)) {
+      return Illegal("the reduce of axis ", value.at, " is computed in loops of another value");
     }
   }
   const int64_t bytes = nest.PackedBytes();

@@ -57,8 +57,10 @@ std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& s) 
     // Whatever else reads it must have done so before the first result along these axes.
     bool done_before = true;
     for (const UOp* u : order) {
-      if ((u->op == Op::kStaged || u->op == Op::kPacked) && Contains(u, staged))
-        done_before = false;
+      // A predicate that depends on the result's place keeps a reduce in the loops over results.
+      const bool is_read_later =
+          u->op == Op::kStaged || u->op == Op::kPacked || u->op == Op::kPad || u->op == Op::kView;
+      if (is_read_later && Contains(u, staged)) done_before = false;
     }
     for (size_t i = 0; i < s.base.size() && done_before; ++i) {
       const UOp* reduce = s.base[i].reduce;
