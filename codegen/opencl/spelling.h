@@ -59,8 +59,8 @@ struct Spelling {
 // Returns the row for `op` on operands of class `cls` (a letter of the table), or null.
 const Spelling* FindSpelling(Op op, char cls);
 
-// Returns whether some row's text contains this name of a function or type, including names that
-// `$=` forms with a type.
+// Returns whether some row's text contains this name of a function or type. Where a text has `$=`
+// in a name, any suffix that does not end in an underscore counts as a type.
 bool IsSpelled(std::string_view name);
 
 // Appends `row.text` and calls append(i, p) for each placeholder. The callback appends operand i,

@@ -9,8 +9,9 @@
 
 namespace tg::tinygrad {
 
-// The scopes of a node are those of its sources, without the loops that the node (a REDUCE or the
-// ASSIGN of an accumulator) ends. A STORE ends all of its scopes.
+// The scopes of a node: those of its sources and, for a RANGE or IF, itself, without the loops that
+// the node ends (a REDUCE, or the ASSIGN of an accumulator). A node that uses a STORE inherits none
+// of the STORE's scopes.
 class OpenScopes {
  public:
   using Scopes = std::vector<const Node*>;  // in the order of the text

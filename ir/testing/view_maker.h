@@ -1,5 +1,6 @@
-// Views of states and values, with their contents in a model of memory (array_model.h). Internal to
-// write_chains.h.
+// Makes random values and views of states, each with a model (array_model.h): the elements of a
+// value, or the memory of a view's state and the positions of the view's elements in it. Internal
+// to write_chains.h.
 #ifndef TG_IR_TESTING_VIEW_MAKER_H_
 #define TG_IR_TESTING_VIEW_MAKER_H_
 
