@@ -42,21 +42,6 @@ std::vector<Target> MakePresets() {
   avx2.copied_bytes = 32;
   all.push_back(avx2);
 
-  Target neon = avx2;
-  neon.name = "cl-cpu-neon";
-  neon.doc = "PoCL on an ARM CPU of 64 bits, with vectors of 16 bytes";
-  neon.alu_width = 16;
-  neon.mem_width = 16;
-  neon.vector_registers = 32;
-  neon.compute_units = 4;
-  neon.near_cache_bytes = 64 << 10;
-  neon.near_cache_ways = 4;
-  neon.core_cache_bytes = 1 << 20;
-  neon.shared_cache_bytes = 32 << 20;
-  neon.fma_accumulators = 12;  // 4 cycles, two begin in each, and half as many again
-  neon.flops_per_second = 1.6e11;
-  neon.bytes_per_second = 4e10;
-
   Target gpu;
   gpu.name = "cl-gpu";
   gpu.doc = "any OpenCL 1.2 GPU, nothing optional";
@@ -129,6 +114,21 @@ std::vector<Target> MakePresets() {
   adreno.bytes_per_second = 3e10;
   adreno.flops_per_second = 1e12;
   all.push_back(adreno);
+
+  Target neon = avx2;
+  neon.name = "cl-cpu-neon";
+  neon.doc = "PoCL on an ARM CPU of 64 bits, with vectors of 16 bytes";
+  neon.alu_width = 16;
+  neon.mem_width = 16;
+  neon.vector_registers = 32;
+  neon.compute_units = 4;
+  neon.near_cache_bytes = 64 << 10;
+  neon.near_cache_ways = 4;
+  neon.core_cache_bytes = 1 << 20;
+  neon.shared_cache_bytes = 32 << 20;
+  neon.fma_accumulators = 12;  // 4 cycles, two begin in each, and half as many again
+  neon.flops_per_second = 1.6e11;
+  neon.bytes_per_second = 4e10;
   all.push_back(neon);
   return all;
 }

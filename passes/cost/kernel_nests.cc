@@ -145,7 +145,7 @@ LoopNestOf KernelNests::NestOf(AxisSet axes) const {
 
 LoopNestOf KernelNests::NestOfCopy(const PackedValue& value) const {
   LoopNestOf nest;
-  const auto at = static_cast<size_t>(s_.FindAxis(value.at));
+  const auto at = s_.AxisNamed(value.at);
   LoopList copied;
   for (size_t i = 0; i < s_.axes.size(); ++i) {
     const auto loop = static_cast<uint16_t>(i);

@@ -1,8 +1,43 @@
 // The directives that bind a part of an axis: upcast, vectorize, unroll, local, loop.
+#include "llvm/ADT/STLExtras.h"
+#include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
-#include "passes/directives/part.h"
 
 namespace tg::directive {
+
+absl::Status BindPart::CheckOf(const LoopNest& nest, std::initializer_list<AxisKind> kinds,
+                               int64_t limit, bool symbolic) const {
+  size_t at = 0;
+  if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
+  const LoopAxis& whole = nest.axes[at];
+  if (!llvm::is_contained(kinds, whole.kind) || nest.IsReduceLoop(at)) {
+    return Illegal("axis ", whole.name, " is ", std::string(AxisKindName(whole.kind)));
+  }
+  if (size && *size != 0 && *size != whole.max_size) {
+    if (absl::Status s = CheckSplit(nest, at, *size); !s.ok()) return s;
+  } else {
+    if (absl::Status s = CheckUnused(nest, at); !s.ok()) return s;
+    if (whole.size.is_symbolic() && !symbolic) return Illegal("the axis is symbolic");
+  }
+  const int64_t steps = size.value_or(0) != 0 ? *size : whole.max_size;
+  if (steps > limit) return Illegal("the amount ", steps, " is over ", limit);
+  return absl::OkStatus();
+}
+
+size_t BindPart::Bind(LoopNest& nest, AxisKind kind, bool is_outer) const {
+  auto at = nest.AxisNamed(axis);
+  const int64_t whole = nest.axes[at].max_size;
+  if (size && *size != 0 && *size != whole) {
+    if (is_outer) {
+      nest.Split(at, *size, whole / *size);
+    } else {
+      nest.Split(at, whole / *size, *size);
+      ++at;
+    }
+  }
+  return nest.Bind(at, kind);
+}
+
 namespace {
 
 // Copies of the body, or lanes, that one work-item may compute along an axis.
@@ -12,37 +47,37 @@ constexpr int64_t kMostCopies = 16, kMostLanes = 64, kMostTerms = 32;
 
 absl::Status Upcast::Check(const LoopNest& nest, const Target&) const {
   const auto kinds = {AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage};
-  return Part{axis, size}.CheckOf(nest, kinds, kMostCopies);
+  return CheckOf(nest, kinds, kMostCopies);
 }
 
-void Upcast::Apply(LoopNest& nest) const { Part{axis, size}.Bind(nest, AxisKind::kUpcast); }
+void Upcast::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kUpcast); }
 
 absl::Status Vectorize::Check(const LoopNest& nest, const Target&) const {
   const auto kinds = {AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage};
-  return Part{axis, size}.CheckOf(nest, kinds, kMostLanes);
+  return CheckOf(nest, kinds, kMostLanes);
 }
 
-void Vectorize::Apply(LoopNest& nest) const { Part{axis, size}.Bind(nest, AxisKind::kVector); }
+void Vectorize::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kVector); }
 
 absl::Status Unroll::Check(const LoopNest& nest, const Target&) const {
-  return Part{axis, size}.CheckOf(nest, {AxisKind::kReduce}, kMostTerms);
+  return CheckOf(nest, {AxisKind::kReduce}, kMostTerms);
 }
 
-void Unroll::Apply(LoopNest& nest) const { Part{axis, size}.Bind(nest, AxisKind::kUnroll); }
+void Unroll::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kUnroll); }
 
 absl::Status Local::Check(const LoopNest& nest, const Target&) const {
-  return Part{axis, size}.CheckOf(nest, {AxisKind::kGlobal}, INT64_MAX);
+  return CheckOf(nest, {AxisKind::kGlobal}, INT64_MAX);
 }
 
-void Local::Apply(LoopNest& nest) const { Part{axis, size}.Bind(nest, AxisKind::kLocal); }
+void Local::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kLocal); }
 
 absl::Status Loop::Check(const LoopNest& nest, const Target&) const {
   const int at = nest.FindAxis(axis);
   const bool is_global = at >= 0 && nest.axes[static_cast<size_t>(at)].kind == AxisKind::kGlobal;
-  return Part{axis, size}.CheckOf(nest, {AxisKind::kGlobal, AxisKind::kReduce}, INT64_MAX,
-                                  /*symbolic=*/is_global);
+  return CheckOf(nest, {AxisKind::kGlobal, AxisKind::kReduce}, INT64_MAX,
+                 /*symbolic=*/is_global);
 }
 
-void Loop::Apply(LoopNest& nest) const { Part{axis, size}.Bind(nest, AxisKind::kLoop); }
+void Loop::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kLoop); }
 
 }  // namespace tg::directive

@@ -8,6 +8,7 @@
 #define TG_PASSES_DIRECTIVES_DIRECTIVES_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,11 +34,18 @@ struct Split {
   void Apply(LoopNest& nest) const;
 };
 
-// The directives that bind `size` steps of an axis, or all of it.
+// `size` steps of an axis, or all of it, which a directive splits off and binds.
 struct BindPart {
   std::string axis;
   std::optional<int64_t> size;
   void Visit(auto&& v) { v(axis), v(size); }
+
+  // Fails if the axis is of none of these kinds, if no part of this size can be split off, or if it
+  // is over `limit`. `symbolic`: all of a symbolic axis will do.
+  absl::Status CheckOf(const LoopNest& nest, std::initializer_list<AxisKind> kinds, int64_t limit,
+                       bool symbolic = false) const;
+  // Splits the part off, as the inner axis unless `is_outer`, and binds it. Returns its position.
+  size_t Bind(LoopNest& nest, AxisKind kind, bool is_outer = false) const;
 };
 
 // Illegal: upcast(r0, 4), since terms are no results.
@@ -222,6 +230,9 @@ class DirectiveList {
   }
   bool all_legal() const { return all_legal_; }
   std::vector<Directive> Take() { return std::move(list_); }
+  // Splits an axis into an outer one and an inner one of `n` iterations. Returns both names; that
+  // of an axis of one iteration is empty.
+  std::pair<std::string, std::string> Split(const std::string& axis, int64_t n);
   // Steps of an axis; 0 if there is none of that name.
   int64_t Size(const std::string& axis) const {
     const int at = nest_.FindAxis(axis);

@@ -1,8 +1,8 @@
 // The directives that order the grid: swap, grid.
 #include <utility>
 
+#include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
-#include "passes/directives/part.h"
 
 namespace tg::directive {
 
@@ -18,8 +18,8 @@ absl::Status Swap::Check(const LoopNest& nest, const Target&) const {
 }
 
 void Swap::Apply(LoopNest& nest) const {
-  const auto a = static_cast<size_t>(nest.FindAxis(axis));
-  const auto b = static_cast<size_t>(nest.FindAxis(other));
+  const auto a = nest.AxisNamed(axis);
+  const auto b = nest.AxisNamed(other);
   std::swap(nest.axes[a], nest.axes[b]);
   for (auto& digits : nest.digits) {
     for (Digit& d : digits) d.axis = d.axis == a ? b : d.axis == b ? a : d.axis;
@@ -38,7 +38,7 @@ absl::Status Grid::Check(const LoopNest& nest, const Target&) const {
 }
 
 void Grid::Apply(LoopNest& nest) const {
-  nest.axes[static_cast<size_t>(nest.FindAxis(axis))].grid_dim = static_cast<int>(dimension);
+  nest.axes[nest.AxisNamed(axis)].grid_dim = static_cast<int>(dimension);
 }
 
 }  // namespace tg::directive

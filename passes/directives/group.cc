@@ -1,5 +1,5 @@
+#include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
-#include "passes/directives/part.h"
 
 namespace tg::directive {
 namespace {
@@ -31,11 +31,11 @@ absl::Status CheckShared(const LoopNest& nest, size_t axis, size_t at) {
   return absl::OkStatus();
 }
 
-Part PartOf(const LoopNest& nest, const Group& group) {
+BindPart PartOf(const LoopNest& nest, const Group& group) {
   if (const auto* items = std::get_if<int64_t>(&group.items)) return {group.axis, *items};
   const auto* with = std::get_if<std::string>(&group.items);
   if (!with) return {group.axis, std::nullopt};
-  return {group.axis, nest.axes[static_cast<size_t>(nest.FindAxis(*with))].max_size};
+  return {group.axis, nest.axes[nest.AxisNamed(*with)].max_size};
 }
 
 void Bind(LoopNest& nest, const Group& group, bool in_blocks) {

@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "ir/walk.h"
+#include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
-#include "passes/directives/part.h"
 
 namespace tg::directive {
 namespace {

@@ -1,5 +1,5 @@
+#include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
-#include "passes/directives/part.h"
 
 namespace tg::directive {
 namespace {
@@ -24,7 +24,7 @@ absl::Status PadTo::Check(const LoopNest& nest, const Target&) const {
 }
 
 void PadTo::Apply(LoopNest& nest) const {
-  LoopAxis& a = nest.axes[static_cast<size_t>(nest.FindAxis(axis))];
+  LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
   const int64_t padded = RoundUp(a.max_size, size);
   if (padded == a.max_size) return;
   a.size = a.max_size = padded;

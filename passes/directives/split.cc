@@ -1,5 +1,5 @@
+#include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
-#include "passes/directives/part.h"
 
 namespace tg::directive {
 
@@ -12,7 +12,7 @@ absl::Status Split::Check(const LoopNest& nest, const Target&) const {
 }
 
 void Split::Apply(LoopNest& nest) const {
-  const auto at = static_cast<size_t>(nest.FindAxis(axis));
+  const auto at = nest.AxisNamed(axis);
   nest.Split(at, nest.axes[at].max_size / size, size);
 }
 

@@ -1,5 +1,5 @@
+#include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
-#include "passes/directives/part.h"
 
 namespace tg::directive {
 
@@ -18,7 +18,7 @@ absl::Status StageInOutput::Check(const LoopNest& nest, const Target&) const {
 }
 
 void StageInOutput::Apply(LoopNest& nest) const {
-  nest.in_output = nest.axes[static_cast<size_t>(nest.FindAxis(axis))].base;
+  nest.in_output = nest.axes[nest.AxisNamed(axis)].base;
 }
 
 }  // namespace tg::directive

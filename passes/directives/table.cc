@@ -69,6 +69,13 @@ absl::Status ApplyDirective(LoopNest& nest, const Directive& directive, const Ta
   return Illegal(directive, absl::StrCat("no such directive; there are: ", names));
 }
 
+std::pair<std::string, std::string> DirectiveList::Split(const std::string& axis, int64_t n) {
+  if (axis.empty() || !all_legal_ || n == Size(axis)) return {std::string(), axis};
+  if (n == 1) return {axis, std::string()};
+  Try(directive::Split{axis, n});
+  return {axis + ".0", axis + ".1"};
+}
+
 absl::StatusOr<LoopNest> MakeLoopNest(const Module& module, const KernelCalls& calls,
                                       const Kernel& kernel, const Target& target,
                                       ShapeMap& shapes) {

@@ -16,7 +16,8 @@ constexpr double kTileRows = 4, kGroupRows = 16;
 }  // namespace
 
 int64_t WantedParallelism(const Target& target) {
-  return int64_t{target.compute_units} * (target.is_gpu ? 256 : 4);
+  return int64_t{target.compute_units} *
+         std::max<int64_t>(target.items_per_unit, target.groups_per_unit);
 }
 
 double RowItems(const Target& target, double parallel, double row) {
@@ -24,7 +25,7 @@ double RowItems(const Target& target, double parallel, double row) {
   return std::min(row, static_cast<double>(target.MostItems(parallel, row)));
 }
 
-double Utilization(const Target& target, double parallel, double row) {
+double RowUtilization(const Target& target, double parallel, double row) {
   if (!target.is_gpu) return std::min(1.0, parallel / target.compute_units);
   const double want = static_cast<double>(WantedParallelism(target));
   return std::min(1.0, parallel * RowItems(target, parallel, row) / want);
@@ -164,7 +165,7 @@ double CostModel::NearSeconds(const UOp* u) {
 double CostModel::StagingSeconds(const UOp* u, double parallel, double room, double row) {
   // A tile of several rows is computed together, so that they share their loads.
   const double tiles = std::max(1.0, parallel / kTileRows);
-  double seconds = ReduceSeconds(u, Elements(u)) * (1 / Utilization(target_, tiles, row) - 1);
+  double seconds = ReduceSeconds(u, Elements(u)) * (1 / RowUtilization(target_, tiles, row) - 1);
   const double shared =
       room * ExpressionCostOf(u).terms * static_cast<double>(ByteSize(u->dtype.scalar()));
   if (shared > static_cast<double>(target_.cache_bytes)) {

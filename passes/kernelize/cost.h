@@ -114,7 +114,7 @@ int64_t WantedParallelism(const Target& target);
 double RowItems(const Target& target, double parallel, double row);
 // The fraction of the device (0 to 1) that `parallel` rows keep busy, if up to `row` work-items of
 // a group share a row.
-double Utilization(const Target& target, double parallel, double row);
+double RowUtilization(const Target& target, double parallel, double row);
 
 }  // namespace tg
 

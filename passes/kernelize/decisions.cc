@@ -99,8 +99,8 @@ std::string Planner::Decide(const UOp* u) {
   // one. That costs a factor of four.
   constexpr double kInTurn = 4;
   double lost = seconds * (target_.is_gpu ? 1 : kInTurn) *
-                (1 / Utilization(target_, parallel, size / parallel) -
-                 1 / Utilization(target_, size, expression.terms));
+                (1 / RowUtilization(target_, parallel, size / parallel) -
+                 1 / RowUtilization(target_, size, expression.terms));
   // The same holds for each core if the reduce is inside another one: results that are added up
   // cannot form a register tile.
   if (!target_.is_gpu && size > parallel) {

@@ -201,7 +201,7 @@ class Preparer {
   bool LeavesIdle(DType type, int64_t results, int64_t terms) const {
     const double bytes = static_cast<double>(results * terms * ByteSize(type.scalar()));
     const double busy =
-        Utilization(target_, static_cast<double>(results), static_cast<double>(terms));
+        RowUtilization(target_, static_cast<double>(results), static_cast<double>(terms));
     return bytes / target_.bytes_per_second * (1 / busy - 1) > target_.launch_seconds;
   }
 

@@ -46,7 +46,7 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
   const double row = serial                   ? uses_.Iterations(kernel, serial)
                      : evaluations > parallel ? evaluations / parallel
                                               : cost_.ExpressionCostOf(u).terms;
-  const double busy = Utilization(target_, parallel, row);
+  const double busy = RowUtilization(target_, parallel, row);
   const double lost = cost_.ReduceSeconds(u, evaluations) * (1 / busy - 1);
   if (lost > cost_.StoreSeconds(u)) return false;
   state.serial = serial;

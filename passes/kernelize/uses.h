@@ -54,8 +54,9 @@ class UseTable {
 
   const UOp* KernelOf(UseId use) const { return rows_[use].kernel; }
 
-  // For two uses of one value: whether `use` reads a subset of the elements that `place` reads, at
-  // the same indices. They then differ only by shrinks and pads that move no element.
+  // For two uses of one value: whether `use` differs from `place` only by further shrinks and pads
+  // that together move no element. Then it reads a subset of the elements that `place` reads, at
+  // the same indices. False says nothing.
   bool IsWithin(UseId use, UseId place) const;
 
   // For each axis of the value: the loops on which the index along it depends.

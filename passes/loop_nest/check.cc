@@ -61,7 +61,7 @@ absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
   for (const PackedValue& value : nest.packed) {
     if (!value.ahead) continue;
     // The first step's copy is made in front of the reduce's loop, in the loops over results.
-    const size_t base = nest.axes[static_cast<size_t>(nest.FindAxis(value.at))].base;
+    const size_t base = nest.axes[nest.AxisNamed(value.at)].base;
     const auto is_in = [&](const PackedValue& other) {
       return !other.at.empty() &&
              llvm::is_contained(PostOrder(other.node->src(0)), nest.base[base].reduce);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/arithmetic.h"
+#include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/loop_nest/output_staging.h"
 
@@ -72,6 +73,12 @@ bool LoopNest::IsOutermost(size_t axis) const {
     if (part && !base[i].IsStored()) return false;
   }
   return true;
+}
+
+size_t LoopNest::AxisNamed(std::string_view name) const {
+  const int at = FindAxis(name);
+  TG_CHECK(at >= 0);
+  return static_cast<size_t>(at);
 }
 
 int64_t LoopNest::UpcastSize() const {

@@ -106,6 +106,8 @@ struct LoopNest : Loops {
   bool IsOutermost(size_t base_axis) const;
   // Position in `axes`; -1 if no axis has that name.
   int FindAxis(std::string_view name) const;
+  // Position in `axes` of the axis of that name, which must exist.
+  size_t AxisNamed(std::string_view name) const;
 
   // ---- Changes of loops.
   // Replaces the axis by two, the inner one of `inner` steps behind it.

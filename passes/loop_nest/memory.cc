@@ -65,7 +65,7 @@ bool LoopNest::IsCopied(const PackedValue& value, size_t axis) const {
   if (value.at.empty() || (value.varies & LoopBit(axes[axis].base)) == 0) return false;
   const AxisKind kind = axes[axis].kind;
   if (kind == AxisKind::kLocal || kind == AxisKind::kGroup) return value.is_local;
-  return IsInside(axis, static_cast<size_t>(FindAxis(value.at)));
+  return IsInside(axis, AxisNamed(value.at));
 }
 
 int64_t LoopNest::CopyBytes(const PackedValue& value) const {

@@ -41,7 +41,7 @@ BodyLowering::PackedAt& BodyLowering::PlanLocalCopy(const Key& key, const Packed
   const auto [it, fresh] = packed_.try_emplace(key.bits());
   PackedAt& plan = it->second;
   if (!fresh) return plan;
-  const auto at = static_cast<size_t>(nest_.FindAxis(value.at));
+  const auto at = nest_.AxisNamed(value.at);
   Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
   std::vector<const UOp*> leaves = from.index, order;
   if (from.valid) leaves.push_back(from.valid);

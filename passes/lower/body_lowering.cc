@@ -7,12 +7,12 @@
 #include "passes/analysis/view_index.h"
 
 namespace tg {
-BodyLowering::BodyLowering(const Module& module, Body& body, const LoopNest& schedule,
+BodyLowering::BodyLowering(const Module& module, Body& body, const LoopNest& nest,
                            const Coordinates& where, ShapeMap& shapes, const Target& target,
                            SimplifyFn simplify)
     : module_(module),
       body_(body),
-      nest_(schedule),
+      nest_(nest),
       where_(where),
       shapes_(shapes),
       target_(target),

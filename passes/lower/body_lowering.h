@@ -25,7 +25,7 @@ namespace tg {
 class BodyLowering {
  public:
   // New nodes are created in the body's context.
-  BodyLowering(const Module& module, Body& body, const LoopNest& schedule, const Coordinates& where,
+  BodyLowering(const Module& module, Body& body, const LoopNest& nest, const Coordinates& where,
                ShapeMap& shapes, const Target& target, SimplifyFn simplify);
 
   // Returns the sink of the lowered body.

@@ -261,9 +261,8 @@ const UOp* BodyLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
   if (const UOp* valid = ValidToRead(at); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
   }
-  PackedAt& plan = value->is_local
-                       ? PlanLocalCopy(key, *value)
-                       : PlanPacked(key, static_cast<size_t>(nest_.FindAxis(value->at)));
+  PackedAt& plan =
+      value->is_local ? PlanLocalCopy(key, *value) : PlanPacked(key, nest_.AxisNamed(value->at));
   const UOp* x = Find(source, plan.source, missing);
   if (!x || plan.axes.empty()) return x;
   if (!value->is_local) x = OrderFill(plan, x);

@@ -84,7 +84,7 @@ class Maker {
     if (absl::Status s = Assign(local, SpecialName::kLocal0, max_local); !s.ok()) return s;
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (s_.axes[i].shares.empty()) continue;
-      out_.axis[i] = out_.axis[static_cast<size_t>(s_.FindAxis(s_.axes[i].shares))];
+      out_.axis[i] = out_.axis[s_.AxisNamed(s_.axes[i].shares)];
     }
     for (size_t i = 0; i < s_.axes.size(); ++i) {
       if (s_.axes[i].kind == AxisKind::kLoop) out_.loops.push_back(out_.axis[i]);
@@ -170,15 +170,15 @@ class Maker {
 
 }  // namespace
 
-absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& schedule,
-                                            const Target& target, SimplifyFn simplify) {
-  return Maker(b, schedule, target, simplify).Make();
+absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& nest, const Target& target,
+                                            SimplifyFn simplify) {
+  return Maker(b, nest, target, simplify).Make();
 }
 
-const UOp* BaseAxisValue(Builder& b, const LoopNest& schedule, size_t base,
+const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
                          const std::vector<const UOp*>& axis, SimplifyFn simplify) {
   const UOp* sum = nullptr;
-  for (const Digit& digit : schedule.digits[base]) {
+  for (const Digit& digit : nest.digits[base]) {
     const UOp* a = axis[digit.axis];
     TG_CHECK(a != nullptr);
     const UOp* term = digit.stride == 1 ? a : b.Mul(a, b.Index(digit.stride));

@@ -24,12 +24,12 @@ struct Coordinates {
 // unless directive `grid` says otherwise. If there are more than three, neighbouring axes share a
 // dimension. Local and group axes become local ids in the same way, except that a group axis never
 // shares one.
-absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& schedule,
-                                            const Target& target, SimplifyFn simplify);
+absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& nest, const Target& target,
+                                            SimplifyFn simplify);
 
 // The index along base axis `base`: the sum of its digits' coordinates, each multiplied by the
 // digit's stride. `axis` is as in Coordinates; the entries of these digits must not be null.
-const UOp* BaseAxisValue(Builder& b, const LoopNest& schedule, size_t base,
+const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
                          const std::vector<const UOp*>& axis, SimplifyFn simplify);
 
 }  // namespace tg

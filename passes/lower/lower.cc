@@ -25,13 +25,13 @@ absl::Status WithLowering(
   Simplifier simplifier(*body.context, &module);
   const auto simplify = [&](const UOp* u) { return simplifier(u); };
   ShapeMap shapes(module, *body.context);
-  const absl::StatusOr<LoopNest> schedule = MakeLoopNest(module, calls, kernel, target, shapes);
-  if (!schedule.ok()) return schedule.status();
+  const absl::StatusOr<LoopNest> nest = MakeLoopNest(module, calls, kernel, target, shapes);
+  if (!nest.ok()) return nest.status();
   Builder b(*body.context);
-  const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *schedule, target, simplify);
+  const absl::StatusOr<Coordinates> where = MakeCoordinates(b, *nest, target, simplify);
   if (!where.ok()) return where.status();
-  BodyLowering lowering(module, body, *schedule, *where, shapes, target, simplify);
-  return use(lowering, *schedule, simplifier);
+  BodyLowering lowering(module, body, *nest, *where, shapes, target, simplify);
+  return use(lowering, *nest, simplifier);
 }
 
 }  // namespace
@@ -47,12 +47,12 @@ absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel&
   if (kernel.stage != Stage::kKernel) return absl::OkStatus();
   const absl::Status status =
       WithLowering(module, calls, kernel, target,
-                   [&](BodyLowering& lowering, const LoopNest& schedule, Simplifier& simplifier) {
+                   [&](BodyLowering& lowering, const LoopNest& nest, Simplifier& simplifier) {
                      absl::StatusOr<const UOp*> sink = lowering.Run();
                      if (!sink.ok()) return sink.status();
                      body.CarryOver(body.root, *sink);
                      body.root = *sink;
-                     kernel.axes = schedule.ToAxes();
+                     kernel.axes = nest.ToAxes();
                      // What was simplified on its own is known to be simple.
                      return RewriteBody(body, simplifier.rewriter());
                    });

@@ -22,8 +22,8 @@ struct StagedMemory {
 
 class Staging {
  public:
-  Staging(Builder& b, const LoopNest& schedule, const Target& target)
-      : b_(b), nest_(schedule), target_(target) {}
+  Staging(Builder& b, const LoopNest& nest, const Target& target)
+      : b_(b), nest_(nest), target_(target) {}
 
   // The axes of the buffer while it is filled: lanes, loops and work-items.
   struct Axes {

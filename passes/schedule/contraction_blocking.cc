@@ -354,10 +354,10 @@ class Blocker {
 
 }  // namespace
 
-std::optional<Blocking> BestBlocking(const LoopNest& schedule, const Roles& roles,
+std::optional<Blocking> BestBlocking(const LoopNest& nest, const Roles& roles,
                                      const std::vector<Product>& products, double epilogue,
                                      const Target& target, DType type, BlockingObserver observer) {
-  return Blocker(schedule, roles, products, epilogue, target, type, observer).Best();
+  return Blocker(nest, roles, products, epilogue, target, type, observer).Best();
 }
 
 }  // namespace tg

@@ -59,7 +59,7 @@ using BlockingObserver = llvm::function_ref<void(const Blocking&)>;
 // too few times to pay for itself. `type` is the type of the sums. `epilogue` is the cost of what
 // is computed from each finished sum, in additions per result. If there are several products, the
 // terms of only one of them may be cut into slices, since the epilogue must follow the last slice.
-std::optional<Blocking> BestBlocking(const LoopNest& schedule, const Roles& roles,
+std::optional<Blocking> BestBlocking(const LoopNest& nest, const Roles& roles,
                                      const std::vector<Product>& products, double epilogue,
                                      const Target& target, DType type,
                                      BlockingObserver observer = nullptr);

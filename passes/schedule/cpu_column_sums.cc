@@ -129,7 +129,7 @@ int64_t TermsOfBlock(int64_t size, int64_t most) {
 template <typename D>
 void MakeBlocks(ScheduleBuilder& t, const std::vector<std::string>& axes, int64_t most) {
   for (const std::string& name : llvm::reverse(axes)) {
-    const auto axis = static_cast<size_t>(t.nest().FindAxis(name));
+    const auto axis = t.nest().AxisNamed(name);
     const int64_t terms = TermsOfBlock(t.Size(axis), most);
     if (terms > 1 && (t.Size(axis) % terms == 0 || t.Try<directive::PadTo>(axis, terms))) {
       t.Try<D>(axis, terms);

@@ -167,15 +167,6 @@ std::string Bind(DirectiveList& to, const std::string& axis, int64_t n) {
   return whole ? std::string() : axis + ".0";
 }
 
-// Splits an axis into an outer one and an inner one of `n` iterations. Returns both names; the name
-// of an axis of one iteration is empty.
-std::pair<std::string, std::string> Split(DirectiveList& to, const std::string& axis, int64_t n) {
-  if (axis.empty() || !to.all_legal() || n == to.Size(axis)) return {std::string(), axis};
-  if (n == 1) return {axis, std::string()};
-  to.Try(directive::Split{axis, n});
-  return {axis + ".0", axis + ".1"};
-}
-
 // Writes a blocking as directives. Work-groups divide the rows and lanes. Inside a group there are
 // loops over blocks of lanes and slices of terms, in which the lanes' operand is packed. Inside
 // these there are loops over tiles of rows, for each of which the rows' operand is packed, and over
@@ -200,17 +191,17 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
   if (!strips.empty()) strips = Bind<directive::Upcast>(to, strips, b.vectors);
   const std::string tiles = Bind<directive::Upcast>(to, row, b.rows);
   if (!to.all_legal()) return std::nullopt;
-  const auto [lane_groups, own_strips] = Split(to, strips, b.strips * b.blocks);
-  const auto [blocks, strip_loop] = Split(to, own_strips, b.strips);
-  const auto [row_groups, tile_loop] = Split(to, tiles, b.tiles);
-  const std::string slices = b.slices > 1 ? Split(to, term, b.depth).first : std::string();
+  const auto [lane_groups, own_strips] = to.Split(strips, b.strips * b.blocks);
+  const auto [blocks, strip_loop] = to.Split(own_strips, b.strips);
+  const auto [row_groups, tile_loop] = to.Split(tiles, b.tiles);
+  const std::string slices = b.slices > 1 ? to.Split(term, b.depth).first : std::string();
   std::string lines;
   if (b.lines > 1) {
-    lines = Split(to, s.base[roles.lanes[roles.lanes.size() - 2]].name, b.lines).second;
+    lines = to.Split(s.base[roles.lanes[roles.lanes.size() - 2]].name, b.lines).second;
   }
   std::string row_lines;
   if (b.row_lines > 1) {
-    row_lines = Split(to, s.base[roles.rows[roles.rows.size() - 2]].name, b.row_lines).second;
+    row_lines = to.Split(s.base[roles.rows[roles.rows.size() - 2]].name, b.row_lines).second;
   }
   if (!to.all_legal()) return std::nullopt;
   const auto loop = [&](const std::string& axis) {

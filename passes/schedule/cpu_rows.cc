@@ -112,7 +112,7 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
   std::vector<std::string> names;
   for (size_t i : t.Axes(AxisKind::kVector)) names.push_back(t.nest().axes[i].name);
   for (const std::string& name : names) {
-    const auto axis = static_cast<size_t>(t.nest().FindAxis(name));
+    const auto axis = t.nest().AxisNamed(name);
     const auto [rest, vectors] = Wider(t, shared, axis, rows);
     if (vectors > 1) t.Try<directive::Upcast>(rest, vectors);
   }
@@ -120,7 +120,7 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
                                 t.target().MaxTile() / sums.terms) /
                        rows;
   for (const std::string& name : sums.columns) {
-    const auto axis = static_cast<size_t>(t.nest().FindAxis(name));
+    const auto axis = t.nest().AxisNamed(name);
     const int64_t columns = GreatestDivisor(t.Size(axis), most);
     if (columns > 1) t.Try<directive::Upcast>(axis, columns);
   }
@@ -130,7 +130,7 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
 // several vectors, so that consecutive additions go to different accumulators.
 int64_t AcrossLatency(const ScheduleBuilder& t, const std::string& axis, int64_t lanes) {
   constexpr int64_t kVectors = 4, kMaxUnrolled = 32;
-  const auto i = static_cast<size_t>(t.nest().FindAxis(axis));
+  const auto i = t.nest().AxisNamed(axis);
   return PowerOfTwoDivisor(t.Size(i), std::min(kVectors * lanes, kMaxUnrolled));
 }
 

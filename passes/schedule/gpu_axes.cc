@@ -9,13 +9,9 @@ namespace tg {
 
 int64_t EnoughItems(const ScheduleBuilder& t) { return int64_t{t.target().compute_units} * 512; }
 
-size_t AxisOf(const ScheduleBuilder& t, std::string_view name) {
-  return static_cast<size_t>(t.nest().FindAxis(name));
-}
-
 bool PadForItems(ScheduleBuilder& t, const std::string& name, int64_t most) {
   constexpr int64_t kMinItems = 32, kPaddingShare = 16;
-  const size_t axis = AxisOf(t, name);
+  const size_t axis = t.nest().AxisNamed(name);
   const int64_t size = t.Size(axis), lanes = size % 4 == 0 ? 4 : 1, block = most * lanes;
   const int64_t waste = (block - size % block) % block;
   if (GreatestDivisor(size / lanes, most) < kMinItems && waste * kPaddingShare <= size) {

@@ -15,14 +15,11 @@ namespace tg {
 // work-items may share a reduce.
 int64_t EnoughItems(const ScheduleBuilder& t);
 
-// The position of the axis of that name, which must exist.
-size_t AxisOf(const ScheduleBuilder& t, std::string_view name);
-
 // Applies D to 4 iterations of the axis if 4 divides it and at least 32 blocks result. Returns the
 // name of the axis that remains outside: `name` with ".0", or `name` itself if nothing was done.
 template <typename D>
 std::string InFours(ScheduleBuilder& t, const std::string& name) {
-  const size_t axis = AxisOf(t, name);
+  const size_t axis = t.nest().AxisNamed(name);
   if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try<D>(axis, 4)) return name;
   return name + ".0";
 }

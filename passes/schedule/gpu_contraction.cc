@@ -56,14 +56,6 @@ void Pad(DirectiveList& to, const std::string& axis, int64_t n) {
   if (to.Size(axis) % n != 0) to.Try(directive::PadTo{axis, n});
 }
 
-// Splits an axis into an outer one and an inner one of n iterations. Returns both names; that of
-// an outer axis of one iteration is empty.
-std::pair<std::string, std::string> Split(DirectiveList& to, const std::string& axis, int64_t n) {
-  if (axis.empty() || to.Size(axis) == n) return {std::string(), axis};
-  to.Try(directive::Split{axis, n});
-  return {axis + ".0", axis + ".1"};
-}
-
 // The axes of work-items along the rows, or along the lanes, of a tile. `outer` is empty if one
 // subgroup covers the whole tile in this direction.
 struct Items {
@@ -76,14 +68,14 @@ struct Items {
 Items TileAxis(DirectiveList& to, const std::string& axis, int64_t results, int64_t items,
                int64_t vector, int64_t in_subgroup) {
   Pad(to, axis, results * items);
-  const auto [vectors, own] = Split(to, axis, vector);
+  const auto [vectors, own] = to.Split(axis, vector);
   to.Try(directive::Upcast{{own, std::nullopt}});
-  const auto [outer, item] = Split(to, vectors, items);
+  const auto [outer, item] = to.Split(vectors, items);
   if (results > vector) {
-    const auto [groups, several] = Split(to, outer, results / vector);
+    const auto [groups, several] = to.Split(outer, results / vector);
     to.Try(directive::Upcast{{several, std::nullopt}});
   }
-  const auto [subgroups, lanes] = Split(to, item, in_subgroup);
+  const auto [subgroups, lanes] = to.Split(item, in_subgroup);
   return {subgroups, lanes};
 }
 
@@ -104,7 +96,7 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
   for (const std::string& axis : {rows.outer, lanes.outer, rows.inner, lanes.inner}) {
     if (!axis.empty()) to.Try(directive::Local{{axis, std::nullopt}});
   }
-  const std::string blocks = Split(to, term, tile.depth).first;
+  const std::string blocks = to.Split(term, tile.depth).first;
   if (blocks.empty()) return std::nullopt;
   for (const size_t number : axes.packed) {
     directive::CopyPlace place = {.is_local = true};

@@ -91,12 +91,12 @@ int64_t Product(const std::vector<int64_t>& numbers) {
 
 // Gives axis k of each reduce to `share` work-items, each of which takes every share-th term.
 bool GroupAxes(ScheduleBuilder& t, const std::vector<std::string>& names, int64_t share) {
-  const size_t first = AxisOf(t, names[0]);
+  const size_t first = t.nest().AxisNamed(names[0]);
   const bool whole = share == t.Size(first);
   if (!t.Try<directive::Group>(first, share)) return false;
   const std::string group = whole ? names[0] : names[0] + ".1";
   for (size_t n = 1; n < names.size(); ++n) {
-    if (!t.TryWith<directive::Group>(AxisOf(t, names[n]), group)) return false;
+    if (!t.TryWith<directive::Group>(t.nest().AxisNamed(names[n]), group)) return false;
   }
   return true;
 }
@@ -108,7 +108,7 @@ void TileRows(ScheduleBuilder& t, const std::string& row, int64_t group_items) {
   std::string left = row;
   const int64_t items = t.WorkItems() * group_items;
   for (const int64_t rows : {4, 2}) {
-    const size_t axis = AxisOf(t, row);
+    const size_t axis = t.nest().AxisNamed(row);
     if (t.Size(axis) % rows != 0 || items / rows < EnoughItems(t)) continue;
     const bool whole = t.Size(axis) == rows;
     if (!t.Try<directive::Upcast>(axis, rows)) continue;
@@ -116,7 +116,7 @@ void TileRows(ScheduleBuilder& t, const std::string& row, int64_t group_items) {
     left = row + ".0";
     break;
   }
-  const size_t axis = AxisOf(t, left);
+  const size_t axis = t.nest().AxisNamed(left);
   const int64_t rows = PowerOfTwoDivisor(t.Size(axis), kMinGroup / group_items);
   if (rows > 1) t.Try<directive::Local>(axis, rows);
 }
@@ -160,13 +160,13 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
   bool legal = true;
   for (std::string& last : names.back()) {
     if (unrolled == 1) break;
-    legal = legal && t.Try<directive::Unroll>(AxisOf(t, last), unrolled);
+    legal = legal && t.Try<directive::Unroll>(t.nest().AxisNamed(last), unrolled);
     if (sizes.back() > 1) last += ".0";
   }
   for (size_t k = 0; k < sizes.size() && legal; ++k) {
     if (shares[k] > 1) legal = GroupAxes(t, names[k], shares[k]);
     if (shares[k] > 1 || sizes[k] == 1 || sizes[k] > kUnrolledLoop) continue;
-    for (const std::string& name : names[k]) t.Try<directive::Unroll>(AxisOf(t, name));
+    for (const std::string& name : names[k]) t.Try<directive::Unroll>(t.nest().AxisNamed(name));
   }
   if (!legal) {
     t.Restore(state);
@@ -197,7 +197,7 @@ bool ShareBlocks(ScheduleBuilder& t) {
   std::string row = t.nest().axes[results.back()].name;
   const bool several = t.Size(results.back()) % kResults == 0 && t.Size(results.back()) > kResults;
   if (several && t.Try<directive::Upcast>(results.back(), kResults)) row += ".0";
-  const size_t axis = AxisOf(t, row);
+  const size_t axis = t.nest().AxisNamed(row);
   const int64_t rows = PowerOfTwoDivisor(t.Size(axis), kWantedItems / items);
   if (rows > 1) t.Try<directive::Local>(axis, rows);
   return true;

@@ -88,14 +88,14 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
   int64_t most = t.target().MostItems();
   if (!row.empty()) {
     if (t.nest().StagedBytes() == 0) {
-      most = t.target().MostItems(Rows(t, shared), t.Size(AxisOf(t, row)));
+      most = t.target().MostItems(Rows(t, shared), t.Size(t.nest().AxisNamed(row)));
     }
     row = InFoursPadded<directive::Upcast>(t, row, most);
   }
-  const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(AxisOf(t, row)));
+  const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(t.nest().AxisNamed(row)));
   std::string local;
   if (!row.empty()) {
-    const size_t axis = AxisOf(t, row);
+    const size_t axis = t.nest().AxisNamed(row);
     const int64_t items = GreatestDivisor(t.Size(axis), most / rows);
     if (items >= 16) {
       const bool whole = items == t.Size(axis);
@@ -111,7 +111,7 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
     staged |= LoopBit(n);
     if (!seen.Insert(base.staged) || base.size.is_symbolic()) continue;
     const std::string rest = InFours<directive::Upcast>(t, base.name);
-    if (!local.empty()) t.TryWith<directive::Group>(AxisOf(t, rest), local);
+    if (!local.empty()) t.TryWith<directive::Group>(t.nest().AxisNamed(rest), local);
   }
   for (size_t n = t.nest().base.size(); n-- > 0;) {
     const BaseAxis base = t.nest().base[n];
@@ -119,12 +119,12 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
     // A reduce that a staged value depends on is not shared: the work-item that stages an element
     // computes its reduce.
     if (t.nest().varies[n] & staged) {
-      if (base.max_size % 4 == 0) t.Try<directive::Unroll>(AxisOf(t, base.name), 4);
+      if (base.max_size % 4 == 0) t.Try<directive::Unroll>(t.nest().AxisNamed(base.name), 4);
       continue;
     }
-    if (base.max_size <= 8 && t.Try<directive::Unroll>(AxisOf(t, base.name))) continue;
+    if (base.max_size <= 8 && t.Try<directive::Unroll>(t.nest().AxisNamed(base.name))) continue;
     const std::string rest = InFoursPadded<directive::Unroll>(t, base.name, most);
-    if (!local.empty()) t.TryWith<directive::Group>(AxisOf(t, rest), local);
+    if (!local.empty()) t.TryWith<directive::Group>(t.nest().AxisNamed(rest), local);
   }
 }
 

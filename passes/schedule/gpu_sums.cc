@@ -33,14 +33,14 @@ bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
   int64_t items = 1;
   for (size_t k = num_axes; k-- > 0 && items < kWantedItems;) {
     const std::string name = names[0][k];
-    const int64_t share = GreatestDivisor(t.Size(AxisOf(t, name)), most / items);
+    const int64_t share = GreatestDivisor(t.Size(t.nest().AxisNamed(name)), most / items);
     if (items * share < kMinItems && k == 0) break;
-    const bool whole = share == t.Size(AxisOf(t, name));
-    if (share <= 1 || !t.Try<directive::Group>(AxisOf(t, name), share)) continue;
+    const bool whole = share == t.Size(t.nest().AxisNamed(name));
+    if (share <= 1 || !t.Try<directive::Group>(t.nest().AxisNamed(name), share)) continue;
     items *= share;
     const std::string group = whole ? name : name + ".1";
     for (size_t n = 1; n < names.size(); ++n)
-      t.TryWith<directive::Group>(AxisOf(t, names[n][k]), group);
+      t.TryWith<directive::Group>(t.nest().AxisNamed(names[n][k]), group);
   }
   return items > 1;
 }
@@ -69,7 +69,7 @@ std::vector<std::string> OuterReduceAxes(const ScheduleBuilder& t) {
 // The product of these axes' sizes.
 int64_t Steps(const ScheduleBuilder& t, const std::vector<std::string>& names) {
   int64_t steps = 1;
-  for (const std::string& name : names) steps *= t.Size(AxisOf(t, name));
+  for (const std::string& name : names) steps *= t.Size(t.nest().AxisNamed(name));
   return steps;
 }
 
@@ -118,7 +118,7 @@ bool Sums(ScheduleBuilder& t) {
   if (neighbours < 8 || share < 2 || t.IsSymbolic(reduces[0])) return false;
   const std::string first = t.nest().axes[reduces[0]].name;
   return t.Try<directive::Local>(globals.back(), neighbours) &&
-         t.Try<directive::Group>(AxisOf(t, first), share);
+         t.Try<directive::Group>(t.nest().AxisNamed(first), share);
 }
 
 bool NestedWindows(ScheduleBuilder& t) {
@@ -133,7 +133,7 @@ bool NestedWindows(ScheduleBuilder& t) {
   });
   if (!windows) return false;
   for (size_t k = outer.size(); k-- > 0;) {
-    if (!t.Try<directive::Unroll>(AxisOf(t, outer[k]))) return false;
+    if (!t.Try<directive::Unroll>(t.nest().AxisNamed(outer[k]))) return false;
   }
   return true;
 }
@@ -144,7 +144,7 @@ bool NestedReduce(ScheduleBuilder& t) {
   const int64_t items = Steps(t, outer);
   if (items < kMinNestedResults || items > t.target().MostItems()) return false;
   for (const std::string& name : outer) {
-    if (!t.Try<directive::Group>(AxisOf(t, name))) return false;
+    if (!t.Try<directive::Group>(t.nest().AxisNamed(name))) return false;
   }
   const AxisList globals = t.Axes(AxisKind::kGlobal);
   if (!globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0) {
@@ -168,7 +168,7 @@ bool GroupReduce(ScheduleBuilder& t) {
   if (t.Axes(AxisKind::kGlobal).size() > 2) return all == 1 && GroupAlong(t, {reduces});
   std::string group;  // the axis for which the first reduce got work-items; others share them
   for (const std::string& first : FirstAxes(t)) {
-    const size_t axis = AxisOf(t, first);
+    const size_t axis = t.nest().AxisNamed(first);
     if (!group.empty() && t.TryWith<directive::GroupTop>(axis, group)) continue;
     // A reduce that depends on all other reduces, such as a mean over rows of softmax: each of its
     // work-items computes one row or a few.
@@ -202,7 +202,7 @@ void ShareReduces(ScheduleBuilder& t) {
   const std::vector<std::string> names = FirstAxes(t);
   int64_t longest = 0, divides = INT64_MAX;
   for (const std::string& name : names) {
-    const size_t i = AxisOf(t, name);
+    const size_t i = t.nest().AxisNamed(name);
     if (t.IsSymbolic(i)) return;
     longest = std::max(longest, t.Size(i));
     divides = std::min(divides, PowerOfTwoDivisor(t.Size(i), t.Size(i) / 2));
@@ -211,9 +211,10 @@ void ShareReduces(ScheduleBuilder& t) {
   int64_t share = 1;
   while (items * share < EnoughItems(t) && 2 * share <= most) share *= 2;
   if (share < 2 || names.empty()) return;
-  if (!t.Try<directive::Group>(AxisOf(t, names[0]), share)) return;
+  if (!t.Try<directive::Group>(t.nest().AxisNamed(names[0]), share)) return;
   const std::string group = t.nest().axes[t.Axes(AxisKind::kGroup).back()].name;
-  for (size_t k = 1; k < names.size(); ++k) t.TryWith<directive::Group>(AxisOf(t, names[k]), group);
+  for (size_t k = 1; k < names.size(); ++k)
+    t.TryWith<directive::Group>(t.nest().AxisNamed(names[k]), group);
 }
 
 }  // namespace tg

@@ -1,0 +1,39 @@
+#include "passes/directives/checks.h"
+
+namespace tg::directive {
+
+absl::Status FindAxis(const LoopNest& nest, const std::string& name, size_t& at) {
+  if (const int found = nest.FindAxis(name); found >= 0) {
+    at = static_cast<size_t>(found);
+    return absl::OkStatus();
+  }
+  std::string names;
+  for (const LoopAxis& a : nest.axes) absl::StrAppend(&names, names.empty() ? "" : ", ", a.name);
+  return Illegal("no axis '", name, "'; there are: ", names.empty() ? "none" : names);
+}
+
+absl::Status CheckUnused(const LoopNest& nest, size_t axis) {
+  const LoopAxis& whole = nest.axes[axis];
+  if (!whole.shares.empty()) return Illegal("axis ", whole.name, " shares axis ", whole.shares);
+  for (const LoopAxis& a : nest.axes) {
+    if (a.shares == whole.name) return Illegal("group axis ", a.name, " shares the axis");
+  }
+  for (size_t n = 0; n < nest.packed.size(); ++n) {
+    if (nest.packed[n].at == whole.name) return Illegal("p", n, " is packed in steps of the axis");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSplit(const LoopNest& nest, size_t axis, int64_t size) {
+  const LoopAxis& whole = nest.axes[axis];
+  if (size < 2) return Illegal("the amount must be at least 2");
+  if (absl::Status s = CheckUnused(nest, axis); !s.ok()) return s;
+  if (whole.size.is_symbolic()) return Illegal("the axis is symbolic");
+  if (whole.max_size == 0) return Illegal("the axis has no iterations");
+  if (whole.max_size % size != 0) {
+    return Illegal(size, " does not divide the axis's size ", whole.max_size, " (padto first)");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tg::directive
