@@ -56,7 +56,7 @@ class BodyLowering {
     const UOp* valid = nullptr;  // predicate: false in the padding of its axes
     std::vector<const UOp*> unrolls, ranges, specials;
     bool is_whole = false;  // every axis is a single range
-    // For each base axis: its position in Schedule::base, and the nodes that directives split it
+    // For each base axis: its position in LoopNest::base, and the nodes that directives split it
     // into. These nodes are also in the lists above.
     std::vector<std::pair<size_t, std::vector<const UOp*>>> parts;
   };
@@ -104,7 +104,7 @@ class BodyLowering {
   };
   // The coordinate of an axis that lies inside the loop in which a value is packed.
   struct Inside {
-    size_t axis;  // position in Schedule::axes
+    size_t axis;  // position in LoopNest::axes
     const UOp* leaf;
   };
   struct Window;
@@ -143,7 +143,7 @@ class BodyLowering {
   // Whether the staged value is kept in the output: the element at `source` is then stored where
   // the result of the same row will be.
   bool IsInOutput(const UOp* staged, const std::vector<size_t>& own, PositionId source) const;
-  // `own`: the value's axes in the schedule's base.
+  // `own`: the value's axes in LoopNest::base.
   StagedAt& PlanStaged(const Key& key, const std::vector<size_t>& own);
   // A load from the copy of a packed value, or the value itself if no directive packs it.
   const UOp* StepPacked(const Key& key, std::vector<Key>& missing);

@@ -72,7 +72,7 @@ bool BodyLowering::IsInOutput(const UOp* staged, const std::vector<size_t>& own,
 }
 
 const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
-  std::vector<size_t> own;  // its axes, as positions in the schedule's base
+  std::vector<size_t> own;  // its axes, as positions in LoopNest::base
   for (size_t i = 0; i < nest_.base.size(); ++i) {
     if (nest_.base[i].staged == key.node) own.push_back(i);
   }

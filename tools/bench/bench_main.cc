@@ -26,14 +26,8 @@ using runtime::Cat;
 using runtime::InvalidArgument;
 
 constexpr char kTool[] = "tg-bench";
-constexpr int kOk = 0, kFailed = 1, kUsage = 2;
 // OpenBLAS and ONNX Runtime let their threads spin after a call.
 constexpr double kPauseAfterPeers = 0.03;
-
-int Fail(int code, const absl::Status& status) {
-  PrintError(kTool, status);
-  return code;
-}
 
 struct BenchFlags {
   bench::BenchOptions run;
@@ -133,14 +127,15 @@ int BenchMain(int argc, const char* const* argv) {
   values.AddTo(flags);
   const absl::StatusOr<std::vector<std::string>> rest =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!rest.ok()) return Fail(kUsage, rest.status());
+  if (!rest.ok()) return Fail(kTool, kUsage, rest.status());
   if (!rest->empty()) {
-    return Fail(kUsage,
+    return Fail(kTool, kUsage,
                 InvalidArgument("no argument is expected, but there is '", (*rest)[0], "'"));
   }
-  if (const absl::Status status = values.Interpret(); !status.ok()) return Fail(kUsage, status);
+  if (const absl::Status status = values.Interpret(); !status.ok())
+    return Fail(kTool, kUsage, status);
   const absl::StatusOr<std::vector<bench::Row>> rows = values.Rows();
-  if (!rows.ok()) return Fail(kUsage, rows.status());
+  if (!rows.ok()) return Fail(kTool, kUsage, rows.status());
   std::string text;
   if (values.help) text += flags.Help();
   if (values.version) text += VersionText(kTool);
@@ -155,7 +150,7 @@ int BenchMain(int argc, const char* const* argv) {
   } else {
     status = RunRows(values, *rows);
   }
-  return status.ok() ? kOk : Fail(kFailed, status);
+  return status.ok() ? kOk : Fail(kTool, kFailed, status);
 }
 
 }  // namespace tg

@@ -19,12 +19,6 @@ namespace tg {
 namespace {
 
 constexpr char kTool[] = "tg-calibrate";
-constexpr int kOk = 0, kFailed = 1, kUsage = 2;
-
-int Fail(int code, const absl::Status& status) {
-  PrintError(kTool, status);
-  return code;
-}
 
 absl::StatusOr<std::string> TargetText(const std::string& wish, bool only_reported) {
   TG_ASSIGN_OR_RETURN(const runtime::Device device, runtime::ChooseDevice(wish));
@@ -53,20 +47,21 @@ int CalibrateMain(int argc, const char* const* argv) {
   flags.Bool("help", &help, "print this text");
   const absl::StatusOr<std::vector<std::string>> rest =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!rest.ok()) return Fail(kUsage, rest.status());
+  if (!rest.ok()) return Fail(kTool, kUsage, rest.status());
   if (!rest->empty()) {
-    return Fail(kUsage, runtime::InvalidArgument("no argument is expected, but there is '",
-                                                 (*rest)[0], "'"));
+    return Fail(
+        kTool, kUsage,
+        runtime::InvalidArgument("no argument is expected, but there is '", (*rest)[0], "'"));
   }
   if (help || version) {
     const std::string text = (help ? flags.Help() : "") + (version ? VersionText(kTool) : "");
     const absl::Status status = WriteStdout(text);
-    return status.ok() ? kOk : Fail(kFailed, status);
+    return status.ok() ? kOk : Fail(kTool, kFailed, status);
   }
   const absl::StatusOr<std::string> text = TargetText(device, only_reported);
-  if (!text.ok()) return Fail(kFailed, text.status());
+  if (!text.ok()) return Fail(kTool, kFailed, text.status());
   const absl::Status status = output.empty() ? WriteStdout(*text) : WriteFile(output, *text);
-  return status.ok() ? kOk : Fail(kFailed, status);
+  return status.ok() ? kOk : Fail(kTool, kFailed, status);
 }
 
 }  // namespace tg

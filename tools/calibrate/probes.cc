@@ -106,36 +106,44 @@ absl::StatusOr<double> Probes::MultiplyAdds(Scalar type, int width) {
   return 2.0 * kChains * width * steps * static_cast<double>(items) / seconds;
 }
 
+Probes::Sweep Probes::SweepOf(size_t bytes, int width, size_t unrolled) const {
+  Sweep sweep;
+  sweep.items = is_cpu() ? 1 : 256;
+  const size_t step = sweep.items * sizeof(float) * static_cast<size_t>(width);
+  sweep.steps = std::max(unrolled, bytes / step / unrolled * unrolled);
+  sweep.bytes = sweep.steps * step;
+  sweep.times = std::max<size_t>(1, kSweptBytes / sweep.bytes);
+  return sweep;
+}
+
+absl::StatusOr<double> Probes::BytesPerSecond(const Program& program, const std::string& kernel,
+                                              const std::vector<KernelArg>& args,
+                                              const Sweep& sweep) {
+  const runtime::NDRange range = {{sweep.items, 1, 1}, {sweep.items, 1, 1}};
+  TG_ASSIGN_OR_RETURN(const double seconds, Least(program, kernel, args, range, kRuns));
+  return static_cast<double>(sweep.bytes * sweep.times) / seconds;
+}
+
 absl::StatusOr<double> Probes::GroupReads(size_t bytes, int width) {
   TG_ASSIGN_OR_RETURN(const Program program, MemoryProgram(width));
-  const size_t local = is_cpu() ? 1 : 256;
-  const size_t step = local * sizeof(float) * static_cast<size_t>(width);
-  const size_t count = std::max<size_t>(8, bytes / step / 8 * 8);
-  const size_t times = std::max<size_t>(1, kSweptBytes / (count * step));
-  TG_ASSIGN_OR_RETURN(const BufferRef from, pool_->Allocate(count * step));
-  TG_ASSIGN_OR_RETURN(const BufferRef to, pool_->Allocate(local * sizeof(float)));
+  const Sweep sweep = SweepOf(bytes, width, /*unrolled=*/8);
+  TG_ASSIGN_OR_RETURN(const BufferRef from, pool_->Allocate(sweep.bytes));
+  TG_ASSIGN_OR_RETURN(const BufferRef to, pool_->Allocate(sweep.items * sizeof(float)));
   TG_RETURN_IF_ERROR(runtime::Fill(*from, std::byte{0}));
-  const std::vector<KernelArg> args = {to, from, ScalarArg::Of(static_cast<int32_t>(count)),
-                                       ScalarArg::Of(static_cast<int32_t>(times)),
+  const std::vector<KernelArg> args = {to, from, ScalarArg::Of(static_cast<int32_t>(sweep.steps)),
+                                       ScalarArg::Of(static_cast<int32_t>(sweep.times)),
                                        ScalarArg::Of(int32_t{0})};
-  TG_ASSIGN_OR_RETURN(const double seconds,
-                      Least(program, "read_again", args, {{local, 1, 1}, {local, 1, 1}}, kRuns));
-  return static_cast<double>(count * step * times) / seconds;
+  return BytesPerSecond(program, "read_again", args, sweep);
 }
 
 absl::StatusOr<double> Probes::GroupWrites(size_t bytes, int width) {
   TG_ASSIGN_OR_RETURN(const Program program, MemoryProgram(width));
-  const size_t local = is_cpu() ? 1 : 256;
-  const size_t step = local * sizeof(float) * static_cast<size_t>(width);
-  const size_t count = std::max<size_t>(4, bytes / step / 4 * 4);
-  const size_t times = std::max<size_t>(1, kSweptBytes / (count * step));
-  TG_ASSIGN_OR_RETURN(const BufferRef to, pool_->Allocate(count * step));
-  const std::vector<KernelArg> args = {to, ScalarArg::Of(static_cast<int32_t>(count)),
-                                       ScalarArg::Of(static_cast<int32_t>(times)),
+  const Sweep sweep = SweepOf(bytes, width, /*unrolled=*/4);
+  TG_ASSIGN_OR_RETURN(const BufferRef to, pool_->Allocate(sweep.bytes));
+  const std::vector<KernelArg> args = {to, ScalarArg::Of(static_cast<int32_t>(sweep.steps)),
+                                       ScalarArg::Of(static_cast<int32_t>(sweep.times)),
                                        ScalarArg::Of(1.0f)};
-  TG_ASSIGN_OR_RETURN(const double seconds,
-                      Least(program, "write_again", args, {{local, 1, 1}, {local, 1, 1}}, kRuns));
-  return static_cast<double>(count * step * times) / seconds;
+  return BytesPerSecond(program, "write_again", args, sweep);
 }
 
 absl::StatusOr<double> Probes::LaunchSeconds(size_t groups) {

@@ -50,6 +50,15 @@ class Probes {
   absl::StatusOr<Program> Build(const std::string& source);
   // The program of the memory kernels for a width, built once.
   absl::StatusOr<Program> MemoryProgram(int width);
+  // How one work-group goes through memory: `steps` steps over `bytes`, `times` times.
+  struct Sweep {
+    size_t items = 1, steps = 1, times = 1, bytes = 0;
+  };
+  // About `bytes`, in a whole number of `unrolled` steps.
+  Sweep SweepOf(size_t bytes, int width, size_t unrolled) const;
+  absl::StatusOr<double> BytesPerSecond(const Program& program, const std::string& kernel,
+                                        const std::vector<runtime::KernelArg>& args,
+                                        const Sweep& sweep);
   // The least seconds of `times` launches in a row.
   absl::StatusOr<double> Least(const Program& program, const std::string& kernel,
                                const std::vector<runtime::KernelArg>& args,

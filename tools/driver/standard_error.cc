@@ -16,6 +16,11 @@ void PrintError(const char* tool, const absl::Status& status) {
   llvm::errs() << tool << ": " << Printable(message) << "\n";
 }
 
+int Fail(const char* tool, int code, const absl::Status& status) {
+  PrintError(tool, status);
+  return code;
+}
+
 void TolerateFullStandardError() {
   // LLVM's stream aborts the process in its destructor. That destructor runs after this handler,
   // because the stream is constructed before.

@@ -11,6 +11,12 @@ namespace tg {
 // sequences.
 void PrintError(const char* tool, const absl::Status& status);
 
+// Exit codes of tools: of success, of work that failed, and of a wrong command line.
+inline constexpr int kOk = 0, kFailed = 1, kUsage = 2;
+
+// Prints an error and returns `code`.
+int Fail(const char* tool, int code, const absl::Status& status);
+
 // From now on, a standard error that cannot be written (a full disk) loses messages but does not
 // abort the process at its end. Call it once, at the start of a tool.
 void TolerateFullStandardError();

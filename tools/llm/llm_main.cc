@@ -20,12 +20,6 @@ namespace tg {
 namespace {
 
 constexpr char kTool[] = "tg-llm";
-constexpr int kOk = 0, kFailed = 1, kUsage = 2;
-
-int Fail(int code, const absl::Status& status) {
-  PrintError(kTool, status);
-  return code;
-}
 
 }  // namespace
 
@@ -41,23 +35,23 @@ int LlmMain(int argc, const char* const* argv) {
   values.AddTo(flags);
   const absl::StatusOr<std::vector<std::string>> models =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!models.ok()) return Fail(kUsage, models.status());
+  if (!models.ok()) return Fail(kTool, kUsage, models.status());
   if (values.help || values.version || values.list_devices) {
     const absl::StatusOr<std::string> listing =
         DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
     const absl::Status status = listing.ok() ? WriteStdout(*listing) : listing.status();
-    return status.ok() ? kOk : Fail(kFailed, status);
+    return status.ok() ? kOk : Fail(kTool, kFailed, status);
   }
   absl::StatusOr<GenerateOptions> options = values.Interpret();
-  if (!options.ok()) return Fail(kUsage, options.status());
+  if (!options.ok()) return Fail(kTool, kUsage, options.status());
   if (models->size() != 1) {
-    return Fail(kUsage,
+    return Fail(kTool, kUsage,
                 runtime::InvalidArgument(models->empty() ? "no model is given; see tg-llm --help"
                                                          : "one model, not " + (*models)[0] +
                                                                " and " + (*models)[1]));
   }
   const absl::Status status = LlmRun(values, *std::move(options)).Run((*models)[0]);
-  return status.ok() ? kOk : Fail(kFailed, status);
+  return status.ok() ? kOk : Fail(kTool, kFailed, status);
 }
 
 }  // namespace tg

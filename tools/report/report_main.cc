@@ -16,12 +16,6 @@ namespace tg {
 namespace {
 
 constexpr char kTool[] = "tg-report";
-constexpr int kOk = 0, kFailed = 1, kUsage = 2;
-
-int Fail(int code, const absl::Status& status) {
-  PrintError(kTool, status);
-  return code;
-}
 
 absl::StatusOr<runtime::RunReport> ReadReport(const std::string& path) {
   TG_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(path));
@@ -60,21 +54,22 @@ int ReportMain(int argc, const char* const* argv) {
   flags.Bool("help", &help, "print this text");
   const absl::StatusOr<std::vector<std::string>> files =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!files.ok()) return Fail(kUsage, files.status());
+  if (!files.ok()) return Fail(kTool, kUsage, files.status());
   absl::Status status;
   if (help || version) {
     status = WriteStdout((help ? flags.Help() : "") + (version ? VersionText(kTool) : ""));
   } else if (compare == !page.empty()) {
-    return Fail(kUsage,
+    return Fail(kTool, kUsage,
                 runtime::InvalidArgument("one of --compare and --page; see tg-report --help"));
   } else if (files->size() != (compare ? 2 : 1)) {
-    return Fail(kUsage, runtime::InvalidArgument(compare ? "--compare needs two reports, not "
-                                                         : "--page needs one report, not ",
-                                                 files->size()));
+    return Fail(kTool, kUsage,
+                runtime::InvalidArgument(
+                    compare ? "--compare needs two reports, not " : "--page needs one report, not ",
+                    files->size()));
   } else {
     status = compare ? Compare((*files)[0], (*files)[1]) : WritePage((*files)[0], page);
   }
-  return status.ok() ? kOk : Fail(kFailed, status);
+  return status.ok() ? kOk : Fail(kTool, kFailed, status);
 }
 
 }  // namespace tg

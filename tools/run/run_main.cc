@@ -23,12 +23,6 @@ namespace tg {
 namespace {
 
 constexpr char kTool[] = "tg-run";
-constexpr int kOk = 0, kFailed = 1, kUsage = 2;
-
-int Fail(int code, const absl::Status& status) {
-  PrintError(kTool, status);
-  return code;
-}
 
 // Builds the pipeline and passes the options of --schedule to the pass that schedules kernels.
 absl::StatusOr<Pipeline> PipelineOf(const RunFlags& flags, const PassRegistry& registry) {
@@ -80,32 +74,33 @@ int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embe
   values.AddTo(flags);
   const absl::StatusOr<std::vector<std::string>> models =
       flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!models.ok()) return Fail(kUsage, models.status());
+  if (!models.ok()) return Fail(kTool, kUsage, models.status());
 
   const absl::StatusOr<std::string> listing =
       DeviceToolListing(kTool, {values.help, values.version, values.list_devices}, flags);
-  if (!listing.ok()) return Fail(kFailed, listing.status());
+  if (!listing.ok()) return Fail(kTool, kFailed, listing.status());
   if (values.help || values.version || values.list_devices) {
     const absl::Status status = WriteStdout(*listing);
-    return status.ok() ? kOk : Fail(kFailed, status);
+    return status.ok() ? kOk : Fail(kTool, kFailed, status);
   }
-  if (const absl::Status status = values.Interpret(); !status.ok()) return Fail(kUsage, status);
+  if (const absl::Status status = values.Interpret(); !status.ok())
+    return Fail(kTool, kUsage, status);
   const PassRegistry registry = MakeRegistry(embedder);
   absl::StatusOr<Pipeline> pipeline = PipelineOf(values, registry);
-  if (!pipeline.ok()) return Fail(kUsage, pipeline.status());
+  if (!pipeline.ok()) return Fail(kTool, kUsage, pipeline.status());
   absl::StatusOr<Pipeline> half = WithHalf(values, registry, *pipeline);
-  if (!half.ok()) return Fail(kUsage, half.status());
+  if (!half.ok()) return Fail(kTool, kUsage, half.status());
   if (models->size() != 1) {
-    return Fail(kUsage,
+    return Fail(kTool, kUsage,
                 runtime::InvalidArgument(models->empty() ? "no module is given; see tg-run --help"
                                                          : "one module, not " + (*models)[0] +
                                                                " and " + (*models)[1]));
   }
   const absl::Status status =
       ModelRun(values, *std::move(pipeline), *std::move(half)).Run((*models)[0]);
-  if (!status.ok()) return Fail(kFailed, status);
+  if (!status.ok()) return Fail(kTool, kFailed, status);
   const absl::Status flushed = FlushStdout();
-  return flushed.ok() ? kOk : Fail(kFailed, flushed);
+  return flushed.ok() ? kOk : Fail(kTool, kFailed, flushed);
 }
 
 }  // namespace tg
