@@ -122,7 +122,10 @@ inline void* Context::AllocateNode(size_t bytes) {
 }
 
 inline void Context::NoteId(const UOp* u) {
-  if (u->op != Op::kRange && u->op != Op::kScratch && u->op != Op::kGroupReduce) return;
+  if (u->op != Op::kRange && u->op != Op::kScratch && u->op != Op::kGroupReduce &&
+      u->op != Op::kStage) {
+    return;
+  }
   const int64_t id = u->word(u->op == Op::kGroupReduce ? 1 : 0);
   if (id >= next_id_ && id < INT64_MAX) next_id_ = id + 1;
 }

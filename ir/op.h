@@ -59,7 +59,7 @@ struct OpInfo {
       doc;
   int min_sources = 0;
   int max_sources = 0;  // INT_MAX where there is no limit
-  AttrField fields[4];
+  AttrField fields[5];
   int num_fields = 0;
   TypeRule type_rule = TypeRule::kExplicit;
 

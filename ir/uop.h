@@ -84,14 +84,25 @@ inline bool HasSources(const UOp* u, UOpSpan srcs) {
 
 inline bool IsConst(const UOp* u) { return u->op == Op::kConst; }
 
-// The memory object behind an address or a memory state: a define_global or
-// scratch. Where `u` addresses no memory, the first leaf that is reached through sources 0.
+// The memory object behind an address or a memory state: a define_global, scratch or stage. Where
+// `u` addresses no memory, the first leaf that is reached through sources 0.
 inline const UOp* MemoryOf(const UOp* u) {
-  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch && u->num_srcs > 0) {
+  while (u->op != Op::kDefineGlobal && u->op != Op::kScratch && u->op != Op::kStage &&
+         u->num_srcs > 0) {
     u = u->src(0);
   }
   return u;
 }
+
+// The axes that a `stage` is filled along, and the range whose iterations alternate between its two
+// buffers. Null if there is only one buffer.
+inline const UOp* StageStep(const UOp* stage) {
+  return stage->word(2) > 1 ? stage->src(stage->num_srcs - 1) : nullptr;
+}
+inline UOpSpan StageAxes(const UOp* stage) {
+  return stage->srcs().subspan(3, stage->num_srcs - 3u - (stage->word(2) > 1 ? 1u : 0u));
+}
+
 // The kernel argument that a memory object (MemoryOf) is. Empty for scratch.
 inline UOpSpan ArgumentsOf(const UOp* const& memory) {
   return {&memory, memory->op == Op::kDefineGlobal ? size_t{1} : size_t{0}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "ir/interpret/expand_stages.h"
 
 namespace tg {
 
@@ -182,7 +183,15 @@ absl::Status Machine::Run() {
 
 absl::Status RunLoweredKernel(const Kernel& kernel, std::span<const KernelArg> args,
                               const VarValues& vars, const InterpretOptions& options) {
-  return Machine(kernel, args, vars, options).Run();
+  if (kernel.stage != Stage::kLowered || !HasStages(kernel.body)) {
+    return Machine(kernel, args, vars, options).Run();
+  }
+  Kernel expanded;
+  expanded.name = kernel.name;
+  expanded.stage = kernel.stage;
+  CloneBody(kernel.body, expanded.body);
+  ExpandStages(expanded.body);
+  return Machine(expanded, args, vars, options).Run();
 }
 
 }  // namespace tg

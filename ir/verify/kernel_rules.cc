@@ -54,7 +54,9 @@ void CheckSlots(BodyCheck& c) {
 void CheckIds(BodyCheck& c) {
   std::vector<const UOp*> leaves;
   for (const UOp* u : c.order) {
-    if (IsVaryingLeaf(u->op) || u->op == Op::kScratch) leaves.push_back(u);
+    if (IsVaryingLeaf(u->op) || u->op == Op::kScratch || u->op == Op::kStage) {
+      leaves.push_back(u);
+    }
   }
   std::sort(leaves.begin(), leaves.end(), [](const UOp* a, const UOp* b) {
     return std::tuple(a->op, a->word(0), a->id) < std::tuple(b->op, b->word(0), b->id);
@@ -62,7 +64,7 @@ void CheckIds(BodyCheck& c) {
   for (size_t i = 1; i < leaves.size(); ++i) {
     const UOp* u = leaves[i];
     if (leaves[i - 1]->op != u->op || leaves[i - 1]->word(0) != u->word(0)) continue;
-    const bool scratch = u->op == Op::kScratch;
+    const bool scratch = u->op == Op::kScratch || u->op == Op::kStage;
     return c.Error(scratch ? Rule::kScratch : Rule::kLeafIds, u,
                    c.Name(leaves[i - 1]) + " is the same " +
                        (scratch || u->op == Op::kRange ? "id" : "coordinate") +

@@ -89,6 +89,11 @@ const char* AttributeProblem(const UOp* u) {
       return word(0) < 0 || word(1) < 0 ? "offset or size is negative" : nullptr;
     case Op::kGroupReduce:
       return IsId(word(1)) ? nullptr : kBadId;
+    case Op::kStage:
+      if (!IsId(word(0))) return kBadId;
+      if (word(2) < 0 || word(2) > 2) return "buffers is neither 1 nor 2";
+      if (word(2) == 2 && u->num_srcs < 4) return "two buffers need the range that alternates them";
+      return word(4) < 0 ? "row is negative" : nullptr;
     case Op::kLoad:
     case Op::kStore:
       return word(0) < -INT32_MAX || word(0) > INT32_MAX ? "stride is not a 32-bit number"

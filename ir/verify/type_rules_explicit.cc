@@ -191,6 +191,33 @@ bool CheckEnd(BodyCheck& c, const UOp* u) {
   return true;
 }
 
+bool CheckStage(BodyCheck& c, const UOp* u) {
+  const auto fail = [&](std::string message) {
+    c.Error(Rule::kTypeMemory, u, std::move(message));
+    return false;
+  };
+  const DType value = u->src(0)->dtype, element = u->src(1)->dtype, gate = u->src(2)->dtype;
+  const bool is_kept = u->dtype.is_pointer() && u->dtype.lanes() == 1 &&
+                       u->dtype.space() != AddrSpace::kGlobal && value.is_value();
+  if (!is_kept || value != DType(u->dtype.scalar())) {
+    return fail("a " + u->dtype.ToString() + " holds no " + value.ToString());
+  }
+  if (element != kIndex) return fail("an element's number has type " + element.ToString());
+  if (gate != kBool) return fail("a gate has type " + gate.ToString());
+  for (const UOp* axis : StageAxes(u)) {
+    const bool is_local =
+        axis->op == Op::kSpecial && axis->word() >= static_cast<int64_t>(SpecialName::kLocal0);
+    if (is_local || axis->op == Op::kRange || axis->op == Op::kUnroll) continue;
+    c.Error(Rule::kRanges, u, c.Name(axis) + " is no range, unroll or local id");
+    return false;
+  }
+  if (const UOp* step = StageStep(u); step && step->op != Op::kRange) {
+    c.Error(Rule::kRanges, u, c.Name(step) + " is no range");
+    return false;
+  }
+  return true;
+}
+
 bool CheckGroup(BodyCheck& c, const UOp* u) {
   const auto fail = [&](std::string message) {
     c.Error(Rule::kTypeGroup, u, std::move(message));
@@ -255,6 +282,8 @@ bool CheckExplicitType(BodyCheck& c, const UOp* u) {
       return CheckReduce(c, u);
     case Op::kEnd:
       return CheckEnd(c, u);
+    case Op::kStage:
+      return CheckStage(c, u);
     case Op::kShuffle:
     case Op::kWmma:
     case Op::kLdMatrix:

@@ -6,8 +6,8 @@
 
 #include "ir/value.h"
 #include "llvm/ADT/DenseMap.h"
+#include "passes/indices/lower_indices.h"
 #include "passes/kernelize/copy_nodes.h"
-#include "passes/lower/lower.h"
 
 namespace tg {
 namespace {
@@ -109,7 +109,11 @@ const UOp* ClosedForms::Find(const UOp* u) {
   const UOp* store = b.Store(b.Reshape(out, to), value);
   kernel.body.root = b.Sink(UOpSpan(&store, 1));
   const Target target = AnyGrid();
-  if (!LowerKernel(module_, KernelCalls(module_), kernel, target).ok()) return nullptr;
+  Simplifier simplifier(ctx, &module_);
+  if (!LowerIndices(module_, KernelCalls(module_), kernel, target, simplifier).ok() ||
+      !RewriteBody(kernel.body, simplifier.rewriter()).ok()) {
+    return nullptr;
+  }
   const UOp* root = kernel.body.root;
   if (root->num_srcs != 1 || root->src(0)->op != Op::kStore) return nullptr;
   return ReadBack(kernel.body, root->src(0)->src(1), to);

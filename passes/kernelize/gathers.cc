@@ -8,11 +8,11 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/kernel_axes.h"
+#include "passes/indices/lower_indices.h"
 #include "passes/kernelize/closed_form.h"
 #include "passes/kernelize/copy_nodes.h"
 #include "passes/kernelize/materialization.h"
 #include "passes/kernelize/uses.h"
-#include "passes/lower/lower.h"
 
 namespace tg {
 namespace {

@@ -1,6 +1,8 @@
-// Lower: from shapes to ranges. Applies a kernel's directives, assigns a coordinate to every axis
-// (a work-item id, a loop, or unrolled lanes), maps the indices of stores through movement ops down
-// to the loads, and turns every reduce into a loop over an accumulator. Tests: passes/lower/test.
+// Lower: from shapes to ranges, by four rewrites. AssignLoops gives every axis of the kernel's loop
+// nest a coordinate: a work-item id, a loop or unrolled lanes. LowerIndices maps the indices of
+// stores through movement ops down to the loads. LowerReduces makes every `reduce` a loop over an
+// accumulator. PlaceStaged gives every `stage` its memory, and the loops and barriers that fill it.
+// Tests: passes/lower/test.
 #ifndef TG_PASSES_LOWER_LOWER_H_
 #define TG_PASSES_LOWER_LOWER_H_
 
@@ -13,15 +15,14 @@ namespace tg {
 
 extern const Pass kLowerPass;
 
-// Brings one kernel from Stage::kKernel to Stage::kLowered. In a kernel that is lowered already, it
-// makes the remaining `reduce` and `group_reduce` ops explicit.
-absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
-                         const Target& target);
+// The last rewrite that runs.
+enum class LowerUntil { kIndices, kReduces, kEnd };
 
-// The reduces of a kernel at Stage::kKernel that `lower` computes without a loop if no directive
-// refers to their axes: a one-hot row times a table is a load. Does not change the kernel.
-NodeSet FoldedReduces(const Module& module, const KernelCalls& calls, const Kernel& kernel,
-                      const Target& target);
+// Brings one kernel from Stage::kKernel to Stage::kLowered. In a kernel that is lowered already,
+// `reduce`, `group_reduce` and `stage` ops may remain; they are lowered as the last two rewrites
+// do.
+absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
+                         const Target& target, LowerUntil until = LowerUntil::kEnd);
 
 }  // namespace tg
 

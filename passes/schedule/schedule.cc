@@ -8,7 +8,7 @@
 #include "passes/analysis/accesses.h"
 #include "passes/analysis/structural_key.h"
 #include "passes/directives/directives.h"
-#include "passes/lower/lower.h"
+#include "passes/indices/lower_indices.h"
 #include "passes/schedule/candidates.h"
 #include "passes/schedule/cpu_contraction.h"
 #include "passes/schedule/gpu_contraction.h"

@@ -171,6 +171,12 @@ class Checker {
     ChooseOpts();
     if (!RunPass(kSchedulePass)) return false;
     if (coverage_) coverage_->AddKernels(*module_);
+    // In some cases the kernel is looked at between lower's rewrites too, which go on from there.
+    if (testing::Rng(options_.seed ^ 0x756e74696c).Percent(20)) {
+      for (const char* until : {"indices", "reduces"}) {
+        if (!RunPass(kLowerPass, {{"until", until}})) return false;
+      }
+    }
     if (!RunPass(kLowerPass) || !SimplifyNow("lower")) return false;
     if (!RunPass(kExpandPass) || !SimplifyNow("expand")) return false;
     PassOptions widths;

@@ -1,7 +1,6 @@
-// Finds the loops and unrolled axes along which a node's value varies. Results are cached for one
-// context, which may grow between calls.
-#ifndef TG_PASSES_LOWER_FREE_LEAVES_H_
-#define TG_PASSES_LOWER_FREE_LEAVES_H_
+// Finds the loops and unrolled axes along which a node's value varies.
+#ifndef TG_IR_FREE_LEAVES_H_
+#define TG_IR_FREE_LEAVES_H_
 
 #include <deque>
 #include <vector>
@@ -17,7 +16,8 @@ namespace tg {
 class FreeLeaves {
  public:
   // The `range` and `unroll` nodes that `u` depends on, in order of creation, without the ones that
-  // a node below `u` has closed. `end` closes ranges; `contract` and `store` close unrolled axes.
+  // a node below `u` has closed. `end` and `reduce` close ranges, `contract` and `store` unrolled
+  // axes, and `stage` both.
   llvm::ArrayRef<const UOp*> Of(const UOp* u);
 
   std::vector<const UOp*> RangesOf(const UOp* u);
@@ -40,4 +40,4 @@ const UOp* LaneNumber(Builder& b, const std::vector<const UOp*>& unrolls, int64_
 
 }  // namespace tg
 
-#endif  // TG_PASSES_LOWER_FREE_LEAVES_H_
+#endif  // TG_IR_FREE_LEAVES_H_

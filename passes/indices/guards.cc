@@ -1,15 +1,15 @@
-// The part of BodyLowering that decides where an access needs a predicate because its position may
+// The part of IndexLowering that decides where an access needs a predicate because its position may
 // be out of bounds.
 #include <algorithm>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "passes/analysis/indexing.h"
-#include "passes/lower/body_lowering.h"
-#include "passes/lower/predicates.h"
+#include "passes/indices/index_lowering.h"
+#include "passes/indices/predicates.h"
 
 namespace tg {
-const UOp* BodyLowering::InStored(LoopSet axes) {
+const UOp* IndexLowering::InStored(LoopSet axes) {
   const UOp* valid = where_.valid;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
     const BaseAxis& base = nest_.base[i];
@@ -22,8 +22,8 @@ const UOp* BodyLowering::InStored(LoopSet axes) {
   return valid;
 }
 
-const UOp* BodyLowering::InShape(const std::vector<const UOp*>& index, const Shape& shape,
-                                 const UOp* valid) {
+const UOp* IndexLowering::InShape(const std::vector<const UOp*>& index, const Shape& shape,
+                                  const UOp* valid) {
   for (size_t k = 0; k < shape.size(); ++k) {
     for (const UOp* part : {b_.Lt(b_.Index(-1), index[k]), b_.Lt(index[k], b_.Index(shape[k]))}) {
       part = simplify_(part);
@@ -33,7 +33,7 @@ const UOp* BodyLowering::InShape(const std::vector<const UOp*>& index, const Sha
   return valid ? simplify_(valid) : nullptr;
 }
 
-const UOp* BodyLowering::ValidToRead(const Position& at) {
+const UOp* IndexLowering::ValidToRead(const Position& at) {
   NodeSet guards;
   bool any = false;
   const auto depend_on = [&](const UOp* value) {
@@ -65,12 +65,12 @@ const UOp* BodyLowering::ValidToRead(const Position& at) {
   return Without(b_, at.valid, [&](const UOp* part) { return guards.Contains(part); });
 }
 
-BodyLowering::Counted BodyLowering::CountedAlong(size_t base) {
+IndexLowering::Counted IndexLowering::CountedAlong(size_t base) {
   const UOp* value = BaseAxisValue(b_, nest_, base, where_.axis, simplify_);
   return {value, simplify_(Guard(nest_.base[base], value))};
 }
 
-void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
+void IndexLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
   for (size_t i = 0; valid && i < nest_.base.size(); ++i) {
     const BaseAxis& base = nest_.base[i];
     if (!base.IsStored() || !nest_.padded[i]) continue;
@@ -104,7 +104,7 @@ void BodyLowering::FirstRowInPadding(const UOp*& element, const UOp*& valid) {
   }
 }
 
-const UOp* BodyLowering::ValidInLoops(const UOp* element, const UOp* valid) {
+const UOp* IndexLowering::ValidInLoops(const UOp* element, const UOp* valid) {
   if (nonempty_.empty() || !valid) return valid;
   NodeSet below;
   std::vector<const UOp*> order;
@@ -116,22 +116,22 @@ const UOp* BodyLowering::ValidInLoops(const UOp* element, const UOp* valid) {
   });
 }
 
-bool BodyLowering::NeedsGuard(size_t base) const {
+bool IndexLowering::NeedsGuard(size_t base) const {
   // An axis of at most one iteration has no loop, only the coordinate 0, so that a symbolic one
   // needs a check whether it is empty.
   const BaseAxis& axis = nest_.base[base];
   return nest_.padded[base] || (axis.size.is_symbolic() && axis.max_size <= 1);
 }
 
-const UOp* BodyLowering::Nonempty(size_t base) {
+const UOp* IndexLowering::Nonempty(size_t base) {
   const Dim& size = nest_.base[base].size;
   if (!size.is_symbolic()) return nullptr;
   const UOp* any = simplify_(b_.Lt(b_.Index(0), b_.Index(size)));
   return IsConst(any) && any->word() != 0 ? nullptr : any;
 }
 
-const UOp* BodyLowering::InLoopsOver(size_t base, const std::vector<const UOp*>& parts,
-                                     const UOp* valid) {
+const UOp* IndexLowering::InLoopsOver(size_t base, const std::vector<const UOp*>& parts,
+                                      const UOp* valid) {
   const UOp* any = Nonempty(base);
   if (!any) return valid;
   bool loops = false;
@@ -143,21 +143,21 @@ const UOp* BodyLowering::InLoopsOver(size_t base, const std::vector<const UOp*>&
   return loops ? simplify_(Both(b_, valid, any)) : valid;
 }
 
-std::vector<const UOp*> BodyLowering::PartsOfAxis(size_t base,
-                                                  const std::vector<const UOp*>& axis) const {
+std::vector<const UOp*> IndexLowering::PartsOfAxis(size_t base,
+                                                   const std::vector<const UOp*>& axis) const {
   std::vector<const UOp*> out;
   for (const Digit& d : nest_.digits[base]) out.push_back(axis[d.axis]);
   return out;
 }
 
-const UOp* BodyLowering::Guard(const BaseAxis& base, const UOp* value) {
+const UOp* IndexLowering::Guard(const BaseAxis& base, const UOp* value) {
   // Compares 0 for an axis of at most one iteration: `i < size` would be taken as always true for a
   // loop index i.
   const bool at_most_one = base.size.is_symbolic() && base.max_size <= 1;
   return b_.Lt(at_most_one ? b_.Index(0) : value, b_.Index(base.size));
 }
 
-bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
+bool IndexLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const {
   if (IsConst(v)) return v->word() == 0;
   if (v->op == Op::kLoad) {
     const UOp* index = v->src(0);
@@ -174,7 +174,7 @@ bool BodyLowering::ZeroOutside(const UOp* v, const UOp* valid, int depth) const 
                      [&](const UOp* s) { return ZeroOutside(s, valid, depth - 1); });
 }
 
-const UOp* BodyLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
+const UOp* IndexLowering::ForWholeGroup(const UOp* reduce, const Position& at) {
   std::vector<const UOp*> shared;  // ids of work-items that share the terms
   for (size_t i : nest_.AxesOf(reduce)) {
     // This includes the reduce's own group axis: another reduce that reads its result may share it.

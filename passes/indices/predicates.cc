@@ -1,4 +1,4 @@
-#include "passes/lower/predicates.h"
+#include "passes/indices/predicates.h"
 
 #include "passes/analysis/indexing.h"
 

@@ -1,4 +1,4 @@
-// The part of BodyLowering that concerns reduces.
+// The part of IndexLowering that concerns reduces.
 #include <algorithm>
 #include <utility>
 
@@ -6,30 +6,32 @@
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"
-#include "passes/lower/body_lowering.h"
+#include "passes/indices/index_lowering.h"
+#include "passes/indices/rebuild.h"
+#include "passes/indices/reduce_terms.h"
 #include "passes/simplify/closed_reduce.h"
 
 namespace tg {
 namespace {
 
-const UOp* MakeReduce(Context& ctx, Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
-  std::vector<const UOp*> srcs = {x};
-  srcs.insert(srcs.end(), ranges.begin(), ranges.end());
-  return ctx.Make(Op::kReduce, x->dtype, srcs,
-                  ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
+// Whether the node is lowered to a loop. (A reduce without ranges only combines lanes.)
+bool IsLoop(const UOp* u) {
+  return u->op == Op::kEnd || (u->op == Op::kReduce && u->num_srcs > 1) || u->op == Op::kStage;
 }
 
-// Whether a reduce below `u` still needs a loop. (A reduce without ranges only combines lanes.)
-bool HasLoop(const UOp* u) {
-  return llvm::any_of(PostOrder(u),
-                      [](const UOp* v) { return v->op == Op::kReduce && v->num_srcs > 1; });
+const UOp* GroupReduce(Builder& b, Op op, const UOp* x, const std::vector<const UOp*>& specials) {
+  std::vector<const UOp*> srcs = {x};
+  srcs.insert(srcs.end(), specials.begin(), specials.end());
+  Context& ctx = b.context();
+  return ctx.Make(Op::kGroupReduce, x->dtype, srcs,
+                  ctx.MakeAttr(Op::kGroupReduce, {static_cast<int64_t>(op), ctx.NextId()}));
 }
 
 }  // namespace
 
-std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
-                                              std::vector<const UOp*>& ranges,
-                                              std::vector<const UOp*>& specials) {
+std::vector<const UOp*> IndexLowering::OwnAxes(const UOp* u, std::vector<const UOp*>& unrolls,
+                                               std::vector<const UOp*>& ranges,
+                                               std::vector<const UOp*>& specials) {
   std::vector<const UOp*> axis = where_.axis;
   for (size_t i : nest_.AxesOf(u)) {
     switch (nest_.axes[i].kind) {
@@ -56,7 +58,7 @@ std::vector<const UOp*> BodyLowering::OwnAxes(const UOp* u, std::vector<const UO
   return axis;
 }
 
-const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
+const IndexLowering::ReduceAt& IndexLowering::PlanReduce(const Key& key) {
   const auto [it, fresh] = plans_.try_emplace(key.bits());
   ReduceAt& plan = it->second;
   if (!fresh) return plan;
@@ -87,7 +89,7 @@ const BodyLowering::ReduceAt& BodyLowering::PlanReduce(const Key& key) {
   return plan;
 }
 
-const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
+const IndexLowering::ReduceAt& IndexLowering::PlanWhole(const Key& key) {
   const auto [it, fresh] = whole_plans_.try_emplace(key.bits());
   ReduceAt& plan = it->second;
   if (!fresh) return plan;
@@ -106,7 +108,7 @@ const BodyLowering::ReduceAt& BodyLowering::PlanWhole(const Key& key) {
   return plan;
 }
 
-const BodyLowering::StagedAt* BodyLowering::FilledAlong(const Key& key, const ReduceAt& plan) {
+const IndexLowering::StagedAt* IndexLowering::FilledAlong(const Key& key, const ReduceAt& plan) {
   const UOp* staged = key.node->src(0);
   if (staged->op != Op::kStaged || plan.valid || positions_[plan.source].valid) return nullptr;
   std::vector<size_t> own, dims, terms;
@@ -122,7 +124,7 @@ const BodyLowering::StagedAt* BodyLowering::FilledAlong(const Key& key, const Re
   return IsInOutput(staged, own, fill.source) ? &fill : nullptr;
 }
 
-const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
+const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   const Position& at = positions_[key.at];
   if (const UOp* valid = ValidToRead(at); valid != at.valid) {
     return Find(key.node, Intern({at.index, valid}), missing);
@@ -132,13 +134,14 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
     const UOp* x = Find(key.node->src(0)->src(0), fill->source, missing);
     if (!x) return nullptr;
     ++looped_[key.node];
-    return reduces_.Reduce(static_cast<Op>(key.node->word()), x, fill->unrolls, fill->ranges);
+    return ReduceTerms(b_, free_, static_cast<Op>(key.node->word()), x, fill->unrolls, fill->ranges,
+                       target_.MaxTile());
   }
   const UOp* x = Find(key.node->src(0), plan.source, missing);
   if (!x) return nullptr;
   const Op op = static_cast<Op>(key.node->word());
   const bool only_loops = plan.unrolls.empty() && plan.specials.empty() && !plan.valid;
-  const UOp* folded = only_loops ? FoldLoop(op, x, plan) : nullptr;
+  const UOp* folded = only_loops ? Fold(op, x, plan.ranges) : nullptr;
   // A reduce that algebra folds needs none of its directives. But if directives split its axis, the
   // parts may hide that it folds, so it is tried again with whole axes.
   const bool in_blocks =
@@ -148,7 +151,7 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
     const ReduceAt& whole = PlanWhole(key);
     const UOp* y = Find(key.node->src(0), whole.source, missing);
     if (!y) return nullptr;
-    folded = FoldLoop(op, y, whole);
+    folded = Fold(op, y, whole.ranges);
   }
   if (folded) {
     ++folded_[key.node];
@@ -163,29 +166,28 @@ const UOp* BodyLowering::StepReduce(const Key& key, std::vector<Key>& missing) {
   ReduceAt rest = plan;
   std::vector<const UOp*> idle;
   if (!in_blocks) idle = HoistInvariantAxes(op, x, rest);
-  if (CombinesFirst(x, rest)) x = reduces_.Reduce(op, x, std::exchange(rest.unrolls, {}), {});
-  x = reduces_.Reduce(op, x, rest.unrolls, rest.ranges);
-  if (!rest.specials.empty()) x = reduces_.GroupReduce(op, x, rest.specials, locals_);
-  for (const UOp* range : idle) x = simplify_(MakeReduce(b_.context(), op, x, {range}));
+  if (CombinesFirst(x, rest)) x = ReduceLanes(b_, free_, op, x, std::exchange(rest.unrolls, {}));
+  x = ReduceTerms(b_, free_, op, x, rest.unrolls, rest.ranges, target_.MaxTile());
+  if (!rest.specials.empty()) x = GroupReduce(b_, op, x, rest.specials);
+  for (const UOp* range : idle) x = Fold(op, x, {range});
   if (in_blocks) x = blocks_ = WithEarlierBlocks(op, x);
   return x;
 }
 
-bool BodyLowering::CombinesFirst(const UOp* x, const ReduceAt& plan) {
+bool IndexLowering::CombinesFirst(const UOp* x, const ReduceAt& plan) {
   if (plan.unrolls.empty() || plan.ranges.empty()) return false;
-  FreeLeaves& free = reduces_.free_leaves();
-  const bool lanes_stay = llvm::any_of(free.UnrollsOf(x), [&](const UOp* u) {
+  const bool lanes_stay = llvm::any_of(free_.UnrollsOf(x), [&](const UOp* u) {
     return !llvm::is_contained(plan.unrolls, u) &&
            nest_.axes[static_cast<size_t>(u->word())].kind == AxisKind::kVector;
   });
   return lanes_stay && llvm::any_of(PostOrder(x), [&](const UOp* u) {
-           return u->op == Op::kEnd && llvm::any_of(free.RangesOf(u), [&](const UOp* range) {
+           return IsLoop(u) && llvm::any_of(free_.RangesOf(u), [&](const UOp* range) {
                     return llvm::is_contained(plan.ranges, range);
                   });
          });
 }
 
-std::vector<const UOp*> BodyLowering::HoistInvariantAxes(Op op, const UOp* x, ReduceAt& plan) {
+std::vector<const UOp*> IndexLowering::HoistInvariantAxes(Op op, const UOp* x, ReduceAt& plan) {
   NodeSet below;
   std::vector<const UOp*> order, out;
   AppendPostOrder(UOpSpan(&x, 1), below, order);
@@ -194,7 +196,7 @@ std::vector<const UOp*> BodyLowering::HoistInvariantAxes(Op op, const UOp* x, Re
                                     [&](const UOp* part) { return below.Contains(part); });
     if (varies || NeedsGuard(base) || nest_.base[base].max_size <= 1) continue;
     const UOp* range = b_.Range(simplify_(b_.Index(nest_.base[base].size)));
-    if (HasLoop(simplify_(MakeReduce(b_.context(), op, x, {range})))) continue;
+    if (!Fold(op, x, {range})) continue;
     for (auto* list : {&plan.ranges, &plan.unrolls, &plan.specials}) {
       std::erase_if(*list, [&parts = parts](const UOp* u) {
         return std::find(parts.begin(), parts.end(), u) != parts.end();
@@ -205,7 +207,7 @@ std::vector<const UOp*> BodyLowering::HoistInvariantAxes(Op op, const UOp* x, Re
   return out;
 }
 
-std::vector<const UOp*> BodyLowering::FoldedReduces() const {
+std::vector<const UOp*> IndexLowering::FoldedReduces() const {
   std::vector<const UOp*> out;
   for (const BaseAxis& b : nest_.base) {
     const bool folds = b.reduce && folded_.Get(b.reduce) > 0 && looped_.Get(b.reduce) == 0;
@@ -214,10 +216,29 @@ std::vector<const UOp*> BodyLowering::FoldedReduces() const {
   return out;
 }
 
-const UOp* BodyLowering::FoldLoop(Op op, const UOp* x, const ReduceAt& plan) {
-  if (plan.ranges.empty()) return nullptr;
-  const UOp* folded = simplify_(MakeReduce(b_.context(), op, x, plan.ranges));
-  return HasLoop(folded) ? nullptr : folded;
+const UOp* IndexLowering::Fold(Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
+  if (ranges.empty()) return nullptr;
+  NodeMap<const UOp*> inside, back;
+  const auto hide = [&](const UOp* u, DType memory) {
+    const UOp* scratch = b_.Scratch(memory);
+    const std::vector<const UOp*> around = free_.RangesOf(u);
+    const UOp* at = around.empty() ? scratch : b_.After(scratch, around);
+    const bool is_value = u->op != Op::kStage;
+    inside[u] = is_value ? b_.Load(b_.IndexPtr(at, b_.Index(0)), nullptr, u->dtype.lanes()) : at;
+    back[inside[u]] = u;
+  };
+  for (const UOp* u : PostOrder(x)) {
+    const bool loops = u->op == Op::kReduce && u->num_srcs > 1;
+    if (u->op == Op::kStage) hide(u, u->dtype);
+    if (!loops && u->op != Op::kGroupReduce) continue;
+    hide(u, DType::Pointer(u->dtype.scalar(), u->dtype.lanes(), AddrSpace::kReg));
+  }
+  const UOp* folded = simplify_(ReduceLoops(b_, op, Rebuilt(body_, x, inside), ranges));
+  if (llvm::any_of(PostOrder(folded),
+                   [](const UOp* u) { return u->op == Op::kReduce && u->num_srcs > 1; })) {
+    return nullptr;
+  }
+  return Rebuilt(body_, folded, back);
 }
 
 }  // namespace tg

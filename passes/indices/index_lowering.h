@@ -1,7 +1,7 @@
 // Lowers a kernel's body: each stored element becomes an expression over loads, by mapping indices
 // from the stores through movement ops down to the kernel's arguments.
-#ifndef TG_PASSES_LOWER_BODY_LOWERING_H_
-#define TG_PASSES_LOWER_BODY_LOWERING_H_
+#ifndef TG_PASSES_INDICES_INDEX_LOWERING_H_
+#define TG_PASSES_INDICES_INDEX_LOWERING_H_
 
 #include <unordered_map>
 #include <utility>
@@ -10,23 +10,22 @@
 #include "absl/status/statusor.h"
 #include "ir/arithmetic.h"
 #include "ir/builder.h"
+#include "ir/free_leaves.h"
 #include "ir/shape.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/id_pair.h"
 #include "passes/analysis/indexing.h"
+#include "passes/indices/assign_loops.h"
 #include "passes/loop_nest/loop_nest.h"
-#include "passes/lower/coordinates.h"
-#include "passes/lower/reduce_lowering.h"
-#include "passes/lower/staging.h"
 
 namespace tg {
 
-class BodyLowering {
+class IndexLowering {
  public:
   // New nodes are created in the body's context.
-  BodyLowering(const Module& module, Body& body, const LoopNest& nest, const Coordinates& where,
-               ShapeMap& shapes, const Target& target, SimplifyFn simplify);
+  IndexLowering(const Module& module, Body& body, const LoopNest& nest, const Coordinates& where,
+                ShapeMap& shapes, const Target& target, SimplifyFn simplify);
 
   // Returns the sink of the lowered body.
   absl::StatusOr<const UOp*> Run();
@@ -65,9 +64,9 @@ class BodyLowering {
   struct StagedAt {
     PositionId source;
     std::vector<const UOp*> unrolls, ranges, specials;
-    const UOp* room = nullptr;   // predicate: false for padding of its axes
-    const UOp* valid = nullptr;  // predicate of its source
-    StagedMemory memory;
+    const UOp* room = nullptr;    // predicate: false for padding of its axes
+    const UOp* valid = nullptr;   // predicate of its source
+    const UOp* memory = nullptr;  // the `stage`, or the output after it was stored there
   };
 
   // The copy of a packed value that is read at one position.
@@ -80,27 +79,17 @@ class BodyLowering {
     };
     PositionId source;  // where its elements are computed
     std::vector<const UOp*> unrolls, ranges;
-    std::vector<Axis> axes;  // the outermost first
-    StagedMemory memory;
-    int64_t Size() const { return SizeFrom(0); }
+    std::vector<Axis> axes;       // the outermost first
+    const UOp* memory = nullptr;  // the `stage`
+    // For copies in local memory: the loop in whose iterations the copy is filled, and the number
+    // of axes before those of one row.
+    const UOp* step = nullptr;
+    size_t row = 0;
     int64_t SizeFrom(size_t first) const {
       int64_t n = 1;
       for (size_t k = first; k < axes.size(); ++k) n = SaturatingMul(n, axes[k].size);
       return n;
     }
-    // For copies in local memory. `step` is the loop in whose iterations the copy is filled.
-    // `beyond` is a value that is 1 for work-items that have no element to copy. Null if there is
-    // none.
-    const UOp *step = nullptr, *beyond = nullptr;
-    size_t row = 0;       // the axes from this one on form a row
-    int64_t padding = 0;  // unused elements between rows
-    // The size in memory, padding included, in elements.
-    int64_t Elements() const { return Size() + Size() / SizeFrom(row) * padding; }
-  };
-  // The barrier after a copy in local memory has been filled, and the loops around it.
-  struct Filled {
-    const UOp* barrier;
-    std::vector<const UOp*> loops;
   };
   // The coordinate of an axis that lies inside the loop in which a value is packed.
   struct Inside {
@@ -116,9 +105,10 @@ class BodyLowering {
   const UOp* Step(const Key& key, std::vector<Key>& missing);
   const UOp* StepMovement(const Key& key, std::vector<Key>& missing);
   const UOp* StepReduce(const Key& key, std::vector<Key>& missing);
-  // The value of a reduce that algebra computes without a loop (passes/simplify/closed_reduce.h).
-  // Null if it needs a loop.
-  const UOp* FoldLoop(Op op, const UOp* x, const ReduceAt& plan);
+  // `x` reduced over the ranges by algebra, without a loop over them
+  // (passes/simplify/closed_reduce.h). Null if it needs one. Loops and memory inside x stay as they
+  // are.
+  const UOp* Fold(Op op, const UOp* x, const std::vector<const UOp*>& ranges);
   // Removes the axes along which `x` is invariant from `plan`, and returns a range for each.
   // Reducing the result of the remaining plan over these ranges gives the whole reduce; algebra
   // does that without a loop.
@@ -143,34 +133,22 @@ class BodyLowering {
   // Whether the staged value is kept in the output: the element at `source` is then stored where
   // the result of the same row will be.
   bool IsInOutput(const UOp* staged, const std::vector<size_t>& own, PositionId source) const;
+  // Whether the buffer of a staged value has the same element of all `lanes` (unroll nodes along
+  // which the value varies) next to each other. Otherwise it has the elements of one lane next to
+  // each other. True for lanes of vectors, and for rows whose elements are accessed one at a time.
+  bool IsInterleaved(const UOp* staged, const std::vector<const UOp*>& lanes) const;
   // `own`: the value's axes in LoopNest::base.
   StagedAt& PlanStaged(const Key& key, const std::vector<size_t>& own);
   // A load from the copy of a packed value, or the value itself if no directive packs it.
   const UOp* StepPacked(const Key& key, std::vector<Key>& missing);
   PackedAt& PlanPacked(const Key& key, size_t at);
-  // Orders the loops that fill a copy by the addresses that they read. `x` is the copied value.
-  // Returns `x` in terms of new loops if rows of memory become columns of the copy: square blocks
-  // are then transposed.
-  const UOp* OrderFill(PackedAt& plan, const UOp* x);
   // Like PlanPacked, for a copy in local memory that the work-items of a group fill together.
   PackedAt& PlanLocalCopy(const Key& key, const PackedValue& value);
-  // Emits the stores that copy `x` to local memory; each work-item copies a part.
-  void FillTogether(const PackedValue& value, PackedAt& plan, const UOp* x);
-  // Emits copies that run one step ahead. The elements of the first step are stored before the
-  // loop. Each step loads the elements of the next step at its beginning and stores them at its
-  // end. `first` and `next` are the elements that a work-item copies; `element` is their position
-  // in the copy.
-  void FillAhead(PackedAt& plan, const UOp* first, const UOp* next, const UOp* element,
-                 const UOp* gate);
   // The row-major number of a copy's element, given which index of its axes to use:
   // PackedAt::Axis::filled or read.
   const UOp* ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index);
   // The axes that a local id covers, the outermost first, each with its coordinate.
   std::vector<Inside> CoordinatesIn(const UOp* special) const;
-  // `sink` after merging the barriers of copies that are filled in the same loops into one.
-  const UOp* JoinFills(const UOp* sink);
-  // Fails if the kernel's local memory exceeds the target's.
-  absl::Status CheckLocalMemory(const UOp* sink) const;
   // The position without the predicates that hide padded results. For a padded result any existing
   // element may be read, so the position is moved to one.
   Position WithoutPadding(Position at, const Shape& shape);
@@ -193,9 +171,7 @@ class BodyLowering {
   const UOp* WithEarlierBlocks(Op op, const UOp* x);
   // The predicate that the coordinates along the stored axes in `axes` are in bounds.
   const UOp* InStored(LoopSet axes);
-  // `u` with nodes replaced by their entries in `changed`, which caches rebuilt nodes; Replaced
-  // simplifies it.
-  const UOp* Rebuilt(const UOp* u, NodeMap<const UOp*>& changed);
+  // Rebuilt (rebuild.h), then simplified.
   const UOp* Replaced(const UOp* u, NodeMap<const UOp*>& changed);
   // The coordinates of the schedule's axes, with new ones for the axes of node `u` (a reduce or a
   // staged value), which are also added to the three lists.
@@ -252,8 +228,7 @@ class BodyLowering {
   const Target& target_;
   SimplifyFn simplify_;
   Builder b_;
-  ReduceLowering reduces_;
-  Staging staging_;
+  FreeLeaves free_;
   std::vector<Position> positions_;
   llvm::DenseMap<uint64_t, llvm::SmallVector<PositionId, 1>> position_ids_;  // by hash
   llvm::DenseMap<IdPair, const UOp*> values_;
@@ -269,7 +244,6 @@ class BodyLowering {
   NodeMap<int> folded_, looped_;   // by reduce: at how many positions it has no loop, or one
   NodeMap<size_t> axis_of_range_;  // by range: 1 + the schedule's axis
   std::unordered_map<uint64_t, PackedAt> packed_;
-  std::vector<Filled> fills_;
   NodeMap<const UOp*> packed_valid_;      // by load from a copy: the value is 0 where this is false
   std::vector<const UOp*> block_ranges_;  // the loops over blocks of a reduce's terms
   int64_t num_fresh_unrolls_ = 0;
@@ -282,4 +256,4 @@ class BodyLowering {
 
 }  // namespace tg
 
-#endif  // TG_PASSES_LOWER_BODY_LOWERING_H_
+#endif  // TG_PASSES_INDICES_INDEX_LOWERING_H_

@@ -1,4 +1,4 @@
-#include "passes/lower/coordinates.h"
+#include "passes/indices/assign_loops.h"
 
 #include <algorithm>
 #include <string>
@@ -170,8 +170,8 @@ class Maker {
 
 }  // namespace
 
-absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& nest, const Target& target,
-                                            SimplifyFn simplify) {
+absl::StatusOr<Coordinates> AssignLoops(Builder& b, const LoopNest& nest, const Target& target,
+                                        SimplifyFn simplify) {
   return Maker(b, nest, target, simplify).Make();
 }
 

@@ -1,4 +1,4 @@
-#include "passes/lower/free_leaves.h"
+#include "ir/free_leaves.h"
 
 #include <algorithm>
 
@@ -19,6 +19,7 @@ bool Changes(Op op) {
     case Op::kReduce:
     case Op::kStore:
     case Op::kContract:
+    case Op::kStage:
       return true;
     default:
       return false;
@@ -54,6 +55,12 @@ const FreeLeaves::Leaves* FreeLeaves::Compute(const UOp* u) {
   // A store writes all lanes, so its token does not vary over unrolled axes.
   if (u->op == Op::kStore) {
     llvm::erase_if(out, [](const UOp* leaf) { return leaf->op == Op::kUnroll; });
+  }
+  if (u->op == Op::kStage) {
+    const UOpSpan axes = StageAxes(u);
+    llvm::erase_if(out, [&](const UOp* leaf) {
+      return std::find(axes.begin(), axes.end(), leaf) != axes.end();
+    });
   }
   if (u->op == Op::kContract) {
     const auto axes = u->list();

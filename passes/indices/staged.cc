@@ -1,35 +1,20 @@
-// The part of BodyLowering that computes staged values and reads them.
+// The part of IndexLowering that computes staged values and reads them.
 #include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
-#include "passes/lower/body_lowering.h"
+#include "passes/indices/index_lowering.h"
+#include "passes/indices/make_stage.h"
+#include "passes/indices/rebuild.h"
 
 namespace tg {
 
-const UOp* BodyLowering::Rebuilt(const UOp* u, NodeMap<const UOp*>& changed) {
-  for (const UOp* x : PostOrder(u)) {
-    if (changed.Get(x)) continue;
-    llvm::SmallVector<const UOp*, 4> srcs;
-    bool any = false;
-    for (const UOp* s : x->srcs()) {
-      const UOp* to = changed.Get(s);
-      srcs.push_back(to ? to : s);
-      any |= to != nullptr;
-    }
-    if (!any) continue;
-    changed[x] = b_.context().Rebuild(x, b_.context(), {srcs.data(), srcs.size()});
-    body_.CarryOver(x, changed[x]);
-  }
-  const UOp* to = changed.Get(u);
-  return to ? to : u;
-}
-
-const UOp* BodyLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
-  const UOp* to = Rebuilt(u, changed);
+const UOp* IndexLowering::Replaced(const UOp* u, NodeMap<const UOp*>& changed) {
+  const UOp* to = Rebuilt(body_, u, changed);
   return to == u ? u : simplify_(to);
 }
 
-BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
+IndexLowering::StagedAt& IndexLowering::PlanStaged(const Key& key, const std::vector<size_t>& own) {
   // Reads at positions that differ only along staged axes share one buffer. The value is computed
   // for indices in bounds only, although a reader may be out of bounds, under a gate.
   Position kept = {positions_[key.at].index, nullptr};
@@ -57,8 +42,8 @@ BodyLowering::StagedAt& BodyLowering::PlanStaged(const Key& key, const std::vect
   return plan;
 }
 
-bool BodyLowering::IsInOutput(const UOp* staged, const std::vector<size_t>& own,
-                              PositionId source) const {
+bool IndexLowering::IsInOutput(const UOp* staged, const std::vector<size_t>& own,
+                               PositionId source) const {
   const Position& at = positions_[source];
   if (!nest_.in_output || nest_.base[*nest_.in_output].staged != staged || at.valid ||
       at.index.size() != results_.index.size()) {
@@ -71,7 +56,26 @@ bool BodyLowering::IsInOutput(const UOp* staged, const std::vector<size_t>& own,
   return true;
 }
 
-const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
+bool IndexLowering::IsInterleaved(const UOp* staged, const std::vector<const UOp*>& lanes) const {
+  NodeSet inside;  // reduces that the staged value depends on
+  for (const UOp* u : PostOrder(staged)) {
+    if (u->op == Op::kReduceAxis) inside.Insert(u);
+  }
+  bool alone = true;
+  for (size_t i = 0; i < nest_.axes.size(); ++i) {
+    const LoopAxis& axis = nest_.axes[i];
+    const bool unrolled = axis.kind == AxisKind::kUnroll || axis.kind == AxisKind::kUpcast ||
+                          axis.kind == AxisKind::kVector;
+    const bool is_lane = llvm::any_of(
+        lanes, [&](const UOp* lane) { return lane->word() == static_cast<int64_t>(i); });
+    if (is_lane && axis.kind == AxisKind::kVector) return true;
+    const UOp* reduce = nest_.base[axis.base].reduce;
+    if (unrolled && !is_lane && !(reduce && inside.Contains(reduce))) alone = false;
+  }
+  return alone;
+}
+
+const UOp* IndexLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   std::vector<size_t> own;  // its axes, as positions in LoopNest::base
   for (size_t i = 0; i < nest_.base.size(); ++i) {
     if (nest_.base[i].staged == key.node) own.push_back(i);
@@ -84,15 +88,15 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
   if (!x) return nullptr;
   if (IsInOutput(key.node, own, plan.source)) {
     const auto address = [&](PositionId at) { return Address(output_, positions_[at]); };
-    if (!plan.memory.filled) {
+    if (!plan.memory) {
       const UOp* to = address(plan.source);
       const UOp* done = b_.Store(to, x);
       if (!plan.ranges.empty()) done = b_.End(done, plan.ranges);
-      plan.memory.filled = b_.After(to->src(0), UOpSpan(&done, 1));
+      plan.memory = b_.After(to->src(0), UOpSpan(&done, 1));
     }
     const UOp* from = address(key.at);
     return b_.Load(
-        b_.IndexPtr(plan.memory.filled, from->src(1), from->num_srcs > 2 ? from->src(2) : nullptr));
+        b_.IndexPtr(plan.memory, from->src(1), from->num_srcs > 2 ? from->src(2) : nullptr));
   }
   // The element's number in the buffer.
   int64_t size = 1;
@@ -104,9 +108,13 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
     for (size_t i : own) index.push_back(positions_[at].index[nest_.base[i].dim]);
     return Flatten(b_, room, index, simplify_);
   };
-  if (!plan.memory.filled) {
-    plan.memory = staging_.Fill(key.node, x, size, element(plan.source), plan.room,
-                                {plan.unrolls, plan.ranges, plan.specials}, locals_);
+  if (!plan.memory) {
+    std::vector<const UOp*> lanes = free_.UnrollsOf(x);
+    std::erase_if(lanes, [&](const UOp* lane) { return llvm::is_contained(plan.unrolls, lane); });
+    const bool is_local = !plan.specials.empty();
+    plan.memory = MakeStage(
+        b_, x, size, element(plan.source), plan.room, {plan.ranges, plan.unrolls, plan.specials},
+        {.is_local = is_local, .interleaved = !is_local && IsInterleaved(key.node, lanes)});
   }
   const UOp* valid = ValidToRead(positions_[key.at]);
   const UOp* number = element(key.at);
@@ -118,7 +126,7 @@ const UOp* BodyLowering::StepStaged(const Key& key, std::vector<Key>& missing) {
         simplify_(Both(b_, b_.Lt(b_.Index(-1), number), b_.Lt(number, b_.Index(size))));
     if (IsConst(inside) && inside->word() != 0) valid = nullptr;
   }
-  return staging_.Read(plan.memory, number, valid);
+  return b_.Load(b_.IndexPtr(plan.memory, number, valid));
 }
 
 }  // namespace tg

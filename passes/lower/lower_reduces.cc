@@ -1,57 +1,41 @@
-#include "passes/lower/reduce_lowering.h"
+#include "passes/lower/lower_reduces.h"
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
+#include "ir/free_leaves.h"
 #include "ir/interpret/scalar.h"
+#include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
+#include "passes/indices/local_ids.h"
 
 namespace tg {
+namespace {
 
-const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& unrolls,
-                                  const std::vector<const UOp*>& ranges) {
+class ReduceLowering {
+ public:
+  // `locals`: all local ids of the kernel.
+  ReduceLowering(Builder& b, std::vector<const UOp*> locals) : b_(b), locals_(std::move(locals)) {}
+
+  const UOp* Reduce(Op op, const UOp* x, const std::vector<const UOp*>& ranges);
+  const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials);
+
+ private:
+  // One reduction tree: combines the parts at place(0), ..., place(n - 1) of `mem`, where n is the
+  // size of `special`, into place(0). Only work-items for which `who` holds take part (null: all).
+  // `token` orders it after the stores of the parts. Returns the token of the last step.
+  const UOp* CombineTree(Op op, DType t, const UOp* mem, const UOp* token, const UOp* special,
+                         const UOp* who, llvm::function_ref<const UOp*(const UOp*)> place);
+
+  Builder& b_;
+  const std::vector<const UOp*> locals_;
+  FreeLeaves free_;
+};
+
+const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const UOp*>& ranges) {
   const DType t = x->dtype;
-  if (!unrolls.empty() && !ranges.empty()) {
-    const std::vector<const UOp*> varying = free_.UnrollsOf(x);
-    int64_t lanes = t.lanes();
-    for (const UOp* u : varying) lanes *= u->word(1);
-    const bool all = std::all_of(unrolls.begin(), unrolls.end(), [&](const UOp* u) {
-      return std::find(varying.begin(), varying.end(), u) != varying.end();
-    });
-    if (all && lanes * std::max<int64_t>(1, ByteSize(t.scalar()) / 4) <= max_accumulators_) {
-      return Reduce(op, Reduce(op, x, {}, ranges), unrolls, {});
-    }
-  }
-  // A horizontal reduce: the unrolled terms become lanes of one vector, which is reduced to one
-  // lane. Along an axis on which x does not depend, all terms are equal and x is repeated.
-  if (!unrolls.empty()) {
-    const std::vector<const UOp*> varying = free_.UnrollsOf(x);
-    llvm::SmallVector<int64_t, 8> axes = {0};
-    int lanes = t.lanes(), copies = 1;
-    for (const UOp* u : unrolls) {
-      const int size = static_cast<int>(u->word(1));
-      if (std::find(varying.begin(), varying.end(), u) == varying.end()) {
-        copies *= size;
-        continue;
-      }
-      axes.push_back(u->word(0));
-      ++axes[0];
-      lanes *= size;
-    }
-    Context& ctx = b_.context();
-    if (axes[0] > 0) {
-      x = ctx.Make(Op::kContract, t.WithLanes(lanes), {x},
-                   ctx.MakeAttr(Op::kContract, {axes.data(), axes.size()}));
-    }
-    llvm::SmallVector<const UOp*, 8> repeated(static_cast<size_t>(copies), x);
-    if (copies > 1) x = b_.Cat({repeated.data(), repeated.size()});
-    if (x->dtype != t) {
-      x = ctx.Make(Op::kReduce, t, {x}, ctx.MakeAttr(Op::kReduce, {static_cast<int64_t>(op)}));
-    }
-  }
-  if (ranges.empty()) return x;
-
   int64_t count = 1;
   const UOp* i = LaneNumber(b_, free_.UnrollsOf(x), count);
   std::vector<const UOp*> outer = free_.RangesOf(x);
@@ -66,41 +50,24 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
   tokens.insert(tokens.end(), ranges.begin(), ranges.end());
   const UOp* at = b_.IndexPtr(b_.After(acc, tokens), i);
   const UOp* step = b_.Store(at, b_.Alu(op, {b_.Load(at, nullptr, t.lanes()), x}));
-  const UOp* done = EndAll(step, ranges);
+  const UOp* done = b_.End(step, ranges);
   return b_.Load(b_.IndexPtr(b_.After(acc, UOpSpan(&done, 1)), i), nullptr, t.lanes());
 }
 
-const UOp* ReduceLowering::EndAll(const UOp* step, const std::vector<const UOp*>& ranges) {
-  std::vector<const UOp*> open;  // ranges that the next `end` closes together
-  for (size_t k = ranges.size(); k-- > 0;) {
-    std::vector<const UOp*> tokens;
-    for (const auto& [range, store] : in_steps_) {
-      if (range == ranges[k]) tokens.push_back(store);
-    }
-    if (!tokens.empty()) {
-      tokens.push_back(open.empty() ? step : b_.End(step, open));
-      step = b_.context().Make(Op::kNoop, kVoid, tokens);
-      open.clear();
-    }
-    open.insert(open.begin(), ranges[k]);
-  }
-  return b_.End(step, open);
-}
-
-const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials,
-                                       const std::vector<const UOp*>& locals) {
+const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x,
+                                       const std::vector<const UOp*>& specials) {
   const DType t = x->dtype;
   int64_t lanes = 1;
   const UOp* lane = LaneNumber(b_, free_.UnrollsOf(x), lanes);
   if (t.lanes() != 1) lane = b_.Mul(lane, b_.Index(t.lanes()));
   lanes *= t.lanes();
   int64_t group = 1;
-  for (const UOp* l : locals) group *= l->src(0)->word();
+  for (const UOp* l : locals_) group *= l->src(0)->word();
   // The place of the work-item whose coordinate in `specials` is `other`.
   const auto place = [&](const std::vector<const UOp*>& other) {
     const UOp* sum = lane;
     int64_t stride = lanes;
-    for (const UOp* l : locals) {
+    for (const UOp* l : locals_) {
       const auto it = std::find(specials.begin(), specials.end(), l);
       const UOp* c = it == specials.end() ? l : other[static_cast<size_t>(it - specials.begin())];
       sum = b_.Add(b_.Mul(c, b_.Index(stride)), sum);
@@ -140,7 +107,7 @@ const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x, const std::vector<co
   std::vector<const UOp*> ranges;
   for (const UOp* s : specials) ranges.push_back(b_.Range(s->src(0)));
   const UOp* all = b_.After(mem, UOpSpan(&barrier, 1));
-  return Reduce(op, b_.Load(b_.IndexPtr(all, place(ranges)), nullptr, t.lanes()), {}, ranges);
+  return Reduce(op, b_.Load(b_.IndexPtr(all, place(ranges)), nullptr, t.lanes()), ranges);
 }
 
 const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp* token,
@@ -162,17 +129,12 @@ const UOp* ReduceLowering::CombineTree(Op op, DType t, const UOp* mem, const UOp
   return token;
 }
 
-void MakeReducesExplicit(Body& body) {
-  Builder b(*body.context);
-  ReduceLowering reduces(b);
+}  // namespace
+
+void LowerReduces(Body& body) {
   const std::vector<const UOp*> order = PostOrder(body.root);
-  std::vector<const UOp*> locals;
-  for (const UOp* u : order) {
-    const bool local = u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0);
-    if (local) locals.push_back(u);
-  }
-  std::sort(locals.begin(), locals.end(),
-            [](const UOp* a, const UOp* c) { return a->word() < c->word(); });
+  Builder b(*body.context);
+  ReduceLowering reduces(b, LocalIds(order));
   NodeMap<const UOp*> map;
   llvm::SmallVector<const UOp*, 8> srcs;
   for (const UOp* u : order) {
@@ -181,9 +143,9 @@ void MakeReducesExplicit(Body& body) {
     const UOp* to = nullptr;
     const std::vector<const UOp*> rest(srcs.begin() + !srcs.empty(), srcs.end());
     if (u->op == Op::kReduce && !rest.empty() && u->dtype == srcs[0]->dtype) {
-      to = reduces.Reduce(static_cast<Op>(u->word()), srcs[0], {}, rest);
+      to = reduces.Reduce(static_cast<Op>(u->word()), srcs[0], rest);
     } else if (u->op == Op::kGroupReduce) {
-      to = reduces.GroupReduce(static_cast<Op>(u->word()), srcs[0], rest, locals);
+      to = reduces.GroupReduce(static_cast<Op>(u->word()), srcs[0], rest);
     } else {
       to = b.context().Rebuild(u, b.context(), UOpSpan(srcs.data(), srcs.size()));
     }

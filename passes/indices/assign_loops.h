@@ -1,6 +1,6 @@
 // The coordinate of each scheduled axis: a work-item id, a loop counter or a lane number.
-#ifndef TG_PASSES_LOWER_COORDINATES_H_
-#define TG_PASSES_LOWER_COORDINATES_H_
+#ifndef TG_PASSES_INDICES_ASSIGN_LOOPS_H_
+#define TG_PASSES_INDICES_ASSIGN_LOOPS_H_
 
 #include <vector>
 
@@ -24,8 +24,8 @@ struct Coordinates {
 // unless directive `grid` says otherwise. If there are more than three, neighbouring axes share a
 // dimension. Local and group axes become local ids in the same way, except that a group axis never
 // shares one.
-absl::StatusOr<Coordinates> MakeCoordinates(Builder& b, const LoopNest& nest, const Target& target,
-                                            SimplifyFn simplify);
+absl::StatusOr<Coordinates> AssignLoops(Builder& b, const LoopNest& nest, const Target& target,
+                                        SimplifyFn simplify);
 
 // The index along base axis `base`: the sum of its digits' coordinates, each multiplied by the
 // digit's stride. `axis` is as in Coordinates; the entries of these digits must not be null.
@@ -34,4 +34,4 @@ const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
 
 }  // namespace tg
 
-#endif  // TG_PASSES_LOWER_COORDINATES_H_
+#endif  // TG_PASSES_INDICES_ASSIGN_LOOPS_H_

@@ -1,15 +1,16 @@
-#include "passes/lower/body_lowering.h"
+#include "passes/indices/index_lowering.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/view_index.h"
+#include "passes/indices/local_ids.h"
 
 namespace tg {
-BodyLowering::BodyLowering(const Module& module, Body& body, const LoopNest& nest,
-                           const Coordinates& where, ShapeMap& shapes, const Target& target,
-                           SimplifyFn simplify)
+IndexLowering::IndexLowering(const Module& module, Body& body, const LoopNest& nest,
+                             const Coordinates& where, ShapeMap& shapes, const Target& target,
+                             SimplifyFn simplify)
     : module_(module),
       body_(body),
       nest_(nest),
@@ -17,20 +18,13 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const LoopNest& nes
       shapes_(shapes),
       target_(target),
       simplify_(simplify),
-      b_(*body.context),
-      reduces_(b_, target.MaxTile()),
-      staging_(b_, nest_, target) {
+      b_(*body.context) {
+  NodeSet seen;
+  std::vector<const UOp*> below;
   for (const UOp* a : where.axis) {
-    if (!a) continue;
-    for (const UOp* u : PostOrder(a)) {
-      const bool local = u->op == Op::kSpecial && u->word() >= int64_t(SpecialName::kLocal0);
-      if (local && std::find(locals_.begin(), locals_.end(), u) == locals_.end()) {
-        locals_.push_back(u);
-      }
-    }
+    if (a) AppendPostOrder(UOpSpan(&a, 1), seen, below);
   }
-  std::sort(locals_.begin(), locals_.end(),
-            [](const UOp* a, const UOp* c) { return a->word() < c->word(); });
+  locals_ = LocalIds(below);
   for (size_t i = 0; i < nest_.axes.size(); ++i) {
     if (nest_.axes[i].kind != AxisKind::kLoop) continue;
     axis_of_range_[where_.axis[i]] = 1 + i;
@@ -38,7 +32,7 @@ BodyLowering::BodyLowering(const Module& module, Body& body, const LoopNest& nes
   }
 }
 
-BodyLowering::PositionId BodyLowering::Intern(Position p) {
+IndexLowering::PositionId IndexLowering::Intern(Position p) {
   uint64_t h = p.valid ? p.valid->id + 1 : 0;
   for (const UOp* u : p.index) h = (h ^ u->id) * 0x9fb21c651e98df25ull + 1;
   auto& bucket = position_ids_[h >> 2];  // DenseMap keeps the greatest numbers for itself
@@ -51,7 +45,7 @@ BodyLowering::PositionId BodyLowering::Intern(Position p) {
   return id;
 }
 
-absl::StatusOr<const UOp*> BodyLowering::Run() {
+absl::StatusOr<const UOp*> IndexLowering::Run() {
   std::vector<const UOp*> roots;
   const UOp* sink = body_.root;
   for (const UOp* store : sink->srcs()) {
@@ -63,13 +57,10 @@ absl::StatusOr<const UOp*> BodyLowering::Run() {
     const UOp* all = roots.size() == 1 ? roots[0] : b_.context().Make(Op::kNoop, kVoid, roots);
     roots = {b_.End(all, where_.loops)};
   }
-  if (fills_.empty()) return b_.Sink(roots);
-  const UOp* joined = JoinFills(b_.Sink(roots));
-  if (absl::Status s = CheckLocalMemory(joined); !s.ok()) return s;
-  return joined;
+  return b_.Sink(roots);
 }
 
-const UOp* BodyLowering::LowerStore(const UOp* store) {
+const UOp* IndexLowering::LowerStore(const UOp* store) {
   const Shape& shape = shapes_.Of(store->src(0));
   Position at;
   at.valid = InStored(~LoopSet{0});
@@ -103,7 +94,7 @@ const UOp* BodyLowering::LowerStore(const UOp* store) {
   return token;
 }
 
-const UOp* BodyLowering::Address(const UOp* ptr, Position at, bool reads) {
+const UOp* IndexLowering::Address(const UOp* ptr, Position at, bool reads) {
   while (ptr->op != Op::kDefineGlobal) {
     const UOp* src = ptr->src(0);
     at = ptr->op == Op::kView
@@ -120,7 +111,7 @@ const UOp* BodyLowering::Address(const UOp* ptr, Position at, bool reads) {
                : b_.context().Make(Op::kIndex, ptr->dtype, {ptr, element});
 }
 
-const UOp* BodyLowering::Lower(const UOp* u, PositionId at) {
+const UOp* IndexLowering::Lower(const UOp* u, PositionId at) {
   std::vector<Key> stack = {{u, at}};
   std::vector<Key> missing;
   while (!stack.empty() && status_.ok()) {
@@ -141,14 +132,14 @@ const UOp* BodyLowering::Lower(const UOp* u, PositionId at) {
   return status_.ok() ? values_.lookup(Key{u, at}.ids()) : nullptr;
 }
 
-const UOp* BodyLowering::Find(const UOp* u, PositionId at, std::vector<Key>& missing) {
+const UOp* IndexLowering::Find(const UOp* u, PositionId at, std::vector<Key>& missing) {
   const Key key = {u, at};
   const UOp* value = values_.lookup(key.ids());
   if (!value) missing.push_back(key);
   return value;
 }
 
-const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
+const UOp* IndexLowering::Step(const Key& key, std::vector<Key>& missing) {
   const UOp* u = key.node;
   if (IsMovement(u->op)) return StepMovement(key, missing);
   if (u->op == Op::kStaged) return StepStaged(key, missing);
@@ -186,7 +177,7 @@ const UOp* BodyLowering::Step(const Key& key, std::vector<Key>& missing) {
   }
 }
 
-Position BodyLowering::MapView(const UOp* u, const Position& at, const UOp** clause) {
+Position IndexLowering::MapView(const UOp* u, const Position& at, const UOp** clause) {
   const ViewIndex found = IndexThroughView(b_, u, at.index);
   Position out;
   const UOp* own = found.valid ? simplify_(found.valid) : nullptr;
@@ -197,7 +188,7 @@ Position BodyLowering::MapView(const UOp* u, const Position& at, const UOp** cla
   return out;
 }
 
-const UOp* BodyLowering::StepMovement(const Key& key, std::vector<Key>& missing) {
+const UOp* IndexLowering::StepMovement(const Key& key, std::vector<Key>& missing) {
   const UOp* u = key.node;
   const UOp* src = u->src(0);
   const auto [it, fresh] = moved_.try_emplace(key.ids());

@@ -1,12 +1,12 @@
-// The part of BodyLowering for cache blocking: copies of packed values, and reduces whose terms are
-// divided into blocks by a loop around the results.
-#include <cstdlib>
+// The part of IndexLowering for cache blocking: copies of packed values, and reduces whose terms
+// are divided into blocks by a loop around the results.
 
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"
-#include "passes/lower/body_lowering.h"
-#include "passes/lower/predicates.h"
+#include "passes/indices/index_lowering.h"
+#include "passes/indices/make_stage.h"
+#include "passes/indices/predicates.h"
 #include "passes/simplify/affine_expr.h"
 
 namespace tg {
@@ -16,7 +16,7 @@ int64_t RoundUpTo(int64_t n, int64_t step) { return (n + step - 1) / step * step
 
 }  // namespace
 
-std::optional<size_t> BodyLowering::AxisOfLeaf(const UOp* leaf) const {
+std::optional<size_t> IndexLowering::AxisOfLeaf(const UOp* leaf) const {
   if (leaf->op == Op::kUnroll) {
     const auto axis = static_cast<size_t>(leaf->word());
     return axis < nest_.axes.size() ? std::optional(axis) : std::nullopt;
@@ -28,15 +28,15 @@ std::optional<size_t> BodyLowering::AxisOfLeaf(const UOp* leaf) const {
 // A window: an index of a packed value that is a sum of several coordinates, such as the position
 // of a pixel and the offset in a convolution's window. Different coordinates may give the same
 // index, and the copy has each index only once.
-struct BodyLowering::Window {
+struct IndexLowering::Window {
   // The coordinates, as positions in the vector `inside`, with their coefficients. Sorted by
   // coefficient; the first is 1.
   llvm::SmallVector<std::pair<size_t, int64_t>, 4> of;
   int64_t size = 1;
 };
 
-std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
-                                                            const std::vector<Inside>& inside) {
+std::vector<IndexLowering::Window> IndexLowering::FindWindows(const Position& at,
+                                                              const std::vector<Inside>& inside) {
   std::vector<Window> out;
   const auto number = [&](const UOp* leaf) {
     return static_cast<size_t>(
@@ -79,8 +79,8 @@ std::vector<BodyLowering::Window> BodyLowering::FindWindows(const Position& at,
   return out;
 }
 
-bool BodyLowering::IsSumOf(const UOp* valid, const Window& window,
-                           const std::vector<Inside>& inside) {
+bool IndexLowering::IsSumOf(const UOp* valid, const Window& window,
+                            const std::vector<Inside>& inside) {
   if (!valid) return true;
   const UOp* unit = inside[window.of[0].first].leaf;
   for (const auto& [n, coef] : window.of) {
@@ -93,7 +93,7 @@ bool BodyLowering::IsSumOf(const UOp* valid, const Window& window,
   return true;
 }
 
-Position BodyLowering::WithoutPadding(Position at, const Shape& shape) {
+Position IndexLowering::WithoutPadding(Position at, const Shape& shape) {
   if (!at.valid) return at;
   NodeSet guards;
   const UOp* inside = nullptr;
@@ -115,11 +115,11 @@ Position BodyLowering::WithoutPadding(Position at, const Shape& shape) {
   return at;
 }
 
-const UOp* BodyLowering::FreshUnroll(int64_t size) {
+const UOp* IndexLowering::FreshUnroll(int64_t size) {
   return b_.Unroll(static_cast<int64_t>(nest_.axes.size()) + num_fresh_unrolls_++, size);
 }
 
-BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
+IndexLowering::PackedAt& IndexLowering::PlanPacked(const Key& key, size_t at) {
   const auto [it, fresh] = packed_.try_emplace(key.bits());
   PackedAt& plan = it->second;
   if (!fresh) return plan;
@@ -206,53 +206,7 @@ BodyLowering::PackedAt& BodyLowering::PlanPacked(const Key& key, size_t at) {
   return plan;
 }
 
-const UOp* BodyLowering::OrderFill(PackedAt& plan, const UOp* x) {
-  if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return x;
-  const std::optional<AffineExpr> address = ParseAffine(x->src(0)->src(1));
-  if (!address) return x;
-  const auto stride = [&](const UOp* leaf) -> int64_t {
-    const auto* term = llvm::find_if(address->terms, [&](const auto& t) { return t.node == leaf; });
-    return term == address->terms.end() ? 0 : term->coef;
-  };
-  // The loops read the source in the order of its addresses, so that each page and each cache line
-  // is visited once.
-  llvm::stable_sort(plan.ranges, [&](const UOp* a, const UOp* b) {
-    return std::abs(stride(a)) > std::abs(stride(b));
-  });
-  const bool is_gated = x->num_srcs > 1 || x->src(0)->num_srcs > 2;
-  if (is_gated || plan.unrolls.empty() || plan.ranges.empty()) return x;
-  if (llvm::any_of(plan.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return x;
-  // Loops whose elements are contiguous in the source, but not in the copy, are merged into one
-  // loop. It is then split into blocks, so that square blocks are transposed.
-  llvm::SmallVector<PackedAt::Axis*, 4> row;  // the innermost first
-  int64_t size = 1;
-  for (PackedAt::Axis& axis : llvm::reverse(plan.axes)) {
-    if (axis.filled->op == Op::kUnroll && row.empty()) continue;
-    if (axis.filled->op != Op::kRange || stride(axis.filled) != size) break;
-    row.push_back(&axis);
-    size *= axis.size;
-  }
-  constexpr int64_t kMaxSide = 16, kMinSide = 4;
-  int64_t side = kMaxSide;
-  while (side >= kMinSide && size % side != 0) side /= 2;
-  if (row.empty() || side < kMinSide) return x;
-  const UOp* square = b_.Range(b_.Index(size / side));
-  const UOp* column = FreshUnroll(side);
-  // The innermost of the merged axes now counts all elements of the row; the others are 0.
-  NodeMap<const UOp*> changed;
-  for (PackedAt::Axis* axis : row) {
-    llvm::erase_value(plan.ranges, axis->filled);
-    const bool is_first = axis == row.front();
-    const UOp*& to = changed[axis->filled];
-    to = is_first ? b_.Add(b_.Mul(square, b_.Index(side)), column) : b_.Index(0);
-    axis->filled = to;
-  }
-  plan.ranges.push_back(square);
-  plan.unrolls.push_back(column);
-  return Replaced(x, changed);
-}
-
-const UOp* BodyLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
+const UOp* IndexLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
   const UOp* source = key.node->src(0);
   const auto value =
       llvm::find_if(nest_.packed, [&](const PackedValue& p) { return p.node == key.node; });
@@ -265,46 +219,46 @@ const UOp* BodyLowering::StepPacked(const Key& key, std::vector<Key>& missing) {
       value->is_local ? PlanLocalCopy(key, *value) : PlanPacked(key, nest_.AxisNamed(value->at));
   const UOp* x = Find(source, plan.source, missing);
   if (!x || plan.axes.empty()) return x;
-  if (!value->is_local) x = OrderFill(plan, x);
-  if (!plan.memory.filled) {
+  if (!plan.memory) {
     if (const UOp* valid = positions_[plan.source].valid; valid && !ZeroOutside(x, valid, 4)) {
       x = b_.Where(valid, x, b_.ConstInt(x->dtype, 0));
     }
+    std::vector<const UOp*> lanes = free_.UnrollsOf(x);
+    std::erase_if(lanes, [&](const UOp* lane) { return llvm::is_contained(plan.unrolls, lane); });
+    StageOptions options = {.is_local = value->is_local};
     if (value->is_local) {
-      FillTogether(*value, plan, x);
+      options.row = plan.row > 0 ? plan.SizeFrom(plan.row) : 0;
+      options.step = value->ahead || value->buffers > 1 ? plan.step : nullptr;
+      options.ahead = value->ahead;
     } else {
-      plan.memory =
-          staging_.Fill(key.node, x, plan.Size(), ElementOf(plan, &PackedAt::Axis::filled), nullptr,
-                        {plan.unrolls, plan.ranges, {}}, locals_);
+      options.interleaved = IsInterleaved(key.node, lanes);
     }
+    const UOp* element = ElementOf(plan, &PackedAt::Axis::filled);
+    plan.memory = MakeStage(b_, x, plan.SizeFrom(0), element, nullptr,
+                            {plan.ranges, plan.unrolls, {}}, options);
   }
-  const UOp* load = staging_.Read(plan.memory, ElementOf(plan, &PackedAt::Axis::read), nullptr);
+  const UOp* load = b_.Load(b_.IndexPtr(plan.memory, ElementOf(plan, &PackedAt::Axis::read)));
   if (positions_[key.at].valid) packed_valid_[load] = positions_[key.at].valid;
   return load;
 }
 
-const UOp* BodyLowering::ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index) {
-  const auto flat = [&](size_t first, size_t end) {
-    Shape shape;
-    std::vector<const UOp*> at;
-    for (size_t k = first; k < end; ++k) {
-      shape.push_back(plan.axes[k].size);
-      at.push_back(plan.axes[k].*index);
-    }
-    return Flatten(b_, shape, at, simplify_);
-  };
-  if (plan.padding == 0) return flat(0, plan.axes.size());
-  const UOp* row = b_.Mul(flat(0, plan.row), b_.Index(plan.SizeFrom(plan.row) + plan.padding));
-  return simplify_(b_.Add(row, flat(plan.row, plan.axes.size())));
+const UOp* IndexLowering::ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index) {
+  Shape shape;
+  std::vector<const UOp*> at;
+  for (const PackedAt::Axis& axis : plan.axes) {
+    shape.push_back(axis.size);
+    at.push_back(axis.*index);
+  }
+  return Flatten(b_, shape, at, simplify_);
 }
 
-const UOp* BodyLowering::InFirstBlock() {
+const UOp* IndexLowering::InFirstBlock() {
   const UOp* first = nullptr;
   for (const UOp* range : block_ranges_) first = Both(b_, first, b_.Lt(range, b_.Index(1)));
   return first;
 }
 
-const UOp* BodyLowering::InLastBlock() {
+const UOp* IndexLowering::InLastBlock() {
   const UOp* last = nullptr;
   for (const UOp* range : block_ranges_) {
     last = Both(b_, last, b_.Lt(b_.Sub(range->src(0), b_.Index(2)), range));
@@ -312,20 +266,12 @@ const UOp* BodyLowering::InLastBlock() {
   return simplify_(last);
 }
 
-const UOp* BodyLowering::InEachBlock(const UOp* address) {
-  std::vector<const UOp*> tokens = block_ranges_;
-  // A work-item reads only its own partial results, so that it may load them after the barriers of
-  // the copies instead of before them.
-  for (const Filled& fill : fills_) {
-    const bool around = llvm::all_of(
-        fill.loops, [&](const UOp* range) { return llvm::is_contained(where_.loops, range); });
-    if (around) tokens.push_back(fill.barrier);
-  }
-  const UOp* memory = b_.After(address->src(0), tokens);
+const UOp* IndexLowering::InEachBlock(const UOp* address) {
+  const UOp* memory = b_.After(address->src(0), block_ranges_);
   return b_.IndexPtr(memory, address->src(1), address->num_srcs > 2 ? address->src(2) : nullptr);
 }
 
-const UOp* BodyLowering::WithEarlierBlocks(Op op, const UOp* x) {
+const UOp* IndexLowering::WithEarlierBlocks(Op op, const UOp* x) {
   const UOp* earlier = b_.Load(InEachBlock(partial_));
   const int64_t identity = ReduceIdentity(op, x->dtype.scalar());
   if (identity != 0) {

@@ -1,6 +1,6 @@
 // Predicates as conjunctions.
-#ifndef TG_PASSES_LOWER_PREDICATES_H_
-#define TG_PASSES_LOWER_PREDICATES_H_
+#ifndef TG_PASSES_INDICES_PREDICATES_H_
+#define TG_PASSES_INDICES_PREDICATES_H_
 
 #include <vector>
 
@@ -18,4 +18,4 @@ const UOp* Without(Builder& b, const UOp* condition, llvm::function_ref<bool(con
 
 }  // namespace tg
 
-#endif  // TG_PASSES_LOWER_PREDICATES_H_
+#endif  // TG_PASSES_INDICES_PREDICATES_H_

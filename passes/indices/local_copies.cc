@@ -1,0 +1,81 @@
+// The part of IndexLowering that finds which elements a copy in local memory has.
+#include <tuple>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/indexing.h"
+#include "passes/indices/index_lowering.h"
+
+namespace tg {
+std::vector<IndexLowering::Inside> IndexLowering::CoordinatesIn(const UOp* special) const {
+  std::vector<Inside> out;
+  for (size_t i = 0; i < nest_.axes.size(); ++i) {
+    const LoopAxis& axis = nest_.axes[i];
+    const bool own = axis.kind == AxisKind::kLocal || axis.kind == AxisKind::kGroup;
+    if (!own || !axis.shares.empty()) continue;
+    if (llvm::is_contained(PostOrder(where_.axis[i]), special)) out.push_back({i, where_.axis[i]});
+  }
+  return out;
+}
+
+IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const PackedValue& value) {
+  const auto [it, fresh] = packed_.try_emplace(key.bits());
+  PackedAt& plan = it->second;
+  if (!fresh) return plan;
+  const auto at = nest_.AxisNamed(value.at);
+  Position from = WithoutPadding(positions_[key.at], shapes_.Of(key.node));
+  std::vector<const UOp*> leaves = from.index, order;
+  if (from.valid) leaves.push_back(from.valid);
+  NodeSet below;
+  AppendPostOrder(UOpSpan(leaves.data(), leaves.size()), below, order);
+  struct Coordinate {
+    size_t axis;
+    const UOp *filled, *read;
+  };
+  std::vector<Coordinate> all;
+  NodeMap<const UOp*> changed;
+  const auto add = [&](const Inside& inside) {
+    const UOp* filled = b_.Range(b_.Index(nest_.axes[inside.axis].max_size));
+    all.push_back({inside.axis, filled, inside.leaf});
+    return filled;
+  };
+  for (const UOp* u : order) {
+    if (llvm::is_contained(locals_, u)) {
+      // A local id may also cover axes along which the value does not vary; for these any index
+      // will do, so 0 is used.
+      Shape shape;
+      std::vector<const UOp*> index;
+      for (const Inside& inside : CoordinatesIn(u)) {
+        shape.push_back(nest_.axes[inside.axis].max_size);
+        index.push_back(nest_.IsCopied(value, inside.axis) ? add(inside) : b_.Index(0));
+      }
+      changed[u] = Flatten(b_, shape, index, simplify_);
+      continue;
+    }
+    if (u->op != Op::kRange && u->op != Op::kUnroll) continue;
+    const std::optional<size_t> axis = AxisOfLeaf(u);
+    if (axis == at) plan.step = u;
+    if (axis && nest_.IsCopied(value, *axis)) changed[u] = add({*axis, u});
+  }
+  // Directives may have split an axis into loops, work-items and lanes. In the copy, the parts of
+  // one axis are put together again, so that its elements are adjacent.
+  llvm::sort(all, [&](const Coordinate& a, const Coordinate& b) {
+    const auto place = [&](const Coordinate& c) {
+      const size_t base = nest_.axes[c.axis].base;
+      int64_t stride = 0;
+      for (const Digit& d : nest_.digits[base]) stride = d.axis == c.axis ? d.stride : stride;
+      return std::tuple(nest_.base[base].IsStored(), base, -stride);
+    };
+    return place(a) < place(b);
+  });
+  for (const Coordinate& c : all) {
+    plan.axes.push_back({nest_.axes[c.axis].max_size, c.filled, c.read});
+    plan.ranges.push_back(c.filled);
+    plan.row += !nest_.base[nest_.axes[c.axis].base].IsStored();
+  }
+  for (const UOp*& index : from.index) index = Replaced(index, changed);
+  if (from.valid) from.valid = Replaced(from.valid, changed);
+  plan.source = Intern(std::move(from));
+  return plan;
+}
+
+}  // namespace tg

@@ -1,0 +1,161 @@
+// The part of StagePlacement in which the work-items of a group fill a copy in local memory
+// together.
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/indices/rebuild.h"
+#include "passes/loop_nest/loop_nest.h"
+#include "passes/lower/stage_placement.h"
+#include "passes/simplify/affine_expr.h"
+
+namespace tg {
+namespace {
+
+// The address that the first load in `x` reads, as an affine expression. Returns nullopt if there
+// is no load or its address is not affine.
+std::optional<AffineExpr> LoadedElement(const UOp* x) {
+  for (const UOp* u : PostOrder(x)) {
+    if (u->op == Op::kLoad && u->src(0)->op == Op::kIndex) return ParseAffine(u->src(0)->src(1));
+  }
+  return std::nullopt;
+}
+
+int64_t SizeOf(const UOp* range) { return range->src(0)->word(); }
+
+}  // namespace
+
+const UOp* StagePlacement::Gated(const UOp* x, const UOp* gate) {
+  NodeMap<const UOp*> changed;
+  for (const UOp* u : PostOrder(x)) {
+    llvm::SmallVector<const UOp*, 4> srcs;
+    for (const UOp* s : u->srcs()) srcs.push_back(changed.Get(s));
+    const bool loads = u->op == Op::kLoad && srcs[0]->op == Op::kIndex &&
+                       MemoryOf(srcs[0])->op == Op::kDefineGlobal;
+    if (loads) {
+      const UOp* address = srcs[0];
+      const UOp* all = Both(b_, address->num_srcs > 2 ? address->src(2) : nullptr, gate);
+      const UOp* const parts[] = {address->src(0), address->src(1), all};
+      srcs[0] = b_.context().Make(Op::kIndex, address->dtype, parts);
+    }
+    changed[u] = b_.context().Rebuild(u, b_.context(), UOpSpan(srcs.data(), srcs.size()));
+    body_.CarryOver(u, changed[u]);
+  }
+  return changed.Get(x);
+}
+
+StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
+  const std::vector<const UOp*> axes = std::move(stage.ranges);  // in the order of the copy
+  const std::optional<AffineExpr> address = LoadedElement(stage.x);
+  const auto stride = [&](const UOp* axis) {
+    if (!address) return int64_t{0};
+    const auto* term = llvm::find_if(address->terms, [&](const auto& t) { return t.node == axis; });
+    return term == address->terms.end() ? 0 : std::abs(term->coef);
+  };
+  std::vector<const UOp*> order = axes;  // by descending stride in the source memory
+  llvm::stable_sort(order, [&](const UOp* a, const UOp* b) { return stride(a) > stride(b); });
+  int64_t row = 1;  // contiguous elements in the source memory
+  for (const UOp* axis : llvm::reverse(order)) {
+    if (stride(axis) != row) break;
+    row *= SizeOf(axis);
+  }
+  const int64_t size = stage.size;
+  // Rows of memory become columns of the copy, so that work-items store with a stride; padding
+  // spreads them over banks.
+  if (row > 1 && stage.row > 0 && stride(axes.back()) != 1) {
+    stage.padding = LoopNest::kRowPadding / ByteSize(stage.x->dtype.scalar());
+    stage.size = size + size / stage.row * stage.padding;
+  }
+  int64_t items = 1;
+  const UOp* number = b_.Index(0);  // element number, from the local ids, the round and the lane
+  for (const UOp* local : llvm::reverse(locals_)) {
+    number = b_.Add(b_.Mul(number, local->src(0)), local);
+    items *= SizeOf(local);
+  }
+  int64_t lanes = std::max<int64_t>(1, target_.mem_width / ByteSize(stage.x->dtype.scalar()));
+  while (lanes > 1 && (row % lanes != 0 || size % (items * lanes) != 0)) lanes /= 2;
+  stage.ranges.clear();
+  if (const int64_t turns = (size + items * lanes - 1) / (items * lanes); turns > 1) {
+    // In an unrolled loop over rounds, all loads are in flight at the same time.
+    constexpr int64_t kMostUnrolled = 32;
+    const bool unrolls = stage.ahead || turns * lanes <= kMostUnrolled;
+    const UOp* turn = unrolls ? FreshUnroll(turns) : b_.Range(b_.Index(turns));
+    (unrolls ? stage.unrolls : stage.ranges).push_back(turn);
+    number = b_.Add(b_.Mul(turn, b_.Index(items)), number);
+  }
+  if (lanes > 1) {
+    stage.unrolls.push_back(FreshUnroll(lanes));
+    number = b_.Add(b_.Mul(number, b_.Index(lanes)), stage.unrolls.back());
+  }
+  // In the last round some work-items have no element left to copy.
+  if (size % items != 0) {
+    stage.gate = simplify_(b_.Lt(number, b_.Index(size)));
+    stage.x = Gated(stage.x, stage.gate);
+    number = b_.Alu(Op::kFloorMod, {number, b_.Index(size)});
+  }
+  Shape shape;
+  for (const UOp* axis : order) shape.push_back(SizeOf(axis));
+  const std::vector<const UOp*> index = Unflatten(b_, shape, simplify_(number), simplify_);
+  NodeMap<const UOp*> changed;
+  for (size_t k = 0; k < order.size(); ++k) changed[order[k]] = index[k];
+  const UOp* x = stage.x;
+  stage.element = Replaced(stage.element, changed);
+  if (stage.ahead) {
+    // The last step has no next one.
+    const UOp* later = Gated(x, b_.Lt(stage.step, stage.step->src(0)));
+    NodeMap<const UOp*> in_next = changed;
+    changed[stage.step] = b_.Index(0);
+    in_next[stage.step] = b_.Add(stage.step, b_.Index(1));
+    return FillAhead(stage, Replaced(x, changed), Replaced(later, in_next));
+  }
+  stage.x = Replaced(x, changed);
+  stage.specials = locals_;
+  const StagedMemory memory = Fill(stage);
+  const UOp* barrier = memory.filled->src(1);
+  filled_.push_back({barrier, free_.RangesOf(barrier)});
+  return memory;
+}
+
+StagedMemory StagePlacement::FillAhead(const StageToPlace& stage, const UOp* first,
+                                       const UOp* next) {
+  const Scalar type = first->dtype.scalar();
+  const UOp* step = stage.step;
+  const auto in_buffer = [&](const UOp* of) {
+    const UOp* turn = b_.Alu(Op::kFloorMod, {of, b_.Index(2)});
+    return b_.Mul(turn, b_.Index(stage.size));
+  };
+  const UOp* mem = b_.Scratch(DType::Pointer(type, 2 * stage.size, AddrSpace::kLocal));
+  const auto address = [&](const UOp* memory, const UOp* start, const UOp* gate) {
+    return Address({memory, start, 1, stage.row, stage.padding}, stage.element, gate);
+  };
+  const UOp* before = mem;
+  // The steps overwrite what is stored before the loop over steps. So each iteration of the loops
+  // around it must store the first step's elements again.
+  std::vector<const UOp*> outer = free_.RangesOf(first);
+  for (const UOp* loop : loops_) {
+    if (!llvm::is_contained(outer, loop)) outer.push_back(loop);
+  }
+  if (!outer.empty()) {
+    const UOp* wait = Barrier(outer);
+    before = b_.After(mem, UOpSpan(&wait, 1));
+  }
+  const UOp* begin = b_.Store(address(before, b_.Index(0), stage.gate), first);
+  // The barrier at the beginning of each step waits for the stores of the step before.
+  const UOp* const filled[] = {begin, step};
+  const UOp* barrier = Barrier(filled);
+  int64_t count = 1;
+  const UOp* lane = LaneNumber(b_, free_.UnrollsOf(next), count);
+  const UOp* own = b_.Scratch(DType::Pointer(type, count, AddrSpace::kReg));
+  const UOp* loaded = b_.Store(b_.IndexPtr(b_.After(own, free_.RangesOf(next)), lane), next);
+  const UOp* kept = b_.Load(b_.IndexPtr(b_.After(own, UOpSpan(&loaded, 1)), lane));
+  const UOp* behind = b_.After(mem, UOpSpan(&barrier, 1));
+  const UOp* there = address(behind, in_buffer(b_.Add(step, b_.Index(1))), stage.gate);
+  step_stores_.push_back({step, b_.Store(there, kept)});
+  filled_.push_back({barrier, free_.RangesOf(barrier)});
+  const UOp* const tokens[] = {barrier, loaded};
+  return {b_.After(mem, tokens), in_buffer(step), 1, stage.row, stage.padding};
+}
+
+}  // namespace tg

@@ -1,0 +1,156 @@
+#include "passes/lower/stage_placement.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/indices/rebuild.h"
+#include "passes/lower/copy_transposed.h"
+#include "passes/simplify/affine_expr.h"
+
+namespace tg {
+namespace {
+
+void Subtract(std::vector<const UOp*>& from, const std::vector<const UOp*>& what) {
+  std::erase_if(from, [&](const UOp* u) { return llvm::is_contained(what, u); });
+}
+
+int64_t Coefficient(const AffineExpr& form, const UOp* leaf) {
+  const auto* term = llvm::find_if(form.terms, [&](const auto& t) { return t.node == leaf; });
+  return term == form.terms.end() ? 0 : term->coef;
+}
+
+}  // namespace
+
+const UOp* StagePlacement::Replaced(const UOp* x, NodeMap<const UOp*>& changed) {
+  const UOp* to = Rebuilt(body_, x, changed);
+  return to == x ? x : simplify_(to);
+}
+
+StagedMemory StagePlacement::Place(StageToPlace stage) {
+  if (stage.is_local && stage.specials.empty()) return FillTogether(std::move(stage));
+  if (!stage.is_local) OrderFill(stage);
+  return Fill(stage);
+}
+
+const UOp* StagePlacement::Address(const StagedMemory& memory, const UOp* element,
+                                   const UOp* gate) {
+  if (memory.padding > 0) {
+    const UOp* row = b_.Alu(Op::kFloorDiv, {element, b_.Index(memory.row)});
+    element = simplify_(b_.Add(b_.Mul(row, b_.Index(memory.padding)), element));
+  }
+  if (memory.step != 1) element = b_.Mul(element, b_.Index(memory.step));
+  return b_.IndexPtr(memory.filled, b_.Add(memory.start, element), gate);
+}
+
+void StagePlacement::OrderFill(StageToPlace& stage) {
+  // A select may replace what is loaded where the copy has padding.
+  const UOp* x = stage.x->op == Op::kWhere ? stage.x->src(1) : stage.x;
+  if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return;
+  const std::optional<AffineExpr> address = ParseAffine(x->src(0)->src(1)),
+                                  number = ParseAffine(stage.element);
+  if (!address || !number) return;
+  const auto stride = [&](const UOp* leaf) { return Coefficient(*address, leaf); };
+  // The loops read the source in the order of its addresses, so that each page and each cache line
+  // is visited once.
+  llvm::stable_sort(stage.ranges, [&](const UOp* a, const UOp* b) {
+    return std::abs(stride(a)) > std::abs(stride(b));
+  });
+  const bool is_gated = x->num_srcs > 1 || x->src(0)->num_srcs > 2;
+  if (is_gated || stage.unrolls.empty() || stage.ranges.empty()) return;
+  if (llvm::any_of(stage.unrolls, [&](const UOp* u) { return stride(u) == 1; })) return;
+  // Loops whose elements are contiguous in the source, but not in the copy, are merged into one
+  // loop. It is then split into blocks, so that square blocks are transposed.
+  std::vector<AffineExpr::Term> axes(number->terms.begin(), number->terms.end());
+  llvm::stable_sort(axes, [](const auto& a, const auto& b) { return a.coef < b.coef; });
+  llvm::SmallVector<const UOp*, 4> row;  // the innermost first
+  int64_t size = 1;
+  for (const AffineExpr::Term& axis : axes) {
+    if (axis.node->op == Op::kUnroll && row.empty()) continue;
+    const bool counted = llvm::is_contained(stage.ranges, axis.node) && IsConst(axis.node->src(0));
+    if (!counted || stride(axis.node) != size) break;
+    row.push_back(axis.node);
+    size *= axis.node->src(0)->word();
+  }
+  constexpr int64_t kMaxSide = 16, kMinSide = 4;
+  int64_t side = kMaxSide;
+  while (side >= kMinSide && size % side != 0) side /= 2;
+  if (row.empty() || side < kMinSide) return;
+  const UOp* square = b_.Range(b_.Index(size / side));
+  const UOp* column = FreshUnroll(side);
+  // The innermost of the merged axes now counts all elements of the row; the others are 0.
+  NodeMap<const UOp*> changed;
+  for (const UOp* axis : row) {
+    llvm::erase_value(stage.ranges, axis);
+    changed[axis] =
+        axis == row.front() ? b_.Add(b_.Mul(square, b_.Index(side)), column) : b_.Index(0);
+  }
+  stage.ranges.push_back(square);
+  stage.unrolls.push_back(column);
+  stage.x = Replaced(stage.x, changed);
+  stage.element = Replaced(stage.element, changed);
+}
+
+StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
+  std::vector<const UOp*> lanes = free_.UnrollsOf(stage.x), outer = free_.RangesOf(stage.x);
+  Subtract(lanes, stage.unrolls);
+  Subtract(outer, stage.ranges);
+  int64_t count = 1;
+  const UOp* start = LaneNumber(b_, lanes, count);
+  const bool interleaves = stage.interleaved && !stage.is_local;
+  const StagedMemory interleaved = {nullptr, start, count},
+                     separate = {nullptr, b_.Mul(start, b_.Index(stage.size)), 1, stage.row,
+                                 stage.padding};
+  StagedMemory memory = interleaves && stage.unrolls.empty() ? interleaved : separate;
+  count = SaturatingMul(count, stage.size);
+  if (stage.is_local) {
+    // Work-items that differ in other local ids stage different values, so that each has a part of
+    // the buffer.
+    for (const UOp* l : locals_) {
+      if (llvm::is_contained(stage.specials, l)) continue;
+      memory.start = b_.Add(b_.Mul(l, b_.Index(count)), memory.start);
+      count = SaturatingMul(count, l->src(0)->word());
+    }
+  }
+  // Two buffers need only one barrier per iteration: what is read in one iteration is overwritten
+  // two iterations later, and in between all work-items pass the barrier of the next iteration.
+  if (stage.step) {
+    const UOp* turn = b_.Alu(Op::kFloorMod, {stage.step, b_.Index(2)});
+    memory.start = b_.Add(b_.Mul(turn, b_.Index(count)), memory.start);
+    count = SaturatingMul(count, 2);
+    std::erase(outer, stage.step);
+  }
+  const AddrSpace space = stage.is_local ? AddrSpace::kLocal : AddrSpace::kReg;
+  const UOp* mem = b_.Scratch(DType::Pointer(stage.x->dtype.scalar(), count, space));
+  const UOp* before = mem;
+  if (!outer.empty() && stage.is_local) {
+    // The next iteration must not overwrite what others still read.
+    const UOp* wait = Barrier(outer);
+    before = b_.After(mem, UOpSpan(&wait, 1));
+  } else if (!outer.empty()) {
+    before = b_.After(mem, outer);
+  }
+  if (stage.step) before = b_.After(before, UOpSpan(&stage.step, 1));
+  const auto at = [&](StagedMemory of, const UOp* gate) {
+    of.filled = before;
+    return Address(of, stage.element, gate);
+  };
+  const UOp* done = nullptr;
+  // Without loops the buffer is in registers, and there is no array to copy to.
+  if (!stage.is_local && !stage.gate && !target_.is_gpu && !stage.ranges.empty()) {
+    for (const StagedMemory& kept : {interleaved, separate}) {
+      if (done || (kept.step != 1 && !interleaves)) continue;
+      done = MakeCopyTransposed(b_, free_, at(kept, nullptr), stage.x);
+      if (done) memory = kept;
+    }
+  }
+  if (!done) done = b_.Store(at(memory, stage.gate), stage.x);
+  if (!stage.ranges.empty()) done = b_.End(done, stage.ranges);
+  if (stage.is_local) done = Barrier(UOpSpan(&done, 1));
+  memory.filled = b_.After(mem, UOpSpan(&done, 1));
+  return memory;
+}
+
+}  // namespace tg
