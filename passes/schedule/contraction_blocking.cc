@@ -9,69 +9,13 @@
 #include "ir/arithmetic.h"
 #include "ir/check.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVector.h"
+#include "passes/schedule/operand_traversal.h"
 
 namespace tg {
 namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
-
-// One pair per loop around an access: the distance in memory between consecutive iterations, and
-// the trip count.
-using Steps = llvm::SmallVector<std::pair<int64_t, int64_t>, 8>;
-
-// The number of different elements that the loops access; iterations of different loops may access
-// the same element.
-double DistinctElements(Steps steps) {
-  llvm::sort(steps);
-  double count = 1;
-  int64_t reach = 1;  // elements from the first one accessed to the end of the last one
-  for (const auto& [stride, size] : steps) {
-    if (stride == 0) continue;
-    const int64_t whole = SaturatingAdd(SaturatingMul(stride, size - 1), reach);
-    count *= static_cast<double>(size);
-    if (stride < reach) count = std::min(count, static_cast<double>(whole));
-    reach = whole;
-  }
-  return count;
-}
-
-// How an operand is traversed: the strides in memory of its tiled axis (the innermost axis of its
-// role), of the axis around that (`line`), and of the terms.
-struct Traversal {
-  int64_t tiled = 0, line = 0, outer_term = 0;
-  Steps inner_terms;  // inside the outermost axis of terms
-  bool is_indirect = false;
-  bool in_lanes = false;  // the tiled axis has the vectors
-
-  // Whether neighbours along the tiled axis read overlapping terms, as neighbouring pixels do in a
-  // convolution's window.
-  bool HasWindow() const {
-    return llvm::any_of(inner_terms, [&](const auto& step) {
-      return step.first != 0 && step.first <= tiled &&
-             SaturatingMul(step.first, step.second - 1) >= tiled;
-    });
-  }
-
-  // Relative cost of copying an element. It is 1, the read, since the written element stays in a
-  // cache; it is 2 if neighbours in the copy are strided in memory.
-  double CopyAccesses() const { return tiled == 1 || (HasWindow() && !in_lanes) ? 1 : 2; }
-
-  // The size, in elements, of a copy of everything that is read in the given numbers of iterations.
-  // If the lanes are strided in memory, they become adjacent in the copy, and overlapping windows
-  // no longer share elements.
-  double Elements(int64_t terms, int64_t lines, int64_t steps) const {
-    Steps all = inner_terms;
-    all.emplace_back(outer_term, terms);
-    all.emplace_back(line, lines);
-    all.emplace_back(tiled, steps);
-    if (!in_lanes || tiled == 1 || !HasWindow()) return DistinctElements(std::move(all));
-    double count = 1;
-    for (const auto& step : all) count *= step.first == 0 ? 1 : static_cast<double>(step.second);
-    return count;
-  }
-};
 
 class Blocker {
  public:
@@ -109,15 +53,19 @@ class Blocker {
         t.tiled = of[axes.back()];
         if (axes.size() > 1) t.line = of[axes[axes.size() - 2]];
         t.outer_term = of[product.terms.front()];
+        Steps inner;
         for (size_t n : product.terms) {
-          if (n != product.terms.front()) t.inner_terms.emplace_back(of[n], size(n));
+          if (n != product.terms.front()) inner.emplace_back(of[n], size(n));
         }
+        t.SetInnerTerms(std::move(inner));
         return t;
       };
       sum.lanes = traversal(roles.lanes, product.lanes);
       sum.lanes.in_lanes = true;
       sum.rows = traversal(roles.rows, product.rows);
     }
+    line_divisors_ = Divisors(lines_);
+    row_line_divisors_ = Divisors(row_lines_);
     may_slice_ = products.size() == 1 && s.accumulates[products[0].terms.front()];
   }
 
@@ -151,24 +99,52 @@ class Blocker {
     Traversal lanes, rows;
   };
 
+  // For one pass over a block: the memory accesses for a group's rows, and the elements of the copy
+  // of rows. Infinite if the copy does not fit.
+  struct RowReads {
+    double accesses = std::numeric_limits<double>::infinity();
+    double copied = 0;
+  };
+  // For one pass over a block: the terms, and for copying the lanes' operands the memory accesses
+  // and the elements of the copies.
+  struct Panels {
+    double terms = 0, accesses = 0, copied = 0;
+  };
+
   // Given the register tile and the partition into groups in `b`, tries all other sizes of a
   // blocking, and updates `best`.
   void Improve(std::optional<Blocking>& best, Blocking b) const {
-    using enum Blocking::RowCopy;
-    for (const int64_t lines : Divisors(lines_)) {
-      for (const int64_t row_lines : Divisors(row_lines_)) {
-        b.lines = lines, b.row_lines = row_lines;
-        for (const auto copy : {kNone, kTile, kLine, kGroup}) {
-          // If a group has one line, kGroup is the same as kLine.
-          if (copy == kGroup && row_lines == 1) continue;
-          b.row_copy = copy;
-          for (const bool slices : {false, true}) {
-            if (slices && !may_slice_) continue;
-            const Blocking c = Costed(b, slices);
-            if (observer_ && std::isfinite(c.seconds)) observer_(c);
-            if (std::isfinite(c.seconds) && (!best || c.seconds < best->seconds)) best = c;
-          }
+    for (const int64_t lines : line_divisors_) {
+      b.lines = lines;
+      for (const bool slices : {false, true}) {
+        if (slices && !may_slice_) continue;
+        if (const std::optional<Panels> panels = CutIntoPanels(b, slices)) {
+          ImproveRows(best, b, *panels);
         }
+      }
+    }
+  }
+
+  // The same, given all that concerns the lanes.
+  void ImproveRows(std::optional<Blocking>& best, Blocking b, const Panels& panels) const {
+    using enum Blocking::RowCopy;
+    for (const int64_t row_lines : row_line_divisors_) {
+      b.row_lines = row_lines;
+      if (!observer_ && best && Seconds(b, panels, {0, 0}) >= best->seconds) continue;
+      for (const auto copy : {kNone, kTile, kLine, kGroup}) {
+        // If a group has one line, kGroup is the same as kLine.
+        if (copy == kGroup && row_lines == 1) continue;
+        b.row_copy = copy;
+        RowReads reads = {0, 0};
+        for (const Sum& sum : sums_) {
+          const RowReads more = ReadsOfRows(b, sum.rows, DepthOf(b, sum));
+          reads.accesses += more.accesses;
+          reads.copied += more.copied;
+        }
+        b.seconds = Seconds(b, panels, reads);
+        if (!std::isfinite(b.seconds)) continue;
+        if (observer_) observer_(b);
+        if (!best || b.seconds < best->seconds) best = b;
       }
     }
   }
@@ -227,15 +203,16 @@ class Blocker {
            target_.flops_per_second;
   }
 
-  // Completes the blocking and predicts its time, which is infinite if it is not possible. With
-  // `slices`, the terms are cut so that a strip's panel stays in the nearest cache.
-  Blocking Costed(Blocking b, bool slices) const {
+  // Sets how the terms and the lanes of a group are cut. With `slices`, the terms are cut so that a
+  // strip's panel stays in the nearest cache. Returns nullopt if a block of lanes is too large for
+  // the core's cache.
+  std::optional<Panels> CutIntoPanels(Blocking& b, bool slices) const {
     const int64_t strip = b.vectors * lanes_;
     const auto bytes = static_cast<double>(bytes_);
     const Sum& first = sums_.front();
     b.tiles = CeilDiv(rows_, b.rows * b.row_groups);
     b.depth = first.outer_terms;
-    if (slices && may_slice_) {
+    if (slices) {
       const double each = first.lanes.Elements(1, 1, strip) * bytes;
       b.depth = static_cast<int64_t>(static_cast<double>(target_.near_cache_bytes) / each);
       b.depth = std::clamp<int64_t>(b.depth, 1, first.outer_terms);
@@ -245,43 +222,57 @@ class Blocker {
     // A slice of at least one vector of terms lets rows be copied by transposing square blocks, so
     // the depth is rounded up to whole vectors.
     if (first.terms == first.outer_terms && b.slices > 1) b.depth = RoundUp(b.depth, lanes_);
-    const auto depth = [&](const Sum& sum) { return b.slices > 1 ? b.depth : sum.outer_terms; };
     const int64_t all = CeilDiv(adjacent_, strip * b.lane_groups);
-    double panels = 0;
-    for (const Sum& sum : sums_) panels += sum.lanes.Elements(depth(sum), b.lines, strip) * bytes;
-    const double most = static_cast<double>(target_.core_cache_bytes) / 2 / panels;
-    b.seconds = std::numeric_limits<double>::infinity();
-    if (most < 1 && b.lines > 1) return b;
+    double strip_bytes = 0;
+    for (const Sum& sum : sums_) {
+      strip_bytes += sum.lanes.Elements(DepthOf(b, sum), b.lines, strip) * bytes;
+    }
+    const double most = static_cast<double>(target_.core_cache_bytes) / 2 / strip_bytes;
+    if (most < 1 && b.lines > 1) return std::nullopt;
     b.blocks = CeilDiv(all, std::max<int64_t>(1, static_cast<int64_t>(most)));
     b.strips = CeilDiv(all, b.blocks);
+    Panels panels;
+    for (const Sum& sum : sums_) {
+      panels.terms += Times({b.slices, DepthOf(b, sum), sum.terms / sum.outer_terms});
+      const double copy = sum.lanes.Elements(DepthOf(b, sum), b.lines, b.strips * strip);
+      panels.accesses += sum.lanes.CopyAccesses() * copy;
+      panels.copied += copy;
+    }
+    return panels;
+  }
+
+  int64_t DepthOf(const Blocking& b, const Sum& sum) const {
+    return b.slices > 1 ? b.depth : sum.outer_terms;
+  }
+
+  // The predicted time of a blocking, given the memory accesses for the rows of a group in one pass
+  // over a block. Infinite if the copies do not fit.
+  double Seconds(const Blocking& b, const Panels& panels, const RowReads& rows_read) const {
+    const int64_t strip = b.vectors * lanes_;
+    const auto bytes = static_cast<double>(bytes_);
+    // Uses half of the memory only, since the copies of windows are rounded up to whole vectors
+    // later.
+    if ((panels.copied + rows_read.copied) * bytes >
+        static_cast<double>(target_.private_memory) / 2) {
+      return std::numeric_limits<double>::infinity();
+    }
     const double groups = Times({batch_, others_, row_lines_ / b.row_lines, images_,
                                  lines_ / b.lines, b.row_groups, b.lane_groups});
     const double rows = Times({others_, row_lines_, b.tiles, b.rows, b.row_groups});
     const double lanes = Times({images_, lines_, b.strips, b.blocks, b.lane_groups, strip});
     const double passes = groups * Times({b.blocks, b.slices});
     const double results = rows * lanes * static_cast<double>(batch_);
+    // Each slice but the first one reads a result and writes it again.
     const double result_accesses = results * static_cast<double>(2 * b.slices - 1);
-    // Counts accesses to memory. Each slice but the first one reads a result and writes it again.
-    double moved = result_accesses, terms = 0, copied = 0;
-    for (const Sum& sum : sums_) {
-      terms += Times({b.slices, depth(sum), sum.terms / sum.outer_terms});
-      const double lane_copy = sum.lanes.Elements(depth(sum), b.lines, b.strips * strip);
-      const RowReads rows_read = ReadsOfRows(b, sum.rows, depth(sum));
-      moved += passes * (sum.lanes.CopyAccesses() * lane_copy + rows_read.accesses);
-      copied += (lane_copy + rows_read.copied) * bytes;
-    }
-    // Uses half of the memory only, since the copies of windows are rounded up to whole vectors
-    // later.
-    if (copied > static_cast<double>(target_.private_memory) / 2) return b;
-    const double compute = 2 * results * terms * Stall(b) / target_.flops_per_second;
+    const double moved = result_accesses + passes * (panels.accesses + rows_read.accesses);
+    const double compute = 2 * results * panels.terms * Stall(b) / target_.flops_per_second;
     const double apart = result_accesses * StoresApart() * 2 * static_cast<double>(lanes_) /
                          target_.flops_per_second;
     const auto units = static_cast<double>(target_.compute_units);
     const double rounds = std::ceil(groups / units) * units / groups;
     const double epilogue =
         results * static_cast<double>(b.slices) * epilogue_ * 2 / target_.flops_per_second;
-    b.seconds = (compute + apart + epilogue + moved * bytes / target_.bytes_per_second) * rounds;
-    return b;
+    return (compute + apart + epilogue + moved * bytes / target_.bytes_per_second) * rounds;
   }
 
   // Whether elements at this distance map to the same set of the nearest cache: whether the
@@ -302,12 +293,6 @@ class Blocker {
     return cycles * target_.fma_per_cycle;
   }
 
-  // For one pass over a block: the memory accesses for a group's rows, and the elements of the copy
-  // of rows. Infinite if the copy does not fit.
-  struct RowReads {
-    double accesses = std::numeric_limits<double>::infinity();
-    double copied = 0;
-  };
   RowReads ReadsOfRows(const Blocking& b, const Traversal& rows, int64_t depth) const {
     const auto most = static_cast<double>(target_.core_cache_bytes) / 4;
     const auto copies = [&](int64_t times, int64_t lines, int64_t steps) -> RowReads {
@@ -349,6 +334,7 @@ class Blocker {
   int64_t result_stride_ = 1;
   int64_t batch_ = 1, rows_ = 1, row_lines_ = 1, others_ = 1, adjacent_ = 1, lines_ = 1,
           images_ = 1;
+  std::vector<int64_t> line_divisors_, row_line_divisors_;
   std::vector<Sum> sums_;
 };
 

@@ -1,0 +1,48 @@
+#include "passes/schedule/operand_traversal.h"
+
+#include <algorithm>
+
+#include "ir/arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tg {
+namespace {
+
+// The number of different elements that the loops access, by ascending strides; iterations of
+// different loops may access the same element.
+double DistinctElements(const Steps& steps) {
+  double count = 1;
+  int64_t reach = 1;  // elements from the first one accessed to the end of the last one
+  for (const auto& [stride, size] : steps) {
+    if (stride == 0) continue;
+    const int64_t whole = SaturatingAdd(SaturatingMul(stride, size - 1), reach);
+    count *= static_cast<double>(size);
+    if (stride < reach) count = std::min(count, static_cast<double>(whole));
+    reach = whole;
+  }
+  return count;
+}
+
+}  // namespace
+
+void Traversal::SetInnerTerms(Steps terms) {
+  llvm::sort(terms);
+  has_window = llvm::any_of(terms, [&](const auto& step) {
+    return step.first != 0 && step.first <= tiled &&
+           SaturatingMul(step.first, step.second - 1) >= tiled;
+  });
+  inner_terms = std::move(terms);
+}
+
+double Traversal::Elements(int64_t terms, int64_t lines, int64_t steps) const {
+  Steps all = inner_terms;
+  for (const auto& step : {std::pair(outer_term, terms), {line, lines}, {tiled, steps}}) {
+    all.insert(llvm::upper_bound(all, step), step);
+  }
+  if (!in_lanes || tiled == 1 || !has_window) return DistinctElements(all);
+  double count = 1;
+  for (const auto& step : all) count *= step.first == 0 ? 1 : static_cast<double>(step.second);
+  return count;
+}
+
+}  // namespace tg
