@@ -39,8 +39,11 @@ class Orderer {
       const DType type = m.base->dtype;
       const auto space = type.is_pointer() ? type.space() : AddrSpace::kGlobal;
       const bool shared = space == AddrSpace::kGlobal || space == AddrSpace::kLocal;
+      const bool barriers = shared && num_barriers_ > 0 && !m.loads.empty();
+      const StoresAt stores_at = barriers ? FindStoresAt(m) : StoresAt();
       for (size_t first = 0; !m.loads.empty() && first < m.stores.size(); first += 64) {
-        OrderChunk(m, first, std::min(first + 64, m.stores.size()), shared && num_barriers_ > 0);
+        OrderChunk(m, first, std::min(first + 64, m.stores.size()),
+                   barriers ? &stores_at : nullptr);
       }
     }
     OrderBatches();
@@ -115,15 +118,23 @@ class Orderer {
     }
   }
 
-  // Computes barred_: by position, a bit for each barrier that the node depends on.
+  // Computes barred_: by position, a bit for each barrier that the node depends on; and items_: a
+  // bit for each number of the work-item in its group.
   void MarkBarriers() {
     num_barriers_ = barriers_.size();
     const size_t words = (num_barriers_ + 63) / 64;
     if (words == 0) return;
+    items_.assign(nest_.nodes.size(), 0);
     barred_.assign(nest_.nodes.size(), std::vector<uint64_t>(words));
     size_t next = 0;
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
+      const UOp* u = nest_.nodes[p];
+      if (u->op == Op::kSpecial && u->word() >= kFirstLocal) {
+        items_[p] = static_cast<uint8_t>(1u << (u->word() - kFirstLocal));
+      }
+      all_items_ |= items_[p];
       for (int s : nest_.sources(p)) {
+        items_[p] |= items_[s];
         const auto& from = barred_[s];
         for (size_t w = 0; w < words; ++w) barred_[p][w] |= from[w];
       }
@@ -143,7 +154,45 @@ class Orderer {
     return -1;
   }
 
-  void OrderChunk(const Memory& m, size_t first, size_t last, bool barriers) {
+  // Maps each index expression to the positions of the plain stores to `m` at it.
+  using StoresAt = std::map<int, llvm::SmallVector<int, 1>>;
+  StoresAt FindStoresAt(const Memory& m) const {
+    StoresAt result;
+    for (const Access& s : m.stores) {
+      const UOp* u = nest_.nodes[static_cast<size_t>(s.position)];
+      if (u->op != Op::kStore || u->src(0)->op != Op::kIndex) continue;
+      result[nest_.at(u->src(0)->src(1))].push_back(s.position);
+    }
+    return result;
+  }
+
+  // Whether the work-item that loads also stores to all elements of the load, in the loop of
+  // `store` and behind the same barriers. No other work-item's `store` writes to them then: the two
+  // stores would race. That the address depends on all numbers of the work-item excludes stores of
+  // one value by several work-items, which are no race.
+  bool StoresToLoaded(const StoresAt& stores_at, int load, int store) const {
+    const UOp* l = nest_.nodes[static_cast<size_t>(load)];
+    if (l->op != Op::kLoad || l->src(0)->op != Op::kIndex) return false;
+    const UOp* from = l->src(0);
+    const auto found = stores_at.find(nest_.at(from->src(1)));
+    if (found == stores_at.end() || items_[found->first] != all_items_) return false;
+    for (const int p : found->second) {
+      const UOp* s = nest_.nodes[static_cast<size_t>(p)];
+      const UOp* to = s->src(0);
+      const bool whenever_loaded =
+          to->num_srcs == 2 || (from->num_srcs == 3 && from->src(2) == to->src(2));
+      if (whenever_loaded && s->src(1)->dtype.lanes() == l->dtype.lanes() &&
+          ReachOf(s) == ReachOf(l) && nest_.block[p] == nest_.block[store] &&
+          barred_[p] == barred_[store]) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // `at`: null if no barrier matters to the memory.
+  void OrderChunk(const Memory& m, size_t first, size_t last, const StoresAt* at) {
+    const bool barriers = at != nullptr;
     Access whole = m.stores[first];  // all that the chunk may touch
     int begin = whole.position;
     for (size_t i = first; i < last; ++i) {
@@ -210,7 +259,9 @@ class Orderer {
         if (store.position == load.position || !load.MayTouch(store)) continue;
         order_.edges.emplace_back(load.position, store.position);
         const int barrier = barriers ? BarrierBetween(load.position, store.position) : -1;
-        if (barrier >= 0) order_.edges.emplace_back(load.position, barrier);
+        if (barrier >= 0 && !StoresToLoaded(*at, load.position, store.position)) {
+          order_.edges.emplace_back(load.position, barrier);
+        }
       }
     }
   }
@@ -233,6 +284,9 @@ class Orderer {
   std::vector<int> barriers_, batched_;  // positions; copies, commits and waits
   size_t num_barriers_ = 0;
   std::vector<std::vector<uint64_t>> barred_;
+  static constexpr int64_t kFirstLocal = 3;  // of `special`: after the three numbers of the group
+  std::vector<uint8_t> items_;
+  uint8_t all_items_ = 0;
   std::vector<uint64_t> behind_;
 };
 
