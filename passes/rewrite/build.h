@@ -2,6 +2,8 @@
 #ifndef TG_PASSES_REWRITE_BUILD_H_
 #define TG_PASSES_REWRITE_BUILD_H_
 
+#include <span>
+
 #include "ir/interpret/scalar.h"
 #include "passes/rewrite/match.h"
 
@@ -17,7 +19,13 @@ Scalar ScalarFor(const Env& e) {
   return kAs == Type::kBool ? Scalar::kBool : e.type.scalar();
 }
 
-// The value of a pattern of constants, in its type; nullopt if an index overflows.
+// Whether a float computed of constants is the real number up to rounding: two finite constants
+// give a finite one, and no product or quotient of numbers other than 0 is below the normal
+// numbers. Otherwise (x * 1e30) * 1e30 would become an infinity for every x.
+bool IsRepresentable(Op op, Scalar s, std::span<const int64_t> args, int64_t result);
+
+// The value of a pattern of constants, in its type; nullopt if an index overflows, or a float of
+// two constants overflows or underflows.
 template <Type kAs>
 std::optional<int64_t> Fold(const Cst& c, const Env& e) {
   return e.cst[c.i];
@@ -43,13 +51,15 @@ std::optional<int64_t> Fold(const Alu<kOp, A...>& t, const Env& e) {
     const auto a = Fold<kIn>(t.a, e), b = Fold<kIn>(t.b, e);
     if (!a || !b) return std::nullopt;
     const int64_t args[2] = {*a, *b};
-    return EvalAlu(kOp, s, args);
+    const auto result = EvalAlu(kOp, s, args);
+    if (result && IsFloat(s) && !IsRepresentable(kOp, s, args, *result)) return std::nullopt;
+    return result;
   } else {
     static_assert(sizeof...(A) < 3, "a `where` of constants alone");
   }
 }
 
-// The node of a pattern; `shape` gives the number of lanes. Null if a constant overflows.
+// The node of a pattern with `lanes` lanes. Null if Fold gives no value for a constant.
 template <Type kAs>
 const UOp* Build(const Var& v, RuleContext&, const Env& e, int) {
   return e.var[v.i];

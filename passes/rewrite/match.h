@@ -270,6 +270,10 @@ inline Tri Holds(const PowerOfTwoNode& t, const Env& e, RuleContext&) {
                DoubleFromBits(s, BitsFromDouble(s, 1 / v)) * v == 1 &&
                DoubleFromBits(s, BitsFromDouble(s, 1 / v / 16384)) * 16384 * v == 1);
 }
+inline Tri Holds(const NotConstantNode& t, const Env& e, RuleContext&) {
+  const Op op = e.var[t.a.i]->op;
+  return Known(op != Op::kConst && op != Op::kVConst);
+}
 template <typename A, typename B_>
 Tri Holds(const Alu<Op::kCmpLt, A, B_>& t, const Env& e, RuleContext& rc) {
   const Interval a = RangeOf(t.a, e, rc), b = RangeOf(t.b, e, rc);

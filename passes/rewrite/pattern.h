@@ -16,7 +16,8 @@
 //
 // The domain is the type of the rule's names: Z is `index`, where / and % are floor and nothing
 // overflows; S and U are the signed and unsigned integers, which wrap (W: both); B bool; F floats.
-// A rule does not apply if a constant of `index` on its right side does not fit in 64 bits.
+// A rule does not apply if a constant of `index` on its right side does not fit in 64 bits, or if a
+// float that it computes of two finite constants overflows or underflows.
 //
 // Guards are evaluated over the integers, without wrapping: a comparison holds if bounds prove it.
 // NoWrap(e) holds if no intermediate value of `e` overflows its type. Flags (kNoNan, ...) are the
@@ -134,6 +135,11 @@ struct PowerOfTwoNode : Node {
   Cst a;
   constexpr explicit PowerOfTwoNode(Cst c) : a(c) {}
 };
+// Holds for any value but a constant.
+struct NotConstantNode : Node {
+  Var a;
+  constexpr explicit NotConstantNode(Var v) : a(v) {}
+};
 struct FlagNode : Node {
   ModuleFlag flag;  // an inexact transformation that the module must allow
   constexpr explicit FlagNode(ModuleFlag f) : flag(f) {}
@@ -241,6 +247,7 @@ constexpr auto NoWrap(A a) {
   return NoWrapNode<A>(a);
 }
 constexpr auto PowerOfTwo(Cst c) { return PowerOfTwoNode(c); }
+constexpr auto NotConstant(Var v) { return NotConstantNode(v); }
 // lo <= a < hi.
 template <Pattern A, typename L, typename H>
 constexpr auto Within(A a, L lo, H hi) {

@@ -103,6 +103,8 @@ typename D::Bool EvalGuard(
       return d.Both(kid(0), kid(1));
     case Kind::kOrElse:
       return d.Either(kid(0), kid(1));
+    case Kind::kNotConstant:
+      return d.Truth(true);
     case Kind::kNoWrap:
       return range ? StaysWithin(t.kids[0], d, names, range->first, range->second) : d.Truth(true);
     default:

@@ -74,6 +74,8 @@ std::string Print(const PatternTree& t, int outer) {
       return absl::StrCat("NoWrap(", Print(t.kids[0], 0), ")");
     case Kind::kPowerOfTwo:
       return absl::StrCat("PowerOfTwo(", Print(t.kids[0], 0), ")");
+    case Kind::kNotConstant:
+      return absl::StrCat("NotConstant(", Print(t.kids[0], 0), ")");
     case Kind::kAlu:
       break;
   }

@@ -25,6 +25,7 @@ struct PatternTree {
     kOrElse,
     kNoWrap,
     kPowerOfTwo,
+    kNotConstant,
     kFlag,
     kWide,
     kAlways
@@ -91,6 +92,10 @@ constexpr void Flatten(const FlagNode& v, TokenList& out) {
   out.Add(Kind::kFlag, Type::kBool, static_cast<uint8_t>(v.flag));
 }
 constexpr void Flatten(const WideNode&, TokenList& out) { out.Add(Kind::kWide, Type::kBool, 0); }
+constexpr void Flatten(const NotConstantNode& v, TokenList& out) {
+  out.Add(Kind::kNotConstant, Type::kBool, 0).kids = 1;
+  Flatten(v.a, out);
+}
 constexpr void Flatten(const Always&, TokenList& out) { out.Add(Kind::kAlways, Type::kBool, 0); }
 template <typename T>
 constexpr void Flatten(const T& v, TokenList& out) {

@@ -64,6 +64,7 @@ void AddGuard(const PatternTree& guard, testing::RootTemplate& out) {
     case PatternTree::Kind::kAlways:
     case PatternTree::Kind::kWide:
     case PatternTree::Kind::kPowerOfTwo:
+    case PatternTree::Kind::kNotConstant:
       return;
     case PatternTree::Kind::kOrElse:
       // One of the flags suffices.
