@@ -89,6 +89,8 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
 double CastError(Scalar to, Approx a, double y) {
   if (IsFloat(to)) return a.e + 2 * UnitRoundoff(to) * std::fabs(y) + Tiny(to);
   if (std::isinf(a.e)) return kInf;
+  // 0 is false, and the numbers on both sides of it are true.
+  if (to == Scalar::kBool) return std::fabs(a.v) <= a.e ? 1 : 0;
   const auto end = [&](double v) { return DoubleFromBits(to, BitsFromDouble(to, v)); };
   return std::max(std::fabs(end(a.v - a.e) - y), std::fabs(end(a.v + a.e) - y));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "ir/interpret/tensor_ops.h"
 #include "ir/value.h"
@@ -48,20 +50,21 @@ bool HoldsReciprocal(const UOp* u, bool* in_sum) {
   return false;
 }
 
-// The product of the constant factors below 1 among the factors of `u`. Without them the product of
-// the others is greater by the inverse of this. Only the first few factors are considered.
-double SmallFactors(const UOp* u) {
+// The products of the constant factors below 1 and of those above 1 among the factors of `u`. The
+// product of the other factors is greater by the inverse of the first, or less by the inverse of
+// the second. Only the first few factors are considered.
+std::pair<double, double> ConstantFactors(const UOp* u) {
   constexpr size_t kMaxFactors = 64;
   llvm::SmallVector<const UOp*, 16> factors{u};
-  double product = 1;
+  double small = 1, large = 1;
   for (size_t i = 0; i < factors.size() && i < kMaxFactors; ++i) {
     const UOp* f = BelowMovement(factors[i]);
     if (f->op == Op::kMul) factors.append(f->srcs().begin(), f->srcs().end());
     if (f->op != Op::kConst || !f->dtype.is_float()) continue;
     const double c = std::fabs(DoubleFromBits(f->dtype.scalar(), f->word()));
-    if (c < 1) product *= c;
+    (c < 1 ? small : large) *= c;
   }
-  return product;
+  return {small, large};
 }
 
 }  // namespace
@@ -74,7 +77,7 @@ FlagError::FlagError(const UOp* u, ModuleFlags flags)
   if (!exact_algebra_ && !flags.has(ModuleFlag::kInfRatio)) return;
   if (op_ == Op::kDiv) ratio_[0] = AddsOne(u->src(1));
   if (op_ == Op::kMul) {
-    if (exact_algebra_) small_factors_ = SmallFactors(u);
+    if (exact_algebra_) std::tie(small_factors_, large_factors_) = ConstantFactors(u);
     ratio_[0] = HoldsReciprocal(u->src(1), &sum_);
     ratio_[1] = HoldsReciprocal(u->src(0), &sum_);
   }
@@ -117,6 +120,10 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
     const double without = std::fabs(y) / small_factors_;
     if (op_ == Op::kMul && !std::isfinite(DoubleFromBits(s, BitsFromDouble(s, without))))
       return kInf;
+    // Or which underflows there, and multiplies the error by the factors that follow.
+    const double least_normal = tiny / (2 * UnitRoundoff(s));
+    if (op_ == Op::kMul && !(std::fabs(y) / large_factors_ >= least_normal))
+      e += tiny * large_factors_;
     // Every op rounds where another form of the same algebra does not, or does it elsewhere.
     double greatest = std::fabs(y);
     if (op_ == Op::kAdd || op_ == Op::kSub) greatest = std::fabs(x[0]) + std::fabs(x[1]);

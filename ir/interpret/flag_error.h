@@ -30,7 +30,8 @@ class FlagError {
   Op op_;
   bool exact_algebra_;  // fast-math
   bool zero_mul_, no_nan_;
-  double small_factors_ = 1;  // fast-math: the product of the op's constant factors below 1
+  // fast-math: the products of the op's constant factors below 1, and above 1.
+  double small_factors_ = 1, large_factors_ = 1;
   // inf-ratio: by source, whether the op may be x/(x + 1), alone or as a part of a product, with
   // that source as x. `sum_`: whether the other source is then a sum that contains 1/(x + 1).
   bool ratio_[2] = {false, false};

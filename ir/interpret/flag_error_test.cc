@@ -102,6 +102,13 @@ TEST(FlagError, NoNan) {
   EXPECT_TRUE(IsAllowed(flag, differs, NAN, 0));
   EXPECT_FALSE(IsAllowed("", differs, NAN, 0));
   EXPECT_FALSE(IsAllowed(flag, differs, 1, 1));
+  // Also by way of a number, which may then be 0 or 1.
+  const std::string twice =
+      "  %b = cmpne %x, %x : bool\n  %f = cast %b : f32\n  %c = cast %f : bool\n"
+      "  %r = cast %c : f32\n";
+  EXPECT_TRUE(IsAllowed(flag, twice, NAN, 0));
+  EXPECT_FALSE(IsAllowed("", twice, NAN, 0));
+  EXPECT_FALSE(IsAllowed(flag, twice, 1, 1));
 }
 
 TEST(FlagError, FastMath) {
@@ -123,6 +130,13 @@ TEST(FlagError, FastMath) {
   EXPECT_TRUE(IsAllowed(flag, product, 2e38f, INFINITY, 3));
   EXPECT_FALSE(IsAllowed("", product, 2e38f, INFINITY, 3));
   EXPECT_FALSE(IsAllowed(flag, product, 2e30f, INFINITY, 3));
+  // (16 * x) * z is 16 * (x * z), which rounds below the normal numbers.
+  const std::string small =
+      "  %c = const 16.0 : f32\n  %s = mul %c, %x : f32\n  %r = mul %s, %z : f32\n";
+  EXPECT_TRUE(IsAllowed(flag, small, 0x1p-76, 0, 0x1p-74));
+  EXPECT_FALSE(IsAllowed("", small, 0x1p-76, 0, 0x1p-74));
+  EXPECT_FALSE(IsAllowed(flag, small, 0x1p-76, 0x1p-142, 0x1p-74));
+  EXPECT_FALSE(IsAllowed(flag, small, 0x1p-60, 0x1.001p-116, 0x1p-60));
   // 0/z is 0 times the reciprocal of z, which may be infinite.
   const std::string quotient = "  %r = div %x, %z : f32\n";
   EXPECT_TRUE(IsAllowed(flag, quotient, 0, NAN, 1e-42));
