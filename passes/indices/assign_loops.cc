@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "ir/arithmetic.h"
@@ -114,6 +115,9 @@ class Maker {
       while (order[next]) ++next;
       order[next] = &dims[i];
     }
+    // Local sizes are not carried into another dimension, nor is anything if all three are taken.
+    const bool may_carry = first == SpecialName::kGrid0 && llvm::is_contained(order, nullptr);
+    if (!may_carry) Exchange(order, limits);
     // A dimension number must not be skipped: the missing ones have size 1 and are left out.
     for (size_t d = 0; d < 3; ++d) {
       if (!order[d]) continue;
@@ -121,6 +125,22 @@ class Maker {
       if (absl::Status s = Place(*order[d], name, limits, d, order); !s.ok()) return s;
     }
     return absl::OkStatus();
+  }
+
+  // Gives dimensions that are too large for their numbers those of others, where both fit then.
+  void Exchange(std::vector<Dimension*>& order, const int64_t* limits) const {
+    const auto is_free = [&](size_t d) {
+      return order[d] && s_.axes[order[d]->axes[0]].grid_dim < 0;
+    };
+    for (size_t d = 0; d < order.size(); ++d) {
+      if (!is_free(d) || order[d]->max_size <= limits[d]) continue;
+      for (size_t e = 0; e < order.size(); ++e) {
+        if (!is_free(e) || order[d]->max_size > limits[e] || order[e]->max_size > limits[d])
+          continue;
+        std::swap(order[d], order[e]);
+        break;
+      }
+    }
   }
 
   absl::Status Place(const Dimension& dim, SpecialName name, const int64_t* limits, size_t d,
