@@ -161,6 +161,7 @@ class Checker {
     for (const auto& k : module_->kernels) {
       if (rng_.Percent(30)) StageAtRandom(*module_, *k, outcome_.target, rng_);
       if (rng_.Percent(85)) ChooseRandomDirectives(*module_, *k, outcome_.target, rng_);
+      if (coverage_ && !k->directives.empty()) coverage_->Count("kernels with random directives");
     }
   }
 
