@@ -37,6 +37,8 @@ std::vector<Target> MakePresets() {
   avx2.alu_width = 32;
   avx2.mem_width = 32;
   avx2.vector_registers = 16;
+  avx2.accumulator_registers = 8;
+  avx2.tile_registers = 12;
   avx2.flops_per_second = 2.5e11;
   avx2.core_cache_bytes = 512 << 10;
   avx2.copied_bytes = 32;
@@ -48,6 +50,7 @@ std::vector<Target> MakePresets() {
   gpu.is_gpu = true;
   gpu.fp64 = false;
   gpu.vector_registers = 64;
+  gpu.accumulator_registers = gpu.tile_registers = 8;  // with more, fewer groups run at a time
   gpu.subgroup_size = 32;
   gpu.compute_units = 16;
   gpu.bytes_per_second = 3e11;
@@ -56,6 +59,7 @@ std::vector<Target> MakePresets() {
   gpu.f64_rate = 1.0 / 32;
   gpu.int_rate = 0.5;
   gpu.load_weight = 2;
+  gpu.near_cache_bytes = 0;
   gpu.core_cache_bytes = 64 << 10;
   gpu.shared_cache_bytes = gpu.cache_bytes;
   gpu.core_cache_bytes_per_second = 8e10;
@@ -121,6 +125,8 @@ std::vector<Target> MakePresets() {
   neon.alu_width = 16;
   neon.mem_width = 16;
   neon.vector_registers = 32;
+  neon.accumulator_registers = 16;
+  neon.tile_registers = 24;
   neon.compute_units = 4;
   neon.near_cache_bytes = 64 << 10;
   neon.near_cache_ways = 4;

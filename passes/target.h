@@ -54,11 +54,14 @@ struct Target {
   // ---- For heuristics and cost models
   int compute_units = 2;
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
-  int cache_line = 64;        // bytes
+  // Of these registers: for the accumulators of a loop, without its operands, and for those of a
+  // tile, in which each load serves a whole row or column.
+  int accumulator_registers = 16, tile_registers = 24;
+  int cache_line = 64;  // bytes
   // The cost of a cache miss that no prefetcher foresees, as the number of contiguous bytes that a
   // core reads in the same time: the latency of memory times a core's bandwidth.
   int64_t miss_bytes = 512;
-  int64_t near_cache_bytes = 32 << 10;  // L1 data cache of a CPU core
+  int64_t near_cache_bytes = 32 << 10;  // L1 data cache of a CPU core; 0: core_cache_bytes is it
   int64_t near_cache_ways = 8;          // its associativity
   // Cycles of a load that misses the L1 but not the L2 cache of a CPU core, beyond those of a hit.
   int near_miss_cycles = 15;
@@ -111,14 +114,15 @@ struct Target {
     return alone ? std::min(1024, max_group_size) : MostItems();
   }
 
-  // Register budget, in 32-bit words, for the accumulators of a loop, without its operands. Half of
-  // the vector registers on a CPU. Eight words per work-item on a GPU, which keeps occupancy high.
-  int64_t MaxAccumulators() const { return is_gpu ? 8 : vector_registers / 2 * (alu_width / 4); }
-  // The largest register budget: three quarters of the vector registers on a CPU, for tiles in
-  // which each load serves a whole row or column.
-  int64_t MaxTile() const {
-    return is_gpu ? MaxAccumulators() : vector_registers * 3 / 4 * (alu_width / 4);
-  }
+  bool HasVectors() const { return alu_width > 0; }
+  // Whether the work-items of a unit run together and hide each other's waits. Otherwise a unit
+  // runs one after the other.
+  bool HidesWaits() const { return items_per_unit > 1; }
+
+  // The register budgets in words of 32 bits.
+  int64_t MaxAccumulators() const { return accumulator_registers * RegisterWords(); }
+  int64_t MaxTile() const { return tile_registers * RegisterWords(); }
+  int64_t RegisterWords() const { return std::max(1, alu_width / 4); }
 };
 
 // The cost of an op relative to an addition.

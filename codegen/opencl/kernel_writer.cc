@@ -81,7 +81,8 @@ absl::Status KernelWriter::CheckType(const UOp* u) {
   }
   prelude_->UsesScalar(Shown(s));
   // A vector of conditions is at least as wide as one of 32-bit integers.
-  if (!target_.is_gpu && n * std::max<int64_t>(ByteSize(s), 4) > 16) prelude_->PassesWideVectors();
+  if (target_.HasVectors() && n * std::max<int64_t>(ByteSize(s), 4) > 16)
+    prelude_->PassesWideVectors();
   return absl::OkStatus();
 }
 

@@ -143,7 +143,7 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
       pointer =
           Cat("(", SpacePrefix(memory->dtype.space()), "const half*)", Pointer(address, kUnary));
     }
-    e.text = lanes == 1 && !target_.is_gpu
+    e.text = lanes == 1 && target_.HasVectors()
                  ? Cat(prelude_->LoadHalf(), "(", pointer, ")")
                  : Cat("vload_half", lanes > 1 ? Cat(lanes) : "", "(0, ", pointer, ")");
   } else if (AsWords(Shown(value), lanes)) {
@@ -225,7 +225,7 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     if (Declared(memory, target_) != Scalar::kF16) {
       pointer = Cat("(", SpacePrefix(memory->dtype.space()), "half*)", Pointer(address, kUnary));
     }
-    if (t.lanes() == 1 && !target_.is_gpu) {
+    if (t.lanes() == 1 && target_.HasVectors()) {
       Line(prelude_->StoreHalf(), "(", Operand(value, kTernary, true), ", ", pointer, ");");
     } else {
       Line("vstore_half", t.lanes() > 1 ? Cat(t.lanes()) : "", "_rte(",

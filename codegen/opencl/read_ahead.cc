@@ -84,7 +84,7 @@ struct Access {
 
 llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const Target& target) {
   llvm::DenseSet<const UOp*> result;
-  if (target.is_gpu) return result;
+  if (target.HidesWaits()) return result;
   AffineForms forms;
   Origins origins;
   std::vector<const UOp*> loops;

@@ -19,12 +19,12 @@ constexpr double kHidden = 8;
 // Vectors to whose sums one thread must add by turns to hide an addition's latency.
 double LatencyVectors(const Target& target) {
   // Target::fma_accumulators is half as many again, since additions do not begin evenly.
-  return target.is_gpu ? 1 : static_cast<double>(target.fma_accumulators) / 1.5;
+  return target.HidesWaits() ? 1 : static_cast<double>(target.fma_accumulators) / 1.5;
 }
 
 // How many multiply-adds of f32 begin in the time of one of this type.
 double Slowness(Scalar type, const Target& target) {
-  const double width = target.is_gpu ? 1 : static_cast<double>(ByteSize(type)) / 4;
+  const double width = target.HasVectors() ? static_cast<double>(ByteSize(type)) / 4 : 1;
   switch (type) {
     case Scalar::kF16:
       return 1 / target.f16_rate / width;

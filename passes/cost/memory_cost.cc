@@ -113,7 +113,7 @@ class Traffic {
 std::vector<MemoryLevel> MemoryLevels(const Target& target) {
   const auto bytes = [](int64_t n) { return static_cast<double>(n); };
   std::vector<MemoryLevel> levels;
-  if (!target.is_gpu) {
+  if (target.near_cache_bytes > 0) {
     levels.push_back({"core cache", bytes(target.near_cache_bytes),
                       target.core_cache_bytes_per_second, 0, false});
   }

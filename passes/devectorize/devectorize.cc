@@ -108,7 +108,7 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   if (is_first) LowerFloatFunctions(body, target);
   // Comes last, since the steps before it create arithmetic that must be split too.
   CutArithmetic(body, module, target, order.Get());
-  if (!target.is_gpu) TransposeSquares(body, order);
+  if (target.HasVectors()) TransposeSquares(body, order);
   return absl::OkStatus();
 }
 

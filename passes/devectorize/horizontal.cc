@@ -54,7 +54,7 @@ bool IsSum(const UOp* u) {
 // each of which waits for the previous one of its sum: two are issued per cycle, with a latency of
 // four cycles. A tree needs one more addition for each term except one.
 bool HidesWaiting(const UOp* sum, const Target& target) {
-  if (target.is_gpu) return false;
+  if (target.HidesWaits()) return false;
   const int64_t terms = sum->src(0)->dtype.lanes() / sum->dtype.lanes();
   const int64_t size = ByteSize(sum->dtype.scalar());
   const int64_t width = std::max<int64_t>(1, target.alu_width / size);

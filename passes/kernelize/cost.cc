@@ -21,13 +21,12 @@ int64_t WantedParallelism(const Target& target) {
 }
 
 double RowItems(const Target& target, double parallel, double row) {
-  if (!target.is_gpu || row < kMinRowItems) return 1;
+  if (!target.HidesWaits() || row < kMinRowItems) return 1;
   return std::min(row, static_cast<double>(target.MostItems(parallel, row)));
 }
 
 double RowUtilization(const Target& target, double parallel, double row) {
-  if (!target.is_gpu) return std::min(1.0, parallel / target.compute_units);
-  const double want = static_cast<double>(WantedParallelism(target));
+  const double want = static_cast<double>(int64_t{target.compute_units} * target.items_per_unit);
   return std::min(1.0, parallel * RowItems(target, parallel, row) / want);
 }
 
@@ -141,13 +140,12 @@ double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
 }
 
 double CostModel::StagingCapacityBytes() const {
-  constexpr double kCachedBytes = 1 << 16;
-  return target_.is_gpu ? static_cast<double>(target_.local_memory) / kGroupRows : kCachedBytes;
+  if (target_.HidesWaits()) return static_cast<double>(target_.local_memory) / kGroupRows;
+  return static_cast<double>(2 * target_.near_cache_bytes);
 }
 
 double CostModel::NearBytesPerSecond() const {
-  // Local memory of a GPU is rated slower, because using it limits how many groups run at once.
-  return (target_.is_gpu ? 4 : 8) * target_.bytes_per_second;
+  return target_.core_cache_bytes_per_second * target_.compute_units;
 }
 
 double CostModel::TermSeconds(const UOp* u, double evaluations) const {

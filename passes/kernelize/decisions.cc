@@ -98,12 +98,12 @@ std::string Planner::Decide(const UOp* u) {
   // If one core computes these results one after the other, each addition waits for the previous
   // one. That costs a factor of four.
   constexpr double kInTurn = 4;
-  double lost = seconds * (target_.is_gpu ? 1 : kInTurn) *
+  double lost = seconds * (target_.HidesWaits() ? 1 : kInTurn) *
                 (1 / RowUtilization(target_, parallel, size / parallel) -
                  1 / RowUtilization(target_, size, expression.terms));
   // The same holds for each core if the reduce is inside another one: results that are added up
   // cannot form a register tile.
-  if (!target_.is_gpu && size > parallel) {
+  if (!target_.HidesWaits() && size > parallel) {
     lost = std::max(lost, cost_.ComputeSeconds(expression, size) * (kInTurn - 1));
   }
   // Otherwise the reduces that rows share might have to be stored instead.

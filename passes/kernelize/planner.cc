@@ -133,7 +133,7 @@ void Planner::Force(const UOp* u, std::string_view reason) {
 
 Shape Planner::RowsOf(const UOp* kernel) {
   const Shape& cut = facts_.rows.Get(kernel);
-  if (!target_.is_gpu) return cut;
+  if (!target_.HidesWaits()) return cut;
   const Shape& whole = shapes_.Of(kernel);
   const Shape merged = MergeAlong(cut.empty() ? whole : cut, kernels_[kernel].serial);
   return merged == whole ? Shape() : merged;

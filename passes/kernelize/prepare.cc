@@ -205,9 +205,9 @@ class Preparer {
     return bytes / target_.bytes_per_second * (1 / busy - 1) > target_.launch_seconds;
   }
 
-  // Computes reduce `u` of `x` in two steps; the first one has up to 256 times as many results
-  // (1024 times on a GPU). Returns null if the reduce has enough results, or few terms, or no axis
-  // that can be divided well.
+  // Computes reduce `u` of `x` in two steps; the first one has enough results to keep the device
+  // busy. Returns null if the reduce has enough results, or few terms, or no axis that can be
+  // divided well.
   const UOp* SplitReduce(const UOp* u, const UOp* x) {
     const Shape &from = shapes_.Of(u->src(0)), &to = shapes_.Of(u);
     const bool exact = module_.flags.has(ModuleFlag::kNoReassociate);
@@ -215,14 +215,16 @@ class Preparer {
     const int64_t results = NumElements(to);
     const int64_t terms = NumElements(from) / results;
     if (results >= WantedParallelism(target_) || terms < 32768) return nullptr;
-    if (target_.is_gpu && !LeavesIdle(u->dtype, results, terms)) return nullptr;
+    if (!LeavesIdle(u->dtype, results, terms)) return nullptr;
     const UOp* whole = b_.context().Rebuild(u, b_.context(), UOpSpan(&x, 1));
     if (Gathers(module_, b_.context(), shapes_).Is(whole)) return nullptr;
+    // The second step is short for the least of these limits; the greatest keeps its terms few.
+    const int64_t most = std::clamp<int64_t>(WantedParallelism(target_), 256, 1024);
     std::vector<int64_t> axes(u->list(1).begin(), u->list(1).end());
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto axis = static_cast<size_t>(axes[i]);
       const int64_t size = from[axis].value();
-      int64_t parts = std::min<int64_t>(target_.is_gpu ? 1024 : 256, size / 2);
+      int64_t parts = std::min(most, size / 2);
       while (parts >= 8 && size % parts != 0) --parts;
       if (parts < 8) continue;
       // Reshapes [.., size, ..] to [.., parts, size / parts, ..]. The first step reduces all axes

@@ -96,7 +96,7 @@ std::vector<std::vector<size_t>> FindSiblings(const std::vector<KernelDraft>& dr
       key.push_back(-1);
       // Siblings do the same amount of work for a result.
       key.insert(key.end(), d.reduce_terms.begin(), d.reduce_terms.end());
-      key.push_back(target.is_gpu && d.reads_target && !d.reduce_terms.empty() ? 1 : 0);
+      key.push_back(target.HidesWaits() && d.reads_target && !d.reduce_terms.empty() ? 1 : 0);
       if (slice) key.insert(key.end(), {-1, slice->of->id});
       std::vector<size_t>& here = places[{level[i], std::move(key)}];
       // Slices of one value are taken in order; if the last group has no arguments left, another

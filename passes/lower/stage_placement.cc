@@ -139,7 +139,7 @@ StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
   };
   const UOp* done = nullptr;
   // Without loops the buffer is in registers, and there is no array to copy to.
-  if (!stage.is_local && !stage.gate && !target_.is_gpu && !stage.ranges.empty()) {
+  if (!stage.is_local && !stage.gate && target_.HasVectors() && !stage.ranges.empty()) {
     for (const StagedMemory& kept : {interleaved, separate}) {
       if (done || (kept.step != 1 && !interleaves)) continue;
       done = MakeCopyTransposed(b_, free_, at(kept, nullptr), stage.x);

@@ -34,7 +34,7 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
   // A sum of more vectors of terms gains little, and a copy that serves fewer rows does not pay.
   constexpr int64_t kMaxVectors = 24, kMinRows = 32;
   constexpr int64_t kMaxRows = 8;  // rows that are computed together
-  if (t.target().is_gpu || t.nest().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;
+  if (!t.target().HasVectors() || t.nest().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;
   const VectorizationCost lanes(t, 0);
   for (size_t n = 0; n < t.accesses().size(); ++n) {
     const Access& a = t.accesses()[n];

@@ -42,6 +42,16 @@ bool HasIndexArithmetic(const Body& body) {
   return false;
 }
 
+// Who schedules the kernels of one kind of device: its contractions (no nest if the kernel is
+// none), and all others.
+struct Family {
+  std::optional<LoopNest> (*contraction)(const Module&, const KernelCalls&, Kernel&, const Target&,
+                                         Candidates*);
+  void (*other)(ScheduleBuilder&);
+};
+constexpr Family kCpu = {&ScheduleCpuContraction, &ScheduleForCpu};
+constexpr Family kGpu = {&ScheduleGpuContraction, &ScheduleForGpu};
+
 // Chooses directives for a kernel that has none, and, if allowed, values to stage.
 void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, const Target& target,
             Candidates* candidates, Statistics& statistics) {
@@ -56,6 +66,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
     kernel.axes = start.ToAxes();
     return;
   }
+  const Family& family = target.is_gpu ? kGpu : kCpu;
   std::vector<Access> accesses =
       FindAccesses(scratch.body, start.base, shapes, [&](const UOp* u) { return simplifier(u); });
   // Only reduces of index arithmetic can be replaced by an expression without a loop. Finding them
@@ -64,10 +75,8 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
   NodeSet folded = places ? FoldedReduces(module, calls, scratch, target) : NodeSet();
   if (!places) {
     const UOp* const plain = kernel.body.root;
-    std::optional<LoopNest> nest =
-        target.is_gpu ? ScheduleGpuContraction(module, calls, kernel, target, candidates)
-                      : ScheduleCpuContraction(module, calls, kernel, target, candidates);
-    if (nest) {
+    if (std::optional<LoopNest> nest =
+            family.contraction(module, calls, kernel, target, candidates)) {
       kernel.axes = nest->ToAxes();
       ++statistics["schedule.contractions"];
       statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
@@ -83,7 +92,7 @@ void Choose(const Module& module, const KernelCalls& calls, Kernel& kernel, cons
       return Choose(module, calls, kernel, target, candidates, statistics);
     }
   }
-  target.is_gpu ? ScheduleForGpu(builder) : ScheduleForCpu(builder);
+  family.other(builder);
   kernel.directives = builder.directives();
   kernel.axes = builder.nest().ToAxes();
   statistics["schedule.directives"] += static_cast<int64_t>(kernel.directives.size());
