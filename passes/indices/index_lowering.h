@@ -85,6 +85,8 @@ class IndexLowering {
     // of axes before those of one row.
     const UOp* step = nullptr;
     size_t row = 0;
+    // Whether the copy holds zeros where the predicate of the position is false.
+    bool has_zeros = true;
     int64_t SizeFrom(size_t first) const {
       int64_t n = 1;
       for (size_t k = first; k < axes.size(); ++k) n = SaturatingMul(n, axes[k].size);

@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"
 #include "passes/indices/index_lowering.h"
+#include "passes/indices/predicates.h"
 
 namespace tg {
 std::vector<IndexLowering::Inside> IndexLowering::CoordinatesIn(const UOp* special) const {
@@ -32,7 +33,8 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const Pack
     const UOp *filled, *read;
   };
   std::vector<Coordinate> all;
-  NodeMap<const UOp*> changed;
+  // `seen`: like `changed`, but keeps the coordinates along which the value does not vary.
+  NodeMap<const UOp*> changed, seen;
   const auto add = [&](const Inside& inside) {
     const UOp* filled = b_.Range(b_.Index(nest_.axes[inside.axis].max_size));
     all.push_back({inside.axis, filled, inside.leaf});
@@ -43,18 +45,21 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const Pack
       // A local id may also cover axes along which the value does not vary; for these any index
       // will do, so 0 is used.
       Shape shape;
-      std::vector<const UOp*> index;
+      std::vector<const UOp*> index, parts;
       for (const Inside& inside : CoordinatesIn(u)) {
         shape.push_back(nest_.axes[inside.axis].max_size);
-        index.push_back(nest_.IsCopied(value, inside.axis) ? add(inside) : b_.Index(0));
+        const bool is_copied = nest_.IsCopied(value, inside.axis);
+        index.push_back(is_copied ? add(inside) : b_.Index(0));
+        parts.push_back(is_copied ? index.back() : inside.leaf);
       }
       changed[u] = Flatten(b_, shape, index, simplify_);
+      seen[u] = Flatten(b_, shape, parts, simplify_);
       continue;
     }
     if (u->op != Op::kRange && u->op != Op::kUnroll) continue;
     const std::optional<size_t> axis = AxisOfLeaf(u);
     if (axis == at) plan.step = u;
-    if (axis && nest_.IsCopied(value, *axis)) changed[u] = add({*axis, u});
+    if (axis && nest_.IsCopied(value, *axis)) changed[u] = seen[u] = add({*axis, u});
   }
   // Directives may have split an axis into loops, work-items and lanes. In the copy, the parts of
   // one axis are put together again, so that its elements are adjacent.
@@ -72,8 +77,19 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const Pack
     plan.ranges.push_back(c.filled);
     plan.row += !nest_.base[nest_.axes[c.axis].base].IsStored();
   }
+  // What a predicate hides from one work-item alone, others read from the same copy.
+  const UOp* const all_parts = from.valid;
+  if (from.valid) {
+    from.valid = Without(b_, from.valid, [&](const UOp* part) {
+      return llvm::any_of(PostOrder(Replaced(part, seen)),
+                          [&](const UOp* u) { return llvm::is_contained(locals_, u); });
+    });
+  }
+  plan.has_zeros = from.valid == all_parts;
   for (const UOp*& index : from.index) index = Replaced(index, changed);
   if (from.valid) from.valid = Replaced(from.valid, changed);
+  // The dropped predicates may have kept indices in bounds.
+  if (!plan.has_zeros) from.valid = InShape(from.index, shapes_.Of(key.node), from.valid);
   plan.source = Intern(std::move(from));
   return plan;
 }

@@ -238,7 +238,7 @@ const UOp* IndexLowering::StepPacked(const Key& key, std::vector<Key>& missing) 
                             {plan.ranges, plan.unrolls, {}}, options);
   }
   const UOp* load = b_.Load(b_.IndexPtr(plan.memory, ElementOf(plan, &PackedAt::Axis::read)));
-  if (positions_[key.at].valid) packed_valid_[load] = positions_[key.at].valid;
+  if (plan.has_zeros && positions_[key.at].valid) packed_valid_[load] = positions_[key.at].valid;
   return load;
 }
 
