@@ -59,9 +59,14 @@ absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
     }
   }
   for (const PackedValue& value : nest.packed) {
-    if (!value.ahead) continue;
-    // The first step's copy is made in front of the reduce's loop, in the loops over results.
-    const size_t base = nest.axes[nest.AxisNamed(value.at)].base;
+    if (value.buffers < 2) continue;
+    const LoopAxis& axis = nest.axes[nest.AxisNamed(value.at)];
+    if (axis.kind != AxisKind::kReduce) continue;
+    // Without a barrier between them, the last step must not use the buffer of the first one.
+    if (!value.ahead && !axis.size.is_symbolic() && axis.max_size % 2 == 0) continue;
+    // The first step's copy, or its barrier, is in front of the reduce's loop, in the loops over
+    // results.
+    const size_t base = axis.base;
     const auto is_in = [&](const PackedValue& other) {
       return !other.at.empty() &&
              llvm::is_contained(PostOrder(other.node->src(0)), nest.base[base].reduce);

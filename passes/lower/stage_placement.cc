@@ -121,6 +121,14 @@ StagedMemory StagePlacement::Fill(const StageToPlace& stage) {
     memory.start = b_.Add(b_.Mul(turn, b_.Index(count)), memory.start);
     count = SaturatingMul(count, 2);
     std::erase(outer, stage.step);
+    // An odd number of iterations ends with the buffer of the first one, so that the loop must not
+    // begin again before all work-items have ended it.
+    const UOp* end = stage.step->src(0);
+    const bool is_even = IsConst(end) && end->word() % 2 == 0;
+    for (const UOp* loop : loops_) {
+      if (is_even || !stage.is_local || loop == stage.step) break;
+      if (!llvm::is_contained(outer, loop)) outer.push_back(loop);
+    }
   }
   const AddrSpace space = stage.is_local ? AddrSpace::kLocal : AddrSpace::kReg;
   const UOp* mem = b_.Scratch(DType::Pointer(stage.x->dtype.scalar(), count, space));
