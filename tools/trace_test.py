@@ -3,7 +3,8 @@
     trace_test.py TG_RUN MODULE
 
 Viewers build one track of nested slices per thread, and drop slices that overlap without nesting.
-The module is over several devices, which PoCL provides on any machine.
+The module is over several devices, which PoCL provides on any machine. It runs on two devices, and
+on one with empty caches, where other processes compile its kernels.
 """
 
 import collections
@@ -48,23 +49,32 @@ class Trace(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))
         cls.addClassCleanup(folder.cleanup)
         paths = [os.path.join(folder.name, name) for name in ("trace.json", "report.json")]
+        command = [TG_RUN, MODULE, "--random-inputs=1", "--print=y"]
         subprocess.run(
-            [TG_RUN, MODULE, "--random-inputs=1", "--device=cpu", "--device=B=cpu:1", "--device=C=cpu",
-             f"--profile={paths[0]}", f"--report={paths[1]}"],
+            command + ["--device=cpu", "--device=B=cpu:1", "--device=C=cpu", f"--profile={paths[0]}",
+                       f"--report={paths[1]}"],
             check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, POCL_DEVICES="pthread pthread"))
         with open(paths[0]) as trace, open(paths[1]) as report:
             cls.events = json.load(trace)["traceEvents"]
             cls.report = json.load(report)
         cls.tracks = tracks(cls.events)
-        cls.devices = [name for name in cls.tracks if name != "host"]
+        cls.devices = [name for name in cls.tracks if name.endswith("'")]
+        empty = {name: os.path.join(folder.name, name) for name in ("TG_CACHE_DIR", "POCL_CACHE_DIR")}
+        subprocess.run(
+            command + ["--device=cpu", "--device=B=cpu", "--device=C=cpu", f"--profile={paths[0]}"],
+            check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, POCL_DEVICES="pthread", **empty))
+        with open(paths[0]) as trace:
+            cls.cold = tracks(json.load(trace)["traceEvents"])
 
     def kernels(self):
         return [s for name in self.devices for s in self.tracks[name]]
 
     def test_events_have_what_the_format_requires(self):
         for event in self.events:
-            self.assertIn(event["ph"], ("M", "X"))
+            self.assertIn(event["ph"], ("M", "X", "C"))
             self.assertIsInstance(event["pid"], int)
+            if event["ph"] == "C":
+                continue
             self.assertIsInstance(event["tid"], int)
             if event["ph"] == "X":
                 self.assertGreaterEqual(event["ts"], 0)
@@ -83,7 +93,7 @@ class Trace(unittest.TestCase):
         """select name, count(*), sum(dur) from slice where category = 'kernel' group by name"""
         counts, nanos = collections.Counter(), collections.Counter()
         for s in self.kernels():
-            self.assertEqual(s.category, "kernel")
+            self.assertEqual(s.category, "transfer" if s.name == "copy" else "kernel")
             counts[s.name] += 1
             nanos[s.name] += s.end - s.start
         expected, seconds = collections.Counter(), collections.Counter()
@@ -102,10 +112,68 @@ class Trace(unittest.TestCase):
         # The clocks of a device and of the host may drift in that time, but not by the whole run.
         self.assertLess(first, run.end)
 
+    def test_slices_are_in_order(self):
+        starts = collections.defaultdict(list)
+        for event in self.events:
+            if event["ph"] == "X":
+                starts[event["tid"]].append((event["ts"], -event["dur"]))
+        for tid, of_row in starts.items():
+            self.assertEqual(of_row, sorted(of_row), tid)
+
+    def test_passes_are_inside_their_step(self):
+        host = self.tracks["host"]
+        steps = [s for s in host if s.name == "passes"]
+        passes = [s for s in host if s.depth == 1]
+        self.assertEqual(len(steps), 1)
+        self.assertLessEqual({"kernelize", "schedule", "lower", "linearize"}, {s.name for s in passes})
+        for s in passes:
+            self.assertTrue(steps[0].start <= s.start and s.end <= steps[0].end, s)
+
+    def test_transfers_name_their_buffers(self):
+        moved = [s for s in self.tracks["host"] if s.category == "transfer"]
+        self.assertEqual({s.name for s in moved}, {"upload", "download"})
+        sizes = {"@" + b["name"]: b["bytes"] for b in self.report["buffers"]}
+        for s in moved:
+            self.assertEqual(s.args["bytes"], sizes[s.args["buffer"]])
+        self.assertEqual([s.args["buffer"] for s in moved if s.name == "download"], ["@y"])
+
+    def test_kernels_name_their_buffers(self):
+        of_report = [kernel["uses"] for kernel in self.report["kernels"]]
+        for s in self.kernels():
+            uses = of_report[s.args["number"] - 1]
+            for which in ("reads", "writes"):
+                names = [self.report["buffers"][u["buffer"]] for u in uses if u[which]]
+                self.assertEqual(s.args[which], [f"@{b['name']} {b['type']}" for b in names])
+
+    def test_memory_is_that_of_the_report(self):
+        """select value from counter join counter_track where name = 'memory temporaries'"""
+        counters = [e for e in self.events if e["ph"] == "C"]
+        self.assertEqual({e["name"] for e in counters}, {"memory"})
+        times = [e["ts"] for e in counters]
+        self.assertEqual(times, sorted(times))
+        values = [e["args"]["temporaries"] for e in counters]
+        live = self.report["memory"]["live_by_kernel"]
+        self.assertEqual(sorted(values), sorted(live + [0]))
+        self.assertEqual(values[-1], 0)
+        self.assertGreater(max(values), 0)
+
+    def test_compiled_kernels_have_slices(self):
+        rows = [name for name in self.cold if name.startswith("compiler ")]
+        slices = [s for name in rows for s in self.cold[name]]
+        (build,) = [s for s in self.cold["host"] if s.name == "build"]
+        (device,) = [name for name in self.cold if name != "host" and name not in rows]
+        kernels = [s.name for s in self.cold[device] if s.category == "kernel"]
+        self.assertEqual(sorted(s.name for s in slices if s.name != "parse"), sorted(set(kernels)))
+        self.assertEqual(sum(s.name == "parse" for s in slices), len(rows))
+        for s in slices:
+            self.assertEqual((s.category, s.depth), ("compile", 0))
+            self.assertTrue(build.start <= s.start and s.end <= build.end, s)
+
     def test_kernels_have_their_sizes(self):
         """select extract_arg(arg_set_id, 'args.ops') from slice"""
         for s in self.kernels():
-            self.assertEqual(len(s.args["global"]), 3)
+            if s.category == "kernel":
+                self.assertEqual(len(s.args["global"]), 3)
             self.assertGreaterEqual(s.args["load_bytes"] + s.args["store_bytes"], 1, s.name)
 
 

@@ -21,6 +21,11 @@ inline int64_t HostNanos() {
 struct Span {
   std::string name;
   int64_t start = 0, end = 0;  // in HostNanos
+  // Part of another span. A trace shows it; sums leave it out.
+  bool is_detail = false;
+  std::string row = {};     // in a trace; empty: that of this process
+  std::string buffer = {};  // whose contents are moved, if any
+  int64_t bytes = 0;        // of the moved contents
   double seconds() const { return static_cast<double>(end - start) * 1e-9; }
 };
 
@@ -33,10 +38,11 @@ struct SpanSum {
   double seconds = 0;
 };
 
-// In the order of the first span of each name.
+// Leaves out details. In the order of the first span of each name.
 inline std::vector<SpanSum> SumByName(const SpanLog& spans) {
   std::vector<SpanSum> sums;
   for (const Span& span : spans) {
+    if (span.is_detail) continue;
     auto sum = std::find_if(sums.begin(), sums.end(),
                             [&](const SpanSum& s) { return s.name == span.name; });
     if (sum == sums.end()) sum = sums.insert(sums.end(), {span.name, 0, 0});
@@ -50,18 +56,22 @@ inline std::vector<SpanSum> SumByName(const SpanLog& spans) {
 // recorded.
 class ScopedSpan {
  public:
-  ScopedSpan(SpanLog* log, std::string name)
-      : log_(log), name_(std::move(name)), start_(HostNanos()) {}
+  ScopedSpan(SpanLog* log, std::string name) : ScopedSpan(log, Span{.name = std::move(name)}) {}
+  // Sets the start and the end of `span`.
+  ScopedSpan(SpanLog* log, Span span) : log_(log), span_(std::move(span)) {
+    span_.start = HostNanos();
+  }
   ~ScopedSpan() {
-    if (log_ != nullptr) log_->push_back({std::move(name_), start_, HostNanos()});
+    if (log_ == nullptr) return;
+    span_.end = HostNanos();
+    log_->push_back(std::move(span_));
   }
   ScopedSpan(const ScopedSpan&) = delete;
   ScopedSpan& operator=(const ScopedSpan&) = delete;
 
  private:
   SpanLog* log_;
-  std::string name_;
-  int64_t start_;
+  Span span_;
 };
 
 }  // namespace tg::runtime

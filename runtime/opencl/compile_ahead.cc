@@ -113,15 +113,21 @@ struct Worker {
   const KeyedJob* job = nullptr;
   fs::path folder;
   pid_t pid = -1;
-  int lines = -1;  // the read end of a pipe; a line for each compiled kernel
+  int lines = -1;  // the read end of a pipe; an empty line after parsing, then one for each kernel
   size_t done = 0;
+  std::string line;   // the part of a line that has been read
+  int64_t since = 0;  // the end of the previous step, in HostNanos
 };
 
-// The environment of this process with another folder of PoCL's cache.
+// The environment of this process with another folder of PoCL's cache. Intel's intercept layer, if
+// it is loaded, writes one set of files per process with CLI_AppendPid; without it, workers would
+// overwrite the files of this process.
 std::vector<std::string> EnvironmentFor(const fs::path& folder) {
-  std::vector<std::string> all = {"POCL_CACHE_DIR=" + folder.string()};
+  std::vector<std::string> all = {"POCL_CACHE_DIR=" + folder.string(), "CLI_AppendPid=1"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!std::string_view(*entry).starts_with("POCL_CACHE_DIR=")) all.emplace_back(*entry);
+    const std::string_view variable = *entry;
+    if (variable.starts_with("POCL_CACHE_DIR=") || variable.starts_with("CLI_AppendPid=")) continue;
+    all.emplace_back(variable);
   }
   return all;
 }
@@ -144,6 +150,7 @@ bool Start(Worker& worker, const std::string& executable, const fs::path& cache)
   for (std::string& variable : environment) variables.push_back(variable.data());
   variables.push_back(nullptr);
   std::string name = executable, flag = kCompileWorkerFlag;
+  worker.since = HostNanos();
   char* const arguments[] = {name.data(), flag.data(), nullptr};
   const int error = ::posix_spawn(&worker.pid, executable.c_str(), &actions, nullptr, arguments,
                                   variables.data());
@@ -154,7 +161,29 @@ bool Start(Worker& worker, const std::string& executable, const fs::path& cache)
   return error == 0;
 }
 
-// Counts compiled kernels until every worker has closed its pipe.
+// Counts the kernels that the lines name, and records what each line ends.
+void ReadLines(Worker& worker, std::string_view text, const std::string& row, SpanLog* spans) {
+  const int64_t now = HostNanos();
+  for (const char c : text) {
+    if (c != '\n') {
+      worker.line += c;
+      continue;
+    }
+    const bool is_kernel = !worker.line.empty();
+    if (is_kernel) ++worker.done;
+    if (spans != nullptr) {
+      spans->push_back({.name = is_kernel ? worker.line : "parse",
+                        .start = worker.since,
+                        .end = now,
+                        .is_detail = true,
+                        .row = row});
+    }
+    worker.since = now;
+    worker.line.clear();
+  }
+}
+
+// Reads the workers' lines until every worker has closed its pipe.
 void Follow(std::vector<Worker>& workers, size_t total, const CompileAheadOptions& options) {
   for (;;) {
     std::vector<pollfd> open;
@@ -175,7 +204,9 @@ void Follow(std::vector<Worker>& workers, size_t total, const CompileAheadOption
       char buffer[4096];
       const ssize_t n = ::read(open[i].fd, buffer, sizeof buffer);
       if (n > 0) {
-        of[i]->done += static_cast<size_t>(std::count(buffer, buffer + n, '\n'));
+        const size_t number = static_cast<size_t>(of[i] - workers.data()) + 1;
+        ReadLines(*of[i], {buffer, static_cast<size_t>(n)}, Cat("compiler ", number),
+                  options.spans);
       } else if (n == 0 || errno != EINTR) {
         ::close(std::exchange(of[i]->lines, -1));
       }

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "runtime/base/spans.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/disk_cache.h"
 
@@ -22,6 +23,9 @@ struct CompileAheadOptions {
   std::string worker;
   // Called in this thread with the number of compiled kernels and of all of them.
   std::function<void(size_t done, size_t total)> progress;
+  // Receives what each worker does, as details in rows "compiler 1", "compiler 2" and so on: the
+  // span "parse" from the worker's start until its program is parsed, then one for each kernel.
+  SpanLog* spans = nullptr;
 };
 
 // A job, and the key of the record of its files: every input that determines them.

@@ -73,6 +73,14 @@ absl::Status LaunchOneGroup(const Program& program, const CompileJob::Kernel& ke
   return context.Finish();
 }
 
+// Writes a line to the process that waits: the name of a kernel that is compiled, or nothing once
+// the program is parsed.
+absl::Status Tell(const std::string& what) {
+  const std::string line = what + "\n";
+  if (::write(STDOUT_FILENO, line.data(), line.size()) >= 0) return absl::OkStatus();
+  return absl::CancelledError("the process that waits for this worker is gone");
+}
+
 absl::Status Compile(const CompileJob& job) {
   TG_ASSIGN_OR_RETURN(const std::vector<Device> devices, ListDevices());
   for (const Device& device : devices) {
@@ -81,12 +89,10 @@ absl::Status Compile(const CompileJob& job) {
                         Context::Create(device, /*profiling=*/false));
     TG_ASSIGN_OR_RETURN(const std::shared_ptr<const Program> program,
                         BuildProgram(context, job.source, job.options, nullptr));
+    TG_RETURN_IF_ERROR(Tell(""));
     for (const CompileJob::Kernel& kernel : job.kernels) {
       TG_RETURN_IF_ERROR(LaunchOneGroup(*program, kernel, job.buffer_bytes));
-      const std::string line = kernel.name + "\n";
-      if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) {
-        return absl::CancelledError("the process that waits for this worker is gone");
-      }
+      TG_RETURN_IF_ERROR(Tell(kernel.name));
     }
     return absl::OkStatus();
   }

@@ -1,14 +1,13 @@
-// Tables, traces and comparisons.
+// Tables and comparisons.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <vector>
 
-#include "llvm/Support/JSON.h"
 #include "runtime/report/kernel_table.h"
 #include "runtime/report/tensor_difference.h"
-#include "runtime/report/trace.h"
 
 namespace tg::runtime {
 namespace {
@@ -99,32 +98,6 @@ TEST(Formats, Units) {
   EXPECT_EQ(FormatBytes(0), "0 B");
   EXPECT_EQ(FormatBytes(999), "999 B");
   EXPECT_EQ(FormatBytes(1.5e9), "1.50 GB");
-}
-
-TEST_F(ReportTest, TraceIsJsonWithTheKernelsOnTheHostsClock) {
-  kernels_[0].kernel = &reduce_;
-  reduce_.name = "quote\"back\\slash\nend";
-  Trace trace;
-  trace.AddHost(std::vector<Span>{{"passes", 5'000'000, 6'000'000}, {"run", 7'000'000, 9'000'000}});
-  trace.AddKernels("GPU", nullptr, kernels_, times_, 7'000'000);
-  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(trace.ToJson());
-  ASSERT_TRUE(static_cast<bool>(parsed)) << llvm::toString(parsed.takeError());
-  const llvm::json::Array* events = parsed->getAsObject()->getArray("traceEvents");
-  ASSERT_NE(events, nullptr);
-  ASSERT_EQ(events->size(), 2u + 4u);  // two rows, four spans
-  const auto get = [&](size_t i) { return (*events)[i].getAsObject(); };
-  EXPECT_EQ(get(0)->getObject("args")->getString("name")->str(), "host");
-  EXPECT_EQ(get(1)->getObject("args")->getString("name")->str(), "GPU");
-  EXPECT_EQ(*get(2)->getNumber("ts"), 0);
-  EXPECT_EQ(*get(2)->getNumber("dur"), 1000);
-  EXPECT_EQ(get(4)->getString("name")->str(), reduce_.name);
-  // It started 4 us after it was queued. It was queued when the run began, 2000 us after the first
-  // span.
-  EXPECT_EQ(*get(4)->getNumber("ts"), 2004);
-  EXPECT_EQ(*get(4)->getNumber("dur"), 1000);
-  EXPECT_EQ(*get(5)->getNumber("ts"), 2000 + 1005);
-  EXPECT_EQ(*get(5)->getInteger("tid"), 2);
-  EXPECT_EQ(*(*get(5)->getObject("args")->getArray("global"))[0].getAsInteger(), 64);
 }
 
 template <typename T>

@@ -139,7 +139,9 @@ bool DeviceKernels::CompileParts(const Module& module, std::span<const Part> par
     }
     jobs.push_back({Cat("kernels of ", ProgramKey(device, part.source, flags)), std::move(job)});
   }
-  return CompileAhead(jobs, options.ahead, *options.cache);
+  CompileAheadOptions ahead = options.ahead;
+  ahead.spans = options.spans;
+  return CompileAhead(jobs, ahead, *options.cache);
 }
 
 absl::Status DeviceKernels::BuildParts(std::span<const Part> parts, const std::string& flags,

@@ -25,6 +25,10 @@ std::map<std::string, std::set<std::string_view>> KernelsByDevice(const Module& 
   return used;
 }
 
+Span MoveOf(const char* name, const BufferDecl& buffer, size_t bytes) {
+  return {.name = name, .buffer = buffer.name, .bytes = static_cast<int64_t>(bytes)};
+}
+
 }  // namespace
 
 std::vector<DeviceMemory> DevicesOf(const Module& module, const DeviceSessionOptions& options) {
@@ -160,7 +164,7 @@ absl::StatusOr<BufferRef> DeviceSession::BufferFor(const BufferDecl& buffer, siz
 
 absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int64_t>,
                                    std::span<const std::byte> bytes) {
-  const ScopedSpan span(options_.spans, "upload");
+  const ScopedSpan span(options_.spans, MoveOf("upload", buffer, bytes.size()));
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, bytes.size()));
   if (!bytes.empty()) TG_RETURN_IF_ERROR(Write(*ref, 0, bytes));
   if (options_.on_upload) options_.on_upload(bytes.size());
@@ -168,7 +172,7 @@ absl::Status DeviceSession::Upload(const BufferDecl& buffer, std::span<const int
 }
 
 absl::Status DeviceSession::Download(const BufferDecl& buffer, HostTensor& tensor) {
-  const ScopedSpan span(options_.spans, "download");
+  const ScopedSpan span(options_.spans, MoveOf("download", buffer, tensor.data.size()));
   TG_ASSIGN_OR_RETURN(const BufferRef ref, BufferFor(buffer, tensor.data.size()));
   if (!tensor.data.empty()) TG_RETURN_IF_ERROR(Read(*ref, 0, tensor.data));
   if (tensor.type == ElementType::kBool) NormalizeBools(tensor.data);

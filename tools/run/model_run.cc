@@ -14,6 +14,7 @@
 #include "runtime/session/session.h"
 #include "tools/driver/input.h"
 #include "tools/run/gates.h"
+#include "tools/run/pass_spans.h"
 #include "tools/run/progress.h"
 #include "tools/run/terminal.h"
 
@@ -38,10 +39,16 @@ absl::Status ModelRun::Run(const std::string& path) {
   if (!flags_.dump_kernels.empty()) TG_RETURN_IF_ERROR(DumpKernels());
   TG_RETURN_IF_ERROR(Feed(*session_));
   TG_RETURN_IF_ERROR(RunAll());
-  if (!flags_.profile.empty()) TG_RETURN_IF_ERROR(WriteTrace());
-  if (!flags_.reports.empty()) TG_RETURN_IF_ERROR(WriteReports());
-  TG_RETURN_IF_ERROR(ShowResults());
-  TG_RETURN_IF_ERROR(WriteOutputs());
+  runtime::RunReport report;
+  if (!flags_.reports.empty() || !flags_.profile.empty()) {
+    TG_ASSIGN_OR_RETURN(report, MakeReport());
+  }
+  TG_RETURN_IF_ERROR(WriteReports(report));
+  // The trace has the downloads of the results too.
+  absl::Status status = ShowResults();
+  if (status.ok()) status = WriteOutputs();
+  if (!flags_.profile.empty()) status.Update(WriteTrace(report));
+  TG_RETURN_IF_ERROR(status);
   if (flags_.float16) TG_RETURN_IF_ERROR(CompareWithFloat32());
   return CheckResults();
 }
@@ -130,7 +137,8 @@ absl::StatusOr<std::unique_ptr<runtime::DeviceSession>> ModelRun::Compile(
     const ScopedSpan span(&spans_, "passes");
     PassManagerOptions passes;
     passes.log = &llvm::errs();
-    if (flags_.verbose >= 3) passes.observer = &costs_;
+    PassSpans observer(spans_, flags_.verbose >= 3 ? &costs_ : nullptr);
+    passes.observer = &observer;
     TG_RETURN_IF_ERROR(runtime::CompileForDevices(*compiled, pipeline, passes, options));
   }
   // A second module, with which the results are compared, has no bounds.

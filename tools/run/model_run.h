@@ -16,6 +16,7 @@
 #include "runtime/io/host_tensor.h"
 #include "runtime/media/tensors.h"
 #include "runtime/opencl/disk_cache.h"
+#include "runtime/report/run_report.h"
 #include "runtime/session/device_session.h"
 #include "runtime/session/given.h"
 #include "runtime/session/reference_session.h"
@@ -75,8 +76,9 @@ class ModelRun {
   std::string PredictionTable() const;
   // Keeps the fastest run of each kernel and of the whole.
   void KeepLeast(const runtime::RunTimes& times);
-  absl::Status WriteTrace() const;
-  absl::Status WriteReports() const;
+  absl::StatusOr<runtime::RunReport> MakeReport() const;
+  absl::Status WriteTrace(const runtime::RunReport& report) const;
+  absl::Status WriteReports(const runtime::RunReport& report) const;
   absl::Status ShowResults();
   absl::Status CheckResults();
   absl::Status Expect(const Expectation& expectation);

@@ -94,26 +94,30 @@ void ModelRun::Report() const {
                << ", most " << FormatSeconds(sorted.back()) << "\n";
 }
 
-absl::Status ModelRun::WriteTrace() const {
-  runtime::Trace trace;
-  trace.AddHost(spans_);
-  for (const auto& device : device_->devices()) {
-    const std::string& name = device->context()->name();
-    const bool several = device_->devices().size() > 1;
-    const std::string row = several ? Cat(name, " '", device->names()[0], "'") : name;
-    for (const runtime::RunTimes& times : runs_) {
-      trace.AddKernels(row, device->context().get(), device_->last_plan()->kernels(), times.kernels,
-                       times.start);
-    }
-  }
-  return WriteFile(flags_.profile, trace.ToJson());
-}
-
-absl::Status ModelRun::WriteReports() const {
+absl::StatusOr<runtime::RunReport> ModelRun::MakeReport() const {
   TG_ASSIGN_OR_RETURN(
       runtime::RunReport report,
       ReportOf(*device_, *device_->module().FindGraph(graph_->name), least_, run_seconds_, spans_));
   report.model = std::filesystem::path(path_).filename().string();
+  return report;
+}
+
+absl::Status ModelRun::WriteTrace(const runtime::RunReport& report) const {
+  runtime::Trace trace(report);
+  trace.AddSpans(spans_);
+  std::vector<std::string> rows;
+  for (const auto& device : device_->devices()) {
+    const std::string& name = device->context()->name();
+    const bool several = device_->devices().size() > 1;
+    rows.push_back(several ? Cat(name, " '", device->names()[0], "'") : name);
+  }
+  for (const runtime::RunTimes& times : runs_) {
+    trace.AddRun(rows, times.kernels, times.start, times.end);
+  }
+  return WriteFile(flags_.profile, trace.ToJson());
+}
+
+absl::Status ModelRun::WriteReports(const runtime::RunReport& report) const {
   for (const std::string& file : flags_.reports) {
     TG_RETURN_IF_ERROR(WriteFile(file, file.ends_with(".json") ? runtime::ReportToJson(report)
                                                                : runtime::ReportToHtml(report)));
