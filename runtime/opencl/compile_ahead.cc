@@ -119,15 +119,34 @@ struct Worker {
   int64_t since = 0;  // the end of the previous step, in HostNanos
 };
 
-// The environment of this process with another folder of PoCL's cache. Intel's intercept layer, if
-// it is loaded, writes one set of files per process with CLI_AppendPid; without it, workers would
-// overwrite the files of this process.
+// Leaves out libraries that stand in for OpenCL's, from a list for LD_PRELOAD.
+std::string WithoutOpenClLayers(std::string_view preload) {
+  std::string kept;
+  while (!preload.empty()) {
+    const size_t end = std::min(preload.find_first_of(": "), preload.size());
+    const fs::path library(preload.substr(0, end));
+    preload.remove_prefix(std::min(end + 1, preload.size()));
+    if (library.empty() || library.filename().string().starts_with("libOpenCL.so")) continue;
+    kept += Cat(kept.empty() ? "" : ":", library.string());
+  }
+  return kept;
+}
+
+// The environment of this process with another folder of PoCL's cache. A layer that observes the
+// OpenCL calls of this process, such as Intel's intercept layer, is not loaded: workers, and the
+// linkers that they start, would overwrite its files about this process.
 std::vector<std::string> EnvironmentFor(const fs::path& folder) {
-  std::vector<std::string> all = {"POCL_CACHE_DIR=" + folder.string(), "CLI_AppendPid=1"};
+  std::vector<std::string> all = {"POCL_CACHE_DIR=" + folder.string()};
+  constexpr std::string_view kPreload = "LD_PRELOAD=";
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view variable = *entry;
-    if (variable.starts_with("POCL_CACHE_DIR=") || variable.starts_with("CLI_AppendPid=")) continue;
-    all.emplace_back(variable);
+    if (variable.starts_with("POCL_CACHE_DIR=")) continue;
+    if (!variable.starts_with(kPreload)) {
+      all.emplace_back(variable);
+      continue;
+    }
+    const std::string preload = WithoutOpenClLayers(variable.substr(kPreload.size()));
+    if (!preload.empty()) all.push_back(std::string(kPreload) + preload);
   }
   return all;
 }

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -137,6 +139,43 @@ TEST_F(CompileAheadTest, ARefusedSourceLeavesNothing) {
                             records_));
   EXPECT_TRUE(CompiledKernels().empty());
   EXPECT_EQ(records_.stats().stores, 0u);
+}
+
+// The worker is a script that writes down what it was started with.
+TEST_F(CompileAheadTest, WorkersLoadNoOpenClLayer) {
+  const std::string script = testing::TempDir() + "/worker.sh", seen = testing::TempDir() + "/seen";
+  FILE* file = std::fopen(script.c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  std::fprintf(file, "#!/bin/sh\necho \"<$LD_PRELOAD>\" > '%s'\n", seen.c_str());
+  std::fclose(file);
+  fs::permissions(script, fs::perms::owner_all);
+  options_.worker = script;
+  for (const auto& [given, expected] : {std::pair("/a/libOpenCL.so", "<>\n"),
+                                        std::pair("/a/libOpenCL.so:libm.so.6", "<libm.so.6>\n"),
+                                        std::pair("libm.so.6 libOpenCL.so.1", "<libm.so.6>\n")}) {
+    ::setenv("LD_PRELOAD", given, /*overwrite=*/1);
+    CompileAhead(Jobs(), options_, records_);
+    ::unsetenv("LD_PRELOAD");
+    EXPECT_EQ(*ReadFile(seen), expected) << given;
+  }
+}
+
+TEST_F(CompileAheadTest, WhatWorkersDoIsRecorded) {
+  SpanLog spans;
+  options_.spans = &spans;
+  CompileAhead(Jobs(), options_, records_);
+  ASSERT_EQ(spans.size(), 3u);
+  int64_t end = 0;
+  for (const auto& [i, name] :
+       {std::pair(0, "parse"), std::pair(1, "twice"), std::pair(2, "fill")}) {
+    const Span& span = spans[static_cast<size_t>(i)];
+    EXPECT_EQ(span.name, name);
+    EXPECT_EQ(span.row, "compiler 1");
+    EXPECT_TRUE(span.is_detail);
+    EXPECT_GE(span.start, end);
+    EXPECT_GE(span.end, span.start);
+    end = span.end;
+  }
 }
 
 TEST_F(CompileAheadTest, AWorkerThatCannotStartIsNoError) {
