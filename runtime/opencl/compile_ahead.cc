@@ -119,7 +119,7 @@ struct Worker {
   int64_t since = 0;  // the end of the previous step, in HostNanos
 };
 
-// Leaves out libraries that stand in for OpenCL's, from a list for LD_PRELOAD.
+// Returns a value of LD_PRELOAD without the libraries that replace the OpenCL loader.
 std::string WithoutOpenClLayers(std::string_view preload) {
   std::string kept;
   while (!preload.empty()) {

@@ -106,13 +106,34 @@ void AddFigure(std::vector<std::vector<Cell>>& rows, const char* what, double a,
 std::string Count(double value) { return FormatNumber("%.0f", value); }
 std::string Rate(double value) { return FormatNumber("%.1f", value * 1e-9); }
 
-std::string TableOfKernels(const RunReport& a, const RunReport& b) {
+std::string_view SourceOf(const KernelReport& kernel, const RunReport& report) {
+  if (!kernel.source) return "";
+  return report.sources[static_cast<size_t>(*kernel.source)];
+}
+
+// How many kernels differ, and where.
+std::string Differences(const RunReport& a, const RunReport& b, const std::vector<Pair>& pairs) {
+  size_t same = 0, changed = 0, only_a = 0, only_b = 0;
+  for (const Pair& pair : pairs) {
+    if (pair.b == nullptr) {
+      ++only_a;
+    } else if (pair.a == nullptr) {
+      ++only_b;
+    } else {
+      ++(SourceOf(*pair.a, a) == SourceOf(*pair.b, b) ? same : changed);
+    }
+  }
+  return Cat("of the kernels, ", same, " have the same source in A and B, ", changed,
+             " another one, ", only_a, " are only in A, ", only_b, " only in B\n");
+}
+
+std::string TableOfKernels(const RunReport& a, const RunReport& b, const std::vector<Pair>& pairs) {
   std::vector<std::vector<Cell>> rows(1);
   for (const char* title : {"A", "B", "kernel", "lines A", "lines B", "time A", "time B", "change",
                             "GFLOP/s A", "GFLOP/s B", "GB/s A", "GB/s B"}) {
     rows[0].emplace_back(std::string(title));
   }
-  for (const Pair& pair : MatchKernels(a.kernels, b.kernels)) {
+  for (const Pair& pair : pairs) {
     std::array<std::string, 2> number, lines, time, flops, bandwidth;
     std::array<std::optional<double>, 2> seconds;
     for (size_t side = 0; side < 2; ++side) {
@@ -148,7 +169,8 @@ std::string CompareReports(std::string_view name_a, const RunReport& a, std::str
     }
     text += "\n";
   }
-  text += "\n" + TableOfKernels(a, b) + "\n";
+  const std::vector<Pair> pairs = MatchKernels(a.kernels, b.kernels);
+  text += "\n" + TableOfKernels(a, b, pairs) + "\n" + Differences(a, b, pairs) + "\n";
   std::vector<std::vector<Cell>> rows = {
       {std::string("in all"), std::string("A"), std::string("B"), std::string("change")}};
   const auto number = [](int64_t value) { return static_cast<double>(value); };

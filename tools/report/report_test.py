@@ -197,14 +197,16 @@ graph @main {""")
     def test_comparison(self):
         self.report(self.at("m.uop", CHAIN))
         report = json.loads(self.read(self.json))
+        report["sources"][:3] = ["a\n", "b\n", "c\n"]
         names = ["a", "b", "c"]
         for kernel, name in zip(report["kernels"], names):
-            kernel.update(name=name, seconds=1e-3, made_of=[name])
+            kernel.update(name=name, seconds=1e-3, made_of=[name], source=names.index(name))
         one = self.at("one.json", json.dumps(report))
         # The first is gone, the second has another schedule, one is new.
         kernels = report["kernels"]
         del kernels[0]
         kernels[0].update(name="b2", seconds=2e-3)
+        report["sources"][1] = "b2\n"
         kernels.append(dict(kernels[1], name="d", made_of=["d"]))
         for buffer in report["buffers"]:
             buffer.update(first=0, last=0)
@@ -216,6 +218,7 @@ graph @main {""")
         self.assertEqual([row[:3] for row in table],
                          [["1", "-", "a"], ["2", "1", "b"], ["3", "2", "c"], ["-", "3", "d"]])
         self.assertIn("b -> b2", out)
+        self.assertIn("\nof the kernels, 1 have the same source in A and B, 1 another one, 1 are only in A, 1 only in B\n", out)
         self.assertIn("+100.0 %", " ".join(table[1]))
         self.assertIn(["kernels", "3", "3", "+0.0", "%"], rows)
 

@@ -113,7 +113,7 @@ function showGraph() {
   const {placed, lanes} = placeEdges(rows, rowOf);
   const dot = 14 + lanes * laneWidth;
   const xOf = (lane) => dot - (lane + 1) * laneWidth;
-  const width = dot + 900, height = rows.length * rowHeight + 4;
+  const width = dot + 1050, height = rows.length * rowHeight + 4;
   const root = svg("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Graph of kernels"});
   const kernelsOf = ({group, kernel}) => group ? kernels.slice(group.begin, group.end) : [kernels[kernel]];
   const secondsOf = (row) => kernelsOf(row).reduce((sum, k) => sum + (k.seconds || 0), 0);

@@ -1,5 +1,12 @@
 // ---- Memory of temporaries over time, and the list of buffers
 
+// Round numbers from 0 up to `most`, about `count` of them, which are whole.
+function roundSteps(most, count) {
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(most / count)));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => most / size <= count);
+  return Array.from({length: Math.floor(most / step) + 1}, (_, i) => i * step);
+}
+
 function showMemory() {
   const temporaries = buffers.filter((b) => b.role === "temp");
   const live = memory.live_by_kernel;
@@ -15,13 +22,12 @@ function showMemory() {
   const x = (step) => left + (width - left - 10) * step / kernels.length;
   const y = (size) => (height - bottom) - (height - bottom - 14) * size / most;
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Memory over time"});
-  for (let i = 0; i <= 4; ++i) {
-    const size = most * i / 4;
+  for (const size of roundSteps(most, 6)) {
     root.append(svg("line", {class: "axis", x1: left, x2: width - 10, y1: y(size), y2: y(size)}),
                 svg("text", {class: "faint", x: left - 8, y: y(size) + 4, "text-anchor": "end"}, bytes(Math.round(size))));
   }
-  const step = Math.max(1, Math.ceil(kernels.length / 16));
-  for (let i = 0; i < kernels.length; i += step) {
+  for (const number of roundSteps(kernels.length, 16)) {
+    const i = Math.max(number, 1) - 1;
     root.append(svg("text", {class: "faint", x: x(i + 0.5), y: height - bottom + 16, "text-anchor": "middle"}, String(i + 1)));
   }
   root.append(svg("text", {class: "faint", x: width - 10, y: height - 3, "text-anchor": "end"},

@@ -182,7 +182,7 @@ function showKernels() {
     });
     for (const [title, , , text, kind] of columns) {
       const cell = html("td", {class: kind, title: kind && kind.startsWith("left") ? text(k, i) : null}, String(text(k, i)));
-      if (title === "share") cell.style.backgroundSize = `${100 * (k.share || 0) / most}% 70%`;
+      if (title === "share") cell.style.backgroundSize = `${50 * (k.share || 0) / most}% 70%`;
       row.append(cell);
     }
     body.append(row);
