@@ -19,6 +19,7 @@
 #include "runtime/base/status.h"
 #include "runtime/io/file.h"
 #include "runtime/opencl/driver_cache.h"
+#include "runtime/opencl/opencl_layers.h"
 
 extern char** environ;
 
@@ -118,19 +119,6 @@ struct Worker {
   std::string line;   // the part of a line that has been read
   int64_t since = 0;  // the end of the previous step, in HostNanos
 };
-
-// Returns a value of LD_PRELOAD without the libraries that replace the OpenCL loader.
-std::string WithoutOpenClLayers(std::string_view preload) {
-  std::string kept;
-  while (!preload.empty()) {
-    const size_t end = std::min(preload.find_first_of(": "), preload.size());
-    const fs::path library(preload.substr(0, end));
-    preload.remove_prefix(std::min(end + 1, preload.size()));
-    if (library.empty() || library.filename().string().starts_with("libOpenCL.so")) continue;
-    kept += Cat(kept.empty() ? "" : ":", library.string());
-  }
-  return kept;
-}
 
 // The environment of this process with another folder of PoCL's cache. A layer that observes the
 // OpenCL calls of this process, such as Intel's intercept layer, is not loaded: workers, and the

@@ -12,6 +12,7 @@
 #include "runtime/base/status.h"
 #include "runtime/opencl/compile_job.h"
 #include "runtime/opencl/device.h"
+#include "runtime/opencl/opencl_layers.h"
 #include "tools/driver/device_listing.h"
 #include "tools/driver/flags.h"
 #include "tools/driver/out_of_memory.h"
@@ -66,6 +67,7 @@ int RunMain(int argc, const char* const* argv, std::span<const Pass* const> embe
   }
   ExitWhenOutOfMemory(kTool);
   TolerateFullStandardError();
+  runtime::KeepOpenClLayersFromChildren();
   TemporaryFile::RemoveOnSignals();
   RunFlags values;
   Flags flags(kTool, "[options] model.uop",
