@@ -120,15 +120,15 @@ struct Worker {
   int64_t since = 0;  // the end of the previous step, in HostNanos
 };
 
-// The environment of this process with another folder of PoCL's cache. A layer that observes the
-// OpenCL calls of this process, such as Intel's intercept layer, is not loaded: workers, and the
-// linkers that they start, would overwrite its files about this process.
+// The environment of this process with another folder of PoCL's cache. The linkers that a worker
+// starts load no layer that observes OpenCL. A worker may find one as the OpenCL library: Intel's
+// intercept layer then writes its files into a folder with the worker's process number.
 std::vector<std::string> EnvironmentFor(const fs::path& folder) {
-  std::vector<std::string> all = {"POCL_CACHE_DIR=" + folder.string()};
+  std::vector<std::string> all = {"POCL_CACHE_DIR=" + folder.string(), "CLI_AppendPid=1"};
   constexpr std::string_view kPreload = "LD_PRELOAD=";
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view variable = *entry;
-    if (variable.starts_with("POCL_CACHE_DIR=")) continue;
+    if (variable.starts_with("POCL_CACHE_DIR=") || variable.starts_with("CLI_AppendPid=")) continue;
     if (!variable.starts_with(kPreload)) {
       all.emplace_back(variable);
       continue;

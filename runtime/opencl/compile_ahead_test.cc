@@ -142,17 +142,17 @@ TEST_F(CompileAheadTest, ARefusedSourceLeavesNothing) {
 }
 
 // The worker is a script that writes down what it was started with.
-TEST_F(CompileAheadTest, WorkersLoadNoOpenClLayer) {
+TEST_F(CompileAheadTest, WorkersLeaveFilesOfOpenClLayersAlone) {
   const std::string script = testing::TempDir() + "/worker.sh", seen = testing::TempDir() + "/seen";
   FILE* file = std::fopen(script.c_str(), "w");
   ASSERT_NE(file, nullptr);
-  std::fprintf(file, "#!/bin/sh\necho \"<$LD_PRELOAD>\" > '%s'\n", seen.c_str());
+  std::fprintf(file, "#!/bin/sh\necho \"<$LD_PRELOAD> $CLI_AppendPid\" > '%s'\n", seen.c_str());
   std::fclose(file);
   fs::permissions(script, fs::perms::owner_all);
   options_.worker = script;
-  for (const auto& [given, expected] : {std::pair("/a/libOpenCL.so", "<>\n"),
-                                        std::pair("/a/libOpenCL.so:libm.so.6", "<libm.so.6>\n"),
-                                        std::pair("libm.so.6 libOpenCL.so.1", "<libm.so.6>\n")}) {
+  for (const auto& [given, expected] : {std::pair("/a/libOpenCL.so", "<> 1\n"),
+                                        std::pair("/a/libOpenCL.so:libm.so.6", "<libm.so.6> 1\n"),
+                                        std::pair("libm.so.6 libOpenCL.so.1", "<libm.so.6> 1\n")}) {
     ::setenv("LD_PRELOAD", given, /*overwrite=*/1);
     CompileAhead(Jobs(), options_, records_);
     ::unsetenv("LD_PRELOAD");
