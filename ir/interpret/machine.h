@@ -37,7 +37,7 @@ class Machine {
   };
   using Axes = std::vector<UnrollAxis>;  // ascending, the last one fastest
 
-  // Where a node's value is stored, and how the points of its sources map to its points.
+  // Where a node's value is stored, and which point of each source each of its points reads.
   struct Layout {
     bool has_value = false;
     Axes axes;

@@ -19,7 +19,7 @@ absl::Status PadTo::Check(const LoopNest& nest, const Target&) const {
     return Illegal("the axis is already ", std::string(AxisKindName(a.kind)));
   }
   if (a.size.is_symbolic()) return Illegal("the axis is symbolic");
-  if (a.max_size <= size / 4) return Illegal("it would more than quadruple the axis");
+  if (a.max_size < (size + 3) / 4) return Illegal("it would more than quadruple the axis");
   return absl::OkStatus();
 }
 

@@ -50,7 +50,8 @@ struct Loops {
   std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
   std::vector<PackedValue> packed;
   std::vector<bool> padded;  // by base axis: whether its digits exceed its size
-  // The first base axis of the staged value that the output holds until the results replace it.
+  // The base axis that `stage_in_output` names. It is an axis of the staged value that the output
+  // holds until the results replace it.
   std::optional<size_t> in_output;
 };
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/indices/lower_indices.h"
@@ -14,9 +15,11 @@
 namespace tg {
 namespace {
 
+// The pass manager adds the pass's name. Errors about directives name the kernel already.
 absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat("lower: kernel @", kernel.name, ": ", status.message()));
+  const std::string prefix = absl::StrCat("kernel @", kernel.name, ": ");
+  if (absl::StartsWith(status.message(), prefix)) return status;
+  return absl::Status(status.code(), absl::StrCat(prefix, status.message()));
 }
 
 // What follows LowerIndices. Does nothing if `until` is the rewrite before.
@@ -65,7 +68,7 @@ absl::Status Run(Module& module, PassContext& context) {
   const auto* until = llvm::find_if(kUntil, [&](const auto& u) { return u.first == name; });
   if (until == std::end(kUntil)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("lower: until is indices, reduces or end, not '", std::string(name), "'"));
+        absl::StrCat("until is indices, reduces or end, not '", std::string(name), "'"));
   }
   return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage <= Stage::kLowered) ++statistics["lower.kernels"];

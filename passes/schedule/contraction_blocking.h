@@ -55,10 +55,11 @@ struct Blocking {
 // Receives each blocking whose time is predicted, as explanations want them.
 using BlockingObserver = llvm::function_ref<void(const Blocking&)>;
 
-// The blocking with the least predicted time. Returns nullopt if a copy of an operand would be read
-// too few times to pay for itself. `type` is the type of the sums. `epilogue` is the cost of what
-// is computed from each finished sum, in additions per result. If there are several products, the
-// terms of only one of them may be cut into slices, since the epilogue must follow the last slice.
+// The blocking with the least predicted time. Returns nullopt if no blocking fits, or if a copy of
+// an operand would be read too few times to pay for itself. `type` is the type of the sums.
+// `epilogue` is the cost of what is computed from each finished sum, in additions per result. The
+// terms are cut into slices only if there is one product, since the epilogue must follow the last
+// slice.
 std::optional<Blocking> BestBlocking(const LoopNest& nest, const Roles& roles,
                                      const std::vector<Product>& products, double epilogue,
                                      const Target& target, DType type,

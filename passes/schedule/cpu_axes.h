@@ -16,9 +16,10 @@ namespace tg {
 void VectorizeBest(ScheduleBuilder& t, AxisKind kind = AxisKind::kGlobal,
                    const UOp* staged = nullptr);
 
-// Vectorizes an axis of the results, and upcasts other axes into a register tile whose results
-// share loads. Returns false, and does nothing, if it is better to vectorize the terms of the
-// reduces. `shared` is the set of result axes along which some reduce is invariant.
+// Vectorizes an axis of the results. If `shared` is empty, also upcasts other axes into a register
+// tile whose results share loads; otherwise the caller chooses the tile. Returns false, and does
+// nothing, if it is better to vectorize the terms of the reduces. `shared` is the set of result
+// axes along which some reduce is invariant.
 bool VectorizeResults(ScheduleBuilder& t, LoopSet shared);
 
 // Applies directive D to the axis of this name. Returns false if there is no such axis, or if the

@@ -169,8 +169,8 @@ std::string Bind(DirectiveList& to, const std::string& axis, int64_t n) {
 
 // Writes a blocking as directives. Work-groups divide the rows and lanes. Inside a group there are
 // loops over blocks of lanes and slices of terms, in which the lanes' operand is packed. Inside
-// these there are loops over tiles of rows, for each of which the rows' operand is packed, and over
-// strips.
+// these there are loops over tiles of rows and over strips. `row_copy` says in which loop the rows'
+// operand is packed, if at all.
 std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
                                             const std::vector<Contraction>& contractions,
                                             LoopNest& s, const Target& target, int64_t lanes) {

@@ -115,8 +115,8 @@ void UpcastBroadcast(ScheduleBuilder& t) {
         int64_t moving = 0, strides = 0;
         for (const Access& a : t.accesses()) {
           const int64_t s = t.Stride(a, i).value_or(1);
-          // An axis counts only if the operand that it reuses is not already reused along another
-          // upcast axis.
+          // An axis counts only if the operand that it reuses is not already reused along an axis
+          // that is upcast or unrolled.
           bool has_other = false;
           for (AxisKind kind : {AxisKind::kUpcast, AxisKind::kUnroll}) {
             for (size_t u : t.Axes(kind)) has_other |= t.Stride(a, u) == 0;

@@ -9,6 +9,7 @@
 #include "codegen/opencl/renderer.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "passes/instrument/temporary_file.h"
 #include "passes/instrument/write_file.h"
@@ -74,8 +75,10 @@ struct OptFlags {
 
 class OptRun {
  public:
-  OptRun(const OptFlags& flags, Pipeline pipeline)
-      : flags_(flags), pipeline_(std::move(pipeline)) {}
+  // `program`: the name of the running program, which reproducers repeat; it may have more passes
+  // than tg-opt.
+  OptRun(const OptFlags& flags, Pipeline pipeline, std::string program)
+      : flags_(flags), pipeline_(std::move(pipeline)), program_(std::move(program)) {}
 
   int Run(const std::string& path) {
     const int code = RunTimed(path);
@@ -87,7 +90,7 @@ class OptRun {
   int RunTimed(const std::string& path) {
     const std::unique_ptr<Module> module = Read(path);
     if (!module) return kExitBadInput;
-    absl::Status status = flags_.passes.Run(pipeline_, kTool, input_, *module, times_);
+    absl::Status status = flags_.passes.Run(pipeline_, program_, input_, *module, times_);
     if (!status.ok()) return Fail(kExitBadInput, status);
     std::string text;
     {
@@ -128,6 +131,7 @@ class OptRun {
 
   const OptFlags& flags_;
   const Pipeline pipeline_;
+  const std::string program_;
   std::string input_;
   std::vector<TimeRow> times_;
 };
@@ -176,7 +180,8 @@ int OptMain(int argc, const char* const* argv, std::span<const Pass* const> embe
     return Fail(kExitUsage, absl::InvalidArgumentError("one input, not " + (*inputs)[0] + " and " +
                                                        (*inputs)[1]));
   }
-  return OptRun(values, *std::move(pipeline)).Run(inputs->empty() ? "-" : (*inputs)[0]);
+  const std::string program = llvm::sys::path::filename(argv[0]).str();
+  return OptRun(values, *std::move(pipeline), program).Run(inputs->empty() ? "-" : (*inputs)[0]);
 }
 
 }  // namespace tg

@@ -17,7 +17,8 @@ class Coverage {
   void AddGraph(const Module& module);
   void AddKernels(const Module& module);         // counts directives and kinds of axes
   void AddExpected(const HostBuffers& results);  // counts how strict the comparison is
-  // Starts counting the rule hits of all rewriters of the process.
+  // Starts counting the hits of simplification rules in all rewriters of the process. A rewriter
+  // reports its hits when it is destroyed.
   static void WatchRules();
   void AddRuleHits();  // adds the hits since the last call
   void Count(const std::string& what) { ++counts_[what]; }
