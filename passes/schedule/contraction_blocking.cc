@@ -99,11 +99,12 @@ class Blocker {
     Traversal lanes, rows;
   };
 
-  // For one pass over a block: the memory accesses for a group's rows, and the elements of the copy
-  // of rows. Infinite if the copy does not fit.
+  // For one pass over a block: the memory accesses for a group's rows, the elements of the copy of
+  // rows, and the cache lines that are read again from beyond the nearest cache without prefetch.
+  // Infinite if the copy does not fit.
   struct RowReads {
     double accesses = std::numeric_limits<double>::infinity();
-    double copied = 0;
+    double copied = 0, reread_lines = 0;
   };
   // For one pass over a block: the terms, and for copying the lanes' operands the memory accesses
   // and the elements of the copies.
@@ -140,6 +141,7 @@ class Blocker {
           const RowReads more = ReadsOfRows(b, sum.rows, DepthOf(b, sum));
           reads.accesses += more.accesses;
           reads.copied += more.copied;
+          reads.reread_lines += more.reread_lines;
         }
         b.seconds = Seconds(b, panels, reads);
         if (!std::isfinite(b.seconds)) continue;
@@ -272,7 +274,9 @@ class Blocker {
     const double rounds = std::ceil(groups / units) * units / groups;
     const double epilogue =
         results * static_cast<double>(b.slices) * epilogue_ * 2 / target_.flops_per_second;
-    return (compute + apart + epilogue + moved * bytes / target_.bytes_per_second) * rounds;
+    const double reread = passes * rows_read.reread_lines * NearMissSeconds();
+    return (compute + apart + reread + epilogue + moved * bytes / target_.bytes_per_second) *
+           rounds;
   }
 
   // Whether elements at this distance map to the same set of the nearest cache: whether the
@@ -293,19 +297,44 @@ class Blocker {
     return cycles * target_.fma_per_cycle;
   }
 
+  // The time of a load that misses the nearest cache only.
+  double NearMissSeconds() const {
+    return target_.near_miss_cycles * target_.fma_per_cycle * 2 * static_cast<double>(lanes_) /
+           target_.flops_per_second;
+  }
+
+  // The number of cache lines that are read again, and not prefetched, if the rows of a group are
+  // read in `times` parts. If rows are adjacent in memory and terms are not, neighbouring tiles
+  // share lines.
+  double RereadLines(const Blocking& b, const Traversal& rows, int64_t depth, int64_t times,
+                     int64_t lines, int64_t steps) const {
+    if (times == 1) return 0;
+    const int64_t line_elements = target_.cache_line / bytes_;
+    const Traversal::CacheLines part = rows.LinesRead(depth, lines, steps, line_elements);
+    const auto near = static_cast<double>(target_.near_cache_bytes) / 2;
+    if (part.count * target_.cache_line <= near) return 0;
+    const Traversal::CacheLines all =
+        rows.LinesRead(depth, b.row_lines, b.tiles * b.rows, line_elements);
+    const double again = static_cast<double>(times) * part.count - all.count;
+    const double new_pages = static_cast<double>(part.distance * bytes_) / kPageBytes;
+    return std::max(0.0, again) * std::min(1.0, new_pages);
+  }
+
   RowReads ReadsOfRows(const Blocking& b, const Traversal& rows, int64_t depth) const {
     const auto most = static_cast<double>(target_.core_cache_bytes) / 4;
     const auto copies = [&](int64_t times, int64_t lines, int64_t steps) -> RowReads {
       const double elements = rows.Elements(depth, lines, steps);
       if (elements * static_cast<double>(bytes_) > most) return {};
-      return {rows.CopyAccesses() * static_cast<double>(times) * elements, elements};
+      return {rows.CopyAccesses() * static_cast<double>(times) * elements, elements,
+              RereadLines(b, rows, depth, times, lines, steps)};
     };
     switch (b.row_copy) {
       case Blocking::RowCopy::kNone: {
         // Reading in place would put a predicate into the innermost loop, or evict what is read
         // before it is reused.
         if (rows.is_indirect || Conflicts(rows.tiled) || Conflicts(rows.outer_term)) return {};
-        return {rows.Elements(depth, b.row_lines, b.tiles * b.rows), 0};
+        return {rows.Elements(depth, b.row_lines, b.tiles * b.rows), 0,
+                RereadLines(b, rows, depth, b.tiles * b.row_lines, 1, b.rows)};
       }
       case Blocking::RowCopy::kTile:
         return copies(b.tiles * b.row_lines, 1, b.rows);
@@ -323,6 +352,8 @@ class Blocker {
     return product;
   }
 
+  // The smallest page of memory, in bytes. Prefetchers that detect strides do not cross pages.
+  static constexpr double kPageBytes = 4096;
   // Of this many loads, all but one are hidden behind multiply-adds.
   static constexpr double kLoadsHidden = 8;
 

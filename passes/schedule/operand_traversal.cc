@@ -34,11 +34,32 @@ void Traversal::SetInnerTerms(Steps terms) {
   inner_terms = std::move(terms);
 }
 
-double Traversal::Elements(int64_t terms, int64_t lines, int64_t steps) const {
+Steps Traversal::AllSteps(int64_t terms, int64_t lines, int64_t steps) const {
   Steps all = inner_terms;
   for (const auto& step : {std::pair(outer_term, terms), {line, lines}, {tiled, steps}}) {
     all.insert(llvm::upper_bound(all, step), step);
   }
+  return all;
+}
+
+Traversal::CacheLines Traversal::LinesRead(int64_t terms, int64_t lines, int64_t steps,
+                                           int64_t line_elements) const {
+  CacheLines out;
+  int64_t run = 1;  // elements from the first one of a run to its end
+  for (const auto& [stride, size] : AllSteps(terms, lines, steps)) {
+    if (stride <= std::max(run, line_elements)) {
+      run = SaturatingAdd(run, SaturatingMul(stride, size - 1));
+    } else if (size > 1) {
+      out.count *= static_cast<double>(size);
+      if (out.distance == 0) out.distance = stride;
+    }
+  }
+  out.count *= static_cast<double>((run + line_elements - 1) / line_elements);
+  return out;
+}
+
+double Traversal::Elements(int64_t terms, int64_t lines, int64_t steps) const {
+  const Steps all = AllSteps(terms, lines, steps);
   if (!in_lanes || tiled == 1 || !has_window) return DistinctElements(all);
   double count = 1;
   for (const auto& step : all) count *= step.first == 0 ? 1 : static_cast<double>(step.second);

@@ -35,6 +35,18 @@ struct Traversal {
   // If the lanes are strided in memory, they become adjacent in the copy, and overlapping windows
   // no longer share elements.
   double Elements(int64_t terms, int64_t lines, int64_t steps) const;
+
+  // The cache lines of `line_elements` elements that these iterations read: their number, and the
+  // distance, in elements, between runs of adjacent ones.
+  struct CacheLines {
+    double count = 1;
+    int64_t distance = 0;
+  };
+  CacheLines LinesRead(int64_t terms, int64_t lines, int64_t steps, int64_t line_elements) const;
+
+ private:
+  // The loops around an access, by ascending strides.
+  Steps AllSteps(int64_t terms, int64_t lines, int64_t steps) const;
 };
 
 }  // namespace tg
