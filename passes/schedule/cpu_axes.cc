@@ -1,6 +1,8 @@
 #include "passes/schedule/cpu_axes.h"
 
 #include <algorithm>
+#include <bit>
+#include <string>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
@@ -92,12 +94,48 @@ void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile) {
   }
 }
 
+namespace {
+
+// If vectors along an axis in which results are adjacent in memory cost less than `least` after the
+// axis is padded to whole vectors, pads and vectorizes it, and upcasts the vectors, so that the
+// compiler knows which lanes are padding. Returns whether it did.
+bool VectorizePadded(ScheduleBuilder& t, double least) {
+  const VectorizationCost lanes(t, 0);
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool is_adjacent = llvm::all_of(
+        t.accesses(), [&](const Access& a) { return !a.is_store() || t.Stride(a, i) == 1; });
+    if (!is_adjacent || t.IsSymbolic(i)) continue;
+    const int64_t size = t.Size(i);
+    const int64_t width = std::min<int64_t>(lanes.Widest(), std::bit_ceil<uint64_t>(size));
+    const int64_t vectors = (size + width - 1) / width;
+    if (size % width == 0 || vectors > lanes.MaxAccumulatorVectors(width)) continue;
+    const ScheduleBuilder::State unpadded = t.Save();
+    const std::string name = t.nest().axes[i].name;
+    if (!t.Try<directive::PadTo>(i, width)) continue;
+    const double padding = static_cast<double>(vectors * width) / static_cast<double>(size);
+    const double cost = VectorizationCost(t, 0).Of(i) * padding;
+    if (Candidates* candidates = t.candidates()) {
+      candidates->AddChoice("vectors along " + name + ", padded", cost, VectorizationCost::kUnit);
+    }
+    if (cost < least && t.Try<directive::Vectorize>(i, width)) {
+      if (vectors > 1) TryNamed<directive::Upcast>(t, name + ".0", vectors);
+      return true;
+    }
+    t.Restore(unpadded);
+  }
+  return false;
+}
+
+}  // namespace
+
 bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
   const VectorizationCost lanes(t, shared);
   const size_t best = lanes.Cheapest(t.Axes(AxisKind::kGlobal));
-  if (best == kNoAxis) return false;
-  if (!t.Try<directive::Vectorize>(best, lanes.Along(best))) return false;
-  if (shared != 0) return true;
+  if (shared != 0 || !VectorizePadded(t, lanes.Of(best))) {
+    if (best == kNoAxis) return false;
+    if (!t.Try<directive::Vectorize>(best, lanes.Along(best))) return false;
+  }
+  if (shared != 0 || !t.Axes(AxisKind::kUpcast).empty()) return true;
   const VectorizationCost tiled(t, 0);
   const AxisList vectors = t.Axes(AxisKind::kVector);
   MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back())));

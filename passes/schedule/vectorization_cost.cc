@@ -228,7 +228,6 @@ double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
 size_t VectorizationCost::Cheapest(const AxisList& axes, const NodeSet* only) const {
   size_t best = kNoAxis;
   double least = Of(kNoAxis, only);
-  constexpr char kUnit[] = "loads, stores and operations a result";
   if (Candidates* candidates = t_.candidates()) {
     candidates->AddChoice("vectors of terms", least, kUnit);
   }

@@ -78,6 +78,7 @@ class VectorizationCost {
   // make vectorized terms look too good.
   RegisterTile PlainTileOfTerms(int64_t words) const;
 
+  static constexpr char kUnit[] = "loads, stores and operations a result";
   // The cost of one result if `axis` is vectorized. A reduce that does not vary along `axis` (any
   // reduce, for kNoAxis) has its terms vectorized instead, or the staged value that contains it.
   // `only`: counts only these reduces, and nothing else.
