@@ -1,9 +1,9 @@
-"""Times the networks of testdata/graphs beside ONNX Runtime on networks of the same shapes.
+"""Compares tg with ONNX Runtime on networks of the same shapes as those of testdata/graphs.
 
     python3 tools/onnx/graph_networks.py FOLDER [--only=NAME] [--make-only] [--json=FILE --machine="..."]
 
-Writes resnet50.onnx, bert.onnx, vit.onnx and effnet_b2.onnx with random weights into FOLDER unless
-they are there, and the graphs beside them. The sizes of all weights and inputs are compared with those
+Writes resnet50.onnx, bert.onnx, vit.onnx, effnet_b2.onnx with random weights, and the graphs, into FOLDER unless
+they are there. The sizes of all weights and inputs are compared with those
 of the graph, and tg's values with ONNX Runtime's; then ONNX Runtime, tg-run on the network and tg-run
 on the graph run by turns. Needs the Python packages numpy, onnx and onnxruntime.
 """
