@@ -144,10 +144,10 @@ double EpilogueWeight(const UOp* root) {
   return weight;
 }
 
-// The accesses of a kernel. They are found in a clone, since the analysis creates nodes.
-std::vector<Access> AccessesOf(const Module& module, const KernelCalls& calls, const Kernel& kernel,
-                               const Target& target) {
-  Kernel copy;
+// The accesses of a kernel. They are found in `copy`, which becomes a clone of the kernel, since
+// the analysis creates nodes; they point to nodes of the clone.
+std::vector<Access> FindAccessesIn(Kernel& copy, const Module& module, const KernelCalls& calls,
+                                   const Kernel& kernel, const Target& target) {
   copy.name = kernel.name;
   CloneBody(kernel.body, copy.body);
   ShapeMap shapes(module, *copy.body.context);
@@ -264,7 +264,8 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
   if (found.empty()) return std::nullopt;
   ShapeMap shapes(module, *kernel.body.context);
   if (SplitTerms(kernel.body, shapes)) found = FindContractions(kernel);
-  const std::vector<Access> accesses = AccessesOf(module, calls, kernel, target);
+  Kernel copy;
+  const std::vector<Access> accesses = FindAccessesIn(copy, module, calls, kernel, target);
   kernel.body.root = WithPackedOperands(kernel, found);
   absl::StatusOr<LoopNest> s = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!s.ok() || s->IsInPlace()) return std::nullopt;
