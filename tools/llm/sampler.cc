@@ -10,33 +10,26 @@ namespace tg {
 
 absl::StatusOr<int32_t> Sampler::Next(std::span<const float> logits,
                                       std::span<const int32_t> text) {
-  candidates_.clear();
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (std::isnan(logits[i])) {
-      return runtime::InvalidArgument("the model gives no number as the logit of token ", i);
-    }
-    candidates_.push_back({static_cast<int32_t>(i), logits[i], 0});
+  const auto bad =
+      std::find_if(logits.begin(), logits.end(), [](float l) { return std::isnan(l); });
+  if (bad != logits.end()) {
+    return runtime::InvalidArgument("the model gives no number as the logit of token ",
+                                    bad - logits.begin());
   }
+  logits_.assign(logits.begin(), logits.end());
   if (options_.repeat_penalty != 1) {
     const size_t count = std::min(text.size(), static_cast<size_t>(options_.repeat_window));
     const std::set<int32_t> recent(text.end() - static_cast<ptrdiff_t>(count), text.end());
     for (const int32_t token : recent) {
-      double& logit = candidates_[static_cast<size_t>(token)].logit;
+      double& logit = logits_[static_cast<size_t>(token)];
       logit = logit > 0 ? logit / options_.repeat_penalty : logit * options_.repeat_penalty;
     }
   }
-  // Equal logits are in the order of tokens.
-  const auto is_better = [](const Candidate& a, const Candidate& b) {
-    return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
-  };
   if (options_.temperature <= 0) {
-    return std::min_element(candidates_.begin(), candidates_.end(), is_better)->token;
+    return static_cast<int32_t>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin());
   }
-  size_t kept = candidates_.size();
-  if (options_.top_k > 0) kept = std::min(kept, static_cast<size_t>(options_.top_k));
-  std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<ptrdiff_t>(kept),
-                    candidates_.end(), is_better);
-  candidates_.resize(kept);
+  KeepBest(options_.top_k > 0 ? std::min(logits_.size(), static_cast<size_t>(options_.top_k))
+                              : logits_.size());
   double sum = 0;
   for (Candidate& c : candidates_) {
     sum += c.probability = std::exp(c.logit - candidates_[0].logit);
@@ -61,6 +54,25 @@ absl::StatusOr<int32_t> Sampler::Next(std::span<const float> logits,
     if (place < 0) return c.token;
   }
   return candidates_.back().token;
+}
+
+void Sampler::KeepBest(size_t count) {
+  // Equal logits are in the order of tokens.
+  const auto is_better = [](const Candidate& a, const Candidate& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+  };
+  // A heap with the worst candidate at its front.
+  candidates_.clear();
+  for (size_t i = 0; i < logits_.size(); ++i) {
+    if (candidates_.size() == count) {
+      if (logits_[i] <= candidates_.front().logit) continue;
+      std::pop_heap(candidates_.begin(), candidates_.end(), is_better);
+      candidates_.pop_back();
+    }
+    candidates_.push_back({static_cast<int32_t>(i), logits_[i], 0});
+    std::push_heap(candidates_.begin(), candidates_.end(), is_better);
+  }
+  std::sort_heap(candidates_.begin(), candidates_.end(), is_better);
 }
 
 }  // namespace tg

@@ -2,6 +2,7 @@
 #ifndef TG_TOOLS_LLM_SAMPLER_H_
 #define TG_TOOLS_LLM_SAMPLER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -39,8 +40,12 @@ class Sampler {
     double logit, probability;
   };
 
+  // Sets `candidates_` to the `count` tokens of the largest logits, the best first.
+  void KeepBest(size_t count);
+
   const SamplerOptions options_;
   std::mt19937_64 random_;
+  std::vector<double> logits_;  // after the penalty
   std::vector<Candidate> candidates_;
 };
 
