@@ -45,16 +45,16 @@ void Loop(NodeContext& c) {
   int64_t trips = kMaxUnrolledIterations;
   bool bounded = false;
   if (c.Has(0)) {
-    const auto known = c.KnownInts(0);
-    if (!known || known->empty()) return;
-    trips = std::min((*known)[0], int64_t{1} << 40);
+    const auto known = c.KnownInt(0);
+    if (!known) return;
+    trips = std::min(*known, int64_t{1} << 40);
     bounded = true;
   }
   bool goes_on = true;
   if (c.Has(1)) {
-    const auto known = c.KnownInts(1);
-    if (!known || known->empty()) return;
-    goes_on = (*known)[0] != 0;
+    const auto known = c.KnownInt(1);
+    if (!known) return;
+    goes_on = *known != 0;
   }
   std::vector<Tensor> carried;
   for (size_t i = 2; i < c.num_inputs(); ++i) carried.push_back(c.Input(i));

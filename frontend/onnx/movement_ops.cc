@@ -376,9 +376,9 @@ void Trilu(NodeContext& c) {
   }
   int64_t k = 0;
   if (c.Has(1)) {
-    const auto known = c.KnownInts(1);
+    const auto known = c.KnownInt(1);
     if (!known) return;
-    k = (*known)[0];
+    k = *known;
   }
   const Value i = c.g.Unsqueeze(
       c.g.Arange(Scalar::kI64, c.g.Extent(x, static_cast<int64_t>(c.g.Rank(x)) - 2)), 1);

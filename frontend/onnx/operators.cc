@@ -47,6 +47,13 @@ std::optional<Ints> NodeContext::KnownInts(size_t i) {
   if (!known) Fail(absl::StrCat("input ", i, " must be known before the run"));
   return known;
 }
+std::optional<int64_t> NodeContext::KnownInt(size_t i) {
+  const auto known = KnownInts(i);
+  if (!known) return std::nullopt;
+  if (known->size() == 1) return (*known)[0];
+  Fail(absl::StrCat("input ", i, " must be one number, not ", known->size()));
+  return std::nullopt;
+}
 std::optional<std::vector<Dim>> NodeContext::KnownDims(size_t i) {
   const auto known = g.KnownDims(In(i), /*with_inputs=*/true);
   if (!known) Fail(absl::StrCat("input ", i, " must be known before the run"));

@@ -77,6 +77,7 @@ class NodeContext {
   // records an error that names the input.
   std::optional<Ints> KnownBits(size_t i);
   std::optional<Ints> KnownInts(size_t i);
+  std::optional<int64_t> KnownInt(size_t i);  // of an input with one element
   std::optional<std::vector<Dim>> KnownDims(size_t i);
   std::optional<std::vector<double>> KnownNumbers(size_t i);
 

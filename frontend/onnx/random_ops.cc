@@ -142,7 +142,7 @@ void Dropout(NodeContext& c) {
   // Older models are read as trained ones: nothing is dropped.
   if (!c.Has(2)) return return_all();
   const auto known = g.KnownInts(c.In(2), /*with_inputs=*/true);
-  if (known && (*known)[0] == 0) return return_all();
+  if (known && known->size() == 1 && (*known)[0] == 0) return return_all();
   const Value trains = g.Cast(g.Reshape(c.In(2), {}), Scalar::kBool);
   Value ratio =
       c.Has(1) ? g.Cast(g.Reshape(c.In(1), {}), Scalar::kF32) : g.Const(Scalar::kF32, 0.5);

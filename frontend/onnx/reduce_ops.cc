@@ -122,15 +122,14 @@ void Hardmax(NodeContext& c) {
 }
 
 void CumSum(NodeContext& c) {
-  const auto axis = c.KnownInts(1);
-  if (!axis || axis->empty()) return;
-  c.Return(
-      c.g.CumulativeSum(c.In(0), (*axis)[0], c.Int("exclusive", 0) != 0, c.Int("reverse", 0) != 0));
+  const auto axis = c.KnownInt(1);
+  if (!axis) return;
+  c.Return(c.g.CumulativeSum(c.In(0), *axis, c.Int("exclusive", 0) != 0, c.Int("reverse", 0) != 0));
 }
 void CumProd(NodeContext& c) {
-  const auto axis = c.KnownInts(1);
-  if (!axis || axis->empty()) return;
-  c.Return(c.g.Cumulative(Op::kMul, c.In(0), (*axis)[0], c.Int("exclusive", 0) != 0,
+  const auto axis = c.KnownInt(1);
+  if (!axis) return;
+  c.Return(c.g.Cumulative(Op::kMul, c.In(0), *axis, c.Int("exclusive", 0) != 0,
                           c.Int("reverse", 0) != 0));
 }
 
@@ -139,9 +138,9 @@ void TopK(NodeContext& c) {
   if (!x) return;
   int64_t k = c.Int("k", -1);
   if (c.opset >= 10) {
-    const auto known = c.KnownInts(1);
-    if (!known || known->empty()) return;
-    k = (*known)[0];
+    const auto known = c.KnownInt(1);
+    if (!known) return;
+    k = *known;
   }
   const auto axis = c.g.Axis(c.Int("axis", -1), c.g.Rank(x));
   if (!axis) return;

@@ -26,12 +26,11 @@ const List* SequenceIn(NodeContext& c, size_t i) {
 std::optional<size_t> Position(NodeContext& c, size_t i, size_t length, size_t end,
                                size_t otherwise) {
   if (!c.Has(i)) return otherwise;
-  const auto known = c.KnownInts(i);
-  if (!known || known->size() != 1) return std::nullopt;
-  const int64_t position =
-      (*known)[0] < 0 ? (*known)[0] + static_cast<int64_t>(length) : (*known)[0];
+  const auto known = c.KnownInt(i);
+  if (!known) return std::nullopt;
+  const int64_t position = *known < 0 ? *known + static_cast<int64_t>(length) : *known;
   if (position >= 0 && position < static_cast<int64_t>(end)) return static_cast<size_t>(position);
-  c.Fail(absl::StrCat("position ", (*known)[0], " in a sequence of ", length, " tensors"));
+  c.Fail(absl::StrCat("position ", *known, " in a sequence of ", length, " tensors"));
   return std::nullopt;
 }
 

@@ -148,9 +148,9 @@ void Dft(NodeContext& c) {
   const size_t rank = g.Rank(given);
   int64_t asked = c.opset < 20 ? c.Int("axis", 1) : -2;
   if (c.opset >= 20 && c.Has(2)) {
-    const auto known = c.KnownInts(2);
-    if (!known || known->size() != 1) return;
-    asked = (*known)[0];
+    const auto known = c.KnownInt(2);
+    if (!known) return;
+    asked = *known;
   }
   const auto axis = g.Axis(asked, rank);
   if (!axis) return;
@@ -197,14 +197,14 @@ void Dft(NodeContext& c) {
 void Stft(NodeContext& c) {
   GraphBuilder& g = c.g;
   const Value given = c.In(0);
-  const auto step = c.KnownInts(1);
-  if (!step || step->size() != 1 || !HasParts(c, given)) return;
+  const auto step = c.KnownInt(1);
+  if (!step || !HasParts(c, given)) return;
   const Dim extent = g.Extent(given, 1);
   Dim length = extent;
   if (c.Has(3)) {
-    const auto known = c.KnownInts(3);
-    if (!known || known->size() != 1) return;
-    length = (*known)[0];
+    const auto known = c.KnownInt(3);
+    if (!known) return;
+    length = *known;
   } else if (c.Has(2)) {
     length = g.Rank(c.In(2)) == 1 ? g.Extent(c.In(2), 0) : Dim(0);
   }
@@ -216,7 +216,7 @@ void Stft(NodeContext& c) {
   const int64_t n = length.value();
   // [batch, parts, frames, n]
   const Value x = g.SwapAxes(AsWideFloat(g, given), 1, 2);
-  Value frames = g.Windows(x, {{n}, {(*step)[0]}, {1}, {0}, {0}}, nullptr);
+  Value frames = g.Windows(x, {{n}, {*step}, {1}, {0}, {0}}, nullptr);
   if (!frames) return;
   if (c.Has(2)) frames = g.Mul(frames, g.Cast(c.In(2), frames->dtype.scalar()));
   Value y = TransformRows(g, g.Permute(frames, {0, 2, 3, 1}), -1);
@@ -237,10 +237,10 @@ ElementType OutputElement(NodeContext& c) {
 
 // Terms factors[k] * cos(2 pi k i / length), summed.
 void CosineWindow(NodeContext& c, std::span<const double> factors) {
-  const auto size = c.KnownInts(0);
+  const auto size = c.KnownInt(0);
   const auto type = OutputType(c);
-  if (!size || size->size() != 1 || !type) return;
-  const int64_t n = (*size)[0], length = c.Int("periodic", 1) != 0 ? n : n - 1;
+  if (!size || !type) return;
+  const int64_t n = *size, length = c.Int("periodic", 1) != 0 ? n : n - 1;
   if (n < 0 || n > kMaxTable) {
     c.Fail(absl::StrCat("a window of ", n, " numbers"));
     return;

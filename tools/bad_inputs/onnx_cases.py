@@ -126,6 +126,8 @@ def _cases():
     yield one("a reshape to more elements", node("Reshape", ["x", "s"], ["y"]),
               "Reshape 'n': a reshape of f32[2, 3] to [4, 4]",
               tensors=[tensor("s", [2], struct.pack("<2q", 4, 4), INT64)])
+    yield one("no number where one is needed", node("Trilu", ["x", "k"], ["y"]),
+              "Trilu 'n': input 1 must be one number, not 0", tensors=[tensor("k", [0], b"", INT64)])
     yield one("an input of text", node("Relu", ["t"], ["y"]), "'t': an input of type string",
               [value("t", [2], STRING)])
     yield one("a weight of too few bytes", node("Add", ["x", "w"], ["y"]),
