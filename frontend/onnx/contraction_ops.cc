@@ -47,6 +47,11 @@ void Det(NodeContext& c) {
     c.Fail(absl::StrCat("the determinant of ", g.Describe(x)));
     return;
   }
+  if (n.value() > kMaxUnrolledIterations) {
+    c.Fail(absl::StrCat("the determinant of ", g.Describe(x), ", of more than ",
+                        kMaxUnrolledIterations, " rows"));
+    return;
+  }
   const Scalar type = x->dtype.scalar();
   Value m = g.Cast(x, BitWidth(type) < 32 ? Scalar::kF32 : type);
   Shape batch = g.ShapeOf(x);

@@ -126,6 +126,8 @@ def _cases():
     yield one("a reshape to more elements", node("Reshape", ["x", "s"], ["y"]),
               "Reshape 'n': a reshape of f32[2, 3] to [4, 4]",
               tensors=[tensor("s", [2], struct.pack("<2q", 4, 4), INT64)])
+    yield one("a determinant of too many rows", node("Det", ["x"], ["y"]),
+              "Det 'n': the determinant of f32[5000, 5000], of more than 4096 rows", (value("x", [5000, 5000]),))
     yield one("no number where one is needed", node("Trilu", ["x", "k"], ["y"]),
               "Trilu 'n': input 1 must be one number, not 0", tensors=[tensor("k", [0], b"", INT64)])
     yield one("an input of text", node("Relu", ["t"], ["y"]), "'t': an input of type string",
