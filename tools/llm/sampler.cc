@@ -2,19 +2,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "runtime/base/status.h"
 
 namespace tg {
+namespace {
+
+// The index of the largest logit, the first one among equals, or of the first one that is no
+// number.
+size_t Likeliest(std::span<const float> logits) {
+  float best = -std::numeric_limits<float>::infinity();
+  size_t index = 0;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] <= best) continue;
+    index = i;
+    if (std::isnan(logits[i])) break;
+    best = logits[i];
+  }
+  return index;
+}
+
+}  // namespace
 
 absl::StatusOr<int32_t> Sampler::Next(std::span<const float> logits,
                                       std::span<const int32_t> text) {
-  const auto bad =
-      std::find_if(logits.begin(), logits.end(), [](float l) { return std::isnan(l); });
-  if (bad != logits.end()) {
-    return runtime::InvalidArgument("the model gives no number as the logit of token ",
-                                    bad - logits.begin());
+  const size_t likeliest = Likeliest(logits);
+  if (std::isnan(logits[likeliest])) {
+    return runtime::InvalidArgument("the model gives no number as the logit of token ", likeliest);
+  }
+  if (options_.temperature <= 0 && options_.repeat_penalty == 1) {
+    return static_cast<int32_t>(likeliest);
   }
   logits_.assign(logits.begin(), logits.end());
   if (options_.repeat_penalty != 1) {

@@ -97,6 +97,9 @@ TEST(SamplerTest, NoNumberIsAnError) {
   const auto token = sampler.Next(Logits{0, std::nanf("")}, {});
   ASSERT_FALSE(token.ok());
   EXPECT_EQ(token.status().message(), "the model gives no number as the logit of token 1");
+  // Neither a larger logit before it nor one behind it hides it.
+  EXPECT_FALSE(sampler.Next(Logits{2, std::nanf(""), 1}, {}).ok());
+  EXPECT_FALSE(sampler.Next(Logits{0, std::nanf(""), 1}, {}).ok());
 }
 
 }  // namespace
