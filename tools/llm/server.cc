@@ -1,6 +1,7 @@
 #include "tools/llm/server.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -285,9 +286,11 @@ absl::Status LlmServer::Run() {
   server.set_keep_alive_max_count(1000);
   server.set_tcp_nodelay(true);
   // The library's default lets a second process listen at the same port.
-  server.set_socket_options([](socket_t socket) {
+  socket_t listener = -1;
+  server.set_socket_options([&listener](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    listener = socket;
   });
   server.Get("/health", [](const httplib::Request&, httplib::Response& to) {
     to.set_content(Text(json::Object{{"status", "ok"}}), kJson);
@@ -316,6 +319,8 @@ absl::Status LlmServer::Run() {
     return runtime::InvalidArgument("--serve: ", options_.host, ":", options_.port,
                                     " cannot be listened to");
   }
+  // The library lets five connections wait to be accepted; the kernel resets what comes beyond.
+  ::listen(listener, SOMAXCONN);
   SignalPipe signals;
   std::thread stopper([&] {
     signals.Wait();

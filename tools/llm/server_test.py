@@ -4,6 +4,7 @@
 """
 
 import concurrent.futures
+import contextlib
 import http.client
 import json
 import os
@@ -111,6 +112,19 @@ class Server(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(50) as pool:
             replies = set(pool.map(client, range(50)))
         self.assertEqual(len(replies), 5)  # each prompt has one reply
+
+    def test_connections_wait_to_be_accepted(self):
+        request = b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n"
+        with contextlib.ExitStack() as stack:
+            self.process.send_signal(signal.SIGSTOP)
+            stack.callback(self.process.send_signal, signal.SIGCONT)
+            clients = [stack.enter_context(
+                socket.create_connection(("127.0.0.1", self.port), timeout=20)) for _ in range(50)]
+            for client in clients:
+                client.sendall(request)
+            self.process.send_signal(signal.SIGCONT)
+            for client in clients:
+                self.assertIn(b"200 OK", client.recv(100))
 
     def test_a_client_that_goes_away(self):
         body = json.dumps({"prompt": "Hello", "max_tokens": 200, "stream": True}).encode()
