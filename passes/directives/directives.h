@@ -145,6 +145,18 @@ struct PadTo {
   void Apply(LoopNest& nest) const;
 };
 
+// Illegal: overlap(i0, 16) of 12 steps, in which no block fits.
+struct Overlap {
+  static constexpr Doc kDoc = {"overlap", "overlap(AXIS, N)",
+                               "cuts an axis into blocks of N steps, of which the last may overlap "
+                               "the one before instead of exceeding the axis"};
+  std::string axis;
+  int64_t size = 0;
+  void Visit(auto&& v) { v(axis), v(size); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
 // Illegal: swap(i0, r0), since only global axes are in the grid.
 struct Swap {
   static constexpr Doc kDoc = {"swap", "swap(AXIS, AXIS)",

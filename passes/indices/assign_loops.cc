@@ -195,8 +195,15 @@ absl::StatusOr<Coordinates> AssignLoops(Builder& b, const LoopNest& nest, const 
   return Maker(b, nest, target, simplify).Make();
 }
 
-const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
-                         const std::vector<const UOp*>& axis, SimplifyFn simplify) {
+namespace {
+
+// A step of an axis that is cut into blocks: where its block starts, and its place in the block.
+struct InBlock {
+  const UOp *start, *within;
+};
+
+const UOp* StepOf(Builder& b, const LoopNest& nest, size_t base,
+                  const std::vector<const UOp*>& axis) {
   const UOp* sum = nullptr;
   for (const Digit& digit : nest.digits[base]) {
     const UOp* a = axis[digit.axis];
@@ -204,7 +211,32 @@ const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
     const UOp* term = digit.stride == 1 ? a : b.Mul(a, b.Index(digit.stride));
     sum = sum ? b.Add(sum, term) : term;
   }
-  return simplify(sum);
+  return sum;
+}
+
+InBlock FindInBlock(Builder& b, const LoopNest& nest, size_t base,
+                    const std::vector<const UOp*>& axis, SimplifyFn simplify) {
+  const UOp* step = StepOf(b, nest, base, axis);
+  const UOp* within = simplify(b.Alu(Op::kFloorMod, {step, b.Index(nest.overlap[base])}));
+  return {simplify(b.Sub(step, within)), within};
+}
+
+}  // namespace
+
+const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
+                         const std::vector<const UOp*>& axis, SimplifyFn simplify) {
+  if (nest.overlap[base] == 0) return simplify(StepOf(b, nest, base, axis));
+  const InBlock in = FindInBlock(b, nest, base, axis, simplify);
+  const UOp* last = b.Index(nest.base[base].max_size - nest.overlap[base]);
+  return simplify(b.Add(b.Alu(Op::kMin, {in.start, last}), in.within));
+}
+
+const UOp* IsFirstTime(Builder& b, const LoopNest& nest, size_t base,
+                       const std::vector<const UOp*>& axis, SimplifyFn simplify) {
+  const InBlock in = FindInBlock(b, nest, base, axis, simplify);
+  const UOp* last = b.Index(nest.base[base].max_size - nest.overlap[base]);
+  const UOp* repeated = b.Alu(Op::kMax, {b.Sub(in.start, last), b.Index(0)});
+  return simplify(b.Not(b.Lt(in.within, simplify(repeated))));
 }
 
 }  // namespace tg

@@ -28,9 +28,14 @@ absl::StatusOr<Coordinates> AssignLoops(Builder& b, const LoopNest& nest, const 
                                         SimplifyFn simplify);
 
 // The index along base axis `base`: the sum of its digits' coordinates, each multiplied by the
-// digit's stride. `axis` is as in Coordinates; the entries of these digits must not be null.
+// digit's stride. If the axis overlaps, its last block is moved back to where the axis ends. `axis`
+// is as in Coordinates; the entries of these digits must not be null.
 const UOp* BaseAxisValue(Builder& b, const LoopNest& nest, size_t base,
                          const std::vector<const UOp*>& axis, SimplifyFn simplify);
+
+// For an axis that overlaps: the predicate that no earlier block has this step too.
+const UOp* IsFirstTime(Builder& b, const LoopNest& nest, size_t base,
+                       const std::vector<const UOp*>& axis, SimplifyFn simplify);
 
 }  // namespace tg
 

@@ -52,7 +52,8 @@ class IndexLowering {
   // How one reduce is computed at one position.
   struct ReduceAt {
     PositionId source;
-    const UOp* valid = nullptr;  // predicate: false in the padding of its axes
+    const UOp* valid = nullptr;       // predicate: false in the padding of its axes
+    const UOp* first_time = nullptr;  // predicate: false where its axes repeat a term
     std::vector<const UOp*> unrolls, ranges, specials;
     bool is_whole = false;  // every axis is a single range
     // For each base axis: its position in LoopNest::base, and the nodes that directives split it

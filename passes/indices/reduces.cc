@@ -14,6 +14,11 @@
 namespace tg {
 namespace {
 
+// Whether a term may be combined twice.
+bool IsIdempotent(Op op) {
+  return op == Op::kMax || op == Op::kMin || op == Op::kAnd || op == Op::kOr;
+}
+
 // Whether the node is lowered to a loop. (A reduce without ranges only combines lanes.)
 bool IsLoop(const UOp* u) {
   return u->op == Op::kEnd || (u->op == Op::kReduce && u->num_srcs > 1) || u->op == Op::kStage;
@@ -78,6 +83,10 @@ const IndexLowering::ReduceAt& IndexLowering::PlanReduce(const Key& key) {
       if (nest_.padded[i]) padded_terms_.emplace_back(guard, value);
       plan.valid = simplify_(Both(b_, plan.valid, guard));
     }
+    if (nest_.overlap[i] != 0 && !IsIdempotent(static_cast<Op>(u->word()))) {
+      plan.first_time =
+          simplify_(Both(b_, plan.first_time, IsFirstTime(b_, nest_, i, axis, simplify_)));
+    }
     const auto& parts = plan.parts.emplace_back(i, PartsOfAxis(i, axis)).second;
     from.valid = InLoopsOver(i, parts, from.valid);
     ++num_axes;
@@ -110,7 +119,8 @@ const IndexLowering::ReduceAt& IndexLowering::PlanWhole(const Key& key) {
 
 const IndexLowering::StagedAt* IndexLowering::FilledAlong(const Key& key, const ReduceAt& plan) {
   const UOp* staged = key.node->src(0);
-  if (staged->op != Op::kStaged || plan.valid || positions_[plan.source].valid) return nullptr;
+  if (staged->op != Op::kStaged || plan.valid || plan.first_time || positions_[plan.source].valid)
+    return nullptr;
   std::vector<size_t> own, dims, terms;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
     const BaseAxis& base = nest_.base[i];
@@ -140,7 +150,8 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
   const UOp* x = Find(key.node->src(0), plan.source, missing);
   if (!x) return nullptr;
   const Op op = static_cast<Op>(key.node->word());
-  const bool only_loops = plan.unrolls.empty() && plan.specials.empty() && !plan.valid;
+  const bool only_loops =
+      plan.unrolls.empty() && plan.specials.empty() && !plan.valid && !plan.first_time;
   const UOp* folded = only_loops ? Fold(op, x, plan.ranges) : nullptr;
   // A reduce that algebra folds needs none of its directives. But if directives split its axis, the
   // parts may hide that it folds, so it is tried again with whole axes.
@@ -158,8 +169,9 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
     return folded;
   }
   ++looped_[key.node];
+  const UOp* identity = b_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+  if (plan.first_time) x = b_.Where(plan.first_time, x, identity);
   if (plan.valid) {
-    const UOp* identity = b_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
     const bool zero = IsConst(identity) && identity->word() == 0;
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
@@ -194,7 +206,8 @@ std::vector<const UOp*> IndexLowering::HoistInvariantAxes(Op op, const UOp* x, R
   for (const auto& [base, parts] : plan.parts) {
     const bool varies = std::any_of(parts.begin(), parts.end(),
                                     [&](const UOp* part) { return below.Contains(part); });
-    if (varies || NeedsGuard(base) || nest_.base[base].max_size <= 1) continue;
+    if (varies || NeedsGuard(base) || nest_.overlap[base] != 0 || nest_.base[base].max_size <= 1)
+      continue;
     const UOp* range = b_.Range(simplify_(b_.Index(nest_.base[base].size)));
     if (!Fold(op, x, {range})) continue;
     for (auto* list : {&plan.ranges, &plan.unrolls, &plan.specials}) {

@@ -89,6 +89,9 @@ absl::Status CheckOutputStaging(const LoopNest& nest) {
     return Illegal(nest.base[*nest.in_output].name, " is staged in the output: ", why...);
   };
   if (llvm::is_contained(nest.padded, true)) return illegal("no axis may be padded");
+  if (llvm::any_of(nest.overlap, [](int64_t block) { return block != 0; })) {
+    return illegal("no axis may overlap");
+  }
   if (nest.GroupSize() > 1) return illegal("work-items of a group would share it");
   bool inside = false;
   for (size_t i = 0; i < nest.axes.size(); ++i) {
@@ -129,6 +132,23 @@ absl::Status CheckReduceLoops(const LoopNest& nest) {
   return absl::OkStatus();
 }
 
+// Results that are computed twice must be the same both times.
+absl::Status CheckOverlap(const LoopNest& nest) {
+  for (size_t i = 0; i < nest.base.size(); ++i) {
+    if (nest.overlap[i] == 0 || !nest.base[i].IsStored()) continue;
+    for (size_t k = 0; k < nest.axes.size(); ++k) {
+      if (!nest.IsReduceLoop(k)) continue;
+      return Illegal("results along ", nest.base[i].name, " overlap, and each step of axis ",
+                     nest.axes[k].name, " adds to them");
+    }
+    if (nest.IsInPlace()) {
+      return Illegal("results along ", nest.base[i].name,
+                     " overlap, and the kernel reads an argument that it writes");
+    }
+  }
+  return absl::OkStatus();
+}
+
 // What is read late must not have been overwritten.
 absl::Status CheckInPlace(const LoopNest& nest) {
   const auto is_late = [&](size_t i) {
@@ -146,6 +166,7 @@ absl::Status CheckInPlace(const LoopNest& nest) {
 absl::Status LoopNest::Check(const Target& target) const {
   if (absl::Status s = CheckInPlace(*this); !s.ok()) return s;
   if (absl::Status s = CheckReduceLoops(*this); !s.ok()) return s;
+  if (absl::Status s = CheckOverlap(*this); !s.ok()) return s;
   if (absl::Status s = CheckDimensions(*this); !s.ok()) return s;
   if (absl::Status s = CheckGroup(*this, target); !s.ok()) return s;
   if (absl::Status s = CheckCopies(*this, target); !s.ok()) return s;

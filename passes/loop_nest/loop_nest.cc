@@ -150,6 +150,7 @@ LoopNest PlainLoopNest(const Module& module, const KernelCalls& calls, const Ker
     axis.base = i;
     nest.digits.push_back({{i, 1}});
     nest.padded.push_back(false);
+    nest.overlap.push_back(0);
     const bool alone = b.reduce && dependence.read_once[i] && stored.Contains(b.reduce);
     nest.accumulates.push_back(alone && nest.IsOutermost(i));
   }

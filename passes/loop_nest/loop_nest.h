@@ -50,6 +50,9 @@ struct Loops {
   std::vector<llvm::SmallVector<Digit, 3>> digits;  // by base axis
   std::vector<PackedValue> packed;
   std::vector<bool> padded;  // by base axis: whether its digits exceed its size
+  // By base axis: 0, or the steps of the blocks into which it is cut. The last block then ends
+  // where the axis ends, so that it repeats some steps of the block before.
+  std::vector<int64_t> overlap;
   // The base axis that `stage_in_output` names. It is an axis of the staged value that the output
   // holds until the results replace it.
   std::optional<size_t> in_output;

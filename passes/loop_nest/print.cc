@@ -23,6 +23,9 @@ std::string PrintLoopNest(const LoopNest& nest) {
     const LoopAxis& axis = nest.axes[i];
     absl::StrAppend(&out, indent, "for ", Steps(axis), "  // ", Binding(axis));
     if (nest.padded[axis.base]) absl::StrAppend(&out, ", padded");
+    if (const int64_t block = nest.overlap[axis.base]) {
+      absl::StrAppend(&out, ", blocks of ", block, " that overlap");
+    }
     absl::StrAppend(&out, "\n");
     indent += "  ";
     for (size_t n = 0; n < nest.packed.size(); ++n) {

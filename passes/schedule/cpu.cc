@@ -20,7 +20,7 @@ void TileTerms(ScheduleBuilder& t, int64_t words) {
     // A reduce around another one is left alone: its tile would multiply the number of the inner
     // one's accumulators.
     if (last == kNoAxis || lanes.Along(last) == 1 || lanes.HoldsReduce(last)) continue;
-    t.Try<directive::Unroll>(last, lanes.Along(last));
+    t.TryBlock<directive::Unroll>(last, lanes.Along(last));
   }
 }
 

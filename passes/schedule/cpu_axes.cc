@@ -70,13 +70,15 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
   const size_t in_memory = AxisInMemory(t, kind, staged, best);
   int64_t amount = lanes.Along(best);
   if (in_memory == kNoAxis) {
-    t.Try<directive::Vectorize>(best, amount);
+    t.TryBlock<directive::Vectorize>(best, amount);
     return;
   }
   amount = std::min(amount, kMaxRows);
   const int64_t together = PowerOfTwoDivisor(t.Size(in_memory), amount);
   const std::string name = t.nest().axes[in_memory].name;
-  if (t.Try<directive::Vectorize>(best, amount)) TryNamed<directive::Upcast>(t, name, together);
+  if (t.TryBlock<directive::Vectorize>(best, amount)) {
+    TryNamed<directive::Upcast>(t, name, together);
+  }
 }
 
 void MakeTile(ScheduleBuilder& t, const VectorizationCost::RegisterTile& tile) {
@@ -133,7 +135,7 @@ bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
   const size_t best = lanes.Cheapest(t.Axes(AxisKind::kGlobal));
   if (shared != 0 || !VectorizePadded(t, lanes.Of(best))) {
     if (best == kNoAxis) return false;
-    if (!t.Try<directive::Vectorize>(best, lanes.Along(best))) return false;
+    if (!t.TryBlock<directive::Vectorize>(best, lanes.Along(best))) return false;
   }
   if (shared != 0 || !t.Axes(AxisKind::kUpcast).empty()) return true;
   const VectorizationCost tiled(t, 0);

@@ -144,7 +144,7 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   const std::optional<ColumnSums> found = FindColumnSums(t);
   if (!found) return false;
   const VectorizationCost lanes(t, 0);
-  const int64_t width = lanes.Along(found->columns);
+  const int64_t width = PowerOfTwoDivisor(t.Size(found->columns), lanes.Widest());
   if (2 * width < lanes.Widest()) return false;
   const auto name = [&](size_t n) { return t.nest().base[n].name; };
   int64_t alike = 1;

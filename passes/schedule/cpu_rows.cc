@@ -31,7 +31,7 @@ void VectorizeStaged(ScheduleBuilder& t, const UOp* node) {
     return;
   }
   const size_t best = lanes.Cheapest(axes, &sums);
-  if (best != kNoAxis) t.Try<directive::Vectorize>(best, lanes.Along(best));
+  if (best != kNoAxis) t.TryBlock<directive::Vectorize>(best, lanes.Along(best));
 }
 
 // The number of work-groups that may be merged into one so that each core still has two. Axes in
@@ -127,11 +127,17 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
 }
 
 // By how much to unroll a reduce with vectorized terms that is computed for one row at a time: by
-// several vectors, so that consecutive additions go to different accumulators.
+// several vectors, so that consecutive additions go to different accumulators. The blocks may
+// overlap if that repeats few terms.
 int64_t AcrossLatency(const ScheduleBuilder& t, const std::string& axis, int64_t lanes) {
-  constexpr int64_t kVectors = 4, kMaxUnrolled = 32;
+  constexpr int64_t kVectors = 4, kMaxUnrolled = 32, kFew = 8;
   const auto i = t.nest().AxisNamed(axis);
-  return PowerOfTwoDivisor(t.Size(i), std::min(kVectors * lanes, kMaxUnrolled));
+  const int64_t size = t.Size(i);
+  for (int64_t terms = std::min(kVectors * lanes, kMaxUnrolled); terms > lanes; terms /= 2) {
+    const int64_t rest = size % terms, repeated = rest == 0 ? 0 : terms - rest;
+    if (size >= terms && repeated <= (t.MayOverlap(i) ? size / kFew : 0)) return terms;
+  }
+  return lanes;
 }
 
 // Keeps a staged value in the memory of the output if that is legal. The cache lines of the output
@@ -164,7 +170,7 @@ void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
   for (size_t n = t.nest().base.size(); n-- > 0;) {
     const BaseAxis& base = t.nest().base[n];
     if (!t.ReduceOf(base) || !seen.Insert(base.reduce) || base.size.is_symbolic()) continue;
-    const int64_t terms = PowerOfTwoDivisor(base.max_size, lanes.Widest());
+    const int64_t terms = t.LanesAlong(t.nest().AxisNamed(base.name), lanes.Widest());
     if ((t.nest().varies[n] & vectors) != 0 || terms <= 1) continue;
     unrolls.emplace_back(base.name, terms);
     if ((t.nest().varies[n] & staged) == 0) continue;
@@ -176,7 +182,8 @@ void ScheduleCpuRows(ScheduleBuilder& t, LoopSet shared) {
   WidenVectors(t, shared, sums, rows);
   // The innermost axis is unrolled: it is the contiguous one.
   for (const auto& [name, terms] : unrolls) {
-    TryNamed<directive::Unroll>(t, name, rows > 1 ? terms : AcrossLatency(t, name, terms));
+    t.TryBlock<directive::Unroll>(t.nest().AxisNamed(name),
+                                  rows > 1 ? terms : AcrossLatency(t, name, terms));
   }
   UnrollShort(t);
   if (!LoopOverStaged(t, shared)) LoopOverRest(t, shared);

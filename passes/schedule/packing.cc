@@ -62,7 +62,7 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
     }
     const int64_t parts = (GroupsOfRows(t) + blocks - 1) / blocks;
     if (!fits || along == kNoAxis || rows / parts < kMinRows) continue;
-    const int64_t width = lanes.Along(along), sums = t.Size(along);
+    const int64_t sums = t.Size(along), width = PowerOfTwoDivisor(sums, lanes.Widest());
     const int64_t bytes = sums * terms * ByteSize(a.node->dtype.scalar());
     const bool worth = width == lanes.Widest() && terms <= kMaxVectors * width;
     const int64_t kept = SaturatingMul(t.nest().StagedBytes(), kMaxRows);

@@ -63,7 +63,7 @@ std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t
       t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
   if (!serves || GathersAlong(axis)) return {kNoAxis, 1};
   if (t_.nest().axes[axis].kind != AxisKind::kVector) {
-    return {axis, PowerOfTwoDivisor(t_.Size(axis) / width, most)};
+    return {axis, PowerOfTwoDivisor((t_.Size(axis) + width - 1) / width, most)};
   }
   for (size_t i = 0; i < t_.nest().axes.size(); ++i) {
     const LoopAxis& rest = t_.nest().axes[i];

@@ -1,6 +1,7 @@
 #include "passes/schedule/schedule_builder.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tg {
 namespace {
@@ -79,6 +80,23 @@ LoopSet ScheduleBuilder::SharedAlong() const {
 bool ScheduleBuilder::MayPad(size_t axis) const {
   const LoopAxis& a = nest_.axes[axis];
   return a.kind == AxisKind::kGlobal && nest_.digits[a.base].size() == 1;
+}
+
+bool ScheduleBuilder::MayOverlap(size_t axis) const {
+  const LoopAxis& a = nest_.axes[axis];
+  const bool is_whole = nest_.digits[a.base].size() == 1 && !a.size.is_symbolic() &&
+                        !nest_.padded[a.base] && nest_.overlap[a.base] == 0;
+  return is_whole && !nest_.in_output && !(nest_.base[a.base].IsStored() && nest_.IsInPlace());
+}
+
+int64_t ScheduleBuilder::LanesAlong(size_t axis, int64_t most) const {
+  if (IsSymbolic(axis)) return 1;
+  const int64_t size = Size(axis), divisor = PowerOfTwoDivisor(size, most);
+  if (divisor == most || !MayOverlap(axis)) return divisor;
+  const auto widest =
+      static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(size, most))));
+  // Vectors that overlap must be fewer by more than a third, since they are not aligned.
+  return 3 * ((size + widest - 1) / widest) < 2 * (size / divisor) ? widest : divisor;
 }
 
 bool ScheduleBuilder::IsTileable(size_t axis, int64_t rows) const {

@@ -60,6 +60,17 @@ class ScheduleBuilder {
     return Keep(directive::Swap{nest_.axes[axis].name, other});
   }
   bool StageInOutput(size_t axis) { return Keep(directive::StageInOutput{nest_.axes[axis].name}); }
+  // Applies directive D to blocks of an axis, which may overlap (MayOverlap). Changes nothing if it
+  // is not legal.
+  template <typename D>
+  bool TryBlock(size_t axis, int64_t size) {
+    const State before = Save();
+    const std::string name = nest_.axes[axis].name;
+    if (Size(axis) % size != 0 && !Try<directive::Overlap>(axis, size)) return false;
+    if (Try<D>(nest_.AxisNamed(name), size)) return true;
+    Restore(before);
+    return false;
+  }
   // Applies `group(axis, other)` or `grouptop`; `other` names the axis of a group's work-items.
   template <typename D>
   bool TryWith(size_t axis, const std::string& other) {
@@ -90,6 +101,11 @@ class ScheduleBuilder {
   // size. If `divisor` is at most half of `most`, it is instead the greatest height for which
   // padding the axis costs at most 1/16.
   int64_t TileAlong(size_t axis, int64_t most, int64_t divisor) const;
+  // Whether the last of an axis's blocks may overlap the one before.
+  bool MayOverlap(size_t axis) const;
+  // The lanes of vectors along an axis, a power of two of at most `most`. They divide the axis, or
+  // it may overlap and has far fewer vectors then.
+  int64_t LanesAlong(size_t axis, int64_t most) const;
   // Whether `rows` divides an axis, or pads it with acceptable overhead.
   bool IsTileable(size_t axis, int64_t rows) const;
   // Upcasts a global axis by `rows`, after padding it to a multiple. If padding to a multiple of 2,
@@ -110,6 +126,7 @@ class ScheduleBuilder {
   static void SetAmount(directive::BindPart& part, int64_t amount) { part.size = amount; }
   static void SetAmount(directive::Split& split, int64_t amount) { split.size = amount; }
   static void SetAmount(directive::PadTo& pad, int64_t amount) { pad.size = amount; }
+  static void SetAmount(directive::Overlap& overlap, int64_t amount) { overlap.size = amount; }
   static void SetAmount(directive::Group& group, int64_t amount) { group.items = amount; }
 
   template <typename D>

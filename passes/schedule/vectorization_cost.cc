@@ -61,8 +61,12 @@ int64_t WidestOf(const ScheduleBuilder& t) {
 
 }  // namespace
 
-int64_t VectorizationCost::Along(size_t axis) const {
-  return t_.IsSymbolic(axis) ? 1 : PowerOfTwoDivisor(t_.Size(axis), Widest());
+int64_t VectorizationCost::Along(size_t axis) const { return t_.LanesAlong(axis, Widest()); }
+
+double VectorizationCost::ElementsOfVector(size_t axis) const {
+  if (axis == kNoAxis) return 1;
+  const int64_t size = t_.Size(axis), lanes = Along(axis);
+  return static_cast<double>(size) / static_cast<double>((size + lanes - 1) / lanes);
 }
 
 VectorizationCost::VectorizationCost(const ScheduleBuilder& builder, LoopSet shared)
@@ -134,8 +138,11 @@ double VectorizationCost::CostAlong(const Access& a, size_t axis) const {
   const int64_t lanes = axis == kNoAxis ? 1 : Along(axis);
   if (lanes == 1) return a.is_gated ? 2 : 1;
   const int64_t line = t_.target().cache_line / ByteSize(a.node->src(0)->dtype.scalar());
-  return AccessCost(t_.Stride(a, axis), a.boundaries[t_.nest().axes[axis].base], lanes, line,
-                    a.is_store());
+  MaskBoundaries boundaries = a.boundaries[t_.nest().axes[axis].base];
+  // The blocks of an axis that overlaps start anywhere.
+  boundaries.anywhere |= t_.Size(axis) % lanes != 0 && !boundaries.at.empty();
+  return AccessCost(t_.Stride(a, axis), boundaries, lanes, line, a.is_store()) *
+         static_cast<double>(lanes) / ElementsOfVector(axis);
 }
 
 bool VectorizationCost::VariesOver(const UOp* reduce, size_t base) const {
@@ -176,7 +183,7 @@ double VectorizationCost::ReuseIn(const Access& a, const RegisterTile& tile) con
 
 double VectorizationCost::OfReduce(const Reduce& reduce, size_t along, bool adds_up,
                                    const RegisterTile& tile) const {
-  const auto lanes = static_cast<double>(along == kNoAxis ? 1 : Along(along));
+  const double lanes = ElementsOfVector(along);
   // If the lanes are terms, they are added up at the end, in log2(lanes) steps.
   double cost = reduce.terms / lanes + (adds_up ? std::log2(lanes) * reduce.sums : 0);
   // The cost of one iteration of the loop over terms, shared by a whole tile: address computations,
@@ -198,7 +205,7 @@ double VectorizationCost::Of(size_t axis, const NodeSet* only) const {
   if (!only) {
     const bool stored = axis != kNoAxis && t_.nest().base[t_.nest().axes[axis].base].IsStored();
     // The operations on the finished reduces.
-    cost += stored ? 1.0 / static_cast<double>(Along(axis)) : 1;
+    cost += stored ? 1.0 / ElementsOfVector(axis) : 1;
     for (size_t i = 0; i < reduce_of_.size(); ++i) {
       if (!reduce_of_[i]) cost += CostAlong(t_.accesses()[i], stored ? axis : kNoAxis);
     }

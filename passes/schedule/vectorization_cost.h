@@ -21,7 +21,8 @@ class VectorizationCost {
 
   // Lanes of the widest vector of the kernel's elements.
   int64_t Widest() const { return widest_; }
-  // The number of lanes of a vector along an axis; 1 if the axis cannot be vectorized.
+  // The number of lanes of a vector along an axis; 1 if the axis cannot be vectorized. If they do
+  // not divide the axis, it must overlap (ScheduleBuilder::TryBlock).
   int64_t Along(size_t axis) const;
 
   // A reduce that needs a loop. `sums` says how many times it is computed for each result of the
@@ -88,6 +89,8 @@ class VectorizationCost {
   size_t Cheapest(const AxisList& axes, const NodeSet* only = nullptr) const;
 
  private:
+  // The number of elements along an axis for each vector; below Along() if the axis overlaps.
+  double ElementsOfVector(size_t axis) const;
   const Reduce* Find(const UOp* node) const;
   double Sums(const UOp* reduce) const;
   // The cost of a reduce if `along` is vectorized. `adds_up`: the lanes are terms of the reduce,

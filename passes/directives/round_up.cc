@@ -1,0 +1,62 @@
+#include "passes/directives/checks.h"
+#include "passes/directives/directives.h"
+
+namespace tg::directive {
+namespace {
+
+// Fails unless the axis is whole and of fixed size. Sets `at` to its position.
+absl::Status CheckRounding(const LoopNest& nest, const std::string& axis, int64_t size,
+                           size_t& at) {
+  if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
+  if (size < 2) return Illegal("the amount must be at least 2");
+  const LoopAxis& a = nest.axes[at];
+  if (nest.digits[a.base].size() != 1) return Illegal("the axis is already split");
+  if (a.kind != AxisKind::kGlobal && a.kind != AxisKind::kReduce && a.kind != AxisKind::kLoop &&
+      a.kind != AxisKind::kStage) {
+    return Illegal("the axis is already ", std::string(AxisKindName(a.kind)));
+  }
+  if (a.size.is_symbolic()) return Illegal("the axis is symbolic");
+  return absl::OkStatus();
+}
+
+void RoundUp(LoopAxis& axis, int64_t step) {
+  axis.max_size = (axis.max_size + step - 1) / step * step;
+  axis.size = axis.max_size;
+}
+
+}  // namespace
+
+absl::Status PadTo::Check(const LoopNest& nest, const Target&) const {
+  size_t at = 0;
+  if (absl::Status s = CheckRounding(nest, axis, size, at); !s.ok()) return s;
+  const LoopAxis& a = nest.axes[at];
+  if (nest.overlap[a.base] != 0) return Illegal("the axis overlaps");
+  if (a.max_size < (size + 3) / 4) return Illegal("it would more than quadruple the axis");
+  return absl::OkStatus();
+}
+
+void PadTo::Apply(LoopNest& nest) const {
+  LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
+  if (a.max_size % size == 0) return;
+  RoundUp(a, size);
+  nest.padded[a.base] = true;
+}
+
+absl::Status Overlap::Check(const LoopNest& nest, const Target&) const {
+  size_t at = 0;
+  if (absl::Status s = CheckRounding(nest, axis, size, at); !s.ok()) return s;
+  const LoopAxis& a = nest.axes[at];
+  if (nest.padded[a.base]) return Illegal("the axis is padded");
+  if (nest.overlap[a.base] != 0) return Illegal("the axis overlaps already");
+  if (a.max_size < size) return Illegal("the axis has only ", a.max_size, " steps");
+  return absl::OkStatus();
+}
+
+void Overlap::Apply(LoopNest& nest) const {
+  LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
+  if (a.max_size % size == 0) return;
+  RoundUp(a, size);
+  nest.overlap[a.base] = size;
+}
+
+}  // namespace tg::directive
