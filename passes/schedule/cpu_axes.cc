@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/vectorization_cost.h"
 
@@ -28,6 +29,22 @@ int Score(const ScheduleBuilder& t, size_t axis) {
       score -= 6;
   }
   return score;
+}
+
+// The steps of the blocks in which an axis overlaps if vectors of `lanes` do not divide it: enough
+// vectors that a part of each block can become a loop (LoopOverRest), but a small part of the axis.
+int64_t BlockAround(const ScheduleBuilder& t, size_t axis, int64_t lanes) {
+  constexpr int64_t kLeastBlocks = 8;
+  const int64_t enough = EnoughGroups(t), vectors = t.Size(axis) / lanes;
+  int64_t others = 1;
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    if (i != axis) others = SaturatingMul(others, t.Size(i));
+  }
+  const int64_t items = SaturatingMul(others, vectors);
+  if (others >= enough || items <= 4 * enough) return lanes;
+  const int64_t inner = std::min(items / enough, vectors / kLeastBlocks);
+  return lanes *
+         static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(inner, 1))));
 }
 
 // The largest amount of an upcast, so also the largest side of a square that is transposed.
@@ -70,7 +87,9 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
   const size_t in_memory = AxisInMemory(t, kind, staged, best);
   int64_t amount = lanes.Along(best);
   if (in_memory == kNoAxis) {
-    t.TryBlock<directive::Vectorize>(best, amount);
+    const bool in_groups = kind == AxisKind::kGlobal;
+    t.TryBlock<directive::Vectorize>(best, amount,
+                                     in_groups ? BlockAround(t, best, amount) : amount);
     return;
   }
   amount = std::min(amount, kMaxRows);
@@ -135,7 +154,9 @@ bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
   const size_t best = lanes.Cheapest(t.Axes(AxisKind::kGlobal));
   if (shared != 0 || !VectorizePadded(t, lanes.Of(best))) {
     if (best == kNoAxis) return false;
-    if (!t.TryBlock<directive::Vectorize>(best, lanes.Along(best))) return false;
+    const int64_t width = lanes.Along(best);
+    const int64_t block = shared == 0 ? BlockAround(t, best, width) : width;
+    if (!t.TryBlock<directive::Vectorize>(best, width, block)) return false;
   }
   if (shared != 0 || !t.Axes(AxisKind::kUpcast).empty()) return true;
   const VectorizationCost tiled(t, 0);

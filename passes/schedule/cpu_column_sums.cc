@@ -138,6 +138,32 @@ void MakeBlocks(ScheduleBuilder& t, const std::vector<std::string>& axes, int64_
   }
 }
 
+// Schedules columns that vectors do not divide: groups of columns overlap, each as many vectors as
+// registers can hold the sums of, unless that repeats more than one column in `kFew`.
+bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t width, int64_t most,
+                         int64_t by_turns) {
+  constexpr int64_t kFew = 8;
+  const int64_t size = t.nest().base[sums.columns].max_size;
+  int64_t share = 1;
+  for (int64_t more = 2; more <= most; more *= 2) {
+    const int64_t block = more * width, groups = (size + block - 1) / block;
+    const bool is_enough = SaturatingMul(groups, sums.others) >= t.target().compute_units;
+    if (is_enough && (groups * block - size) * kFew <= size) share = more;
+  }
+  const std::string columns = t.nest().base[sums.columns].name;
+  std::vector<std::string> rows, alike;
+  for (size_t n : sums.rows) rows.push_back(t.nest().base[n].name);
+  for (size_t n : sums.alike) alike.push_back(t.nest().base[n].name);
+  int64_t results = share;
+  for (size_t n : sums.alike) results *= t.nest().base[n].max_size;
+  if (!t.TryBlock<directive::Vectorize>(sums.columns, width, share * width)) return false;
+  for (const std::string& name : alike) TryNamed<directive::Upcast>(t, name, 0);
+  LoopOverRest(t, LoopBit(sums.columns));
+  if (share > 1) TryNamed<directive::Upcast>(t, columns + ".0", share);
+  if (results < by_turns) MakeBlocks<directive::Unroll>(t, rows, by_turns / results);
+  return true;
+}
+
 }  // namespace
 
 bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
@@ -145,7 +171,6 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   if (!found) return false;
   const VectorizationCost lanes(t, 0);
   const int64_t width = PowerOfTwoDivisor(t.Size(found->columns), lanes.Widest());
-  if (2 * width < lanes.Widest()) return false;
   const auto name = [&](size_t n) { return t.nest().base[n].name; };
   int64_t alike = 1;
   for (size_t n : found->alike) alike = SaturatingMul(alike, t.nest().base[n].max_size);
@@ -154,7 +179,10 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   const int64_t most = t.target().MaxAccumulators() * 4 / t.target().alu_width;
   const int64_t by_turns = t.target().fma_accumulators;
   if (alike > most / 2) return false;
-
+  if (2 * width < lanes.Widest()) {
+    return lanes.Along(found->columns) == lanes.Widest() &&
+           ScheduleOverlapping(t, *found, lanes.Widest(), most / alike, by_turns);
+  }
   const int64_t vectors = t.nest().base[found->columns].max_size / width;
   int64_t share = VectorsOfGroup(t, *found, width);
   const std::string columns = name(found->columns);

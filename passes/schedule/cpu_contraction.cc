@@ -185,7 +185,17 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
     if (to.Size(axis) < size) to.Try(directive::PadTo{axis, size});
   };
   pad(row, b.rows * b.tiles * b.row_groups);
-  pad(lane, lanes * b.vectors * b.strips * b.blocks * b.lane_groups);
+  // Strips that overlap need no predicate. If a copy held several of them, their common elements
+  // would be in it twice; and no result may get the terms of a slice twice.
+  const int64_t strip = lanes * b.vectors, all = b.strips * b.blocks * b.lane_groups;
+  const int64_t size = to.Size(lane);
+  const bool overlaps =
+      b.strips == 1 && b.slices == 1 && size >= strip && (size + strip - 1) / strip == all;
+  if (!overlaps) {
+    pad(lane, strip * all);
+  } else if (size % strip != 0) {
+    to.Try(directive::Overlap{lane, strip});
+  }
   if (b.slices > 1) pad(term, b.slices * b.depth);
   std::string strips = Bind<directive::Vectorize>(to, lane, lanes);
   if (!strips.empty()) strips = Bind<directive::Upcast>(to, strips, b.vectors);

@@ -60,13 +60,16 @@ class ScheduleBuilder {
     return Keep(directive::Swap{nest_.axes[axis].name, other});
   }
   bool StageInOutput(size_t axis) { return Keep(directive::StageInOutput{nest_.axes[axis].name}); }
-  // Applies directive D to blocks of an axis, which may overlap (MayOverlap). Changes nothing if it
-  // is not legal.
+  // Applies directive D to `size` steps of an axis. If they do not divide the axis, blocks of
+  // `block` steps, a multiple of `size`, overlap (MayOverlap). Changes nothing if that is not
+  // legal.
   template <typename D>
-  bool TryBlock(size_t axis, int64_t size) {
+  bool TryBlock(size_t axis, int64_t size, int64_t block = 0) {
     const State before = Save();
     const std::string name = nest_.axes[axis].name;
-    if (Size(axis) % size != 0 && !Try<directive::Overlap>(axis, size)) return false;
+    if (Size(axis) % size != 0 && !Try<directive::Overlap>(axis, std::max(size, block))) {
+      return false;
+    }
     if (Try<D>(nest_.AxisNamed(name), size)) return true;
     Restore(before);
     return false;
