@@ -138,9 +138,11 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
       if (std::isnan(y)) return kInf;
       if (y == 0 && std::signbit(y)) e += tiny;
     }
-    // x - x of what has no difference.
+    // x - x, or x + -x, of what has no difference.
     if (op_ == Op::kSub && std::isnan(y)) return kInf;
-    if (op_ == Op::kAdd && std::isnan(y) && std::isinf(x[0]) && std::isinf(x[1])) return kInf;
+    if (op_ == Op::kAdd && std::isnan(y) && !std::isfinite(x[0]) && !std::isfinite(x[1])) {
+      return kInf;
+    }
   }
   if (op_ == Op::kDiv && ratio_[0]) e += OfRatio(s, x[0], 1 / x[1]);
   if (op_ == Op::kMul && ratio_[0]) e += OfRatio(s, x[0], x[1]);

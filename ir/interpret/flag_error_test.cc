@@ -76,6 +76,12 @@ TEST(FlagError, ZeroMul) {
   const std::string difference = "  %r = sub %x, %x : f32\n";
   EXPECT_TRUE(IsAllowed(flag, difference, kInfinity, 0));
   EXPECT_FALSE(IsAllowed("", difference, kInfinity, 0));
+  const std::string sum = "  %n = neg %x : f32\n  %r = add %n, %x : f32\n";
+  for (const double x : {kInfinity, double{NAN}}) {
+    EXPECT_TRUE(IsAllowed(flag, sum, x, 0)) << x;
+    EXPECT_FALSE(IsAllowed("", sum, x, 0)) << x;
+  }
+  EXPECT_FALSE(IsAllowed(flag, sum, 1, 1));
 }
 
 TEST(FlagError, ComparisonOfWhatMayBeZero) {
