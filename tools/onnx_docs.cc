@@ -13,19 +13,20 @@ std::string OnnxPage() {
 Made by `tg-docs onnx` from the tables of [frontend/onnx](../frontend/onnx/operators.h). How to run a model:
 [running-models.md](running-models.md).
 
-The number is the oldest opset that is supported; newer ones are supported up to opset 28. A model with an operator that
-is not listed is one error that lists all such nodes.
+The number is the oldest opset that is supported; for `ai.onnx`, opsets up to 28 are. A model with operators that are
+not listed is refused with one error that names all such nodes.
 
 The following holds for all operators:
 
 - Sums of `float16` and `bfloat16` are computed in `float`.
 - A value that decides a shape must be known before the run: it must follow from constants, from the sizes of inputs, or
-  from small inputs whose contents tg-run is given. Otherwise the operator is an error that names the input.
+  from small inputs whose contents tg-run is given. Otherwise the import fails, with an error that names the node and the number of its input.
 - Loops are unrolled, up to 4096 iterations each. A model has up to 2^20 nodes with loops and functions expanded, a
-  tensor up to 2^48 elements. A recurrence over a symbolic length is unrolled for the greatest, up to 256 steps, which
-  each run takes.
-- A condition that depends on an input computes both branches, which need one shape.
-- Sequences and optionals are resolved when the model is read; strings and maps are not read.
+  tensor up to 2^48 elements. A recurrence over a symbolic length is unrolled for its greatest length, up to 256 steps;
+  each run takes all these steps.
+- If the condition of an `If` depends on the contents of an input, both branches are computed; their results must have
+  the same shapes.
+- Sequences and optionals are resolved when the model is read; tensors of strings, and maps, are errors.
 - Types that the IR lacks are held in a wider one: `int4` and `int2` in `i8`, `uint4` and `uint2` in `u8`, `float4e2m1`,
   `float8e8m0` and the `fnuz` forms of `float8` in `f32`.
 

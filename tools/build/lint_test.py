@@ -35,8 +35,9 @@ SIMPLIFY_USERS = ["devectorize", "expand", "indices", "kernelize", "lower", "sch
 PIPELINE = ["passes/pipeline.cc", "passes/pipeline.h"]
 # What programs that embed tg include (docs/embedding.md): these headers bring no OpenCL header.
 PUBLIC_HEADERS = ["runtime/session/open.h", "runtime/session/reference_session.h",
-                  "passes/pass_manager.h", "passes/pipeline.h", "passes/rewrite/engine.h",
-                  "ir/builder.h", "ir/text/printer.h"]
+                  "passes/pass.h", "passes/pass_manager.h", "passes/pipeline.h",
+                  "passes/rewrite/engine.h", "ir/builder.h", "ir/module.h", "ir/text/parser.h",
+                  "ir/text/printer.h", "ir/verify/verifier.h"]
 # Spelled in two parts, so that this file does not find itself.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
