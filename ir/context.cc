@@ -22,7 +22,8 @@ inline uint64_t Mix(uint64_t h, uint64_t v) {
 }
 
 inline uint32_t HashNode(Op op, const DType& dtype, UOpSpan srcs, Attr attr) {
-  // A sum of products that do not wait for each other, mixed at the end.
+  // A sum of products: they do not depend on each other, so that a processor computes them in
+  // parallel. The sum is mixed at the end.
   const auto [type, size] = dtype.Words();
   uint64_t h = (static_cast<uint64_t>(op) + 1) * 0x9fb21c651e98df25ull;
   h += (type + size) * 0xd6e8feb86659fd93ull;
@@ -36,7 +37,8 @@ inline uint32_t HashNode(Op op, const DType& dtype, UOpSpan srcs, Attr attr) {
   return static_cast<uint32_t>(h >> 32);
 }
 
-// Lists of lanes are long: a sum of products that do not wait for each other.
+// As in HashNode, a sum of products that do not depend on each other, since lists of lanes are
+// long.
 uint32_t HashWords(std::span<const int64_t> head, std::span<const int64_t> rest) {
   uint64_t h = 0, factor = 0xe7037ed1a0b428dbull;
   const auto add = [&](int64_t word) {
@@ -93,7 +95,7 @@ void Context::Reserve(size_t n) {
   for (const UOp* u : nodes_) Enter(u->hash, u->id);
 }
 
-// What the table does not hold.
+// Adds a node that the table does not hold.
 inline void Context::Enter(uint32_t hash, uint32_t id) {
   const auto mask = static_cast<uint32_t>(table_.size() - 1);
   uint32_t i = hash & mask;
@@ -101,7 +103,8 @@ inline void Context::Enter(uint32_t hash, uint32_t id) {
   table_[i] = (hash & ~mask) | (id + 1);
 }
 
-// Fourfold while small: most tables of kernels end at a few thousand slots.
+// Small tables grow fourfold, since most tables of kernels end at a few thousand slots; larger ones
+// double.
 void Context::Grow() { Reserve(table_.size() < 4096 ? 2 * table_.size() : table_.size()); }
 
 size_t Context::bytes_used() const {
@@ -156,7 +159,7 @@ const UOp* Context::Make(Op op, DType dtype, UOpSpan srcs, Attr attr) {
 
 void Context::Retain(std::vector<const UOp*> nodes) {
   nodes_ = std::move(nodes);
-  // What comes next makes a few times as many.
+  // The next pass usually makes several times as many nodes.
   table_.assign(SlotsFor(4 * nodes_.size(), kFirstSlots), 0);
   nodes_.reserve(table_.size() / 2);
   next_id_ = 0;

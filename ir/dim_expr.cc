@@ -10,7 +10,7 @@
 namespace tg {
 namespace {
 
-// Meaning of the ops on `index`, which ir/interpret/scalar.cc defines; none on overflow.
+// The value of `op` on `index` operands, as ir/interpret/scalar.cc defines it. nullopt on overflow.
 std::optional<int64_t> Apply(Op op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
@@ -39,10 +39,11 @@ std::optional<int64_t> Apply(Op op, int64_t a, int64_t b) {
   }
 }
 
-// All results of `op` with operands in these ranges are within the result.
+// Bounds of the results of `op` for operands in these ranges.
 std::optional<DimExpr::Range> ApplyToRanges(Op op, DimExpr::Range a, DimExpr::Range b) {
   if (op == Op::kFloorMod || op == Op::kCMod) {
-    // Within the divisor, on the side of its sign (or of the dividend's).
+    // A remainder is less than the divisor in magnitude. It has the sign of the divisor (floormod)
+    // or of the dividend (cmod).
     const int64_t most = std::max(b.second, b.first == INT64_MIN ? INT64_MAX : -b.first);
     const bool of_divisor = op == Op::kFloorMod;
     const bool never_negative = of_divisor ? b.first > 0 : a.first >= 0;

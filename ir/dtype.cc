@@ -21,7 +21,7 @@ std::optional<int64_t> ParseInt(std::string_view s) {
   return v;
 }
 
-// Splits "x4" off the end of `s`; 1 where there is none, nullopt where it is malformed.
+// The number of lanes in a suffix such as "x4": 1 for an empty one, nullopt for a malformed one.
 std::optional<int> TakeLanes(std::string_view suffix) {
   if (suffix.empty()) return 1;
   if (suffix.front() != 'x') return std::nullopt;

@@ -48,7 +48,8 @@ bool SameSize(const Shape& a, const Shape& b) {
   for (const Dim& d : a) d.is_symbolic() ? sa.push_back(d.symbol()) : void(na *= d.value());
   for (const Dim& d : b) d.is_symbolic() ? sb.push_back(d.symbol()) : void(nb *= d.value());
   if (sa.empty() && sb.empty()) return na == nb;
-  // A symbolic product on one side may be one node on the other: only the plain case is decided.
+  // If both shapes have the same symbolic nodes, these cancel. Otherwise the sizes may be equal in
+  // a run, which is not decided here.
   if (sa.size() == sb.size()) {
     auto by_id = [](const UOp* x, const UOp* y) { return x->id < y->id; };
     std::sort(sa.begin(), sa.end(), by_id);
@@ -58,7 +59,8 @@ bool SameSize(const Shape& a, const Shape& b) {
   return true;
 }
 
-// Whether the extents may be equal: of two different expressions nobody knows before the run.
+// Whether the extents may be equal. Whether two different symbolic expressions are equal is known
+// only in a run.
 bool MayEqual(const Dim& a, const Dim& b) { return a == b || a.is_symbolic() || b.is_symbolic(); }
 
 bool MayEqual(const Shape& a, const Shape& b) {
@@ -278,7 +280,8 @@ const BufferDecl* ShapeMap::FindDecl(std::string_view name) {
     decls_.try_emplace(llvm::StringRef(s.data(), s.size()), num_indexed_);
   }
   const auto it = decls_.find(llvm::StringRef(name.data(), name.size()));
-  // What was renamed or removed since is looked for anew.
+  // The buffer may have been renamed or removed since it was indexed; then all buffers are
+  // searched.
   const bool good =
       it != decls_.end() && it->second < buffers.size() && buffers[it->second].name == name;
   return good ? &buffers[it->second] : module_.FindBuffer(name);

@@ -32,7 +32,7 @@ int64_t BitcastBits(Scalar from, Scalar to, int64_t bits);
 // Truncates an integer to the type's bits and extends it again, as arithmetic that wraps does.
 int64_t WrapInt(Scalar s, int64_t v);
 
-// The identity of a reduce op in a type: 0, 1, the smallest or greatest value, all ones.
+// The least and the greatest value of a type, which are the identities of max and min.
 int64_t MinValue(Scalar s);  // -inf for floats (fp8e4m3 has none: its smallest number)
 int64_t MaxValue(Scalar s);  // +inf for floats (fp8e4m3: its greatest number)
 

@@ -20,7 +20,8 @@ The following holds for all operators:
 
 - Sums of `float16` and `bfloat16` are computed in `float`.
 - A value that decides a shape must be known before the run: it must follow from constants, from the sizes of inputs, or
-  from small inputs whose contents tg-run is given. Otherwise the import fails, with an error that names the node and the number of its input.
+  from small inputs whose contents tg-run is given. Otherwise the import fails, with an error that names the node and
+  the number of its input.
 - Loops are unrolled, up to 4096 iterations each. A model has up to 2^20 nodes with loops and functions expanded, a
   tensor up to 2^48 elements. A recurrence over a symbolic length is unrolled for its greatest length, up to 256 steps;
   each run takes all these steps.

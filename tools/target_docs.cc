@@ -55,7 +55,7 @@ std::string TargetsPage() {
     bool differ = false;
     for (const Target& preset : TargetPresets()) {
       differ |= field.Text(preset) != first;
-      // All functions are many.
+      // A list of all functions would be too long for the cell.
       const std::string text = field.Text(preset);
       row += " " + (text.size() > 40 ? std::string("all") : text) + " |";
     }

@@ -68,7 +68,8 @@ bool GraphBuilder::IsPossible(const Shape& shape) {
   }
   int64_t n = 1;
   for (const Dim& d : shape) {
-    // Of an empty tensor each extent is limited, so that movement of it stays within numbers.
+    // The product of an empty tensor's extents is 0, so each extent is limited instead, which keeps
+    // arithmetic on extents within 64 bits.
     if (is_empty) n = 1;
     if (!d.is_symbolic() && (__builtin_mul_overflow(n, d.value(), &n) || n > kMaxElements)) {
       Fail("a tensor of too many elements: " + ShapeText(shape));

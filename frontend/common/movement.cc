@@ -191,7 +191,7 @@ Value GraphBuilder::Pad(Value x, const std::vector<std::pair<Dim, Dim>>& widths,
   const Shape shape = ShapeOf(x);
   if (widths.size() != shape.size()) return Fail("pads for another rank");
   if (!ArePossible(widths)) return nullptr;
-  // What is negative crops.
+  // A negative width crops the axis.
   std::vector<std::pair<Dim, Dim>> bounds, pads;
   bool crops = false, grows = false;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -218,7 +218,7 @@ Value GraphBuilder::Pad(Value x, const std::vector<std::pair<Dim, Dim>>& widths,
   if (mode != PadMode::kConstant) return PadByCopies(x, pads, mode);
   const bool is_zero = !fill || (fill->op == Op::kConst && fill->word() == 0);
   if (is_zero) return PadZeros(x, pads);
-  // A padded `true` tells what is inside.
+  // A `true` that is padded with zeros marks the elements of x.
   const Value inside = PadZeros(Full(ShapeOf(x), ir_.Bool(true)), pads);
   return Where(inside, PadZeros(x, pads), fill);
 }
@@ -309,7 +309,8 @@ Value GraphBuilder::Concat(std::span<const Value> values, int64_t axis) {
     total = AddDim(total, s[i]);
   }
   if (!IsPossible({total})) return nullptr;
-  // Padded to their places, of which each element has one value and otherwise zeros.
+  // Each value is padded with zeros to its place in the result. At each element at most one of them
+  // is not padding.
   Value all = nullptr;
   Dim before = 0;
   for (const Value v : values) {

@@ -99,7 +99,7 @@ Value GraphBuilder::Cumulative(Op op, Value x, int64_t axis, bool exclusive, boo
   const auto at = Axis(axis, Rank(x));
   if (!at) return nullptr;
   const Dim n = Extent(x, *at);
-  // Element j counts for sum i where j <= i; as one reduce over j.
+  // Element j is a term of sum i if j <= i, so all sums are one reduce over j.
   const Value i = Unsqueeze(Arange(Scalar::kI32, n), 1), j = Unsqueeze(Arange(Scalar::kI32, n), 0);
   const Value counts =
       exclusive ? (reverse ? Lt(i, j) : Lt(j, i)) : (reverse ? Le(i, j) : Le(j, i));
@@ -113,7 +113,8 @@ std::pair<Value, Value> GraphBuilder::Sort(Value x, int64_t axis, bool descendin
   const auto at = Axis(axis, Rank(x));
   if (!at) return {nullptr, nullptr};
   const Dim n = Extent(x, *at);
-  // The rank of an element is how many come before it; it is stored where its rank says.
+  // The rank of an element is the number of elements that come before it; the sorted tensor has the
+  // element at that index.
   const Value moved = SwapAxes(x, *at, -1);
   const Value mine = Unsqueeze(moved, -1), other = Unsqueeze(moved, -2);
   const Value i = Unsqueeze(Arange(Scalar::kI32, n), 1), j = Unsqueeze(Arange(Scalar::kI32, n), 0);

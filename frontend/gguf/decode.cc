@@ -1,4 +1,4 @@
-// What the bits of each type mean.
+// Decodes the elements of each tensor type from the fields of its blocks.
 #include <array>
 
 #include "frontend/gguf/blocks.h"

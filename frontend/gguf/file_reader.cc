@@ -85,7 +85,7 @@ class Reader {
     status_ = frontend::Invalid(path_, ": ", what...);
     return false;
   }
-  // A name of the file in a message: it may hold any bytes.
+  // A name from the file, quoted for a message. It may contain any bytes.
   static std::string Quoted(std::string_view name) {
     constexpr size_t kMost = 100;
     return Message("'", absl::CHexEscape(std::string(name.substr(0, kMost))),

@@ -49,7 +49,7 @@ struct Tensor {
   std::string_view bytes;
 };
 
-// What a metadata key is looked up as: none, and an error by Model::Error, if it has another type.
+// The metadata and the tensors of a model, merged over its split files.
 struct Model {
   std::vector<std::string> paths;  // of the split files, in order
   std::map<std::string_view, MetadataValue> metadata;

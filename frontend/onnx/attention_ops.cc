@@ -47,7 +47,7 @@ Bias AttentionBias(NodeContext& c, Value q, Value k) {
   Value mask = c.In(3);
   if (mask->dtype.is_bool()) mask = MaskBias(g, mask, type);
   mask = g.Cast(mask, type);
-  // Keys that a shorter mask does not tell of are hidden.
+  // Keys beyond the end of a shorter mask are hidden.
   const auto last = static_cast<int64_t>(g.Rank(mask)) - 1;
   if (last < 0) {
     c.Fail("a mask that is a scalar");

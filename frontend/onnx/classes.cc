@@ -12,7 +12,7 @@ Value TransformScores(NodeContext& c, Value scores, std::string_view transform) 
   if (transform == "SOFTMAX") return g.Softmax(scores, -1);
   if (transform == "LOGISTIC") return g.Sigmoid(scores);
   if (transform == "SOFTMAX_ZERO") {
-    // Of the scores that are not zero.
+    // Softmax over the scores that are not zero; zeros stay zero.
     const Value zero = g.Like(scores, 0), counts = g.Ne(scores, zero);
     const Value e = g.Exp(g.Sub(scores, g.Reduce(Op::kMax, scores, {-1}, true)));
     const Value weights = g.Where(counts, e, zero), sum = g.Sum(weights, {-1}, true);

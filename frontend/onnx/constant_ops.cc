@@ -116,7 +116,8 @@ void EyeLike(NodeContext& c) {
   c.Return(c.g.Cast(on, *scalar), 0, type);
 }
 
-// Of what is known: the indices of elements that are not zero, one column each.
+// The input must be known at import: the number of nonzero elements is an extent. Returns their
+// indices, one column each.
 void NonZero(NodeContext& c) {
   const Value x = c.In(0);
   const auto bits = c.KnownBits(0);
@@ -140,7 +141,8 @@ void NonZero(NodeContext& c) {
                         std::move(coordinates)));
 }
 
-// Of what is known: the different elements, or slices of an axis, with where each occurs.
+// The input must be known at import. Returns the different elements, or slices of an axis, and
+// where each occurs.
 void Unique(NodeContext& c) {
   GraphBuilder& g = c.g;
   const Value x = c.In(0);

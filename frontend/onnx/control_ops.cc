@@ -8,7 +8,8 @@ namespace {
 void If(NodeContext& c) {
   const Value condition = c.In(0);
   if (!condition) return;
-  // One that a given input decides is resolved too: the branches may differ in what they accept.
+  // A condition that follows from the contents of a given input is resolved too, because perhaps
+  // only one branch accepts that input.
   const auto known = c.g.KnownInts(condition, /*with_inputs=*/true);
   if (known && known->size() == 1) {
     const std::vector<Tensor> results =
@@ -16,7 +17,7 @@ void If(NodeContext& c) {
     for (size_t i = 0; i < results.size(); ++i) c.Return(results[i], i);
     return;
   }
-  // Neither branch has an effect: both are computed, and the condition picks.
+  // Branches have no effects, so both are computed, and the condition selects the results.
   const std::vector<Tensor> yes = c.RunSubgraph("then_branch", {});
   if (!c.g.ok()) return;
   const std::vector<Tensor> no = c.RunSubgraph("else_branch", {});

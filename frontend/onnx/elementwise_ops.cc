@@ -92,7 +92,7 @@ void Clip(NodeContext& c) {
   c.Return(c.g.Clip(x, low, high));
 }
 
-// One whose formula other operators name, too.
+// An operator whose function other operators can name as an activation.
 void NamedActivation(NodeContext& c) {
   const auto given = [&](std::string_view name) {
     return c.Find(name) ? std::optional(c.Float(name, 0)) : std::nullopt;

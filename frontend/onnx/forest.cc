@@ -10,7 +10,7 @@
 namespace tg::onnx {
 namespace {
 
-// An entry for each node of a forest.
+// A vector with entry(node) for each node of the forest.
 template <typename F>
 Value Table(GraphBuilder& g, const Forest& f, Scalar type, const F& entry) {
   Ints bits;

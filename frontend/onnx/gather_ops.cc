@@ -67,7 +67,7 @@ void OneHot(NodeContext& c) {
   c.Return(c.g.OneHot(c.In(0), Dim(static_cast<int64_t>((*depth)[0])), c.Int("axis", -1), off, on));
 }
 
-// Slices of an axis where a condition that is known holds.
+// Selects the slices of an axis where the condition holds, which must be known at import.
 void Compress(NodeContext& c) {
   Value x = c.In(0);
   const auto condition = c.KnownInts(1);

@@ -162,7 +162,7 @@ absl::Status GraphImporter::RunNode(const Node& node) {
   if (g_.ok()) return DefineResults(node, context.outputs);
   std::string text = NodeName(node) + ": " + g_.error();
   g_.ClearError();
-  // Of a node in a graph of this one, the message has told the dimensions.
+  // An error in a nested graph has already named the dimensions.
   if (!has_told_dimensions_) {
     const std::string dimensions = OpenDimensions(inputs);
     has_told_dimensions_ = !dimensions.empty();

@@ -70,7 +70,7 @@ class ModelImporter {
         return type.is_optional && !is_given ? onnx::Tensor() : DeclareTensor(input.name, type);
       case TypeProto::Kind::kSequence: {
         auto list = std::make_shared<std::vector<onnx::Tensor>>();
-        // A dimension has another size in each element.
+        // The elements of a sequence may have different extents, so the declared shape is not used.
         TypeProto element_type = type;
         element_type.shape.reset();
         while (true) {

@@ -39,10 +39,10 @@ bool IsOnnxModel(std::string_view bytes);
 std::string OnnxSymbol(std::string_view name);
 
 // Imports the model in `bytes`, the contents of file `path`. Weights that are too large for the
-// module's text stay in the file; their declarations name it. Errors are one line. InvalidArgument:
-// a damaged file, unsupported types or operators (the message lists all of them), or shapes that do
-// not fit (the message names the node). Unimplemented: a value must be known at import but depends
-// on an input.
+// module's text stay in the file; their declarations name it. Errors are InvalidArgument with one
+// line: a damaged file, unsupported types or operators (the message lists all nodes with such
+// operators), shapes that do not fit, or a value that must be known at import but depends on an
+// input (the message names the node).
 absl::StatusOr<std::unique_ptr<Module>> ImportOnnx(std::string_view bytes, const std::string& path,
                                                    const OnnxImportOptions& options);
 

@@ -82,7 +82,7 @@ void Imputer(NodeContext& c) {
     c.Fail("there are no values to put in");
     return;
   }
-  // NaN, which equals nothing, can be told too.
+  // The value to replace may be NaN, which does not compare equal to itself.
   const Value both_nan = c.g.And(c.g.IsNan(x), c.g.IsNan(replaced));
   c.Return(c.g.Where(c.g.Or(c.g.Eq(x, replaced), both_nan), with, x));
 }
@@ -162,7 +162,7 @@ void LabelEncoder(NodeContext& c) {
   const Value each = g.Unsqueeze(x, -1);
   // NaN is a key too.
   const Value match = g.Or(g.Eq(each, keys), g.And(g.IsNan(each), g.IsNan(keys)));
-  // Of a key that is listed twice the first value counts.
+  // If a key is listed twice, its first value counts.
   const Value before = g.CumulativeSum(g.Cast(match, Scalar::kI32), -1, /*exclusive=*/true, false);
   const Value first = g.And(match, g.Eq(before, g.Like(before, 0)));
   const Value found = g.Sum(g.Where(first, values, g.Like(values, 0)), {-1});

@@ -157,7 +157,8 @@ void Expand(NodeContext& c) {
   const Value x = c.In(0);
   const auto asked = c.KnownDims(1);
   if (!x || !asked) return;
-  // Both broadcast: an asked extent of 1 keeps the input's.
+  // ONNX's Expand broadcasts both ways: an extent of 1 in the requested shape keeps the input's
+  // extent.
   Shape shape = *asked;
   const Shape from = c.g.ShapeOf(x);
   if (from.size() > shape.size()) shape.insert(shape.begin(), from.size() - shape.size(), Dim(1));
@@ -222,7 +223,8 @@ Value SliceAxis(NodeContext& c, Value x, int64_t axis, Dim start, Dim stop, int6
   if (step == 0) return c.Fail("a step of 0");
   const Dim extent = c.g.Extent(x, *at);
   if (extent.is_symbolic() || start.is_symbolic() || stop.is_symbolic()) {
-    // What is symbolic cannot be clamped before the run; it is taken to be inside.
+    // A symbolic start or stop cannot be clamped before the run; it is assumed to be inside the
+    // axis.
     if (step < 0) {
       const bool all = (start.Is(-1) || start == extent) && !stop.is_symbolic() &&
                        stop.value() < -(int64_t{1} << 30);
@@ -423,7 +425,7 @@ void CenterCropPad(NodeContext& c) {
       return;
     }
     const int64_t more = (*shape)[i] - extent.value();
-    // Of an odd number of elements the one more is added or cut at the end.
+    // If the number of elements to add or cut is odd, the odd one is at the end.
     const int64_t before = more >= 0 ? more / 2 : -(-more / 2);
     widths[static_cast<size_t>(*axis)] = {before, more - before};
   }

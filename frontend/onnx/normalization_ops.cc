@@ -131,7 +131,7 @@ void LpNormalization(NodeContext& c) {
   const int64_t axis = c.Int("axis", -1);
   const Value norm = c.Int("p", 2) == 1 ? c.g.Sum(c.g.Abs(x), {axis}, true)
                                         : c.g.Sqrt(c.g.Sum(c.g.Mul(x, x), {axis}, true));
-  // What has no length stays zero.
+  // A vector of zeros stays zero: it is divided by 1.
   const Value zero = c.g.Like(x, 0);
   const Value length = c.g.Where(c.g.Eq(norm, zero), c.g.Like(x, 1), norm);
   c.Return(c.g.Div(x, length));

@@ -94,7 +94,7 @@ int64_t FromCode(ElementType type, int64_t code) {
   }
 }
 
-// Below this data become part of the text.
+// Data of up to this number of elements become part of the module's text.
 constexpr int64_t kMaxLiteral = 4096;
 
 absl::Status Bad(const TensorProto& t, const std::string& why) {
@@ -113,7 +113,8 @@ bool IsBelowFolder(std::string_view path) {
 }
 
 absl::StatusOr<int64_t> CountOf(const TensorProto& t) {
-  // Of an empty tensor each extent is limited, as GraphBuilder does.
+  // The product of an empty tensor's extents is 0, so each extent is limited instead, as in
+  // GraphBuilder.
   const bool is_empty = std::find(t.dims.begin(), t.dims.end(), 0) != t.dims.end();
   int64_t n = 1;
   for (const int64_t d : t.dims) {

@@ -51,7 +51,7 @@ struct TensorProto {
   std::string_view name;
   ElementType type = ElementType::kUndefined;
   std::vector<int64_t> dims;
-  // Exactly one of these holds the elements.
+  // One of these holds the elements, unless they are in another file (is_external).
   std::string_view raw;             // little-endian, packed
   std::string_view packed_floats;   // float_data, where the file packs it: little-endian f32
   std::string_view packed_doubles;  // double_data, likewise

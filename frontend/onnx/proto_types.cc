@@ -33,7 +33,7 @@ std::vector<Dimension> ReadShape(pbf_reader r) {
 // A tensor, or an optional or sequence of something.
 TypeProto ReadType(pbf_reader r, int depth = 0) {
   if (depth > kMaxTypeDepth) throw FormatError{"types nested too deeply"};
-  // What a message of field 1 alone tells: the type of elements.
+  // Reads a message in which only field 1, the type of the elements, matters.
   const auto read_inner = [&] {
     TypeProto inner;
     pbf_reader t = Message(r);

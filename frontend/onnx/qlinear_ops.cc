@@ -20,7 +20,8 @@ Value ForColumns(GraphBuilder& g, Value v) {
   if (!v || g.Rank(v) > 1) return v;
   return g.NumElements(g.ShapeOf(v)).Is(1) ? g.Reshape(v, {}) : v;
 }
-// One for all or one a filter of a convolution, against an operand whose axis `axis` has them.
+// A scale or zero point of a convolution, which is one number or has one for each filter, shaped to
+// broadcast to x, whose axis `axis` has the filters.
 Value ForFilters(GraphBuilder& g, Value x, Value v, int64_t axis) {
   return v ? ScaleFor(g, x, v, axis, 0) : nullptr;
 }

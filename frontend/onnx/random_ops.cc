@@ -139,7 +139,7 @@ void Dropout(NodeContext& c) {
     c.Return(c.Input(0), 0);
     c.Return(g.Full(g.ShapeOf(x), g.ir().Bool(true)), 1);
   };
-  // Older models are read as trained ones: nothing is dropped.
+  // Without input 2, training_mode, the model is for inference: nothing is dropped.
   if (!c.Has(2)) return return_all();
   const auto known = g.KnownInts(c.In(2), /*with_inputs=*/true);
   if (known && known->size() == 1 && (*known)[0] == 0) return return_all();

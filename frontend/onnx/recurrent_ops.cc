@@ -13,7 +13,7 @@ namespace {
 // A sequence of symbolic length has up to this many steps: each run takes them all.
 constexpr int64_t kMaxSymbolicSteps = 256;
 
-// What of a layer does not depend on the step.
+// The properties of a layer, which are the same for all steps.
 struct Layer {
   std::string_view kind;  // "LSTM", "GRU" or "RNN"
   int64_t gates = 1;
@@ -205,7 +205,7 @@ class Recurrence {
         inputs = g_.Add(inputs, g_.Add(of_inputs, of_state));
       }
     }
-    // Stored before the first step: a step then has the recurrent product alone.
+    // Stored once, so that a step computes only the recurrent product.
     inputs = g_.Stored(inputs);
     peepholes_ = layer_.kind == "LSTM" ? Row(7, d) : nullptr;
     std::vector<Value> steps(static_cast<size_t>(layer_.length));
@@ -220,7 +220,7 @@ class Recurrence {
         next.h = g_.Where(runs, next.h, state.h);
         if (next.c) next.c = g_.Where(runs, next.c, state.c);
       }
-      // Else a step would compute the states of all steps before it.
+      // Stored, because otherwise a step would compute the states of all steps before it again.
       state = {g_.Stored(next.h), g_.Stored(next.c)};
       steps[static_cast<size_t>(t)] = runs ? g_.Where(runs, state.h, g_.Like(state.h, 0)) : state.h;
     }
@@ -279,7 +279,7 @@ class Recurrence {
   Scalar result_ = Scalar::kF32;
   Value x_ = nullptr;              // [length, batch, inputs]
   std::optional<Dim> run_length_;  // of the run, where length is symbolic
-  // Of the direction that is being built.
+  // State of the direction that is being built.
   int64_t d_ = 0;
   Value peepholes_ = nullptr, recurrent_bias_ = nullptr;
 };

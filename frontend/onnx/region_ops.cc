@@ -205,7 +205,7 @@ bool Overlap(const Box& a, const Box& b, float threshold) {
   return common > 0 && a.Area() > 0 && b.Area() > 0 && whole > 0 && common / whole > threshold;
 }
 
-// Of what is known: how many boxes are kept is a shape.
+// The inputs must be known at import, because the number of boxes that are kept is an extent.
 void NonMaxSuppression(NodeContext& c) {
   GraphBuilder& g = c.g;
   const auto boxes = c.KnownNumbers(0), scores = c.KnownNumbers(1);

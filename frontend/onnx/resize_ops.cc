@@ -10,7 +10,7 @@
 namespace tg::onnx {
 namespace {
 
-// What is the same for all axes.
+// The attributes, which are the same for all axes.
 struct Resampling {
   std::string_view mode = "nearest", coordinates = "half_pixel", rounding = "round_prefer_floor";
   double cubic = -0.75;
@@ -212,7 +212,7 @@ void Resize(NodeContext& c) {
       a = *at;
     }
   }
-  // Which input is what: x, scales before opset 11; then x, roi, scales, sizes.
+  // The positions of the inputs: x, scales before opset 11; then x, roi, scales, sizes.
   const size_t roi_at = 1, scales_at = upsamples || c.opset < 11 ? 1 : 2, sizes_at = 3;
   std::optional<std::vector<double>> scales, roi;
   std::optional<Ints> sizes;
@@ -280,7 +280,7 @@ void Resize(NodeContext& c) {
     const int64_t in = extent.value();
     const double exact =
         sizes ? static_cast<double>((*sizes)[i]) : std::floor(scale * static_cast<double>(in));
-    // The resampling is a table of elements; of smooth ones that grow wide, of weights.
+    // Bounds the tables of the resampling. An element of the result has up to 4 * stretch taps.
     const double stretch = r.antialiases ? std::max(1.0, 1 / scale) : 1;
     if (in < 1 || !(exact >= 1) || !(exact * stretch * 4 <= double{kMaxTableElements})) {
       c.Fail(absl::StrCat("an axis of ", in, " elements resized to ", exact));

@@ -99,7 +99,7 @@ Value Sample(GraphBuilder& g, Value x, std::span<const Taps> axes, Op reduce) {
   if (g.Rank(x) != n + 2)
     return g.Fail(absl::StrCat("samples along ", n, " axes of ", g.Describe(x)));
   const Shape shape = g.ShapeOf(x);
-  // Each axis's taps become an axis.
+  // The taps of each axis become an axis of the result.
   const auto spread = [&](Value taps, size_t axis) -> Value {
     if (!taps) return nullptr;
     Shape to = g.ShapeOf(taps);
@@ -120,7 +120,7 @@ Value Sample(GraphBuilder& g, Value x, std::span<const Taps> axes, Op reduce) {
     inside = both(inside, spread(axes[i].inside, i), &GraphBuilder::And);
   }
   const Dim elements = g.NumElements(Shape(shape.begin() + 2, shape.end()));
-  // A number that no element has gives 0.
+  // Index `elements` is beyond the last element, and a gather of it gives 0.
   if (inside) flat = g.Where(inside, flat, g.DimValue(Scalar::kI32, elements));
   const Value table = g.SwapAxes(g.Reshape(x, {shape[0], shape[1], elements}), 1, 2);
   Value y = g.GatherNd(table, g.Unsqueeze(flat, -1), 1);

@@ -18,7 +18,7 @@ constexpr int64_t kMatrixLength = 32;
 // The most numbers of a table, which is part of the module.
 constexpr int64_t kMaxTable = int64_t{1} << 22;
 
-// Of 2 pi * numerator / n.
+// The cosine of 2 pi * numerator / n.
 double CosOf(int64_t numerator, int64_t n) {
   return std::cos(2 * std::numbers::pi * static_cast<double>(numerator % n) /
                   static_cast<double>(n));

@@ -20,7 +20,8 @@
 namespace tg {
 namespace {
 
-// Symbols are tokens, and above them what merges name and the vocabulary lacks.
+// Symbols have numbers: first the tokens, then the strings that merges name and the vocabulary
+// lacks.
 class BytePairEncoder : public TextEncoder {
  public:
   explicit BytePairEncoder(const Vocabulary& vocabulary)
@@ -114,7 +115,7 @@ class BytePairEncoder : public TextEncoder {
   const PreTokenizer pre_tokenizer_;
   std::array<int32_t, 256> bytes_{};
   absl::flat_hash_map<uint64_t, Joined<int32_t>> merges_;
-  // By their bytes, where words that are tokens are not merged.
+  // The tokens by their bytes, if words that are tokens are not merged; otherwise empty.
   absl::flat_hash_map<std::string_view, TokenId> words_;
   std::deque<std::string> word_bytes_;  // which never move
 };

@@ -61,7 +61,7 @@ void Vocabulary::FindEndOfGeneration() {
   for (const std::optional<TokenId>& token : {eos_, eot_, eom_}) {
     if (token) ends.insert(*token);
   }
-  // Two formats where a token of that name ends less than a turn.
+  // In these two formats the token ends only a part of a turn.
   const auto remove = [&](std::string_view spelling, TokenType type) {
     const std::optional<TokenId> token = Find(spelling);
     if (!token || ends.erase(*token) == 0) return;

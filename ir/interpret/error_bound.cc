@@ -27,7 +27,8 @@ double Greatest(Scalar s) { return DoubleFromBits(s, BitsFromDouble(s, kInf) - 1
 
 double PowError(Approx a, Approx b, double y) {
   if (a.e >= std::fabs(a.v)) return kInf;
-  // A power of a negative number is one where the exponent is an integer.
+  // A power of a negative number is a number only for an integer exponent, and an uncertain
+  // exponent may be none.
   if (a.v < 0 && b.e > 0) return kInf;
   const double t =
       std::fabs(b.v) * a.e / (std::fabs(a.v) - a.e) + b.e * std::fabs(std::log(std::fabs(a.v)));
@@ -52,7 +53,8 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
       return std::max(a.e, b.e);
     case Op::kCmpLt:
     case Op::kCmpNe:
-      // A NaN that may be any value has no difference.
+      // If an error is infinite, a value may be any number, and the comparison may have either
+      // result, even if the value is NaN here.
       return std::isinf(a.e + b.e) || std::fabs(a.v - b.v) <= a.e + b.e ? 1 : 0;
     case Op::kWhere:
       if (a.e > 0 && std::isnan(b.v) != std::isnan(c.v)) return kInf;
@@ -68,7 +70,7 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
                         : a.e / (std::sqrt(a.v) + std::sqrt(a.v - a.e));
     case Op::kTrunc:
       if (std::isinf(a.e)) return kInf;
-      // Which of two zeros it is depends on the sign of what it is of.
+      // The result is a zero with the sign of the argument, and that sign is uncertain.
       if (y == 0 && std::fabs(a.v) <= a.e && a.e < 1) return a.e;
       return std::max(std::fabs(std::trunc(a.v - a.e) - y), std::fabs(std::trunc(a.v + a.e) - y));
     case Op::kExp2:
@@ -76,7 +78,7 @@ double Propagated(Op op, Approx a, Approx b, Approx c, double y) {
     case Op::kLog2:
       return a.e >= a.v ? kInf : -std::log1p(-a.e / a.v) / std::log(2.0);
     case Op::kSin:
-      // What may be anything may be infinite, or no number.
+      // An argument that may have any value may be infinite or NaN; then the sine is NaN.
       return std::isinf(a.e) ? kInf : std::min(2.0, a.e);
     case Op::kPow:
       return PowError(a, b, y);
@@ -147,7 +149,7 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
       source_error += in[k].e;
     }
     const double y = DoubleFromBits(s, (*result.data)[i]);
-    // Rounding of what differs may fall to the next number.
+    // Exact results that differ may be rounded to different neighbours.
     const double rounding = is_float ? 2 * unit * std::fabs(y) + Tiny(s) : 0;
     double e = ulps > 0 ? 2 * unit * std::fabs(y) * ulps + Tiny(s) : 0;
     if (source_error > 0) {
@@ -161,7 +163,7 @@ ErrorBounds ElementwiseError(const UOp* u, std::span<const Tensor> srcs, const T
             u->op == Op::kWhere || u->op == Op::kMax || u->op == Op::kMin || u->op == Op::kNeg;
         e += propagated + (propagated > 0 && !selects ? rounding : 0);
       }
-      // 0 times a zero whose sign may be either.
+      // A product of 0 with a value whose sign is uncertain may be 0 or -0.
       if (e == 0 && is_float && (u->op == Op::kMul || u->op == Op::kMulAcc)) e = Tiny(s);
     }
     if (flags.IsAny()) e += flags.Of(s, {value, srcs.size()}, {error, srcs.size()}, y);
@@ -229,7 +231,8 @@ ErrorBounds ReduceErrors::Take(double elements, const Tensor& result, ModuleFlag
       if (op_ == Op::kMul && least_[i] < LeastNormal(s)) {
         bounds_[i] += terms * Tiny(s) * greatest_[i];
       }
-      // Each step may round up.
+      // Each of the operations may round up, so a partial result may be greater than the exact one
+      // and overflow.
       const double most =
           (op_ == Op::kAdd ? sum : greatest_[i]) * std::exp(terms * UnitRoundoff(s));
       if (std::max(most, y) > Greatest(s)) bounds_[i] = kInf;
@@ -237,7 +240,7 @@ ErrorBounds ReduceErrors::Take(double elements, const Tensor& result, ModuleFlag
     // 0 + -0 is 0, yet a sum of one term may be that term.
     if (rounds_ && terms == 1 && y == 0) bounds_[i] += Tiny(s);
     if (s == Scalar::kBool && bounds_[i] > 0) bounds_[i] = 1;
-    // Terms may be none, or sum to others, where the flags say so.
+    // The flags permit other values than NaN, and with fast-math than infinities.
     if (IsFloat(s) && !std::isfinite(value) && flags.has(ModuleFlag::kFastMath)) bounds_[i] = kInf;
     if (std::isnan(value) && flags.has(ModuleFlag::kNoNan)) bounds_[i] = kInf;
     if (std::isnan(bounds_[i])) bounds_[i] = kInf;

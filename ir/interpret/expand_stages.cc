@@ -72,7 +72,7 @@ class Expansion {
         DType::Pointer(stage->dtype.scalar(), count, shared ? AddrSpace::kLocal : AddrSpace::kReg));
     const UOp* before = memory;
     if (!outer.empty() && shared) {
-      // Others may still read what the iteration before has filled.
+      // Other work-items may still read what the previous iteration stored.
       const UOp* wait = b_.context().Make(Op::kBarrier, kVoid, UOpSpan(outer.data(), outer.size()));
       before = b_.After(memory, UOpSpan(&wait, 1));
     } else if (!outer.empty()) {

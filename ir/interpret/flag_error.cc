@@ -34,7 +34,7 @@ bool AddsOne(const UOp* u) {
 
 // Whether 1/(x + 1) is a factor or a term of `u`; `in_sum`: it is in a term.
 bool HoldsReciprocal(const UOp* u, bool* in_sum) {
-  // Products and sums of more parts are none that the flag speaks of.
+  // The rules for this flag match small expressions only, so larger ones are not searched.
   constexpr size_t kMaxParts = 16;
   llvm::SmallVector<const UOp*, kMaxParts> parts = {BelowMovement(u)};
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -138,7 +138,7 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
       if (std::isnan(y)) return kInf;
       if (y == 0 && std::signbit(y)) e += tiny;
     }
-    // x - x, or x + -x, of what has no difference.
+    // By definition x - x and x + -x are NaN for an infinite x or a NaN; in algebra they are 0.
     if (op_ == Op::kSub && std::isnan(y)) return kInf;
     if (op_ == Op::kAdd && std::isnan(y) && !std::isfinite(x[0]) && !std::isfinite(x[1])) {
       return kInf;

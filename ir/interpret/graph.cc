@@ -105,7 +105,7 @@ absl::Status GraphRun::Eval(const UOp* u) {
       return absl::OkStatus();
     }
     case Op::kCopy:
-      // It takes memory as it is: what was never given a value has none on the other side either.
+      // A copy also copies undefined elements, which stay undefined.
       v.tensor = values_[u->src(0)]->tensor;
       return absl::OkStatus();
     case Op::kContiguous: {
@@ -244,7 +244,7 @@ absl::StatusOr<GraphResult> GraphRun::Run() {
 
 namespace {
 
-// The values that the graph itself binds variables to.
+// Adds the values that the graph binds to variables.
 void TakeBoundVars(const Graph& graph, VarValues& vars) {
   if (!graph.body.root) return;
   for (const UOp* u : PostOrder(graph.body.root)) {

@@ -75,7 +75,7 @@ absl::StatusOr<VersionPtr> GraphRun::Entry(std::string_view name) {
 absl::StatusOr<Tensor> GraphRun::Operand(const UOp* u, size_t i) {
   const Tensor& t = values_[u->src(i)]->tensor;
   if (!t.ok()) return absl::InvalidArgumentError(absl::StrCat("source ", i, " has no value"));
-  // Its elements are looked at when they are computed.
+  // Whether the elements of a deferred value are defined is checked when they are computed.
   if (t.deferred) return t;
   if (t.defined && p_.options.check_undefined) {
     const auto at = std::find(t.defined->begin(), t.defined->end(), 0) - t.defined->begin();

@@ -12,7 +12,7 @@ namespace tg {
 
 bool Machine::NeedAll(const UOp* u, int64_t together) {
   if (all_active_) return true;
-  // Whole groups may be idle; one that is divided may not get here.
+  // All work-items of a unit must be active, or none of them.
   const auto unit = static_cast<size_t>(together);
   for (size_t i = 0; i < items_; ++i) {
     if (active_[i] != active_[i / unit * unit]) {

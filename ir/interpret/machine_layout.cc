@@ -8,7 +8,8 @@
 namespace tg {
 namespace {
 
-// Values of all work-items of a batch take at most this much memory, where one group does.
+// Limits on the values of a batch, in words. A batch has several groups while these fit into
+// kBatchWords. A single group may take more, up to kMaxWords.
 constexpr size_t kBatchWords = size_t{1} << 24;
 constexpr size_t kMaxWords = size_t{1} << 31;
 
@@ -161,7 +162,7 @@ bool Machine::CheckSources(const UOp* u) {
       }
       return true;
     case Op::kNoop:
-      // Joins tokens, or is its source.
+      // A noop without a value joins tokens; another one has the value of its source.
       return u->dtype.is_void() || (u->num_srcs > 0 && value(0, own));
     default:
       return true;
@@ -186,7 +187,7 @@ bool Machine::LayOutNode(const UOp* u) {
     if (u->word(1) < 1) return Fail(u, "needs a positive size");
   }
   if (!drops_axes) {
-    // What a pointer comes `after`, and the ranges of a reduce, give their users no axes.
+    // The tokens of an `after` and the ranges of a reduce do not give the result their axes.
     const bool first_only =
         u->op == Op::kAfter || u->op == Op::kReduce || u->op == Op::kGroupReduce;
     const size_t n = first_only ? std::min<size_t>(1, u->num_srcs) : u->num_srcs;
@@ -297,7 +298,8 @@ bool Machine::Prepare() {
   nodes_ = linear ? body_.linear : PostOrder(body_.root);
   if (!MeasureGrid()) return false;
   if (!LayOut()) return false;
-  // Constants are the same for all batches; their steps stay, as no work.
+  // Constants have the same values in all batches, so they are stored once, and their steps do
+  // nothing.
   items_ = capacity_;
   for (const UOp* u : nodes_) {
     if (!IsLeafWithConstantValue(u->op)) continue;

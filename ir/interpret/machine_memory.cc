@@ -180,7 +180,8 @@ bool Machine::Store(const UOp* u) {
   return true;
 }
 
-// The copied values are those of now; the target has none until a `wait` for the copy's batch.
+// Reads the values now. The elements of the target are undefined until a `wait` for the copy's
+// batch.
 bool Machine::CopyAsync(const UOp* u) {
   const UOp* target = u->src(0);
   const UOp* source = u->src(1);

@@ -6,7 +6,8 @@ int64_t RaceDetector::Read(size_t at, const Who& who) {
   Touched& t = touched_[at];
   if (Conflict(t.writer, who)) return t.writer.item;
   if (t.reader.item >= 0 && t.reader.group != who.group) t.other_reader_group = t.reader.group;
-  // Of several readers in one epoch a writer among them must find another: keep the first.
+  // Several readers of a group in one epoch are recorded as item INT64_MAX, so that a later write
+  // by any of them conflicts.
   if (!(t.reader.epoch == who.epoch && t.reader.group == who.group && t.reader.item >= 0)) {
     t.reader = who;
   } else if (t.reader.item != who.item) {

@@ -114,7 +114,7 @@ class Estimate {
       if (SaturatingAdd(held, meanwhile) > peak.bytes) {
         peak.bytes = SaturatingAdd(held, meanwhile);
         peak.own = SaturatingAdd(own, meanwhile);
-        // A sink is known by what it stores.
+        // A sink has no name: messages name the largest value that it stores.
         const UOp* named = u;
         for (const UOp* s : u->op == Op::kSink ? u->srcs() : UOpSpan()) {
           if (named == u || elements[s] > elements[named]) named = s;

@@ -11,10 +11,11 @@ namespace {
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 
-// The interpreter holds every element: beyond this many there is no point in trying.
+// A larger result of a movement op is an error.
 constexpr int64_t kMaxElements = int64_t{1} << 32;
 
-// a + b * c modulo 2^64: addresses are judged when they are used.
+// a + b * c modulo 2^64. An address that wrapped is out of bounds, which is checked where it is
+// used.
 int64_t WrappingMulAdd(int64_t a, int64_t b, int64_t c) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) +
                               static_cast<uint64_t>(b) * static_cast<uint64_t>(c));

@@ -39,7 +39,7 @@ TG_INLINE T FloatAlu(Op op, T a, T b) {
     case Op::kSin:
       return static_cast<T>(std::sin(static_cast<double>(a)));
     case Op::kPow:
-      // Of a signalling NaN the library makes a quiet one even here.
+      // The definition of pow gives 1 here for every NaN, the library only for quiet ones.
       if (a == T{1} || b == T{0}) return T{1};
       return static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b)));
     case Op::kSqrt:
@@ -298,7 +298,7 @@ std::optional<int64_t> EvalAlu(Op op, Scalar s, std::span<const int64_t> srcs, M
 
 size_t EvalAluLanes(Op op, Scalar s, size_t n, const int64_t* a, const int64_t* b, const int64_t* c,
                     int64_t* out, MulAcc mulacc) {
-  // The loops that most of a run is spent in.
+  // Specialized loops for the combinations in which most of a run is spent.
   switch (s) {
 #define TG_CASE(name, scalar) \
   case Op::name:              \

@@ -55,7 +55,7 @@ class Scheduler {
   void FindLoadsBeforeStores();
   // The ranges that `closer` closes, outermost first.
   Nodes Closes(const UOp* closer) const;
-  // How many of them the enclosing loops are already over.
+  // How many of them are among the enclosing loops `open`.
   size_t Depth(const UOp* closer, const RangeSet& open) const;
   absl::Status Block(const Nodes& nodes, const RangeSet& open, const Nodes& pending, int depth);
   absl::StatusOr<std::vector<Item>> Items(const Nodes& nodes, const RangeSet& open,

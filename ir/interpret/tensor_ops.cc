@@ -66,7 +66,8 @@ absl::StatusOr<Tensor> Gather(const UOp* u, const Tensor& from, IndexMap map,
                               const InterpretOptions& options) {
   if (map.is_identity) {
     Tensor t = from;
-    // A deferred value goes by its shape.
+    // A deferred value is evaluated by the coordinates of its shape, so that its shape cannot be
+    // replaced.
     if (!t.deferred) {
       t.shape = map.shape;
       return t;

@@ -122,7 +122,7 @@ bool BodyParser::ParseOperand(Nodes& out) {
     out.push_back(u);
   } else {
     statement_.broken = true;
-    // Keeps the number of operands right, for the check of the arity.
+    // The operand has no node. Its place is kept, so that the number of operands is still checked.
     out.push_back(nullptr);
   }
   cursor_.Next();
@@ -195,7 +195,8 @@ bool BodyParser::ParseType(Statement& s) {
   if (cursor_.token().EndsLine()) {
     return cursor_.Expected("':' and the type of " + Quote(info.mnemonic));
   }
-  // The line has another error.
+  // The line does not end here, so the missing type may not be its first error: the message lists
+  // everything that may follow.
   std::string what;
   if (info.max_sources > 0) what = s.srcs.empty() ? "an operand (%name), " : "',', ";
   if (info.num_fields && !s.given[info.num_fields - 1]) what += "'{', ";

@@ -90,7 +90,7 @@ void CheckAssigns(BodyCheck& c);
 void CheckKernelCalls(BodyCheck& c);
 void CheckSinkTargets(BodyCheck& c);
 void CheckDevices(BodyCheck& c);
-// Of the graph named kInitGraph.
+// For the graph named kInitGraph.
 void CheckInit(BodyCheck& c);
 void CheckKernelBody(BodyCheck& c);
 void CheckLinear(BodyCheck& c);

@@ -7,7 +7,7 @@
 namespace tg::verify {
 namespace {
 
-// A buffer, or one as earlier kernels left it; null for all else.
+// The `buffer` behind a version or a part of a buffer. Null for other values.
 const UOp* NamedBuffer(const UOp* u) {
   while (u->op == Op::kAssign || u->op == Op::kAfter || u->op == Op::kBufferView) u = u->src(0);
   return u->op == Op::kBuffer ? u : nullptr;
@@ -23,7 +23,8 @@ const UOp* WrittenBuffer(const UOp* assign) {
 class CallCheck {
  public:
   explicit CallCheck(BodyCheck& c) : c_(c) {
-    // Assigns of a kernel come after it, so all are known before any call is judged.
+    // A kernel's assigns come after it in the order, so they are collected before any call is
+    // checked.
     for (const UOp* u : c.order) {
       if (u->op == Op::kAssign && u->src(1)->op == Op::kKernel) assigns_[u->src(1)].push_back(u);
     }
@@ -101,7 +102,7 @@ class CallCheck {
     for (size_t i = facts.slots.size(); i < call->num_srcs; ++i) {
       const UOp* operand = call->src(i);
       const UOp* var = operand->op == Op::kBind ? operand->src(0) : operand;
-      // The last slots may be gone for want of a use.
+      // Unused slots at the end may be missing in the kernel.
       if (given.empty() && NamedBuffer(operand)) continue;
       if (var->op != Op::kVar) {
         return Fail(call, "operand " + std::to_string(i) + " (" + c_.Name(operand) +

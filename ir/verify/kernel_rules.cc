@@ -151,7 +151,7 @@ void CheckContracts(BodyCheck& c) {
   }
 }
 
-// Over shapes, what a kernel computes is what it stores: its axes are those of the stores.
+// Checks rule V509: a kernel over shapes consists of its stores, whose axes are the kernel's.
 void CheckStores(BodyCheck& c) {
   const UOp* sink = c.body.root;
   if (sink->num_srcs == 0) return c.Error(Rule::kKernelStores, sink, "the kernel stores nothing");

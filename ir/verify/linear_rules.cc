@@ -51,7 +51,7 @@ class LinearCheck {
         return false;
       }
       --scope;
-      // An effect under a condition is one afterwards too; a value is not there.
+      // A token of a closed `if` block may be used after the block; a value may not.
       while (s->dtype.is_void() && !scopes_[scope].open && scopes_[scope].opener->op == Op::kIf) {
         scope = scopes_[scope].parent;
       }

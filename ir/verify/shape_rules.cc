@@ -9,7 +9,7 @@
 namespace tg::verify {
 namespace {
 
-// Numbers that a shape may be computed from without an overflow.
+// Checks that the attribute's numbers are small enough for computing a shape without overflow.
 bool CheckEntries(BodyCheck& c, const UOp* u) {
   const OpInfo& info = GetOpInfo(u->op);
   if (info.num_fields == 0 || info.inline_attr()) return true;

@@ -19,7 +19,8 @@ void CheckNodes(BodyCheck& c, const std::vector<const UOp*>& nodes) {
   for (const UOp* u : nodes) {
     const auto srcs = u->srcs();
     if (std::any_of(srcs.begin(), srcs.end(), [&](const UOp* s) { return c.IsBad(s); })) {
-      // Still worth a look: this needs no sources.
+      // The structure of a node is checked even if its sources are bad, since that needs no
+      // sources.
       CheckStructure(c, u);
       c.MarkBad(u);
       continue;
@@ -42,7 +43,7 @@ void CheckOneBody(BodyCheck& c, bool with_others, Scope scope = Scope::kReached)
   } else {
     CheckNodes(c, c.order);
   }
-  // The rules below look at several nodes at once and take for granted that each makes sense.
+  // The rules below relate several nodes, and need each of them to be valid.
   if (c.diags.num_errors() != before) return;
   if (c.stage == Stage::kTensor) {
     CheckSinkTargets(c);
@@ -93,7 +94,7 @@ void BodyCheck::Error(Rule rule, const UOp* u, std::string message) {
   if (diags.full()) return diags.Error({}, {});
   const Location loc = body.side.loc(u);
   std::string context = Printer().ToString(u);
-  // Without a place in the text, at least the body.
+  // A node without a place in the text is described by its body.
   if (!loc.line) context = where + ": " + context;
   diags.Error(loc, Tag(rule) + std::string(Mnemonic(u->op)) + ": " + message, context);
 }
@@ -113,10 +114,10 @@ bool VerifyBodies(const Module& module, Scope scope, Diagnostics& diags) {
   const size_t before = diags.num_errors();
   const size_t first = diags.errors().size();
   CheckDeclarations(module, diags);
-  // Bodies are judged by what is declared.
+  // The rules for bodies rely on valid declarations.
   if (diags.num_errors() != before) return false;
   const Symbols symbols(module);
-  // Kernels first: what graphs ask about them then makes sense.
+  // Kernels come first, because rules for graphs rely on valid kernels.
   for (const auto& kernel : module.kernels) {
     BodyCheck check(module, symbols, kernel->body, kernel->stage, "kernel @" + kernel->name, diags);
     CheckOneBody(check, true, scope);

@@ -266,7 +266,8 @@ View View::Expand(Context& ctx, const Shape& shape) const {
   TG_CHECK(shape.size() == shape_.size());
   DimPairs mask = mask_;
   for (size_t i = 0; i < mask.size(); ++i) {
-    // The one coordinate is valid or not; so are all that it becomes.
+    // The axis has one coordinate. If it is valid, so are all coordinates that it is expanded to;
+    // otherwise none is.
     if (shape[i] != shape_[i]) mask[i] = {0, mask_[i].second.Is(1) ? shape[i] : Dim(0)};
   }
   return Make(ctx, shape, strides_, offset_, std::move(mask));

@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<int64_t>> ShapeFor(int64_t length, const MediaOptions
     if (samples == kOpen) {
       return InvalidArgument("hop needs an input whose last axis has a size, not ", FormText(form));
     }
-    // The last frame may be a part of one.
+    // The last frame may reach beyond the end of the sound.
     have = 1 + (std::max<int64_t>(0, length - samples) + *options.hop - 1) / *options.hop;
   }
   if (extent == kOpen || options.fit_length) {

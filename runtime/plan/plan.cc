@@ -229,7 +229,7 @@ absl::Status Plan::CountWorkOf(size_t i) const {
 
 std::span<const PlannedKernel> Plan::kernels() const {
   if (!is_work_counted_) {
-    // Create has counted it once, so that no kernel is one whose work cannot be counted.
+    // Create has counted the work of each kernel once, so this does not fail.
     for (size_t i = 0; i < steps_.size(); ++i) CountWorkOf(i).IgnoreError();
     is_work_counted_ = true;
   }

@@ -18,7 +18,7 @@ namespace tg::runtime {
 
 struct DeviceReport {
   std::string name, driver;
-  std::string target;                                 // a preset, or what the device reports
+  std::string target;                                 // the name of its target
   double flops_per_second = 0, bytes_per_second = 0;  // the target's, as cost models use them
 
   template <typename Self, typename F>

@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kMaxPrograms = 8;
 
-// A worker takes half a second to start, in which a device compiles a few kernels by itself.
+// Workers take time to start. A device compiles fewer kernels than this itself before a worker is
+// ready.
 constexpr size_t kMinKernelsForWorkers = 4;
 
 bool UsesWorkers(size_t kernels, const DeviceInfo& device, const BuildOptions& options) {

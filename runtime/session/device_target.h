@@ -13,7 +13,8 @@ namespace tg::runtime {
 Target TargetForDevice(const DeviceInfo& device);
 
 // Returns the target that a user requests: "" is `module_target`, or the device's own target if
-// that is empty too; "host" is the device's own target; other texts name a preset.
+// that is empty too; "host" is the device's own target; other texts name a preset or a target file
+// (FindTarget).
 absl::StatusOr<Target> ChooseTarget(std::string_view wish, std::string_view module_target,
                                     const DeviceInfo& device);
 

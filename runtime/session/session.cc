@@ -97,7 +97,7 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
   TG_ASSIGN_OR_RETURN(const VarMap vars, ResolveVars(*module_, given_vars_, shapes_));
   std::vector<const Needs*> needs;
   for (const Graph* g : graphs) needs.push_back(&NeedsIn(*g));
-  // What a graph needs stays given, so that a graph that has run is not asked again.
+  // Contents stay given, so a graph that has run still has everything that it needs.
   const bool all_ran = std::all_of(graphs.begin(), graphs.end(),
                                    [&](const Graph* g) { return completed_.contains(g); });
   if (const Missing missing = all_ran ? Missing() : FindMissing(needs, vars, shapes_);
@@ -105,7 +105,8 @@ absl::Status Session::Run(std::string_view graph_name, int64_t times) {
     return absl::FailedPreconditionError(
         Cat("graph @", graph->name, " needs what is not given: ", missing.ToString()));
   }
-  // A variable that is left from a run of another graph breaks nothing here.
+  // Requirements on variables that no graph here uses are not checked: their values may be left
+  // from runs of other graphs.
   const auto is_used = [&](std::string_view name) {
     return std::any_of(needs.begin(), needs.end(), [&](const Needs* n) { return n->Uses(name); });
   };

@@ -76,7 +76,8 @@ absl::Status CheckTensor(const Module& module, const BufferDecl& buffer, Element
                              TypeAndShape(type, shape));
     }
   }
-  // An expression gives its variables no values; it is checked where they have some.
+  // An extent that is an expression determines no variable. It is checked if its variables have
+  // values.
   for (size_t i = 0; i < shape.size(); ++i) {
     const DeclDim& dim = buffer.shape[i];
     if (dim.expr.empty()) continue;

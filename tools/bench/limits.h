@@ -14,7 +14,7 @@ struct DeviceLimits {
   double flops_per_second = 0;       // f32, two for a fused multiply-add, operands in registers
 };
 
-// Runs the kernels; takes a few seconds. Each figure is the best of several runs and forms.
+// Runs the kernels. Each figure is the best of several runs and forms.
 absl::StatusOr<DeviceLimits> MeasureLimits(const runtime::Device& device);
 
 // The least time in which the device could do the row's work: the maximum of the time for its

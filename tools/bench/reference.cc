@@ -16,7 +16,7 @@ namespace {
 
 using runtime::HostTensor;
 
-// Multiply-adds that one check may take: less than a second.
+// The multiply-adds that one check may take. Larger results are sampled.
 constexpr int64_t kMaxOperations = int64_t{1} << 28;
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon() / 2;
 // Rounding of one f16 result.

@@ -19,7 +19,7 @@ struct Calibration {
 };
 
 // The preset that fits the device, with what the device reports, and with the rates, caches and
-// overheads that probes measure. Takes less than a minute.
+// overheads that probes measure.
 absl::StatusOr<Calibration> Calibrate(const runtime::Device& device);
 
 // A target file: the notes and the sweep as comments, then all fields.

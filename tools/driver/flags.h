@@ -1,5 +1,5 @@
-// Flags: parses the command lines of tg's tools. Each tool has one table of options. The parser is
-// small, because a tool should start in a few milliseconds. Unknown options get a suggestion.
+// Flags: parses the command lines of tg's tools. Each tool has one table of options. Unknown
+// options get a suggestion.
 //
 //   --name=value, --name value, --flag, --no-flag; one dash does as well; `--` ends the options.
 #ifndef TG_TOOLS_DRIVER_FLAGS_H_

@@ -42,7 +42,8 @@ void AddInputFormat(Flags& flags, std::string* format) {
 
 bool IsOnnxInput(std::string_view bytes, std::string_view path, std::string_view format) {
   if (format != "auto") return format == "onnx";
-  // A damaged model is still one, unless it is another kind of file.
+  // A file that ends in .onnx counts as a model even if it is damaged, so that the error is about a
+  // model, unless it is a known file of another kind.
   return IsOnnxModel(bytes) || (path.ends_with(".onnx") && !KindOfFile(bytes));
 }
 

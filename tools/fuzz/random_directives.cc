@@ -79,7 +79,8 @@ void StageAtRandom(const Module& module, Kernel& kernel, const Target& target, t
   Body& body = kernel.body;
   Context& ctx = *body.context;
   ShapeMap shapes(module, ctx);
-  // Staged values may read elements that other work-items write.
+  // In a kernel that reads what it writes, a staged value could read elements that other work-items
+  // write.
   const KernelCalls calls(module);
   const absl::StatusOr<LoopNest> schedule = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!schedule.ok() || schedule->IsInPlace()) return;

@@ -81,7 +81,7 @@ absl::Status LlmRun::LoadTokenizer() {
 absl::Status LlmRun::Load(const std::string& path) {
   const double begin = Now();
   TG_ASSIGN_OR_RETURN(file_, ModelFile::Open(path));
-  // Tells of an unknown architecture before anything of its vocabulary.
+  // Reports an unknown architecture before errors about the vocabulary.
   TG_RETURN_IF_ERROR(gguf::ReadHyperparameters(file_->model()).status());
   if (!flags_.bench) TG_RETURN_IF_ERROR(LoadTokenizer());
   TextModelOptions options;

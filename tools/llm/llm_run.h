@@ -33,7 +33,8 @@ class LlmRun {
   absl::Status Answer(const std::string& prompt);
   absl::Status Chat();
   absl::Status ServeModel(const std::string& path);
-  // A reply to these tokens, printed as it is made. A full context is told, and no error.
+  // A reply to these tokens, printed as it is generated. A full context is reported, but is not an
+  // error.
   absl::StatusOr<Reply> Print(const std::vector<TokenId>& prompt);
   void Summarize(const Reply& reply, bool is_first_reply) const;
   // The kernels of the graph that ran last, with their times, where --verbose wants them.

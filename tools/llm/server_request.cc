@@ -14,7 +14,7 @@ namespace json = llvm::json;
 
 using runtime::InvalidArgument;
 
-// Objects and lists in each other.
+// The greatest nesting depth of objects and lists.
 constexpr int kMaxDepth = 64;
 
 // Reads fields of an object and keeps the first error.

@@ -96,7 +96,7 @@ absl::Status TextModel::RunChunk(std::span<const int32_t> tokens) {
 }
 
 absl::Status TextModel::Prepare() {
-  // Keys and values that these runs leave are behind the text, and overwritten.
+  // These runs leave keys and values after the end of the text, where later tokens overwrite them.
   if (length_ == context_) return absl::OkStatus();
   const int32_t tokens[] = {0, 0};
   const bool has_two = context_ - length_ > 1;

@@ -26,7 +26,7 @@ namespace tg {
 struct TextModelOptions {
   gguf::LanguageModelOptions model;
   std::string device;         // as for ChooseDevice
-  bool time_kernels = false;  // last_times() of the session
+  bool time_kernels = false;  // session().last_times() has the kernels' times
   bool cache_programs = true;
   // Called while kernels are compiled: how many are done, of how many.
   std::function<void(size_t done, size_t total)> on_compiled = {};

@@ -197,7 +197,7 @@ Value Evaluator::LoopVariable(size_t position, const List& items, size_t index) 
   set("last", Value::Bool(index + 1 == count));
   set("length", integer(count));
   set("cycle", Value::Of(std::move(cycle)));
-  // Items may be as deep as values can be.
+  // `loop` nests these items one level deeper, which must not exceed the limit.
   const auto fits = [](const Value& item) { return item.depth() < Value::kMaxDepth; };
   if (index > 0 && fits(items[index - 1])) set("previtem", items[index - 1]);
   if (index + 1 < count && fits(items[index + 1])) set("nextitem", items[index + 1]);

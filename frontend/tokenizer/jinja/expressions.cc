@@ -8,7 +8,7 @@
 namespace tg::jinja {
 namespace {
 
-// As kMaxCalls of evaluator.cc: each level of syntax is one.
+// Bounds the recursion, like kMaxCalls in evaluator.cc. Each level of an expression counts.
 constexpr int kMaxNesting = 600;
 
 // Python's index of a slice's border: from the end if negative, then inside of [low, high].

@@ -18,7 +18,7 @@ class Writer {
     }
   }
 
-  // False if the value has what JSON lacks.
+  // False if the value contains something that JSON cannot represent.
   bool Write(const Value& value) {
     switch (value.kind()) {
       case Kind::kNone:

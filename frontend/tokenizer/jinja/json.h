@@ -17,7 +17,7 @@ struct JsonOptions {
   std::string key_separator;
 };
 
-// Nothing if the value has what JSON lacks.
+// nullopt if the value contains something that JSON cannot represent.
 std::optional<std::string> ToJson(const Value& value, const JsonOptions& options);
 
 }  // namespace tg::jinja

@@ -121,7 +121,7 @@ Value ReplaceMethod(Evaluator& evaluator, const Arguments& arguments) {
   if (!NeedString(evaluator, arguments, 0) || !NeedString(evaluator, arguments, 1)) return Value();
   const std::string& from = arguments.values[0].AsString();
   const std::string& to = arguments.values[1].AsString();
-  // What the result can be as long as.
+  // The result has at most this many copies of `to`.
   const size_t most = Self(arguments).size() / std::max<size_t>(from.size(), 1) + 1;
   if (to.size() > 1 && !evaluator.Charge(arguments.position, most * (to.size() / 16)))
     return Value();

@@ -40,7 +40,7 @@ std::string_view LastCharacter(std::string_view text) {
   return text.substr(text.size() - 1);
 }
 
-// Removes white space from the left side, or with `spaces` false what is none.
+// Removes leading white space; if `spaces` is false, leading characters other than white space.
 std::string_view SkipLeft(std::string_view text, bool spaces) {
   while (!text.empty() && IsSpace(text) == spaces) TakeFirst(text);
   return text;
