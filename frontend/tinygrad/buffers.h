@@ -2,9 +2,9 @@
 //
 // A number (tinygrad's UNIQUE, or the slot) identifies a buffer. Its name is @buf0, @buf1, ... in
 // the order of the text, or the name that a directive gives. tinygrad's buffers are flat: if all
-// uses reshape a buffer to the same shape, the declaration has that shape. A buffer that is only read
-// is an input, and one that an ASSIGN of a value writes is state. What KERNELs write is state if it
-// is read before, an output if it is a result, else a temp.
+// uses reshape a buffer to the same shape, the declaration has that shape. A buffer that is only
+// read is an input, and one that an ASSIGN of a value writes is state. What KERNELs write is state
+// if it is read before, an output if it is a result, else a temp.
 #ifndef TG_FRONTEND_TINYGRAD_BUFFERS_H_
 #define TG_FRONTEND_TINYGRAD_BUFFERS_H_
 

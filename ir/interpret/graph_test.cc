@@ -240,7 +240,7 @@ TEST(Graph, Errors) {
             "f32[3]");
 }
 
-// A copy between devices takes memory as it is: who reads what has no value is told then.
+// A copy between devices also copies undefined elements. Only reading them afterwards is an error.
 TEST(Graph, CopiesWhatHasNoValue) {
   const auto text = [](const std::string& from) {
     return R"(tg 1

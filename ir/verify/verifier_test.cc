@@ -272,7 +272,8 @@ TEST(Verifier, ManyWritesToOneBuffer) {
 }
 
 TEST(Verifier, ValuesGoBetweenDevicesByCopy) {
-  // Constants, places and variables are everywhere; who only waits, and a loop, may be anywhere.
+  // Constants, iota and variables are on every device. Loops, and sources that an op only waits
+  // for, may be on any device.
   const auto module = ParseOrFail(R"(tg 1
 module @m
 var @n : [1, 4]

@@ -152,7 +152,7 @@ TEST_P(SessionTest, BuffersHaveTheSizesOfARunWhereTheGreatestDoNotFit) {
   EXPECT_EQ(Get("y"), std::vector<float>{7});
 }
 
-// What two graphs require is not required of the other one's variables.
+// A run checks only the requirements on variables that its graph uses.
 TEST_P(SessionTest, RequirementsOfAnotherGraph) {
   ASSERT_OK(Open(R"(tg 1
 module @m
