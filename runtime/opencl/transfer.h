@@ -32,8 +32,8 @@ class Transfer {
   // Enqueues the sender's part of a copy through the host. It may be enqueued again before the
   // previous copy has finished. `event` signals its end.
   absl::Status EnqueueRead(ClEvent* event = nullptr, std::span<const cl_event> waits = {});
-  // Enqueues the receiver's part, after EnqueueRead if the copy goes through the host. `waits` must belong to the
-  // receiver's OpenCL context.
+  // Enqueues the receiver's part, after EnqueueRead if the copy goes through the host. `waits` must
+  // belong to the receiver's OpenCL context.
   absl::Status EnqueueWrite(ClEvent* event = nullptr, std::span<const cl_event> waits = {});
 
   // Waits until the EnqueueWrite that set `event` has finished, and returns the receiver's times,

@@ -8,8 +8,8 @@
 //
 // Inputs keep their contents between runs until they are set again. States keep theirs too; they
 // start as zeros or with the values that the module defines. Params have the contents that the
-// module defines, or are set. A variable's value is set (SetVar) or follows from the shape of an input. Only one
-// thread may use a session.
+// module defines, or are set. A variable's value is set (SetVar) or follows from the shape of an
+// input. Only one thread may use a session.
 #ifndef TG_RUNTIME_SESSION_SESSION_H_
 #define TG_RUNTIME_SESSION_SESSION_H_
 
