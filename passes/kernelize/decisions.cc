@@ -34,6 +34,7 @@ std::string Planner::Decide(const UOp* u) {
   const bool reduce = u->op == Op::kReduceAxis && !gather;
   const UseList& uses = node_uses_[u];
   if (uses.empty() || (!reduce && !gather && !IsElementwise(u->op))) return "";
+  if (gathers_.MustBeInPlace(u)) return "";
   double evaluations = 0;
   for (UseId use : uses) evaluations += Evaluations(use);
   const double size = cost_.Elements(u);

@@ -1,5 +1,6 @@
 #include "passes/kernelize/gathers.h"
 
+#include <optional>
 #include <vector>
 
 #include "ir/builder.h"
@@ -42,10 +43,10 @@ std::vector<const UOp*> Expression(const UOp* u) {
   return order;
 }
 
-// Whether some index (an expression of iota) is compared with anything. A quick test before the sum
-// is lowered.
-bool ComparesPlaces(UOpSpan order) {
-  llvm::SmallPtrSet<const UOp*, 32> places;  // made of iota
+// The nodes that depend on an index (an iota). Empty if none of them compares it, which is a quick
+// test before the sum is lowered.
+llvm::SmallPtrSet<const UOp*, 32> ComparedPlaces(UOpSpan order) {
+  llvm::SmallPtrSet<const UOp*, 32> places;
   bool compares = false;
   for (const UOp* u : order) {
     const bool is_place =
@@ -55,24 +56,26 @@ bool ComparesPlaces(UOpSpan order) {
     if (is_place) places.insert(u);
     compares |= u->op == Op::kCmpNe && is_place;
   }
-  return compares;
+  if (!compares) places.clear();
+  return places;
 }
 
-// Whether some reduce in `inner` must be computed for each term of `u`. `order`: the nodes below
-// `u`, sources first.
-bool NeedsForEachTerm(const Module& module, Context& ctx, const UOp* u, UOpSpan order,
-                      const NodeSet& inner) {
+// The nodes of `order`, the nodes below sum `u`, sources first, whose elements differ from term to
+// term. Returns nullopt if they are read in too many ways.
+std::optional<NodeSet> VaryingByTerm(const Module& module, Context& ctx, const UOp* u,
+                                     UOpSpan order) {
   ShapeMap shapes(module, ctx);
   UseTable uses(module, ctx, shapes);
   const UseId inside = uses.Inside(uses.Root(u), u);
   const LoopSet terms = uses.Varies(inside) & ~uses.OuterLoops(u);
+  NodeSet varying;
   NodeMap<UseList> node_uses;
   node_uses[u->src(0)] = {inside};
   for (const UOp* v : llvm::reverse(order)) {
     const UseList own = node_uses[v];
-    if (own.size() > kMaxNodes) return true;
+    if (own.size() > kMaxNodes) return std::nullopt;
     for (UseId use : own) {
-      if (inner.Contains(v) && (uses.Varies(use) & terms) != 0) return true;
+      if ((uses.Varies(use) & terms) != 0) varying.Insert(v);
       if (!IsComputedInPlace(v)) continue;
       const UseId to = IsMovement(v->op) ? uses.Through(use, v) : use;
       for (const UOp* s : v->srcs()) {
@@ -80,7 +83,7 @@ bool NeedsForEachTerm(const Module& module, Context& ctx, const UOp* u, UOpSpan 
       }
     }
   }
-  return false;
+  return varying;
 }
 
 }  // namespace
@@ -93,7 +96,9 @@ bool Gathers::Is(const UOp* u) {
 
 bool Gathers::Find(const UOp* u) {
   const std::vector<const UOp*> order = Expression(u);
-  if (u->dtype.is_index() || !ComparesPlaces(order)) return false;
+  if (u->dtype.is_index()) return false;
+  const auto places = ComparedPlaces(order);
+  if (places.empty()) return false;
   const auto is_empty = [](const Dim& d) { return d.Is(0); };
   for (const UOp* v : order) {
     if (llvm::any_of(shapes_.Of(v), is_empty)) return false;
@@ -138,7 +143,9 @@ bool Gathers::Find(const UOp* u) {
     } else {
       if (v->dtype.is_index()) return false;
       to = b.Load(argument(v));
-      if (!IsStored(v) && v->op != Op::kContiguous && v->op != Op::kAssign) inner.Insert(to);
+      const bool is_memory = IsStored(v) || v->op == Op::kContiguous || v->op == Op::kAssign;
+      // Another gather runs once, for the term that remains.
+      if (!is_memory && !found_.Contains(v)) inner.Insert(to);
     }
     body.push_back(to);
   }
@@ -146,8 +153,16 @@ bool Gathers::Find(const UOp* u) {
   const UOp* sum = ctx.Rebuild(u, ctx_, UOpSpan(&value, 1));
   const UOp* store = b.Store(out, sum);
   kernel.body.root = b.Sink(UOpSpan(&store, 1));
-  return !NeedsForEachTerm(module_, ctx, sum, body, inner) &&
-         FoldedReduces(module_, KernelCalls(module_), kernel, AnyGrid()).Contains(sum);
+  const std::optional<NodeSet> varying = VaryingByTerm(module_, ctx, sum, body);
+  if (!varying ||
+      llvm::any_of(body, [&](const UOp* v) { return inner.Contains(v) && varying->Contains(v); })) {
+    return false;
+  }
+  if (!FoldedReduces(module_, KernelCalls(module_), kernel, AnyGrid()).Contains(sum)) return false;
+  for (const UOp* place : places) {
+    if (varying->Contains(map.lookup(place))) in_place_.Insert(place);
+  }
+  return true;
 }
 
 }  // namespace tg

@@ -16,8 +16,16 @@ class Gathers {
       : module_(module), ctx_(ctx), shapes_(shapes) {}
 
   // Whether reduce_axis `u` needs no loop if the elementwise and movement ops below it are computed
-  // in place, and no other reduce runs for each of its terms.
+  // in place, and no other reduce runs for each of its terms. Reduces below `u` that were not asked
+  // for before are taken for such as need a loop.
   bool Is(const UOp* u);
+  // Asks for each reduce of `order`, sources first.
+  void FindAll(UOpSpan order) {
+    for (const UOp* u : order) Is(u);
+  }
+  // Whether some reduce for which Is() was called needs `u` in its kernel: `u` depends on the index
+  // that the sum compares. If its elements were loaded, the sum would need a loop.
+  bool MustBeInPlace(const UOp* u) const { return in_place_.Contains(u); }
 
  private:
   bool Find(const UOp* u);
@@ -25,7 +33,7 @@ class Gathers {
   const Module& module_;
   const Context& ctx_;
   ShapeMap& shapes_;
-  NodeSet queried_, found_;
+  NodeSet queried_, found_, in_place_;
 };
 
 }  // namespace tg

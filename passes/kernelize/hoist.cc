@@ -10,6 +10,7 @@
 #include "ir/walk.h"
 #include "passes/kernelize/copy_nodes.h"
 #include "passes/kernelize/cost.h"
+#include "passes/kernelize/gathers.h"
 #include "passes/kernelize/placement.h"
 
 namespace tg {
@@ -35,6 +36,7 @@ class Chooser {
         target_(target),
         placement_(placement),
         fused_(fused),
+        gathers_(module, *body.context, shapes),
         order_(order) {
     for (const BufferDecl& decl : module.buffers) {
       if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
@@ -47,6 +49,7 @@ class Chooser {
     for (const UOp* u : order_) any |= (facts_[u] = FactsOf(u)).varies;
     std::vector<const UOp*> chosen;
     if (!any) return chosen;
+    gathers_.FindAll(order_);
     evaluations_.Reserve(body_.context->num_nodes());
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const UOp* u = *it;
@@ -164,7 +167,7 @@ class Chooser {
     if (u->num_srcs == 0 || IsMovement(u->op) || u->dtype.is_index() || u->dtype.is_void()) {
       return false;
     }
-    if (fused_.Contains(u)) return false;
+    if (fused_.Contains(u) || gathers_.MustBeInPlace(u)) return false;
     const bool is_static = IsStatic(shapes_.Of(u));
     if (!is_static || Elements(u) == 0) return false;
     if (placement_.IsEverywhere(u)) return false;
@@ -181,6 +184,7 @@ class Chooser {
   const Target& target_;
   const Placement& placement_;
   const NodeSet& fused_;
+  Gathers gathers_;
   const UOpSpan order_;
   std::unordered_set<std::string_view> params_;
   NodeMap<Fixed> facts_;

@@ -135,6 +135,7 @@ MaterializationPlan PlanMaterialization(const Module& module, const Body& body, 
   constexpr int kRounds = 4;
   FusionFacts known;
   Gathers gathers(module, *body.context, shapes);
+  gathers.FindAll(order);
   CostModel cost(module, body, shapes, target, gathers);
   for (int round = 1;; ++round) {
     read_uses = {};
