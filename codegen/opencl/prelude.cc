@@ -114,8 +114,23 @@ std::string Prelude::FloatToInt(Scalar from, Scalar to, int lanes) {
   const std::string f = ValueType(from, lanes), t = ValueType(to, lanes);
   // OpenCL recommends but does not require 0 for a NaN.
   std::string name = absl::StrCat(t, "_from_", f);
-  functions_.insert(absl::StrCat("static inline ", t, " ", name, "(", f, " x) {  // NaN gives 0\n",
-                                 "  return convert_", t, "_sat(x != x ? (", f, ")0 : x);\n}\n"));
+  const std::string head =
+      absl::StrCat("static inline ", t, " ", name, "(", f, " x) {  // NaN gives 0\n");
+  const int bits = BitWidth(to);
+  if (bits > 16 || BitWidth(from) < 32) {
+    functions_.insert(
+        absl::StrCat(head, "  return convert_", t, "_sat(x != x ? (", f, ")0 : x);\n}\n"));
+    return name;
+  }
+  // Devices saturate to 32 bits, but to narrow integers lane by lane.
+  const bool is_signed = IsSigned(to);
+  const int64_t high = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  const std::string zero = absl::StrCat("(", f, ")0"), most = absl::StrCat("(", f, ")", high),
+                    least = absl::StrCat("(", f, ")", is_signed ? -high - 1 : 0);
+  functions_.insert(absl::StrCat(
+      head, is_signed ? absl::StrCat("  x = x != x ? ", zero, " : x;\n") : "", "  x = x > ", least,
+      " ? x : ", least, ";\n", "  return convert_", t, "(convert_", ValueType(Scalar::kI32, lanes),
+      "(x < ", most, " ? x : ", most, "));\n}\n"));
   return name;
 }
 

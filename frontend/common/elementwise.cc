@@ -63,13 +63,12 @@ Value GraphBuilder::Ceil(Value x) {
 
 Value GraphBuilder::Round(Value x) {
   return OfFloat(*this, x, [&](Value v) {
-    // floor(v), or one more where the rest is above a half, or a half and floor(v) odd.
-    const Value low = Floor(v), rest = Sub(v, low), half = Like(v, 0.5);
-    const Value low_is_odd = Ne(Mul(Floor(Mul(low, half)), Like(v, 2)), low);
-    const Value up = Or(Lt(half, rest), And(Eq(rest, half), low_is_odd));
-    // An infinite v has no rest.
-    const Value rounded = Where(up, Add(low, Like(v, 1)), low);
-    return Where(IsInf(v), v, rounded);
+    // From 2^p on, for a significand of p + 1 bits, every number is whole, so that adding 2^p
+    // rounds.
+    const Value least = Like(v, v->dtype.scalar() == Scalar::kF64 ? 0x1p52 : 0x1p23);
+    const Value negative = Lt(v, Like(v, 0)), magnitude = Where(negative, Neg(v), v);
+    const Value rounded = Sub(Add(magnitude, least), least);
+    return Where(Lt(magnitude, least), Where(negative, Neg(rounded), rounded), v);
   });
 }
 
