@@ -60,7 +60,7 @@ size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, 
       return !a.is_store() && !a.is_gated && stride && *stride != 0 && *stride != 1 &&
              t.Stride(a, i) == 1;
     });
-    if (in_memory && i != axis && PowerOfTwoDivisor(t.Size(i), kMaxRows) > 1) return i;
+    if (in_memory && i != axis && t.LanesAlong(i, kMaxRows) > 1) return i;
   }
   return kNoAxis;
 }
@@ -93,10 +93,10 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
     return;
   }
   amount = std::min(amount, kMaxRows);
-  const int64_t together = PowerOfTwoDivisor(t.Size(in_memory), amount);
+  const int64_t together = t.LanesAlong(in_memory, amount);
   const std::string name = t.nest().axes[in_memory].name;
   if (t.TryBlock<directive::Vectorize>(best, amount)) {
-    TryNamed<directive::Upcast>(t, name, together);
+    t.TryBlock<directive::Upcast>(t.nest().AxisNamed(name), together);
   }
 }
 
@@ -183,16 +183,19 @@ void LoopOverRest(ScheduleBuilder& t, LoopSet shared) {
   llvm::erase_if(globals, [&](size_t i) { return (shared & LoopBit(t.nest().axes[i].base)) != 0; });
   int64_t items = 1;
   for (size_t i : globals) items *= t.Size(i);
-  if (globals.empty() || items <= 4 * enough) return;
-  const size_t last = globals.back();
-  if (t.IsSymbolic(last)) return;
-  const int64_t others = items / t.Size(last);
-  if (others >= enough) {
-    t.Try<directive::Loop>(last);
-    return;
+  // The names of whole axes, the innermost first: a directive moves axes.
+  std::vector<std::string> whole;
+  while (!globals.empty() && items > 4 * enough && !t.IsSymbolic(globals.back()) &&
+         items / t.Size(globals.back()) >= enough) {
+    whole.push_back(t.nest().axes[globals.back()].name);
+    items /= t.Size(globals.pop_back_val());
   }
-  const int64_t inner = PowerOfTwoDivisor(t.Size(last), std::max<int64_t>(1, items / enough));
-  if (inner > 1) t.Try<directive::Loop>(last, inner);
+  if (!globals.empty() && items > 4 * enough && !t.IsSymbolic(globals.back())) {
+    const int64_t inner =
+        PowerOfTwoDivisor(t.Size(globals.back()), std::max<int64_t>(1, items / enough));
+    if (inner > 1) t.Try<directive::Loop>(globals.back(), inner);
+  }
+  for (const std::string& name : llvm::reverse(whole)) TryNamed<directive::Loop>(t, name, 0);
 }
 
 }  // namespace tg

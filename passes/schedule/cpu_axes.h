@@ -41,8 +41,8 @@ void UnrollShort(ScheduleBuilder& t);
 // different times.
 int64_t EnoughGroups(const ScheduleBuilder& t);
 
-// Turns the innermost global axis, or a part of it, into a loop if enough work-groups are left,
-// since starting a group has a cost. Axes in `shared` stay as they are.
+// Turns global axes, the innermost ones, and a part of the next, into loops while enough
+// work-groups are left, since starting a group has a cost. Axes in `shared` stay as they are.
 void LoopOverRest(ScheduleBuilder& t, LoopSet shared = 0);
 
 }  // namespace tg
