@@ -191,9 +191,10 @@ class GraphBuilder {
   Value CumulativeSum(Value x, int64_t axis, bool exclusive, bool reverse) {
     return Cumulative(Op::kAdd, x, axis, exclusive, reverse);
   }
-  // The values sorted along an axis, and the index (i64) of each before sorting. The sort is
-  // stable.
-  std::pair<Value, Value> Sort(Value x, int64_t axis, bool descending);
+  // The values sorted along an axis, or only the first `count` of them, and the index (i64) of each
+  // before sorting. The sort is stable.
+  std::pair<Value, Value> Sort(Value x, int64_t axis, bool descending,
+                               std::optional<int64_t> count = std::nullopt);
 
   // ---- Contractions (contraction.cc). Products of f16 and bf16 are summed in f32.
   Value MatMul(Value a, Value b);
@@ -273,11 +274,26 @@ class GraphBuilder {
   bool IsFixed(Value x);
   Value PadByCopies(Value x, const std::vector<std::pair<Dim, Dim>>& pads, PadMode mode);
 
+  // Up to this number of elements Sort() selects one after the other; for more it ranks all.
+  static constexpr int64_t kFewSorted = 8;
+  std::pair<Value, Value> SelectFirst(Value x, size_t axis, bool descending, int64_t count);
+
   struct Convolution {
     Value x, weight, bias;
     Window window;
     int64_t groups;
   };
+  // A transposed convolution as one whose filters are those of all phases, and how the result is
+  // made of them: for each spatial axis its stride, and the first element and the extent that are
+  // kept.
+  struct Phases {
+    Value conv = nullptr;
+    Ints strides, start;
+    Shape extents;
+    int64_t Count() const;
+  };
+  // The result of which `conv` has the phases.
+  Value Interleave(Value conv, const Phases& phases);
 
   Module& module_;
   Body& body_;
@@ -286,6 +302,7 @@ class GraphBuilder {
   KnownValues::Given given_;
   KnownValues known_, known_with_inputs_;
   std::map<Value, Convolution> convolutions_;  // by result
+  std::map<Value, Phases> phases_;             // by result
   std::string error_;
   std::set<std::string> symbols_;  // of the buffers declared here
   std::map<std::string, int64_t> next_suffix_;

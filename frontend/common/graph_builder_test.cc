@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "frontend/common/graph_builder_testing.h"
@@ -108,6 +109,45 @@ TEST_F(GraphBuilderTest, SpreadsByATransposedConvolution) {
                    });
                    return sum;
                  });
+}
+
+// Any stride, dilation, padding and number of groups, along two axes.
+TEST_F(GraphBuilderTest, ConvolvesTransposed) {
+  for (int round = 0; round < 60; ++round) {
+    const int64_t groups = Pick(rng_, 1, 2);
+    GraphBuilder::Window w;
+    Ints extents, output_padding, out{2, 3 * groups};
+    for (int i = 0; i < 2; ++i) {
+      w.kernel.push_back(Pick(rng_, 1, 4));
+      w.strides.push_back(Pick(rng_, 1, 3));
+      w.dilations.push_back(Pick(rng_, 1, 2));
+      w.pads_begin.push_back(Pick(rng_, 0, 2));
+      w.pads_end.push_back(Pick(rng_, 0, 2));
+      output_padding.push_back(Pick(rng_, 0, w.strides.back() - 1));
+      extents.push_back(Pick(rng_, 1, 5));
+      out.push_back((extents.back() - 1) * w.strides.back() - w.pads_begin.back() -
+                    w.pads_end.back() + w.dilations.back() * (w.kernel.back() - 1) + 1 +
+                    output_padding.back());
+    }
+    if (out[2] <= 0 || out[3] <= 0) continue;
+    const Array x = Random({2, 2 * groups, extents[0], extents[1]});
+    const Array k = Random({2 * groups, 3, w.kernel[0], w.kernel[1]});
+    const Array bias = Random({3 * groups});
+    ExpectElements(
+        g_->ConvTranspose(Input(x), Input(k), Input(bias), w, output_padding, groups), out,
+        [&](const Ints& at) {
+          double sum = bias({at[1]});
+          ForEach({2, extents[0], extents[1], w.kernel[0], w.kernel[1]}, [&](const Ints& t) {
+            for (int i = 0; i < 2; ++i) {
+              const int64_t to = t[1 + i] * w.strides[i] + t[3 + i] * w.dilations[i];
+              if (to - w.pads_begin[i] != at[2 + i]) return;
+            }
+            const int64_t channel = at[1] / 3 * 2 + t[0];
+            sum += x({at[0], channel, t[1], t[2]}) * k({channel, at[1] % 3, t[3], t[4]});
+          });
+          return sum;
+        });
+  }
 }
 
 // A factor and a summand a filter, in the weight and the bias.
@@ -287,6 +327,54 @@ TEST_F(GraphBuilderTest, RefusesTensorsOfTooManyElements) {
   EXPECT_NE(g_->Pad(x, {{0, 10000}}, nullptr, PadMode::kEdge), nullptr);
   EXPECT_EQ(g_->Extent(x, 1), Dim(1));
   EXPECT_EQ(g_->error(), "there is no axis 1 of f64[2]");
+}
+
+// Long axes are cut into blocks.
+TEST_F(GraphBuilderTest, Accumulates) {
+  for (const int64_t n : {5, 64, 65, 100, 2100}) {
+    const Array x = Random({2, n, 2});
+    for (const bool exclusive : {false, true}) {
+      for (const bool reverse : {false, true}) {
+        const Array sums = Evaluate(g_->CumulativeSum(Input(x), 1, exclusive, reverse));
+        ASSERT_EQ(sums.shape, x.shape);
+        for (const int64_t k : {0, 1}) {
+          double sum = 0;
+          for (int64_t i = 0; i < n; ++i) {
+            const int64_t at = reverse ? n - 1 - i : i;
+            const double before = sum;
+            sum += x({1, at, k});
+            EXPECT_NEAR(sums({1, at, k}), exclusive ? before : sum, 1e-9) << n << ", " << at;
+          }
+        }
+      }
+    }
+    const Array most = Evaluate(g_->Cumulative(Op::kMax, Input(x), 1, false, false));
+    double greatest = x({0, 0, 1});
+    for (int64_t i = 0; i < n; ++i) {
+      greatest = std::max(greatest, x({0, i, 1}));
+      EXPECT_EQ(most({0, i, 1}), greatest);
+    }
+  }
+}
+
+// The first few elements, one after the other or by rank, are those of the whole order.
+TEST_F(GraphBuilderTest, SortsTheFirst) {
+  Array x = Random({2, 40, 3});
+  for (double& v : x.data) v = std::round(4 * v);  // many are equal
+  x.data[0] = x.data[3] = -std::numeric_limits<double>::infinity();
+  x.data[6] = std::numeric_limits<double>::infinity();
+  for (const bool descending : {false, true}) {
+    const auto [all, all_numbers] = g_->Sort(Input(x), 1, descending);
+    for (const int64_t count : {1, 3, 8, 9, 40}) {
+      const auto [first, numbers] = g_->Sort(Input(x), 1, descending, count);
+      const std::vector<Array> results = Evaluate({all, all_numbers, first, numbers});
+      ASSERT_EQ(results[2].shape, (Ints{2, count, 3}));
+      ForEach(results[2].shape, [&](const Ints& at) {
+        EXPECT_EQ(results[2](at), results[0](at));
+        EXPECT_EQ(results[3](at), results[1](at));
+      });
+    }
+  }
 }
 
 TEST_F(GraphBuilderTest, SortsStably) {

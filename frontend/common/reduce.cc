@@ -99,20 +99,41 @@ Value GraphBuilder::Cumulative(Op op, Value x, int64_t axis, bool exclusive, boo
   const auto at = Axis(axis, Rank(x));
   if (!at) return nullptr;
   const Dim n = Extent(x, *at);
+  const Value identity = ir_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+  // Long axes are cut into blocks: first within each, then from block to block.
+  constexpr int64_t kBlock = 32;
+  if (!n.is_symbolic() && n.value() > 2 * kBlock) {
+    const int64_t blocks = (n.value() + kBlock - 1) / kBlock;
+    Value moved = SwapAxes(x, *at, -1);
+    std::vector<std::pair<Dim, Dim>> widths(Rank(x), {0, 0});
+    widths.back().second = blocks * kBlock - n.value();
+    Shape cut = ShapeOf(moved);
+    cut.back() = blocks;
+    cut.push_back(kBlock);
+    moved = Reshape(Pad(moved, widths, identity), cut);
+    const Value within = Cumulative(op, moved, -1, exclusive, reverse);
+    const Value before = Cumulative(op, Reduce(op, moved, {-1}), -1, /*exclusive=*/true, reverse);
+    const Value all = Binary(op, Unsqueeze(before, -1), within);
+    const auto last = static_cast<int64_t>(Rank(x)) - 1;
+    return SwapAxes(Slice(Flatten(all, last, last + 2), -1, 0, n), *at, -1);
+  }
   // Element j is a term of sum i if j <= i, so all sums are one reduce over j.
   const Value i = Unsqueeze(Arange(Scalar::kI32, n), 1), j = Unsqueeze(Arange(Scalar::kI32, n), 0);
   const Value counts =
       exclusive ? (reverse ? Lt(i, j) : Lt(j, i)) : (reverse ? Le(i, j) : Le(j, i));
   const Value moved = Unsqueeze(SwapAxes(x, *at, -1), -2);
-  const Value identity = ir_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
   return SwapAxes(Reduce(op, Where(counts, moved, identity), {-1}), *at, -1);
 }
 
-std::pair<Value, Value> GraphBuilder::Sort(Value x, int64_t axis, bool descending) {
+std::pair<Value, Value> GraphBuilder::Sort(Value x, int64_t axis, bool descending,
+                                           std::optional<int64_t> count) {
   if (!x) return {nullptr, nullptr};
   const auto at = Axis(axis, Rank(x));
   if (!at) return {nullptr, nullptr};
   const Dim n = Extent(x, *at);
+  if (count && *count <= kFewSorted && !n.is_symbolic()) {
+    return SelectFirst(x, *at, descending, *count);
+  }
   // The rank of an element is the number of elements that come before it; the sorted tensor has the
   // element at that index.
   const Value moved = SwapAxes(x, *at, -1);
@@ -121,11 +142,37 @@ std::pair<Value, Value> GraphBuilder::Sort(Value x, int64_t axis, bool descendin
   const Value first = descending ? Lt(mine, other) : Lt(other, mine);
   const Value before = Or(first, And(Eq(other, mine), Lt(j, i)));
   const Value rank = Sum(Cast(before, Scalar::kI32), {-1});
-  const Value place = Eq(Unsqueeze(rank, -2), Unsqueeze(Arange(Scalar::kI32, n), 1));
+  const Value ranks = Unsqueeze(Arange(Scalar::kI32, count ? Dim(*count) : n), 1);
+  const Value place = Eq(Unsqueeze(rank, -2), ranks);
   const Value sorted = Sum(Where(place, Unsqueeze(moved, -2), Like(x, 0)), {-1});
   const Value number = Arange(Scalar::kI64, n);
   const Value numbers = Sum(Where(place, number, Like(number, 0)), {-1});
   return {SwapAxes(sorted, *at, -1), SwapAxes(numbers, *at, -1)};
+}
+
+// Takes the first of what is left, `count` times. Of equal elements the one of the least index
+// comes first.
+std::pair<Value, Value> GraphBuilder::SelectFirst(Value x, size_t axis, bool descending,
+                                                  int64_t count) {
+  const Op op = descending ? Op::kMax : Op::kMin;
+  const Value moved = SwapAxes(x, static_cast<int64_t>(axis), -1);
+  const Dim n = Extent(x, axis);
+  const Value number = Arange(Scalar::kI32, n), none = DimValue(Scalar::kI32, n);
+  const Value identity = ir_.ConstBits(x->dtype, ReduceIdentity(op, x->dtype.scalar()));
+  Value taken = nullptr;
+  std::vector<Value> values, numbers;
+  for (int64_t k = 0; k < count; ++k) {
+    const Value value = Reduce(op, taken ? Where(taken, identity, moved) : moved, {-1}, true);
+    const Value equal = Eq(moved, value);
+    const Value free = taken ? And(equal, Not(taken)) : equal;
+    const Value at = Reduce(Op::kMin, Where(free, number, none), {-1}, true);
+    const Value is_this = Eq(number, at);
+    taken = taken ? Or(taken, is_this) : is_this;
+    values.push_back(value);
+    numbers.push_back(Cast(at, Scalar::kI64));
+  }
+  const auto back = static_cast<int64_t>(axis);
+  return {SwapAxes(Concat(values, -1), back, -1), SwapAxes(Concat(numbers, -1), back, -1)};
 }
 
 }  // namespace tg::frontend

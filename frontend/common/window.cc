@@ -228,6 +228,17 @@ bool GraphBuilder::IsFixed(Value x) {
 
 Value GraphBuilder::ScaleConv(Value conv, Value scale, Value shift) {
   if (!conv || !scale || !shift) return nullptr;
+  if (const auto found = phases_.find(conv); found != phases_.end()) {
+    const Phases phases = found->second;
+    const Shape filters{Extent(conv, 1)};
+    const auto repeated = [&](Value v) {
+      return RepeatInterleave(Reshape(v, filters), 0, phases.Count());
+    };
+    if (NumElements(ShapeOf(scale)) != filters[0] || NumElements(ShapeOf(shift)) != filters[0]) {
+      return nullptr;
+    }
+    return Interleave(ScaleConv(phases.conv, repeated(scale), repeated(shift)), phases);
+  }
   const auto found = convolutions_.find(conv);
   if (found == convolutions_.end()) return nullptr;
   const Convolution c = found->second;
@@ -244,46 +255,6 @@ Value GraphBuilder::ScaleConv(Value conv, Value scale, Value shift) {
   shift = Reshape(shift, vector);
   if (c.bias) shift = Add(Mul(c.bias, scale), shift);
   return Conv(c.x, Mul(c.weight, Reshape(scale, filters)), shift, c.window, c.groups);
-}
-
-Value GraphBuilder::ConvTranspose(Value x, Value weight, Value bias, const Window& window,
-                                  const Ints& output_padding, int64_t groups) {
-  if (!x || !weight) return nullptr;
-  const size_t n = window.kernel.size();
-  const Shape w = ShapeOf(weight);
-  if (Rank(x) != n + 2 || w.size() != n + 2 || !IsStatic(w) || groups < 1 ||
-      w[0].value() % groups != 0) {
-    return Fail(absl::StrCat("a convolution of ", Describe(x), " with ", Describe(weight)));
-  }
-  // A convolution of x, spread by the strides, with the flipped weight.
-  Shape grouped{Dim(groups), Dim(w[0].value() / groups)};
-  grouped.insert(grouped.end(), w.begin() + 1, w.end());
-  Ints order{0, 2, 1}, flipped;
-  for (size_t i = 0; i < n; ++i) {
-    order.push_back(static_cast<int64_t>(3 + i));
-    flipped.push_back(static_cast<int64_t>(3 + i));
-  }
-  weight = Flatten(Flip(Permute(Reshape(weight, grouped), order), flipped), 0, 2);
-  Window plain = window;
-  for (size_t i = 0; i < n; ++i) {
-    const auto axis = static_cast<int64_t>(2 + i);
-    const int64_t stride = window.strides[i];
-    if (stride > 1) {
-      const Dim extent = Extent(x, axis);
-      x = Unsqueeze(x, axis + 1);
-      if (!x) return nullptr;
-      std::vector<std::pair<Dim, Dim>> pads(Rank(x), {0, 0});
-      pads[static_cast<size_t>(axis) + 1].second = stride - 1;
-      x = Flatten(Pad(x, pads), axis, axis + 2);
-      // Nothing follows the last element.
-      x = Slice(x, axis, 0, SubDim(MulDim(extent, Dim(stride)), Dim(stride - 1)));
-    }
-    const int64_t reach = window.dilations[i] * (window.kernel[i] - 1);
-    plain.strides[i] = 1;
-    plain.pads_begin[i] = reach - window.pads_begin[i];
-    plain.pads_end[i] = reach - window.pads_end[i] + output_padding[i];
-  }
-  return Conv(x, weight, bias, plain, groups);
 }
 
 }  // namespace tg::frontend

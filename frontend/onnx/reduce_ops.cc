@@ -149,7 +149,9 @@ void TopK(NodeContext& c) {
     c.Fail(absl::StrCat("the first ", k, " of ", c.g.Describe(x)));
     return;
   }
-  const auto [sorted, numbers] = c.g.Sort(x, *axis, c.Int("largest", 1) != 0);
+  const bool may_select = k > 0 && !extent.is_symbolic();
+  const auto [sorted, numbers] =
+      c.g.Sort(x, *axis, c.Int("largest", 1) != 0, may_select ? std::optional(k) : std::nullopt);
   c.Return(c.g.Slice(sorted, *axis, 0, k), 0);
   c.Return(c.g.Slice(numbers, *axis, 0, k), 1);
 }
