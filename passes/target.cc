@@ -29,6 +29,9 @@ std::vector<Target> MakePresets() {
   cpu.unrolled_instructions = 1024;
   cpu.cache_bytes = 4 << 20;
   cpu.group_seconds = 1e-8;
+  // PoCL computes these lane by lane.
+  cpu.own_functions[static_cast<size_t>(Op::kLog2)] = true;
+  cpu.own_functions[static_cast<size_t>(Op::kPow)] = true;
   all.push_back(cpu);
 
   Target avx2 = cpu;

@@ -29,7 +29,7 @@ struct Target {
   bool images = false;
 
   // ---- Functions of kMathFunctions that devectorize expands into arithmetic, because the device's
-  // versions are less accurate than ir/accuracy.def requires.
+  // versions are slower, or less accurate than ir/accuracy.def requires.
   std::bitset<kNumOps> own_functions;
 
   // ---- Vector widths in bytes: of arithmetic (0: scalars only) and of one memory access.
