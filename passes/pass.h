@@ -1,6 +1,6 @@
 // Pass: a named function that transforms a module. Each pass is a separate library that includes no
-// other pass, except passes/simplify, which is also a library (docs/design.md lists the other
-// exceptions). passes/pipeline.h has the one array that orders the passes.
+// other pass, except passes/simplify, which is also a library. passes/pipeline.h has the one array
+// that orders the passes.
 #ifndef TG_PASSES_PASS_H_
 #define TG_PASSES_PASS_H_
 
@@ -47,9 +47,9 @@ struct PassContext {
 };
 
 // Calls work(kernel, statistics) for each kernel, several at a time if the context has workers.
-// `work` may change only the kernel and the statistics that it is given. The result does not depend
-// on the number of threads: statistics are added up in the order of the kernels, and if several
-// kernels fail, the error of the first one is returned.
+// `work` may change only the kernel and the statistics that it is given. Returns the error of the
+// first kernel, in the module's order, that fails. Statistics and error do not depend on the number
+// of threads; which kernels after the failing one are processed does.
 absl::Status ForEachKernel(Module& module, PassContext& context,
                            llvm::function_ref<absl::Status(Kernel&, Statistics&)> work);
 
@@ -58,7 +58,7 @@ struct Pass {
   std::string_view doc;  // one sentence
   std::span<const PassOption> options;
   absl::Status (*run)(Module& module, PassContext& context);
-  std::string_view former = {};  // a name that older pipelines use, which is read too; or empty
+  std::string_view former = {};  // an older name of the pass, still accepted in pipelines; or empty
 };
 
 }  // namespace tg

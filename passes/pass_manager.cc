@@ -10,7 +10,7 @@
 namespace tg {
 namespace {
 
-// Forwards to an observer that somebody else owns.
+// Forwards to an observer that the caller of the manager owns.
 class BorrowedObserver final : public PassObserver {
  public:
   explicit BorrowedObserver(PassObserver& to) : to_(to) {}
@@ -46,8 +46,9 @@ absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
   return absl::Status(status.code(), prefix + std::string(status.message()));
 }
 
-// An invalid module after a pass is an internal error, not one of the input. The message has the
-// node's text, since the line of the input that it was made from says less.
+// An invalid module after a pass is a bug of the pass, so the error is internal, not one of the
+// input. The message shows the text of the invalid node, and then the line of the input from which
+// the node was made, which may look quite different.
 absl::Status NotValid(const Module& module, const Diagnostics& diagnostics) {
   const Diagnostic& first = diagnostics.errors()[0];
   std::string message = "the module is not valid after this pass: " + first.message;

@@ -1,6 +1,6 @@
-// PassManager: runs a pipeline on a module. It verifies the module after each pass, collects
-// statistics and times, and can stop after the first N passes. Everything else that watches a run
-// (printing, reproducers, interpreting before and after) is a PassObserver: see passes/instrument/.
+// PassManager: runs a pipeline on a module. It verifies the module after each pass unless told not
+// to, collects statistics and times, and can skip all passes after the first N. Everything else
+// that watches a run, such as printing and reproducers, is a PassObserver: see passes/instrument/.
 #ifndef TG_PASSES_PASS_MANAGER_H_
 #define TG_PASSES_PASS_MANAGER_H_
 
@@ -40,10 +40,10 @@ class PassObserver {
   virtual ~PassObserver() = default;
   virtual absl::Status Start(const Pipeline& pipeline, const Module& module);
   virtual absl::Status BeforePass(const PassRun& run, const Module& module);
-  // The module is valid.
+  // Called after the verifier, if PassManagerOptions::verify_each is set: then the module is valid.
   virtual absl::Status AfterPass(const PassRun& run, const Module& module);
-  // `status` is the error of the pass or of the verifier after it. The module may be invalid. The
-  // returned text is appended to the error's message.
+  // `status` is the error of the pass, of the verifier after it, or of an observer's BeforePass or
+  // AfterPass. The module may be invalid. The returned text is appended to the error's message.
   virtual std::string Failed(const PassRun& run, const Module& module, const absl::Status& status);
   // Called at the end of the run, after success and after failure.
   virtual void Finish();
@@ -54,13 +54,15 @@ struct PassManagerOptions {
   const Target* target = nullptr;
   // Verify the module after every pass. The caller of Run() ensures that its input is valid.
   bool verify_each = true;
-  // Run at most this number of passes, and log which ran and which were skipped.
+  // Run only this number of passes, the first ones, and log which ran and which were skipped.
   std::optional<int64_t> bisect_limit;
   // Number of threads that process kernels; 0: one per core. The result does not depend on it.
   int jobs = 0;
-  // Receives remarks and the log of bisecting as they are produced; null: they are dropped.
+  // Receives each pass's remarks after the pass, and the log of `bisect_limit`; or null. The report
+  // has the remarks in any case.
   llvm::raw_ostream* log = nullptr;
-  // Watches the run like those of AddObserver, for callers that outlive the manager; or null.
+  // An observer that the manager does not own and that must outlive it; or null. It is called
+  // before those of AddObserver.
   PassObserver* observer = nullptr;
 };
 
@@ -71,7 +73,7 @@ struct PassReport {
     double pass_seconds = 0;
     double verify_seconds = 0;
   };
-  std::vector<Row> rows;  // a row for each pass that ran
+  std::vector<Row> rows;  // one for each pass that ran, including the one that failed
   Statistics statistics;
   std::string remarks;
 };
@@ -79,11 +81,11 @@ struct PassReport {
 class PassManager {
  public:
   explicit PassManager(Pipeline pipeline, PassManagerOptions options = {});
-  // Observers are called in the order in which they were added, also for Failed and Finish.
+  // Every event, including Failed and Finish, reaches the observers in the order of AddObserver.
   void AddObserver(std::unique_ptr<PassObserver> observer);
 
-  // Runs the pipeline on the module. After an error the module is as the failing pass left it.
-  // Errors name the pass.
+  // Runs the pipeline on the module. After an error the module is as the failing pass left it. The
+  // error names the pass, unless it comes from an observer's Start or from an unknown target.
   absl::Status Run(Module& module);
 
   const PassReport& report() const { return report_; }

@@ -43,7 +43,7 @@ class Reader {
   absl::StatusOr<std::string_view> ReadValue() {
     SkipSpaces();
     const size_t begin = at_;
-    std::string closers;  // what the open brackets wait for
+    std::string closers;  // the closing bracket of each open one, the innermost last
     bool quoted = false;
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];

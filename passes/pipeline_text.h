@@ -3,8 +3,8 @@
 //   pipeline := [ pass { ',' pass } ]        pass   := name { ':' option } | 'default'
 //   option   := name [ '=' value ]           a flag without a value is true
 //
-// Spaces around names are skipped. A value ends at a `,` or `:` outside of brackets and double
-// quotes, so `pass:text=[a, b]` is one option. `default` means the default pipeline.
+// Spaces around names and values are skipped. A value ends at a `,` or `:` outside of brackets and
+// double quotes, so `pass:text=[a, b]` is one option. `default` means the default pipeline.
 // Pass names and options are checked here, so that a pass never receives an invalid option.
 #ifndef TG_PASSES_PIPELINE_TEXT_H_
 #define TG_PASSES_PIPELINE_TEXT_H_
@@ -35,7 +35,7 @@ PipelineStep DefaultStep(const Pass& pass);
 Pipeline MakePipeline(std::span<const Pass* const> passes);
 
 // Reads a pipeline over the passes of `registry`; `default` is replaced by `default_passes`. Errors
-// name the pass or option and its column (from 1) and suggest the nearest name.
+// name the pass or option and its column (from 1), and suggest a similar name if there is one.
 absl::StatusOr<Pipeline> ParsePipeline(std::string_view text, const PassRegistry& registry,
                                        std::span<const Pass* const> default_passes = {});
 

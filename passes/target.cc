@@ -17,7 +17,8 @@ std::vector<Target> MakePresets() {
   cpu.alu_width = 64;
   cpu.mem_width = 64;
   cpu.unaligned_access = true;
-  // Local memory and barriers work, but a group is a loop on one core: heuristics leave them alone.
+  // Local memory and barriers work, but a group is a loop on one core, so that schedules gain
+  // nothing from them.
   cpu.local_memory = 1 << 20;
   cpu.private_memory = 6 << 20;
   cpu.max_group_size = 4096;

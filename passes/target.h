@@ -1,5 +1,6 @@
 // Target: the description of a device that passes use. A plain struct of capabilities with named
-// presets, so that every pass is tested without a device. The module's text names the preset.
+// presets, so that every pass is tested without a device. The module's text names a preset or a
+// target file (target_fields.h).
 #ifndef TG_PASSES_TARGET_H_
 #define TG_PASSES_TARGET_H_
 
@@ -21,8 +22,8 @@ struct Target {
   std::string doc;
   bool is_gpu = false;
 
-  // ---- Types that the device computes in. Devectorize rewrites arithmetic in types that are
-  // missing here. Every device can store half.
+  // ---- Types that the device computes in. Devectorize rewrites arithmetic in float types that are
+  // missing here. Every device can store half. `images`: buffers may be images.
   bool fp16 = false;
   bool fp64 = true;
   bool int64 = true;
@@ -35,7 +36,7 @@ struct Target {
   // ---- Vector widths in bytes: of arithmetic (0: scalars only) and of one memory access.
   int alu_width = 0;
   int mem_width = 16;
-  // A wide access need not be aligned to its own size, only to its element.
+  // A vector access must be aligned only to its element's size, not to the size of the vector.
   bool unaligned_access = false;
   bool fast_fma = true;  // a*b + c in one instruction
 
@@ -54,34 +55,36 @@ struct Target {
   // ---- For heuristics and cost models
   int compute_units = 2;
   int vector_registers = 32;  // vectors of alu_width (or scalars on a GPU) that stay in registers
-  // Of these registers: for the accumulators of a loop, without its operands, and for those of a
-  // tile, in which each load serves a whole row or column.
+  // How many of these registers accumulators may take: those of a loop in general, and those of a
+  // register tile, whose operands need fewer because each load serves a whole row or column.
   int accumulator_registers = 16, tile_registers = 24;
   int cache_line = 64;  // bytes
   // The cost of a cache miss that no prefetcher foresees, as the number of contiguous bytes that a
   // core reads in the same time: the latency of memory times a core's bandwidth.
   int64_t miss_bytes = 512;
-  int64_t near_cache_bytes = 32 << 10;  // L1 data cache of a CPU core; 0: core_cache_bytes is it
-  int64_t near_cache_ways = 8;          // its associativity
+  // L1 data cache of a CPU core; 0: the L1 cache is the one of core_cache_bytes.
+  int64_t near_cache_bytes = 32 << 10;
+  int64_t near_cache_ways = 8;  // its associativity
   // Cycles of a load that misses the L1 but not the L2 cache of a CPU core, beyond those of a hit.
   int near_miss_cycles = 15;
   int64_t core_cache_bytes = 1 << 20;  // private L2 cache of a CPU core
   int64_t cache_bytes = 2 << 20;  // last cache whose data a core or multiprocessor rereads cheaply
   // The number of independent accumulators (vectors) that a core needs to do multiply-adds at its
-  // full rate: the latency of the instruction times the number that begin per cycle, and half as
-  // many again, since they do not begin evenly.
+  // full rate: 1.5 times the latency of the instruction times the number that begin per cycle. The
+  // factor is a margin, since the instructions do not begin at even distances.
   int fma_accumulators = 12;
   // The number of vector multiply-adds that can begin in a cycle. As many loads can begin in a
   // cycle, but only one store.
   int fma_per_cycle = 2;
-  // The number of work-groups per compute unit into which work is divided if it is large enough.
+  // Work that is large enough is divided into this number of work-groups per compute unit.
   int64_t groups_per_unit = 4;
   int64_t copied_bytes = 16;  // contiguous bytes read in the time of one distant element
   int64_t shared_cache_bytes = 32 << 20;  // the last cache before memory, which all units share
   double bytes_per_second = 5e10;         // of memory, all units together
   double flops_per_second = 5e11;
   double launch_seconds = 5e-6;  // fixed overhead of a kernel launch
-  // The rates of multiply-adds of halves, doubles and integers of 32 bits, over that of floats.
+  // The rates of multiply-adds of halves, doubles and integers of 32 bits, as fractions of the rate
+  // for floats.
   double f16_rate = 1, f64_rate = 0.5, int_rate = 1;
   // Multiply-adds that could begin in the time in which one load, or one store, begins.
   double load_weight = 1, store_weight = 2;
@@ -90,10 +93,10 @@ struct Target {
   double core_cache_bytes_per_second = 1.2e11;
   double shared_cache_bytes_per_second = 5e10;
   double unit_bytes_per_second = 3.5e10;
-  // Lines moved for each line that is written: 2 where a store first reads the line.
+  // Cache lines moved for each line that is written: 2 where a store first reads the line.
   double write_traffic = 2;
   double group_seconds = 1e-7;  // fixed overhead of a work-group on its unit
-  // Work-items that a unit runs at a time, so that they hide each other's waits.
+  // Work-items that a unit interleaves, so that some compute while others wait for memory.
   int items_per_unit = 1;
   // Limits on the size of a kernel's source, in instructions, because the device's compiler inlines
   // and unrolls everything. `inlined_instructions` limits the copies of one function outside of hot
@@ -103,11 +106,12 @@ struct Target {
   int64_t inlined_instructions = 0;
   int64_t unrolled_instructions = 0;
 
-  // Maximum number of work-items in a group. A GPU's multiprocessor holds only two or three larger
-  // groups, too few to hide their waits at barriers.
+  // The most work-items that a group gets: 256, although devices allow more, because a GPU's
+  // multiprocessor holds only two or three larger groups, too few to compute while one of them
+  // waits at a barrier.
   int64_t MostItems() const { return std::min(256, max_group_size); }
-  // The same for groups that each process one row of `row` elements. The device's limit applies if
-  // each multiprocessor gets at most one group and the rows are long.
+  // The same for `groups` groups that each process one row of `row` elements. Up to 1024 items are
+  // allowed if each multiprocessor gets at most one group and the rows are long.
   int64_t MostItems(double groups, double row) const {
     constexpr double kLongRowElements = 8192;
     const bool alone = groups <= compute_units && row >= kLongRowElements;
@@ -115,11 +119,11 @@ struct Target {
   }
 
   bool HasVectors() const { return alu_width > 0; }
-  // Whether the work-items of a unit run together and hide each other's waits. Otherwise a unit
+  // Whether a unit interleaves work-items, so that some compute while others wait. Otherwise it
   // runs one after the other.
   bool HidesWaits() const { return items_per_unit > 1; }
 
-  // The register budgets in words of 32 bits.
+  // The register budgets above, and the size of one register, in words of 32 bits.
   int64_t MaxAccumulators() const { return accumulator_registers * RegisterWords(); }
   int64_t MaxTile() const { return tile_registers * RegisterWords(); }
   int64_t RegisterWords() const { return std::max(1, alu_width / 4); }
@@ -136,10 +140,11 @@ std::bitset<kNumOps> AllMathFunctions();
 
 // All presets, the default first.
 std::span<const Target> TargetPresets();
-// The preset of this name ("" gives the default); an unknown name is an error that lists them.
+// The preset of this name ("" gives the default), or the target in the file of this name if it ends
+// in `.target`. An unknown name is an error that lists the presets.
 absl::StatusOr<Target> FindTarget(std::string_view name);
 
-// Whether arithmetic in `s` is available on the target (storage always is).
+// Whether the target has arithmetic in `s`. Loads and stores of a type need no arithmetic in it.
 bool ComputesIn(const Target& target, Scalar s);
 
 }  // namespace tg

@@ -143,7 +143,7 @@ absl::StatusOr<llvm::SmallVector<llvm::StringRef, 8>> ListItems(llvm::StringRef 
   return items;
 }
 
-// Reads and prints a member of each type.
+// Visitor of TargetField::Member: the text of that member of `target`.
 struct Printer {
   const Target& target;
   std::string operator()(std::string Target::*m) const { return target.*m; }

@@ -1,8 +1,9 @@
 // The fields of Target as a table: what presets, target files and the documentation have in common.
 //
 // A target file has a line `key = value` for each field. Text from `#` to the line's end is a
-// comment. `base = PRESET`, before all fields, gives the fields that the file leaves out (default:
-// the first preset). Lists are in brackets: `max_local = [256, 256, 64]`.
+// comment, except in `name` and `doc`. `base = TARGET`, before all fields, names the preset (or
+// target file) of the fields that the file leaves out; without it that is the first preset. Lists
+// are in brackets: `max_local = [256, 256, 64]`.
 #ifndef TG_PASSES_TARGET_FIELDS_H_
 #define TG_PASSES_TARGET_FIELDS_H_
 
@@ -19,7 +20,7 @@
 
 namespace tg {
 
-// A target whose name ends so is a file (FindTarget).
+// A target's name with this ending is the name of a file; see FindTarget.
 inline constexpr std::string_view kTargetFileEnding = ".target";
 
 // Where a field's value comes from.
@@ -39,7 +40,7 @@ struct TargetField {
   FieldSource source = FieldSource::kKnown;
   std::string_view doc;
   Member member;
-  double least = 0;  // of numbers
+  double least = 0;  // the least allowed value, for numbers
 
   std::string Text(const Target& target) const;
   // Sets the field. InvalidArgument says what is wrong with the text, without naming the field.
@@ -52,7 +53,8 @@ std::span<const TargetField> TargetFields();
 // A target file with all fields, their units and documentation as comments.
 std::string PrintTarget(const Target& target);
 
-// Parses a target file; `file` is for error messages, which name the line. Each field at most once.
+// Parses a target file. `file` is the target's name unless the file gives one, and is used in error
+// messages, which name the line. A field that is given twice is an error.
 absl::StatusOr<Target> ParseTarget(std::string_view text, std::string_view file);
 
 }  // namespace tg

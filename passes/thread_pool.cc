@@ -7,7 +7,7 @@
 
 namespace tg {
 namespace {
-// Fewer do not pay for a thread.
+// Jobs for each thread, at least: fewer are not worth starting a thread.
 constexpr size_t kMinJobs = 3;
 }  // namespace
 

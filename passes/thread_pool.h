@@ -13,9 +13,9 @@ class ThreadPool {
   // `threads` includes the calling thread; 0: one per core.
   explicit ThreadPool(int threads);
 
-  // Calls job(0) ... job(n - 1), each once, in any order, and returns when all are done. A job
-  // should take a tenth of a millisecond or more, since threads are started in each call, one for
-  // every few jobs.
+  // Calls job(0) ... job(n - 1), each once, in any order and concurrently, and returns when all are
+  // done. Each call starts and joins its threads, so a job should take much longer than that; a
+  // call with few jobs runs them all on the calling thread.
   void ForEach(size_t n, llvm::function_ref<void(size_t)> job);
 
  private:
