@@ -67,9 +67,10 @@ bool JoinDivMod(AffineExpr& form, RuleContext& rc) {
       }
       form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::max(i, j)));
       form.terms.erase(form.terms.begin() + static_cast<ptrdiff_t>(std::min(i, j)));
-      if (!form.Add(whole, low.coef)) return joined;  // no more terms than before: cannot be
+      // Two terms were removed and at most as many are added, so this does not fail.
+      if (!form.Add(whole, low.coef)) return joined;
       joined = true;
-      i = static_cast<size_t>(-1);  // from the start
+      i = static_cast<size_t>(-1);  // starts again, since the terms have changed
       break;
     }
   }
@@ -124,7 +125,7 @@ bool AffineExpr::Add(const UOp* root, int64_t root_coef) {
     }
     if (u->op == Op::kMul) {
       const auto factor = UniformBits(u->src(1));
-      // A sum that wraps is not distributed, so that its factor remains one multiplication.
+      // A product with a sum of wrapping integers stays one multiplication.
       if (factor && (type.is_index() || u->src(0)->op != Op::kAdd)) {
         if (!Narrow(type, Wide{*factor} * coef, &product)) return false;
         if (product != 0) stack.push_back({u->src(0), product});
@@ -200,7 +201,8 @@ void SortTerms(AffineExpr& form, RuleContext& rc) {
 
 namespace {
 
-// Whether `u` is the canonical form of these terms, which are sorted: most sums already are.
+// Whether `u` is the canonical form of `form`, whose terms are sorted. This saves building the form
+// of most sums, since they are canonical already.
 bool IsBuilt(const AffineExpr& form, const UOp* u) {
   const auto is_constant = [&](const UOp* v, int64_t bits) {
     return v->dtype == form.type && UniformBits(v) == bits;
@@ -245,8 +247,9 @@ const UOp* BuildAffine(AffineExpr& form, RuleContext& rc, const UOp* old) {
   return sum;
 }
 
-// Whether `u` is a canonical sum plus an operand that sorts after all of its terms: a constant, or
-// a term of higher rank. The sum holds neither such a term nor the remainder of such a quotient.
+// Whether `u` adds to a canonical sum an operand that sorts after all of its terms: a constant, or
+// a term of higher rank. Then `u` is canonical: the sum has no like term, nor a remainder that
+// could be joined with the new term, because either would have the same rank.
 bool ExtendsSum(const UOp* u, RuleContext& rc) {
   const UOp *sum = u->src(0), *term = u->src(1);
   const UOp* last = sum->op == Op::kAdd ? sum->src(1) : sum;
@@ -293,14 +296,15 @@ const UOp* NegateExtremum(const UOp* u, RuleContext& rc) {
 const UOp* CanonicalOperands(const UOp* u, RuleContext& rc) {
   const UOp *a = u->src(0), *b = u->src(1);
   if (!MayCommute(u) || a == b) return nullptr;
-  // For sums of integers, CanonicalSum orders operands whose lanes differ.
+  // In sums of integers, CanonicalSum places vectors of differing constants.
   const bool is_sum = u->op == Op::kAdd && u->dtype.is_int_or_index();
   const auto is_const = [&](const UOp* v) {
     return v->op == Op::kConst || (v->op == Op::kVConst && (!is_sum || UniformBits(v)));
   };
   bool turn = is_const(a) && !is_const(b);
-  // Floats keep the author's order; sums have CanonicalSum, indices FoldCompareOfSums,
-  // clauses CanonicalAnd.
+  // Constants move to the right in any op. Other operands are sorted except for floats, which keep
+  // the author's order, and for ops that another rule sorts: CanonicalSum, FoldCompareOfSums (!= of
+  // indices) and CanonicalAnd (clauses).
   if (!turn && !is_const(b) && u->op != Op::kAdd && !a->dtype.is_float() &&
       !(u->op == Op::kCmpNe && a->dtype.is_index()) && !(u->op == Op::kAnd && a->dtype.is_bool())) {
     turn = rc.order.Compare(b, a) < 0;

@@ -1,9 +1,10 @@
 // Affine expressions, coef * node + ... + constant, for rewrites that rules of fixed size cannot
 // express.
 //
-// The canonical form of a sum has like terms combined and is added from the left. Its terms are in
-// structural order (passes/analysis/order.h; terms of equal rank by decreasing magnitude of the
-// coefficient), and the constant is last. Sums of more than kMaxTerms terms are left unchanged.
+// The canonical form of a sum has like terms combined and associates to the left: ((a + b) + c)
+// + 1. Its terms are ordered by their structural rank (passes/analysis/order.h), those of equal
+// rank by decreasing magnitude of the coefficient. Constants come last. Sums of more than kMaxTerms
+// terms are left unchanged.
 #ifndef TG_PASSES_SIMPLIFY_AFFINE_EXPR_H_
 #define TG_PASSES_SIMPLIFY_AFFINE_EXPR_H_
 
@@ -16,7 +17,7 @@
 
 namespace tg {
 
-// The value of an index expression exactly, or of an integer that wraps modulo 2^bits.
+// If `type` is index, the sum is exact. If it is an integer type, the sum is modulo 2^bits.
 struct AffineExpr {
   static constexpr size_t kMaxTerms = 32;
   struct Term {
@@ -27,14 +28,15 @@ struct AffineExpr {
   llvm::SmallVector<Term, 8> terms;  // of distinct nodes
   int64_t constant = 0;
 
-  // Adds the terms of coef * u. False: there are too many terms, or a number overflows.
+  // Adds the terms of coef * u. False if there are too many terms or, for an index, a number
+  // overflows; then the expression is in an unspecified state. The same holds for the next three.
   bool Add(const UOp* u, int64_t coef);
   bool AddTerm(const UOp* node, int64_t coef);
   bool AddConstant(int64_t v);
   bool Scale(int64_t factor);
 
-  // The interval of the value over the integers, from the intervals of the nodes and from the
-  // limits of ranges among them (RangeLimit).
+  // An interval that contains the value, computed without wrapping: from the intervals of the nodes
+  // and, for an index, from the limits of the ranges among them (RangeLimit).
   Interval Range(Bounds& bounds) const;
 
  private:
@@ -42,7 +44,8 @@ struct AffineExpr {
   Interval RangeByLimit(size_t term, const RangeLimit& of_it, Bounds& bounds) const;
 };
 
-// nullopt if `u` is not an integer or index, or has too many terms.
+// The affine expression of `u`; nullopt if `u` is not an integer or index, has too many terms, or
+// has a number that overflows.
 std::optional<AffineExpr> ParseAffine(const UOp* u);
 void SortTerms(AffineExpr& form, RuleContext& rc);
 // Builds the canonical form and sorts the terms. `old`: a node of the same value, which is returned
@@ -50,12 +53,12 @@ void SortTerms(AffineExpr& form, RuleContext& rc);
 const UOp* BuildAffine(AffineExpr& form, RuleContext& rc, const UOp* old = nullptr);
 
 // ---- Rules
-// Brings a sum into canonical form, and joins a quotient and its remainder into their dividend.
+// Brings a sum into canonical form, and replaces x / c * c + x % c by x.
 const UOp* CanonicalSum(const UOp* u, RuleContext& rc);
-// Distributes (a + b + ...) * c of indices.
+// Distributes (a + b + ...) * c, for indices and a constant c.
 const UOp* DistributeProduct(const UOp* u, RuleContext& rc);
-// Turns max(a, c) * -k of indices into min(-a, -c) * k, which has fewer negations, if all terms of
-// a are negative; and vice versa for min.
+// Turns max(a, c) * -k of indices, for constants c and k > 0, into min(-a, -c) * k if all
+// coefficients of `a` are negative, which leaves fewer negations; and vice versa for min.
 const UOp* NegateExtremum(const UOp* u, RuleContext& rc);
 // Sorts the operands of a commutative op in structural order, constants last.
 const UOp* CanonicalOperands(const UOp* u, RuleContext& rc);

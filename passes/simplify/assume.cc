@@ -21,7 +21,8 @@ const UOp* Negated(const UOp* u) {
 
 namespace {
 
-// A clause as a bound: `of` lies within `range` wherever the clause holds.
+// A clause as a bound: `of` lies within `range` wherever the clause holds. `of` is null for a
+// clause that is not the comparison of an integer or index with a constant.
 struct Bound {
   const UOp* of = nullptr;
   Interval range;
@@ -58,7 +59,8 @@ bool IsDivision(Op op) {
   return op == Op::kFloorDiv || op == Op::kFloorMod || op == Op::kCDiv || op == Op::kCMod;
 }
 
-// The number of operations, where a division that is not a shift counts several times.
+// The cost of the operations: a division that is not a shift costs as much as eight others, and
+// constants are free.
 int Cost(const NodeList& nodes) {
   int cost = 0;
   for (const UOp* u : nodes) {
@@ -115,8 +117,9 @@ const UOp* Assume(const UOp* x, Interval range, const UOp* value, const NodeList
 
 using BoundList = llvm::SmallVector<Bound, 8>;
 
-// The same for all `bounds` on coordinates at once, since proving that a sum is not negative may
-// need several. Returns `value` if there are fewer than `least` such bounds.
+// The same for all `bounds` at once that are on leaves of the value, such as loop ids, because
+// proving that a sum is not negative may need several. Returns `value` if fewer than `least` of the
+// bounds are on leaves of the value and tell something new.
 const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value, const NodeList& nodes,
                      RuleContext& rc) {
   BoundList helpful;
@@ -138,18 +141,19 @@ const UOp* AssumeAll(const BoundList& bounds, size_t least, const UOp* value, co
     if (its.empty()) return value;
     simple = Replace(rc, its, back);
   }
-  return Algebra(simple, rc);  // in the order of the coordinates, not of their stand-ins
+  // Terms were sorted by the substitutes; this sorts them again by the original nodes.
+  return Algebra(simple, rc);
 }
 
-// Whether the bound is 0 < a + b, without other factors or constants.
+// Whether the bound is 0 < a + b, where neither is a product and there is no third term.
 bool IsPositiveSum(const Bound& b) {
   return b.range.lo == 1 && b.of->op == Op::kAdd && b.of->src(0)->op != Op::kMul &&
          b.of->src(1)->op != Op::kMul && b.of->src(0)->op != Op::kAdd && !IsConst(b.of->src(1));
 }
 
-// If a sum of indices with positive coefficients is not at its least (or greatest) value, then some
-// term is not at its least (or greatest) value either. Returns a bound for each term; at least one
-// of them holds. Empty if nothing is known.
+// If a sum of indices with positive coefficients is not at its least (or, if `least` is false, its
+// greatest) value, then some term is not at its least (greatest) value either. Returns that bound
+// for each term; at least one of them holds. Empty if the sum may be at that value.
 BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
   BoundList terms;
   if (bound.of->op != Op::kAdd || !bound.of->dtype.is_index()) return terms;
@@ -166,8 +170,9 @@ BoundList Alternatives(const Bound& bound, bool least, RuleContext& rc) {
   return terms;
 }
 
-// The common form of `value` under each of `alternatives` combined with `bounds`; null if the forms
-// differ, or if one alternative leaves the value unchanged.
+// The common form of `value` under each of `alternatives` combined with `bounds`; alternatives that
+// contradict a bound are skipped. Null if the forms differ, if one alternative leaves the value
+// unchanged, or if a node of an alternative does not occur in the value.
 const UOp* AssumeOneOf(const BoundList& alternatives, const BoundList& bounds, const UOp* value,
                        const NodeList& nodes, RuleContext& rc) {
   const UOp* agreed = nullptr;
@@ -206,14 +211,14 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
     value = simple;
     nodes = std::move(its);
   };
-  // If the value has no comparison or division, only replacing a coordinate by a constant can
-  // simplify it.
+  // A value of only sums, differences and products can be simplified by a bound only if that fixes
+  // a node at one constant.
   bool linear = std::all_of(nodes.begin(), nodes.end(), IsLinear);
   BoundList bounds;
   for (const UOp* clause : clauses) {
     const Bound b = AsBound(clause);
     if (!b.of) {
-      // Where a bool clause holds, the bool is true.
+      // Replaces the clause itself by true, or the operand of a negated clause by false.
       const UOp* positive = Negated(clause);
       const UOp* known = positive ? positive : clause;
       if (Contains(nodes, known)) {
@@ -254,7 +259,7 @@ const UOp* SimplifyUnderClauses(const Clauses& clauses, const UOp* value, RuleCo
   if (divided && bounds.size() > 1) take(AssumeAll(bounds, 2, value, nodes, rc));
   for (const Bound& b : bounds) {
     for (const bool least : {true, false}) {
-      // Without a division it rarely matters.
+      // Alternatives rarely simplify a value that has no division.
       if (!divided && !(least && IsPositiveSum(b))) continue;
       const BoundList alternatives = Alternatives(b, least, rc);
       if (alternatives.size() < 2) continue;

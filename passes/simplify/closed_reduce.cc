@@ -15,7 +15,7 @@ namespace {
 
 using Nodes = llvm::SmallVector<const UOp*, 8>;
 constexpr size_t kMaxNodes = 2048;
-// Limits on the clauses of a condition, and on the nodes in which a term is searched.
+// The limit on the clauses of one condition, and on the nodes that a search for conditions visits.
 constexpr size_t kMaxClauses = 16;
 
 bool IsZero(const UOp* v) { return UniformBits(v) == 0; }
@@ -25,8 +25,8 @@ struct Condition {
   bool holds;
 };
 
-// Returns conditions without which `value` is 0: each must hold, or must not hold, wherever the
-// value is not 0. `zero_mul`: a product with 0 is 0.
+// Returns conditions that are necessary for `value` not to be 0: wherever it is not 0, each node
+// has the value `holds`. `zero_mul`: a product of floats with 0 is 0.
 llvm::SmallVector<Condition, 8> ConditionsOf(const UOp* value, bool zero_mul) {
   llvm::SmallVector<Condition, 8> out;
   Nodes stack = {value};
@@ -90,7 +90,7 @@ class Reduce {
   const UOp* Number(int64_t v) {
     return UniformConst(rc_.ctx, u_->dtype, BitsFromInt(u_->dtype.scalar(), v));
   }
-  // The reduce of another value over all ranges, or without `with_r` over all ranges but r.
+  // The reduce of another value over all ranges, or over all except r if `with_r` is false.
   const UOp* Over(const UOp* value, bool with_r = true) {
     Nodes srcs = {value};
     srcs.append(others_.begin(), others_.end());
@@ -98,8 +98,8 @@ class Reduce {
     if (srcs.size() == 1) return value;
     return rc_.ctx.Make(Op::kReduce, u_->dtype, UOpSpan(srcs.data(), srcs.size()), u_->attr);
   }
-  // Whether n is finite in the float type. If it rounds to infinity, 0 times n is not a sum of
-  // zeros.
+  // Whether n is finite in the float type. If it rounds to infinity, 0 * n is NaN, but the sum of n
+  // zeros is 0.
   bool IsFinite(int64_t n) const {
     const Scalar s = u_->dtype.scalar();
     return std::isfinite(DoubleFromBits(s, BitsFromInt(s, n)));
@@ -161,7 +161,8 @@ class Reduce {
   struct Selection {
     const UOp *low = nullptr, *high = nullptr, *at = nullptr;
   };
-  // Clauses are linear in r with a factor 1 or -1.
+  // Sets one member of `out` from a clause that is linear in r with a factor of 1 or -1. False for
+  // any other clause.
   bool Parse(const UOp* clause, Selection* out) {
     bool equal = false;
     if (clause->op == Op::kCmpNe && clause->src(0)->op == Op::kCmpNe &&
@@ -171,11 +172,12 @@ class Reduce {
     }
     if ((clause->op != Op::kCmpLt && !equal) || clause->dtype.lanes() != 1) return false;
     const UOp *a = clause->src(0), *b = clause->src(1);
-    // A comparison of integers equals one of indices if the type holds all values of the index.
+    // An equality of integers becomes one of indices if the integer type holds all values of the
+    // index that is cast to it.
     if (equal && a->dtype.is_int()) {
       if (Depends(b)) std::swap(a, b);
       if (Depends(b)) return false;
-      // A term added to the index is subtracted from the other side, since both wrap.
+      // Moves a term that is added to the cast index to the other side; both sides wrap alike.
       while (a->op == Op::kAdd) {
         const size_t own = Depends(a->src(0)) ? 0 : 1;
         if (Depends(a->src(1 - own))) return false;
@@ -205,15 +207,15 @@ class Reduce {
       }
     }
     if (coef != 1 && coef != -1) return false;
-    // coef * r + rest: compared with 0.
+    // The clause is coef * r + rest < 0 or == 0. For coef 1, `rest` is negated from here on.
     if (coef == 1 && !rest.Scale(-1)) return false;
     if (equal) {
       out->at = BuildAffine(rest, rc_);
     } else if (coef == 1) {
-      out->high = BuildAffine(rest, rc_);  // r < -rest
+      out->high = BuildAffine(rest, rc_);  // r < rest
     } else {
       if (!rest.AddConstant(1)) return false;
-      out->low = BuildAffine(rest, rc_);  // rest < r
+      out->low = BuildAffine(rest, rc_);  // -r + rest < 0, so rest + 1 <= r
     }
     return true;
   }
@@ -222,8 +224,8 @@ class Reduce {
     return rc_.ctx.Make(Op::kCmpNe, kBool, {p, UniformConst(rc_.ctx, kBool, 1)});
   }
 
-  // A sum in which all terms but one are 0, where any ops that keep 0 may be between the sum and
-  // the comparison that selects the term. Returns the value of that term.
+  // A sum in which all terms but one are 0, because of a comparison r == at that ConditionsOf
+  // finds. Returns the value of that term; null if there is no such comparison.
   const UOp* OneTerm() {
     llvm::SmallVector<Condition, 8> stack =
         ConditionsOf(value_, rc_.flags.has(ModuleFlag::kZeroMul));
@@ -253,14 +255,15 @@ class Reduce {
     return clause;
   }
 
-  // A sum over where(gate, v, 0) or where(gate, 0, v).
+  // A sum over where(gate, v, 0) or where(gate, 0, v): one term if the gate fixes r, or a multiple
+  // of v if the gate restricts r to an interval and v is invariant. Null otherwise.
   const UOp* Choice() {
     const UOp *gate = value_->src(0), *v = value_->src(1);
     if (gate->dtype.lanes() != 1) return nullptr;
     if (IsZero(v)) {
       v = value_->src(2);
       gate = Not(gate);
-      // A negated `!=` is handled directly; a negated `<` is rewritten first.
+      // Parse reads a negated `!=`, but not a negated `<`: !(a < b) is written b < a + 1.
       if (const UOp* of = value_->src(0); of->op == Op::kCmpLt && of->src(0)->dtype.is_index()) {
         gate = Less(of->src(1), Make(Op::kAdd, of->src(0), Index(1)));
       }
@@ -303,9 +306,10 @@ class Reduce {
     return Over(sum, false);
   }
 
-  // `v` with the range replaced by `at`, and with its loads under the gate `valid`. `unequal`: the
-  // comparison by `!=` that `at` makes false. Returns null if that would change the order of
-  // effects.
+  // `v` with the range replaced by `at`, and with those of its loads that depend on the range under
+  // the gate `valid`. `unequal`: the comparison r != at, which becomes false; or null. Returns null
+  // if `v` contains another op that depends on the range, such as an effect or an inner loop, if
+  // the memory that is read does, or if an address has several lanes.
   const UOp* Substitute(const UOp* v, const UOp* at, const UOp* valid,
                         const UOp* unequal = nullptr) {
     llvm::SmallDenseMap<const UOp*, const UOp*, 32> map;
@@ -350,9 +354,10 @@ class Reduce {
 
 const UOp* FoldReduce(const UOp* u, RuleContext& rc) {
   if (u->num_srcs < 2 || u->dtype != u->src(0)->dtype || !u->dtype.is_value()) return nullptr;
-  // A product instead of a sum rounds differently.
+  // n * v rounds differently from a sum of n terms.
   if (u->dtype.is_float() && rc.flags.has(ModuleFlag::kNoReassociate)) return nullptr;
-  // Ends that depend on other ranges are not looked at.
+  // The ranges are treated independently, so none of their ends may depend on another range: each
+  // is a constant or a variable.
   for (const UOp* r : u->srcs().subspan(1)) {
     if (r->op != Op::kRange || (!IsConst(r->src(0)) && r->src(0)->op != Op::kVar)) return nullptr;
   }

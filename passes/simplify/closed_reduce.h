@@ -1,10 +1,12 @@
 // Eliminates reduces that need no loop, one range at a time:
 //
-//   A value that is invariant over the range: the result is n times the value, or the value itself.
-//   A sum over where(low < r && r < high, v, 0): the result is v times the number of such r.
-//   A sum of terms that are 0 unless r == i: the result is the term at i if i is within the range.
-//   Its loads are gated, which turns a one-hot row into table[i]. The comparison may be the
-//   condition of a `where` or a factor, and any op that keeps 0 may lie between it and the sum.
+//   A value that is invariant over the range: a sum is n times the value for n iterations; a
+//   maximum, minimum, `and` or `or` is the value itself.
+//   A sum over where(low < r && r < high, v, 0) with an invariant v: v times the number of such r.
+//   A sum of terms that are 0 unless r == i: the term at i if i is within the range, else 0. The
+//   term's loads are gated by that condition, which turns a sum over a one-hot row into table[i].
+//   The comparison may be the condition of a `where` or a factor, and casts, negations and products
+//   may lie between it and the sum.
 //   An integer sum: loop-invariant factors and terms are hoisted out of it.
 #ifndef TG_PASSES_SIMPLIFY_CLOSED_REDUCE_H_
 #define TG_PASSES_SIMPLIFY_CLOSED_REDUCE_H_
@@ -14,11 +16,13 @@
 
 namespace tg {
 
-// Folds op `reduce` over ranges. To be called before a reduce is lowered to a loop.
+// A rule for `reduce` over ranges, so for reduces that are not lowered to loops yet. Null if
+// nothing applies.
 const UOp* FoldReduce(const UOp* u, RuleContext& rc);
 
-// Whether a reduce of `value` may fold once it is lowered over separate ranges. A quick check for
-// callers that would otherwise have to lower the value a second time.
+// Whether a sum of `value` may fold once it is lowered over separate ranges. A quick check that
+// looks at the ops of the value only, for callers that would otherwise have to lower the value a
+// second time. False for other reduces.
 bool MayFoldReduce(Op op, const UOp* value);
 
 }  // namespace tg

@@ -1,4 +1,4 @@
-// Comparisons. a >= b is written !(a < b); a == b is !(a != b).
+// Comparisons. The IR has only < and !=: a >= b is !(a < b), and a == b is !(a != b).
 // (Sums of many terms: index_comparison.h.)
 #ifndef TG_PASSES_SIMPLIFY_COMPARE_RULES_H_
 #define TG_PASSES_SIMPLIFY_COMPARE_RULES_H_

@@ -9,7 +9,7 @@
 namespace tg {
 namespace {
 
-// The quotient by c, if all values in `v` have the same.
+// The quotient by c, if it is the same for all values in `v`.
 std::optional<int64_t> OneQuotient(Interval v, int64_t c) {
   if (!v.HasLo() || !v.HasHi()) return std::nullopt;
   const int64_t q = FloorDiv(v.lo, c);
@@ -48,7 +48,7 @@ class DivMod {
     return f;
   }
 
-  // `form` is congruent to the numerator; for a quotient it is the numerator.
+  // Requires that `form` is the numerator or, for a remainder, congruent to it modulo c.
   const UOp* ByBounds(const AffineExpr& form) {
     const auto q = OneQuotient(form.Range(rc_.bounds), c_);
     int64_t subtract;
@@ -65,7 +65,7 @@ class DivMod {
     AffineExpr whole = Empty(), rest = Empty();
     bool changed = false;
     for (const auto& [node, coef] : num_.terms) {
-      // Truncating keeps small negative coefficients: they are cheaper than their complements.
+      // Truncation keeps small negative coefficients: -1 is cheaper than c - 1.
       const int64_t m = coef / c_, r = coef % c_;
       if (m != 0) changed = true;
       if (!whole.AddTerm(node, m)) return nullptr;
@@ -82,8 +82,8 @@ class DivMod {
       }
       if (!rest.AddTerm(node, r)) return nullptr;
     }
-    // Reduces the constant modulo c, or less if the sum would become negative although it was not:
-    // 31 - g stays as it is.
+    // Reduces the constant modulo c. If the sum was not negative before and could be afterwards,
+    // multiples of c are added back: 31 - g stays as it is for g in 0..31, whatever c is.
     int64_t k = FloorMod(num_.constant, c_), floor = FloorDiv(num_.constant, c_);
     if (num_.Range(rc_.bounds).lo >= 0) {
       const int64_t low = rest.Range(rc_.bounds).lo;
@@ -141,7 +141,7 @@ class DivMod {
     return nullptr;
   }
 
-  // Tries coefficients in 0..c-1, then coefficients in -c/2..c/2.
+  // Tries coefficients in -c/2..c/2, then coefficients in 0..c-1.
   const UOp* OtherRepresentatives() {
     for (const bool balanced : {true, false}) {
       AffineExpr rest = Empty(), whole = Empty();
@@ -196,7 +196,8 @@ class DivMod {
 const UOp* FoldDivModOfSum(const UOp* u, RuleContext& rc) {
   if (!u->dtype.is_index()) return nullptr;
   const auto c = UniformBits(u->src(1));
-  // Half the range is enough for any memory, and keeps the arithmetic below from overflowing.
+  // A quarter of the range of int64 is enough for any memory, and keeps the arithmetic of DivMod
+  // from overflowing.
   if (!c || *c <= 1 || *c > INT64_MAX / 4) return nullptr;
   auto num = ParseAffine(u->src(0));
   if (!num) return nullptr;

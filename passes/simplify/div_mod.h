@@ -9,7 +9,7 @@
 //  - if R is small for a factor d of the divisor, d*q <= R < d*(q + 1):
 //    (d*A + R) / (d*e) = (A + q) / e, and (d*A + R) % (d*e) = d * ((A + q) % e) + R - d*q;
 //  - other representatives of the coefficients modulo c are used if they make the sum small enough;
-//  - the result is linear in a term that has only two values.
+//  - if the sum has a single term, and that has only two values, the result is affine in it.
 #ifndef TG_PASSES_SIMPLIFY_DIV_MOD_H_
 #define TG_PASSES_SIMPLIFY_DIV_MOD_H_
 
@@ -18,7 +18,8 @@
 
 namespace tg {
 
-// Simplifies floordiv and floormod of an index by a positive constant.
+// Simplifies floordiv and floormod of an index by a constant greater than 1. Null if nothing
+// applies.
 const UOp* FoldDivModOfSum(const UOp* u, RuleContext& rc);
 // Simplifies r / e, r % e and r < e for a range or special r whose end is any expression e.
 const UOp* FoldRangeAgainstEnd(const UOp* u, RuleContext& rc);

@@ -1,6 +1,7 @@
-// Floats. A rule with a flag is not exact and needs the module's permission. Every other rule gives
-// the same bits (a NaN for a NaN), which rules_test.cc checks by evaluation. Maxima are not
-// commuted: max(-0.0, 0.0) is -0.0.
+// Floats. A rule with a flag of the module (kNoNan, kZeroMul, kInfRatio, kFastMath) is not exact
+// and needs that permission. Every other rule gives the same bits (a NaN for a NaN), except for
+// those on powers, which keep the accuracy of `pow`; float_rules_test.cc checks this by evaluation.
+// Maxima are not commuted: max(-0.0, 0.0) is -0.0.
 #ifndef TG_PASSES_SIMPLIFY_FLOAT_RULES_H_
 #define TG_PASSES_SIMPLIFY_FLOAT_RULES_H_
 

@@ -16,8 +16,7 @@ int64_t LaneBits(const UOp* u, size_t lane) {
   return u->op == Op::kConst ? u->word() : u->list()[lane];
 }
 
-// The bits of precision. Among floats a type with more of them also has the larger exponent range,
-// except for bf16 compared with f16.
+// The bits of precision: of a float's significand, or of an integer's magnitude.
 int Precision(Scalar s) {
   switch (s) {
     case Scalar::kFp8E4M3:
@@ -60,10 +59,12 @@ bool IsIntLike(Scalar s) { return IsInt(s) || s == Scalar::kIndex; }
 // cast(cast(x: from, middle), to) == cast(x, to).
 bool SkipsMiddle(Scalar from, Scalar middle, Scalar to) {
   if (to == Scalar::kBool) return KeepsValues(from, middle) && !IsFloat(from);
-  // A float becomes an integer by saturation, an integer by wrapping.
+  // A cast of a float to an integer saturates, a cast of an integer wraps, so that they differ for
+  // values that do not fit.
   if (IsFloat(middle) && !IsFloat(from) && IsIntLike(to) && !KeepsValues(from, to)) return false;
   if (KeepsValues(from, middle)) return true;
-  // Modulo 2^bits(to), all that matters.
+  // Casts between integers wrap: if the middle type has as many bits as the last, it loses none
+  // that the last keeps.
   return IsIntLike(from) && IsInt(middle) && IsInt(to) && BitWidth(middle) >= BitWidth(to);
 }
 
@@ -173,7 +174,7 @@ const UOp* FoldCast(const UOp* u, RuleContext& rc) {
     const UOp* y = x->src(0);
     const Scalar origin = y->dtype.scalar();
     if (SkipsMiddle(origin, from, to)) return cast(y);
-    // A cast that bounds show to change nothing: index to i32 and back.
+    // Drops the inner cast if bounds show that it changes no value: index to i32 and back.
     if (IsIntLike(origin) && IsIntLike(from) && to != Scalar::kBool &&
         rc.bounds.Of(y) == rc.bounds.Of(x) && rc.bounds.Of(y) != FullInterval(from)) {
       return cast(y);
@@ -210,8 +211,8 @@ const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc) {
   // The new index must fit into 32 bits.
   if (Intersect(after, FullInterval(Scalar::kI32)) != after) return nullptr;
   if (IsFloat(s)) {
-    // Exact if the float type holds all numbers before and after. Products are excluded, since a
-    // product with 0 has a sign.
+    // Exact if the float type holds the constant and all numbers before and after. Products are
+    // excluded, since a float product that is 0 may be -0.0.
     const int64_t most = int64_t{1} << std::min(Precision(s), 31);
     const Interval exact = {-most, most};
     if (u->op != Op::kAdd || CastBits(Scalar::kIndex, s, c) != *bits ||
@@ -225,7 +226,8 @@ const UOp* FoldIntoIndex(const UOp* u, RuleContext& rc) {
 
 namespace {
 
-// A sum is -0.0 only where both of its terms are.
+// Whether no lane of `u` can be -0.0, as far as ops down to `depth` tell. (A sum is -0.0 only where
+// both of its terms are.)
 bool IsNeverMinusZero(const UOp* u, int depth) {
   const auto source = [&](size_t i) { return IsNeverMinusZero(u->src(i), depth - 1); };
   if (IsConstant(u)) {

@@ -1,4 +1,4 @@
-// Rules that are functions.
+// The lists of rules that are functions instead of patterns.
 #include "passes/simplify/affine_expr.h"
 #include "passes/simplify/closed_reduce.h"
 #include "passes/simplify/div_mod.h"

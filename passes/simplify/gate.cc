@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxClauses = 16;
 
-// The innermost loop along which a value varies; 0 if there is none.
+// The rank of the innermost loop along which a value varies; 0 if there is none.
 int64_t Level(const UOp* u, RuleContext& rc) {
   const int64_t rank = rc.order.Rank(u);
   return rank < StructuralOrder::kRangeRank ? 0 : rank;
@@ -67,8 +67,8 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
     clauses[i] = simple;
   }
   std::sort(clauses.begin(), clauses.end(), [&](const UOp* a, const UOp* b) {
-    // A vector of constants is the right operand, as a scalar constant is; uniform operands come
-    // before operands that vary by lane.
+    // Vectors of constants come last, as scalar constants do in any op. On one loop, splats come
+    // before clauses whose lanes differ.
     const bool va = a->op == Op::kVConst, vb = b->op == Op::kVConst;
     if (va != vb) return vb;
     const int64_t la = Level(a, rc), lb = Level(b, rc);
@@ -80,7 +80,8 @@ const UOp* CanonicalAnd(const UOp* u, RuleContext& rc) {
   // Groups the clauses of each loop into one condition, so that gates that differ only in other
   // loops share it.
   const UOp *all = nullptr, *here = nullptr;
-  // Simplifying a clause under some of the other clauses gives no more than under all of them.
+  // Each conjunction that is built here is recorded as canonical: its clauses have been simplified
+  // under all clauses, so that a rule that visits it has nothing to do.
   const auto add = [&](const UOp*& to, const UOp* v) {
     to = to ? rc.ctx.Make(Op::kAnd, u->dtype, {to, v}) : v;
     if (to->op == Op::kAnd) rc.canonical_gates.Insert(to);

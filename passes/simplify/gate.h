@@ -1,6 +1,6 @@
-// Simplifies values under a gate (a predicate). A clause such as x < 5 bounds x, so a value under
-// the gate that contains x is simplified for an x within these bounds. The result equals the value
-// only where the gate holds; elsewhere it is never used.
+// Simplifies values under a gate (a predicate). A clause such as x < 5 bounds x, so a value that is
+// used only where the gate holds is simplified for an x within these bounds. The result equals the
+// value only where the gate holds.
 #ifndef TG_PASSES_SIMPLIFY_GATE_H_
 #define TG_PASSES_SIMPLIFY_GATE_H_
 
@@ -10,11 +10,12 @@
 
 namespace tg {
 
-// `value` under the assumption that `gate` holds: cheaper, or unchanged. Null if the gate is never
-// true.
+// A cheaper value that equals `value` where `gate` holds, or `value` itself. Null if two clauses of
+// the gate are found to exclude each other.
 const UOp* SimplifyUnder(const UOp* gate, const UOp* value, RuleContext& rc);
 
-// Adds the distinct operands of a tree of `and`s to `out`. False: there are too many.
+// Adds the distinct operands of a tree of `and`s to `out`, in order. False if there are too many;
+// then `out` has only some of them.
 bool SplitAnd(const UOp* gate, Clauses& out);
 // The negation of `gate`; if `gate` is itself a negation, its operand.
 const UOp* NotGate(const UOp* gate, RuleContext& rc);
@@ -22,12 +23,15 @@ const UOp* NotGate(const UOp* gate, RuleContext& rc);
 const UOp* JoinAnd(const Clauses& clauses, RuleContext& rc);
 
 // ---- Rules
-// Canonicalizes `and`: removes duplicate clauses, sorts them in structural order, joins bounds on
-// one value, and simplifies each clause under the others. 0 if two clauses contradict each other.
+// Canonicalizes an `and` of bools: removes duplicate clauses, simplifies each clause under the
+// others, which removes those that the others imply, and sorts them by the innermost loop along
+// which they vary, then in structural order. 0 if two clauses exclude each other.
 const UOp* CanonicalAnd(const UOp* u, RuleContext& rc);
-// Simplifies the position of an `index` under its gate.
+// Simplifies the position of an `index` under its gate. A gate with clauses that exclude each other
+// becomes 0.
 const UOp* FoldGatedIndex(const UOp* u, RuleContext& rc);
-// Simplifies each branch of a `where` of integers or indices under its condition.
+// Simplifies the branches of a `where` of integers, indices or bools: the first under the
+// condition, the second under its negation, unless the condition is an `and`.
 const UOp* FoldGatedWhere(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

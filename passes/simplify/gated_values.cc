@@ -14,7 +14,7 @@
 namespace tg {
 namespace {
 
-// Longer branches are left to the rules for their parts.
+// The greatest size of a branch, in nodes; longer ones are left unchanged to bound the cost.
 constexpr size_t kMaxBranchNodes = 48;
 
 const UOp* GateOf(const UOp* load) {
@@ -24,8 +24,8 @@ const UOp* GateOf(const UOp* load) {
 
 bool IsZero(const UOp* u) { return UniformBits(u) == 0; }
 
-// Whether 0 times `u`, a float, is 0 whatever the module's flags: the flags allow replacing a
-// product by 0, not 0 by a product.
+// Whether `u` is a positive, finite float constant, so that 0 * u is exactly 0. The flag zero-mul
+// does not help: it permits replacing a product by 0, but the caller replaces a 0 by a product.
 bool IsPositive(const UOp* u) {
   const auto bits = UniformBits(u);
   if (!bits) return false;
@@ -33,7 +33,7 @@ bool IsPositive(const UOp* u) {
   return v > 0 && std::isfinite(v);
 }
 
-// Whether `gate` holds only where `clause` does.
+// Whether `gate` is found to imply `clause`.
 bool Implies(const UOp* gate, const UOp* clause, RuleContext& rc) {
   if (gate->dtype != clause->dtype) return false;
   const UOp* simple = SimplifyUnder(gate, clause, rc);
@@ -108,9 +108,10 @@ NodeList GatedLoads(const NodeList& nodes) {
 
 const UOp* DropImpliedGate(const UOp* u, RuleContext& rc) {
   const UOp *gate = u->src(0), *value = u->src(1);
-  // IsZeroWithout only knows these ops. On bools such a `where` is an `and`.
+  // On bools such a `where` is an `and`, which other rules simplify.
   if (!IsZero(u->src(2)) || u->dtype.is_bool() || value->num_srcs == 0) return nullptr;
   const NodeList nodes = NodesOf(value, kMaxBranchNodes);
+  // Without any of these ops, IsZeroWithout finds nothing.
   const auto gated = [](const UOp* n) {
     return n->op == Op::kWhere || (n->op == Op::kLoad && GateOf(n));
   };
@@ -132,7 +133,7 @@ const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc) {
   const NodeList no = NodesOf(u->src(2), kMaxBranchNodes);
   const NodeList yes_loads = GatedLoads(yes), no_loads = GatedLoads(no);
   if (yes_loads.empty() || no_loads.empty()) return nullptr;
-  // Simplified to the form that it has as a clause of the loads' gates.
+  // The negation in the form in which it occurs as a clause of the loads' gates.
   const auto simple = rc.nested->Rewrite(NotGate(gate, rc));
   if (!simple.ok()) return nullptr;
   const UOp* not_gate = *simple;

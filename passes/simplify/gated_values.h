@@ -8,11 +8,12 @@
 
 namespace tg {
 
-// Replaces where(p, x, 0) by x if x is 0 whenever p is false: load a under p + load b under p & q.
-// If the gate has several clauses, only the clauses that x implies are dropped.
+// Replaces where(p, x, 0) by x if x is 0 whenever p is false, as is the sum of a load under p and a
+// load under p & q. If the gate has several clauses, drops each clause without which x is 0.
 const UOp* DropImpliedGate(const UOp* u, RuleContext& rc);
-// In where(p, f(load a under p), g(load b under !p)), joins both loads into one without the gate.
-// It suffices that b equals a where p is false, because the load of b is not used elsewhere.
+// In where(p, f(load a under p), g(load b under !p)), replaces both loads by one without p in its
+// gate. The addresses need not be equal everywhere: it suffices that a equals b where p is false,
+// or that b equals a where p is true. Other clauses of the two gates must be the same, and stay.
 const UOp* JoinBranchLoads(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

@@ -11,9 +11,9 @@ class IdSum {
  public:
   explicit IdSum(RuleContext& rc) : rc_(rc) {}
 
-  // Adds u * coef to `form`. Returns false if `u` is not a sum of ids, or if that is not obvious.
+  // Adds u * coef to `form`. Returns false if `u` is not found to be a sum of ids.
   bool Add(const UOp* u, int64_t coef, AffineExpr& form) {
-    // Longer sums are rare, and this recurses on the machine's stack.
+    // Limits on time and on the depth of the recursion; larger sums are rare.
     constexpr int kMaxSteps = 128, kMaxDepth = 48;
     if (++steps_ > kMaxSteps || depth_ == kMaxDepth) return false;
     ++depth_;
@@ -48,20 +48,22 @@ class IdSum {
     }
   }
 
-  // An id that takes several values; the rules replace other ids by a constant.
+  // Whether the id has a constant end and at least two values. (One with a single value is left to
+  // the rules, which replace it by a constant.)
   bool IsId(const UOp* u) const {
     if (u->num_srcs > 0 && !IsConst(u->src(0))) return false;
     return rc_.bounds.Min(u) < rc_.bounds.Max(u);
   }
 
-  // Adds a quotient or remainder in which the terms that are not multiples of the divisor sum to
-  // less than it.
+  // Adds a quotient or remainder by a constant, if the terms that are not multiples of the divisor
+  // sum to a value in 0..divisor-1. False otherwise.
   bool AddPart(const UOp* u, int64_t coef, AffineExpr& form) {
     const int64_t by = u->src(1)->word();
     AffineExpr whole;
     whole.type = form.type;
     if (by <= 0 || !Add(u->src(0), 1, whole)) return false;
-    // The remainder of a factor keeps its sign: a small negative one is less than its complement.
+    // `%` keeps the sign of a coefficient: a small negative one widens the range less than its
+    // complement would.
     AffineExpr rest;
     rest.type = form.type;
     rest.constant = FloorMod(whole.constant, by);
@@ -99,7 +101,7 @@ const UOp* SimplifyIdSum(const UOp* u, Rewriter& rewriter) {
   form.type = u->dtype;
   if (!IdSum(rc).Add(u, 1, form)) return nullptr;
   const UOp* sum = BuildAffine(form, rc, u);
-  // The parts of a sum are sums.
+  // Records that every partial sum, every term and the sum itself need no further rewriting.
   const UOp* part = sum;
   for (; part->op == Op::kAdd; part = part->src(0)) {
     rewriter.SetFinal(part);

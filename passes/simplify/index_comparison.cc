@@ -33,7 +33,8 @@ const UOp* Build(Op op, const AffineExpr& sum, DType type, RuleContext& rc) {
   return rc.ctx.Make(op, type, {BuildAffine(left, rc), BuildAffine(right, rc)});
 }
 
-// Simplifies sum < 0 if a part of the sum is smaller than the common divisor of the rest.
+// Replaces `sum` by one with fewer terms such that sum < 0 stays equivalent, if a part of the sum
+// is smaller than the common divisor of the rest. False if that is not so.
 bool DropSmallRest(AffineExpr& sum, RuleContext& rc) {
   for (size_t i = 0; i < sum.terms.size(); ++i) {
     const int64_t d = std::abs(sum.terms[i].coef);
@@ -85,8 +86,8 @@ const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
   const auto divisor = UniformBits(x->src(1)), other = UniformBits(u->src(1));
   if (!divisor || !other || *divisor <= 1 || *divisor > INT32_MAX) return nullptr;
   const int64_t m = *divisor;
-  // The remainder whose equality the comparison tests: `< 1` means equal to 0, `< m - 1` means not
-  // equal to m - 1.
+  // The remainder for which the comparison tests: `< 1` means equal to 0, `< m - 1` means different
+  // from m - 1.
   const bool equals = u->op == Op::kCmpLt && *other == 1;
   const int64_t number = equals ? 0 : *other;
   if (u->op == Op::kCmpLt ? !equals && *other != m - 1 : *other < 0 || *other >= m) return nullptr;
@@ -100,8 +101,8 @@ const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc) {
   }
   const Interval range = near.Range(rc.bounds);
   if (near.terms.empty() || range.lo < -INT32_MAX || range.hi > INT32_MAX) return nullptr;
-  // The constant moves the least value of the sum, modulo m, to 1 - m .. 0. If its greatest value
-  // is below m then, 0 is the only multiple of m in its range.
+  // Chooses the constant, which is free modulo m, so that the least value of the sum is in
+  // 1 - m .. 0. If then its greatest value is below m, 0 is the only multiple of m in its range.
   const int64_t least = range.lo + NearestResidue(sum->constant, m) - number;
   const int64_t r = FloorMod(least, m);
   near.constant = (r == 0 ? 0 : r - m) - range.lo;
@@ -124,8 +125,7 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
   const Interval v = sum->Range(rc.bounds);
   bool less = u->op == Op::kCmpLt;
   if (!less && (v.lo == 0 || v.hi == 0) && v.lo != v.hi) {
-    // If the value cannot be less than the number (or cannot be greater), then `!=` is a comparison
-    // by `<`.
+    // If the sum cannot be negative (or cannot be positive), sum != 0 is a comparison by `<`.
     if (v.lo == 0 && !sum->Scale(-1)) return nullptr;
     less = true;
   }
@@ -150,7 +150,7 @@ const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc) {
     // A*g + k < 0 is A*g <= -k - 1, A <= floor((-k - 1) / g), A - floor((-k - 1) / g) - 1 < 0.
     sum->constant = less ? -FloorDiv(-sum->constant - 1, g) - 1 : sum->constant / g;
   }
-  // The side of the first term becomes the left side of a `!=`.
+  // For `!=`, negates the sum if needed so that its first term is on the left.
   SortTerms(*sum, rc);
   if (!less && sum->terms[0].coef < 0 && !sum->Scale(-1)) return nullptr;
   return Build(less ? Op::kCmpLt : Op::kCmpNe, *sum, u->dtype, rc);

@@ -1,7 +1,7 @@
 // Comparisons of sums of indices. Terms that occur on both sides cancel, common factors are divided
-// out, and terms whose sum is smaller than the common divisor of the rest are dropped. The
-// canonical form has the terms with positive coefficients on the left, the other terms and the
-// constant on the right; the constant is on the left if no term is.
+// out, and in `<` terms whose sum is smaller than the common divisor of the rest are dropped. The
+// canonical form has the terms with positive coefficients on the left, the other terms, negated,
+// and the constant on the right; the constant is on the left if no term is.
 #ifndef TG_PASSES_SIMPLIFY_INDEX_COMPARISON_H_
 #define TG_PASSES_SIMPLIFY_INDEX_COMPARISON_H_
 
@@ -13,9 +13,10 @@ namespace tg {
 // Simplifies cmplt and cmpne of indices.
 const UOp* FoldCompareOfSums(const UOp* u, RuleContext& rc);
 
-// Simplifies the comparison of a sum's remainder with a constant. If the sum, with coefficients
-// reduced modulo the divisor, is less than the divisor in magnitude, the sum itself is compared.
-// (a + b*13) % 14 < 1 -> a == b, for a and b in 0..12
+// Simplifies comparisons of a sum's remainder with a constant that test for one remainder: != c,
+// < 1 and < divisor - 1. If the sum, with coefficients reduced modulo the divisor to the least
+// magnitude, spans fewer values than the divisor, the sum itself is compared:
+// (a + b*13) % 14 < 1 -> a == b, for a and b in 0..12.
 const UOp* FoldCompareOfRemainder(const UOp* u, RuleContext& rc);
 
 }  // namespace tg

@@ -7,13 +7,14 @@
 
 namespace tg {
 
-// Folds a gep of a vector with known lanes, of another gep, and of all lanes in order. Moves a gep
-// through an elementwise op whose sources have known lanes.
+// Folds a gep of a vector with known lanes (vectorize, splat or constant), of another gep, of one
+// part of a cat, and of all lanes in order. Moves a gep through an elementwise op whose sources all
+// have known lanes.
 const UOp* FoldGep(const UOp* u, RuleContext& rc);
-// Folds a vectorize of constants, of one node, and of lanes of one vector.
+// Folds a vectorize of constants, of one repeated node, and of lanes of one vector.
 const UOp* FoldVectorize(const UOp* u, RuleContext& rc);
-// Folds a cat of one source, of constants, of a repeated scalar, of scalars, of lanes of one
-// vector, and of cats.
+// Folds a cat of one source, of constants, of one repeated scalar, of scalars and vectorizes, of
+// lanes of one vector, and of cats.
 const UOp* FoldCat(const UOp* u, RuleContext& rc);
 // Folds a splat of a constant.
 const UOp* FoldSplat(const UOp* u, RuleContext& rc);

@@ -16,8 +16,9 @@ const UOp* GateOf(const UOp* address) {
 
 bool IsNoop(const UOp* u) { return u->op == Op::kNoop && u->num_srcs == 0 && u->dtype.is_void(); }
 
-// The replacement of a store to `address` that changes nothing: the effects that precede it. Null
-// for an argument of the kernel, since the caller expects the write.
+// The replacement of a store to `address` that changes nothing: a noop of the effects after which
+// its memory is accessed. Null if the memory is an argument of the kernel, since the kernel's
+// caller expects it to be written.
 const UOp* WithoutStore(const UOp* address, RuleContext& rc) {
   llvm::SmallVector<const UOp*, 8> tokens;
   const UOp* memory = address->src(0);
@@ -72,7 +73,7 @@ const UOp* FoldStore(const UOp* u, RuleContext& rc) {
     return v->op == Op::kLoad && v->src(0) == address && v->attr == u->attr;
   };
   if (is_old(value)) return WithoutStore(address, rc);
-  // A store of consecutive elements has a single gate.
+  // An address of one lane has one gate, even if the store is of several consecutive elements.
   if (value->op != Op::kWhere || value->src(0)->dtype.lanes() != address->dtype.lanes()) {
     return nullptr;
   }
@@ -95,7 +96,7 @@ const UOp* FoldWhereOfLoad(const UOp* u, RuleContext& rc) {
 }
 
 const UOp* DropNoops(const UOp* u, RuleContext& rc) {
-  // The targets of a sink correspond to its sources, so that none may be removed.
+  // The list of a sink's targets is parallel to its sources, so none of these may be removed.
   if (u->op == Op::kSink && u->attr.bits && !u->list().empty()) return nullptr;
   if (u->op == Op::kEnd) {
     // If the loop's body has no effect left, only the effects before the loop remain.

@@ -1,4 +1,5 @@
-// Every pattern rule of this folder, with a function that applies it alone. Testonly.
+// Every pattern rule of this folder (those of the *_rules.h files), with a function that applies it
+// alone. Testonly.
 #ifndef TG_PASSES_SIMPLIFY_RULE_CASES_H_
 #define TG_PASSES_SIMPLIFY_RULE_CASES_H_
 
@@ -22,7 +23,7 @@ void PrintTo(const RuleCase& c, std::ostream* out);  // its name, for messages
 
 const std::vector<RuleCase>& AllRuleCases();
 
-// How exact the rule `info` is.
+// Whether the rule `info` keeps all bits, keeps only the accuracy of `pow`, or needs a module flag.
 enum class Exactness { kExact, kAccuracyOfPow, kByPermission };
 Exactness ExactnessOf(const RuleInfo& info);
 

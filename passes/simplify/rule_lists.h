@@ -1,4 +1,5 @@
-// The rule lists of this folder. Each one is compiled in a separate file.
+// The rule lists of this folder. The lists with a header NAME_rules.h are each compiled in
+// NAME_rules.cc; the lists of functions are in function_rules.cc.
 #ifndef TG_PASSES_SIMPLIFY_RULE_LISTS_H_
 #define TG_PASSES_SIMPLIFY_RULE_LISTS_H_
 
@@ -6,16 +7,16 @@
 
 namespace tg {
 
-const RuleList& FoldRules();       // constants, casts, the order of operands
+const RuleList& FoldRules();       // constants, bounds, the order of operands
 const RuleList& AddMulRules();     // add_mul_rules.h
 const RuleList& DivModRules();     // div_mod_rules.h
 const RuleList& CompareRules();    // compare_rules.h
 const RuleList& BoolWhereRules();  // bool_where_rules.h
 const RuleList& BitRules();        // bit_rules.h
 const RuleList& FloatRules();      // float_rules.h
-const RuleList& GeneralRules();    // ops with any number of operands
+const RuleList& GeneralRules();    // sums of any number of terms, comparisons, casts
 const RuleList& LaneRules();       // vectors
-const RuleList& MemoryRules();     // gates, loads, stores
+const RuleList& MemoryRules();     // gates, loads, stores, reduces
 
 }  // namespace tg
 

@@ -100,7 +100,7 @@ absl::Status Simplify(Body& body, Stage stage, const Module& module, SimplifySta
   ShapeKeeper keeper{ctx, ShapeMap(module, ctx)};
   if (stage == Stage::kTensor || stage == Stage::kKernel) {
     rewriter.set_fix_up(&ShapeKeeper::FixUp, &keeper);
-    rewriter.context().nested = nullptr;  // it would not keep shapes
+    rewriter.context().nested = nullptr;  // the rewriter for gates has no fix-up for shapes
     rewriter.set_keep_extents(true);
   }
   rewriter.SetFinal(body.num_simple);

@@ -1,9 +1,10 @@
 // Simplify: algebra on indices, integers, bools and floats. It is used by every pass that creates
 // expressions, and is also a separate pass.
 //
-// Rules of fixed size are in the *_rules.h files and proven by rules_test.cc. Rules for ops with
-// any number of terms are functions (function_rules.cc), tested by evaluation on random
-// expressions. Every rule is exact unless a module flag permits otherwise.
+// Rules of fixed size are in the *_rules.h files; rules_test.cc proves those on integers, indices
+// and bools. All other rules are functions (function_rules.cc), tested by evaluation on random
+// expressions. Every rule is exact unless a module flag permits otherwise, except that a power with
+// a small constant exponent becomes a product or reciprocal.
 #ifndef TG_PASSES_SIMPLIFY_SIMPLIFY_H_
 #define TG_PASSES_SIMPLIFY_SIMPLIFY_H_
 
@@ -23,7 +24,7 @@ extern const Pass kSimplifyPass;
 
 // All rules of this folder.
 const RuleSet& SimplifyRules();
-// The rules that inspect values only, not gates, loads, stores and loops.
+// All rules except MemoryRules(): those on values, not those on gates, loads, stores and reduces.
 const RuleSet& AlgebraRules();
 
 // Simplifies expressions of one Context and keeps its caches between calls, for passes that build
@@ -33,15 +34,17 @@ const RuleSet& AlgebraRules();
 //   const UOp* index = simplify(b.Add(b.Mul(row, stride), column));
 class Simplifier {
  public:
-  // `module` declares the vars and carries the flags; may be null. Both outlive the Simplifier.
+  // `module` declares the variables and carries the flags; may be null. `ctx` and `module` must
+  // outlive the Simplifier.
   explicit Simplifier(Context& ctx, const Module* module = nullptr);
   Simplifier(const Simplifier&) = delete;
   Simplifier& operator=(const Simplifier&) = delete;
 
   const UOp* operator()(const UOp* u);
-  // Simplifies `u` by AlgebraRules() and treats all other existing nodes as final.
+  // Simplifies `u` by AlgebraRules(), without visiting its sources: all existing nodes except `u`
+  // are taken as final.
   const UOp* Top(const UOp* u);
-  // An integer or index under the assumption that `gate` holds: cheaper, or unchanged.
+  // A cheaper value that equals the integer or index `value` where `gate` holds, or `value` itself.
   const UOp* Under(const UOp* gate, const UOp* value);
   Bounds& bounds() { return bounds_; }
   Interval Range(const UOp* u) { return bounds_.Of(u); }
@@ -60,7 +63,7 @@ struct SimplifyStats {
   std::vector<uint64_t> hits;  // by number of the rule in SimplifyRules()
 };
 
-// Simplifies one body at `stage`. A body in linear form is left unchanged.
+// Simplifies one body at `stage`. A body at the linear stage is left unchanged.
 absl::Status Simplify(Body& body, Stage stage, const Module& module,
                       SimplifyStats* stats = nullptr);
 // Simplifies all graphs and kernels.

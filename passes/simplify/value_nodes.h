@@ -1,5 +1,6 @@
-// The lane-wise arithmetic that computes a value, so that a condition on the value applies to each
-// lane separately. Memory accesses, loops and ops that move lanes are leaves.
+// The tree of elementwise ops that computes a value. Each lane of the value depends only on that
+// lane of every node in it, so that a condition on the value applies to each lane separately.
+// Memory accesses, loops and ops that move lanes are leaves.
 #ifndef TG_PASSES_SIMPLIFY_VALUE_NODES_H_
 #define TG_PASSES_SIMPLIFY_VALUE_NODES_H_
 
@@ -16,7 +17,8 @@ inline bool IsArithmetic(const UOp* u) { return IsElementwise(u->op); }
 using NodeList = llvm::SmallVector<const UOp*, 32>;
 bool Contains(const NodeList& nodes, const UOp* u);
 
-// The nodes of a value, sources first, including leaves. Empty if there are more than `most`.
+// The nodes of a value, sources first and the value last, including leaves. Empty if there are more
+// than `most`.
 NodeList NodesOf(const UOp* value, size_t most = 512);
 
 using Replacements = llvm::SmallVector<std::pair<const UOp*, const UOp*>, 8>;
