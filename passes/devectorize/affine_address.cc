@@ -9,8 +9,8 @@
 namespace tg {
 namespace {
 
-// An `index` does not overflow; wrapping arithmetic avoids undefined behaviour in the compiler
-// itself.
+// An `index` of a valid program does not overflow. Wrapping arithmetic keeps tg itself free of
+// undefined behaviour for any other.
 int64_t WrapAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -23,7 +23,8 @@ uint64_t Magnitude(int64_t v) {
   return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
 }
 
-// std::gcd has no magnitude for the least number; 2^62 divides what 2^63 does.
+// Of magnitudes, since -INT64_MIN does not fit in int64_t. A gcd of 2^63 does not fit either, so
+// 2^62 is returned, which is a common divisor too.
 int64_t Gcd(int64_t a, int64_t b) {
   return static_cast<int64_t>(std::min(std::gcd(Magnitude(a), Magnitude(b)), uint64_t{1} << 62));
 }
@@ -147,8 +148,8 @@ std::pair<AffineAddress, AffineAddress> AffineBuilder::SplitMultiples(const Affi
                                                                       int64_t d) const {
   AffineAddress multiple, rest;
   for (const auto& [term, k] : a.terms) {
-    // A coefficient may be split: 10*x = 8*x + 2*x. Small coefficients of either sign stay as they
-    // are.
+    // A coefficient may be split: 10*x = 8*x + 2*x for d = 8. Truncation leaves coefficients of
+    // either sign that are less than d in magnitude in `rest`.
     const int64_t q = k / d, r = k % d;
     if (q != 0) multiple.terms.push_back({term, q});
     if (r != 0) rest.terms.push_back({term, r});

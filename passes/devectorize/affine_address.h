@@ -1,5 +1,6 @@
-// AffineAddress: an index as an affine expression, so that addresses that differ by a constant are
-// recognized. A term is a scalar index node that is neither a sum nor a multiple of another node.
+// AffineAddress: an index as an affine expression, coefficient * term + ... + constant, so that
+// addresses that differ by a constant are recognized. A term is a scalar index node that is neither
+// a sum nor a multiple of another node.
 //
 // Forms are canonical: the terms are in structural order (outer before inner, so that a prefix of
 // the sum changes least often), and no coefficient is zero. Equal forms have equal values, and
@@ -30,7 +31,7 @@ struct AffineAddress {
   static AffineAddress Constant(int64_t c) { return {{}, c}; }
   static AffineAddress Term(const UOp* u) { return {{{u, 1}}, 0}; }
   bool is_constant() const { return terms.empty(); }
-  // Adds a constant. The sum may wrap, but no index that is in bounds does.
+  // Adds a constant. It may wrap, which happens only for indices that are out of bounds.
   void Advance(int64_t by) {
     constant = static_cast<int64_t>(static_cast<uint64_t>(constant) + static_cast<uint64_t>(by));
   }
@@ -48,37 +49,41 @@ class AffineBuilder {
   // a + scale * c
   AffineAddress Add(const AffineAddress& a, const AffineAddress& c, int64_t scale = 1) const;
   AffineAddress Scale(const AffineAddress& a, int64_t factor) const;
-  // Floor division by d > 0, and its remainder. Exact: an unknown quotient becomes a term.
+  // Floor division by d > 0, and its remainder. A quotient that is not affine becomes a new term.
   AffineAddress FloorDiv(const AffineAddress& a, int64_t d);
   AffineAddress FloorMod(const AffineAddress& a, int64_t d);
 
   // The node of a form; the constant is added last. Caches the sum of the terms, because successive
   // forms often share them.
   const UOp* Build(const AffineAddress& a);
-  // The form of a scalar node: sums and multiples are expanded, any other node is a term.
+  // The form of a scalar node: sums and products with constants are expanded, any other node is a
+  // term.
   AffineAddress FormOf(const UOp* u) const;
-  // a < c and a != c, in a form that many pairs share: (i*8 + 3 < n*8) is (i < n).
+  // The nodes a < c and a != c: a constant if bounds decide it, else in a canonical form that many
+  // pairs share, since (i*8 + 3 < n*8) is (i < n).
   const UOp* Less(const AffineAddress& a, const AffineAddress& c);
   const UOp* NotEqual(const AffineAddress& a, const AffineAddress& c);
 
   Interval BoundsOf(const AffineAddress& a);
-  // For a `gate` that Less created: the form that is negative if and only if the gate holds. Null
+  // For a `gate` that Less returned: a form that is negative if and only if the gate holds. Null
   // for other gates.
   const AffineAddress* ClauseOf(const UOp* gate) const;
-  // Assumes from now on that all of these forms are negative.
+  // From now on, BoundsOf assumes that all of these forms are negative, instead of those before.
   void Assume(std::vector<AffineAddress> clauses) {
     assumed_ = std::move(clauses);
     bounded_terms_.clear();
   }
-  // a = scale * c + rest, with the scale that eliminates c's first term; scale 0 if there is none.
+  // (scale, rest) with a = scale * c + rest, such that c's first term does not occur in `rest`;
+  // scale 0 if there is no such integer.
   std::pair<int64_t, AffineAddress> Eliminate(const AffineAddress& a, const AffineAddress& c) const;
-  // The greatest known number that divides the form's value; 0 for the constant 0.
+  // The greatest number that is known to divide the form's value; 0 for the constant 0.
   int64_t Divisor(const AffineAddress& a);
 
  private:
   // The node of the sum of the terms; null if there are none.
   const UOp* BuildTerms(AffineAddress::Terms terms);
-  // a = d * first + second, where the constant of `second` is in 0..d-1.
+  // (first, second) with a = d * first + second, where the coefficients of `second` are less than d
+  // in magnitude and its constant is in 0..d-1.
   std::pair<AffineAddress, AffineAddress> SplitMultiples(const AffineAddress& a, int64_t d) const;
   Interval ComputeBounds(const AffineAddress& a);
   Interval BoundsWithoutAssumptions(const AffineAddress& a);

@@ -12,7 +12,8 @@
 namespace tg {
 namespace {
 
-// Creates the op `u` on `n` lanes, given those lanes of its sources, `srcs`.
+// The value of the op `u` on `n` of its lanes, given these lanes of its sources as `srcs`: ops of
+// at most the target's width, concatenated.
 const UOp* CutOne(Builder& b, Body& body, const Target& target, LaneFolder& fold, const UOp* u,
                   UOpSpan srcs, int n) {
   Nodes uniform;

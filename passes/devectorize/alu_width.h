@@ -8,9 +8,9 @@
 namespace tg {
 
 // Splits elementwise ops to the target's width (to scalars if it has no vectors), computes values
-// that are uniform over the lanes once, cancels extracts against concatenations, and folds values
-// that are constant in some of the lanes. Afterwards every vector that is used has 1, 2, 4, 8 or 16
-// lanes. `order`: the nodes that the root reaches, sources first.
+// that are equal in all lanes once, cancels extracts against concatenations, and folds values that
+// are constant in some of the lanes. Afterwards every elementwise op has 1, 2, 4, 8 or 16 lanes.
+// `order`: the nodes that the root reaches, sources first.
 void CutArithmetic(Body& body, const Module& module, const Target& target, UOpSpan order);
 
 }  // namespace tg

@@ -53,7 +53,8 @@ struct Contents {
   bool narrow_addresses = false;
 };
 
-// Checked after as much scratch as possible has been put into registers.
+// Fails if the private scratch of the kernel exceeds what the target has. To be called after
+// CutMemory, which decides whether register scratch becomes private.
 absl::Status CheckPrivateMemory(UOpSpan order, const Target& target) {
   const int64_t bytes = ScratchBytes(order, AddrSpace::kPrivate);
   if (bytes <= target.private_memory) return absl::OkStatus();
@@ -65,11 +66,12 @@ absl::Status CheckPrivateMemory(UOpSpan order, const Target& target) {
 absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
                          Statistics& statistics) {
   Body& body = kernel.body;
-  // While addresses are still of type index, so that consecutive ones are found.
   RootOrder order(body);
   const Contents contents(order.Get());
+  // Accesses are split only while all addresses have type index, which is what AffineAddress can
+  // analyse. A kernel with other addresses has been through this pass before.
   const bool is_first = !contents.narrow_addresses;
-  // Done on vectors of any width, while there are few nodes.
+  // Comes before vectors are split, because there are fewer nodes then.
   if (contents.Has(Op::kMulAcc)) SplitIntegerMulAcc(body);
   target.alu_width = OperandWidth(order.Get(), target);
   // Accesses, reduces and types of addresses are rewritten node by node, so that one walk does all
@@ -103,10 +105,10 @@ absl::Status RunOnKernel(const Module& module, Kernel& kernel, Target target,
   if (contents.HasAnyOf([&](Scalar s) { return ConcernsFloatTypes(s, target); })) {
     if (absl::Status s = LowerFloatTypes(body, target); !s.ok()) return s;
   }
-  // The expanded functions use the device's division and root as a start, which are good enough
-  // there.
+  // Not done twice: the expansions contain the device's own division and square root as first
+  // approximations, which must stay.
   if (is_first) LowerFloatFunctions(body, target);
-  // Comes last, since the steps before it create arithmetic that must be split too.
+  // Comes after all of these steps, since they create arithmetic that must be split too.
   CutArithmetic(body, module, target, order.Get());
   if (target.HasVectors()) TransposeSquares(body, order);
   return absl::OkStatus();

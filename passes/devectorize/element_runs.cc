@@ -16,7 +16,7 @@ bool SamePlace(const LaneAccess& a, const LaneAccess& b) {
 }
 
 // Orders lanes so that lanes that may share an access are neighbours. Compares nodes by id, never
-// by pointer, so that the result is the same in every run.
+// by pointer, so that the result is the same whenever the compiler runs.
 bool AccessBefore(const LaneAccess& a, const LaneAccess& b) {
   const uint32_t gate_a = a.gate ? a.gate->id + 1 : 0, gate_b = b.gate ? b.gate->id + 1 : 0;
   if (gate_a != gate_b) return gate_a < gate_b;
@@ -51,7 +51,9 @@ std::vector<ElementRun> RunsOf(std::span<const LaneAccess> accesses) {
     std::sort(lanes.begin(), lanes.end(), before);
   }
   std::vector<ElementRun> runs;
-  std::vector<const LaneAccess*> rest;  // the same element with another alternative
+  // Lanes that access an element of a run with another alternative: they form runs in the next
+  // round.
+  std::vector<const LaneAccess*> rest;
   while (!lanes.empty()) {
     const LaneAccess* last = nullptr;
     for (const LaneAccess* l : lanes) {

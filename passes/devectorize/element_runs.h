@@ -21,13 +21,13 @@ struct LaneAccess {
   const UOp* alternative = nullptr;  // of a gated load
 };
 
-// Consecutive elements that one access moves.
+// Consecutive elements under one gate, which one access could move if it were wide enough.
 class ElementRun {
  public:
   ElementRun(AffineAddress start, const UOp* gate) : start(std::move(start)), gate(gate) {}
 
   size_t size() const { return ends_.size(); }
-  // The lanes that access element i (for a store, the last lane's value is stored).
+  // The lanes that access element start + i. Of a store, the last of these lanes gives the value.
   std::span<const int> LanesOf(size_t i) const {
     const size_t begin = i == 0 ? 0 : ends_[i - 1];
     return {lanes_.data() + begin, ends_[i] - begin};
@@ -53,8 +53,9 @@ class ElementRun {
   llvm::SmallVector<uint32_t, 32> ends_;  // by element: end of its lanes in lanes_
 };
 
-// Partitions the lanes into maximal runs, in which each element occurs once per gate and
-// alternative. The order of the runs is deterministic.
+// Partitions the lanes into maximal runs. Lanes that access one element under the same gate and
+// with the same alternative share that element of a run; a lane with another alternative is in
+// another run. The order of the runs is deterministic.
 std::vector<ElementRun> RunsOf(std::span<const LaneAccess> lanes);
 // The same for lanes at base + offsets[lane], without gates.
 std::vector<ElementRun> RunsOf(const AffineAddress& base, std::span<const int64_t> offsets);

@@ -10,7 +10,8 @@
 namespace tg {
 namespace {
 
-// Lanes first, first + step, ... (n of them), each followed by its `width - 1` neighbours.
+// The vector of lanes first, first + step, ... of `x` (n of them), each followed by the `width - 1`
+// lanes after it.
 const UOp* Strided(Builder& b, const UOp* x, int first, int step, int n, int width) {
   llvm::SmallVector<int64_t, 64> picks;
   for (int i = 0; i < n; ++i) {
@@ -19,8 +20,8 @@ const UOp* Strided(Builder& b, const UOp* x, int first, int step, int n, int wid
   return PickLanes(b, x, {picks.data(), picks.size()});
 }
 
-// Combines n groups of lanes of `x` from left to right, starting with `sum` (null: with the first
-// group).
+// Combines the lanes within each of `n` groups of lanes of `x` from left to right, starting with
+// `sum`, or with the first lane of each group if it is null. The result has n lanes.
 const UOp* FromLeft(Builder& b, Op op, const UOp* sum, const UOp* x, int n) {
   const int h = x->dtype.lanes() / n;
   for (int k = 0; k < h; ++k) {
@@ -33,7 +34,7 @@ const UOp* FromLeft(Builder& b, Op op, const UOp* sum, const UOp* x, int n) {
 const UOp* Combine(Builder& b, Op op, const UOp* x, int n, bool reassociate) {
   if (!reassociate) return FromLeft(b, op, nullptr, x, n);
   int h = x->dtype.lanes() / n;
-  const UOp* odd = nullptr;  // what did not pair up
+  const UOp* odd = nullptr;  // the terms of the groups that had no partner, combined
   for (; h > 1; h /= 2) {
     if (h % 2 != 0) {
       const UOp* last = Strided(b, x, h - 1, h, n, 1);
@@ -50,9 +51,10 @@ bool IsSum(const UOp* u) {
          u->dtype.is_float();
 }
 
-// Whether a reduction has enough independent sums to hide the latency of a CPU's multiply-adds,
-// each of which waits for the previous one of its sum: two are issued per cycle, with a latency of
-// four cycles. A tree needs one more addition for each term except one.
+// Whether a reduction has enough independent sums (vectors) to hide the latency of a CPU's
+// multiply-adds, each of which waits for the previous one of its sum. With two issued per cycle and
+// a latency of four cycles, that takes 8 sums; a few less are enough for few terms, since the tree
+// that is the alternative needs additional additions.
 bool HidesWaiting(const UOp* sum, const Target& target) {
   if (target.HidesWaits()) return false;
   const int64_t terms = sum->src(0)->dtype.lanes() / sum->dtype.lanes();

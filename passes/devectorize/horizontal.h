@@ -1,8 +1,8 @@
 // Lowers horizontal reductions over groups of lanes to trees: the op combines the first half of
 // each group with the second half, and so on. Without permission to reassociate, the terms are
-// combined from left to right. Terms of an accumulator are added to it one by one if enough
-// independent accumulators hide the latency: each term is then one multiply-add, while a tree needs
-// separate multiplications and additions.
+// combined from left to right. On a CPU, the terms of a sum that is added to an accumulator are
+// added to it one by one if there are enough independent accumulators to hide the latency: each
+// term is then one multiply-add, while a tree needs separate multiplications and additions.
 #ifndef TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 #define TG_PASSES_DEVECTORIZE_HORIZONTAL_H_
 
@@ -19,7 +19,9 @@ class LaneReducer {
   // `order`: the nodes that the body's root reaches, sources first.
   LaneReducer(Body& body, bool reassociate, const Target& target, UOpSpan order);
 
-  // The replacement of node `u`, whose new sources are `srcs`; null if `u` is not such a reduction.
+  // The replacement of node `u`, whose new sources are `srcs`, if it is such a reduction, or the
+  // addition to an accumulator that takes the reduction's terms one by one. Null for other nodes,
+  // and for a reduction whose addition is replaced instead.
   const UOp* Rewrite(const UOp* u, UOpSpan srcs);
   // An error if a reduce still runs over ranges, which the pass `lower` turns into loops.
   const absl::Status& status() const { return status_; }

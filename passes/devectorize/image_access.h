@@ -12,14 +12,16 @@
 
 namespace tg {
 
-// Whether `address`, an `index` node, addresses elements of an image by their numbers.
+// Whether `address`, an `index` node, addresses elements of an image by their numbers, not texels
+// by their coordinates.
 bool AddressesImageElements(const UOp* address);
 
 // Loads element `element` of `image`; the value is 0 where `gate` (null: always true) is false.
 LaneRef LoadImageElement(Builder& b, AffineBuilder& linear, const UOp* image,
                          const AffineAddress& element, const UOp* gate);
 
-// The address of the texel whose first element is `first`, a multiple of 4.
+// The address, under `gate` (null: always true), of the texel whose first element is `first`, a
+// multiple of 4.
 const UOp* TexelAddress(Builder& b, AffineBuilder& linear, const UOp* image,
                         const AffineAddress& first, const UOp* gate);
 

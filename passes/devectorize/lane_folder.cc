@@ -13,8 +13,8 @@ const UOp* LaneFolder::operator()(const UOp* u, const UOp* made) {
     all &= is_constant;
     uses_new |= folded_.Contains(made->src(i));
   }
-  // The rules would turn divisions and powers into forms that earlier steps have already rewritten,
-  // so that these are skipped.
+  // The rules could turn a division or power into ops that earlier steps have legalized and that
+  // would have to be legalized again, so these are folded only if all sources are constant.
   const bool divides = made->op == Op::kDiv || made->op == Op::kCDiv || made->op == Op::kCMod;
   if (!(is_new || uses_new) || (!all && (divides || made->op == Op::kPow))) return made;
   if (!simplifier_) simplifier_.emplace(ctx_, &module_);

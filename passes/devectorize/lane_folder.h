@@ -10,21 +10,21 @@
 
 namespace tg {
 
-// Folds nodes that became constant because their vector was split, such as the first lane of
-// x + [0, 1, 2, 3] or a select by [false, true], and the users of such nodes. It skips other nodes
-// because simplify has already processed them.
+// Simplifies nodes of which a source became constant because its vector was split, such as the
+// first lane of x + [0, 1, 2, 3] or a select by [false, true], and the users of such nodes. It
+// skips other nodes because simplify has already processed them.
 class LaneFolder {
  public:
   LaneFolder(Context& ctx, const Module& module) : ctx_(ctx), module_(module) {}
 
-  // `made` is the new node, created from the old node `u`.
+  // The simplified form of `made`, the new node created from the old node `u`; or `made` itself.
   const UOp* operator()(const UOp* u, const UOp* made);
 
  private:
   Context& ctx_;
   const Module& module_;
   std::optional<Simplifier> simplifier_;
-  NodeSet folded_;  // nodes created here, or already checked for new constants
+  NodeSet folded_;  // results that have changed or have a new constant, so that users are checked
 };
 
 }  // namespace tg

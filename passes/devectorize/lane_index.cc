@@ -12,7 +12,8 @@ namespace {
 
 bool IsIndexOrGate(const UOp* u) { return u->dtype.is_index() || u->dtype.is_bool(); }
 
-// Ops whose lanes are made of the same lanes of their sources, or are picked from them.
+// Whether each lane of `u` is computed from the same lane of its sources, all of which are indices
+// or bools, or is a lane of one of them.
 bool SeesThrough(const UOp* u) {
   if (!IsIndexOrGate(u)) return false;
   switch (u->op) {
@@ -29,7 +30,7 @@ bool SeesThrough(const UOp* u) {
   }
 }
 
-// Which lane of which source a lane of a lane op is.
+// The source and its lane that lane `lane` of an op on lanes is; a null source for other ops.
 std::pair<const UOp*, int> PickedFrom(const UOp* u, int lane) {
   switch (u->op) {
     case Op::kSplat:
@@ -99,7 +100,7 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
   }
   std::optional<AffineAddress> base =
       Sum(u->op, [&](size_t i) -> const AffineAddress& { return FormsOf(u->src(i)).index[0]; });
-  // A factor is one number in all lanes.
+  // A product has constant offsets only if one of its factors is the same constant in all lanes.
   const bool multiplies = u->op == Op::kMul || u->op == Op::kMulAcc;
   const auto is_factor = [&](size_t i) {
     const Forms& f = FormsOf(u->src(i));
@@ -107,7 +108,7 @@ bool LaneIndex::FindOffsets(const UOp* u, Forms& forms) {
   };
   if (!base || (multiplies && !is_factor(0) && !is_factor(1))) return false;
   const int64_t* lanes[3] = {};
-  llvm::SmallVector<int64_t, 64> same[3];  // of a source that adds the same to all lanes
+  llvm::SmallVector<int64_t, 64> same[3];  // the offsets of a source whose lanes are equal
   for (size_t i = 0; i < u->num_srcs; ++i) {
     const Forms& f = FormsOf(u->src(i));
     if (f.offsets.empty()) same[i].assign(n, is_factor(i) ? f.index[0].constant : 0);

@@ -1,5 +1,5 @@
-// LaneIndex: describes every lane of the indices and gates of accesses: an index lane as a linear
-// form, a gate lane as a scalar node in canonical form.
+// LaneIndex: describes every lane of the indices and gates of accesses: a lane of an index as an
+// AffineAddress, a lane of a gate as a scalar node in canonical form.
 #ifndef TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 #define TG_PASSES_DEVECTORIZE_LANE_INDEX_H_
 
@@ -26,29 +26,33 @@ class LaneIndex {
   // To be called for every node, sources first; `now` is the node's replacement.
   void Visit(const UOp* u, const UOp* now);
 
-  // Lane `lane` of a visited node that an `index` uses.
+  // Lane `lane` of a visited node that is an index operand of a covered `index` node, or from which
+  // one is computed. Any lane if the lanes are equal.
   const AffineAddress& At(const UOp* u, int lane) const;
   // The same for an index whose lanes differ by constants only: lane i is BaseOf + OffsetsOf[i].
-  // Empty offsets: the lanes are equal, or their differences may not be constant.
+  // Empty offsets: the lanes are equal, their differences may not be constant, or At has been
+  // called for this node.
   const AffineAddress& BaseOf(const UOp* u) const { return FormsOf(u).index[0]; }
   std::span<const int64_t> OffsetsOf(const UOp* u) const { return FormsOf(u).offsets; }
+  // As At, for a gate.
   const UOp* GateAt(const UOp* u, int lane) const;
 
   AffineBuilder& linear() { return linear_; }
 
  private:
-  // One entry per lane, or one for all lanes. With offsets: one entry and the offset of each lane,
-  // until a lane is queried.
+  // One entry per lane, or one for all lanes. While `offsets` is not empty, `index` has one entry,
+  // to which the offset of each lane is added; At replaces this by one entry per lane.
   struct Forms {
     mutable llvm::SmallVector<AffineAddress, 1> index;
     mutable std::vector<int64_t> offsets;
     llvm::SmallVector<const UOp*, 1> gate;
   };
   const Forms& FormsOf(const UOp* u) const { return forms_[static_cast<size_t>(of_.Get(u))]; }
-  // Finds the form of index `u` as a base with offsets. False: each lane has to be analysed.
+  // Finds the form of index `u` as a base with offsets. False if it has none; then each lane has to
+  // be analysed separately.
   bool FindOffsets(const UOp* u, Forms& forms);
-  // The form of a sum, difference or multiple, from the forms of its sources; nullopt for other
-  // ops.
+  // The form of a sum, difference or product with a constant, from the forms of its sources;
+  // nullopt for others.
   std::optional<AffineAddress> Sum(Op op,
                                    llvm::function_ref<const AffineAddress&(size_t)> src) const;
   bool IsUniform(const UOp* u) const;

@@ -49,11 +49,11 @@ class Origins {
   Builder& b_;
   const UOp* x_;
   std::span<const int64_t> picks_;
-  size_t part_ = 0;    // of a Cat, in which the lane before was
-  int64_t start_ = 0;  // its first lane
+  size_t part_ = 0;    // the part of a cat that has the lane of the previous request
+  int64_t start_ = 0;  // the first lane of this part
 };
 
-// Lanes of an origin.
+// The listed lanes of `x`, which is an origin.
 const UOp* Picked(Builder& b, const UOp* x, std::span<const int64_t> lanes) {
   const bool one =
       std::all_of(lanes.begin(), lanes.end(), [&](int64_t l) { return l == lanes[0]; });
@@ -115,8 +115,8 @@ const UOp* Assemble(Builder& b, std::span<const LaneRef> lanes) {
     for (const LaneRef& r : lanes) bits.push_back(r.node->word());
     return b.VConst(lanes[0].node->dtype.WithLanes(static_cast<int>(n)), Span(bits));
   }
-  // A whole node stays whole, whatever its width. Other neighbouring lanes of one node are taken in
-  // groups of a power of two.
+  // If all lanes of a node follow each other in order, the node becomes one part of the cat,
+  // whatever its width. Other successive lanes of one node are picked in groups of a power of two.
   const auto is_whole = [&](size_t at) {
     const auto width = static_cast<size_t>(lanes[at].node->dtype.lanes());
     if (at + width > n) return false;

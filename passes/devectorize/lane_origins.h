@@ -1,8 +1,8 @@
-// Lanes: finds the origin of each lane of a vector, and assembles vectors from such lanes.
+// Finds the origin of each lane of a vector, and assembles vectors from such lanes.
 //
-// The origin of a lane is a lane of a node that computes something: the search looks through gep,
-// cat, vectorize, splat and vconst. Assembled vectors refer to origins only, so chains of shuffles
-// do not build up, and a gep of a cat of the requested lanes is their source itself.
+// The origin of a lane is a lane of a node that is not gep, cat, vectorize, splat or vconst: the
+// search looks through these. Assembled vectors refer to origins only, so chains of shuffles do not
+// build up, and if all lanes of one node are assembled in order, the result is that node.
 #ifndef TG_PASSES_DEVECTORIZE_LANE_ORIGINS_H_
 #define TG_PASSES_DEVECTORIZE_LANE_ORIGINS_H_
 
@@ -37,7 +37,7 @@ inline const UOp* Lane(Builder& b, const UOp* x, int lane) { return Slice(b, x, 
 // The concatenation of the parts' lanes.
 const UOp* Concat(Builder& b, UOpSpan parts);
 
-// The scalar that all lanes of `x` equal; null if they differ or are not known to be equal.
+// The scalar to which all lanes of `x` are equal; null if they differ or are not known to be equal.
 const UOp* Uniform(Builder& b, const UOp* x);
 
 }  // namespace tg

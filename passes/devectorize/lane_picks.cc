@@ -21,7 +21,8 @@ void Add(WantedLanes& wanted, const LanePick& pick) {
 }
 
 // Whether the picks are disjoint, and each of them is worth a separate op: it fills a vector of
-// `enough` lanes, or its lanes would have to be shuffled together.
+// `enough` lanes, or it has at least two lanes that are not consecutive, which would have to be
+// shuffled together.
 bool AreDisjoint(const std::vector<LanePick>& picks, int lanes, int enough) {
   llvm::SmallVector<bool, 64> taken(static_cast<size_t>(lanes));
   for (const LanePick& p : picks) {
@@ -40,8 +41,8 @@ bool IsRegisters(std::span<const int64_t> v, int width) {
   return v.size() % static_cast<size_t>(width) == 0 && v[0] % width == 0 && IsConsecutive(v);
 }
 
-// Whether a gep may be a reason to compute its source pick by pick. Most are not, since stores take
-// whole registers.
+// Whether a gep may be a reason to compute its source pick by pick. Most are not, since they pick
+// whole registers for stores.
 bool MayMove(const UOp* gep, const Target& target) {
   const UOp* source = gep->src(0);
   if (source->op == Op::kGep) return true;
@@ -50,8 +51,8 @@ bool MayMove(const UOp* gep, const Target& target) {
   return width == 1 || !IsRegisters(gep->list(), width);
 }
 
-// Whether all lanes that `v` picks from `constants`, which has several values, are one value, so
-// that an op on the picked lanes may fold.
+// Whether `v` picks only equal lanes from a vector of constants whose lanes are not all equal: an
+// op on the picked lanes may fold.
 bool BecomesOne(const UOp* constants, const LanePick& v) {
   const auto all = constants->list();
   const auto bits = [&](int64_t l) { return all[static_cast<size_t>(l)]; };
@@ -60,8 +61,8 @@ bool BecomesOne(const UOp* constants, const LanePick& v) {
 }
 
 // Whether separate ops on the picks of `u`, with picked sources, cost no more ops and shuffles of
-// registers of `width` lanes than one op whose result is picked from. False if nothing has to be
-// picked once the op is split.
+// registers of `width` lanes than one op whose result is picked from. Also true if a pick of
+// constants may fold. False if all picks are whole registers, which need no shuffle anyway.
 bool PaysToSink(const UOp* u, const std::vector<LanePick>& picks, LanePositions& places,
                 int width) {
   if (width == 1) return true;  // each lane is a separate register
@@ -94,8 +95,8 @@ LanePick Compose(std::span<const int64_t> lanes, const LanePick& pick) {
 }
 
 LanePicks::LanePicks(UOpSpan order, const Target& target) {
-  // Visits users before sources: first marks the nodes that some user certainly needs as a whole,
-  // then the nodes that depend on these.
+  // Visits users before sources. The sources of a node that is no candidate are needed as a whole;
+  // such a node is itself no candidate (except a gep), and so on.
   NodeSet whole;
   whole.Reserve(order.back());
   std::vector<const UOp*> candidates;
@@ -120,8 +121,8 @@ void LanePicks::Find(UOpSpan candidates, NodeSet& whole, const Target& target) {
   for (size_t i = 0; i < candidates.size(); ++i) {
     number_[candidates[i]] = static_cast<uint32_t>(i + 1);
   }
-  // A user takes picks if it is a gep, or an op that is not needed as a whole; all such ops are
-  // candidates.
+  // Whether a node may be computed pick by pick: it is a gep, or a candidate that no user so far
+  // needs as a whole.
   const auto takes_picks = [&](const UOp* u) {
     return u->op == Op::kGep || (number_.Get(u) != 0 && !whole.Contains(u));
   };

@@ -17,23 +17,25 @@ namespace tg {
 using LanePick = llvm::SmallVector<int64_t, 16>;
 inline std::span<const int64_t> Span(const LanePick& p) { return {p.data(), p.size()}; }
 
-// The forms in which a node is computed: all lanes at once, or each pick of lanes separately. A
-// gep, which computes nothing, may need both.
+// The forms in which a node is computed: all lanes at once (`whole`), or each pick of lanes as a
+// separate node. Only a gep, which computes nothing, may need both.
 struct WantedLanes {
   std::vector<LanePick> picks;
   bool whole = false;
 };
 
-// Finds elementwise nodes of which each use picks different lanes, at least a vector of them. Each
-// pick then becomes a separate node over picked sources, unless that adds more shuffles than it
-// saves. No lane is computed twice. `order`: the nodes that a root reaches, sources first.
+// Finds elementwise nodes of which the uses pick disjoint sets of lanes: slices of at least a
+// vector, or at least two lanes that are not consecutive. Each pick then becomes a separate node
+// over picked sources, unless that adds more shuffles than it saves. No lane is computed twice.
+// `order`: the nodes that a root reaches, sources first.
 class LanePicks {
  public:
   LanePicks(UOpSpan order, const Target& target);
 
   // Whether some node is computed by picks.
   bool any() const { return any_; }
-  // The number of the WantedLanes of `u`, from 1 to size() - 1; 0: all lanes at once.
+  // The number of the WantedLanes of `u`, from 1 to size() - 1; 0: it has none and is computed
+  // whole.
   uint32_t NumberOf(const UOp* u) const { return number_.Get(u); }
   const WantedLanes& operator[](uint32_t number) const { return wanted_[number]; }
   size_t size() const { return wanted_.size(); }

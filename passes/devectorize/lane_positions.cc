@@ -8,7 +8,8 @@
 namespace tg {
 namespace {
 
-// Without branches, because it is evaluated for many lanes.
+// Whether a lane at `b` may follow one at `a` without a shuffle. Has no branches, because it is
+// evaluated for many lanes.
 template <typename T>
 bool AreAdjacent(T a, T b) {
   return (a == kAnywhere) | (b == kAnywhere) | (b == a) | (b == a + 1);
@@ -84,7 +85,8 @@ void LanePositions::Find(const UOp* u) {
   } else if (u->op == Op::kGep) {
     std::fill(mine.begin(), mine.end(), Scalar(u->src(0)));
   } else {
-    // Lanes of an elementwise op are adjacent where the lanes of all its sources are.
+    // Successive lanes of an elementwise op are adjacent where they are in all its sources; those
+    // of a load or another op always are.
     llvm::SmallVector<int32_t, 64> apart(n);  // lanes that do not follow the one before
     if (IsElementwise(u->op)) {
       for (const UOp* s : u->srcs()) {

@@ -1,4 +1,5 @@
-// The placement of lanes in registers, and the number of shuffles that reorder them.
+// A model of where lanes are in registers, and the number of shuffles that it takes to reorder
+// them.
 #ifndef TG_PASSES_DEVECTORIZE_LANE_POSITIONS_H_
 #define TG_PASSES_DEVECTORIZE_LANE_POSITIONS_H_
 
@@ -34,9 +35,9 @@ class LanePositions {
 };
 
 // The number of shuffles that move these lanes of a value into registers of `width` lanes: one for
-// each pair of neighbours in a register that are not adjacent in the source.
+// each pair of successive lanes of a register that do not have equal or consecutive places.
 int Shuffles(Positions places, std::span<const int64_t> lanes, int width);
-// The same for all lanes in order, and for lanes of a value whose lanes are adjacent.
+// The same for all lanes in order, and for lanes of a value whose places are consecutive.
 int Shuffles(Positions places, int width);
 int Shuffles(std::span<const int64_t> lanes, int width);
 

@@ -1,3 +1,4 @@
+// MemoryCutter: the implementation of CutMemory (memory_width.h).
 #ifndef TG_PASSES_DEVECTORIZE_MEMORY_CUTTER_H_
 #define TG_PASSES_DEVECTORIZE_MEMORY_CUTTER_H_
 
@@ -26,7 +27,7 @@ struct RegisterLane {
 };
 
 // Splits the accesses of a body in order, sources first. memory_width.cc has the walk and the
-// accesses to global and local memory; the other kinds of accesses are in separate files.
+// accesses to global, local and private memory; register scratch and images have separate files.
 class MemoryCutter {
  public:
   MemoryCutter(Body& body, const Module& module, const Target& target, UOpSpan order,
@@ -60,17 +61,19 @@ class MemoryCutter {
   const UOp* RewriteStore(const UOp* u, UOpSpan srcs);
   // Loads a piece with the attributes of `u`; `alternatives`, if `u` has one, are by lane.
   const UOp* LoadPiece(const UOp* u, const UOp* address, int lanes, UOpSpan alternatives);
-  // The value of each lane whose access does not happen.
+  // The value that each lane of load `u` has if it is not loaded: its alternative (null: 0).
   LaneRefs NoLanes(const UOp* u, const UOp* alternative);
-  // The lanes whose gate is not known to be false; a gate that is known to hold is null.
+  // The lanes of a load or store whose gate is not known to be false; a gate that is known to hold
+  // is null.
   std::vector<LaneAccess> LanesOf(const UOp* access, const UOp* alternative);
-  // The runs of its lanes; `alternatives` receives the alternative of each lane of a gated load.
+  // The runs of these lanes. `alternatives` receives, by lane, the alternative of a gated load.
   std::vector<ElementRun> RunsOfAccess(const UOp* access, const UOp* alternative,
                                        std::vector<const UOp*>* alternatives = nullptr);
   // Simplifies an `address` that contains a division, under the assumption that `gate` holds: if
   // the dividend is negative only where the gate is false, its quotient becomes simpler.
   AffineAddress Under(const UOp* gate, const AffineAddress& address);
-  // Calls f(address, first element's position in the run, width) for each piece of the run.
+  // Splits the run into pieces of at most `widest` elements, aligned if the target requires it, and
+  // calls f(address, position of the first element in the run, elements) for each.
   template <typename F>
   void ForEachPiece(const UOp* address, const ElementRun& run, int widest, F&& f);
 
@@ -82,28 +85,30 @@ class MemoryCutter {
     Attr stride;  // of a load or a store
   };
   // Partitions all lanes of the access into such groups. Empty if that gives no fewer accesses than
-  // the pieces of the runs, or if a group would be small.
+  // the pieces of the runs, if a group would be small, if a lane is gated or shares its element, or
+  // if the memory is not global.
   std::vector<StridedGroup> StridedGroups(const UOp* access, const std::vector<ElementRun>& runs);
 
   // ---- register_cuts.cc
   using Pieces = std::vector<RegisterScratch::Piece>;
   const UOp* LoadRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces);
   const UOp* StoreRegisters(const UOp* u, UOpSpan srcs, const Pieces& pieces);
-  // Calls f(address, lane of each element of the piece).
+  // Calls f(address, lane of each element of the piece) for each piece that the lanes access.
   template <typename F>
   void ForEachRegisterPiece(const UOp* address, const std::vector<RegisterLane>& lanes,
                             const Pieces& pieces, F&& f);
-  // The same where lanes access consecutive elements from `first` on; f(address, piece).
+  // The same if `lanes` lanes access consecutive elements from `first` on; calls f(address, piece).
   template <typename F>
   void ForEachPieceOf(const UOp* address, const Pieces& pieces, int64_t first, int64_t lanes,
                       F&& f);
-  // The first element of an access whose lanes are consecutive elements in order.
+  // The first element of an access without a gate whose lanes access consecutive constant elements
+  // in order; nullopt for other accesses.
   std::optional<int64_t> FirstOfRun(const UOp* access) const;
-  // Whether this `index` addresses constant elements of register scratch.
+  // Whether this `index` has no gate and addresses constant elements of register scratch.
   bool IsFixed(const UOp* u) const {
     return u->num_srcs == 2 && ConstantElement(u, 0) && registers_.PiecesOf(u->src(0));
   }
-  // The lanes whose gate is not known to be false.
+  // The same as LanesOf, for an access to register scratch.
   std::vector<RegisterLane> RegisterLanesOf(const UOp* access, const UOp* alternative);
 
   // ---- image_cuts.cc
@@ -113,8 +118,8 @@ class MemoryCutter {
   const UOp* Join(UOpSpan tokens) {
     return tokens.size() == 1 ? tokens[0] : b_.context().Make(Op::kNoop, kVoid, tokens);
   }
-  // The address of an element in the memory of `like`, the access's current address, under `gate`
-  // (null: always). An unchanged address keeps its name.
+  // The address of `element` in the memory of `like`, an access's rebuilt `index`, under `gate`
+  // (null: always). Returns the node `like`, which keeps its name, if nothing changes.
   const UOp* Address(const UOp* like, const AffineAddress& element, const UOp* gate = nullptr) {
     const UOp* at = index_.linear().Build(element);
     if (gate) gate = types_.Typed(gate);
@@ -131,7 +136,7 @@ class MemoryCutter {
   static bool HasGate(const UOp* address, const UOp* gate) {
     return gate ? address->src(address->num_srcs - 1) == gate : address->num_srcs == 2;
   }
-  // The new version of the pointer of an access, from its rebuilt `index`.
+  // The pointer of an access, from its rebuilt `index`.
   static const UOp* PointerOf(const UOp* new_address) { return new_address->src(0); }
 
   Body& body_;

@@ -206,7 +206,8 @@ const UOp* MemoryCutter::Rewrite(const UOp* u, UOpSpan srcs) {
     return u->op == Op::kLoad ? LoadImage(u, srcs) : StoreImage(u, srcs);
   }
   if (is_access) {
-    // A scalar access is left alone; register scratch may have wider pieces around it.
+    // A scalar access without a gate needs no splitting, unless it is to register scratch, where
+    // the lanes and addresses of pieces count.
     const bool scalar = AccessType(u).lanes() == 1 && u->src(0)->num_srcs == 2;
     if (!scalar || registers_.PiecesOf(u->src(0)->src(0))) {
       return u->op == Op::kLoad ? RewriteLoad(u, srcs) : RewriteStore(u, srcs);
@@ -224,7 +225,7 @@ const UOp* MemoryCutter::Rewrite(const UOp* u, UOpSpan srcs) {
     default:
       break;
   }
-  // An op with any number of tokens takes the sources of a join directly.
+  // An op with any number of tokens as sources takes the tokens that a noop joins directly.
   Nodes flat;
   for (const UOp* s : srcs) {
     if (s->op == Op::kNoop && s->dtype.is_void()) {

@@ -3,11 +3,11 @@
 // Lanes that access consecutive elements under one gate become one wide access. It is split to the
 // target's width and, unless the target allows unaligned accesses, so that each start is known to
 // be a multiple of the width. Lanes with the same address share a load. If a gate is known to be
-// false, a load becomes its alternative and a store is removed.
+// false, a load becomes its alternative or 0, and a store is removed.
 //
-// All accesses to register scratch at constant indices split it at the same boundaries, into pieces
-// of the arithmetic width, so that each piece can be a variable. Register scratch at any other
-// index becomes private scratch.
+// Register scratch that all accesses index by constants is split into pieces of at most the
+// arithmetic width, such that every access covers a piece completely or not at all. Each piece can
+// then be a variable. Other register scratch becomes private scratch.
 //
 // A store that is split has several tokens; a `noop` joins them where a single token is required.
 #ifndef TG_PASSES_DEVECTORIZE_MEMORY_WIDTH_H_
@@ -23,7 +23,7 @@ namespace tg {
 
 struct MemoryStatistics {
   int64_t wide_accesses = 0;    // accesses of more than one element
-  int64_t scalar_accesses = 0;  // accesses of lanes that are not part of a wide one
+  int64_t scalar_accesses = 0;  // accesses of one element, and lanes of strided accesses
 };
 
 // `types` gives the addresses their types during the walk. `other` returns the replacement of a

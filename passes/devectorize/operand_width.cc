@@ -12,7 +12,7 @@
 namespace tg {
 namespace {
 
-// Whether these lanes are neighbours, or all the same one.
+// Whether the `count` lanes from position `first` on are consecutive, or all the same one.
 template <typename Lanes>
 bool IsRunOrOne(const Lanes& lanes, size_t first, size_t count) {
   const int64_t step = lanes[first + 1] - lanes[first];
@@ -23,7 +23,8 @@ bool IsRunOrOne(const Lanes& lanes, size_t first, size_t count) {
   return true;
 }
 
-// The widest vectors, at most `widest` lanes, in which a list of lanes needs no shuffle; 1: none.
+// The number of lanes of the widest vectors, at most `widest`, into which a list of lanes can be
+// divided without shuffles; 1 if there are none.
 template <typename Lanes>
 size_t LanesWithoutShuffle(const Lanes& lanes, size_t widest) {
   const size_t n = lanes.size();

@@ -11,8 +11,9 @@ namespace tg {
 // that is loaded once and used by several lanes is read by a `gep`: four pixels for each of eight
 // channels are lanes 0 1 2 3 0 1 2 3 ..., their weights are lanes 0 0 0 0 1 1 1 1 .... With four
 // lanes these are one load and one broadcast; wider vectors need shuffles, which cost more than the
-// width saves. The result is therefore the greatest width at which each pick in the innermost loops
-// is a run of neighbours or a single lane, or the target's width if that is less than 16 bytes.
+// width saves. The result is therefore the greatest width, at most the target's, at which each gep
+// of floats in the innermost loops picks consecutive lanes or one repeated lane. A gep that allows
+// this only for less than 16 bytes is not considered.
 int OperandWidth(UOpSpan order, const Target& target);
 
 }  // namespace tg

@@ -19,7 +19,7 @@ class Generator {
         random_(seed),
         module_(std::make_unique<Module>()) {
     module_->name = "random";
-    // Which of two zeros a max is depends on the order.
+    // With a fixed order even max(-0.0, 0.0) has one result; otherwise it may be either zero.
     if (!reassociates_) module_->flags = {ModuleFlag::kNoReassociate};
     Kernel& k = *module_->kernels.emplace_back(std::make_unique<Kernel>());
     k.name = "k";

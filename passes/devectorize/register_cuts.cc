@@ -58,7 +58,7 @@ const UOp* MemoryCutter::LoadRegisters(const UOp* u, UOpSpan srcs, const Pieces&
     });
     return Concat(b_, Span(parts));
   }
-  // Several lanes may read one element, so go by lanes, not by elements.
+  // Several lanes may read one element, so the result is assembled by lanes, not by elements.
   const std::vector<RegisterLane> lanes = RegisterLanesOf(u, alternative);
   std::vector<LaneRef> element(static_cast<size_t>(PointerOf(srcs[0])->dtype.size()));
   ForEachRegisterPiece(srcs[0], lanes, pieces, [&](const UOp* address, auto piece) {

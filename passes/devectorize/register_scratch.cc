@@ -56,7 +56,7 @@ RegisterScratch::RegisterScratch(Body& body, UOpSpan order, const Module& module
   for (const UOp* u : order) {
     index.Visit(u, u);
     if (IsCopy(u->op)) {
-      // Elements next to each other, at addresses that need not be known.
+      // A copy moves consecutive elements, which variables cannot do.
       for (const UOp* address : u->srcs().first(2)) {
         demoted_.Insert(MemoryOf(address));
       }
@@ -87,7 +87,7 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
   const int lanes = AccessType(access).lanes();
   const bool one_address = address->dtype.lanes() == 1;
 
-  // Consecutive elements by themselves: the usual case.
+  // The usual case: consecutive constant elements without a gate.
   if (address->num_srcs == 2) {
     const std::optional<int64_t> first = FirstConsecutive(address);
     if (first && *first >= 0 && *first <= size - lanes) {
@@ -95,7 +95,7 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
       return;
     }
   }
-  // The elements in order, and the gate that each is accessed under.
+  // The accessed elements and the gate of each, sorted by element.
   llvm::SmallVector<std::pair<int64_t, const UOp*>, 16> elements;
   for (int i = 0; i < lanes; ++i) {
     const int from = one_address ? 0 : i;
@@ -118,7 +118,7 @@ void RegisterScratch::NoteAccess(const UOp* access, const LaneIndex& index) {
     const bool follows = i > 0 && elements[i - 1].first >= element - 1;
     const bool same_gate = follows && elements[i - 1].second == gate;
     if (follows && elements[i - 1].first == element && !same_gate) {
-      // Read by one lane, and by another not: no piece is loaded as a whole.
+      // Two lanes access this element under different gates, so no piece has a single gate.
       demoted_.Insert(scratch);
       return;
     }

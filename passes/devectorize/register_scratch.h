@@ -40,14 +40,15 @@ class RegisterScratch {
   NodeSet demoted_;
 };
 
-// The element that a lane of an index addresses, if the node itself is a constant.
+// The element that a lane of an `index` node addresses, if its position is a constant node.
 inline std::optional<int64_t> ConstantElement(const UOp* index, int lane) {
   const UOp* at = index->src(1);
   if (at->op == Op::kVConst) return at->list()[static_cast<size_t>(lane)];
   if (IsConst(at)) return at->word();
   return std::nullopt;
 }
-// The first element, if the lanes are consecutive constants.
+// The first element that an `index` node addresses, if its position is a constant, or a vector of
+// consecutive constants.
 std::optional<int64_t> FirstConsecutive(const UOp* index);
 // The value type of a load or store.
 DType AccessType(const UOp* access);

@@ -1,4 +1,5 @@
-// Columns and the like: lanes that no run holds together, but a stride.
+// Strided accesses, such as to a column of a matrix: lanes whose elements are not consecutive, but
+// at a constant distance.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -9,7 +10,7 @@
 namespace tg {
 namespace {
 
-// The number of accesses for a run of `elements`: powers of two up to `widest`.
+// The number of accesses for a run of `elements` elements, in powers of two up to `widest`.
 int PiecesOf(size_t elements, int widest) {
   const size_t most = static_cast<size_t>(widest);
   return static_cast<int>(elements / most) + std::popcount(elements % most);

@@ -13,7 +13,8 @@
 namespace tg {
 namespace {
 
-// Which lane of each row it has; -1: not one and the same of all.
+// The column of a square that `u` may be: k if `u` is a vectorize of lane k of each of its n rows,
+// which have n lanes, for a power of two n >= 4. Otherwise -1.
 int64_t ColumnOf(const UOp* u) {
   const size_t n = u->num_srcs;
   if (u->op != Op::kVectorize || u->dtype.is_bool() || n < 4 || !std::has_single_bit(n)) return -1;
@@ -24,7 +25,7 @@ int64_t ColumnOf(const UOp* u) {
   return llvm::all_of(u->srcs(), is_lane) ? u->src(0)->list()[0] : -1;
 }
 
-// Vectors of lanes of the same rows, one lane of each.
+// The columns that are made of the same rows.
 struct Square {
   explicit Square(const UOp* column) : columns(column->num_srcs) {
     for (const UOp* lane : column->srcs()) rows.push_back(lane->src(0));
@@ -38,10 +39,10 @@ struct Square {
   bool IsWhole() const { return !llvm::is_contained(columns, nullptr); }
 
   Nodes rows;
-  Nodes columns;  // null: not there
+  Nodes columns;  // by lane of the rows; null if no node is this column
 };
 
-// Those that are among some nodes, whole or not.
+// The squares of which at least one column is among `nodes`.
 struct Squares {
   explicit Squares(UOpSpan nodes) {
     NodeMap<uint32_t> of_row;  // by first row: 1 + the last square that begins with it
@@ -62,7 +63,7 @@ struct Squares {
   }
 
   std::vector<Square> all;
-  NodeMap<uint32_t> of_column;  // 1 + the square that it is one of
+  NodeMap<uint32_t> of_column;  // by column: 1 + its square in `all`
 };
 
 Nodes Transposed(Builder& b, Nodes v) {
@@ -84,7 +85,8 @@ Nodes Transposed(Builder& b, Nodes v) {
 }  // namespace
 
 void TransposeSquares(Body& body, RootOrder& root_order) {
-  // Few bodies have any, and it is faster to look at all nodes than to find those in use.
+  // Few bodies have any. Looking at all nodes of the context first is faster than finding the nodes
+  // that the root reaches.
   if (!Squares(body.context->FirstNodes(body.context->num_nodes())).AnyWhole()) return;
   const UOpSpan order = root_order.Get();
   const Squares squares(order);

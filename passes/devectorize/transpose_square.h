@@ -1,7 +1,7 @@
 // Transposes squares of n vectors of n lanes in log2(n) rounds of two-operand shuffles, with one
 // shuffle per vector and round. Such squares occur in a copy that loads row by row and stores
-// vectors with one lane of every row. Written lane by lane, a device's compiler emits about one
-// shuffle per lane of the square.
+// vectors with one lane of every row. If these vectors are written as lists of lanes instead, a
+// device's compiler emits about one shuffle for each lane.
 #ifndef TG_PASSES_DEVECTORIZE_TRANSPOSE_SQUARE_H_
 #define TG_PASSES_DEVECTORIZE_TRANSPOSE_SQUARE_H_
 

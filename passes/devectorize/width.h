@@ -13,7 +13,8 @@ namespace tg {
 // The greatest vector width of OpenCL C.
 inline constexpr int kMaxLanes = 16;
 
-// The scalar that values of type `s` are computed in and kept in registers as.
+// The scalar type in which values of type `s` are computed and kept in registers: float for a
+// narrower float type that the target does not compute in.
 inline Scalar ComputeScalar(const Target& target, Scalar s) {
   return IsFloat(s) && s != Scalar::kF64 && !ComputesIn(target, s) ? Scalar::kF32 : s;
 }
@@ -40,7 +41,7 @@ inline int AluLanes(const Target& target, const UOp* u) {
   return only_bool ? AluLanes(target, Scalar::kF32) : lanes;
 }
 
-// Elements of type `s` that one access may move.
+// The greatest number of elements of type `s` that one access may move; a power of two.
 inline int MemoryLanes(const Target& target, Scalar s) {
   const auto size = static_cast<int>(ByteSize(s));
   const auto lanes = static_cast<unsigned>(std::clamp(target.mem_width / size, 1, kMaxLanes));
