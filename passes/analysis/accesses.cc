@@ -13,7 +13,7 @@
 namespace tg {
 namespace {
 
-// What `u` is made of, itself included.
+// The nodes from which `u` is computed, including `u`.
 NodeSet PartsOf(const UOp* u) {
   NodeSet parts;
   std::vector<const UOp*> order;
@@ -21,7 +21,8 @@ NodeSet PartsOf(const UOp* u) {
   return parts;
 }
 
-// The factor of each leaf in a sum of products with constants; nullopt: it is in something else.
+// The factor of each leaf in `index`, a sum of products with constants (0: it does not occur);
+// nullopt for a leaf that also occurs in another op.
 std::vector<std::optional<int64_t>> StridesOf(const UOp* index,
                                               const std::vector<const UOp*>& leaves) {
   std::vector<std::optional<int64_t>> strides(leaves.size(), 0);
@@ -55,10 +56,11 @@ std::vector<std::optional<int64_t>> StridesOf(const UOp* index,
 // a / d, rounded up; d > 0.
 int64_t CeilDiv(int64_t a, int64_t d) { return a / d + (a % d > 0); }
 
-// Adds where a part of a condition, that is no conjunction, changes along each leaf it depends on.
+// Adds, for each leaf on which a clause depends, the boundaries at which the clause changes along
+// that leaf. `part`: the clause, which is no conjunction.
 void AddMaskBoundaries(const UOp* part, const std::vector<const UOp*>& leaves, Bounds& bounds,
                        std::vector<MaskBoundaries>& boundaries) {
-  // A negation changes where what is negated does.
+  // A negation changes where its operand changes.
   while (part->op == Op::kCmpNe && part->src(0)->dtype.is_bool() && IsConst(part->src(1))) {
     part = part->src(0);
   }
@@ -77,8 +79,9 @@ void AddMaskBoundaries(const UOp* part, const std::vector<const UOp*>& leaves, B
     }
     const int64_t step = *left[i] - *right[i], end = bounds.Max(leaves[i]);
     if (step == 0) continue;
-    // The clause compares left with right. left - right = step * i + rest, so that the clause
-    // changes where step * i + rest changes its sign.
+    // The clause is left < right. left - right = step * i + rest for iteration i of this leaf,
+    // where `rest` depends on other leaves, so the clause changes where step * i + rest changes its
+    // sign.
     const Interval a = bounds.Of(part->src(0)), c = bounds.Of(part->src(1));
     Interval rest;
     int64_t most = 0;
@@ -135,7 +138,8 @@ class Finder {
         with_staged_(with_staged),
         b_(*body.context),
         bounds_(*body.context) {
-    // Addresses are simplified: the leaf of a symbolic axis has to be the simplified one.
+    // Each axis is represented by a range, the leaf. It is simplified since it is compared with
+    // parts of simplified addresses, in which symbolic extents are simplified.
     for (const BaseAxis& a : axes) leaves_.push_back(simplify(b_.Range(b_.Index(a.size))));
     unknown_.is_known = false;
   }
@@ -239,7 +243,7 @@ class Finder {
     }
   }
 
-  // Adds the read of a staged value at a place.
+  // Adds an Access for the read of staged value `u` at the indices of `at`.
   void RecordStaged(const UOp* u, const Place& at) {
     const Shape& shape = shapes_.Of(u);
     Access a;
@@ -301,7 +305,7 @@ class Finder {
     out_.push_back(std::move(a));
   }
 
-  // What one clause says of each axis.
+  // The members of Access that one clause determines, by axis.
   struct Clause {
     std::vector<bool> masked;
     std::vector<MaskBoundaries> boundaries;
@@ -324,7 +328,7 @@ class Finder {
   Builder b_;
   Bounds bounds_;
   std::vector<const UOp*> leaves_;
-  NodeSet reads_;  // what a load is a part of
+  NodeSet reads_;  // the loads and the nodes that are computed from one
   std::deque<Place> places_;
   std::unordered_multimap<uint64_t, const Place*> interned_;  // by hash
   Place unknown_;

@@ -15,7 +15,7 @@
 namespace tg {
 
 // A mask boundary: an iteration of an axis at which a predicate becomes true or false. It is one of
-// first..last; which one may depend on the other axes. 0 < first, and last < the axis's size.
+// first..last; which one may depend on the other axes. 0 < first <= last < the axis's size.
 struct MaskBoundary {
   int64_t first = 0, last = 0;
 };
@@ -28,8 +28,8 @@ struct MaskBoundaries {
 
 struct Access {
   const UOp* node = nullptr;  // the load or store; or the staged value that is read
-  int64_t slot = 0;           // the kernel's argument
-  // The innermost `packed` value through which it is read, or null.
+  int64_t slot = 0;           // number of the kernel's argument; -1 for a staged value
+  // The innermost `packed` node on the way from the store to this load, or null.
   const UOp* packed = nullptr;
   bool is_gated = false;  // has a predicate
   // By base axis: the distance in elements between the addresses of consecutive iterations (0: the
@@ -43,14 +43,14 @@ struct Access {
 };
 
 // Limit on the number of combinations of indices and predicates under which one node is analysed.
-// Each pair of a shrink and a pad may double their number. Beyond the limit, each load below the
-// node gets one additional, conservative Access, with unknown strides and a predicate that depends
-// on all axes.
+// Each pair of a shrink and a pad may double their number. Beyond the limit, each load from which
+// the node is computed gets one additional, conservative Access, with unknown strides and a
+// predicate that depends on all axes.
 inline constexpr size_t kMaxPlacesPerNode = 64;
 
-// Returns an Access for each combination of indices and predicate under which a load or store is
-// executed. The time is linear in the number of nodes times kMaxPlacesPerNode. New nodes are
-// created in the body's context.
+// Returns an Access for each combination of indices and predicate under which a load or store of an
+// argument is executed. The number of combinations visited is at most the number of nodes times
+// kMaxPlacesPerNode + 1. New nodes are created in the body's context.
 // `with_staged`: also an Access, with slot -1, for each place at which a staged value is read; its
 // strides are those in a row-major copy of the value along its staged axes.
 std::vector<Access> FindAccesses(Body& body, const std::vector<BaseAxis>& axes, ShapeMap& shapes,

@@ -12,7 +12,7 @@ bool HasInterval(const UOp* u) {
   return u->dtype.is_value() && (u->dtype.is_int_or_index() || u->dtype.is_bool());
 }
 
-// Sources 0..n-1 decide the interval of `u`.
+// The number n of leading sources whose intervals determine the interval of `u`.
 size_t DecidingSources(const UOp* u) {
   if (IsElementwise(u->op) || IsMovement(u->op)) {
     if (u->op == Op::kBitcast) return 0;
@@ -46,7 +46,7 @@ Interval ReduceInterval(const UOp* u, Interval v) {
   const bool keeps = op == Op::kMax || op == Op::kMin || op == Op::kAnd || op == Op::kOr;
   if (u->dtype.is_bool() || !keeps) return FullInterval(u->dtype.scalar());
   if (op == Op::kMax || op == Op::kMin) {
-    // Over nothing it is the identity: a loop may have no steps, an axis no elements.
+    // A reduce over no elements is the identity of its op, so only one of the two bounds holds.
     const Interval full = FullInterval(u->dtype.scalar());
     return op == Op::kMax ? Interval{full.lo, v.hi} : Interval{v.lo, full.hi};
   }
@@ -55,7 +55,8 @@ Interval ReduceInterval(const UOp* u, Interval v) {
 
 int64_t Gcd(int64_t a, int64_t b) { return std::gcd(a, b); }
 int64_t Abs(int64_t v) { return v == INT64_MIN ? 1 : v < 0 ? -v : v; }
-// The part of `d` that survives a wrap modulo 2^bits.
+// The greatest power of two that divides `d`: it still divides a multiple of `d` that has wrapped
+// modulo 2^bits.
 int64_t PowerOfTwoPart(int64_t d) { return d & -d; }
 
 }  // namespace
@@ -129,7 +130,7 @@ Interval Bounds::Compute(const UOp* root) {
     }
     if (stack.size() == pending) {
       const Interval v = FromSources(u, n);
-      // Bounds that contradict each other belong to code that never runs.
+      // An empty interval means that the node is never executed; any interval is right for it.
       its.Set(v.lo <= v.hi ? v : FullInterval(u->dtype.scalar()));
       stack.pop_back();
     }
@@ -218,7 +219,8 @@ std::optional<RangeLimit> LimitOf(const UOp* range) {
     return std::nullopt;
   }
   const UOp* end = range->src(0);
-  // range < x / d + c  <=>  d * (range + 1 - c) <= x
+  // For an end x / d + c with constants d and c: range < x / d + c  <=>  d * (range + 1 - c) <= x.
+  // For any other end: range + 1 <= end.
   const bool is_sum = end->op == Op::kAdd && IsConst(end->src(1));
   const UOp* quotient = is_sum ? end->src(0) : end;
   if (quotient->op != Op::kFloorDiv || !IsConst(quotient->src(1))) return RangeLimit{1, 1, end};

@@ -2,8 +2,8 @@
 // every lane, and the greatest number that is known to divide it. Both are computed on demand,
 // without recursion, and cached by node id.
 //
-// A constant is its own interval; a var has its declared bounds; range, special and unroll have the
-// values 0..size-1. A value read from memory may be any value of its type.
+// The interval of a constant is the constant; a var has its declared bounds; range, special and
+// unroll have the values 0..size-1. A value read from memory may be any value of its type.
 #ifndef TG_PASSES_ANALYSIS_BOUNDS_H_
 #define TG_PASSES_ANALYSIS_BOUNDS_H_
 
@@ -19,14 +19,15 @@
 
 namespace tg {
 
-// For a range whose end is an index expression that is not constant: an inequality that holds for
-// all of its values, factor * range + offset <= limit.
+// For a range whose end is an index expression that is not constant: an inequality that holds in
+// every iteration, factor * range + offset <= limit.
 struct RangeLimit {
   int64_t factor;
   int64_t offset;
   const UOp* limit;
 };
-// Returns nullopt for other nodes, and if a number would overflow.
+// Returns nullopt for other nodes, and if a number would overflow or the end is a quotient by a
+// number that is not positive.
 std::optional<RangeLimit> LimitOf(const UOp* range);
 
 class Bounds {
@@ -49,12 +50,13 @@ class Bounds {
   // Sets the interval of `u` from outside. Must precede every query of a node that uses `u`.
   void Declare(const UOp* u, Interval v) { WithRoom(u).Set(v); }
 
-  // The greatest d >= 0 known to divide `u`; 0: `u` is 0.
+  // The greatest d >= 0 known to divide `u` in every lane; 0: `u` is 0. 1 if nothing is known.
   int64_t KnownDivisor(const UOp* u);
 
  private:
-  // Two words of table_: the lower end of an interval and the complement of its upper end. All
-  // zeros then mean "not computed", so that the table can be zero-filled.
+  // Two words of table_: the lower end of an interval and the complement of its upper end. Two
+  // zeros would be the empty interval 0..-1, and mean "not computed", so that a new table is
+  // zero-filled.
   struct Row {
     int64_t* words;
     bool is_known() const { return words[0] <= ~words[1]; }
@@ -64,14 +66,13 @@ class Bounds {
   Row RowAt(const UOp* u) { return {&table_[2 * u->id]}; }
   Row WithRoom(const UOp* u) {
     if (2 * u->id >= table_.size()) {
-      // Whoever asks for one node usually asks for most of them, so the table grows to all nodes at
-      // once.
+      // Queries usually reach most nodes, so the table grows to all nodes of the context at once.
       table_.resize(std::max<size_t>(2 * ctx_.num_nodes(), 2 * (u->id + 1) + table_.size()));
     }
     return RowAt(u);
   }
   Interval Compute(const UOp* u);
-  // The interval of `u` if only its first `n` sources determine the value.
+  // The interval of `u`, computed from those of its first `n` sources, which are known.
   Interval FromSources(const UOp* u, size_t n);
   Interval Source(const UOp* u, size_t i) { return RowAt(u->src(i)).Get(); }
 

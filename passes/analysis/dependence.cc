@@ -11,10 +11,11 @@
 namespace tg {
 namespace {
 
-// By axis of a value.
+// The index at which a value is read, by axis of the value, as sets of loop digits.
 using Indices = std::vector<AxisLoops>;
 
-// A walk from the stores to nodes of `ops` that meets a node after all of its users.
+// A walk from the stores towards the nodes with one of `ops`, users before sources. It tracks the
+// indices at which each node is read.
 class Walk {
  public:
   Walk(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes,
@@ -32,9 +33,9 @@ class Walk {
     }
   }
 
-  // Walks from the given nodes down to their sources and calls `visit(u, ways)` for each node u.
-  // `ways` are the numbers of the positions at which u is read. `visit` may change them; the
-  // sources of u are then read at the changed positions.
+  // Calls visit(u, ways) for each node u that is read on the way to a node of `ops`. `ways` has the
+  // number (for At) of each distinct index at which u is read. `visit` may change them; the sources
+  // of u are then read at the changed indices.
   template <typename Visit>
   void Run(Visit visit) {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
@@ -88,9 +89,9 @@ class Walk {
   const std::vector<BaseAxis>& axes_;
   ShapeMap& shapes_;
   const UOpSpan order_;
-  std::vector<Indices> indices_ = {{}};  // 0: of what has no axes
+  std::vector<Indices> indices_ = {{}};  // number 0: the index of a value without axes
   NodeMap<Ways> ways_;
-  NodeSet wanted_;  // the nodes of `ops`, and what is made of them
+  NodeSet wanted_;  // the nodes with one of `ops`, and all nodes that are computed from them
 };
 
 LoopSet StoredLoops(const std::vector<BaseAxis>& axes) {

@@ -1,5 +1,5 @@
-// Dependence analysis of a kernel at Stage::kKernel: along which of its axes each reduce, staged
-// value and packed value varies.
+// Analyses of a kernel at Stage::kKernel: the axes of its staged values, and the axes along which
+// each reduce, staged value and packed value varies.
 #ifndef TG_PASSES_ANALYSIS_DEPENDENCE_H_
 #define TG_PASSES_ANALYSIS_DEPENDENCE_H_
 
@@ -14,22 +14,22 @@
 
 namespace tg {
 
-// An axis of a staged value: axis `dim` of the value that `staged` node `node` caches. A loop along
-// it computes all elements before they are read.
+// An axis of the buffer of a staged value: axis `dim` of the value that `staged` node `node`
+// caches. A loop along it computes all elements before they are read.
 struct StagedAxis {
   const UOp* node = nullptr;
   size_t dim = 0;
 };
 
-// All axes of staged values, in the order of `order`. `axes`: the axes of the stored shape and of
-// reduces. The buffer of a staged value has all axes of the value, except those along which every
-// read has the same index as the stores (IsCountedAlike). `order`: the nodes that the body's sink
-// reaches, sources first.
+// The axes of the buffers of all staged values, in the order of `order`. `axes`: the axes of the
+// stored shape and of reduces. A buffer has all axes of its value that are not of extent 1, except
+// those along which all reads use one index, which counts loops of the stored shape
+// (IsCountedAlike). `order`: the nodes that the body's sink reaches, sources first.
 std::vector<StagedAxis> StagedAxes(UOpSpan order, const std::vector<BaseAxis>& axes,
                                    ShapeMap& shapes);
 
-// A `packed` value and how directives pack it. `varies`: the axes on which its indices and
-// predicate depend.
+// A `packed` value and how directives pack it. `varies`: the axes along which the indices at which
+// it is read vary. FindDependence sets `node` and `varies`; the other members are for its callers.
 struct PackedValue {
   const UOp* node = nullptr;
   LoopSet varies = 0;
@@ -40,16 +40,17 @@ struct PackedValue {
 };
 
 struct Dependence {
-  // By axis of a kernel. For an axis of a reduce: the axes along which the result of the reduce
-  // varies (bit i: axis i). For an axis of a staged value: the stored axes along which the value is
-  // recomputed. For other axes: 0. If the value is invariant along an axis, it is computed once for
-  // the whole axis, provided that the axis is a loop or that its work-items share the work.
+  // By axis of a kernel, a set of axes (bit i: axis i; see LoopBit). For an axis of a reduce: the
+  // axes along which the result of the reduce varies. For an axis of a staged value: the stored
+  // axes along which the value is recomputed. For other axes: empty. If a value is invariant along
+  // an axis, it is computed once for the whole axis, provided that the axis is a loop or that its
+  // work-items share the work.
   std::vector<LoopSet> varies;
   std::vector<PackedValue> packed;  // in the order of the body's nodes
   // By axis of a kernel: whether it is an axis of a reduce whose result is read at one index only.
   std::vector<bool> read_once;
 };
-// `axes`: all axes of the kernel.
+// `axes`: all axes of the kernel, as BaseAxes returns them. `order`: as in StagedAxes.
 Dependence FindDependence(UOpSpan order, const std::vector<BaseAxis>& axes, ShapeMap& shapes);
 
 }  // namespace tg

@@ -14,13 +14,13 @@ namespace tg {
 namespace {
 
 constexpr size_t kMaxMonomials = 64;
-constexpr size_t kMaxText = 4096;  // of an atom
+constexpr size_t kMaxText = 4096;  // characters of an atom
 
 using Monomial = std::vector<std::string>;  // sorted atoms; empty: the constant
 // Coefficients by monomial, none of which is 0.
 using Polynomial = std::map<Monomial, int64_t>;
 
-// `sum` + scale * p. False on overflow.
+// Adds scale * p to `sum`. False if a number overflows or the sum has too many monomials.
 bool AddTo(Polynomial& sum, const Polynomial& p, int64_t scale) {
   for (const auto& [monomial, coefficient] : p) {
     int64_t term = 0;
@@ -43,10 +43,10 @@ std::string Text(const Polynomial& p) {
   return text.empty() ? "0" : text;
 }
 
-// Normal forms of expressions, and what their atoms are.
+// Computes normal forms. Remembers the dividend and divisor of each quotient that is an atom.
 class Normalizer {
  public:
-  // None where a number overflows, or the form is too large.
+  // The normal form; nullopt if a number overflows or the form is too large.
   std::optional<Polynomial> Of(const DimExpr& expr) {
     std::vector<Polynomial> stack;
     for (const DimTerm& t : expr.terms()) {
@@ -68,9 +68,11 @@ class Normalizer {
   }
 
   // An upper bound of p, from the bounds of its variables. A quotient floor(a / c) is replaced by
-  // the fraction a / c, so that its terms may cancel against others.
+  // the fraction a / c, or (a - (c - 1)) / c if its coefficient is negative, so that its terms may
+  // cancel against others. nullopt if p has another atom that is not a variable, a variable that
+  // may be negative, or a number that overflows.
   std::optional<int64_t> UpperBound(const Module& module, Polynomial p) {
-    int64_t scale = 1;  // p is this multiple of the expression
+    int64_t scale = 1;  // p is at least this multiple of the original p
     while (const auto atom = FindQuotient(p)) {
       const auto& [dividend, divisor] = quotients_.at(*atom);
       const int64_t coefficient = p[{*atom}];
@@ -134,7 +136,8 @@ class Normalizer {
   std::optional<Polynomial> Quotient(const Polynomial& a, int64_t d) {
     Polynomial whole, rest;
     for (const auto& [monomial, coefficient] : a) {
-      // A constant is split, so that what is left of it is from 0 to d - 1.
+      // The constant is split so that its rest is in 0..d-1. Other terms are split off only as a
+      // whole, if d divides the coefficient.
       const bool splits = monomial.empty() || coefficient % d == 0;
       const int64_t q = splits ? FloorDiv(coefficient, d) : 0;
       if (q) whole[monomial] = q;
@@ -153,7 +156,7 @@ class Normalizer {
     return Polynomial{{{std::move(text)}, 1}};
   }
 
-  // A quotient that is a monomial, if any.
+  // A quotient that is a monomial of `p` by itself, if there is one.
   std::optional<std::string> FindQuotient(const Polynomial& p) const {
     for (const auto& [monomial, coefficient] : p) {
       if (monomial.size() == 1 && quotients_.count(monomial[0])) return monomial[0];

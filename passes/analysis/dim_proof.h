@@ -1,6 +1,6 @@
-// Proves statements about extents that are expressions of variables. Each is brought to a normal
-// form: a polynomial whose atoms are variables, and quotients, remainders, minima and maxima of
-// polynomials.
+// Proves statements about extents that are expressions of variables. Each expression is brought to
+// a normal form: a polynomial in atoms, where an atom is a variable, or a quotient, remainder,
+// minimum or maximum of polynomials.
 #ifndef TG_PASSES_ANALYSIS_DIM_PROOF_H_
 #define TG_PASSES_ANALYSIS_DIM_PROOF_H_
 

@@ -6,7 +6,7 @@
 namespace tg {
 namespace {
 
-// x * d + y with the trivial cases taken out.
+// x * d + y, where a null `x` or `y` is 0 and a factor of 1 is left out.
 const UOp* MulAdd(Builder& b, const UOp* x, const Dim& d, const UOp* y) {
   if (x) x = d.Is(1) ? x : b.Mul(x, b.Index(d));
   if (!x) return y;
@@ -16,7 +16,7 @@ const UOp* MulAdd(Builder& b, const UOp* x, const Dim& d, const UOp* y) {
 // Splits the element number `flat` of the axes [first, last) of `shape` into their indices.
 void SplitInto(Builder& b, const Shape& shape, size_t first, size_t last, const UOp* flat,
                std::vector<const UOp*>& index, SimplifyFn simplify) {
-  size_t wide = 0;  // axes that are not 1
+  size_t wide = 0;  // the number of axes left whose extent is not 1
   for (size_t k = first; k < last; ++k) wide += !shape[k].Is(1);
   const UOp* rest = flat;
   for (size_t k = last; k-- > first;) {
@@ -65,7 +65,8 @@ llvm::SmallVector<ReshapeGroup, 6> GroupReshape(const Shape& from, const Shape& 
       ++i, ++j;
       continue;
     }
-    // Grow both sides until their sizes agree; a symbolic extent takes all that is left.
+    // Extends both sides until their numbers of elements agree. If one has a symbolic extent, the
+    // group takes all remaining axes.
     int64_t a = 1, c = 1;
     bool symbolic = false;
     do {

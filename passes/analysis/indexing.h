@@ -1,8 +1,9 @@
 // Maps indices of a movement op's result to indices of its source.
 //
 // The mapping takes one index expression per axis of the result and gives one per axis of the
-// source; a pad also adds a predicate under which the source is read. Only indices are mapped and
-// views are never merged with each other, so that no combination of ops can fail.
+// source; a pad also adds a predicate under which the source is read. Since indices are mapped
+// through one op at a time, and ops are never merged into one view, every sequence of ops can be
+// mapped.
 #ifndef TG_PASSES_ANALYSIS_INDEXING_H_
 #define TG_PASSES_ANALYSIS_INDEXING_H_
 
@@ -44,12 +45,13 @@ struct ReshapeGroup {
   size_t from_begin, from_end, to_begin, to_end;
   bool same;
 };
-// Divides the axes of both shapes into the smallest such groups, from the left.
+// Divides the axes of both shapes into the smallest such groups, from the left. A group with a
+// symbolic extent that does not equal its counterpart takes all remaining axes.
 llvm::SmallVector<ReshapeGroup, 6> GroupReshape(const Shape& from, const Shape& to);
 
 // Maps `at`, a position in movement op `u` (shape `to`), to the position of the same element in the
-// op's source (shape `from`). `clause`, if not null, receives the predicate that this op adds
-// (null: none).
+// op's source (shape `from`). The op is not `view` (view_index.h). `clause`, if not null, receives
+// the predicate that a pad adds (null: none).
 Position MapThrough(Builder& b, const UOp* u, const Shape& from, const Shape& to,
                     const Position& at, const UOp** clause, SimplifyFn simplify);
 

@@ -7,7 +7,7 @@
 namespace tg {
 namespace {
 
-// Bounds are computed in 128 bits; kInf means "no bound".
+// Bounds are computed in 128 bits; kInf and -kInf mean "no bound".
 using Wide = __int128;
 constexpr Wide kInf = Wide{1} << 100;
 
@@ -27,7 +27,7 @@ WideInterval Load(Scalar s, Interval v) {
   return {v.lo, v.hi};
 }
 
-// The interval of a value whose exact result, before wrapping, lies in `v`.
+// The interval, after wrapping to type `s`, of a result that lies in `v` before wrapping.
 Interval Store(Scalar s, WideInterval v) {
   const Interval full = FullInterval(s);
   const Wide type_hi = s == Scalar::kU64 ? Wide{UINT64_MAX} : Wide{full.hi};
@@ -44,7 +44,8 @@ Wide MulBound(Wide a, Wide b) {
   return Clamp(r);
 }
 
-// Bounds of quotients; b is not 0.
+// A quotient at one end of each operand's interval, rounded down; b is not 0. TruncDivBound rounds
+// toward 0.
 Wide FloorDivBound(Wide a, Wide b) {
   if (IsInf(a)) return Sign(a) * Sign(b) * kInf;
   Wide q = a / b;
@@ -63,9 +64,9 @@ WideInterval Join(WideInterval a, WideInterval b) {
   return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
 
-// Applies f separately to the negative and to the positive divisors, and unites the results with
-// `at_zero`, the interval for a divisor of 0. Quotients are monotone in each operand as long as the
-// divisor keeps its sign.
+// Applies f to the negative and to the positive part of the divisor's interval `b`, and joins the
+// results; if the divisor may be 0, also with `at_zero`, the result for that. Quotients are
+// monotone in each operand as long as the divisor keeps its sign, so f may look at the ends only.
 template <typename F>
 WideInterval ByDivisorSign(WideInterval b, WideInterval at_zero, F f) {
   WideInterval r{1, 0};
@@ -135,7 +136,7 @@ Interval Shift(Op op, Scalar s, WideInterval a, WideInterval by) {
                    return MulBound(x, Wide{1} << static_cast<int>(n));
                  }));
   }
-  // Any amount moves the value toward 0 or -1.
+  // A right shift by any amount, also one outside 0..bits-1, moves the value toward 0 or -1.
   if (!inside(by)) return Store(s, {a.lo < 0 ? a.lo : 0, a.hi < 0 ? -1 : a.hi});
   return Store(s, Corners(a, by, [](Wide x, Wide n) { return x >> static_cast<int>(n); }));
 }
@@ -179,9 +180,9 @@ Interval FullInterval(Scalar s) {
   return {};
 }
 
-// A fast path in 64 bits for the most frequent operations of a kernel: sums, products and quotients
-// by a positive constant, of operands that have bounds. Returns false if the operation is none of
-// these.
+// A fast path in 64 bits for the most frequent operations of a kernel: sums, differences, products,
+// and quotients and remainders by a positive constant, of operands that have bounds. Returns false
+// if the operation is none of these, or if 64 bits are not enough.
 bool NarrowAlu(Op op, Scalar s, Interval a, Interval b, Interval* out) {
   int64_t lo, hi;
   switch (op) {

@@ -1,8 +1,8 @@
 // Interval: bounds [lo, hi] of an integer's value, and interval arithmetic for each op.
 //
-// lo = INT64_MIN means "no lower bound known", hi = INT64_MAX means "no upper bound known" (a u64
-// above INT64_MAX has hi = INT64_MAX). An operation whose result may wrap in its type yields the
-// type's whole range, so an interval narrower than the type also proves that nothing wrapped.
+// lo = INT64_MIN means "no lower bound known", hi = INT64_MAX means "no upper bound known" (so does
+// hi of a u64 that may exceed INT64_MAX). An operation whose result may wrap in its type yields the
+// type's whole range, so an interval narrower than the type also proves that the op did not wrap.
 #ifndef TG_PASSES_ANALYSIS_INTERVAL_H_
 #define TG_PASSES_ANALYSIS_INTERVAL_H_
 
@@ -36,15 +36,17 @@ constexpr Interval Intersect(Interval a, Interval b) {
   return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
 }
 
-// All values of a scalar type. This is the interval of an unknown value.
+// The interval of an unknown value of type `s`: all its values; unbounded for a float.
 Interval FullInterval(Scalar s);
-// The interval of the constant `bits` of type `s`.
+// The interval of the constant `bits` of integer, index or bool type `s`. A u64 above INT64_MAX
+// gives {INT64_MAX, INT64_MAX}.
 constexpr Interval ConstInterval(Scalar s, int64_t bits) {
   return s == Scalar::kU64 && bits < 0 ? Interval{INT64_MAX, INT64_MAX} : Interval::Point(bits);
 }
-// The result of an elementwise op on operands of type `s` (for `where`, the type of sources 1, 2).
+// An interval that contains the result of an elementwise op on operands of type `s` (for `where`,
+// the type of sources 1 and 2) within the intervals `args`.
 Interval AluInterval(Op op, Scalar s, std::span<const Interval> args);
-// The result of `cast` from integer, index or bool type `from` to `to`.
+// An interval that contains the result of a cast of a value in `v` from type `from` to type `to`.
 Interval CastInterval(Scalar from, Scalar to, Interval v);
 
 }  // namespace tg

@@ -17,20 +17,22 @@ namespace tg {
 // One axis of a kernel at Stage::kKernel: an axis of the stored shape, of a reduce or of a staged
 // value.
 struct BaseAxis {
-  std::string name;  // i0, i1, ... for the stored shape; r0, r1, ... for reduces; s0, s1, ...
+  // i0, i1, ... for the stored shape; r0, r1, ... for reduces; s0, s1, ... for staged values.
+  std::string name;
   Dim size;
   int64_t max_size = 0;         // size, or its upper bound if it is symbolic
   const UOp* reduce = nullptr;  // the reduce_axis that it belongs to, or null
   const UOp* staged = nullptr;  // the staged value that it belongs to, or null
-  size_t dim = 0;               // which axis of the stored shape, or of the node's source
+  size_t dim = 0;               // number of the axis of the stored shape, or of the node's source
 
   // Whether this is an axis of the stored shape.
   bool IsStored() const { return !reduce && !staged; }
 };
 
-// The axes of `kernel` (Stage::kKernel): the axes of the stored shape whose extent is not 1, then
-// the axes of each reduce in post-order, then the axes of staged values. All stores of a kernel
-// have the same shape. `order`: the nodes of the body, sources first.
+// The axes of `kernel` (Stage::kKernel): the axes of the stored shape, then the axes of the reduces
+// in post-order, in both cases without those of extent 1, then the axes of staged values that
+// StagedAxes finds. All stores of a kernel have the same shape. `order`: the nodes of the body,
+// sources first.
 std::vector<BaseAxis> BaseAxes(const Module& module, const Kernel& kernel, ShapeMap& shapes,
                                UOpSpan order);
 
@@ -40,14 +42,14 @@ inline int64_t MaxExtent(const Module& module, const Context& ctx, const Dim& si
   return size.is_symbolic() ? MaxOf(module, ctx, size.symbol()) : size.value();
 }
 
-// The kind of an axis before any directive.
+// The kind of an axis before any directive: reduce, stage, or global for the stored shape.
 AxisKind KindOf(const BaseAxis& base);
 
-// The same axes in the form that a kernel's header stores.
+// The same axes in the form that a kernel's header stores; a symbolic size is its upper bound.
 std::vector<Axis> ToAxes(const std::vector<BaseAxis>& base);
 
-// A name such as "r_4_8": "r" if the kernel has a reduce, else "E", followed by the sizes of its
-// axes in order, or by 1 if it has none. The name is not unique: see UniqueKernelName.
+// A name such as "r_4_8": "r" if the kernel has an axis of a reduce, else "E", followed by the
+// sizes of its axes in order, or by 1 if it has none. The name is not unique: see UniqueKernelName.
 std::string KernelName(const std::vector<Axis>& axes);
 // Returns `name` if it is not in `taken`. Otherwise appends a hash of `content`, so that the result
 // does not depend on how many kernels have this name.

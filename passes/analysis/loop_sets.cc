@@ -9,15 +9,17 @@ namespace tg {
 
 namespace {
 
-// Writes the axes [group.from_begin, group.from_end) of a reshape's source as digits of the number
-// that the group's axes of the result form. Returns false if a digit would have to be cut unevenly.
+// Sets out[k], for the axes [group.from_begin, group.from_end) of a reshape's source, to digits of
+// the number that the group's axes of the result form. Returns false if that number is not known
+// exactly, or if a digit would have to be split by a size that does not divide it.
 bool Respell(const ReshapeGroup& group, const Shape& from, const Shape& to,
              const std::vector<AxisLoops>& at, std::vector<AxisLoops>& out) {
   llvm::SmallVector<LoopDigit, 8> number;
   for (size_t k = group.to_begin; k < group.to_end; ++k) {
     if (to[k].is_symbolic() || !at[k].exact) return false;
     number.append(at[k].digits.begin(), at[k].digits.end());
-    // An axis along which the value is invariant has no digits, so its elements are the same.
+    // An axis without digits has the same index in all iterations, although its extent is not 1, so
+    // that the digits do not form the element's number.
     if (at[k].digits.empty() && !to[k].Is(1)) return false;
   }
   for (size_t k = group.from_end; k-- > group.from_begin;) {
@@ -44,12 +46,12 @@ bool Respell(const ReshapeGroup& group, const Shape& from, const Shape& to,
   return true;
 }
 
-// The place that `by` makes of another; 0 changes nothing.
+// Combines `place` with `by` into a new place; returns `place` if `by` is 0.
 uint64_t Elsewhere(uint64_t place, uint64_t by) {
   return by == 0 ? place : (place ^ by) * 0x9e3779b97f4a7c15ull + 1;
 }
 
-// Made of all these digits somehow.
+// An index that is an unknown function of all digits of axes [begin, end).
 AxisLoops Mixture(const std::vector<AxisLoops>& at, size_t begin, size_t end) {
   AxisLoops all;
   all.exact = false;
@@ -132,7 +134,7 @@ bool IsCountedAlike(const Dim& size, const std::vector<const AxisLoops*>& ways, 
   if (size.is_symbolic()) return false;
   int64_t indices = 1;
   for (const LoopDigit& d : ways[0]->digits) {
-    // Several loops share the last bit.
+    // All loops from number 63 on share the last bit, so it says nothing about one of them.
     if (d.loop >= 63 || (stored & LoopBit(d.loop)) == 0) return false;
     indices *= d.size;
   }

@@ -19,7 +19,8 @@ uint64_t HashText(std::string_view s) {
   return h;
 }
 
-// Fills `table` up to `root` by `from_sources`, and returns the root's entry. 0: none yet.
+// Computes the entries of `root` and of all nodes below it, sources first, by from_sources(u),
+// which is never 0, and returns the root's. An entry of 0 is not computed yet.
 template <typename T, typename F>
 T Fill(NodeMap<T>& table, const UOp* root, F&& from_sources) {
   llvm::SmallVector<const UOp*, 32> stack = {root};
@@ -45,7 +46,7 @@ uint64_t StructuralOrder::HashFromSources(const UOp* u) const {
     // A StringId depends on the Context; its text does not.
     const bool text = field.kind == FieldKind::kStr || field.kind == FieldKind::kSym;
     const bool texts = field.kind == FieldKind::kTargets;
-    if (field.optional && info.inline_attr() && words[0] == 0) return;  // it is not there
+    if (field.optional && info.inline_attr() && words[0] == 0) return;  // the field is absent
     for (size_t i = 0; i < words.size(); ++i) {
       const bool is_id = text || (texts && i > 0);
       h = Mix(h, is_id ? HashText(ctx_.String(static_cast<StringId>(words[i])))

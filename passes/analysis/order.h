@@ -1,10 +1,11 @@
-// StructuralOrder: a total order of nodes that depends only on what they compute, never on
-// addresses or on the order of creation. So equal expressions get equal forms in every kernel.
+// StructuralOrder: an order of nodes that depends only on what they compute, never on addresses or
+// on the order of creation. So equal expressions get equal forms in every kernel. It is total
+// unless two hashes of 64 bits collide.
 //
 // The first key is the rank, which says how often a value changes, in ascending order: constants,
 // vars, specials, unrolled axes, ranges (outer first, by their id), values that depend on memory.
-// The terms of a sum are sorted by it, so that the first terms are loop-invariant and can be
-// hoisted. The second key is a hash of the structure.
+// The terms of a sum are sorted by it, so that a leading part of the sum is invariant in the inner
+// loops and can be hoisted. The second key is a hash of the structure.
 #ifndef TG_PASSES_ANALYSIS_ORDER_H_
 #define TG_PASSES_ANALYSIS_ORDER_H_
 

@@ -9,7 +9,8 @@
 namespace tg {
 namespace {
 
-// Leaves of a shrink's or pad's words what does not depend on where it starts.
+// Appends the starts of a shrink or pad to `starts`, and replaces them in `words`, its attribute,
+// by 0: the words then hold the extents of a shrink, or the total padding of a pad, by axis.
 void TakeStarts(Op op, std::span<uint64_t> words, std::vector<int64_t>& starts) {
   for (size_t i = 1; i + 1 < words.size(); i += 2) {
     const auto first = static_cast<int64_t>(words[i]);
@@ -25,7 +26,7 @@ std::string StructuralKey(const Body& body, UOpSpan order, std::vector<int64_t>*
   std::string key;
   NodeMap<uint32_t> number;
   uint32_t next = 0;
-  llvm::SmallVector<uint64_t, 256> words;  // the key's last ones, which `key` does not have yet
+  llvm::SmallVector<uint64_t, 256> words;  // the end of the key, which is not appended to `key` yet
   const auto flush = [&] {
     key.append(reinterpret_cast<const char*>(words.data()), sizeof(uint64_t) * words.size());
     words.clear();
@@ -42,7 +43,7 @@ std::string StructuralKey(const Body& body, UOpSpan order, std::vector<int64_t>*
     words.push_back(own.size());
     words.append(own.begin(), own.end());
     if (starts && HasStarts(u)) TakeStarts(u->op, {words.end() - own.size(), own.size()}, *starts);
-    // Strings count by their text: ids depend on what else the context holds.
+    // Strings are encoded by their text, since their ids depend on what else the context holds.
     if (HasStrings(u->op)) {
       std::string text;
       ForEachStringWord(GetOpInfo(u->op), std::span(words.end() - own.size(), own.size()),

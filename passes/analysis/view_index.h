@@ -14,9 +14,9 @@ struct ViewIndex {
   const UOp* valid = nullptr;   // null: always
 };
 
-// The element of the source at indices `index` of `view` node `u`. Applies the ShapeTracker's views
-// from the last to the first: each view except the first indexes the elements of the view before
-// it.
+// The element of the source at indices `index` of `view` node `u`, and the predicate that its masks
+// give. Applies the ShapeTracker's views from the last to the first: each view except the first
+// indexes the elements of the view before it.
 ViewIndex IndexThroughView(Builder& b, const UOp* u, const std::vector<const UOp*>& index);
 
 }  // namespace tg
