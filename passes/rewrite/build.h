@@ -19,13 +19,13 @@ Scalar ScalarFor(const Env& e) {
   return kAs == Type::kBool ? Scalar::kBool : e.type.scalar();
 }
 
-// Whether a float computed of constants is the real number up to rounding: two finite constants
-// give a finite one, and no product or quotient of numbers other than 0 is below the normal
-// numbers. Otherwise (x * 1e30) * 1e30 would become an infinity for every x.
+// Whether `result`, a float computed from constants, is the exact result up to rounding: finite
+// operands give a finite result, and a product or quotient of numbers other than 0 is not below the
+// normal numbers. Otherwise (x * 1e30) * 1e30 would become an infinity for every x.
 bool IsRepresentable(Op op, Scalar s, std::span<const int64_t> args, int64_t result);
 
-// The value of a pattern of constants, in its type; nullopt if an index overflows, or a float of
-// two constants overflows or underflows.
+// The value of a pattern that has only constants, in its type; nullopt if an index overflows, or if
+// a float op of two constants overflows or underflows.
 template <Type kAs>
 std::optional<int64_t> Fold(const Cst& c, const Env& e) {
   return e.cst[c.i];
@@ -59,7 +59,8 @@ std::optional<int64_t> Fold(const Alu<kOp, A...>& t, const Env& e) {
   }
 }
 
-// The node of a pattern with `lanes` lanes. Null if Fold gives no value for a constant.
+// The node that a pattern describes for the bound names of `e`, with `lanes` lanes. Null if Fold
+// has no value for a part of it.
 template <Type kAs>
 const UOp* Build(const Var& v, RuleContext&, const Env& e, int) {
   return e.var[v.i];

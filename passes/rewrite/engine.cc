@@ -96,7 +96,7 @@ absl::Status Rewriter::Run(const UOp* root) {
   const uint64_t limit =
       applied_.size() +
       (max_applications_ ? max_applications_ : 100000 + 20ull * rc_.ctx.num_nodes());
-  // Puts `u` on the stack, unless it is final. False: it is there already.
+  // Puts `u` on the stack, unless it is final. False if it is on the stack already.
   const auto push = [&](const UOp* u) {
     const UOp*& state = memo_[u];
     if (state == InProgress()) return false;
@@ -119,7 +119,7 @@ absl::Status Rewriter::Run(const UOp* root) {
       Finish(memo_.Get(f.next));
       continue;
     }
-    // Most sources are final: on to the first that is not.
+    // Finds the first source that is not final; most are.
     const UOp* source = nullptr;
     for (const size_t n = NumRewritten(f.key); f.source < n && !source;) {
       const UOp* s = f.key->src(f.source++);

@@ -2,8 +2,8 @@
 //
 // Sources are rewritten first, then the node; the result of a rule is rewritten in turn. Each node
 // is rewritten once (memoised by id), with an explicit stack instead of recursion. A rule set that
-// does not terminate is detected, by a node that is rewritten into itself or by a limit on the
-// number of applications, and reported with the names of the rules.
+// does not terminate is detected, by a node whose rewriting leads back to that node or by a limit
+// on the number of applications, and reported with the names of the rules.
 #ifndef TG_PASSES_REWRITE_ENGINE_H_
 #define TG_PASSES_REWRITE_ENGINE_H_
 
@@ -19,16 +19,17 @@
 
 namespace tg {
 
-// Receives the hits of every rewriter when the rewriter is destroyed, for tools that measure which
-// rules a run applies. One per process; null: none.
+// Receives the hits of every rewriter that applied a rule, when the rewriter is destroyed, for
+// tools that measure which rules a run applies. May be called from any thread.
 using HitSink = void (*)(const RuleSet& rules, const std::vector<uint64_t>& hits);
+// Sets the one sink of the process; null: none.
 void SetHitSink(HitSink sink);
 
-// Keeps its memo between calls, for clients that rewrite many expressions of one Context.
+// The memo is kept between calls, for clients that rewrite many expressions of one Context.
 class Rewriter {
  public:
-  // Maps a node and the result of a rule on it to the replacement to use. For constraints that
-  // rules ignore, such as shapes.
+  // Given a node and the result of a rule on it, returns the replacement to use. For constraints
+  // that rules ignore, such as shapes.
   using FixUp = const UOp* (*)(void* data, const UOp* from, const UOp* to);
 
   Rewriter(const RuleSet& rules, RuleContext rc) : rules_(rules), rc_(rc) {}
@@ -36,12 +37,12 @@ class Rewriter {
   Rewriter(const Rewriter&) = delete;
   Rewriter& operator=(const Rewriter&) = delete;
 
-  // The final form of `u`. An error means that the rule set is wrong.
+  // The final form of `u`. An error means that the rule set does not terminate.
   absl::StatusOr<const UOp*> Rewrite(const UOp* u);
   // The same, but treats all other existing nodes as final: only `u` and the nodes that rules
   // create are rewritten.
   absl::StatusOr<const UOp*> RewriteTop(const UOp* u);
-  // The final form of a node that was rewritten before; null for others.
+  // The final form of a node that was rewritten or declared final before; null for others.
   const UOp* Find(const UOp* u) const {
     const UOp* v = memo_.Get(u);
     return v == InProgress() ? nullptr : v;
@@ -54,9 +55,10 @@ class Rewriter {
   void SetFinal(const UOp* u) { memo_[u] = u; }
 
   void set_fix_up(FixUp f, void* data) { fix_up_ = f, fix_up_data_ = data; }
-  // Does not rewrite the symbolic extents of movement ops, because shapes are compared by node.
+  // If `keep`, the symbolic extents of movement ops are not rewritten, because shapes are compared
+  // by node.
   void set_keep_extents(bool keep) { keep_extents_ = keep; }
-  // Limit on the applications in one call of Rewrite; 0: proportional to the size of the graph.
+  // Limit on the applications in one call of Rewrite; 0: one that grows with the size of the graph.
   void set_max_applications(uint64_t n) { max_applications_ = n; }
 
   RuleContext& context() { return rc_; }
@@ -89,14 +91,15 @@ class Rewriter {
   std::vector<Frame> stack_;
   std::vector<uint32_t> applied_;  // the applied rules, in order
   uint64_t max_applications_ = 0;
-  uint32_t num_kept_ = 0;  // the context's first nodes, which are rewritten only as a root
+  uint32_t num_kept_ =
+      0;  // this number of first nodes of the context are final, except for the root
   bool keep_extents_ = false;
   FixUp fix_up_ = nullptr;
   void* fix_up_data_ = nullptr;
 };
 
-// Rewrites a body's root. A replacement inherits the name and source location of the old node. The
-// body must not be in linear form.
+// Rewrites a body's root. A replacement that is a new node inherits the name and source location of
+// the old node. An error if the body is in linear form or the rule set does not terminate.
 struct RewriteOptions {
   const Module* module = nullptr;  // declares the vars
   ModuleFlags flags;               // of the module

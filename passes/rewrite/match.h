@@ -1,9 +1,10 @@
 // Matches the left side of a rule against a node, and evaluates the rule's guard.
 //
 // For each commutative op in a pattern both orders of its operands are tried. Each such op is a
-// choice, and a failed match is repeated with the last choice flipped, as in a depth-first search
-// (ApplyRule in rule_table.h). Constants are the right operands of commutative ops, so a constant
-// in a pattern is matched only there.
+// choice, and a failed match is repeated with the last choice flipped that is not flipped yet, as
+// in a depth-first search (ApplyPattern in rule_table.h). In canonical form, constants are the
+// right operands of commutative ops, so a pattern with a constant as right operand is tried in one
+// order only.
 #ifndef TG_PASSES_REWRITE_MATCH_H_
 #define TG_PASSES_REWRITE_MATCH_H_
 
@@ -40,7 +41,7 @@ inline Domain DomainOf(const DType& t) {
 // The values bound to a pattern's names.
 struct Env {
   Domain domain;
-  uint16_t bound = 0;    // vars: bits 0.., gates: bits 6.., constants: bits 10..
+  uint16_t bound = 0;    // which names: vars from bit 0 on, gates from bit 6, constants from bit 10
   uint8_t depth = 0;     // number of choices visited
   uint32_t choices = 0;  // bit i: swap the operands at choice i
   DType type;            // type of the domain's values; void: not yet known
@@ -48,7 +49,8 @@ struct Env {
   const UOp* gate[3] = {};
   int64_t cst[4] = {};
 
-  // Whether a value of type `t` can be a value of the rule's domain.
+  // Whether `t` is the type of the domain's values. The first type that is in the domain becomes
+  // it.
   bool Admit(const DType& t) {
     if (type == t) return true;
     if (!type.is_void() || !(DomainOf(t) & domain)) return false;
@@ -57,7 +59,8 @@ struct Env {
   }
 };
 
-// A float maximum depends on the order of its operands: max(-0.0, 0.0) is the first one.
+// Whether the operands of `u` may be exchanged. A float maximum or minimum depends on their order:
+// max(-0.0, 0.0) is the first one.
 inline bool MayCommute(const UOp* u) {
   return IsCommutative(u->op) && !((u->op == Op::kMax || u->op == Op::kMin) && u->dtype.is_float());
 }
@@ -86,7 +89,8 @@ constexpr bool CommutesByTable(Op op) {
 }
 
 // ---- A quick check by the ops alone -------------------------------------------------------------
-// Most attempts fail because of the ops, which needs neither an Env nor all orders of operands.
+// Whether the ops of `u` and its sources can match pattern P, whatever names are bound. Most
+// attempts fail here, where neither an Env nor the combinations of operand orders are needed.
 template <typename P>
 struct OpsOf {
   [[gnu::always_inline]] static bool Match(const UOp* u) {
@@ -195,7 +199,7 @@ bool Match(const Alu<kOp, A...>& t, const UOp* u, Env& e) {
 enum class Tri : uint8_t { kFalse, kTrue, kUnknown };
 constexpr Tri Known(bool b) { return b ? Tri::kTrue : Tri::kFalse; }
 
-// The interval of a pattern's value over the integers.
+// The interval of a pattern's value, computed without wrapping.
 inline Interval RangeOf(const Var& v, const Env& e, RuleContext& rc) {
   return rc.bounds.Of(e.var[v.i]);
 }
@@ -215,7 +219,8 @@ Interval RangeOf(const Alu<kOp, A, B_>& t, const Env& e, RuleContext& rc) {
   return AluInterval(kOp, Scalar::kIndex, args);
 }
 
-// Whether no intermediate value of the pattern overflows the type `s`.
+// Whether bounds prove that no intermediate value of the pattern overflows the type of the domain's
+// values.
 template <typename T>
 bool Fits(const T& t, const Env& e, RuleContext& rc) {
   if constexpr (requires { T::kOp; }) {
@@ -264,7 +269,8 @@ inline Tri Holds(const PowerOfTwoNode& t, const Env& e, RuleContext&) {
   const Scalar s = e.type.scalar();
   if (!IsFloat(s)) return Tri::kFalse;
   const double v = DoubleFromBits(s, e.cst[t.a.i]);
-  // Excludes exponents near the ends of the type's range.
+  // The mantissa is 0 and the reciprocal is exact. The last condition excludes a reciprocal that is
+  // subnormal, or so close to it that dividing it by 2^14 is inexact.
   return Known(v != 0 && BitsFromDouble(s, 1 / v) != BitsFromDouble(s, 0) &&
                (std::bit_cast<uint64_t>(v) & ((uint64_t{1} << 52) - 1)) == 0 &&
                DoubleFromBits(s, BitsFromDouble(s, 1 / v)) * v == 1 &&

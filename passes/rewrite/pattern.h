@@ -5,14 +5,14 @@
 //   rule(Z,     x / y,          0,                 x >= 0 && x < y)
 //
 // A rule is `rule(domains, left, right, guard)`: a node that matches `left` becomes `right` if
-// `guard` is known to hold. The same data is used by match.h, build.h, rule_info.h (printing) and
-// prove.h.
+// `guard` is known to hold. The same data is used for matching (match.h), building the result
+// (build.h), printing (rule_info.h) and proving (prove.h).
 //
 //   x y z w   any node of the rule's type; a name that occurs twice is one node
-//   c0..c3    a constant of that type; arithmetic on constants alone is done when the rule is
-//             applied
+//   c0..c3    a constant of that type; on the right side, arithmetic on constants alone is folded
+//             when the rule is applied
 //   p q r     any bool
-//   numbers   that constant, in the type that its operands have
+//   numbers   a constant with that value, of the type of the op's other operands
 //
 // The domain is the type of the rule's names: Z is `index`, where / and % are floor and nothing
 // overflows; S and U are the signed and unsigned integers, which wrap (W: both); B bool; F floats.
@@ -20,8 +20,8 @@
 // float that it computes of two finite constants overflows or underflows.
 //
 // Guards are evaluated over the integers, without wrapping: a comparison holds if bounds prove it.
-// NoWrap(e) holds if no intermediate value of `e` overflows its type. Flags (kNoNan, ...) are the
-// module's.
+// NoWrap(e) holds if bounds prove that no intermediate value of `e` overflows its type. A flag
+// (kNoNan, ...) holds if the module has it.
 #ifndef TG_PASSES_REWRITE_PATTERN_H_
 #define TG_PASSES_REWRITE_PATTERN_H_
 
@@ -42,7 +42,8 @@ namespace pattern {
 
 inline constexpr Domain Z = 1, S = 2, U = 4, W = S | U, B = 8, F = 16;
 
-// The type of a pattern's value.
+// The type of a pattern's value: that of the rule's domain, bool, or (for a literal) whatever its
+// context requires.
 enum class Type : uint8_t { kDomain, kBool, kLiteral };
 
 struct Node {};  // base of all patterns
@@ -81,7 +82,8 @@ constexpr bool IsCompare(Op op) { return op == Op::kCmpLt || op == Op::kCmpNe; }
 // The common type of two operands: a literal takes the type of the other operand.
 constexpr Type Join(Type a, Type b) { return a == Type::kLiteral ? b : a; }
 
-// An op on patterns. kType: its value's type; kOperand: its operands' (of a `where`: the last two).
+// An op on patterns. kType: the type of its value; kOperand: the type of its operands (of the last
+// two operands of a `where`).
 template <Op kOp_, typename... A>
 struct Alu;
 template <Op kOp_, typename A>
@@ -130,12 +132,13 @@ struct NoWrapNode : Node {
   A a;
   constexpr explicit NoWrapNode(A x) : a(x) {}
 };
-// Holds for a constant float that is a power of two and whose reciprocal is not subnormal.
+// Holds for a constant float that is a power of two (or minus one) and whose reciprocal is not
+// subnormal, nor close to it.
 struct PowerOfTwoNode : Node {
   Cst a;
   constexpr explicit PowerOfTwoNode(Cst c) : a(c) {}
 };
-// Holds for any value but a constant.
+// Holds for any node except a constant.
 struct NotConstantNode : Node {
   Var a;
   constexpr explicit NotConstantNode(Var v) : a(v) {}
@@ -144,7 +147,8 @@ struct FlagNode : Node {
   ModuleFlag flag;  // an inexact transformation that the module must allow
   constexpr explicit FlagNode(ModuleFlag f) : flag(f) {}
 };
-// Holds if the type has at least 32 bits; its functions may then be off by more than one rounding.
+// Holds if the type has at least 32 bits. The accuracy required of its functions then allows for
+// more than one rounding.
 struct WideNode : Node {};
 struct Always : Node {};
 
@@ -211,8 +215,8 @@ constexpr auto MulAdd(A a, B_ b, C c) {
   return Make<Op::kMulAcc>(a, b, c);
 }
 
-// The forms that the builder uses: `!p` and `~p` are p != true, `a >= b` is !(a < b), and `a == b`
-// is !(a != b).
+// Ops that the IR does not have, in the forms that ir/builder.h gives them: `!p` and `~p` are
+// p != true, `a >= b` is !(a < b), and `a == b` is !(a != b).
 template <Pattern A>
 constexpr auto operator!(A a) {
   return a != Lit(1);
@@ -248,7 +252,7 @@ constexpr auto NoWrap(A a) {
 }
 constexpr auto PowerOfTwo(Cst c) { return PowerOfTwoNode(c); }
 constexpr auto NotConstant(Var v) { return NotConstantNode(v); }
-// lo <= a < hi.
+// lo <= a && a < hi.
 template <Pattern A, typename L, typename H>
 constexpr auto Within(A a, L lo, H hi) {
   return a >= lo && a < hi;

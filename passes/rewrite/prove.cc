@@ -23,7 +23,8 @@ void Count(const PatternTree& t, NameCounts& counts) {
   for (const PatternTree& kid : t.kids) Count(kid, counts);
 }
 
-// The vars by which something is divided or multiplied, other than by a constant.
+// Marks the vars that are the right operand of a division or multiplication. Fixing these makes the
+// rule linear for Z3.
 void CollectFactors(const PatternTree& t, std::vector<bool>& is_factor) {
   const bool division = t.op == Op::kFloorDiv || t.op == Op::kFloorMod || t.op == Op::kCDiv ||
                         t.op == Op::kCMod || t.op == Op::kMul;
@@ -50,15 +51,15 @@ Proof ProveBits(const RuleInfo& rule, Domain domain, const Options& options) {
       if (!proof.failure.empty()) return proof;
       proof.kinds.push_back("8 bits");
     }
-    // What is too much at 32 bits is not tried at 64.
+    // A query that is too hard at 32 bits is too hard at 64.
     if (answer == Answer::kUndecided && bits == 32) break;
   }
   proof.proven = true;
   return proof;
 }
 
-// The values that ProveEach gives to each of `n` names: -2..64, with three or more names a
-// selection.
+// The values that ProveEach gives to each of `n` names: -2..64, or with three or more names -2..6,
+// 8, 12 and 64.
 std::vector<int64_t> ValuesFor(size_t n) {
   std::vector<int64_t> values;
   for (int64_t v = -2; v <= (n <= 2 ? 64 : 6); ++v) values.push_back(v);
@@ -66,8 +67,9 @@ std::vector<int64_t> ValuesFor(size_t n) {
   return values;
 }
 
-// For each value of the constants (and of vars that divide), as far as the guard lets through: all
-// must be proven.
+// Proves the rule for each combination of values of the constants and of the vars that
+// CollectFactors marks, except those that the guard excludes. Fails if one combination is not
+// proven, or if the guard excludes all.
 Proof ProveEach(const RuleInfo& rule, const Options& options) {
   const NameCounts counts = CountNames(rule);
   std::vector<bool> is_factor(counts.vars, false);

@@ -1,4 +1,5 @@
-// Evaluates a pattern in a domain (prove_semantics.h), and a guard over the integers.
+// Evaluates a pattern in a domain D (see prove_semantics.h), and a guard over integers that do not
+// wrap.
 #ifndef TG_PASSES_REWRITE_PROVE_EVAL_H_
 #define TG_PASSES_REWRITE_PROVE_EVAL_H_
 
@@ -17,7 +18,8 @@ struct Names {
   std::vector<typename D::Bool> bool_vars, gates;
 };
 
-// Whether the tree's value is a bool, where the rule's domain is bool or not.
+// Whether the tree's value is a bool. `domain_is_bool`: the rule is evaluated in domain B.
+// `place_is_bool`: the context requires a bool, which gives a literal its type.
 inline bool IsBool(const PatternTree& t, bool domain_is_bool, bool place_is_bool) {
   if (t.type == pattern::Type::kLiteral) return place_is_bool;
   return t.type == pattern::Type::kBool || domain_is_bool;
@@ -89,7 +91,9 @@ typename D::Bool StaysWithin(const PatternTree& t, D& d, const Names<D>& names,
   return ok;
 }
 
-// lo, hi: the type's range, if it has one.
+// Whether the guard holds, in a domain of integers that do not wrap. `range`: the least and
+// greatest value of the rule's type, for NoWrap; nullopt for indices, which do not wrap.
+// NotConstant holds.
 template <typename D>
 typename D::Bool EvalGuard(
     const PatternTree& t, D& d, const Names<D>& names,

@@ -1,7 +1,7 @@
 // The semantics of each op of a pattern over any domain of values: numbers, bit-vectors of a
 // solver, or integers of a solver. One switch serves all, so that a proof and an exhaustive check
-// use the same definition. (Independent of ir/interpret, which folds constants: the two must
-// agree.)
+// use the same definition. It must agree with ir/interpret, of which it is independent and by which
+// constants are folded.
 //
 // A domain D has: Value, Bool, Lit(int64_t), Add, Sub, Mul, FloorDiv and TruncDiv (divisor not 0),
 // Lt, Eq, Ite(Bool, Value, Value), And, Or, Xor, Shl, Shr (any amount), Not, Both, Either, Truth.
@@ -13,7 +13,7 @@
 
 namespace tg::prove {
 
-// An op from numbers to a number.
+// The result of an op from numbers to a number; `b` is ignored by a unary op.
 template <typename D>
 typename D::Value Arithmetic(D& d, Op op, const typename D::Value& a, const typename D::Value& b) {
   const auto zero = d.Lit(0);
@@ -53,7 +53,7 @@ typename D::Value Arithmetic(D& d, Op op, const typename D::Value& a, const type
   }
 }
 
-// An op from bools to a bool.
+// The result of an op from two bools to a bool.
 template <typename D>
 typename D::Bool Logic(D& d, Op op, const typename D::Bool& a, const typename D::Bool& b) {
   switch (op) {

@@ -9,7 +9,8 @@
 namespace tg::prove {
 namespace {
 
-// Integers of `bits` bits that wrap; 64 bits represent the unbounded integers.
+// Integers of `bits` bits that wrap. With 64 bits nothing wraps for the small values that are
+// checked, so that this represents the unbounded integers.
 struct SmallDomain {
   using Value = int64_t;
   using Bool = bool;
@@ -29,7 +30,7 @@ struct SmallDomain {
   int64_t Add(int64_t a, int64_t b) const { return Wrap(a + b); }
   int64_t Sub(int64_t a, int64_t b) const { return Wrap(a - b); }
   int64_t Mul(int64_t a, int64_t b) const { return Wrap(a * b); }
-  // Ite evaluates both sides: a divisor may be 0 here.
+  // Ite evaluates both branches, so that a divisor may be 0 here although the result is not used.
   int64_t TruncDiv(int64_t a, int64_t b) const { return b == 0 ? 0 : Wrap(a / b); }
   int64_t FloorDiv(int64_t a, int64_t b) const {
     if (b == 0) return 0;
@@ -66,7 +67,8 @@ std::string Describe(const Names<SmallDomain>& names) {
   return s;
 }
 
-// Goes through all values of the names; the last one changes fastest.
+// Advances to the next combination of values of the names, like an odometer: gates change fastest,
+// then bools, vars and constants. False after the last combination.
 bool Next(Names<SmallDomain>& names, int64_t lo, int64_t hi) {
   for (size_t i = 0; i < names.gates.size(); ++i) {
     if (!names.gates[i]) return names.gates[i] = true;
@@ -111,7 +113,7 @@ std::string Search(const RuleInfo& rule, SmallDomain d, bool domain_is_bool, int
   return "";
 }
 
-// Whether the tree names a constant only, no var.
+// Whether the tree contains neither a var nor a gate.
 bool OnlyConstants(const PatternTree& t) {
   if (t.kind == PatternTree::Kind::kVar || t.kind == PatternTree::Kind::kGate) return false;
   for (const PatternTree& kid : t.kids) {

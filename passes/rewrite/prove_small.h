@@ -1,4 +1,4 @@
-// Checks rules for all values of a small type.
+// Checks rules exhaustively, for all values of a small type or all integers of a small interval.
 #ifndef TG_PASSES_REWRITE_PROVE_SMALL_H_
 #define TG_PASSES_REWRITE_PROVE_SMALL_H_
 
@@ -11,10 +11,10 @@ namespace tg::prove {
 // A counterexample to a rule, as values of its names; empty if there is none. Domains S and U:
 // integers of `bits` bits. Domain B ignores `bits`.
 std::string FindCounterexample(const RuleInfo& rule, Domain domain, int bits);
-// Domain Z: vars and constants in lo..hi, a selection of them where there are many names.
+// The same in domain Z, for all values of vars and constants in lo..hi.
 std::string FindSmallIntegerCounterexample(const RuleInfo& rule, int64_t lo, int64_t hi);
-// Whether the guard may hold over the integers for these constants. Only clauses over constants
-// alone are evaluated.
+// Whether the guard may hold for these constants, over the integers. Only clauses that name no var
+// or gate are evaluated; the others are taken to hold.
 bool GuardMayHold(const RuleInfo& rule, const std::vector<int64_t>& constants);
 
 }  // namespace tg::prove

@@ -10,7 +10,7 @@
 namespace tg::prove {
 namespace {
 
-// What both domains share.
+// The operations that are the same for integers and bit-vectors.
 struct Z3Domain {
   using Value = z3::expr;
   using Bool = z3::expr;
@@ -30,7 +30,8 @@ struct IntDomain : Z3Domain {
   Value Sub(const Value& a, const Value& b) { return a - b; }
   Value Mul(const Value& a, const Value& b) { return a * b; }
   Bool Lt(const Value& a, const Value& b) { return a < b; }
-  // Z3's div rounds down for a positive divisor. Divisors that are numbers are told to it as such.
+  // Z3's div rounds down for a positive divisor, so a negative divisor negates both operands. For a
+  // divisor that is a number, the case is decided here, which gives Z3 a simpler query.
   static bool IsNumber(const Value& b, int64_t* n) { return b.is_numeral_i64(*n); }
   Value FloorDiv(const Value& a, const Value& divisor) {
     const Value b = divisor.simplify();
@@ -47,7 +48,7 @@ struct IntDomain : Z3Domain {
     return z3::ite(a >= 0, z3::ite(b > 0, a / b, -(a / (-b))),
                    z3::ite(b > 0, -((-a) / b), (-a) / (-b)));
   }
-  // Not of indices.
+  // No rule on indices uses these; they only have to compile.
   Value And(const Value& a, const Value&) { return a; }
   Value Or(const Value& a, const Value&) { return a; }
   Value Xor(const Value& a, const Value&) { return a; }
@@ -74,13 +75,14 @@ struct BitsDomain : Z3Domain {
   Value And(const Value& a, const Value& b) { return a & b; }
   Value Or(const Value& a, const Value& b) { return a | b; }
   Value Xor(const Value& a, const Value& b) { return a ^ b; }
-  // SMT-LIB's shifts give 0, or copies of the sign, for amounts of `bits` and more, and read a
-  // negative amount as a large one.
+  // SMT-LIB's shifts give 0, or copies of the sign bit, for amounts of `bits` and more, and
+  // interpret a negative amount as a large unsigned one. So they agree with the IR's shifts.
   Value Shl(const Value& a, const Value& b) { return z3::shl(a, b); }
   Value Shr(const Value& a, const Value& b) { return is_signed ? z3::ashr(a, b) : z3::lshr(a, b); }
 };
 
-// `simple`: without Z3's preprocessing, which is faster for many small questions.
+// Whether `guard` implies `same`. `simple`: use Z3's solver without preprocessing, which is faster
+// for many small queries. `model` receives the counterexample.
 Answer Decide(z3::context& ctx, const z3::expr& guard, const z3::expr& same, unsigned timeout_ms,
               bool simple, std::string* model) {
   z3::solver solver = simple ? z3::solver(ctx, z3::solver::simple()) : z3::solver(ctx);
@@ -138,7 +140,8 @@ Answer AskBits(const RuleInfo& rule, Domain domain, int bits, unsigned timeout_m
   const auto names = MakeNames<BitsDomain>(rule, ctx, [&](const std::string& name, bool, size_t) {
     return ctx.bv_const(name.c_str(), n);
   });
-  // Guards are read over the integers: twice the width holds one product of two numbers.
+  // Guards are evaluated without wrapping. Twice the width holds the product of two numbers, and
+  // the additional bits hold a few sums.
   const unsigned wide = 2 * n + 4;
   BitsDomain integers{{ctx}, wide, true};
   const auto widen = [&](const z3::expr& e) {

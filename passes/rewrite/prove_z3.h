@@ -14,16 +14,17 @@ namespace tg::prove {
 
 enum class Answer { kProven, kRefuted, kUndecided };
 
-// Asks about domains S and U, as bit-vectors. `model` receives the counterexample.
+// Whether the rule holds in domain S or U for integers of `bits` bits, asked as a query on
+// bit-vectors. `model` receives the counterexample.
 Answer AskBits(const RuleInfo& rule, Domain domain, int bits, unsigned timeout_ms,
                std::string* model);
-// Several queries about one rule in domain Z, over integers.
+// Queries about one rule in domain Z, over the unbounded integers. They share a Z3 context.
 class IntegerQuestions {
  public:
   IntegerQuestions(const RuleInfo& rule, unsigned timeout_ms);
   ~IntegerQuestions();
 
-  // Names that are fixed to a number in a query.
+  // The numbers to which names are fixed in a query; a name without a number may have any value.
   struct Fixed {
     std::vector<std::optional<int64_t>> vars, constants;
   };

@@ -22,8 +22,8 @@ struct RuleContext {
   Bounds& bounds;
   StructuralOrder& order;
   ModuleFlags flags;  // of the module
-  // For rule functions that simplify subexpressions. Its rule set must not contain these functions.
-  // May be null.
+  // For rule functions that simplify subexpressions; they do without if it is null. Its rule set
+  // must not contain these functions, since it would then call itself.
   Rewriter* nested = nullptr;
   // Gates that are known to be in the canonical form of CanonicalAnd.
   NodeSet canonical_gates{};
@@ -45,7 +45,8 @@ inline std::optional<int64_t> UniformBits(const UOp* u) {
 
 namespace pattern {
 
-// A rule that is a function, for ops with any number of operands or conditions beyond bounds.
+// A rule that is a function instead of a pattern, for the root ops `kOps`: for sums of any number
+// of terms, or conditions that a guard cannot express.
 template <Op... kOps>
 struct Custom {
   static constexpr bool kIsCustom = true;

@@ -41,7 +41,8 @@ Spelling SpellingOf(Op op) {
   }
 }
 
-// `outer`: the precedence of the enclosing expression.
+// The text of `t`, in parentheses if its precedence is lower than `outer`, that of the enclosing
+// expression.
 std::string Print(const PatternTree& t, int outer) {
   using Kind = PatternTree::Kind;
   const auto infix = [&](const char* text, int precedence) {
@@ -102,7 +103,8 @@ std::string Print(const PatternTree& t, int outer) {
   return absl::StrCat(s, ")");
 }
 
-// The tree whose prefix order starts at tokens[at]. As deep as a rule is written.
+// The tree whose prefix order starts at tokens[at]; advances `at` past it. Recursion is as deep as
+// the rule's text.
 PatternTree Read(std::span<const pattern::Token> tokens, size_t& at) {
   const pattern::Token& token = tokens[at++];
   PatternTree t;

@@ -31,10 +31,10 @@ struct PatternTree {
     kAlways
   };
   Kind kind = Kind::kAlways;
-  pattern::Type type = pattern::Type::kDomain;     // the value's
-  pattern::Type operand = pattern::Type::kDomain;  // the operands', for kAlu
+  pattern::Type type = pattern::Type::kDomain;     // of the value
+  pattern::Type operand = pattern::Type::kDomain;  // of the operands of kAlu
   Op op = Op::kNoop;                               // kAlu
-  int64_t value = 0;                               // a name's number, a literal, a flag
+  int64_t value = 0;                               // the number of a name; a literal; a ModuleFlag
   double real = 0;                                 // kFloatLiteral
   std::vector<PatternTree> kids;
 
@@ -43,7 +43,7 @@ struct PatternTree {
 
 struct RuleInfo {
   bool is_custom = false;
-  PatternTree lhs, rhs, guard;  // empty for a function
+  PatternTree lhs, rhs, guard;  // of kind kAlways if the rule is a function
   Domain domain = 0;
   std::string name;  // the printed form, or the function's name
   std::string file;
@@ -122,7 +122,7 @@ constexpr void Flatten(const T& v, TokenList& out) {
   }
 }
 
-// A rule as a constant of the program: left side, right side and guard in one list.
+// A rule as a compile-time constant: left side, right side and guard, one after the other.
 struct RuleData {
   std::span<const Token> tokens;  // empty: a function
   Domain domain;

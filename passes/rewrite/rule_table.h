@@ -2,9 +2,9 @@
 // op in the order of the list, all inlined, so that a list costs one indirect call per node.
 // RuleSet: several lists, tried in order.
 //
-//   inline constexpr auto kAddMul = rules(rule(...), ...);                    // add_mul_rules.h
-//   const RuleList& AddMulRules() { return RuleTable<kAddMul>::kList; }       // a file for each
-//   list const RuleSet set({&AddMulRules(), &DivModRules()});
+//   inline constexpr auto kAddMul = rules(rule(...), ...);                  // add_mul_rules.h
+//   const RuleList& AddMulRules() { return RuleTable<kAddMul>::kList; }     // add_mul_rules.cc
+//   const RuleSet set({&AddMulRules(), &DivModRules()});                    // a user
 #ifndef TG_PASSES_REWRITE_RULE_TABLE_H_
 #define TG_PASSES_REWRITE_RULE_TABLE_H_
 
@@ -21,7 +21,8 @@
 
 namespace tg {
 
-// Returns the result of the first rule that applies to `u` and sets *rule to its number; or null.
+// Returns the result of the first rule of a list that applies to `u`, and sets *rule to the rule's
+// number in the list; null if none applies.
 using RuleListFn = const UOp* (*)(const UOp* u, RuleContext& rc, uint32_t* rule);
 
 struct RuleList {
@@ -57,7 +58,7 @@ class RuleSet {
 
 namespace pattern {
 
-// The domain of the operands of op `kOp`.
+// The domain of the operands of `u`, whose op is `kOp` (of a `where`, of the values it selects).
 template <Op kOp>
 Domain OperandDomain(const UOp* u) {
   constexpr uint32_t kAt = kOp == Op::kWhere ? 1 : 0;

@@ -55,7 +55,7 @@ bool EvaluateNode(const UOp* u, const Values& values, Lanes& out) {
 }  // namespace
 
 std::optional<Lanes> Evaluate(const UOp* root, Values& values) {
-  // Leaves end the walk: what is behind a load does not matter.
+  // The walk ends at nodes that have a value already: the sources of a load do not matter.
   std::vector<const UOp*> stack = {root};
   while (!stack.empty()) {
     const UOp* u = stack.back();

@@ -85,7 +85,7 @@ const UOp* RandomExpr::Constant(DType type) {
   return b_.Index(OneIn(4) ? Int(-40, 200) : Int(-4, 24));
 }
 
-// A term as addresses have them.
+// A leaf, perhaps divided or reduced by a small constant, as terms of addresses are.
 const UOp* RandomExpr::SmallIndex() {
   const UOp* u = IndexLeaf();
   if (OneIn(3)) u = b_.Alu(OneIn(2) ? Op::kFloorDiv : Op::kFloorMod, {u, b_.Index(Int(1, 9))});

@@ -17,11 +17,13 @@ class RandomExpr {
  public:
   RandomExpr(uint64_t seed, Context& ctx, Module& module);
 
-  // An expression of about `size` ops. Lanes as `type` says.
+  // An expression of type `type` with about `size` ops.
   const UOp* Make(DType type, int size);
-  // Values of all leaves made so far, within their bounds; `corner`: at an end of their bounds.
+  // Random values of all leaves made so far, within their bounds. `corner`: at an end of their
+  // bounds.
   Values RandomLeaves(bool corner);
-  // Every assignment of the leaves that `u` reaches, where there are at most `limit`; else none.
+  // All combinations of values of the leaves that `u` reaches; empty if there are more than
+  // `limit`.
   std::vector<Values> AllLeaves(const UOp* u, size_t limit);
 
   int64_t Int(int64_t lo, int64_t hi) { return std::uniform_int_distribution(lo, hi)(rng_); }
@@ -31,7 +33,7 @@ class RandomExpr {
   struct LeafInfo {
     const UOp* node;
     int64_t lo, hi;  // of an index
-    const UOp* end;  // a range that ends at this var; may be null
+    const UOp* end;  // the variable at which a range ends; or null
   };
   const UOp* Leaf(DType type);
   const UOp* IndexLeaf();
@@ -52,7 +54,7 @@ class RandomExpr {
   std::vector<const UOp*> loads_;
 };
 
-// The expression as text: for messages.
+// The text of the expression, for messages.
 std::string ToText(const Context& ctx, const UOp* u);
 
 }  // namespace tg::testing
