@@ -31,7 +31,8 @@ Term Round(Term q, Term exponent) {
   const Term by = shift.To(Scalar::kU32);
   const Term odd = (q >> by) & 1;
   const Term rounded = (q + ((q.Constant(1) << (by - 1)) - 1) + odd) >> by;
-  // The exponent's place; the significand's leading bit adds 1 to it.
+  // The biased exponent less 1: the leading bit of the significand is added to the exponent's field
+  // and makes up for it.
   const Term biased = exponent + shift + 149;
   const Term place = biased.Alu(Op::kMax, biased.Constant(0)).Alu(Op::kMin, biased.Constant(254));
   const Term bits = (place << 23) + rounded.BitsAs(Scalar::kI32);
@@ -64,7 +65,8 @@ Term OwnSqrt(Term x) {
   const Term bits = x.BitsAs(w.integer);
   const Term magnitude = w.Magnitude(x);
   const Parts parts = Split(magnitude);
-  // An even exponent, and 51 or 52 bits, of which the root has 26.
+  // Shifts the significand to 51 or 52 bits, whichever makes the exponent even. The root of that
+  // has 26 bits.
   const Term even = (parts.exponent & 1) == 0;
   const Term shift = even.Choose(parts.exponent.Constant(28), parts.exponent.Constant(27));
   const Term square = parts.significand.To(Scalar::kU64) << shift.To(Scalar::kU64);

@@ -6,7 +6,7 @@
 namespace tg {
 namespace {
 
-// A number as the sum of two, of which the second is small.
+// A number as the unevaluated sum of two, of which `low` is small compared with `high`.
 struct Pair {
   Term high, low;
 };
@@ -43,7 +43,8 @@ Term ScaledExp2(const FloatWords& w, Term n, Term f) {
 // sqrt(2).
 Pair Log2OfBits(const FloatWords& w, Term bits) {
   const FunctionTables& tables = TablesOf(w);
-  // Below the normal numbers the bits count units.
+  // The bits of a subnormal number are its multiple of the smallest number, which is converted to a
+  // normal number.
   const Term subnormal = bits < w.least_normal();
   bits = subnormal.Choose(bits.To(w.scalar).BitsAs(w.integer), bits);
   const int unit = w.format.min_exponent() - w.format.mantissa_bits;
@@ -81,7 +82,7 @@ Pair Log2OfBits(const FloatWords& w, Term bits) {
   const Term sum = two_s + product;
   const Term sum_low = (product - (sum - two_s)) + ((s_low + s_low) + (rest + series));
 
-  // Times 1/ln 2, plus the exponent.
+  // Multiplies the sum by 1/ln 2 and adds the exponent.
   constexpr double kInvLn2 = 0x1.71547652b82fep+0, kInvLn2Lost = 0x1.777d0ffda0d24p-56;
   const Term l = sum.Constant(kInvLn2), l_high = w.High(l);
   const Term l_low =
@@ -109,7 +110,7 @@ Term OwnLog2(Term x) {
   const Term magnitude = w.Magnitude(x);
   const Pair log = Log2OfBits(w, magnitude);
   Term y = log.high + log.low;
-  // Infinity and NaN are themselves.
+  // Infinity and NaN are returned unchanged.
   y = (magnitude < w.infinity()).Choose(y, x);
   y = (x.BitsAs(w.integer) < 0).Choose(x.Constant(kNotANumber), y);
   return (magnitude == 0).Choose(x.Constant(-kInfinity), y);

@@ -1,6 +1,6 @@
 // Narrow float formats in terms of f32 (or f64) and integers: rounding a value to a format, and
-// conversion between such a value and the format's bits. All functions round once, to nearest even,
-// and agree with ir/value.h bit for bit; NaNs stay NaNs and keep the payload bits that fit.
+// conversion between such a value and the format's bits. Rounding is to nearest even, and each
+// result agrees with ir/value.h bit for bit; NaNs stay NaNs and keep the payload bits that fit.
 #ifndef TG_PASSES_LEGALIZE_FLOAT_ENCODING_H_
 #define TG_PASSES_LEGALIZE_FLOAT_ENCODING_H_
 
@@ -12,7 +12,7 @@ namespace tg {
 const UOp* RoundToFormat(Builder& b, const UOp* x, Scalar to);
 // The bits, as u32, of `x`, which is f32 and a value of the format.
 const UOp* EncodeFloat(Builder& b, const UOp* x, Scalar format);
-// The reverse: f32 from u32.
+// The f32 value of these bits of the format, given as u32.
 const UOp* DecodeFloat(Builder& b, const UOp* bits, Scalar format);
 
 // Converts an integer to f32 such that rounding to bf16 afterwards rounds the integer only once:

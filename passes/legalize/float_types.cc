@@ -31,13 +31,13 @@ class FloatTypes {
   const UOp* Store(const UOp* u, UOpSpan srcs);
   const UOp* CastTo(const UOp* u, const UOp* x);
   const UOp* BitcastTo(const UOp* u, const UOp* x);
-  // Rounds the f32 `x` to a value of type s, unless it was rounded to s before.
+  // Rounds the f32 `x` to a value of type s, and remembers `x` for Unrounded.
   const UOp* Rounded(const UOp* x, Scalar s) {
     const UOp* v = RoundToFormat(b_, x, s);
     unrounded_[v] = x;
     return v;
   }
-  // The value before the rounding that gave `x`, for a store of type s that rounds again.
+  // The value before the rounding that gave `x`, for a store that rounds by itself; else `x`.
   const UOp* Unrounded(const UOp* x) const {
     const UOp* from = unrounded_.Get(x);
     return from ? from : x;
@@ -124,7 +124,7 @@ const UOp* FloatTypes::Load(const UOp* u, UOpSpan srcs) {
   Nodes raw(srcs.begin(), srcs.end());
   if (srcs.size() > 1) raw[1] = BitsOf(u->src(1), srcs[1]);
   const UOp* bits = load(RawType(u->dtype), Span(raw));
-  // Both loads of an f16 stay where one use needs the bits and another the number.
+  // An f16 is loaded twice here: as bits and as a number. The loads that nobody uses disappear.
   const UOp* v = s == Scalar::kF16
                      ? load(f32, srcs)
                      : DecodeFloat(b_, b_.Cast(bits, f32.WithScalar(Scalar::kU32)), s);
@@ -153,7 +153,8 @@ const UOp* FloatTypes::CastTo(const UOp* u, const UOp* x) {
   const Scalar held = x->dtype.scalar();
   if (held == Scalar::kF64) return b_.Cast(RoundToFormat(b_, x, to), f32);
   if (IsFloat(held)) return Rounded(b_.Cast(x, f32), to);
-  // Integers of more bits than f32 has are beyond the largest f16 or fp8.
+  // Integers that f32 cannot hold exactly are larger than any f16 or fp8, so that rounding them to
+  // f32 first does no harm.
   return Rounded(to == Scalar::kBF16 ? IntToStickyF32(b_, x) : b_.Cast(x, f32), to);
 }
 
@@ -169,18 +170,18 @@ const UOp* FloatTypes::BitcastTo(const UOp* u, const UOp* x) {
   return v;
 }
 
-// The f32 result of these is already a value of the type.
+// Whether the f32 result of the op, on values of a narrower type, is a value of that type.
 bool IsExact(Op op) {
   return op == Op::kNeg || op == Op::kTrunc || op == Op::kMax || op == Op::kMin || op == Op::kWhere;
 }
 
-// Each lane of the result is a lane of a source.
+// Whether each lane of the result is a lane of a source.
 bool Moves(Op op) {
   return op == Op::kWhere || op == Op::kGep || op == Op::kCat || op == Op::kVectorize ||
          op == Op::kSplat;
 }
 
-// Rounding the result is rounding the sources.
+// Whether the op on rounded sources gives the rounded result of the op.
 bool CommutesWithRounding(Op op) { return op == Op::kNeg || Moves(op); }
 
 bool IsTranscendental(Op op) {

@@ -1,5 +1,5 @@
 // Rewrites arithmetic in float types that the target does not compute in (bf16 and fp8 on every
-// target, f16 on many) to f32, with one rounding per op.
+// target, f16 on many) to f32, with one rounding per op (two for mulacc: the product and the sum).
 //
 // A value of such a type becomes an f32 that the type can hold. f32 has more than twice the bits of
 // each of these types, so the f32 result of + - * / sqrt, rounded again, is the exact result

@@ -25,7 +25,7 @@ struct FloatWords {
   }
   int64_t least_normal() const { return int64_t{1} << format.mantissa_bits; }
 
-  // |x| as an integer that compares in the same order.
+  // The bits of |x| as an integer; these integers have the same order as the numbers.
   Term Magnitude(Term x) const { return x.BitsAs(integer) & ~sign_bit(); }
   Term FromBits(Term bits) const { return bits.BitsAs(scalar); }
   // x with the lower half of its significand cleared; a product of two such numbers is exact.

@@ -1,4 +1,4 @@
-// The walk of every step of devectorize: sources first, with one new node for each old one.
+// The walk of most steps of devectorize: sources first, with one new node for each old one.
 #ifndef TG_PASSES_LEGALIZE_FORWARD_H_
 #define TG_PASSES_LEGALIZE_FORWARD_H_
 

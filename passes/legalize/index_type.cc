@@ -9,7 +9,8 @@ namespace {
 
 bool IsIndexOrAddress(const UOp* u) { return u->dtype.is_index() || u->op == Op::kIndex; }
 
-// Whether there may be an index beneath `u` that has no type yet. Gates are made of comparisons.
+// Whether `u` may be computed from an index that has no machine type yet: it is one, or it is a
+// gate, which is computed from comparisons of indices.
 bool MayHoldIndex(const UOp* u) {
   return IsIndexOrAddress(u) || (u->dtype.is_bool() && IsElementwise(u->op));
 }
@@ -84,7 +85,7 @@ const UOp* IndexTypes::Rewrite(const UOp* u, UOpSpan srcs) {
     case Op::kCast:
       return b_.Cast(srcs[0], makes_index ? u->dtype.WithScalar(kept) : u->dtype);
     case Op::kIndex:
-    case Op::kEnd:  // names loops, of whatever types
+    case Op::kEnd:  // names ranges, which may have either type
     case Op::kAfter:
       return WithSources(b_, u, srcs);
     default:

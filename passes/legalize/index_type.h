@@ -31,7 +31,8 @@ class IndexTypes {
   const UOp* Typed(const UOp* u) { return Typed(u, UINT32_MAX); }
   // A constant index, typed.
   const UOp* Number(int64_t v) { return b_.ConstInt(TypeFor(Interval::Point(v)), v); }
-  // The same, also replacing indices below `u` in nodes with ids from `first_new` on.
+  // As Typed(u), but also looks below nodes of other kinds with ids from `first_new` on, and
+  // replaces the indices there.
   const UOp* Typed(const UOp* u, uint32_t first_new);
 
  private:
@@ -40,7 +41,8 @@ class IndexTypes {
   static Scalar TypeFor(Interval v) {
     return v.lo >= INT32_MIN && v.hi <= INT32_MAX ? Scalar::kI32 : Scalar::kI64;
   }
-  // The type that holds the value of `u`, an index.
+  // The type that holds the value of `u`, an index; of a loop or grid id, also the end of the
+  // range.
   Scalar KeptAs(const UOp* u);
   // Casts between i32 and i64; a constant is created in the new type.
   const UOp* As(const UOp* x, Scalar s);

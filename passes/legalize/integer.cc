@@ -33,7 +33,8 @@ class Integers {
       : body_(body), b_(*body.context), bounds_(*body.context, &module) {}
 
   void Run(UOpSpan order) {
-    // Most kernels need no legalization. Arithmetic on floats stays as it is.
+    // Most kernels need no legalization and are left unchanged. Of ops with a float result, only
+    // conversions may need it.
     const auto stays = [&](const UOp* u) {
       const bool converts = u->op == Op::kCast || u->op == Op::kBitcast;
       return !IsElementwise(u->op) || (u->dtype.is_float() && !converts) ||
@@ -135,7 +136,8 @@ const UOp* Integers::Shift(Op op, const UOp* x, const UOp* amount) {
   const Interval range = bounds_.Of(amount);
   if (range.lo >= 0 && range.hi < bits) return b_.Alu(op, {x, amount});
   const bool arithmetic = op == Op::kShr && IsSigned(s);
-  // A negative amount is a large unsigned one.
+  // An amount that is out of range, negative ones included, gives 0; or the sign in every bit, as a
+  // shift by bits - 1 does, if the shift is arithmetic.
   const UOp* in_range = nullptr;
   if (IsSigned(s)) {
     in_range = b_.And(b_.Lt(Int(x, -1), amount), b_.Lt(amount, Int(x, bits)));

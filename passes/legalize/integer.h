@@ -2,9 +2,10 @@
 // in every vector:
 //  - no division has a zero divisor, or divides the least number by -1; no floor division remains;
 //  - shift amounts are in range;
-//  - a floor division by a power of two, and a division of a non-negative value by one, is a shift;
-//    a division of a non-negative value by another constant is a multiplication and a shift, where
-//    the product fits;
+//  - a floor division by a power of two is a shift, and so is a truncating division of a
+//  non-negative
+//    value by one; the remainder is an `and`. A division of a non-negative value by another
+//    constant is a multiplication and a shift if the product fits;
 //  - casts from bool are selects, casts to bool comparisons, and bitcasts of bool are casts of a
 //    byte; bool arithmetic is and, or, xor;
 //  - mulacc on integers is a product and a sum; threefry on u64 is arithmetic on u32.
@@ -26,9 +27,10 @@ void LegalizeIntegers(Body& body, const Module& module, UOpSpan order);
 // Splits a*b + c on index and integers, so that later steps see the product as a separate node.
 void SplitIntegerMulAcc(Body& body);
 
-// x / d == (x * multiplier) >> shift for all 0 <= x <= max, with the product at most `limit`. For
-// d >= 2. (The condition on the shift is Granlund and Montgomery's, with the greatest number up to
-// max whose remainder is d - 1 instead of the greatest one of the type.)
+// Numbers with x / d == (x * multiplier) >> shift for all 0 <= x <= max, where the product is at
+// most `limit`; nullopt if there are none or d < 2. (The condition on the shift is Granlund and
+// Montgomery's, with the greatest number up to max whose remainder is d - 1 instead of the greatest
+// one of the type.)
 struct MagicNumber {
   int64_t multiplier;
   int shift;

@@ -13,8 +13,8 @@ namespace tg {
 namespace {
 
 struct Reduced {
-  Term quadrant;   // its two lowest bits count
-  Term high, low;  // the sum is the rest, at most pi/4
+  Term quadrant;   // the number of multiples of pi/2, of which only the two lowest bits are right
+  Term high, low;  // the rest, at most pi/4 in magnitude, as an unevaluated sum
 };
 
 // Words of 32 bits of 2/pi, from bit `start` of the table on, which is preceded by `zeros` words of
@@ -27,7 +27,8 @@ std::vector<Term> BitsOfTwoOverPi(Term start, int count, int zeros) {
   for (int i = 0; i < table + zeros; ++i) {
     words.push_back(word.Constant(i < zeros ? 0u : kTwoOverPi[i - zeros]));
   }
-  // From halves of the table to single words, as a barrel shifter does.
+  // Shifts the words by `index`, one bit of it at a time from the highest, as a barrel shifter
+  // does.
   const Term index = word >> 5;
   for (int step = offsets / 2; step > 0; step /= 2) {
     const Term moves = (index & step) != 0;
@@ -38,7 +39,7 @@ std::vector<Term> BitsOfTwoOverPi(Term start, int count, int zeros) {
     }
     words.resize(keep);
   }
-  // A shift by 32 has no value on devices.
+  // Shifts in two steps, since a shift by 32 is undefined on devices.
   const Term by = word & 31;
   std::vector<Term> bits;
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
@@ -68,7 +69,8 @@ std::vector<Term> Multiply(Term significand, const std::vector<Term>& bits) {
   return sums;
 }
 
-// `magnitude`: the bits of |x|, finite and at least pi/4.
+// |x| as a multiple of pi/2 and a rest. `magnitude`: the bits of |x|, which is finite and at least
+// pi/4.
 Reduced Reduce(const FloatWords& w, Term magnitude) {
   const bool is_f32 = w.scalar == Scalar::kF32;
   const int mantissa = w.format.mantissa_bits;
