@@ -9,8 +9,8 @@
 namespace tg::linearize {
 namespace {
 
-// The maximum number of stores under one `if`, since the values of more stores would only occupy
-// registers.
+// The maximum number of stores under one `if`. The values of all of them are computed before the
+// `if` and occupy registers until then.
 constexpr size_t kMaxStoresPerIf = 16;
 
 bool IsCooperative(Op op) {
@@ -35,7 +35,7 @@ class Writer {
     out_.reserve(steps.size());
     for (const Step& step : steps) {
       if (step.position >= 0) {
-        // An `end` is written where its loop ends.
+        // An `end` that closes loops is written by Close, where its loop ends.
         if (nest_.nodes[step.position]->op != Op::kEnd || nest_.opens[step.position] < 0) {
           Emit(Remade(step.position));
         }
@@ -96,10 +96,12 @@ class Writer {
     const Loop& loop = nest_.loops[l];
     if (!own_end_[l]) {
       const int e = loop.ends[0];
-      if (nest_.opens[e] == l) Emit(Remade(e));  // else with the loop around this one
+      // An end that closes several loops is written once, when the outermost of them ends.
+      if (nest_.opens[e] == l) Emit(Remade(e));
       return;
     }
-    // The effects of the `end`s whose innermost loop this is, and the ends of the loops inside it.
+    // What the loop's new end waits for: the effect of each `end` of which this is the innermost
+    // loop, and the new end of the loop inside this one for each other `end`.
     llvm::SmallVector<const UOp*, 4> tokens;
     for (int e : loop.ends) {
       const UOp* end = nest_.nodes[e];
@@ -124,8 +126,9 @@ class Writer {
     Emit(closer_[l]);
   }
 
-  // Output is `out_`, then the open block `if gate {stores}`, then `late_`: nodes that came later,
-  // and that may as well precede the block.
+  // The output is `out_`, then the open block `if gate {stores}`, then `late_`: nodes that were
+  // emitted after these stores and do not depend on them. If another store joins the block, they
+  // are moved before it.
   void Emit(const UOp* u) {
     if (const UOp* gate = GateOf(u)) {
       EmitStore(u, gate);
@@ -174,8 +177,8 @@ class Writer {
   const Nest& nest_;
   Body& body_;
   std::vector<const UOp*> made_;    // by position: the node as it is in the result
-  std::vector<char> own_end_;       // by loop
-  std::vector<const UOp*> closer_;  // by loop: the end made for it
+  std::vector<char> own_end_;       // by loop: whether it gets a separate end
+  std::vector<const UOp*> closer_;  // by loop: the separate end that was made for it
   std::vector<const UOp*> out_, stores_, late_;
   const UOp* gate_ = nullptr;
   NodeSet ifs_;
@@ -187,7 +190,7 @@ absl::Status CheckBarriers(const Nest& nest) {
   const size_t n = nest.nodes.size();
   const auto cooperates = [](const UOp* u) { return IsCooperative(u->op); };
   if (std::none_of(nest.nodes.begin(), nest.nodes.end(), cooperates)) return absl::OkStatus();
-  std::vector<char> varies(n, 0);  // between the work-items of a group
+  std::vector<char> varies(n, 0);  // by position: may differ between the work-items of a group
   for (size_t p = 0; p < n; ++p) {
     const UOp* u = nest.nodes[p];
     if (u->op == Op::kSpecial) {

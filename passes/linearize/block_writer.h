@@ -17,8 +17,8 @@ namespace tg::linearize {
 absl::Status CheckBarriers(const Nest& nest);
 
 // Sets body.linear and body.root. If several ends close a loop, one end replaces them, so the nodes
-// that depend on them are rebuilt. A store with a gate goes between `if` and `endif`; neighbouring
-// stores with the same gate share them.
+// that depend on them are rebuilt. A store with a gate goes between `if` and `endif`; successive
+// stores with the same gate share them, up to a limit.
 void WriteBlocks(const Nest& nest, const std::vector<Step>& steps, Body& body);
 
 }  // namespace tg::linearize

@@ -8,7 +8,7 @@
 namespace tg::linearize {
 namespace {
 
-// Definitions come first in the kernel, in this order.
+// Definitions come first in the kernel, sorted by this rank; -1 for other nodes.
 int8_t LeafRank(const UOp* u) {
   switch (u->op) {
     case Op::kDefineGlobal:
@@ -27,8 +27,8 @@ int8_t LeafRank(const UOp* u) {
   }
 }
 
-// Schedules items. The number of an item is the position of a node, or the number of a join; loops
-// follow.
+// Schedules items. The number of an item is, in this order: the position of a node, the number of a
+// join (ExtraOrder), or first_loop_ plus the number of a loop.
 class Scheduler {
  public:
   Scheduler(const Nest& nest, const ExtraOrder& extra, std::mt19937_64* shuffle)
@@ -157,7 +157,7 @@ class Scheduler {
       int kept = 0, most = 0;
       for (int s : operands) {
         most = std::max(most, registers[s] + (registers[s] > 0 ? kept++ : 0));
-        if (IsLeaf(s) && !shuffle_) continue;  // those lead anyway
+        if (IsLeaf(s) && !shuffle_) continue;  // definitions come first anyway
         if (nest_.block[s] == nest_.block[p] && nest_.opens[p] < 0) {
           operands_.push_back(ItemOf(s));
           needed_[operands_.back()] = 1;
@@ -187,12 +187,12 @@ class Scheduler {
     edges_.push_back({before, 0});
     needed_[before] = 1;
   }
-  // What to ask next about an item's needs.
+  // An iterator over the needs of an item: its operands, then its edges.
   struct Cursor {
     int item, operand, edge;
   };
   Cursor NeedsOf(int item) const { return {item, first_operand_[item], lists_[item].first}; }
-  // The next one, or -1.
+  // The next need, or -1 at the end.
   int Next(Cursor& at) const {
     if (at.operand < first_operand_[at.item + 1]) return operands_[at.operand++];
     const Edge& edge = edges_[at.edge];
@@ -261,8 +261,8 @@ class Scheduler {
   std::mt19937_64* shuffle_;
   int num_nodes_ = 0, first_loop_ = 0, num_items_ = 0;
   std::vector<std::vector<int>> items_;        // by loop
-  std::vector<int8_t> leaf_rank_;              // by item, of what leads the kernel; else -1
-  std::vector<int> operands_, first_operand_;  // in their block; by item: its first one
+  std::vector<int8_t> leaf_rank_;              // by item: LeafRank in the kernel's block; else -1
+  std::vector<int> operands_, first_operand_;  // operands in the item's block; by item: the first
   // The other needs, as a linked list of edges for each item; edge 0 marks the end.
   struct Edge {
     int before, next;
@@ -272,10 +272,10 @@ class Scheduler {
   };
   std::vector<Edge> edges_;
   std::vector<List> lists_;                       // by item
-  std::vector<char> needed_;                      // by item: something waits for it
-  std::vector<char> state_;                       // by item: 1 under way, 2 in the order
-  std::vector<int> waits_;                        // by item: for how many; of a random order
-  std::vector<llvm::SmallVector<int, 4>> users_;  // by item; of a random order
+  std::vector<char> needed_;                      // by item: another item needs it
+  std::vector<char> state_;                       // by item: 1 on the stack, 2 in the order
+  std::vector<int> waits_;                        // by item: needs not emitted yet (Shuffled)
+  std::vector<llvm::SmallVector<int, 4>> users_;  // by item: the items that need it (Shuffled)
   std::vector<Step> steps_;
 };
 

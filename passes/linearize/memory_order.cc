@@ -9,7 +9,7 @@ namespace {
 struct Access {
   int position = 0;
   const UOp* version = nullptr;  // the pointer that is indexed
-  // Elements [begin, end) where the address is constant, else begin = -1.
+  // Elements [begin, end) if the address is constant; otherwise begin = -1, for any element.
   int64_t begin = -1;
   int64_t end = -1;
 
@@ -51,7 +51,7 @@ class Orderer {
   }
 
  private:
-  // Of the memory that the address belongs to.
+  // The entry of memories_ for the memory to which the address belongs; made if there is none.
   Memory& MemoryOf(const UOp* address) {
     const UOp* base = tg::MemoryOf(address);
     int& number = number_[static_cast<size_t>(nest_.at(base))];
@@ -61,7 +61,7 @@ class Orderer {
     }
     return memories_[static_cast<size_t>(number)];
   }
-  // `reach`: how far the last element is from the first.
+  // `reach`: the distance, in elements, of the last accessed element from the first.
   void Add(std::vector<Access> Memory::*list, int position, const UOp* address, int64_t reach) {
     Memory& memory = MemoryOf(address);
     Access access{position, address};
@@ -118,8 +118,8 @@ class Orderer {
     }
   }
 
-  // Computes barred_: by position, a bit for each barrier that the node depends on; and items_: a
-  // bit for each number of the work-item in its group.
+  // Computes barred_: by position, a bit for each barrier that the node depends on; and items_: by
+  // position, a bit for each dimension whose local id the node depends on.
   void MarkBarriers() {
     num_barriers_ = barriers_.size();
     const size_t words = (num_barriers_ + 63) / 64;
@@ -193,7 +193,7 @@ class Orderer {
   // `at`: null if no barrier matters to the memory.
   void OrderChunk(const Memory& m, size_t first, size_t last, const StoresAt* at) {
     const bool barriers = at != nullptr;
-    Access whole = m.stores[first];  // all that the chunk may touch
+    Access whole = m.stores[first];  // the union of the elements that the chunk may access
     int begin = whole.position;
     for (size_t i = first; i < last; ++i) {
       const Access& s = m.stores[i];
@@ -201,7 +201,7 @@ class Orderer {
       whole.begin = std::min(whole.begin, s.begin);
       whole.end = std::max(whole.end, s.end);
     }
-    int end = begin;  // of what a load depends on
+    int end = begin;  // one after the last position of a load that the chunk may conflict with
     for (const Access& load : m.loads) {
       if (load.MayTouch(whole)) end = std::max(end, load.position + 1);
     }
@@ -281,10 +281,10 @@ class Orderer {
   ExtraOrder order_;
   std::vector<Memory> memories_;         // in order of first access
   std::vector<int> number_;              // by position of its base: the memory's number, or -1
-  std::vector<int> barriers_, batched_;  // positions; copies, commits and waits
+  std::vector<int> barriers_, batched_;  // positions of barriers; of copies, commits and waits
   size_t num_barriers_ = 0;
   std::vector<std::vector<uint64_t>> barred_;
-  static constexpr int64_t kFirstLocal = 3;  // of `special`: after the three numbers of the group
+  static constexpr int64_t kFirstLocal = 3;  // first local id of `special`, after three group ids
   std::vector<uint8_t> items_;
   uint8_t all_items_ = 0;
   std::vector<uint64_t> behind_;

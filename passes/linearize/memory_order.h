@@ -5,10 +5,11 @@
 // next store to that memory, so an edge load -> store is added for each pair in which the load does
 // not depend on the store and the two may access the same elements. If work-items share the memory
 // and the store waits at a barrier that the load does not wait at, the load has to precede that
-// barrier, because another work-item may execute the store. It need not where the work-item itself
-// stores to the element that it loads, next to that store and behind the same barriers: a store of
-// another work-item to that element would be a race of two stores. An asynchronous copy counts as a
-// store to its destination and a load of its source; batches keep their order.
+// barrier, because another work-item may execute the store. It need not if the work-item itself
+// also stores to the element that it loads, in the loop of that store and after the same barriers:
+// a store of another work-item to that element would then be a race of two stores. An asynchronous
+// copy counts as a store to its destination and a load of its source; batches of copies keep their
+// order.
 #ifndef TG_PASSES_LINEARIZE_MEMORY_ORDER_H_
 #define TG_PASSES_LINEARIZE_MEMORY_ORDER_H_
 

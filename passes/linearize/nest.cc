@@ -9,9 +9,10 @@
 namespace tg::linearize {
 namespace {
 
-// Whether a node must stay where it is. A pure node may be computed earlier or more often than its
-// users need it. (A load may still not leave a loop that may have no iterations, because its
-// address may be invalid then; see Hoist.)
+// Whether a node must stay in the block of the loops that it depends on. Any other node may be
+// moved into the loops of its users, where it is computed more often than needed. (See Hoist: a
+// load must not be computed outside of a loop that may have no iterations, because its address may
+// be invalid then.)
 bool IsPinned(const UOp* u) {
   return YieldsToken(u->op) || u->op == Op::kRange || u->op == Op::kScratch || u->dtype.is_void();
 }
@@ -151,7 +152,7 @@ class Finder {
     return absl::OkStatus();
   }
 
-  // The innermost loop of a set of open ranges, or -1.
+  // The innermost loop of a set of open ranges; -1 if their loops do not contain each other.
   int LoopOf(int set) {
     int& loop = loop_of_set_[static_cast<size_t>(set)];
     if (loop == kUnknown) loop = FindLoopOf(set);
@@ -210,9 +211,10 @@ class Finder {
     return absl::OkStatus();
   }
 
-  // Places each node between its outermost possible block, where it is now, and the innermost block
-  // that holds all of its users. It stays outermost, except that a value that depends on a load
-  // stays inside loops that may have no iterations.
+  // Chooses the block of each node between the outermost possible one, where it is now, and the
+  // innermost block that contains all of its users. It stays outermost, except that a value that
+  // depends on a load moves inward into loops that may have no iterations. With shuffle_, it moves
+  // inward by a random number of loops.
   void Hoist() {
     const auto runs = [](const Loop& loop) { return loop.runs; };
     if (!shuffle_ && std::all_of(nest_.loops.begin(), nest_.loops.end(), runs)) return;
@@ -256,8 +258,8 @@ class Finder {
     return tainted;
   }
 
-  // Computes writes_[loop]: the memories that the loop stores to. A load that does not depend on
-  // such a loop must still be moved out of it if the loop overwrites what it reads.
+  // Computes writes_[loop]: the memories that the loop stores to. A load that does not depend on a
+  // loop must not be moved into it if the loop overwrites the memory that it reads.
   void FindWrites() {
     writes_.resize(nest_.loops.size());
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
@@ -281,11 +283,11 @@ class Finder {
   std::vector<int> ranges_;   // positions
   std::vector<size_t> ends_;  // positions
   std::vector<int> open_;     // by position: the set of ranges that a user of the node is inside of
-  std::vector<int> around_;   // by range: the set of those whose loops hold its loop
-  std::vector<int> loop_of_;  // loops by range
+  std::vector<int> around_;   // by range: the set of ranges whose loops contain its loop
+  std::vector<int> loop_of_;  // by range: its number in nest_.loops
   std::vector<std::vector<const UOp*>> writes_;
   static constexpr int kUnknown = -2;
-  std::vector<int> loop_of_set_;  // of those in open_
+  std::vector<int> loop_of_set_;  // by set: the cached result of FindLoopOf, or kUnknown
 };
 
 }  // namespace

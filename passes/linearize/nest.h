@@ -2,7 +2,8 @@
 //
 // A node belongs inside every range that it depends on, unless an `end` between them closes the
 // range. These sets of ranges must form paths of one tree of loops; otherwise the kernel is
-// rejected. A node without effects is then hoisted outward as far as its dependences allow.
+// rejected. A node without effects is in the outermost block that its dependences allow, except
+// that a value that depends on a load stays inside loops that may have no iterations.
 //
 // Invariants: a node's sources are in the same block or in an enclosing one. Positions are numbers
 // in the post-order from the sink, so the result depends only on the structure.
@@ -25,7 +26,7 @@ struct Loop {
   const UOp* range = nullptr;  // null for loop 0, the kernel itself
   int parent = -1;
   int depth = 0;
-  bool runs = true;                // the trip count is at least one for all variables
+  bool runs = true;                // the trip count is a positive constant
   llvm::SmallVector<int, 1> ends;  // positions of the ends that close it
 };
 
@@ -46,11 +47,13 @@ struct Nest {
   std::span<const int> sources(size_t p) const {
     return {source_positions.data() + first_source[p], nodes[p]->num_srcs};
   }
-  // The innermost loop that contains both.
+  // The innermost loop that contains both loops.
   int Common(int a, int b) const;
 };
 
-// With `shuffle`, nodes are hoisted by a random number of loops instead of as far as possible.
+// The loop nest of a kernel at stage expanded. Fails, naming the kernel, if its ranges do not nest
+// or are not closed. With `shuffle`, nodes are hoisted out of a random number of loops instead of
+// as many as possible.
 absl::StatusOr<Nest> FindLoops(const Kernel& kernel, std::mt19937_64* shuffle);
 
 }  // namespace tg::linearize

@@ -14,8 +14,8 @@
 
 namespace tg::linearize {
 
-// Ranges are numbers from 0; set 0 is empty. A kernel has few distinct sets, so most unions are
-// answered from the cache.
+// Ranges are numbered from 0, and so are sets; set 0 is empty. A kernel has few distinct sets, so
+// most unions are answered from the cache.
 class RangeSets {
  public:
   RangeSets() { Intern({}); }
