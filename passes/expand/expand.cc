@@ -69,7 +69,8 @@ class AxesTable {
   std::deque<LaneAxes> lists_{1};
 };
 
-// The expanded form of a node: a vector with `own` lanes for each combination of `axes`.
+// The expanded form of a node: a vector that has the lanes of the node once for each combination of
+// indices along `axes`.
 struct Expanded {
   const UOp* node = nullptr;
   AxesTable::Id axes = 0;
@@ -118,7 +119,8 @@ class Expander {
     }
   }
 
-  // A node that orders effects: the lanes of its sources do not matter.
+  // The node over the expanded sources, without lanes of unrolled axes: for nodes that only order
+  // effects, and for nodes whose sources have no unrolled axis.
   Expanded Order(const UOp* u) {
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* s : u->srcs()) srcs.push_back(map_[s].node);
@@ -134,7 +136,8 @@ class Expander {
     return Order(u);
   }
 
-  // Concatenates the lanes of all sources.
+  // The op on vectors that have the lanes of each source for every combination of the unrolled axes
+  // of all sources.
   Expanded Widen(const UOp* u) {
     AxesTable::Id axes = 0;
     for (const UOp* s : u->srcs()) axes = axes_.Union(axes, map_[s].axes);
@@ -162,7 +165,7 @@ class Expander {
     }
   }
 
-  // An op on lanes, repeated for each of `n` groups of its sources' lanes.
+  // An op that only moves lanes, applied to each of `n` groups of its sources' lanes, as one gep.
   const UOp* Lanewise(const UOp* u, UOpSpan srcs, int64_t n) {
     // Concatenates all source lanes, then selects the wanted ones.
     llvm::SmallVector<int64_t, 16> base, width;
