@@ -19,7 +19,7 @@ struct Call {
   const Kernel* kernel;
   bool is_init;
   std::vector<std::string> buffers;  // by slot
-  std::vector<bool> stored;
+  std::vector<bool> stored;          // by slot: whether the kernel stores to it
 };
 
 class Chooser {
@@ -69,8 +69,8 @@ class Chooser {
         case Op::kConst:
           break;
         default:
-          // Views have the type of the buffer. Other ops of the graph that compute are not part of
-          // a kernel.
+          // A view has the type of its buffer. Any other op computes outside of a kernel, and its
+          // types are not changed, so the buffers that it reads keep their types.
           if (IsMovement(u->op) || u->op == Op::kBufferView) break;
           for (const UOp* s : u->srcs()) {
             if (BufferOf(s)->op == Op::kBuffer) fixed_.insert(BufferName(graph.body, s));
@@ -90,7 +90,7 @@ class Chooser {
       if (call.kernel->stage != Stage::kKernel) fixed_.insert(name);
       (call.is_init ? used_by_init_ : used_by_others_).insert(name);
       if (call.stored[i]) (call.is_init ? written_by_init_ : written_by_others_).insert(name);
-      // A value that @init itself reads is not rounded before it is used.
+      // A value that @init itself reads keeps f32, so that it is not rounded in between.
       if (call.is_init && !call.stored[i] && !IsParam(name)) fixed_.insert(name);
     }
   }

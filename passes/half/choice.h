@@ -1,4 +1,4 @@
-// Which buffers are stored as f16.
+// Chooses the buffers that are stored as f16.
 #ifndef TG_PASSES_HALF_CHOICE_H_
 #define TG_PASSES_HALF_CHOICE_H_
 
@@ -14,7 +14,7 @@ namespace tg {
 // param among them gets a copy in f16; the others change their type.
 std::set<std::string, std::less<>> ChooseHalfBuffers(const Module& module, int64_t min_elements);
 
-// The buffer that a node of a graph of kernels is a version or a view of.
+// The name of the buffer of which `operand`, a node of a graph of kernels, is a version or a view.
 std::string BufferName(const Body& body, const UOp* operand);
 
 }  // namespace tg

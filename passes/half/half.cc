@@ -42,7 +42,8 @@ class HalfStorage {
   }
 
  private:
-  // The types of buffers, and a state for the copy of each param.
+  // Changes the types of the chosen buffers, and declares a state for the copy of each chosen
+  // param.
   void Declare() {
     std::vector<BufferDecl> added;
     for (BufferDecl& b : module_.buffers) {
@@ -73,7 +74,7 @@ class HalfStorage {
     return name;
   }
 
-  // @init computes with params as they are.
+  // Whether a graph finds halves in this buffer, or in its copy. @init reads the params themselves.
   bool IsHalf(const Graph& graph, const std::string& buffer) const {
     return chosen_.count(buffer) && !(graph.name == kInitGraph && copies_.count(buffer));
   }
@@ -92,7 +93,7 @@ class HalfStorage {
   }
 
   // A kernel that is always called with buffers of the same types is changed. Otherwise each
-  // further combination of types gets a copy of the kernel.
+  // combination of types with a half gets a changed copy of the kernel.
   void FindVariants() {
     std::map<std::string, std::set<Slots>> wanted;
     for (const auto& graph : module_.graphs) {
@@ -132,7 +133,7 @@ class HalfStorage {
     return module_.kernels.back().get();
   }
 
-  // Makes the kernel load and store halves through these arguments.
+  // Makes the kernel load and store halves through the arguments whose slot is true.
   static void Load(Kernel& kernel, const Slots& slots) {
     Body& body = kernel.body;
     Builder b(*body.context);
@@ -254,9 +255,9 @@ class HalfStorage {
   Module& module_;
   PassContext& context_;
   std::set<std::string, std::less<>> chosen_;
-  std::map<std::string, std::string> copies_;  // states by param
+  std::map<std::string, std::string> copies_;  // by param: the state that holds its copy
   std::map<std::pair<std::string, Slots>, std::string> variants_;
-  std::map<int64_t, std::string> copy_kernels_;  // by elements
+  std::map<int64_t, std::string> copy_kernels_;  // by number of elements: the kernel's name
   std::set<std::string> kernel_names_;
 };
 
