@@ -103,7 +103,7 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   const UOp* x = stage.x;
   stage.element = Replaced(stage.element, changed);
   if (stage.ahead) {
-    // The last step has no next one.
+    // Gates the loads for the next step, since the last step has none.
     const UOp* later = Gated(x, b_.Lt(stage.step, stage.step->src(0)));
     NodeMap<const UOp*> in_next = changed;
     changed[stage.step] = b_.Index(0);

@@ -22,7 +22,7 @@ absl::Status InKernel(const Kernel& kernel, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(prefix, status.message()));
 }
 
-// What follows LowerIndices. Does nothing if `until` is the rewrite before.
+// Runs the rewrites after LowerIndices, up to `until`.
 absl::Status LowerRest(Kernel& kernel, const Target& target, LowerUntil until,
                        Simplifier& simplifier) {
   if (until == LowerUntil::kIndices) return absl::OkStatus();
@@ -46,7 +46,8 @@ absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel&
   Simplifier simplifier(*body.context, &module);
   absl::Status status = LowerIndices(module, calls, kernel, target, simplifier);
   if (status.ok()) status = LowerRest(kernel, target, until, simplifier);
-  // What was simplified on its own is known to be simple.
+  // Simplifies the body as a whole. The simplifier remembers the expressions that the rewrites have
+  // simplified one by one.
   const bool is_whole = until == LowerUntil::kEnd;
   if (status.ok() && is_whole) status = RewriteBody(body, simplifier.rewriter());
   if (!status.ok()) return InKernel(kernel, status);

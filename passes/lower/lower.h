@@ -18,9 +18,10 @@ extern const Pass kLowerPass;
 // The last rewrite that runs.
 enum class LowerUntil { kIndices, kReduces, kEnd };
 
-// Brings one kernel from Stage::kKernel to Stage::kLowered. In a kernel that is lowered already,
-// `reduce`, `group_reduce` and `stage` ops may remain; they are lowered as the last two rewrites
-// do.
+// Brings one kernel from Stage::kKernel to Stage::kLowered, by the rewrites up to `until`. In a
+// kernel that is at Stage::kLowered already, `reduce`, `group_reduce` and `stage` ops may remain;
+// LowerReduces and PlaceStaged lower them. A kernel at another stage is left unchanged. Errors name
+// the kernel.
 absl::Status LowerKernel(const Module& module, const KernelCalls& calls, Kernel& kernel,
                          const Target& target, LowerUntil until = LowerUntil::kEnd);
 

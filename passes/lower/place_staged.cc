@@ -24,7 +24,8 @@ std::vector<const UOp*> LoopsAroundStores(const UOp* sink) {
   return {ranges.begin(), ranges.end()};
 }
 
-// The body with each stage placed, before what is done for all of them together.
+// Rebuilds the body with each stage placed separately. Step stores are added and barriers are
+// merged afterwards.
 class StagedBody {
  public:
   StagedBody(Body& body, StagePlacement& placement)

@@ -46,7 +46,7 @@ const UOp* StagePlacement::Address(const StagedMemory& memory, const UOp* elemen
 }
 
 void StagePlacement::OrderFill(StageToPlace& stage) {
-  // A select may replace what is loaded where the copy has padding.
+  // Where the copy has padding, a select may replace the loaded value by 0.
   const UOp* x = stage.x->op == Op::kWhere ? stage.x->src(1) : stage.x;
   if (x->op != Op::kLoad || x->src(0)->op != Op::kIndex) return;
   const std::optional<AffineExpr> address = ParseAffine(x->src(0)->src(1)),
