@@ -17,7 +17,7 @@ namespace {
 struct Dimension {
   std::vector<size_t> axes;
   int64_t max_size = 1;
-  bool fixed = false;  // keeps to itself
+  bool fixed = false;  // must not be merged with another dimension
 };
 
 // Merges adjacent dimensions that no directive has fixed, the pair with the smallest product first,
@@ -115,7 +115,8 @@ class Maker {
       while (order[next]) ++next;
       order[next] = &dims[i];
     }
-    // Local sizes are not carried into another dimension, nor is anything if all three are taken.
+    // A dimension that is too large continues in a free one (see Place) only in the grid, and only
+    // if there is one. Otherwise dimensions are exchanged.
     const bool may_carry = first == SpecialName::kGrid0 && llvm::is_contained(order, nullptr);
     if (!may_carry) Exchange(order, limits);
     // A dimension number must not be skipped: the missing ones have size 1 and are left out.
@@ -127,7 +128,8 @@ class Maker {
     return absl::OkStatus();
   }
 
-  // Gives dimensions that are too large for their numbers those of others, where both fit then.
+  // Exchanges the numbers of two dimensions if one exceeds the limit of its number and neither does
+  // afterwards.
   void Exchange(std::vector<Dimension*>& order, const int64_t* limits) const {
     const auto is_free = [&](size_t d) {
       return order[d] && s_.axes[order[d]->axes[0]].grid_dim < 0;
@@ -197,7 +199,8 @@ absl::StatusOr<Coordinates> AssignLoops(Builder& b, const LoopNest& nest, const 
 
 namespace {
 
-// A step of an axis that is cut into blocks: where its block starts, and its place in the block.
+// An iteration of an axis that overlaps, which is divided into blocks: the first iteration of its
+// block, and its distance from that.
 struct InBlock {
   const UOp *start, *within;
 };

@@ -17,13 +17,15 @@ struct Coordinates {
   // each use of such a node creates a range.
   std::vector<const UOp*> axis;
   std::vector<const UOp*> loops;  // the ranges among them (AxisKind::kLoop), around all stores
-  const UOp* valid = nullptr;     // false for work-items beyond the axes' sizes
+  const UOp* valid = nullptr;  // false for work-items beyond the axes' sizes; null: there are none
 };
 
 // Creates the coordinates. Global axes become dimensions of the grid, the last axis dimension 0,
 // unless directive `grid` says otherwise. If there are more than three, neighbouring axes share a
-// dimension. Local and group axes become local ids in the same way, except that a group axis never
-// shares one.
+// dimension. A dimension that is larger than the target allows is exchanged with another one, or
+// continues in a free dimension of the grid. Local and group axes become local ids in the same way,
+// except that a group axis, or a local axis whose work-items another reduce uses, never shares one.
+// Fails if the axes do not fit the target.
 absl::StatusOr<Coordinates> AssignLoops(Builder& b, const LoopNest& nest, const Target& target,
                                         SimplifyFn simplify);
 

@@ -77,7 +77,8 @@ IndexLowering::PackedAt& IndexLowering::PlanLocalCopy(const Key& key, const Pack
     plan.ranges.push_back(c.filled);
     plan.row += !nest_.base[nest_.axes[c.axis].base].IsStored();
   }
-  // What a predicate hides from one work-item alone, others read from the same copy.
+  // Drops predicates on single work-items: an element that one work-item does not need, because
+  // such a predicate is false for it, may be read by others from the same copy.
   const UOp* const all_parts = from.valid;
   if (from.valid) {
     from.valid = Without(b_, from.valid, [&](const UOp* part) {

@@ -8,8 +8,8 @@
 namespace tg {
 namespace {
 
-// Calls `use` with all that it takes to lower the indices of the kernel's body, which nodes are
-// made in.
+// Makes the kernel's loop nest and coordinates, and calls `use` with an IndexLowering over them.
+// New nodes are created in the context of the kernel's body.
 absl::Status WithIndices(const Module& module, const KernelCalls& calls, Kernel& kernel,
                          const Target& target, Simplifier& simplifier,
                          llvm::function_ref<absl::Status(IndexLowering&, const LoopNest&)> use) {

@@ -1,4 +1,4 @@
-// Predicates as conjunctions.
+// Treats predicates as conjunctions, whose operands can be listed and dropped.
 #ifndef TG_PASSES_INDICES_PREDICATES_H_
 #define TG_PASSES_INDICES_PREDICATES_H_
 

@@ -27,7 +27,8 @@ IndexLowering::StagedAt& IndexLowering::PlanStaged(const Key& key, const std::ve
   StagedAt& plan = it->second;
   if (!fresh) return plan;
   const std::vector<const UOp*> axis = OwnAxes(key.node, plan.unrolls, plan.ranges, plan.specials);
-  // Padding of other stored axes may borrow from an index that does not vary along them.
+  // The indices are checked against the shape, since they may be out of bounds in the padding of
+  // stored axes along which the value does not vary.
   plan.valid = InShape(kept.index, shape, InStored(nest_.VariesOf(key.node)));
   Position from = {kept.index, plan.valid};
   for (size_t i : own) {
