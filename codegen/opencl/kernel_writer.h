@@ -86,7 +86,7 @@ class KernelWriter {
   absl::StatusOr<RenderedKernel> Run(Prelude& prelude);
 
  private:
-  // ---- kernel_writer.cc: the walk, declarations, control flow, names
+  // ---- kernel_writer.cc: the walk over the linear list, declarations, control flow, names
   absl::Status Write(const UOp* u);
   void WriteScratch(const UOp* u);
   absl::Status WriteSpecial(const UOp* u);
@@ -196,9 +196,9 @@ class KernelWriter {
   Exprs exprs_;
 };
 
-// Returns the C identifier for a kernel's name. A valid name such as r_4_8 is unchanged; a name
-// that is reserved in C gets a prefix, and a name that loses characters gets a suffix from its
-// hash.
+// Returns the C identifier for a kernel's name. Every name that does not begin with "r_" or "E_",
+// as names made of sizes do, gets the prefix "k_", so that none is reserved in C. Characters that
+// are not allowed in C become "_", and the name then gets its hash as a suffix.
 std::string FunctionName(std::string_view kernel);
 
 // Returns, for each argument, whether some call may pass it memory that another argument shares

@@ -62,7 +62,7 @@ class Origins {
   const std::set<const UOp*>& Of(const UOp* u) {
     const auto [found, is_new] = origins_.try_emplace(u);
     if (!is_new) return found->second;
-    std::set<const UOp*>& origins = found->second;  // stays where it is
+    std::set<const UOp*>& origins = found->second;  // a reference that later insertions keep valid
     if (u->op == Op::kRange || u->op == Op::kSpecial) {
       origins.insert(u);
     } else if (u->op != Op::kLoad) {
@@ -108,7 +108,8 @@ llvm::DenseSet<const UOp*> FindReadAhead(const Kernel& kernel, const Target& tar
         memory->dtype.size() < 0 || memory->dtype.size() * element > target.near_cache_bytes;
     const Affine& form = forms.Of(address->src(1));
     if (!is_large || !form.terms.contains(loops.back())) continue;
-    // Each element is read once: every loop and every group reads others.
+    // Considers only loads whose address depends on every enclosing loop and every dimension of the
+    // grid, so that an element is hardly read twice.
     const std::set<const UOp*>& from = origins.Of(address->src(1));
     const auto is_origin = [&](const UOp* loop) { return from.contains(loop); };
     if (!std::all_of(loops.begin(), loops.end(), is_origin) ||
