@@ -63,7 +63,7 @@ class Printer : public PassObserver {
 
   const PrintPassesOptions options_;
   llvm::raw_ostream& out_;
-  std::string text_;  // of the module after the last pass, where changes are printed
+  std::string text_;  // the module after the last pass; used only to print changes
 };
 
 class Dumper : public PassObserver {

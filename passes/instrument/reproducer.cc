@@ -18,7 +18,8 @@
 namespace tg {
 namespace {
 
-// What the signal handler needs, made before each pass: the handler itself must not allocate.
+// The data that the signal handler writes. It is prepared before each pass, because the handler
+// must not allocate memory.
 struct CrashRecord {
   std::string path, header, message;
   std::string_view text;

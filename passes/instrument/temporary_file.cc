@@ -20,7 +20,7 @@ namespace tg {
 // takes `path` out of it by an atomic exchange owns the string.
 struct TemporaryFile::Pending {
   std::atomic<char*> path{nullptr};
-  pid_t process = 0;  // the files of its parent are not a forked child's to remove
+  pid_t process = 0;  // that created the file; a forked child does not remove its parent's files
   Pending* next = nullptr;
 
   static std::atomic<Pending*> first;
@@ -54,7 +54,7 @@ void TemporaryFile::RemoveOnSignals() {
 }
 
 TemporaryFile::Pending* TemporaryFile::Register(const std::string& path) {
-  static std::mutex mutex;  // of those who add; the handler takes none
+  static std::mutex mutex;  // serializes Register; the signal handler must not lock
   const std::lock_guard<std::mutex> lock(mutex);
   Pending* free = Pending::first.load();
   while (free != nullptr && free->path.load() != nullptr) free = free->next;
@@ -79,7 +79,7 @@ TemporaryFile::TemporaryFile(std::string target, std::optional<mode_t> mode)
     // The process id is queried each time, since a forked child has another one.
     path_ =
         target_ + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter.fetch_add(1));
-    // Before the file exists, so that no signal comes between.
+    // Registered before the file exists, so that a signal cannot leave it behind.
     pending_ = Register(path_);
     fd_ = ::open(path_.c_str(), kFlags, mode_ ? 0600 : 0666);
   } while (fd_ < 0 && errno == EEXIST);

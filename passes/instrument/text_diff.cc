@@ -28,8 +28,8 @@ struct Block {
   int a_begin, a_end, b_begin, b_end;
 };
 
-// Marks the lines of `a` that are deleted and those of `b` that are inserted; what is left is
-// equal.
+// Marks the lines of `a` that are deleted and the lines of `b` that are inserted. The other lines
+// of both are equal, in order.
 class Comparison {
  public:
   Comparison(std::span<const int> a, std::span<const int> b, int num_ids)
@@ -113,8 +113,8 @@ class Comparison {
   }
 
   // E. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986): the greedy forward search,
-  // with the furthest points of every step kept to walk back. False where it would take more than
-  // kMaxEdits.
+  // with the furthest points of every step kept to walk back. False if it would take more than
+  // kMaxEdits edits.
   bool Myers(const Block& block) {
     const int n = block.a_end - block.a_begin, m = block.b_end - block.b_begin;
     const int limit = std::min(n + m, kMaxEdits);

@@ -20,7 +20,7 @@ absl::Status Failure(const std::string& path, int error) {
   return absl::ErrnoToStatus(error, "cannot write " + path);
 }
 
-// False with errno set where something fails.
+// Writes all pieces to `fd`. On failure, returns false and errno is set.
 bool WriteAll(int fd, std::span<const std::string_view> pieces) {
   for (std::string_view piece : pieces) {
     while (!piece.empty()) {
@@ -33,7 +33,7 @@ bool WriteAll(int fd, std::span<const std::string_view> pieces) {
   return true;
 }
 
-// What is no regular file is written to as it is.
+// Writes directly to an existing file that is not a regular one, such as a pipe.
 absl::Status WriteInto(const std::string& path, std::span<const std::string_view> pieces) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return Failure(path, errno);
@@ -50,11 +50,11 @@ absl::Status WriteFile(const std::string& path, std::span<const std::string_view
   if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, pieces);
   std::string target = path;
   std::optional<mode_t> mode;
-  // Meanwhile another process can have removed the file.
+  // Another process may remove the file meanwhile, so that ENOENT below is no error.
   if (exists) {
-    // A file that may not be written is not to be replaced either.
+    // A file without permission to write must not be replaced either, as a rename would do.
     if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) return Failure(path, errno);
-    // A link stays a link: what it names is replaced.
+    // Replaces the file that a symbolic link names, not the link.
     if (char* real = ::realpath(path.c_str(), nullptr)) {
       target = real;
       std::free(real);
