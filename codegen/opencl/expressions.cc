@@ -137,7 +137,8 @@ const Spelling* KernelWriter::SpellingOf(const UOp* u) {
   return row || !t.is_float() ? row : FindSpelling(u->op, 'f');
 }
 
-// Returns whether the exact result may be outside the type's range.
+// Returns whether the result has to be computed in an unsigned type: its exact value may be outside
+// the range of the type, and C does not define the result in that type.
 bool KernelWriter::Wraps(const UOp* u) {
   if (!u->dtype.is_int()) return false;
   using Wide = __int128;
