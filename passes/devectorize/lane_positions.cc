@@ -87,7 +87,8 @@ void LanePositions::Find(const UOp* u) {
   } else {
     // Successive lanes of an elementwise op are adjacent where they are in all its sources; those
     // of a load or another op always are.
-    llvm::SmallVector<int32_t, 64> apart(n);  // lanes that do not follow the one before
+    llvm::SmallVector<int32_t, 64> apart(
+        n);  // by lane: 1 if it is not adjacent to the previous one
     if (IsElementwise(u->op)) {
       for (const UOp* s : u->srcs()) {
         const Positions places = Known(s);

@@ -52,8 +52,7 @@ struct Nest {
 };
 
 // The loop nest of a kernel at stage expanded. Fails, naming the kernel, if its ranges do not nest
-// or are not closed. With `shuffle`, nodes are hoisted out of a random number of loops instead of
-// as many as possible.
+// or are not closed. With `shuffle`, nodes are hoisted out of a random number of loops.
 absl::StatusOr<Nest> FindLoops(const Kernel& kernel, std::mt19937_64* shuffle);
 
 }  // namespace tg::linearize

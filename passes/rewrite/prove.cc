@@ -68,8 +68,8 @@ std::vector<int64_t> ValuesFor(size_t n) {
 }
 
 // Proves the rule for each combination of values of the constants and of the vars that
-// CollectFactors marks, except those that the guard excludes. Fails if one combination is not
-// proven, or if the guard excludes all.
+// CollectFactors marks, unless the guard excludes it. Fails if one combination is not proven, or if
+// the guard excludes all.
 Proof ProveEach(const RuleInfo& rule, const Options& options) {
   const NameCounts counts = CountNames(rule);
   std::vector<bool> is_factor(counts.vars, false);

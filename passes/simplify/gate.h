@@ -24,7 +24,7 @@ const UOp* JoinAnd(const Clauses& clauses, RuleContext& rc);
 
 // ---- Rules
 // Canonicalizes an `and` of bools: removes duplicate clauses, simplifies each clause under the
-// others, which removes those that the others imply, and sorts them by the innermost loop along
+// others, which removes clauses that the others imply, and sorts them by the innermost loop along
 // which they vary, then in structural order. 0 if two clauses exclude each other.
 const UOp* CanonicalAnd(const UOp* u, RuleContext& rc);
 // Simplifies the position of an `index` under its gate. A gate with clauses that exclude each other
