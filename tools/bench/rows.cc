@@ -107,6 +107,7 @@ std::vector<Row> MeasuredRows() {
   AddMatMul(rows, 1024, 1024, 1024, Scalar::kI8);
   AddMatMul(rows, 1, 4096, 4096);
   AddMatrixWork(rows, 4096, 4096);
+  AddMatrixWork(rows, 1001, 4097);  // no vector divides these
   AddConv(rows, {.channels = 64, .extent = 56, .out_channels = 64, .kernel = 3, .pad = 1});
   AddConv(rows, {.channels = 256, .extent = 56, .out_channels = 64});
   AddConv(rows,
