@@ -55,8 +55,9 @@ struct Blocking {
 // Receives each blocking whose time is predicted, as explanations want them.
 using BlockingObserver = llvm::function_ref<void(const Blocking&)>;
 
-// The blocking with the least predicted time. Returns nullopt if no blocking fits, or if a copy of
-// an operand would be read too few times to pay for itself. `type` is the type of the sums.
+// The blocking with the least predicted time. Returns nullopt if no blocking fits, or if the axes
+// are so short that a copy of an operand would be read too few times to pay for itself. `type` is
+// the type of the sums.
 // `epilogue` is the cost of what is computed from each finished sum, in additions per result. The
 // terms are cut into slices only if there is one product, since the epilogue must follow the last
 // slice.

@@ -14,8 +14,9 @@ namespace tg {
 // of one operand become vector lanes, those along the axes of the other become rows. Writes
 // `packed` ops into the kernel's body and directives into its header. If the kernel adds up several
 // products, each register tile of results sums them one after the other; the axes must have the
-// same roles in all of them. Returns the schedule. Returns nullopt if the operands are reused too
-// rarely for copies to pay; the caller must then restore the body, which may have changed.
+// same roles in all of them. Returns the schedule. Returns nullopt if some reduce is no
+// contraction, or if the operands are reused too rarely for copies to pay; the caller must then
+// restore the body, which may have changed.
 // `candidates`: null, or receives the schedules that were considered.
 std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
                                                Kernel& kernel, const Target& target,
