@@ -16,6 +16,12 @@ void ArgReader::operator()(std::string& name) {
   }
 }
 
+void ArgReader::operator()(std::vector<std::string>& names) {
+  do {
+    (*this)(names.emplace_back());
+  } while (!problem_ && Next());
+}
+
 void ArgReader::operator()(int64_t& number) {
   const DirectiveArg* arg = Next();
   if (!arg) {
@@ -68,6 +74,10 @@ absl::Status ArgReader::Finish(const Doc& doc) const {
   if (!why && next_ < text_.args.size()) why = "an argument is unknown";
   if (!why) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(why, "; the form is ", std::string(doc.usage)));
+}
+
+void ArgWriter::operator()(const std::vector<std::string>& names) {
+  for (const std::string& name : names) (*this)(name);
 }
 
 void ArgWriter::operator()(const std::optional<int64_t>& number) {

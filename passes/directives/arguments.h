@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "ir/module.h"
@@ -38,6 +39,7 @@ class ArgReader {
   explicit ArgReader(const Directive& text) : text_(text) {}
 
   void operator()(std::string& name);
+  void operator()(std::vector<std::string>& names);  // all that are left
   void operator()(int64_t& number);
   void operator()(std::optional<int64_t>& number);
   void operator()(ItemsOrAxis& either);
@@ -59,6 +61,7 @@ class ArgWriter {
   explicit ArgWriter(Directive& text) : text_(text) {}
 
   void operator()(const std::string& name) { text_.args.push_back({name, 0}); }
+  void operator()(const std::vector<std::string>& names);
   void operator()(int64_t number) { text_.args.push_back({"", number}); }
   void operator()(const std::optional<int64_t>& number);
   void operator()(const ItemsOrAxis& either);

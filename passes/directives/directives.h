@@ -157,6 +157,16 @@ struct Overlap {
   void Apply(LoopNest& nest) const;
 };
 
+// Illegal: order(i0, r0), since no loop over results is inside of one over terms.
+struct Order {
+  static constexpr Doc kDoc = {"order", "order(AXIS, AXIS, ...)",
+                               "axes of one kind, from the outermost to the innermost"};
+  std::vector<std::string> axes;
+  void Visit(auto&& v) { v(axes); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
 // Illegal: swap(i0, r0), since only global axes are in the grid.
 struct Swap {
   static constexpr Doc kDoc = {"swap", "swap(AXIS, AXIS)",

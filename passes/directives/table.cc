@@ -28,7 +28,7 @@ constexpr Row kDirectives[] = {
     RowOf<directive::Unroll>(),        RowOf<directive::Local>(),  RowOf<directive::Group>(),
     RowOf<directive::GroupTop>(),      RowOf<directive::Loop>(),   RowOf<directive::Pack>(),
     RowOf<directive::StageInOutput>(), RowOf<directive::PadTo>(),  RowOf<directive::Overlap>(),
-    RowOf<directive::Swap>(),          RowOf<directive::Grid>(),
+    RowOf<directive::Order>(),         RowOf<directive::Swap>(),   RowOf<directive::Grid>(),
 };
 
 absl::Status Illegal(const Directive& directive, absl::string_view why) {

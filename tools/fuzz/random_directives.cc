@@ -46,7 +46,14 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
       }
     } else {
       directive.args.push_back({first.name, 0});
-      if (kind.name == "swap") {
+      if (kind.name == "order") {
+        // Axes of one kind, in a random order: most lists of random axes are illegal.
+        for (const LoopAxis& other : schedule->axes) {
+          if (other.kind != first.kind || other.name == first.name || rng.Percent(20)) continue;
+          const int64_t place = rng.Below(static_cast<int64_t>(directive.args.size()) + 1);
+          directive.args.insert(directive.args.begin() + place, {other.name, 0});
+        }
+      } else if (kind.name == "swap") {
         directive.args.push_back({axis().name, 0});
       } else if (kind.name == "grid") {
         directive.args.push_back({"", rng.Below(3)});

@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "passes/directives/checks.h"
+#include "passes/directives/directives.h"
+
+namespace tg::directive {
+
+absl::Status Order::Check(const LoopNest& nest, const Target&) const {
+  if (axes.size() < 2) return Illegal("the order of one axis is no order");
+  AxisList named;
+  for (const std::string& name : axes) {
+    size_t at = 0;
+    if (absl::Status s = FindAxis(nest, name, at); !s.ok()) return s;
+    if (std::find(named.begin(), named.end(), at) != named.end()) {
+      return Illegal("names axis ", name, " twice");
+    }
+    named.push_back(at);
+    const AxisKind first = nest.axes[named[0]].kind, kind = nest.axes[at].kind;
+    if (kind == first) continue;
+    return Illegal("axis ", axes[0], " is ", std::string(AxisKindName(first)), ", and axis ", name,
+                   " is ", std::string(AxisKindName(kind)));
+  }
+  return absl::OkStatus();
+}
+
+void Order::Apply(LoopNest& nest) const {
+  AxisList from;
+  for (const std::string& name : axes) from.push_back(nest.AxisNamed(name));
+  AxisList places = from;
+  std::sort(places.begin(), places.end());
+  AxisList moved;  // by former position
+  for (size_t i = 0; i < nest.axes.size(); ++i) moved.push_back(i);
+  const std::vector<LoopAxis> before = nest.axes;
+  for (size_t n = 0; n < from.size(); ++n) {
+    nest.axes[places[n]] = before[from[n]];
+    moved[from[n]] = places[n];
+  }
+  for (auto& digits : nest.digits) {
+    for (Digit& d : digits) d.axis = moved[d.axis];
+  }
+}
+
+}  // namespace tg::directive
