@@ -14,12 +14,12 @@ absl::Status Illegal(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
-// A grid and a group have three dimensions. Axes that share a dimension must not be group axes and
-// must not be bound to a dimension by a directive.
+// A grid and a group have at most three dimensions. Axes that share a dimension must not be group
+// axes and must not be bound to a dimension by a directive.
 absl::Status CheckDimensions(const LoopNest& nest) {
   int groups = 0, locals = 0, bound = 0, free = 0;
   for (const LoopAxis& a : nest.axes) {
-    // A local axis that group axes share has a dimension for itself.
+    // A local or group axis whose work-items other axes share has a dimension for itself.
     const bool local = a.kind == AxisKind::kLocal || a.kind == AxisKind::kGroup;
     const bool shared =
         local && llvm::any_of(nest.axes, [&](const LoopAxis& g) { return g.shares == a.name; });
@@ -62,10 +62,11 @@ absl::Status CheckCopies(const LoopNest& nest, const Target& target) {
     if (value.buffers < 2) continue;
     const LoopAxis& axis = nest.axes[nest.AxisNamed(value.at)];
     if (axis.kind != AxisKind::kReduce) continue;
-    // Without a barrier between them, the last step must not use the buffer of the first one.
+    // The reduce's loop may run again. If its number of steps is even, the last step of one run and
+    // the first step of the next use different buffers, and need no barrier between them.
     if (!value.ahead && !axis.size.is_symbolic() && axis.max_size % 2 == 0) continue;
-    // The first step's copy, or its barrier, is in front of the reduce's loop, in the loops over
-    // results.
+    // Otherwise a barrier, or with `ahead` the first step's copy, is in front of the reduce's loop.
+    // This loop must then be directly in the loops over results.
     const size_t base = axis.base;
     const auto is_in = [&](const PackedValue& other) {
       return !other.at.empty() &&
@@ -100,14 +101,15 @@ absl::Status CheckOutputStaging(const LoopNest& nest) {
     if (own && a.kind == AxisKind::kGlobal) return illegal("axis ", a.name, " must be a loop");
     if (a.kind != AxisKind::kLoop) continue;
     if (nest.IsReduceLoop(i)) return illegal("no loop may be around results");
-    // It would be computed again, over results.
+    // The value would be computed again in each step of this loop, over results stored before.
     if (inside && !own) return illegal("loop ", a.name, " is inside of its loops");
     inside |= own;
   }
   return absl::OkStatus();
 }
 
-// Blocks of one reduce's terms around its results, which keep the partial ones.
+// Checks loops over blocks of a reduce's terms that are around the loops over results. Between the
+// blocks, the output holds the partial results.
 absl::Status CheckReduceLoops(const LoopNest& nest) {
   const UOp* reduce = nullptr;
   for (size_t i = 0; i < nest.axes.size(); ++i) {
@@ -149,7 +151,9 @@ absl::Status CheckOverlap(const LoopNest& nest) {
   return absl::OkStatus();
 }
 
-// What is read late must not have been overwritten.
+// With a group axis, a loop over blocks of terms, a packed value or one staged in the output,
+// elements may be read after other results are stored. Then the kernel must not write what it
+// reads.
 absl::Status CheckInPlace(const LoopNest& nest) {
   const auto is_late = [&](size_t i) {
     return nest.axes[i].kind == AxisKind::kGroup || nest.IsReduceLoop(i);

@@ -93,8 +93,8 @@ int64_t LoopNest::UpcastSize() const {
 
 namespace {
 
-// The reduces whose results the store writes where they are, after elementwise ops: each result of
-// the reduce is needed for one element only.
+// Adds the reduces of the stored value's type that are reached from it through elementwise ops,
+// reshapes, permutes and expands only. The output can hold their partial results.
 void FindStoredReduces(const UOp* store, NodeSet& out) {
   NodeSet seen;
   std::vector<const UOp*> stack = {store->src(1)};
@@ -111,7 +111,7 @@ void FindStoredReduces(const UOp* store, NodeSet& out) {
   }
 }
 
-// Adds the kernel's argument that `pointer` is a place in.
+// Adds the number of the kernel argument that `pointer` points into, unless `out` has it.
 void AddArgument(const UOp* pointer, std::vector<int64_t>& out) {
   while (pointer->num_srcs > 0) pointer = pointer->src(0);
   if (pointer->op != Op::kDefineGlobal || llvm::is_contained(out, pointer->word())) return;

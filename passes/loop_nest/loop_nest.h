@@ -3,8 +3,9 @@
 // reads nothing else besides the body.
 //
 // Loops are named, never numbered. `split(i0, 4)` replaces i0 by i0.0 (outer) and i0.1 (inner, size
-// 4). A directive with an amount, such as `upcast(i0, 4)`, splits and then binds the inner loop.
-// Without an amount it binds the whole loop, which keeps its name.
+// 4). A directive with an amount, such as `upcast(i0, 4)`, splits and then binds the inner loop
+// (`grouptop`: the outer one). Without an amount, or if the amount is the loop's size, it binds the
+// whole loop, which keeps its name.
 #ifndef TG_PASSES_LOOP_NEST_LOOP_NEST_H_
 #define TG_PASSES_LOOP_NEST_LOOP_NEST_H_
 
@@ -73,20 +74,22 @@ struct LoopNest : Loops {
   std::string kernel;  // the kernel's name
   size_t stores = 1;
 
-  // Whether the kernel reads memory that it also writes: through the same argument, or because some
-  // call passes the same buffer as two arguments.
+  // Whether the kernel may read memory that it also writes: an argument is both read and written,
+  // or some call passes the buffer of a written argument as another argument too.
   bool IsInPlace() const {
     if (!in_place_) in_place_ = FindInPlace();
     return *in_place_;
   }
   // The axes of a reduce or a staged value, as positions in `axes`.
   AxisList AxesOf(const UOp* node) const;
-  // The stored base axes along which a value that has staged axes is recomputed.
+  // The stored base axes along which a staged value is recomputed; 0 if it has no axes in `base`.
   LoopSet VariesOf(const UOp* staged) const;
   std::vector<Axis> ToAxes() const;
-  int64_t GroupSize() const;   // work-items per group: the product of local and group axes
-  int64_t UpcastSize() const;  // results per work-item: the product of upcast and vector axes
-  // Bytes of memory for staged values, for one row of results.
+  int64_t GroupSize() const;  // work-items per group: the product of local and group axes
+  // The product of upcast and vector axes: unrolled terms do not count.
+  int64_t UpcastSize() const;
+  // Bytes of all staged values, each with the extents of its axes in `base`, without the axes along
+  // which it is recomputed.
   int64_t StagedBytes() const;
   // Bytes of local memory of a group: for partial results of reduces, shared staged values and
   // packed values.
@@ -114,15 +117,17 @@ struct LoopNest : Loops {
   size_t AxisNamed(std::string_view name) const;
 
   // ---- Changes of loops.
-  // Replaces the axis by two, the inner one of `inner` steps behind it.
+  // Replaces the axis by an outer one of `outer` steps and, directly behind it in `axes`, an inner
+  // one of `inner` steps.
   void Split(size_t axis, int64_t outer, int64_t inner);
-  // Binds an axis: moves it behind all axes of its new kind and of the kinds before that.
-  // Returns its new position.
+  // Binds an axis: moves it behind all axes of its new kind and of the kinds that come earlier in
+  // the kernel's name (Rank in edit.cc). Returns its new position.
   size_t Bind(size_t axis, AxisKind kind);
 
-  // What holds for any nest that can run on `target`: a grid and a group have three dimensions,
-  // groups and copies fit, and what is kept in the output or shared by work-items is complete when
-  // it is read. The error has the reason.
+  // What holds for any nest that can run on `target`: a grid and a group have at most three
+  // dimensions, groups and copies fit, no argument is read after it may be overwritten, and what is
+  // kept in the output or shared by work-items is complete when it is read. The error has the
+  // reason.
   absl::Status Check(const Target& target) const;
 
  private:

@@ -27,7 +27,8 @@ int64_t LoopNest::LocalBytes() const {
   for (size_t i = 0; i < base.size(); ++i) {
     const UOp* node = base[i].reduce ? base[i].reduce : base[i].staged;
     if (!node || !seen.Insert(node)) continue;
-    // Work-items that make a staged value together have one; each has its part of a reduce.
+    // Each work-item of a group has a partial result of a reduce. Work-items that compute a staged
+    // value together have one copy of it.
     int64_t copies = GroupSize();
     bool shared = false;
     for (size_t a : AxesOf(node)) {
@@ -71,7 +72,8 @@ bool LoopNest::IsCopied(const PackedValue& value, size_t axis) const {
 int64_t LoopNest::CopyBytes(const PackedValue& value) const {
   if (value.at.empty()) return 0;
   int64_t row = ByteSize(value.node->dtype.scalar());
-  // Each reduce that reads the value has a copy, unless one is part of another.
+  // Each reduce that reads the value has a separate copy of it. If one of them is part of another
+  // reduce, a single copy has an element for each pair of their terms.
   bool nested = false;
   llvm::SmallVector<std::pair<const UOp*, int64_t>, 4> terms;
   for (size_t i = 0; i < axes.size(); ++i) {

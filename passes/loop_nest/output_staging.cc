@@ -6,8 +6,9 @@
 namespace tg {
 namespace {
 
-// Divides the values that a stored result reads. `in_place`: values that each result reads at its
-// own index only. `moved`: values that results read at other indices, except through reduces.
+// Collects the values that a stored result reads. `in_place`: values that each result reads at its
+// own index. `moved`: values that results may read at other indices, through movement ops; those
+// that are read only through a reduce do not count. A value may be in both sets.
 void FindReadInPlace(const UOp* stored, NodeSet& in_place, NodeSet& moved) {
   std::vector<const UOp*> stack = {stored}, views;
   while (!stack.empty()) {
@@ -57,7 +58,7 @@ std::vector<LoopSet> FindOutputStaging(const Kernel& kernel, const LoopNest& s) 
     // Whatever else reads it must have done so before the first result along these axes.
     bool done_before = true;
     for (const UOp* u : order) {
-      // A predicate that depends on the result's place keeps a reduce in the loops over results.
+      // A predicate that depends on the result's index keeps a reduce in the loops over results.
       const bool is_read_later =
           u->op == Op::kStaged || u->op == Op::kPacked || u->op == Op::kPad || u->op == Op::kView;
       if (is_read_later && Contains(u, staged)) done_before = false;
