@@ -1,4 +1,4 @@
-// Between the fields of a directive and its text: `local(i0, 4)`.
+// Converts between the fields of a directive and its text, such as `local(i0, 4)`.
 //
 // A directive lists its fields once, in `Visit`, which reads them from the text's arguments or
 // writes them.

@@ -40,7 +40,8 @@ size_t BindPart::Bind(LoopNest& nest, AxisKind kind, bool is_outer) const {
 
 namespace {
 
-// Copies of the body, or lanes, that one work-item may compute along an axis.
+// The greatest amounts of one directive: copies of the body (`upcast`), lanes (`vectorize`), and
+// terms in a step (`unroll`).
 constexpr int64_t kMostCopies = 16, kMostLanes = 64, kMostTerms = 32;
 
 }  // namespace

@@ -19,8 +19,8 @@ absl::Status Illegal(const Parts&... parts) {
 // Sets `at` to the position of the axis of that name; an error lists the axes that there are.
 absl::Status FindAxis(const LoopNest& nest, const std::string& name, size_t& at);
 
-// Fails if an axis can be neither split nor bound: others share its work-items, or copies are made
-// in its steps.
+// Fails if an axis can be neither split nor bound: it shares the work-items of another axis,
+// another axis shares its work-items, or a value is packed in its steps.
 absl::Status CheckUnused(const LoopNest& nest, size_t axis);
 
 // Fails if the axis cannot be split into parts of which one has `size` steps.

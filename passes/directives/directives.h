@@ -2,8 +2,8 @@
 //
 // A directive checks whether it is legal for a nest, with the reason if not, and changes the nest.
 // `Apply` does both, and checks what holds for any nest (LoopNest::Check). docs/directives.md
-// explains each with an example. A new directive is a struct here, a file with its Check and Apply,
-// and a row in table.cc.
+// explains each with an example. A new directive is a struct here, its Check and Apply in a
+// .cc file of this folder, and a row in table.cc.
 #ifndef TG_PASSES_DIRECTIVES_DIRECTIVES_H_
 #define TG_PASSES_DIRECTIVES_DIRECTIVES_H_
 
@@ -34,14 +34,15 @@ struct Split {
   void Apply(LoopNest& nest) const;
 };
 
-// `size` steps of an axis, or all of it, which a directive splits off and binds.
+// `size` steps of an axis, which a directive splits off and binds; 0 or none: the whole axis.
 struct BindPart {
   std::string axis;
   std::optional<int64_t> size;
   void Visit(auto&& v) { v(axis), v(size); }
 
-  // Fails if the axis is of none of these kinds, if no part of this size can be split off, or if it
-  // is over `limit`. `symbolic`: all of a symbolic axis will do.
+  // Fails if the axis is of none of these kinds or is a loop over blocks of a reduce's terms, if no
+  // part of this size can be split off, or if the part has more than `limit` steps. `symbolic`:
+  // the whole of a symbolic axis is allowed.
   absl::Status CheckOf(const LoopNest& nest, std::initializer_list<AxisKind> kinds, int64_t limit,
                        bool symbolic = false) const;
   // Splits the part off, as the inner axis unless `is_outer`, and binds it. Returns its position.
@@ -252,8 +253,9 @@ class DirectiveList {
   }
   bool all_legal() const { return all_legal_; }
   std::vector<Directive> Take() { return std::move(list_); }
-  // Splits an axis into an outer one and an inner one of `n` iterations. Returns both names; that
-  // of an axis of one iteration is empty.
+  // Splits an axis into an outer one and an inner one of `n` iterations. Returns both names; the
+  // name of an axis of one iteration is empty. After an illegal directive, splits nothing and
+  // returns the axis as the inner one. The names do not exist if this split is illegal.
   std::pair<std::string, std::string> Split(const std::string& axis, int64_t n);
   // Steps of an axis; 0 if there is none of that name.
   int64_t Size(const std::string& axis) const {

@@ -4,8 +4,9 @@
 namespace tg::directive {
 namespace {
 
-// Whether the work-items along `with` can share the reduce or staged value of `axis`, which must be
-// invariant along it.
+// Fails if the work-items along the axis at `at` cannot share the reduce or staged value of the
+// axis at `axis`. It must be invariant along a local axis; along the group axis of another reduce
+// or staged value, neither of the two may vary along the other's axis.
 absl::Status CheckShared(const LoopNest& nest, size_t axis, size_t at) {
   const LoopAxis& with = nest.axes[at];
   const bool group = with.kind == AxisKind::kGroup && with.shares.empty();

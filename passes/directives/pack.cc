@@ -30,7 +30,8 @@ absl::Status CheckInReduce(const LoopNest& nest, const PackedValue& value, const
   return absl::OkStatus();
 }
 
-// A work-item computes several elements at once, and no loop for each.
+// Fails if an element of the value is computed in a loop or from another copy. The work-items that
+// fill a copy in local memory compute several elements at once, without a loop for each.
 absl::Status CheckElementwise(const PackedValue& value) {
   for (const UOp* u : PostOrder(value.node->src(0))) {
     if (u->op != Op::kReduceAxis && u->op != Op::kStaged && u->op != Op::kPacked) continue;
