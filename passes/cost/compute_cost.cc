@@ -22,7 +22,8 @@ double LatencyVectors(const Target& target) {
   return target.HidesWaits() ? 1 : static_cast<double>(target.fma_accumulators) / 1.5;
 }
 
-// How many multiply-adds of f32 begin in the time of one of this type.
+// How many multiply-adds of vectors of f32 begin in the time of one of a vector of this type. On
+// targets without vectors, a vector has one element.
 double Slowness(Scalar type, const Target& target) {
   const double width = target.HasVectors() ? static_cast<double>(ByteSize(type)) / 4 : 1;
   switch (type) {
@@ -58,7 +59,8 @@ double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
     for (const auto& [stride, trips] : lanes) elements *= trips;
     return elements * (1 + gates);
   }
-  // Of lanes with one stride, as in a window, the most are those of a vector.
+  // If several loops of lanes have the same stride, as in a window, the one with the most trips
+  // comes first, and makes the run of adjacent elements.
   llvm::sort(lanes, [](const auto& a, const auto& b) {
     return std::pair(a.first, -a.second) < std::pair(b.first, -b.second);
   });

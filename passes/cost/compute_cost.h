@@ -17,16 +17,19 @@ struct Instructions {
 // if the target has no vectors.
 double VectorsOf(double lanes, Scalar type, const Target& target);
 
-// Instructions for one execution of an access: one for each run of adjacent lanes, at most
-// Target::mem_width bytes each, and two for a lane alone, which is moved into or out of its vector.
+// Instructions for one execution of an access. Without lanes: one. With lanes: one for each run of
+// adjacent lanes of at most Target::mem_width bytes, and two for each lane that has no neighbour,
+// since its element is moved into or out of a vector. Of a broadcast: one for each element. A gate
+// adds one to each of these accesses.
 double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
                           const Target& target);
 
 // All instructions. Additions to fewer sums than hide their latency count more.
 Instructions CountInstructions(const ScheduledWork& work, const Target& target);
 
-// Seconds in which the whole device, fully used, executes them: arithmetic and loads begin in
-// parallel, and a part of the shorter of the two delays the longer.
+// Seconds in which the whole device, fully used, executes them: arithmetic, loads and stores
+// begin in parallel. Only the greater of loads and stores counts, and an eighth of the lesser of it
+// and the arithmetic delays the greater.
 double ComputeSeconds(const Instructions& count, const Target& target);
 
 }  // namespace tg

@@ -20,7 +20,8 @@ struct Cost {
   double Total() const { return launch + OnDevice(); }
   // Without the launch, as the device's own clock measures it.
   double OnDevice() const;
-  // What decides the total: "compute", a memory level's name, or "launch".
+  // The greatest part of the total: "compute", a memory level's name, or "launch", which counts the
+  // seconds of the launch and of the groups together.
   std::string_view Limit() const;
   // "total 1.2 s: compute 1 s at 83 %, core cache 0.3 s, ..., launch 5 us; limit compute".
   std::string Text() const;

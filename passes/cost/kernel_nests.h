@@ -28,18 +28,22 @@ class KernelNests {
   AxisSet AxesOfBases(LoopSet bases) const;
   // The reduce or the staged value that an axis belongs to; null: it is an axis of what is stored.
   const UOp* OwnerOf(size_t axis) const;
-  // The axes of a reduce or a staged value, and the axes along which it is computed.
+  // The axes of a reduce or a staged value, and the axes along which its value varies. Null: the
+  // axes of what is stored.
   AxisSet AxesOfOwner(const UOp* owner) const;
   // The axes that the address or the predicate of an access depends on.
   AxisSet AxesOf(const Access& access) const;
-  // Adds the axes around those of reduces and staged values.
+  // Adds, for each axis of a reduce or a staged value, the axes along which that value varies,
+  // until no more are added.
   AxisSet Closed(AxisSet axes) const;
 
   // Whether a value that depends on these axes is an operand of vectors along another axis.
   bool IsBroadcast(const AxisSet& axes) const;
 
-  // The loops in which a value is computed that depends on these axes: what does not vary along a
-  // loop is computed outside of it, if no loop inside it varies.
+  // The loops in which a value is computed that depends on these axes: all loops over groups, and
+  // of the serial loops those down to the innermost along which it varies. The
+  // work-items of a local axis compute it even if it does not vary along the axis, unless they
+  // share a reduce or a staged value among the axes. Lanes count only if it varies along them.
   LoopNestOf NestOf(AxisSet axes) const;
   // The loops that copy a packed value: those around each copy, then those of its elements.
   LoopNestOf NestOfCopy(const PackedValue& value) const;

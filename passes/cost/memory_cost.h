@@ -16,7 +16,7 @@ namespace tg {
 struct MemoryLevel {
   std::string_view name;             // "core cache", "shared cache", "memory"
   double cache_bytes = 0;            // what is in this cache is not fetched from the memory
-  double unit_bytes_per_second = 0;  // one unit's share
+  double unit_bytes_per_second = 0;  // the rate of one unit
   double bytes_per_second = 0;       // all units together; 0: no limit but that of each
   bool is_shared = false;            // the cache in front serves all units
 };

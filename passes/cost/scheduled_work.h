@@ -67,7 +67,8 @@ struct ScheduledWork {
   std::vector<MemoryAccess> accesses;
   std::vector<Arithmetic> arithmetic;
 
-  // The product of the loops' trips of one kind.
+  // The product of the trips of the loops of one kind, without loops that share the work-items of
+  // others.
   double Trips(Steps steps) const;
   // How often the loops take a step, without lanes.
   double Executions(const LoopNestOf& nest) const;
