@@ -6,15 +6,16 @@
 //   reduce   = compute + evaluations * bytes of the terms / bytes_per_second
 //   utilization = min(1, rows * work-items of a row / what the device runs at a time)
 //
-// A value is recomputed if compute <= store. A reduce that the results along a row share stays in
+// A value is recomputed if compute <= store, where only the evaluations beyond one of each element
+// count. A reduce that the results along a row share stays in
 // the kernel if reduce * (1 / utilization - 1) <= store. A value of a row is staged if
 //
 //   reduce * (1 / utilization of tiles - 1) + (tiles - 1) * shared bytes / bytes_per_second
 //       <= store
 //
 // where a tile is four rows, and the second term counts only if the data that all rows share exceed
-// the target's cache. Kernel memory is assumed to be 8 times (GPU: 4 times) as fast as device
-// memory.
+// the target's cache. Kernel memory is as fast as the caches of all cores together
+// (core_cache_bytes_per_second * compute_units).
 #ifndef TG_PASSES_KERNELIZE_COST_H_
 #define TG_PASSES_KERNELIZE_COST_H_
 
@@ -64,8 +65,8 @@ class CostModel {
   static constexpr double kGateWeight = 16;
   // Expressions of constants and indices with at most this many operations are always recomputed.
   static constexpr double kIndexArithmeticWeight = 32;
-  // A reduce of fewer operations per element than this may be recomputed, if that costs less than
-  // storing it.
+  // A reduce of at most this many operations per element may be recomputed at each use, if that
+  // costs less than storing it.
   static constexpr double kFreeReduce = 4;
 
   double Elements(const UOp* u);  // symbolic extents count with their greatest values
@@ -76,7 +77,7 @@ class CostModel {
   // Seconds for the reduces in the expression of `u`, including their memory traffic.
   double ReduceSeconds(const UOp* u, double evaluations) const;
   // The bytes of kernel memory that may hold staged values of one row of results: a part of a
-  // group's local memory, or of a core's cache.
+  // group's local memory, or on a CPU twice a core's nearest cache.
   double StagingCapacityBytes() const;
   // Seconds to read the terms of the reduces in the expression of `u` from kernel memory.
   double TermSeconds(const UOp* u, double evaluations) const;
@@ -107,10 +108,11 @@ class CostModel {
   NodeMap<double> elements_;
 };
 
-// The smallest number of results that gives every core of the device work.
+// The number of results that keeps the device busy: for each compute unit, as many as it needs
+// work-items or, if that is more, work-groups.
 int64_t WantedParallelism(const Target& target);
 // The number of work-items of a group that share a row of `row` results or terms, if there are
-// `parallel` rows. 1 unless the target is a GPU.
+// `parallel` rows. 1 on a CPU, and for rows of fewer than 32.
 double RowItems(const Target& target, double parallel, double row);
 // The fraction of the device (0 to 1) that `parallel` rows keep busy, if up to `row` work-items of
 // a group share a row.

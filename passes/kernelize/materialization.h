@@ -4,7 +4,8 @@
 // reached (passes/kernelize/uses.h). A node with one use that evaluates each element once is
 // computed in place. A node with several uses, or whose elements are evaluated repeatedly, is
 // recomputed or stored, whichever costs less. Costs depend on which nodes are stored, so the walk
-// is repeated until nothing changes, at most four times.
+// is repeated until nothing changes, at most four times. After that it is repeated as long as the
+// bound on the buffers of a kernel makes it store more values.
 #ifndef TG_PASSES_KERNELIZE_MATERIALIZATION_H_
 #define TG_PASSES_KERNELIZE_MATERIALIZATION_H_
 
