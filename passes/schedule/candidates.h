@@ -16,7 +16,8 @@ namespace tg {
 // Schedulers take a pointer that is null where nobody asks, so that normal compiles build no text.
 class Candidates {
  public:
-  // A whole schedule. `rank`: the scheduler's own measure of it, the least is chosen.
+  // A schedule, or the first directives of one, up to the choice at hand. `rank`: the scheduler's
+  // own measure of it, the least is chosen.
   void Add(double rank, std::vector<Directive> directives);
   // One choice on the way to a schedule, and its cost in `unit`, as "instructions a result".
   void AddChoice(std::string what, double cost, std::string unit);
