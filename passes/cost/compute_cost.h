@@ -19,8 +19,8 @@ double VectorsOf(double lanes, Scalar type, const Target& target);
 
 // Instructions for one execution of an access. Without lanes: one. With lanes: one for each run of
 // adjacent lanes of at most Target::mem_width bytes, and two for each lane that has no neighbour,
-// since its element is moved into or out of a vector. Of a broadcast: one for each element. A gate
-// adds one to each of these accesses.
+// since its element is moved into or out of a vector. A broadcast takes one for each element. A
+// gate adds one to each of these accesses.
 double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
                           const Target& target);
 

@@ -7,8 +7,8 @@ namespace tg {
 namespace {
 
 // Collects the values that a stored result reads. `in_place`: values that each result reads at its
-// own index. `moved`: values that results may read at other indices, through movement ops; those
-// that are read only through a reduce do not count. A value may be in both sets.
+// own index. `moved`: values that results may read at other indices, through movement ops, without
+// a reduce in between. A value may be in both sets.
 void FindReadInPlace(const UOp* stored, NodeSet& in_place, NodeSet& moved) {
   std::vector<const UOp*> stack = {stored}, views;
   while (!stack.empty()) {
