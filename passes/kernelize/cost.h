@@ -108,8 +108,8 @@ class CostModel {
   NodeMap<double> elements_;
 };
 
-// The number of results that keeps the device busy: for each compute unit, as many as it needs
-// work-items or, if that is more, work-groups.
+// The number of results that keeps the device busy: compute_units times the greater of
+// items_per_unit and groups_per_unit.
 int64_t WantedParallelism(const Target& target);
 // The number of work-items of a group that share a row of `row` results or terms, if there are
 // `parallel` rows. 1 on a CPU, and for rows of fewer than 32.
