@@ -38,30 +38,22 @@ size_t BindPart::Bind(LoopNest& nest, AxisKind kind, bool is_outer) const {
   return nest.Bind(at, kind);
 }
 
-namespace {
-
-// The greatest amounts of one directive: copies of the body (`upcast`), lanes (`vectorize`), and
-// terms in a step (`unroll`).
-constexpr int64_t kMostCopies = 16, kMostLanes = 64, kMostTerms = 32;
-
-}  // namespace
-
 absl::Status Upcast::Check(const LoopNest& nest, const Target&) const {
   const auto kinds = {AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage};
-  return CheckOf(nest, kinds, kMostCopies);
+  return CheckOf(nest, kinds, kMost);
 }
 
 void Upcast::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kUpcast); }
 
 absl::Status Vectorize::Check(const LoopNest& nest, const Target&) const {
   const auto kinds = {AxisKind::kGlobal, AxisKind::kLoop, AxisKind::kStage};
-  return CheckOf(nest, kinds, kMostLanes);
+  return CheckOf(nest, kinds, kMost);
 }
 
 void Vectorize::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kVector); }
 
 absl::Status Unroll::Check(const LoopNest& nest, const Target&) const {
-  return CheckOf(nest, {AxisKind::kReduce}, kMostTerms);
+  return CheckOf(nest, {AxisKind::kReduce}, kMost);
 }
 
 void Unroll::Apply(LoopNest& nest) const { Bind(nest, AxisKind::kUnroll); }

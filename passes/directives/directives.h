@@ -51,6 +51,7 @@ struct BindPart {
 
 // Illegal: upcast(r0, 4), since terms are no results.
 struct Upcast : BindPart {
+  static constexpr int64_t kMost = 16;  // copies of the body that a work-item computes
   static constexpr Doc kDoc = {"upcast", "upcast(AXIS[, N])",
                                "N results of an axis, computed by one work-item"};
   absl::Status Check(const LoopNest& nest, const Target& target) const;
@@ -59,6 +60,7 @@ struct Upcast : BindPart {
 
 // Illegal: vectorize(i0, 128), which is over 64.
 struct Vectorize : BindPart {
+  static constexpr int64_t kMost = 64;  // lanes
   static constexpr Doc kDoc = {"vectorize", "vectorize(AXIS[, N])",
                                "as upcast, as the innermost lanes of vectors"};
   absl::Status Check(const LoopNest& nest, const Target& target) const;
@@ -67,6 +69,7 @@ struct Vectorize : BindPart {
 
 // Illegal: unroll(i0, 4), since results are no terms.
 struct Unroll : BindPart {
+  static constexpr int64_t kMost = 32;  // terms in a step
   static constexpr Doc kDoc = {"unroll", "unroll(AXIS[, N])", "N terms of a reduce in one step"};
   absl::Status Check(const LoopNest& nest, const Target& target) const;
   void Apply(LoopNest& nest) const;

@@ -27,10 +27,10 @@ class Candidates {
   std::string Explain(const Module& module, const KernelCalls& calls, const Kernel& kernel,
                       const Target& target) const;
 
- private:
-  // More are of no use to a reader.
+  // The least ranks are kept. More are of no use to a reader.
   static constexpr size_t kMaxSchedules = 8, kMaxChoices = 16;
 
+ private:
   std::vector<std::pair<double, std::vector<Directive>>> schedules_;  // by ascending rank
   std::vector<std::string> choices_;
 };

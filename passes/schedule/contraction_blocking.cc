@@ -159,10 +159,10 @@ class Blocker {
     // Half of the registers hold accumulators. The other half holds operands; each element of a row
     // takes a whole register, broadcast. The exception are targets where half of the registers
     // cannot hide the latency of an addition.
-    const int64_t registers = std::max<int64_t>(target_.MaxAccumulators() * 4 / target_.alu_width,
-                                                target_.fma_accumulators);
+    const int64_t registers = std::max(target_.accumulator_registers, target_.fma_accumulators);
     for (int64_t vectors = 1; vectors <= 4; ++vectors) {
-      for (int64_t rows = 2; rows * vectors <= registers && rows <= 16; ++rows) {
+      for (int64_t rows = 2; rows * vectors <= registers && rows <= directive::Upcast::kMost;
+           ++rows) {
         Blocking b;
         b.vectors = vectors, b.rows = rows;
         const auto done =

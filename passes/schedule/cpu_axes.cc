@@ -47,9 +47,6 @@ int64_t BlockAround(const ScheduleBuilder& t, size_t axis, int64_t lanes) {
          static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(inner, 1))));
 }
 
-// The largest amount of an upcast, so also the largest side of a square that is transposed.
-constexpr int64_t kMaxRows = 16;
-
 // Finds a load that vectors along `axis` would read with a stride, and returns the axis of this
 // kind along which that load is contiguous. Returns kNoAxis if there is none.
 size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, size_t axis) {
@@ -60,7 +57,7 @@ size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, 
       return !a.is_store() && !a.is_gated && stride && *stride != 0 && *stride != 1 &&
              t.Stride(a, i) == 1;
     });
-    if (in_memory && i != axis && t.LanesAlong(i, kMaxRows) > 1) return i;
+    if (in_memory && i != axis && t.LanesAlong(i, directive::Upcast::kMost) > 1) return i;
   }
   return kNoAxis;
 }
@@ -92,7 +89,7 @@ void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
                                      in_groups ? BlockAround(t, best, amount) : amount);
     return;
   }
-  amount = std::min(amount, kMaxRows);
+  amount = std::min(amount, directive::Upcast::kMost);
   const int64_t together = t.LanesAlong(in_memory, amount);
   const std::string name = t.nest().axes[in_memory].name;
   if (t.TryBlock<directive::Vectorize>(best, amount)) {

@@ -176,7 +176,7 @@ bool ScheduleCpuColumnSums(ScheduleBuilder& t) {
   for (size_t n : found->alike) alike = SaturatingMul(alike, t.nest().base[n].max_size);
   // The number of vectors of sums that fit into registers, and the number of independent ones that
   // hide the latency of an addition.
-  const int64_t most = t.target().MaxAccumulators() * 4 / t.target().alu_width;
+  const int64_t most = t.target().accumulator_registers;
   const int64_t by_turns = t.target().fma_accumulators;
   if (alike > most / 2) return false;
   if (2 * width < lanes.Widest()) {

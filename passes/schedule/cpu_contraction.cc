@@ -254,10 +254,9 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
 void AddBest(Candidates& candidates, std::vector<std::pair<Blocking, const Way*>>& considered,
              const std::vector<Contraction>& contractions, const LoopNest& nest,
              const Target& target, int64_t lanes) {
-  constexpr size_t kBest = 8;
   llvm::stable_sort(considered,
                     [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
-  for (size_t i = 0; i < std::min(kBest, considered.size()); ++i) {
+  for (size_t i = 0; i < std::min(Candidates::kMaxSchedules, considered.size()); ++i) {
     LoopNest copy = nest;
     auto directives =
         Apply(considered[i].first, *considered[i].second, contractions, copy, target, lanes);

@@ -90,7 +90,7 @@ struct Sums {
 // of their reduces fit into registers. Returns the number of upcast rows.
 int64_t TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
   const int64_t most =
-      std::min({int64_t{8}, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
+      std::min({kRowsTogether, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
   size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -130,10 +130,11 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
 // several vectors, so that consecutive additions go to different accumulators. The blocks may
 // overlap if that repeats few terms.
 int64_t AcrossLatency(const ScheduleBuilder& t, const std::string& axis, int64_t lanes) {
-  constexpr int64_t kVectors = 4, kMaxUnrolled = 32, kFew = 8;
+  constexpr int64_t kVectors = 4, kFew = 8;
   const auto i = t.nest().AxisNamed(axis);
   const int64_t size = t.Size(i);
-  for (int64_t terms = std::min(kVectors * lanes, kMaxUnrolled); terms > lanes; terms /= 2) {
+  for (int64_t terms = std::min(kVectors * lanes, directive::Unroll::kMost); terms > lanes;
+       terms /= 2) {
     const int64_t rest = size % terms, repeated = rest == 0 ? 0 : terms - rest;
     if (size >= terms && repeated <= (t.MayOverlap(i) ? size / kFew : 0)) return terms;
   }

@@ -162,7 +162,7 @@ void Locals(ScheduleBuilder& t) {
   std::sort(chosen.begin(), chosen.end());
   // A multiprocessor holds a limited number of groups, so that small groups leave it half empty.
   // Groups are doubled while enough of them are left.
-  const int64_t enough = int64_t{4} * t.target().compute_units;
+  const int64_t enough = t.target().groups_per_unit * t.target().compute_units;
   while (!chosen.empty() && total * 2 <= limit && t.WorkItems() / (total * 2) >= enough) {
     auto& [axis, n] = chosen.back();
     if (t.Size(axis) % (n * 2) != 0) break;

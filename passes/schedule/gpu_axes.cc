@@ -7,7 +7,9 @@
 
 namespace tg {
 
-int64_t EnoughItems(const ScheduleBuilder& t) { return int64_t{t.target().compute_units} * 512; }
+int64_t EnoughItems(const ScheduleBuilder& t) {
+  return int64_t{2} * t.target().compute_units * t.target().items_per_unit;
+}
 
 bool PadForItems(ScheduleBuilder& t, const std::string& name, int64_t most) {
   constexpr int64_t kMinItems = 32, kPaddingShare = 16;
@@ -39,7 +41,7 @@ void UnrollReduce(ScheduleBuilder& t) {
     const size_t last = reduces.back();
     if (t.IsSymbolic(last)) continue;
     const int64_t size = t.Size(last);
-    if (size <= 32) {
+    if (size <= directive::Unroll::kMost) {
       if (!t.Try<directive::Unroll>(last)) continue;
       const AxisList rest = axes(AxisKind::kReduce);
       if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3)

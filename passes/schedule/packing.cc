@@ -33,7 +33,6 @@ void LoopOverSame(ScheduleBuilder& t, LoopSet same, int64_t groups, int64_t want
 std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
   // A sum of more vectors of terms gains little, and a copy that serves fewer rows does not pay.
   constexpr int64_t kMaxVectors = 24, kMinRows = 32;
-  constexpr int64_t kMaxRows = 8;  // rows that are computed together
   if (!t.target().HasVectors() || t.nest().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;
   const VectorizationCost lanes(t, 0);
   for (size_t n = 0; n < t.accesses().size(); ++n) {
@@ -65,7 +64,7 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
     const int64_t sums = t.Size(along), width = PowerOfTwoDivisor(sums, lanes.Widest());
     const int64_t bytes = sums * terms * ByteSize(a.node->dtype.scalar());
     const bool worth = width == lanes.Widest() && terms <= kMaxVectors * width;
-    const int64_t kept = SaturatingMul(t.nest().StagedBytes(), kMaxRows);
+    const int64_t kept = SaturatingMul(t.nest().StagedBytes(), kRowsTogether);
     const bool fits_memory = SaturatingAdd(bytes, kept) <= t.target().private_memory;
     if (worth && fits_memory && bytes <= t.target().cache_bytes) {
       return PackedRows{a.node, sums, *t.Stride(a, along), width};

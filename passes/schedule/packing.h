@@ -10,6 +10,9 @@
 
 namespace tg {
 
+// The most rows that one work-item computes together.
+inline constexpr int64_t kRowsTogether = 8;
+
 // Describes a load that should be copied. A row-fused kernel stages some sums for each row, such as
 // the products of a query with all keys in attention, and this load reads their terms with a
 // stride. To vectorize the terms would mean adding up the lanes of each sum, which costs as much as

@@ -8,14 +8,14 @@
 namespace tg {
 
 int64_t VectorizationCost::MaxAccumulatorVectors(int64_t width) const {
-  return std::min<int64_t>(12, t_.target().MaxTile() / width);
+  return std::min<int64_t>(t_.target().fma_accumulators, t_.target().MaxTile() / width);
 }
 
 VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64_t width) const {
   // If lanes are loaded one by one, a tile of twice as many results shares each load, provided that
   // its accumulators are full vectors.
   const bool gathers = width >= Widest() && GathersAlong(axis);
-  const int64_t most_rows = gathers ? 16 : 8;
+  const int64_t most_rows = gathers ? directive::Upcast::kMost : 8;
   const int64_t most = gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width)
                                : MaxAccumulatorVectors(width);
   if (most <= 1) return {};
