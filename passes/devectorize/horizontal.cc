@@ -52,8 +52,8 @@ bool IsSum(const UOp* u) {
 }
 
 // Whether a reduction has enough independent sums (vectors) to hide the latency of a CPU's
-// multiply-adds, each of which waits for the previous one of its sum. With two issued per cycle and
-// a latency of four cycles, that takes 8 sums; a few less are enough for few terms, since the tree
+// multiply-adds, each of which waits for the previous one of its sum: that takes two thirds of
+// Target::fma_accumulators, which has a margin. A few less are enough for few terms, since the tree
 // that is the alternative needs additional additions.
 bool HidesWaiting(const UOp* sum, const Target& target) {
   if (target.HidesWaits()) return false;
@@ -61,7 +61,7 @@ bool HidesWaiting(const UOp* sum, const Target& target) {
   const int64_t size = ByteSize(sum->dtype.scalar());
   const int64_t width = std::max<int64_t>(1, target.alu_width / size);
   const int64_t sums = (sum->dtype.lanes() + width - 1) / width;
-  return sums * (terms + 1) >= 8 * terms;
+  return 3 * sums * (terms + 1) >= 2 * target.fma_accumulators * terms;
 }
 
 // Finds sums that are only read by one addition, to which their terms may be added one by one.
