@@ -71,7 +71,7 @@ bazel run --config=opt //tools:tg-accuracy -- --function=sin --type=f32 --by=own
 | OpenCL | the device's function, within the bounds that OpenCL's full profile demands, if f32 has subnormals, and if division and square root of f32 are rounded correctly, which tg requests. A device that cannot do so has 2.5 and 3 ulp for these two |
 | PoCL | the function of PoCL 3.1 on a CPU |
 | own | tg's expansion into arithmetic, for devices whose functions are not trusted: `--target=cl-plain`, the pass option `devectorize:functions=own`, or `Target::own_functions`, function by function. On a device that keeps subnormals |
-| interpreter | the interpreter, which defines the meaning of a module; `--check` and the fuzzer allow a device the sum of this bound and the greatest of the others |
+| interpreter | the interpreter, which defines the meaning of a module; `--check` and the fuzzer allow a device the sum of this bound and the greatest of the others, and for `div`, `recip` and `sqrt` this bound alone |
 
 NaN, infinities and signs of zeros are as in C everywhere. Types narrower than f32 are computed in f32 and rounded, so
 nearly all of their results are correctly rounded. PoCL keeps subnormals of f32 and f64, as arguments and as results.

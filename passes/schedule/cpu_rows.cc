@@ -59,8 +59,9 @@ std::pair<size_t, int64_t> Wider(const ScheduleBuilder& t, LoopSet shared, size_
                              is_stored ? std::min(most, SpareGroups(t, shared)) : most);
 }
 
-// For staged sums with vectorized terms: the innermost axis along which the sums share the elements
-// that a row reads. It is returned by name, since directives change the positions of axes.
+// For each of these staged sums with vectorized terms: the name of the innermost staged axis
+// without lanes along which the sum varies, if some load does not vary along it, so that sums share
+// it. Each name once; names, since directives change the positions of axes.
 std::vector<std::string> Columns(const ScheduleBuilder& t,
                                  const std::vector<const UOp*>& in_terms) {
   const VectorizationCost lanes(t, 0);
