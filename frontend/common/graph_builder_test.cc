@@ -115,19 +115,15 @@ TEST_F(GraphBuilderTest, SpreadsByATransposedConvolution) {
 TEST_F(GraphBuilderTest, ConvolvesTransposed) {
   for (int round = 0; round < 60; ++round) {
     const int64_t groups = Pick(rng_, 1, 2);
-    GraphBuilder::Window w;
-    Ints extents, output_padding, out{2, 3 * groups};
-    for (int i = 0; i < 2; ++i) {
-      w.kernel.push_back(Pick(rng_, 1, 4));
-      w.strides.push_back(Pick(rng_, 1, 3));
-      w.dilations.push_back(Pick(rng_, 1, 2));
-      w.pads_begin.push_back(Pick(rng_, 0, 2));
-      w.pads_end.push_back(Pick(rng_, 0, 2));
-      output_padding.push_back(Pick(rng_, 0, w.strides.back() - 1));
-      extents.push_back(Pick(rng_, 1, 5));
-      out.push_back((extents.back() - 1) * w.strides.back() - w.pads_begin.back() -
-                    w.pads_end.back() + w.dilations.back() * (w.kernel.back() - 1) + 1 +
-                    output_padding.back());
+    const WindowsCase c = RandomWindows(rng_);
+    const GraphBuilder::Window& w = c.window;
+    const Ints& extents = c.extents;
+    Ints output_padding, out{2, 3 * groups};
+    for (size_t i = 0; i < 2; ++i) {
+      output_padding.push_back(Pick(rng_, 0, w.strides[i] - 1));
+      const int64_t reach = w.dilations[i] * (w.kernel[i] - 1) + 1;
+      out.push_back((extents[i] - 1) * w.strides[i] - w.pads_begin[i] - w.pads_end[i] + reach +
+                    output_padding[i]);
     }
     if (out[2] <= 0 || out[3] <= 0) continue;
     const Array x = Random({2, 2 * groups, extents[0], extents[1]});

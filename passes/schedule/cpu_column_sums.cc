@@ -139,16 +139,15 @@ void MakeBlocks(ScheduleBuilder& t, const std::vector<std::string>& axes, int64_
 }
 
 // Schedules columns that vectors do not divide: groups of columns overlap, each as many vectors as
-// registers can hold the sums of, unless that repeats more than one column in `kFew`.
+// registers can hold the sums of while few columns are repeated.
 bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t width, int64_t most,
                          int64_t by_turns) {
-  constexpr int64_t kFew = 8;
   const int64_t size = t.nest().base[sums.columns].max_size;
   int64_t share = 1;
   for (int64_t more = 2; more <= most; more *= 2) {
     const int64_t block = more * width, groups = (size + block - 1) / block;
     const bool is_enough = SaturatingMul(groups, sums.others) >= t.target().compute_units;
-    if (is_enough && (groups * block - size) * kFew <= size) share = more;
+    if (is_enough && RepeatsFew(size, block)) share = more;
   }
   const std::string columns = t.nest().base[sums.columns].name;
   std::vector<std::string> rows, alike;

@@ -131,13 +131,13 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
 // several vectors, so that consecutive additions go to different accumulators. The blocks may
 // overlap if that repeats few terms.
 int64_t AcrossLatency(const ScheduleBuilder& t, const std::string& axis, int64_t lanes) {
-  constexpr int64_t kVectors = 4, kFew = 8;
+  constexpr int64_t kVectors = 4;
   const auto i = t.nest().AxisNamed(axis);
   const int64_t size = t.Size(i);
   for (int64_t terms = std::min(kVectors * lanes, directive::Unroll::kMost); terms > lanes;
        terms /= 2) {
-    const int64_t rest = size % terms, repeated = rest == 0 ? 0 : terms - rest;
-    if (size >= terms && repeated <= (t.MayOverlap(i) ? size / kFew : 0)) return terms;
+    const bool fits = size % terms == 0 || (t.MayOverlap(i) && RepeatsFew(size, terms));
+    if (size >= terms && fits) return terms;
   }
   return lanes;
 }

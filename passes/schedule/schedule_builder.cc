@@ -29,6 +29,11 @@ int64_t GreatestDivisor(int64_t n, int64_t limit) {
   return d;
 }
 
+bool RepeatsFew(int64_t size, int64_t block) {
+  constexpr int64_t kFew = 8;
+  return ((size + block - 1) / block * block - size) * kFew <= size;
+}
+
 void ScheduleBuilder::LoopAlong(LoopSet bases) {
   // A directive moves axes, so each is looked up again.
   const auto next = [&] {

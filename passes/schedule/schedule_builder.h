@@ -154,6 +154,9 @@ class ScheduleBuilder {
 int64_t PowerOfTwoDivisor(int64_t n, int64_t limit);
 int64_t GreatestDivisor(int64_t n, int64_t limit);
 
+// Whether blocks of `block` steps that overlap repeat at most one in eight of an axis's `size`.
+bool RepeatsFew(int64_t size, int64_t block);
+
 void ScheduleForGpu(ScheduleBuilder& builder);
 void ScheduleForCpu(ScheduleBuilder& builder);
 
