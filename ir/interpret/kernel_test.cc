@@ -100,6 +100,20 @@ TEST(Lowered, ReduceOverARangeAndLanes) {
             (Numbers{14, 22, 7, 8, 8, 7, 22, 14}));
 }
 
+// Lane i of a vector, for all values of an unroll axis: the lanes in reverse.
+TEST(Lowered, ExtractsLanes) {
+  EXPECT_EQ(YOf(R"(  %u = unroll {axis = 0, size = 8} : index
+  %p = index %x, %c0 : ptr<f32, 8>
+  %v = load %p : f32x8
+  %i = sub %c7, %u : index
+  %e = extract %v, %i : f32
+  %q = index %y, %u : ptr<f32, 8>
+  %s = store %q, %e
+  sink %s
+)"),
+            (Numbers{8, 7, 6, 5, 4, 3, 2, 1}));
+}
+
 // sum over r of x[r] - max over the same r, and a sum of a constant.
 TEST(Lowered, ReducesThatShareARange) {
   EXPECT_EQ(YOf(R"(  %r = range %c8 {id = 0} : index

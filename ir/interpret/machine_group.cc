@@ -123,22 +123,26 @@ bool Machine::Wmma(const UOp* u) {
   if (u->dtype != u->src(2)->dtype) return Fail(u, "has another type than its accumulator");
   if (group_ % kSubgroup != 0) return Fail(u, "needs whole subgroups of 32");
   if (!NeedAll(u, kSubgroup)) return false;
-  if (layout_[u].points != 1) return Fail(u, "cannot be unrolled; contract its fragments first");
+  const auto points = static_cast<size_t>(layout_[u].points);
   const int64_t* in[3] = {In(u, 0), In(u, 1), In(u, 2)};
   int64_t* out = Out(u);
   std::vector<double> a(static_cast<size_t>(elements[0])), b(static_cast<size_t>(elements[1])),
       c(static_cast<size_t>(elements[2]));
   std::vector<double>* matrices[3] = {&a, &b, &c};
-  for (size_t first = 0; first < items_; first += kSubgroup) {
+  for (size_t unit = 0; unit < items_ / kSubgroup * points; ++unit) {
+    const size_t first = unit / points * kSubgroup, point = unit % points;
     if (!Active(first)) continue;
+    // Where the fragment of work-item `t` starts, among fragments of `lanes` elements.
+    const auto fragment = [&](int t, int lanes) {
+      return ((first + static_cast<size_t>(t)) * points + point) * static_cast<size_t>(lanes);
+    };
     for (int which = 0; which < 3; ++which) {
       const int lanes = elements[which] / kSubgroup;
       const int columns = which == 0 ? mi.k : mi.n;
       for (int t = 0; t < kSubgroup; ++t) {
         for (int e = 0; e < lanes; ++e) {
           const auto [row, column] = FragmentElement(mi, which, t, e);
-          int64_t bits = in[which][(first + static_cast<size_t>(t)) * static_cast<size_t>(lanes) +
-                                   static_cast<size_t>(e)];
+          const int64_t bits = in[which][fragment(t, lanes) + static_cast<size_t>(e)];
           (*matrices[which])[static_cast<size_t>(row * columns + column)] =
               mi.tf32 && which < 2 ? RoundToTf32(bits) : DoubleFromBits(types[which], bits);
         }
@@ -152,8 +156,7 @@ bool Machine::Wmma(const UOp* u) {
         for (int k = 0; k < mi.k; ++k) {
           sum += a[static_cast<size_t>(row * mi.k + k)] * b[static_cast<size_t>(k * mi.n + column)];
         }
-        out[(first + static_cast<size_t>(t)) * static_cast<size_t>(lanes) +
-            static_cast<size_t>(e)] = BitsFromDouble(mi.accumulator, sum);
+        out[fragment(t, lanes) + static_cast<size_t>(e)] = BitsFromDouble(mi.accumulator, sum);
       }
     }
   }
@@ -174,11 +177,12 @@ bool Machine::LdMatrix(const UOp* u) {
   }
   if (group_ % kSubgroup != 0) return Fail(u, "needs whole subgroups of 32");
   if (!NeedAll(u, kSubgroup)) return false;
-  if (layout_[u].points != 1) return Fail(u, "cannot be unrolled");
+  const auto points = static_cast<size_t>(layout_[u].points);
   const int64_t* at = In(u, 0);
   int64_t* out = Out(u);
   const auto lanes = static_cast<size_t>(2 * count);
-  for (size_t first = 0; first < items_; first += kSubgroup) {
+  for (size_t unit = 0; unit < items_ / kSubgroup * points; ++unit) {
+    const size_t first = unit / points * kSubgroup, point = unit % points;
     if (!Active(first)) continue;
     for (size_t t = 0; t < kSubgroup; ++t) {
       for (size_t e = 0; e < lanes; ++e) {
@@ -189,11 +193,11 @@ bool Machine::LdMatrix(const UOp* u) {
         const size_t owner = first + e / 2 * 8 + row;
         const Access access = AccessOf(address, first + t);
         int64_t bits = 0;
-        const int64_t element = at[owner] + static_cast<int64_t>(column);
+        const int64_t element = at[owner * points + point] + static_cast<int64_t>(column);
         if (access.Read(element, &bits) != AccessError::kNone) {
           return Explain(u, access, static_cast<int64_t>(first + t), element);
         }
-        out[(first + t) * lanes + e] = bits;
+        out[((first + t) * points + point) * lanes + e] = bits;
       }
     }
   }

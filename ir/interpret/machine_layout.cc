@@ -148,6 +148,8 @@ bool Machine::CheckSources(const UOp* u) {
       return value(1, 0);
     case Op::kShuffle:
       return value(0, own) && value(1, 1);
+    case Op::kExtract:
+      return value(0, 0) && value(1, 1);
     case Op::kGroupReduce:
       return value(0, own);
     case Op::kReduce:

@@ -138,6 +138,15 @@ bool Machine::LaneOp(const UOp* u) {
       }
       return true;
     }
+    case Op::kExtract: {
+      const auto n = static_cast<int64_t>(u->src(0)->dtype.lanes());
+      const int64_t *in = In(u, 0), *number = In(u, 1);
+      for (size_t r = 0; r < rows; ++r, in += n) {
+        if (number[r] < 0 || number[r] >= n) return Fail(u, "there is no such lane");
+        *out++ = in[number[r]];
+      }
+      return true;
+    }
     default:
       return Fail(u, "is no lane op");
   }
@@ -238,6 +247,7 @@ bool Machine::Eval(const UOp* u) {
     case Op::kVectorize:
     case Op::kCat:
     case Op::kGep:
+    case Op::kExtract:
       return LaneOp(u);
     case Op::kIndex:
       return Index(u);

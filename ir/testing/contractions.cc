@@ -213,7 +213,7 @@ class Maker {
   const UOp* Product() {
     std::vector<int64_t> terms;
     for (int64_t n = rng_.Pick({1, 1, 2, 3}); n > 0; --n) {
-      terms.push_back(terms.empty() ? rng_.Pick({1, 4, 6, 12, 17}) : rng_.In(1, 3));
+      terms.push_back(terms.empty() ? rng_.Pick({1, 4, 6, 12, 17, 48}) : rng_.In(1, 3));
     }
     std::vector<size_t> all(terms.size());
     std::iota(all.begin(), all.end(), 0);

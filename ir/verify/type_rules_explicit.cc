@@ -96,6 +96,12 @@ bool CheckLanes(BodyCheck& c, const UOp* u) {
            fail(std::to_string(n) + " values for type " + u->dtype.ToString());
   }
   const DType one = u->src(0)->dtype.WithLanes(1);
+  if (u->op == Op::kExtract) {
+    const DType number = u->src(1)->dtype;
+    if (number != kIndex) return fail("source 1, a lane's number, has type " + number.ToString());
+    return u->dtype == one || fail("a lane of " + u->src(0)->dtype.ToString() + " has not type " +
+                                   u->dtype.ToString());
+  }
   for (const UOp* s : u->srcs()) {
     if (s->dtype.WithLanes(1) != one || u->dtype.WithLanes(1) != one) {
       return fail("the lanes of " + s->dtype.ToString() + " are not those of " +
@@ -273,6 +279,7 @@ bool CheckExplicitType(BodyCheck& c, const UOp* u) {
     case Op::kSplat:
     case Op::kVectorize:
     case Op::kGep:
+    case Op::kExtract:
     case Op::kCat:
     case Op::kContract:
       return CheckLanes(c, u);

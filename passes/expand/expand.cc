@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
 #include "ir/check.h"
+#include "ir/interpret/scalar.h"
 #include "ir/walk.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -76,6 +78,24 @@ struct Expanded {
   AxesTable::Id axes = 0;
 };
 
+// The value of one lane of an integer vector, if it is a constant.
+std::optional<int64_t> ConstantLane(const UOp* x, int lane) {
+  if (x->op == Op::kConst) return x->word();
+  if (x->op == Op::kVConst) return x->list()[static_cast<size_t>(lane)];
+  if (x->op == Op::kSplat) return ConstantLane(x->src(0), 0);
+  if (x->op == Op::kGep) {
+    return ConstantLane(x->src(0), static_cast<int>(x->list()[static_cast<size_t>(lane)]));
+  }
+  if (!IsElementwise(x->op) || !x->dtype.is_int_or_index()) return std::nullopt;
+  llvm::SmallVector<int64_t, 3> args;
+  for (const UOp* s : x->srcs()) {
+    const std::optional<int64_t> value = ConstantLane(s, lane);
+    if (!value || s->dtype.scalar() != x->dtype.scalar()) return std::nullopt;
+    args.push_back(*value);
+  }
+  return EvalAlu(x->op, x->dtype.scalar(), {args.data(), args.size()});
+}
+
 class Expander {
  public:
   explicit Expander(Body& body) : body_(body), b_(*body.context) {}
@@ -114,6 +134,11 @@ class Expander {
       case Op::kRange:
       case Op::kSpecial:
         return Uniform(u);
+      case Op::kExtract:
+        return Extract(u);
+      case Op::kWmma:
+      case Op::kLdMatrix:
+        return Separate(u);
       default:
         return Widen(u);
     }
@@ -163,6 +188,48 @@ class Expander {
         return {b_.context().Make(u->op, t, {srcs.data(), srcs.size()}, u->attr), axes};
       }
     }
+  }
+
+  // The lanes that constant numbers pick, one for each combination of the unrolled axes.
+  Expanded Extract(const UOp* u) {
+    const AxesTable::Id axes = axes_.Union(map_[u->src(0)].axes, map_[u->src(1)].axes);
+    const int own = u->src(0)->dtype.lanes();
+    const UOp* number = Spread(u->src(1), axes);
+    LaneList lanes;
+    for (int64_t n = 0; n < Lanes(axes_[axes]); ++n) {
+      const std::optional<int64_t> lane = ConstantLane(number, static_cast<int>(n));
+      if (!lane || *lane < 0 || *lane >= own) {
+        status_ = absl::InvalidArgumentError(
+            absl::StrCat(body_.Describe(u), ": the number of the lane is not known"));
+        return {u};
+      }
+      lanes.push_back(n * own + *lane);
+    }
+    return {b_.Gep(Spread(u->src(0), axes), {lanes.data(), lanes.size()}), axes};
+  }
+
+  // The op once for each combination of the unrolled axes, since it acts on whole vectors.
+  Expanded Separate(const UOp* u) {
+    AxesTable::Id axes = 0;
+    for (const UOp* s : u->srcs()) axes = axes_.Union(axes, map_[s].axes);
+    if (axes == 0) return Order(u);
+    std::vector<const UOp*> parts;
+    for (int64_t n = 0; n < Lanes(axes_[axes]); ++n) {
+      llvm::SmallVector<const UOp*, 3> srcs;
+      for (const UOp* s : u->srcs()) srcs.push_back(OneOf(Spread(s, axes), n, s->dtype.lanes()));
+      parts.push_back(b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()}));
+    }
+    return {b_.Cat({parts.data(), parts.size()}), axes};
+  }
+
+  // Lanes n * own to (n + 1) * own of a value or of addresses.
+  const UOp* OneOf(const UOp* x, int64_t n, int own) {
+    if (x->dtype.lanes() == own) return x;
+    LaneList lanes;
+    for (int64_t l = 0; l < own; ++l) lanes.push_back(n * own + l);
+    if (x->op != Op::kIndex) return b_.Gep(x, {lanes.data(), lanes.size()});
+    const UOp* gate = x->num_srcs > 2 ? OneOf(x->src(2), n, own) : nullptr;
+    return b_.IndexPtr(x->src(0), OneOf(x->src(1), n, own), gate);
   }
 
   // An op that only moves lanes, applied to each of `n` groups of its sources' lanes, as one gep.
