@@ -38,9 +38,8 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
         return Unsupported(u, Cat("there is no matrix instruction '", name, "'"));
       }
       Expr& e = exprs_[u];
-      e.text =
-          Cat(Call(f), "(", Operand(u->src(0), kTernary, true), ", ",
-              Operand(u->src(1), kTernary, true), ", ", Operand(u->src(2), kTernary, true), ")");
+      e.text = Cat(Call(f), "(", Words(u->src(0)), ", ", Words(u->src(1)), ", ",
+                   Operand(u->src(2), kTernary, true), ")");
       Name(u, e);
       return absl::OkStatus();
     }
@@ -48,14 +47,24 @@ absl::Status KernelWriter::WriteCooperation(const UOp* u) {
       const auto count = static_cast<int>(u->word(0));
       if (count != 1 && count != 2 && count != 4) return Unsupported(u, "count is 1, 2 or 4");
       const PtxFunction f = LdMatrixFunction(count, u->words().size() > 1 && u->word(1));
-      Expr& e = exprs_[u];
-      e.text =
-          Cat(prelude_->BitCast(Vector("uint", count), Type(u->dtype.scalar(), u->dtype.lanes())),
-              "(", Call(f), "(", Pointer(u->src(0), kTernary), "))");
-      Name(u, e);
+      const std::string words = Vector("uint", count), name = Cat("v", num_values_++);
+      Line(
+          Cat("const ", words, " ", name, " = ", Call(f), "(", Pointer(u->src(0), kTernary), ");"));
+      words_[u] = name;
+      exprs_[u].text =
+          Cat(prelude_->BitCast(words, Type(u->dtype.scalar(), u->dtype.lanes())), "(", name, ")");
       return absl::OkStatus();
     }
   }
+}
+
+// The value as words of 32 bits.
+std::string KernelWriter::Words(const UOp* u) {
+  if (const auto it = words_.find(u); it != words_.end()) return it->second;
+  const DType t = u->dtype;
+  const std::string words = Vector("uint", BitWidth(t.scalar()) * t.lanes() / 32);
+  return Cat(prelude_->BitCast(Type(t.scalar(), t.lanes()), words), "(", Operand(u, kTernary, true),
+             ")");
 }
 
 absl::Status KernelWriter::WriteCopyAsync(const UOp* u) {

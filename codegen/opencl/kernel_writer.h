@@ -173,6 +173,7 @@ class KernelWriter {
   absl::Status WriteCopyAsync(const UOp* u);
   absl::Status WriteShuffle(const UOp* u);
   std::string Call(const PtxFunction& f);
+  std::string Words(const UOp* u);
 
   const Kernel& kernel_;
   const KernelCalls& calls_;
@@ -187,7 +188,8 @@ class KernelWriter {
   llvm::DenseMap<const UOp*, std::string> memory_names_;  // of define_globals and scratch
   Text body_;
   int indent_ = 1;
-  std::vector<std::string> var_names_;  // names of variables among the arguments
+  llvm::DenseMap<const UOp*, std::string> words_;  // what `ldmatrix` loaded, as words
+  std::vector<std::string> var_names_;             // names of variables among the arguments
   int num_values_ = 0, num_ranges_ = 0, num_tiles_ = 0;
   int position_ = 0;
   DType computed_;               // the type that CheckType last found valid for all ops

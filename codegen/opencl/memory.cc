@@ -20,6 +20,11 @@ Scalar Declared(const UOp* memory, const Target& target) {
 // they are accessed as 32-bit words, each of which becomes two halves.
 bool AsWords(Scalar shown, int lanes) { return shown == Scalar::kF16 && lanes >= 4; }
 
+// PTX moves at most four elements with one instruction, so that more narrow ones move as words.
+bool MovesAsWords(Scalar shown, int lanes, const Target& target) {
+  return target.inline_ptx && BitWidth(shown) < 32 && shown != Scalar::kBool && lanes > 4;
+}
+
 const UOp* GateOf(const UOp* address) {
   return address->op == Op::kIndex && address->num_srcs == 3 ? address->src(2) : nullptr;
 }
@@ -149,6 +154,10 @@ absl::Status KernelWriter::WriteLoad(const UOp* u) {
   } else if (AsWords(Shown(value), lanes)) {
     e.text = Cat(prelude_->HalvesOfWords(lanes), "(",
                  Element(address, Scalar::kU32, lanes / 2, /*write=*/false), ")");
+  } else if (MovesAsWords(Shown(value), lanes, target_)) {
+    const int words = BitWidth(value) * lanes / 32;
+    e.text = Cat(prelude_->BitCast(Cat("uint", words), Type(value, lanes)), "(",
+                 Element(address, Scalar::kU32, words, /*write=*/false), ")");
   } else {
     e.text = Element(address, value, lanes, /*write=*/false);
     if (e.text[0] == '*') e.precedence = kUnary;
@@ -236,6 +245,11 @@ absl::Status KernelWriter::WriteStore(const UOp* u) {
     if (AsWords(Shown(t.scalar()), t.lanes())) {
       Line(Element(address, Scalar::kU32, t.lanes() / 2, /*write=*/true), " = ",
            prelude_->WordsOfHalves(t.lanes()), "(", text, ");");
+      text.clear();
+    } else if (MovesAsWords(Shown(t.scalar()), t.lanes(), target_)) {
+      const int words = BitWidth(t.scalar()) * t.lanes() / 32;
+      Line(Element(address, Scalar::kU32, words, /*write=*/true), " = ",
+           prelude_->BitCast(Type(t.scalar(), t.lanes()), Cat("uint", words)), "(", text, ");");
       text.clear();
     } else if (IsMask(value)) {
       text = Cat("as_uchar", t.lanes(), "(", Mask(value, 8, kShift), " & (char)1)");

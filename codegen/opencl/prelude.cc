@@ -87,8 +87,7 @@ std::string Prelude::BitCast(const std::string& from, const std::string& to) {
 
 std::string Prelude::HalvesOfWords(int lanes) {
   const std::string word = BitCast("uint", "half2");
-  const std::string t = Cat("half", lanes), from = Cat("uint", lanes / 2),
-                    name = Cat(t, "_of_", from);
+  const std::string t = Cat("half", lanes), from = Cat("uint", lanes / 2), name = t + "_of_words";
   std::string parts;
   for (int i = 0; i < lanes / 2; ++i) parts += Cat(i ? ", " : "", word, "(x.s", i, ")");
   functions_.insert(Cat("static inline ", t, " ", name, "(", from, " x) {\n  return (", t, ")(",
@@ -100,7 +99,7 @@ std::string Prelude::WordsOfHalves(int lanes) {
   constexpr std::string_view kLane = "0123456789abcdef";
   const std::string word = BitCast("half2", "uint");
   const std::string t = Cat("uint", lanes / 2), from = Cat("half", lanes),
-                    name = Cat(t, "_of_", from);
+                    name = "words_of_" + from;
   std::string parts;
   for (int i = 0; i < lanes; i += 2) {
     parts += Cat(i ? ", " : "", word, "(x.s", kLane.substr(static_cast<size_t>(i), 2), ")");

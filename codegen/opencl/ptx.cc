@@ -54,12 +54,9 @@ PtxFunction MatrixFunction(std::string_view name, bool half, Prelude& prelude) {
   for (char& c : f.name) c = c == '.' ? '_' : c;
   const bool float_sum = m.c == "float4";
   const bool tf32 = m.a == "float4";
-  std::string text = absl::StrCat("static inline ", type(m.c), " ", f.name, "(", type(m.a), " a, ",
-                                  type(m.b), " b, ", type(m.c), " c) {\n");
-  absl::StrAppend(&text, "  ", tf32 ? "" : "const ", Uint(m.a_registers),
-                  " x = ", prelude.BitCast(type(m.a), Uint(m.a_registers)), "(a);\n", "  ",
-                  tf32 ? "" : "const ", Uint(m.b_registers),
-                  " y = ", prelude.BitCast(type(m.b), Uint(m.b_registers)), "(b);\n");
+  std::string text =
+      absl::StrCat("static inline ", type(m.c), " ", f.name, "(", Uint(m.a_registers), " x, ",
+                   Uint(m.b_registers), " y, ", type(m.c), " c) {\n");
   // Accumulators in half are packed two to a register.
   const std::string pack = float_sum ? "" : prelude.BitCast(type("half2"), "uint");
   const std::string unpack = float_sum ? "" : prelude.BitCast("uint", type("half2"));

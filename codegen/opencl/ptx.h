@@ -20,8 +20,8 @@ struct PtxFunction {
 };
 
 // Returns d = f(a, b, c) for the matrix instruction that a `wmma` op names, such as
-// m16n8k16.f32.f16; the name is empty if there is no such instruction. `half`: fragments of f16
-// have type half8 and so on, else ushort8.
+// m16n8k16.f32.f16; the name is empty if there is no such instruction. Factors are words of 32
+// bits, such as uint4. `half`: sums in f16 have type half4, else ushort4.
 PtxFunction MatrixFunction(std::string_view instruction, bool half, Prelude& prelude);
 // Returns uint, uint2 or uint4 = f(row address), which loads `count` matrices.
 PtxFunction LdMatrixFunction(int count, bool transpose);

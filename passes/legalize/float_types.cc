@@ -30,6 +30,10 @@ class FloatTypes {
   const UOp* Load(const UOp* u, UOpSpan srcs);
   const UOp* Store(const UOp* u, UOpSpan srcs);
   const UOp* CastTo(const UOp* u, const UOp* x);
+  // A matrix instruction reads the bits of its factors.
+  const UOp* Wmma(const UOp* u, UOpSpan srcs);
+  // The f32 value of the bits of a value of type `t`.
+  const UOp* FromBits(const UOp* bits, DType t);
   const UOp* BitcastTo(const UOp* u, const UOp* x);
   // Rounds the f32 `x` to a value of type s, and remembers `x` for Unrounded.
   const UOp* Rounded(const UOp* x, Scalar s) {
@@ -162,12 +166,27 @@ const UOp* FloatTypes::BitcastTo(const UOp* u, const UOp* x) {
   const Scalar from = u->src(0)->dtype.scalar(), to = u->dtype.scalar();
   if (!IsEmulated(from) && !IsEmulated(to)) return b_.Bitcast(x, u->dtype);
   const UOp* bits = IsEmulated(from) ? BitsOf(u->src(0), x) : x;
-  if (!IsEmulated(to)) return b_.Bitcast(bits, u->dtype);
-  const DType word(BitsType(to), u->dtype.lanes());
+  return IsEmulated(to) ? FromBits(bits, u->dtype) : b_.Bitcast(bits, u->dtype);
+}
+
+const UOp* FloatTypes::FromBits(const UOp* bits, DType t) {
+  const DType word = t.WithScalar(BitsType(t.scalar()));
   const UOp* v =
-      DecodeFloat(b_, b_.Cast(b_.Bitcast(bits, word), word.WithScalar(Scalar::kU32)), to);
-  raw_[v] = {to, b_.Bitcast(bits, RawType(u->dtype)), true};
+      DecodeFloat(b_, b_.Cast(b_.Bitcast(bits, word), word.WithScalar(Scalar::kU32)), t.scalar());
+  raw_[v] = {t.scalar(), b_.Bitcast(bits, RawType(t)), true};
   return v;
+}
+
+const UOp* FloatTypes::Wmma(const UOp* u, UOpSpan srcs) {
+  Nodes raw(srcs.begin(), srcs.end());
+  for (size_t i = 0; i < 2; ++i) {
+    const DType t = u->src(i)->dtype;
+    if (!IsEmulated(t)) continue;
+    raw[i] = BitsOf(u->src(i), srcs[i]);
+    if (t.scalar() != Scalar::kF16) Unsupported(u, "matrix instructions on this type");
+  }
+  if (IsEmulated(u->dtype)) Unsupported(u, "matrix instructions with sums of this type");
+  return b_.context().Make(u->op, u->dtype, Span(raw), u->attr);
 }
 
 // Whether the f32 result of the op, on values of a narrower type, is a value of that type.
@@ -213,11 +232,10 @@ const UOp* FloatTypes::Rewrite(const UOp* u, UOpSpan srcs) {
     case Op::kBitcast:
       return BitcastTo(u, srcs[0]);
     case Op::kWmma:
+      return Wmma(u, srcs);
     case Op::kLdMatrix:
-      for (const UOp* s : u->srcs()) {
-        if (s->dtype.is_value() && IsEmulated(s->dtype)) Unsupported(u, "matrix ops on this type");
-      }
-      break;
+      if (!IsEmulated(t)) return WithSources(b_, u, srcs);
+      return FromBits(b_.context().Make(u->op, RawType(t), srcs, u->attr), t);
     default:
       break;
   }
