@@ -94,6 +94,10 @@ std::vector<Target> MakePresets() {
   nvidia.bytes_per_second = 4.3e12;
   nvidia.flops_per_second = 6e13;
   nvidia.f16_rate = 2;
+  nvidia.matrix_flops_per_second = 5e14;
+  nvidia.local_bytes_per_second = 2.2e11;
+  nvidia.unit_local_memory = 200 << 10;
+  nvidia.unit_registers = 65536;
   nvidia.f64_rate = 0.5;
   nvidia.core_cache_bytes = 128 << 10;
   nvidia.shared_cache_bytes = 50 << 20;

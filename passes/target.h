@@ -96,6 +96,15 @@ struct Target {
   // Cache lines moved for each line that is written: 2 where a store first reads the line.
   double write_traffic = 2;
   double group_seconds = 1e-7;  // fixed overhead of a work-group on its unit
+  // Of multiply-adds by matrix instructions on halves, all units together; 0: there are none.
+  double matrix_flops_per_second = 0;
+  // From a load from memory to its value, where nothing hides the wait.
+  double load_seconds = 3e-7;
+  // Bytes per second that one unit reads from local memory, and the local memory and the registers
+  // of 32 bits that it divides among its work-groups.
+  double local_bytes_per_second = 1e11;
+  int64_t unit_local_memory = 32768;
+  int64_t unit_registers = 32768;
   // Work-items that a unit interleaves, so that some compute while others wait for memory.
   int items_per_unit = 1;
   // Limits on the size of a kernel's source, in instructions, because the device's compiler inlines
@@ -122,6 +131,9 @@ struct Target {
   // Whether a unit interleaves work-items, so that some compute while others wait. Otherwise it
   // runs one after the other.
   bool HidesWaits() const { return items_per_unit > 1; }
+
+  // Whether the renderer has matrix instructions on halves.
+  bool HasMatrixInstructions() const { return inline_ptx; }
 
   // The register budgets above, and the size of one register, in words of 32 bits.
   int64_t MaxAccumulators() const { return accumulator_registers * RegisterWords(); }

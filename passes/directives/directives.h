@@ -127,6 +127,20 @@ struct Pack {
   void Apply(LoopNest& nest) const;
 };
 
+// Illegal: matrix(i0, i1, r0) if the factors of the product are floats.
+struct Matrix {
+  static constexpr Doc kDoc = {
+      "matrix", "matrix(ROWS, COLUMNS, TERMS)",
+      "16 rows, 8 columns and 16 terms of a product of halves become one matrix instruction of 32 "
+      "work-items"};
+  std::string rows;
+  std::string columns;
+  std::string terms;
+  void Visit(auto&& v) { v(rows), v(columns), v(terms); }
+  absl::Status Check(const LoopNest& nest, const Target& target) const;
+  void Apply(LoopNest& nest) const;
+};
+
 // Illegal: stage_in_output(s0) if a result reads another's element.
 struct StageInOutput {
   static constexpr Doc kDoc = {

@@ -62,7 +62,7 @@ class Maker {
           grid.push_back({{i}, a.max_size, a.grid_dim >= 0});
           break;
         case AxisKind::kLocal:
-          local.push_back({{i}, a.max_size, IsShared(a.name)});
+          local.push_back({{i}, a.max_size, IsShared(a.name) || IsLane(a.name)});
           break;
         case AxisKind::kGroup:
           if (a.shares.empty()) local.push_back({{i}, a.max_size, true});
@@ -80,6 +80,12 @@ class Maker {
           break;
       }
     }
+    // A matrix instruction numbers its work-items by the innermost dimensions.
+    std::stable_partition(local.begin(), local.end(),
+                          [&](const Dimension& d) { return !IsLane(s_.axes[d.axes[0]].name); });
+    if (s_.matrix && s_.axes[local.back().axes[0]].name == s_.matrix->row_lane) {
+      std::swap(local.back(), local[local.size() - 2]);
+    }
     if (absl::Status s = Assign(grid, SpecialName::kGrid0, target_.max_groups); !s.ok()) return s;
     const int64_t max_local[] = {target_.max_local[0], target_.max_local[1], target_.max_local[2]};
     if (absl::Status s = Assign(local, SpecialName::kLocal0, max_local); !s.ok()) return s;
@@ -94,6 +100,9 @@ class Maker {
   }
 
  private:
+  bool IsLane(const std::string& name) const {
+    return s_.matrix && (name == s_.matrix->row_lane || name == s_.matrix->column_lane);
+  }
   bool IsShared(const std::string& name) const {
     return std::any_of(s_.axes.begin(), s_.axes.end(),
                        [&](const LoopAxis& a) { return a.shares == name; });

@@ -112,6 +112,9 @@ class IndexLowering {
   // (passes/simplify/closed_reduce.h). Null if it needs one. Loops and memory inside x stay as they
   // are.
   const UOp* Fold(Op op, const UOp* x, const std::vector<const UOp*>& ranges);
+  // The sum of products over the terms of matrix instructions (LoopNest::matrix), for one result of
+  // a work-item. The terms' axis leaves `plan`. Null if `x` is no product of two halves.
+  const UOp* MatrixTerms(const UOp* x, ReduceAt& plan);
   // Removes the axes along which `x` is invariant from `plan`, and returns a range for each.
   // Reducing the result of the remaining plan over these ranges gives the whole reduce; algebra
   // does that without a loop.
@@ -147,6 +150,9 @@ class IndexLowering {
   PackedAt& PlanPacked(const Key& key, size_t at);
   // Like PlanPacked, for a copy in local memory that the work-items of a group fill together.
   PackedAt& PlanLocalCopy(const Key& key, const PackedValue& value);
+  // Puts the axes of a copy that matrix instructions read in the order of the addresses that `x`,
+  // an element of it, is read from.
+  void OrderByAddress(PackedAt& plan, const UOp* x) const;
   // The row-major number of a copy's element, given which index of its axes to use:
   // PackedAt::Axis::filled or read.
   const UOp* ElementOf(const PackedAt& plan, const UOp* PackedAt::Axis::*index);

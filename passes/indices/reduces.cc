@@ -176,6 +176,10 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
     if (!zero || !ZeroOutside(x, plan.valid, 4)) x = b_.Where(plan.valid, x, identity);
   }
   ReduceAt rest = plan;
+  if (const UOp* terms = MatrixTerms(x, rest)) {
+    x = ReduceTerms(b_, free_, op, terms, rest.unrolls, rest.ranges, target_.MaxTile());
+    return in_blocks ? blocks_ = WithEarlierBlocks(op, x) : x;
+  }
   std::vector<const UOp*> idle;
   if (!in_blocks) idle = HoistInvariantAxes(op, x, rest);
   if (CombinesFirst(x, rest)) x = ReduceLanes(b_, free_, op, x, std::exchange(rest.unrolls, {}));

@@ -1,5 +1,6 @@
 // What holds for any loop nest that can run on a target.
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "ir/walk.h"
@@ -14,15 +15,22 @@ absl::Status Illegal(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
+// Whether the axis of this name is one of work-items that a matrix instruction numbers.
+bool IsLane(const LoopNest& nest, const std::string& name) {
+  return nest.matrix && (nest.matrix->row_lane == name || nest.matrix->column_lane == name);
+}
+
 // A grid and a group have at most three dimensions. Axes that share a dimension must not be group
-// axes and must not be bound to a dimension by a directive.
+// axes, must not be bound to a dimension by a directive and must not be lanes of a matrix
+// instruction.
 absl::Status CheckDimensions(const LoopNest& nest) {
   int groups = 0, locals = 0, bound = 0, free = 0;
   for (const LoopAxis& a : nest.axes) {
     // A local or group axis whose work-items other axes share has a dimension for itself.
     const bool local = a.kind == AxisKind::kLocal || a.kind == AxisKind::kGroup;
     const bool shared =
-        local && llvm::any_of(nest.axes, [&](const LoopAxis& g) { return g.shares == a.name; });
+        local && (IsLane(nest, a.name) ||
+                  llvm::any_of(nest.axes, [&](const LoopAxis& g) { return g.shares == a.name; }));
     groups += (a.kind == AxisKind::kGroup && a.shares.empty()) || shared;
     locals += a.kind == AxisKind::kLocal && !shared;
     if (a.kind == AxisKind::kGlobal) ++(a.grid_dim >= 0 ? bound : free);
@@ -151,6 +159,32 @@ absl::Status CheckOverlap(const LoopNest& nest) {
   return absl::OkStatus();
 }
 
+// The axes of matrix instructions stay as directive `matrix` binds them, and the 32 work-items of a
+// subgroup act together.
+absl::Status CheckMatrix(const LoopNest& nest) {
+  if (!nest.matrix) return absl::OkStatus();
+  const MatrixAxes& m = *nest.matrix;
+  const std::pair<const std::string*, AxisKind> axes[] = {{&m.row, AxisKind::kUpcast},
+                                                          {&m.row_lane, AxisKind::kLocal},
+                                                          {&m.column_lane, AxisKind::kLocal},
+                                                          {&m.column, AxisKind::kUpcast},
+                                                          {&m.term, AxisKind::kReduce}};
+  for (const auto& [name, kind] : axes) {
+    const int at = nest.FindAxis(*name);
+    if (at < 0 || nest.axes[static_cast<size_t>(at)].kind != kind) {
+      return Illegal("axis ", *name, " is one of a matrix instruction");
+    }
+  }
+  for (const LoopAxis& axis : nest.axes) {
+    if (axis.kind == AxisKind::kGroup) {
+      return Illegal("axis ", axis.name,
+                     " divides a sum among work-items, and so does a matrix "
+                     "instruction");
+    }
+  }
+  return absl::OkStatus();
+}
+
 // With a group axis, a loop over blocks of terms, a packed value or one staged in the output,
 // elements may be read after other results are stored. Then the kernel must not write what it
 // reads.
@@ -171,6 +205,7 @@ absl::Status LoopNest::Check(const Target& target) const {
   if (absl::Status s = CheckInPlace(*this); !s.ok()) return s;
   if (absl::Status s = CheckReduceLoops(*this); !s.ok()) return s;
   if (absl::Status s = CheckOverlap(*this); !s.ok()) return s;
+  if (absl::Status s = CheckMatrix(*this); !s.ok()) return s;
   if (absl::Status s = CheckDimensions(*this); !s.ok()) return s;
   if (absl::Status s = CheckGroup(*this, target); !s.ok()) return s;
   if (absl::Status s = CheckCopies(*this, target); !s.ok()) return s;

@@ -42,6 +42,19 @@ struct Digit {
   int64_t stride = 1;
 };
 
+// Axes, by name, that matrix instructions compute: of 16 rows, 8 columns and 16 terms of a product
+// of halves. A subgroup of 32 work-items computes the 16 x 8 results. A work-item has those in row
+// i, in row i + 8, and in two neighbouring columns.
+struct MatrixAxes {
+  static constexpr std::string_view kInstruction = "m16n8k16.f32.f16";
+  static constexpr int64_t kRows = 16, kColumns = 8, kTerms = 16;
+  std::string row;          // upcast: the first or second eight rows
+  std::string row_lane;     // local: of eight rows
+  std::string column_lane;  // local: of four pairs of columns
+  std::string column;       // upcast: of a pair
+  std::string term;         // reduce
+};
+
 // Positions in LoopNest::axes.
 using AxisList = llvm::SmallVector<size_t, 8>;
 
@@ -57,6 +70,7 @@ struct Loops {
   // The base axis that `stage_in_output` names. It is an axis of the staged value that the output
   // holds until the results replace it.
   std::optional<size_t> in_output;
+  std::optional<MatrixAxes> matrix;  // the axes of matrix instructions, if there are any
 };
 
 struct LoopNest : Loops {

@@ -1,4 +1,5 @@
 // The memory that a loop nest needs: of staged values, copies and partial results.
+#include <algorithm>
 #include <map>
 
 #include "ir/arithmetic.h"
@@ -88,12 +89,18 @@ int64_t LoopNest::CopyBytes(const PackedValue& value) const {
     of->second = SaturatingMul(of->second, axes[i].max_size);
     nested |= !IsOutermost(axes[i].base);
   }
-  if (value.is_local && !terms.empty()) row = SaturatingAdd(row, kRowPadding);
   int64_t rows = terms.empty() || nested ? 1 : 0;
   for (const auto& [reduce, elements] : terms) {
     rows = nested ? SaturatingMul(rows, elements) : SaturatingAdd(rows, elements);
   }
-  return SaturatingMul(value.buffers, SaturatingMul(row, rows));
+  int64_t bytes = SaturatingMul(row, rows);
+  if (value.is_local && !terms.empty()) {
+    // In a copy for matrix instructions, a row may have the elements for one result instead.
+    const int64_t results = row / ByteSize(value.node->dtype.scalar());
+    const int64_t padded = matrix ? std::max(rows, results) : rows;
+    bytes = SaturatingAdd(bytes, SaturatingMul(padded, kRowPadding));
+  }
+  return SaturatingMul(value.buffers, bytes);
 }
 
 int64_t LoopNest::PackedBytes(bool in_local_memory) const {

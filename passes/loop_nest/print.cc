@@ -26,6 +26,13 @@ std::string PrintLoopNest(const LoopNest& nest) {
     if (const int64_t block = nest.overlap[axis.base]) {
       absl::StrAppend(&out, ", blocks of ", block, " that overlap");
     }
+    if (const MatrixAxes* m = nest.matrix ? &*nest.matrix : nullptr) {
+      const std::string* const own[] = {&m->row, &m->row_lane, &m->column_lane, &m->column,
+                                        &m->term};
+      for (const std::string* name : own) {
+        if (*name == axis.name) absl::StrAppend(&out, ", of a matrix instruction");
+      }
+    }
     absl::StrAppend(&out, "\n");
     indent += "  ";
     for (size_t n = 0; n < nest.packed.size(); ++n) {

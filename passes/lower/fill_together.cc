@@ -62,9 +62,10 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
     row *= SizeOf(axis);
   }
   const int64_t size = stage.size;
-  // Rows of memory become columns of the copy, so that work-items store with a stride; padding
-  // spreads them over banks.
-  if (row > 1 && stage.row > 0 && stride(axes.back()) != 1) {
+  // Rows of memory become columns of the copy, so that work-items store with a stride, or several
+  // rows are read at a time; padding spreads them over banks.
+  const bool by_columns = row > 1 && stride(axes.back()) != 1;
+  if (stage.row > 0 && (by_columns || stage.in_matrices)) {
     stage.padding = LoopNest::kRowPadding / ByteSize(stage.x->dtype.scalar());
     stage.size = size + size / stage.row * stage.padding;
   }

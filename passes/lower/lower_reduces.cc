@@ -7,12 +7,17 @@
 #include "ir/free_leaves.h"
 #include "ir/interpret/scalar.h"
 #include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/analysis/indexing.h"
 #include "passes/indices/local_ids.h"
 
 namespace tg {
 namespace {
+
+bool IsZero(const UOp* x) {
+  return x->op == Op::kVConst && llvm::all_of(x->list(), [](int64_t bits) { return bits == 0; });
+}
 
 class ReduceLowering {
  public:
@@ -23,6 +28,8 @@ class ReduceLowering {
   const UOp* GroupReduce(Op op, const UOp* x, const std::vector<const UOp*>& specials);
 
  private:
+  // `x` combined with the accumulator. A matrix instruction adds to its accumulators itself.
+  const UOp* Combined(Op op, const UOp* acc, const UOp* x);
   // One reduction tree: combines the parts at place(0), ..., place(n - 1) of `mem`, where n is the
   // size of `special`, into place(0). Only work-items for which `who` holds take part (null: all).
   // `token` orders it after the stores of the parts. Returns the token of the last step.
@@ -49,9 +56,34 @@ const UOp* ReduceLowering::Reduce(Op op, const UOp* x, const std::vector<const U
   std::vector<const UOp*> tokens = {init};
   tokens.insert(tokens.end(), ranges.begin(), ranges.end());
   const UOp* at = b_.IndexPtr(b_.After(acc, tokens), i);
-  const UOp* step = b_.Store(at, b_.Alu(op, {b_.Load(at, nullptr, t.lanes()), x}));
+  const UOp* step = b_.Store(at, Combined(op, b_.Load(at, nullptr, t.lanes()), x));
   const UOp* done = b_.End(step, ranges);
   return b_.Load(b_.IndexPtr(b_.After(acc, UOpSpan(&done, 1)), i), nullptr, t.lanes());
+}
+
+const UOp* ReduceLowering::Combined(Op op, const UOp* acc, const UOp* x) {
+  const UOp* product = x->op == Op::kExtract ? x->src(0) : nullptr;
+  if (op == Op::kAdd && product && product->op == Op::kWmma && IsZero(product->src(2))) {
+    // The axes whose lanes are the accumulators, in their order.
+    std::vector<const UOp*> axes = free_.UnrollsOf(x->src(1));
+    std::vector<int64_t> numbers;
+    int64_t count = 1;
+    const UOp* number = LaneNumber(b_, axes, count);
+    if (number != x->src(1)) {
+      std::reverse(axes.begin(), axes.end());
+      number = LaneNumber(b_, axes, count = 1);
+    }
+    for (const UOp* axis : axes) numbers.push_back(axis->word());
+    if (number == x->src(1) && count == product->dtype.lanes()) {
+      Context& ctx = b_.context();
+      const UOp* sums =
+          ctx.Make(Op::kContract, product->dtype, {acc}, ctx.MakeListAttr(Op::kContract, numbers));
+      const UOp* const sources[] = {product->src(0), product->src(1), sums};
+      product = ctx.Make(Op::kWmma, product->dtype, sources, product->attr);
+      return ctx.Make(Op::kExtract, x->dtype, {product, number});
+    }
+  }
+  return b_.Alu(op, {acc, x});
 }
 
 const UOp* ReduceLowering::GroupReduce(Op op, const UOp* x,

@@ -32,6 +32,9 @@ class StagedBody {
       : body_(body), b_(*body.context), placement_(placement) {}
 
   const UOp* Place(const std::vector<const UOp*>& order) {
+    for (const UOp* u : order) {
+      if (u->op == Op::kLdMatrix) in_matrices_.Insert(MemoryOf(u->src(0)));
+    }
     llvm::SmallVector<const UOp*, 8> srcs;
     for (const UOp* u : order) {
       srcs.clear();
@@ -69,6 +72,7 @@ class StagedBody {
     out.is_local = u->dtype.space() == AddrSpace::kLocal;
     out.interleaved = u->word(1) != 0;
     out.ahead = u->word(3) != 0;
+    out.in_matrices = in_matrices_.Contains(u);
     out.step = StageStep(u) ? placed_.Get(StageStep(u)) : nullptr;
     return out;
   }
@@ -78,6 +82,7 @@ class StagedBody {
   StagePlacement& placement_;
   NodeMap<const UOp*> placed_;
   NodeMap<StagedMemory> memories_;
+  NodeSet in_matrices_;  // stages that `ldmatrix` reads
 };
 
 // `end` with the stores of StagePlacement::StepStore in the iterations that they belong to.

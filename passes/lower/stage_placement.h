@@ -32,7 +32,8 @@ struct StageToPlace {
   int64_t row;          // in elements; 0: there are no rows
   int64_t padding = 0;  // unused elements after each row
   bool is_local, interleaved, ahead;
-  const UOp* step;  // the loop that alternates between two buffers; null if there is one buffer
+  bool in_matrices;  // `ldmatrix` reads it, which takes eight rows at a time
+  const UOp* step;   // the loop that alternates between two buffers; null if there is one buffer
 };
 
 class StagePlacement {

@@ -44,6 +44,20 @@ void ChooseRandomDirectives(const Module& module, Kernel& kernel, const Target& 
       if (is_local && rng.Percent(60)) {
         directive.args.push_back(rng.Percent(50) ? DirectiveArg{"ahead", 0} : DirectiveArg{"", 2});
       }
+    } else if (kind.name == "matrix") {
+      // Rows, columns and terms, each rounded up to what one instruction computes.
+      std::vector<std::string> globals, reduces;
+      for (const LoopAxis& a : schedule->axes) {
+        if (a.kind == AxisKind::kGlobal) globals.push_back(a.name);
+        if (a.kind == AxisKind::kReduce) reduces.push_back(a.name);
+      }
+      if (globals.size() < 2 || reduces.empty() || schedule->packed.size() < 2) continue;
+      for (const int64_t n : {MatrixAxes::kRows, MatrixAxes::kColumns, MatrixAxes::kTerms}) {
+        const std::string name = rng.Pick(n == MatrixAxes::kTerms ? reduces : globals);
+        const Directive pad{"padto", {{name, 0}, {"", n}}};
+        if (ApplyDirective(*schedule, pad, target).ok()) kernel.directives.push_back(pad);
+        directive.args.push_back({name, 0});
+      }
     } else {
       directive.args.push_back({first.name, 0});
       if (kind.name == "order") {

@@ -1,0 +1,194 @@
+// The part of IndexLowering that makes matrix instructions.
+#include <algorithm>
+#include <cstdlib>
+
+#include "llvm/ADT/STLExtras.h"
+#include "passes/indices/index_lowering.h"
+#include "passes/indices/rebuild.h"
+#include "passes/simplify/affine_expr.h"
+
+namespace tg {
+namespace {
+
+// The half that a factor converts to float; null if it is another value.
+const UOp* HalfOf(const UOp* factor) {
+  const bool is_cast = factor->op == Op::kCast && factor->src(0)->dtype.scalar() == Scalar::kF16;
+  return is_cast ? factor->src(0) : nullptr;
+}
+
+bool DependsOn(const UOp* x, const UOp* leaf) { return llvm::is_contained(PostOrder(x), leaf); }
+
+// Makes the fragments of one matrix instruction. A work-item of number 4 * row_lane + column_lane
+// has, as PTX defines it (m16n8k16), of the left factor the elements of rows row_lane and
+// row_lane + 8, and of the right factor those of column row_lane; of both the terms 2 *
+// column_lane, the next one, and those eight later.
+class Fragments {
+ public:
+  struct Leaves {
+    const UOp *row, *row_lane, *column_lane, *column, *term;
+  };
+  Fragments(Body& body, SimplifyFn simplify, const Leaves& leaves, const UOp* far, const UOp* next)
+      : body_(body), b_(*body.context), simplify_(simplify), at_(leaves), far_(far), next_(next) {}
+
+  const UOp* Left(const UOp* x) {
+    if (const UOp* loaded = LoadMatrices(x, /*is_left=*/true)) return loaded;
+    return Contracted(With(x, {{at_.term, Term()}}), {far_, at_.row, next_});
+  }
+
+  const UOp* Right(const UOp* x) {
+    if (const UOp* loaded = LoadMatrices(x, /*is_left=*/false)) return loaded;
+    return Contracted(With(x, {{at_.term, Term()},
+                               {at_.column_lane, Div(at_.row_lane, 2)},
+                               {at_.column, Mod(at_.row_lane, 2)}}),
+                      {far_, next_});
+  }
+
+ private:
+  using Change = std::pair<const UOp*, const UOp*>;
+
+  const UOp* Number(int64_t n) { return b_.Index(n); }
+  const UOp* Div(const UOp* x, int64_t n) { return b_.Alu(Op::kFloorDiv, {x, Number(n)}); }
+  const UOp* Mod(const UOp* x, int64_t n) { return b_.Alu(Op::kFloorMod, {x, Number(n)}); }
+  const UOp* Times(const UOp* x, int64_t n) { return b_.Mul(x, Number(n)); }
+  const UOp* Term() { return b_.Add(Times(far_, 8), b_.Add(Times(at_.column_lane, 2), next_)); }
+
+  const UOp* With(const UOp* x, std::initializer_list<Change> changes) {
+    NodeMap<const UOp*> changed;
+    for (const auto& [from, to] : changes) changed[from] = to;
+    return simplify_(Rebuilt(body_, x, changed));
+  }
+
+  const UOp* Contracted(const UOp* x, std::initializer_list<const UOp*> unrolls) {
+    std::vector<int64_t> numbers;
+    int lanes = 1;
+    for (const UOp* unroll : unrolls) {
+      numbers.push_back(unroll->word());
+      lanes *= 2;
+    }
+    return b_.context().Make(Op::kContract, x->dtype.WithLanes(lanes), {x},
+                             b_.context().MakeListAttr(Op::kContract, numbers));
+  }
+
+  // Whether the element's number grows by `by` with the leaf's value.
+  bool GrowsBy(const UOp* element, const UOp* leaf, int64_t by) {
+    const UOp* later = With(element, {{leaf, b_.Add(leaf, Number(1))}});
+    const UOp* step = simplify_(b_.Sub(later, element));
+    return IsConst(step) && step->word() == by;
+  }
+
+  // `ldmatrix` in place of a load from a copy in local memory, whose rows have eight neighbouring
+  // terms, or eight neighbouring results (transposed). Null if they have neither.
+  const UOp* LoadMatrices(const UOp* x, bool is_left) {
+    if (x->op != Op::kLoad || x->num_srcs > 1 || x->src(0)->op != Op::kIndex) return nullptr;
+    const UOp* address = x->src(0);
+    if (address->num_srcs > 2 || address->src(0)->op != Op::kStage ||
+        address->dtype.space() != AddrSpace::kLocal) {
+      return nullptr;
+    }
+    // Padding may follow each row of the copy, and must not divide what is read together.
+    if (address->src(0)->word(4) % 8 != 0) return nullptr;
+    const UOp* element = address->src(1);
+    const UOp* item = b_.Add(Times(at_.row_lane, 4), at_.column_lane);
+    // The work-item that gives the address of row `line` of matrix `matrix`, the two of a column
+    // first.
+    const UOp *line = Mod(item, 8), *matrix = Div(item, 8);
+    const UOp *first = Mod(matrix, 2), *second = is_left ? Div(matrix, 2) : first;
+    const bool by_terms = GrowsBy(element, at_.term, 1);
+    const bool by_results =
+        is_left ? GrowsBy(element, at_.row_lane, 1)
+                : GrowsBy(element, at_.column_lane, 2) && GrowsBy(element, at_.column, 1);
+    if (!by_terms && !by_results) return nullptr;
+    const UOp* term = by_terms ? Times(second, 8) : b_.Add(Times(second, 8), line);
+    const UOp* result = by_terms ? line : Number(0);
+    const UOp* start =
+        is_left ? With(element, {{at_.term, term}, {at_.row, first}, {at_.row_lane, result}})
+                : With(element, {{at_.term, term},
+                                 {at_.column_lane, Div(result, 2)},
+                                 {at_.column, Mod(result, 2)}});
+    // A row begins at a multiple of 16 bytes.
+    const UOp* rest = simplify_(Mod(start, 8));
+    if (!IsConst(rest) || rest->word() != 0) return nullptr;
+    const int64_t count = is_left ? 4 : 2;
+    return b_.context().Make(Op::kLdMatrix, x->dtype.WithLanes(static_cast<int>(2 * count)),
+                             {b_.IndexPtr(address->src(0), start)},
+                             b_.context().MakeAttr(Op::kLdMatrix, {count, int64_t{!by_terms}}));
+  }
+
+  Body& body_;
+  Builder b_;
+  SimplifyFn simplify_;
+  const Leaves at_;
+  const UOp *far_, *next_;  // unrolled: the terms eight later, and the next one
+};
+
+}  // namespace
+
+const UOp* IndexLowering::MatrixTerms(const UOp* x, ReduceAt& plan) {
+  if (!nest_.matrix || !target_.HasMatrixInstructions()) return nullptr;
+  const MatrixAxes& m = *nest_.matrix;
+  const auto leaf = [&](const std::string& name) { return where_.axis[nest_.AxisNamed(name)]; };
+  const size_t term = nest_.AxisNamed(m.term);
+  const auto range =
+      llvm::find_if(plan.ranges, [&](const UOp* r) { return axis_of_range_.Get(r) == 1 + term; });
+  if (range == plan.ranges.end()) return nullptr;
+  const Fragments::Leaves at = {leaf(m.row), leaf(m.row_lane), leaf(m.column_lane), leaf(m.column),
+                                *range};
+  // Terms that do not exist are zero because one of their factors is.
+  const UOp* valid = nullptr;
+  if (x->op == Op::kWhere && IsConst(x->src(2)) && x->src(2)->word() == 0) {
+    valid = x->src(0);
+    x = x->src(1);
+  }
+  if (x->op != Op::kMul) return nullptr;
+  const UOp *left = HalfOf(x->src(0)), *right = HalfOf(x->src(1));
+  if (!left || !right) return nullptr;
+  const auto of_rows = [&](const UOp* u) {
+    return !DependsOn(u, at.column_lane) && !DependsOn(u, at.column);
+  };
+  const auto of_columns = [&](const UOp* u) {
+    return !DependsOn(u, at.row_lane) && !DependsOn(u, at.row);
+  };
+  if (!of_rows(left) || !of_columns(right)) std::swap(left, right);
+  if (!of_rows(left) || !of_columns(right)) return nullptr;
+  if (valid) {
+    if (!of_rows(valid) && !of_columns(valid)) return nullptr;
+    const UOp*& factor = of_rows(valid) ? left : right;
+    factor = b_.Where(valid, factor, b_.ConstInt(factor->dtype, 0));
+  }
+  Fragments fragments(body_, simplify_, at, FreshUnroll(2), FreshUnroll(2));
+  const DType results(Scalar::kF32, 4);
+  const UOp* const sources[] = {fragments.Left(left), fragments.Right(right),
+                                b_.ConstInt(results, 0)};
+  Context& ctx = b_.context();
+  const UOp* product =
+      ctx.Make(Op::kWmma, results, sources,
+               ctx.MakeAttr(Op::kWmma, {int64_t{ctx.Intern(MatrixAxes::kInstruction)}}));
+  plan.ranges.erase(range);
+  const UOp* number = b_.Add(b_.Mul(at.row, b_.Index(2)), at.column);
+  return ctx.Make(Op::kExtract, DType(Scalar::kF32), {product, number});
+}
+
+void IndexLowering::OrderByAddress(PackedAt& plan, const UOp* x) const {
+  std::optional<AffineExpr> address;
+  for (const UOp* u : PostOrder(x)) {
+    if (u->op != Op::kLoad || u->src(0)->op != Op::kIndex) continue;
+    address = ParseAffine(u->src(0)->src(1));
+    break;
+  }
+  if (!address) return;
+  const auto stride = [&](const PackedAt::Axis& axis) {
+    const auto* term =
+        llvm::find_if(address->terms, [&](const auto& t) { return t.node == axis.filled; });
+    return term == address->terms.end() ? int64_t{0} : std::abs(term->coef);
+  };
+  if (llvm::none_of(plan.axes, [&](const PackedAt::Axis& a) { return stride(a) == 1; })) return;
+  llvm::stable_sort(plan.axes, [&](const PackedAt::Axis& a, const PackedAt::Axis& b) {
+    return stride(a) > stride(b);
+  });
+  // A row has the elements that are next to each other in the source.
+  int64_t row = 1;
+  plan.row = plan.axes.size();
+  while (plan.row > 0 && stride(plan.axes[plan.row - 1]) == row) row *= plan.axes[--plan.row].size;
+}
+
+}  // namespace tg
