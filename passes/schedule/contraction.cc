@@ -18,6 +18,12 @@ bool IsReadDirectly(const UOp* value) {
   return loads;
 }
 
+// Whether the op only moves elements, or converts halves, in which case its source is smaller.
+bool Passes(const UOp* u, bool as_halves) {
+  return IsMovement(u->op) ||
+         (as_halves && u->op == Op::kCast && u->src(0)->dtype.scalar() == Scalar::kF16);
+}
+
 const UOp* BelowMovement(const UOp* u) {
   while (IsMovement(u->op)) u = u->src(0);
   return u;
@@ -41,12 +47,23 @@ std::vector<Contraction> FindContractions(const Kernel& kernel) {
   return out;
 }
 
-const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions) {
+bool HasHalfOperands(const Contraction& contraction) {
+  const auto is_half = [](const UOp* u) {
+    u = BelowMovement(u);
+    return u->op == Op::kCast && u->src(0)->dtype.scalar() == Scalar::kF16;
+  };
+  const UOp* product = contraction.product;
+  return product->dtype.scalar() == Scalar::kF32 && is_half(product->src(0)) &&
+         is_half(product->src(1));
+}
+
+const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions,
+                              bool as_halves) {
   Body& body = kernel.body;
   Context& ctx = *body.context;
   const auto packed = [&](const UOp* source, const UOp*& operand) {
     std::vector<const UOp*> moves;  // the outermost first
-    for (; IsMovement(source->op); source = source->src(0)) moves.push_back(source);
+    for (; Passes(source, as_halves); source = source->src(0)) moves.push_back(source);
     operand = ctx.Make(Op::kPacked, source->dtype, UOpSpan(&source, 1));
     const UOp* value = operand;
     std::vector<const UOp*> srcs;

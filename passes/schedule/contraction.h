@@ -23,8 +23,13 @@ std::vector<Contraction> FindContractions(const Kernel& kernel);
 
 // Returns the root of a new body in which each operand of these contractions' products is wrapped
 // in a `packed` op. The op goes below the movement ops that repeat the operand, so that it packs
-// each element once. Updates `operands` and `reduce` of each contraction to nodes of the new body.
-const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions);
+// each element once; with `as_halves`, also below a cast from f16. Updates `operands` and `reduce`
+// of each contraction to nodes of the new body.
+const UOp* WithPackedOperands(Kernel& kernel, std::vector<Contraction>& contractions,
+                              bool as_halves = false);
+
+// Whether both factors of the products are halves that are cast to f32.
+bool HasHalfOperands(const Contraction& contraction);
 
 }  // namespace tg
 

@@ -10,6 +10,7 @@
 #include "passes/directives/directives.h"
 #include "passes/schedule/contraction.h"
 #include "passes/schedule/gpu_tile.h"
+#include "passes/schedule/matrix_tile.h"
 
 namespace tg {
 namespace {
@@ -79,6 +80,47 @@ Items TileAxis(DirectiveList& to, const std::string& axis, int64_t results, int6
   return {subgroups, lanes};
 }
 
+// Splits `size` steps off, or takes the whole axis if it has no others, and binds them.
+template <typename D>
+std::string BindInner(DirectiveList& to, const std::string& axis, int64_t size) {
+  const auto [outer, inner] = to.Split(axis, size);
+  if (!inner.empty()) to.Try(D{{inner, std::nullopt}});
+  return outer;
+}
+
+std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& axes, LoopNest& s,
+                                            const Target& target) {
+  DirectiveList to(s, target);
+  const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
+                    term = s.base[axes.term].name;
+  Pad(to, row, tile.GroupRows());
+  Pad(to, lane, tile.GroupLanes());
+  Pad(to, term, tile.depth);
+  // What is left of an axis outside of the instructions; empty if nothing is.
+  const auto outside = [&](const std::string& axis, int64_t size) {
+    return to.Size(axis) == size ? std::string() : axis + ".0";
+  };
+  const std::string rows = outside(row, MatrixAxes::kRows),
+                    lanes = outside(lane, MatrixAxes::kColumns);
+  std::string terms = outside(term, MatrixAxes::kTerms);
+  to.Try(directive::Matrix{row, lane, term});
+  const auto divide = [&](const std::string& axis, int64_t own, int64_t units) {
+    if (axis.empty()) return;
+    const std::string rest = BindInner<directive::Upcast>(to, axis, own);
+    if (!rest.empty()) BindInner<directive::Local>(to, rest, units);
+  };
+  divide(rows, tile.rows, tile.row_units);
+  divide(lanes, tile.lanes, tile.lane_units);
+  if (!terms.empty()) terms = to.Split(terms, tile.depth / MatrixAxes::kTerms).first;
+  for (const size_t number : axes.packed) {
+    // Without a loop over blocks of terms, the factors are read from memory.
+    if (terms.empty()) break;
+    const directive::CopyPlace place = {.is_local = true, .buffers = tile.buffers};
+    to.Try(directive::Pack{absl::StrCat("p", number), terms, place});
+  }
+  return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
+}
+
 std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axes, int64_t vector,
                                             LoopNest& s, const Target& target) {
   DirectiveList to(s, target);
@@ -107,16 +149,17 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
   return to.all_legal() ? std::optional(to.Take()) : std::nullopt;
 }
 
-}  // namespace
+// The kernel with its operands marked, and how its axes take part.
+struct Problem {
+  LoopNest nest;
+  Axes axes;
+  ContractionSize size;
+};
 
-std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
-                                               Kernel& kernel, const Target& target,
-                                               Candidates* candidates) {
-  std::vector<Contraction> found = FindContractions(kernel);
-  if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
-    return std::nullopt;
-  }
-  kernel.body.root = WithPackedOperands(kernel, found);
+std::optional<Problem> FindProblem(const Module& module, const KernelCalls& calls, Kernel& kernel,
+                                   const Target& target, std::vector<Contraction> found,
+                                   bool as_halves) {
+  kernel.body.root = WithPackedOperands(kernel, found, as_halves);
   ShapeMap shapes(module, *kernel.body.context);
   absl::StatusOr<LoopNest> s = MakeLoopNest(module, calls, kernel, target, shapes);
   if (!s.ok() || s->IsInPlace()) return std::nullopt;
@@ -130,20 +173,60 @@ std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const Kerne
   size.lanes = s->base[axes->lane].max_size;
   size.terms = s->base[axes->term].max_size;
   size.bytes = ByteSize(found[0].reduce->dtype.scalar());
-  if (size.bytes < 4) return std::nullopt;
-  const int64_t width = target.mem_width / size.bytes;
-  const auto observe = [&](const GpuTile& tile) {
-    LoopNest copy = *s;
-    auto directives = Apply(tile, *axes, width, copy, target);
-    if (directives) candidates->Add(tile.seconds, std::move(*directives));
+  return Problem{*std::move(s), *axes, size};
+}
+
+// The nest of the best tile, with its directives in `kernel`. `best(observer)` chooses the tile and
+// shows each that it considers; `apply(tile, nest)` gives its directives, if they are legal.
+template <typename Best, typename ApplyTile>
+std::optional<LoopNest> ScheduleTile(Problem& problem, Kernel& kernel, Candidates* candidates,
+                                     Best best, ApplyTile apply) {
+  const auto observe = [&](const auto& tile) {
+    if (!candidates) return;
+    LoopNest copy = problem.nest;
+    if (auto directives = apply(tile, copy)) candidates->Add(tile.seconds, std::move(*directives));
   };
-  const std::optional<GpuTile> tile =
-      candidates ? BestGpuTile(size, target, observe) : BestGpuTile(size, target);
+  const auto tile = best(observe);
   if (!tile) return std::nullopt;
-  auto directives = Apply(*tile, *axes, width, *s, target);
+  auto directives = apply(*tile, problem.nest);
   if (!directives) return std::nullopt;
   kernel.directives = std::move(*directives);
-  return *std::move(s);
+  return std::move(problem.nest);
+}
+
+}  // namespace
+
+std::optional<LoopNest> ScheduleGpuContraction(const Module& module, const KernelCalls& calls,
+                                               Kernel& kernel, const Target& target,
+                                               Candidates* candidates) {
+  const std::vector<Contraction> found = FindContractions(kernel);
+  if (found.size() != 1 || kernel.body.root->num_srcs != 1 || !target.has_local) {
+    return std::nullopt;
+  }
+  const UOp* const plain = kernel.body.root;
+  if (target.HasMatrixInstructions() && target.matrix_flops_per_second > 0 &&
+      HasHalfOperands(found[0])) {
+    auto problem = FindProblem(module, calls, kernel, target, found, /*as_halves=*/true);
+    auto nest =
+        !problem ? std::nullopt
+                 : ScheduleTile(
+                       *problem, kernel, candidates,
+                       [&](auto observe) { return BestMatrixTile(problem->size, target, observe); },
+                       [&](const MatrixTile& tile, LoopNest& s) {
+                         return Apply(tile, problem->axes, s, target);
+                       });
+    if (nest) return nest;
+    kernel.body.root = plain;
+  }
+  auto problem = FindProblem(module, calls, kernel, target, found, /*as_halves=*/false);
+  if (!problem || problem->size.bytes < 4) return std::nullopt;
+  const int64_t width = target.mem_width / problem->size.bytes;
+  return ScheduleTile(
+      *problem, kernel, candidates,
+      [&](auto observe) { return BestGpuTile(problem->size, target, observe); },
+      [&](const GpuTile& tile, LoopNest& s) {
+        return Apply(tile, problem->axes, width, s, target);
+      });
 }
 
 }  // namespace tg

@@ -35,10 +35,6 @@ double WaitingShare(GpuTile::Copies copies) {
 // registers.
 constexpr int64_t kResidentItems = 512;
 
-// Computing and reading from memory overlap, but not completely: this share of the shorter of the
-// two is added to the longer.
-constexpr double kShareNotHidden = 0.25;
-
 // The cost of reading four bytes of local memory, relative to a multiply-add, if vectors of
 // Target::mem_width are read.
 double ReadWeight(const Target& target) { return 8.0 / target.mem_width; }
