@@ -70,6 +70,7 @@ std::vector<Target> MakePresets() {
   gpu.shared_cache_bytes_per_second = gpu.unit_bytes_per_second = 4e10;
   gpu.write_traffic = 1;
   gpu.group_seconds = 1e-8;
+  gpu.not_hidden = 1.0 / 4;
   gpu.items_per_unit = 256;
   all.push_back(gpu);
 

@@ -48,6 +48,9 @@ struct Target {
   int64_t max_groups[3] = {1LL << 31, 65535, 65535};
   int max_local[3] = {256, 256, 64};
   int subgroup_size = 1;
+  // Work-items of a group where there is enough work, and the least for which a group is worth its
+  // barriers.
+  int64_t group_items = 128, least_group_items = 16;
   // The device's compiler takes inline PTX, by which the renderer writes matrix instructions,
   // shuffles and asynchronous copies.
   bool inline_ptx = false;
@@ -58,7 +61,8 @@ struct Target {
   // How many of these registers accumulators may take: those of a loop in general, and those of a
   // register tile, whose operands need fewer because each load serves a whole row or column.
   int accumulator_registers = 16, tile_registers = 24;
-  int cache_line = 64;  // bytes
+  int cache_line = 64;        // bytes
+  int64_t page_bytes = 4096;  // the smallest page of memory, at whose end prefetchers stop
   // The cost of a cache miss that no prefetcher foresees, as the number of contiguous bytes that a
   // core reads in the same time: the latency of memory times a core's bandwidth.
   int64_t miss_bytes = 512;
@@ -78,6 +82,26 @@ struct Target {
   int fma_per_cycle = 2;
   // Work that is large enough is divided into this number of work-groups per compute unit.
   int64_t groups_per_unit = 4;
+  // Work-groups of a core: with more than `most_groups`, each gets several results, by which at
+  // least `least_groups` are left, so that cores finish at about the same time.
+  int64_t least_groups = 32, most_groups = 128;
+  // Work-items of a kernel that is too small to fill a GPU: one with fewer gets no register tiles,
+  // and one with at most twice as many shares its reduces among the work-items of a group.
+  int64_t small_grid = 1024;
+  // Iterations of a loop for each work-item that shares it. With fewer, combining the partial
+  // results costs more than it saves.
+  int64_t least_steps = 8;
+  // Rows, and columns, of results that a work-item computes together, so that they share loads.
+  int64_t tile_side = 4;
+  // A reduce of at most this many terms is written out, and computed again instead of shared.
+  int64_t short_terms = 4;
+  // A loop of at most this many iterations is written out where that makes predicates constants or
+  // spares work-items a share of it: the side of the largest window of a common convolution.
+  int64_t window = 7;
+  // What padding may add to an axis, as a part of it.
+  double padding = 1.0 / 16;
+  // Data of up to the size of a cache stay in it. Of data of this times that size nothing does.
+  double cache_slack = 1.5;
   int64_t copied_bytes = 16;  // contiguous bytes read in the time of one distant element
   int64_t shared_cache_bytes = 32 << 20;  // the last cache before memory, which all units share
   double bytes_per_second = 5e10;         // of memory, all units together
@@ -88,6 +112,23 @@ struct Target {
   double f16_rate = 1, f64_rate = 0.5, int_rate = 1;
   // Multiply-adds that could begin in the time in which one load, or one store, begins.
   double load_weight = 1, store_weight = 2;
+  // Instructions of a lane that is accessed alone: the access, and the move of the element.
+  double lane_instructions = 2;
+  // Instructions of an iteration of a loop over terms, without the terms: its branch and addresses,
+  // and the wait for a cache line.
+  double step_instructions = 6;
+  // Aligned vector accesses in the time of one that is not aligned.
+  double unaligned_weight = 1.5;
+  // Additions in the time of a load with a gate, which is no vector load.
+  double gate_weight = 16;
+  // The part of the shorter of computing and reading by which it delays the longer.
+  double not_hidden = 1.0 / 8;
+  // The rate of a GPU's register tiles that read from caches, as a part of flops_per_second: in a
+  // tile of 4 by 4 results each multiply-add needs half a load.
+  double cached_rate = 0.45;
+  // For each block of terms: the seconds in which a group of a GPU, alone on its unit, computes
+  // nothing, because it waits for loads from memory and then at a barrier.
+  double fill_seconds = 1e-6;
   // Bytes per second that one core reads from its L2 cache, from the cache that all cores share,
   // and from memory.
   double core_cache_bytes_per_second = 1.2e11;
@@ -115,6 +156,8 @@ struct Target {
   int64_t inlined_instructions = 0;
   int64_t unrolled_instructions = 0;
 
+  // A row of results, or the terms of a sum, of at least this length may occupy a unit alone.
+  static constexpr int64_t kLongRow = 8192;
   // The most work-items that a group gets: 256, although devices allow more, because a GPU's
   // multiprocessor holds only two or three larger groups, too few to compute while one of them
   // waits at a barrier.
@@ -122,8 +165,7 @@ struct Target {
   // The same for `groups` groups that each process one row of `row` elements. Up to 1024 items are
   // allowed if each multiprocessor gets at most one group and the rows are long.
   int64_t MostItems(double groups, double row) const {
-    constexpr double kLongRowElements = 8192;
-    const bool alone = groups <= compute_units && row >= kLongRowElements;
+    const bool alone = groups <= compute_units && row >= static_cast<double>(kLongRow);
     return alone ? std::min(1024, max_group_size) : MostItems();
   }
 
@@ -139,6 +181,13 @@ struct Target {
   int64_t MaxAccumulators() const { return accumulator_registers * RegisterWords(); }
   int64_t MaxTile() const { return tile_registers * RegisterWords(); }
   int64_t RegisterWords() const { return std::max(1, alu_width / 4); }
+  // The words of 32 bits that one access moves.
+  int64_t AccessWords() const { return std::max(1, mem_width / 4); }
+
+  // The latency of a multiply-add in cycles, and the independent sums (vectors) that hide it: those
+  // of fma_accumulators without the margin.
+  int64_t LatencyCycles() const { return std::max<int64_t>(1, LatencySums() / fma_per_cycle); }
+  int64_t LatencySums() const { return std::max(1, fma_accumulators * 2 / 3); }
 };
 
 // The cost of an op relative to an addition.

@@ -28,7 +28,8 @@ enum class FieldSource : uint8_t {
   kName,      // chosen by whoever writes the target
   kQuery,     // the device reports it
   kMeasured,  // tg-calibrate measures it
-  kKnown      // datasheets and documentation of the device and its compiler
+  kKnown,     // datasheets and documentation of the device and its compiler
+  kFitted     // chosen so that schedules agree with measured times of kernels
 };
 std::string_view FieldSourceName(FieldSource source);
 

@@ -27,8 +27,10 @@ constexpr std::string_view kHead =
     "```\nbase = cl-cpu-avx2\nname = laptop\ncompute_units = 8\nflops_per_second = 6.1e+11\n```\n\n"
     "A preset for all is a few lines of `passes/target.cc` with the same fields.\n\n"
     "## Fields\n\n"
-    "The source says where a value comes from: the device reports it, tg-calibrate measures it, or "
-    "datasheets of the\ndevice and its compiler say it.\n\n";
+    "The source says where a value comes from: the device reports it, tg-calibrate measures it, "
+    "datasheets of the\ndevice and its compiler say it, or it is fitted: chosen so that schedules "
+    "agree with measured times of kernels, here\nor in tinygrad, from whose rules those for GPUs "
+    "come.\n\n";
 
 }  // namespace
 
