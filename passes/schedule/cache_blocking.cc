@@ -26,16 +26,24 @@ Nest Blocked(const Nest& plain, size_t k, int64_t steps) {
   return nest;
 }
 
-// Bytes read from beyond the core's caches, plus a quarter of the bytes that its nearest cache has
-// to fetch from the next one. In the nearest cache, data are reused only by the innermost loop,
-// which runs within one work-group.
+// Bytes read from beyond the core's caches, plus the bytes that its nearest cache has to fetch from
+// the next one, weighted by their time. In the nearest cache, data are reused only by the innermost
+// loop, which runs within one work-group.
 double Cost(const ScheduleBuilder& t, const MemoryTraffic& traffic, const Nest& nest) {
-  const Cache far = {.capacity = static_cast<double>(t.target().core_cache_bytes)};
-  const Cache near = {.capacity = static_cast<double>(t.target().near_cache_bytes),
-                      .slack = 1.5,
+  const Target& target = t.target();
+  const Cache far = {.capacity = static_cast<double>(target.core_cache_bytes)};
+  const Cache near = {.capacity = static_cast<double>(target.near_cache_bytes),
+                      .slack = target.cache_slack,
                       .innermost = true,
-                      .cost = 1.0 / 4};
+                      .cost = target.unit_bytes_per_second / target.core_cache_bytes_per_second};
   return traffic.Of(nest, {far, near});
+}
+
+// A loop or an order is changed only if that leaves at most this much of the predicted memory
+// traffic: the prediction knows no better than the slack where a cache ends. For smaller savings,
+// work-groups that write neighbouring results are preferred.
+double MostTraffic(const ScheduleBuilder& t, double before) {
+  return before / t.target().cache_slack;
 }
 
 }  // namespace
@@ -52,7 +60,7 @@ bool LoopInCache(ScheduleBuilder& t, int64_t groups) {
   const MemoryTraffic traffic(t);
   size_t best = SIZE_MAX;
   int64_t best_steps = 0;
-  double least = Cost(t, traffic, plain) * kMaxTrafficShare;
+  double least = MostTraffic(t, Cost(t, traffic, plain));
   const auto consider = [&](size_t k, int64_t steps) {
     if (steps == 1 || results / steps < groups) return;
     const double bytes = Cost(t, traffic, Blocked(plain, k, steps));
@@ -97,7 +105,7 @@ void OrderGroups(ScheduleBuilder& t) {
   // different order of work-groups costs nothing otherwise.
   const MemoryTraffic traffic(t);
   const Cache cache = {.capacity = static_cast<double>(t.target().core_cache_bytes) / 2};
-  double least = traffic.Of(nest, {cache}) * kMaxTrafficShare;
+  double least = MostTraffic(t, traffic.Of(nest, {cache}));
   size_t best = 0;
   for (size_t k = 1; k < globals.size(); ++k) {
     std::swap(nest[0], nest[k]);

@@ -8,10 +8,6 @@
 
 namespace tg {
 
-// A loop or an order is changed only if it leaves at most this share of the predicted memory
-// traffic. For smaller savings, work-groups that write neighbouring results are preferred.
-inline constexpr double kMaxTrafficShare = 0.8;
-
 // Turns one global axis, or a block of its iterations, into a loop, and moves the axis's remaining
 // part outermost, so that consecutive work-groups read the same block. Does so only if that saves
 // memory traffic and leaves at least `groups` work-groups. Returns whether it did; it does not if

@@ -72,12 +72,12 @@ class Blocker {
   std::optional<Blocking> Best() const {
     // Copying an element takes at least as long as the multiply-add of a vector, so that each
     // copied element must be used often enough.
-    if (lanes_ < 4 || rows_ * row_lines_ * others_ < lanes_ ||
+    if (lanes_ < 2 || rows_ * row_lines_ * others_ < lanes_ ||
         adjacent_ * lines_ * images_ < lanes_ || adjacent_ < lanes_ / 2) {
       return std::nullopt;
     }
     for (const Sum& sum : sums_) {
-      if (sum.terms < 4) return std::nullopt;
+      if (sum.terms < target_.short_terms) return std::nullopt;
     }
     std::optional<Blocking> best;
     for (Blocking b : Tiles()) {
@@ -160,7 +160,7 @@ class Blocker {
     // takes a whole register, broadcast. The exception are targets where half of the registers
     // cannot hide the latency of an addition.
     const int64_t registers = std::max(target_.accumulator_registers, target_.fma_accumulators);
-    for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+    for (int64_t vectors = 1; vectors <= target_.tile_side; ++vectors) {
       for (int64_t rows = 2; rows * vectors <= registers && rows <= directive::Upcast::kMost;
            ++rows) {
         Blocking b;
@@ -188,7 +188,7 @@ class Blocker {
     const auto sums = static_cast<double>(b.vectors * b.rows);
     return std::max({1.0, static_cast<double>(target_.fma_accumulators) / sums,
                      static_cast<double>(b.vectors + b.rows) / sums}) +
-           static_cast<double>(b.vectors + b.rows) / sums / kLoadsHidden;
+           static_cast<double>(b.vectors + b.rows) / sums * target_.not_hidden;
   }
 
   // Predicted time of the multiply-adds alone, if the terms are not cut into slices. A lower bound
@@ -291,9 +291,8 @@ class Blocker {
   // also waits for its cache line.
   double StoresApart() const {
     if (result_stride_ == 1) return 0;
-    // Two cycles: one moves the element between its lane and a scalar register, the other accesses
-    // memory.
-    const int cycles = 2 + (Conflicts(result_stride_) ? target_.near_miss_cycles : 0);
+    const double cycles =
+        target_.lane_instructions + (Conflicts(result_stride_) ? target_.near_miss_cycles : 0);
     return cycles * target_.fma_per_cycle;
   }
 
@@ -305,7 +304,7 @@ class Blocker {
 
   // The number of cache lines that are read again, and not prefetched, if the rows of a group are
   // read in `times` parts. If rows are adjacent in memory and terms are not, neighbouring tiles
-  // share lines.
+  // share lines. Prefetchers that detect strides do not cross pages.
   double RereadLines(const Blocking& b, const Traversal& rows, int64_t depth, int64_t times,
                      int64_t lines, int64_t steps) const {
     if (times == 1) return 0;
@@ -316,12 +315,14 @@ class Blocker {
     const Traversal::CacheLines all =
         rows.LinesRead(depth, b.row_lines, b.tiles * b.rows, line_elements);
     const double again = static_cast<double>(times) * part.count - all.count;
-    const double new_pages = static_cast<double>(part.distance * bytes_) / kPageBytes;
+    const double new_pages =
+        static_cast<double>(part.distance * bytes_) / static_cast<double>(target_.page_bytes);
     return std::max(0.0, again) * std::min(1.0, new_pages);
   }
 
   RowReads ReadsOfRows(const Blocking& b, const Traversal& rows, int64_t depth) const {
-    const auto most = static_cast<double>(target_.core_cache_bytes) / 4;
+    // A strip's panel takes half of the cache, and rows half of what it leaves.
+    const auto most = static_cast<double>(target_.core_cache_bytes) / 2 / 2;
     const auto copies = [&](int64_t times, int64_t lines, int64_t steps) -> RowReads {
       const double elements = rows.Elements(depth, lines, steps);
       if (elements * static_cast<double>(bytes_) > most) return {};
@@ -351,11 +352,6 @@ class Blocker {
     for (int64_t f : factors) product *= static_cast<double>(f);
     return product;
   }
-
-  // The smallest page of memory, in bytes. Prefetchers that detect strides do not cross pages.
-  static constexpr double kPageBytes = 4096;
-  // Of this many loads, all but one are hidden behind multiply-adds.
-  static constexpr double kLoadsHidden = 8;
 
   const Target& target_;
   const double epilogue_;

@@ -12,21 +12,23 @@
 namespace tg {
 namespace {
 
-// Rates vectors along this axis by their memory accesses: contiguous ones count for it, strided
-// ones against it, and stores more than loads. For kernels without reduces.
-int Score(const ScheduleBuilder& t, size_t axis) {
-  int score = 0;
+// Rates vectors along this axis by their memory accesses, in instructions: an access and the
+// multiply-adds in its time. Contiguous ones count for it, strided ones against it, and strided
+// stores twice, since their lines are also read. For kernels without reduces.
+double Score(const ScheduleBuilder& t, size_t axis) {
+  const double load = 1 + t.target().load_weight, store = 1 + t.target().store_weight;
+  double score = 0;
   const bool staged = t.nest().axes[axis].kind == AxisKind::kStage;
-  if (staged) score += t.IsInnermost(axis) ? 3 : -6;  // the store of the staged value
+  if (staged) score += t.IsInnermost(axis) ? store : -2 * store;  // of the staged value
   for (const Access& a : t.accesses()) {
     const auto stride = t.Stride(a, axis);
     if (staged && a.is_store()) continue;  // a staged value's axis is none of what is stored
     if (stride == 1)
-      score += a.is_store() ? 3 : 2;
+      score += a.is_store() ? store : load;
     else if (stride != 0)
-      score -= a.is_store() ? 6 : 2;
+      score -= a.is_store() ? 2 * store : load;
     else if (a.is_store())
-      score -= 6;
+      score -= 2 * store;
   }
   return score;
 }
@@ -34,17 +36,15 @@ int Score(const ScheduleBuilder& t, size_t axis) {
 // The steps of the blocks in which an axis overlaps if vectors of `lanes` do not divide it: enough
 // vectors that a part of each block can become a loop (LoopOverRest), but a small part of the axis.
 int64_t BlockAround(const ScheduleBuilder& t, size_t axis, int64_t lanes) {
-  constexpr int64_t kLeastBlocks = 8;
   const int64_t enough = EnoughGroups(t), vectors = t.Size(axis) / lanes;
   int64_t others = 1;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if (i != axis) others = SaturatingMul(others, t.Size(i));
   }
   const int64_t items = SaturatingMul(others, vectors);
-  if (others >= enough || items <= 4 * enough) return lanes;
-  const int64_t inner = std::min(items / enough, vectors / kLeastBlocks);
-  return lanes *
-         static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(inner, 1))));
+  if (others >= enough) return lanes;
+  const int64_t inner = std::max<int64_t>(1, std::min(items / enough, t.MostRepeated(vectors)));
+  return lanes * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(inner)));
 }
 
 // Finds a load that vectors along `axis` would read with a stride, and returns the axis of this
@@ -67,10 +67,10 @@ size_t AxisInMemory(const ScheduleBuilder& t, AxisKind kind, const UOp* staged, 
 void VectorizeBest(ScheduleBuilder& t, AxisKind kind, const UOp* staged) {
   const VectorizationCost lanes(t, 0);
   size_t best = kNoAxis;
-  int best_score = 0;
+  double best_score = 0;
   for (size_t i : t.Axes(kind)) {
     if (lanes.Along(i) == 1 || t.nest().base[t.nest().axes[i].base].staged != staged) continue;
-    const int score = Score(t, i);
+    const double score = Score(t, i);
     if (Candidates* candidates = t.candidates()) {
       candidates->AddChoice("vectors along " + t.nest().axes[i].name, score,
                             "points for contiguous accesses, the most are best");
@@ -172,22 +172,24 @@ void UnrollShort(ScheduleBuilder& t) {
   }
 }
 
-int64_t EnoughGroups(const ScheduleBuilder& t) { return int64_t{32} * t.target().compute_units; }
+int64_t EnoughGroups(const ScheduleBuilder& t) {
+  return t.target().least_groups * t.target().compute_units;
+}
 
 void LoopOverRest(ScheduleBuilder& t, LoopSet shared) {
-  const int64_t enough = EnoughGroups(t);
+  const int64_t enough = EnoughGroups(t), many = t.target().most_groups * t.target().compute_units;
   AxisList globals = t.Axes(AxisKind::kGlobal);
   llvm::erase_if(globals, [&](size_t i) { return (shared & LoopBit(t.nest().axes[i].base)) != 0; });
   int64_t items = 1;
   for (size_t i : globals) items *= t.Size(i);
   // The names of whole axes, the innermost first: a directive moves axes.
   std::vector<std::string> whole;
-  while (!globals.empty() && items > 4 * enough && !t.IsSymbolic(globals.back()) &&
+  while (!globals.empty() && items > many && !t.IsSymbolic(globals.back()) &&
          items / t.Size(globals.back()) >= enough) {
     whole.push_back(t.nest().axes[globals.back()].name);
     items /= t.Size(globals.pop_back_val());
   }
-  if (!globals.empty() && items > 4 * enough && !t.IsSymbolic(globals.back())) {
+  if (!globals.empty() && items > many && !t.IsSymbolic(globals.back())) {
     const int64_t inner =
         PowerOfTwoDivisor(t.Size(globals.back()), std::max<int64_t>(1, items / enough));
     if (inner > 1) t.Try<directive::Loop>(globals.back(), inner);

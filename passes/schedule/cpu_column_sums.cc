@@ -147,7 +147,7 @@ bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t wid
   for (int64_t more = 2; more <= most; more *= 2) {
     const int64_t block = more * width, groups = (size + block - 1) / block;
     const bool is_enough = SaturatingMul(groups, sums.others) >= t.target().compute_units;
-    if (is_enough && RepeatsFew(size, block)) share = more;
+    if (is_enough && t.RepeatsFew(size, block)) share = more;
   }
   const std::string columns = t.nest().base[sums.columns].name;
   std::vector<std::string> rows, alike;

@@ -91,7 +91,8 @@ struct Sums {
 // of their reduces fit into registers. Returns the number of upcast rows.
 int64_t TileRows(ScheduleBuilder& t, LoopSet shared, const Sums& sums) {
   const int64_t most =
-      std::min({kRowsTogether, t.target().MaxAccumulators() / sums.terms, SpareGroups(t, shared)});
+      std::min({RowsTogether(t.target()), t.target().MaxAccumulators() / sums.terms,
+                SpareGroups(t, shared)});
   size_t best = kNoAxis;
   std::pair<size_t, int64_t> best_score = {0, 1};
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
@@ -117,9 +118,8 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
     const auto [rest, vectors] = Wider(t, shared, axis, rows);
     if (vectors > 1) t.Try<directive::Upcast>(rest, vectors);
   }
-  const int64_t most = std::min(VectorizationCost::kTermRows * VectorizationCost::kTermRows,
-                                t.target().MaxTile() / sums.terms) /
-                       rows;
+  const int64_t side = t.target().tile_side;
+  const int64_t most = std::min(side * side, t.target().MaxTile() / sums.terms) / rows;
   for (const std::string& name : sums.columns) {
     const auto axis = t.nest().AxisNamed(name);
     const int64_t columns = GreatestDivisor(t.Size(axis), most);
@@ -131,12 +131,11 @@ void WidenVectors(ScheduleBuilder& t, LoopSet shared, const Sums& sums, int64_t 
 // several vectors, so that consecutive additions go to different accumulators. The blocks may
 // overlap if that repeats few terms.
 int64_t AcrossLatency(const ScheduleBuilder& t, const std::string& axis, int64_t lanes) {
-  constexpr int64_t kVectors = 4;
   const auto i = t.nest().AxisNamed(axis);
   const int64_t size = t.Size(i);
-  for (int64_t terms = std::min(kVectors * lanes, directive::Unroll::kMost); terms > lanes;
-       terms /= 2) {
-    const bool fits = size % terms == 0 || (t.MayOverlap(i) && RepeatsFew(size, terms));
+  const int64_t most = t.target().LatencyCycles() * lanes;
+  for (int64_t terms = std::min(most, directive::Unroll::kMost); terms > lanes; terms /= 2) {
+    const bool fits = size % terms == 0 || (t.MayOverlap(i) && t.RepeatsFew(size, terms));
     if (size >= terms && fits) return terms;
   }
   return lanes;

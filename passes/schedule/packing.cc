@@ -31,8 +31,7 @@ void LoopOverSame(ScheduleBuilder& t, LoopSet same, int64_t groups, int64_t want
 }  // namespace
 
 std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
-  // A sum of more vectors of terms gains little, and a copy that serves fewer rows does not pay.
-  constexpr int64_t kMaxVectors = 24, kMinRows = 32;
+  constexpr int64_t kMinRows = 32;  // that read a copy, or it does not pay
   if (!t.target().HasVectors() || t.nest().IsInPlace() || t.SharedAlong() == 0) return std::nullopt;
   const VectorizationCost lanes(t, 0);
   for (size_t n = 0; n < t.accesses().size(); ++n) {
@@ -63,8 +62,12 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
     if (!fits || along == kNoAxis || rows / parts < kMinRows) continue;
     const int64_t sums = t.Size(along), width = PowerOfTwoDivisor(sums, lanes.Widest());
     const int64_t bytes = sums * terms * ByteSize(a.node->dtype.scalar());
-    const bool worth = width == lanes.Widest() && terms <= kMaxVectors * width;
-    const int64_t kept = SaturatingMul(t.nest().StagedBytes(), kRowsTogether);
+    // Adding up the lanes of a sum takes the time of several vectors, about the number that hides a
+    // latency. If a sum has more than twice that number, this is a small part, and a copy gains
+    // little.
+    const int64_t most = 2 * t.target().fma_accumulators * width;
+    const bool worth = width == lanes.Widest() && terms <= most;
+    const int64_t kept = SaturatingMul(t.nest().StagedBytes(), RowsTogether(t.target()));
     const bool fits_memory = SaturatingAdd(bytes, kept) <= t.target().private_memory;
     if (worth && fits_memory && bytes <= t.target().cache_bytes) {
       return PackedRows{a.node, sums, *t.Stride(a, along), width};

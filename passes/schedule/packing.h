@@ -10,8 +10,8 @@
 
 namespace tg {
 
-// The most rows that one work-item computes together.
-inline constexpr int64_t kRowsTogether = 8;
+// The most rows that one work-item computes together: sums that hide the latency of an addition.
+inline int64_t RowsTogether(const Target& target) { return target.LatencySums(); }
 
 // Describes a load that should be copied. A row-fused kernel stages some sums for each row, such as
 // the products of a query with all keys in attention, and this load reads their terms with a

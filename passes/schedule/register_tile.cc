@@ -15,7 +15,7 @@ VectorizationCost::RegisterTile VectorizationCost::TileBeside(size_t axis, int64
   // If lanes are loaded one by one, a tile of twice as many results shares each load, provided that
   // its accumulators are full vectors.
   const bool gathers = width >= Widest() && GathersAlong(axis);
-  const int64_t most_rows = gathers ? directive::Upcast::kMost : 8;
+  const int64_t most_rows = gathers ? directive::Upcast::kMost : t_.target().LatencySums();
   const int64_t most = gathers ? std::min(most_rows, t_.target().MaxAccumulators() / width)
                                : MaxAccumulatorVectors(width);
   if (most <= 1) return {};
@@ -106,7 +106,7 @@ std::vector<size_t> VectorizationCost::AxesByLoads(bool others_next) const {
 
 VectorizationCost::RegisterTile VectorizationCost::TileAlong(const std::vector<size_t>& axes,
                                                              int64_t words) const {
-  constexpr int64_t kShort = 6;
+  const int64_t side = t_.target().tile_side;
   int64_t widest = 1;
   for (const Reduce& reduce : reduces_) {
     const size_t last = LastAxis(reduce.node);
@@ -114,16 +114,15 @@ VectorizationCost::RegisterTile VectorizationCost::TileAlong(const std::vector<s
   }
   if (widest == 1) return {};
   RegisterTile tile;
-  // The tile is written out once for each store in the source, so that the total is bounded.
-  constexpr int64_t kMaxSums = 64;
+  // The tile is written out once for each store in the source.
   const auto tiles = static_cast<int64_t>(t_.nest().stores);
-  int64_t most = std::min(words / widest, kMaxSums / tiles);
+  int64_t most = std::min(words / widest, ScheduleBuilder::kMostCopies / tiles);
   for (size_t axis : axes) {
-    const int64_t limit = std::min(kTermRows, most), size = t_.Size(axis);
-    const bool whole = size <= std::min(kShort, most);
-    const int64_t divisor = size % limit == 0    ? limit
-                            : limit == kTermRows ? PowerOfTwoDivisor(size, limit)
-                                                 : 1;
+    const int64_t limit = std::min(side, most), size = t_.Size(axis);
+    const bool whole = size <= std::min(t_.target().window, most);
+    const int64_t divisor = size % limit == 0 ? limit
+                            : limit == side   ? PowerOfTwoDivisor(size, limit)
+                                              : 1;
     const int64_t rows = whole ? size : t_.TileAlong(axis, limit, divisor);
     if (rows == 1) continue;
     tile.emplace_back(axis, rows);

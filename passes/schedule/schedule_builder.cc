@@ -6,13 +6,10 @@
 namespace tg {
 namespace {
 
-// Padding is acceptable if it adds at most 1/kTileWaste to an axis, for whole tiles, or
-// 1/kBlockWaste, for a number of tiles that can be divided further.
-constexpr int64_t kTileWaste = 16, kBlockWaste = 64;
-
-// Whether padding `size` to a multiple of `rows` adds at most one in `waste`.
-bool PaddingIsAcceptable(int64_t size, int64_t rows, int64_t waste) {
-  return ((size + rows - 1) / rows * rows - size) * waste <= size;
+// Whether the next multiple of `block` exceeds `size` by at most this share of it.
+bool AddsAtMost(double share, int64_t size, int64_t block) {
+  const int64_t added = (size + block - 1) / block * block - size;
+  return static_cast<double>(added) <= static_cast<double>(size) * share;
 }
 
 }  // namespace
@@ -27,11 +24,6 @@ int64_t GreatestDivisor(int64_t n, int64_t limit) {
   int64_t d = std::max<int64_t>(1, std::min(n, limit));
   while (n % d != 0) --d;
   return d;
-}
-
-bool RepeatsFew(int64_t size, int64_t block) {
-  constexpr int64_t kFew = 8;
-  return ((size + block - 1) / block * block - size) * kFew <= size;
 }
 
 void ScheduleBuilder::LoopAlong(LoopSet bases) {
@@ -67,7 +59,6 @@ std::optional<int64_t> ScheduleBuilder::Stride(const Access& a, size_t axis) con
 }
 
 LoopSet ScheduleBuilder::SharedAlong() const {
-  constexpr int64_t kLongTerms = 4;
   LoopSet outer = 0, shared = 0;
   for (size_t i = 0; i < nest_.base.size(); ++i) {
     if (nest_.base[i].IsStored()) outer |= LoopBit(i);
@@ -77,7 +68,7 @@ LoopSet ScheduleBuilder::SharedAlong() const {
     if (!reduce) continue;
     int64_t terms = 1;
     for (const BaseAxis& b : nest_.base) terms *= b.reduce == reduce ? b.max_size : 1;
-    if (terms > kLongTerms) shared |= outer & ~nest_.varies[i];
+    if (terms > target_.short_terms) shared |= outer & ~nest_.varies[i];
   }
   return shared;
 }
@@ -100,21 +91,33 @@ int64_t ScheduleBuilder::LanesAlong(size_t axis, int64_t most) const {
   if (divisor == most || !MayOverlap(axis)) return divisor;
   const auto widest =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(size, most))));
-  // Vectors that overlap must be fewer by more than a third, since they are not aligned.
-  return 3 * ((size + widest - 1) / widest) < 2 * (size / divisor) ? widest : divisor;
+  const auto vectors = static_cast<double>((size + widest - 1) / widest);
+  return vectors * target_.unaligned_weight < static_cast<double>(size / divisor) ? widest
+                                                                                  : divisor;
+}
+
+bool ScheduleBuilder::PaddingIsAcceptable(int64_t size, int64_t block) const {
+  return AddsAtMost(target_.padding, size, block);
+}
+
+int64_t ScheduleBuilder::MostRepeated(int64_t size) const {
+  return static_cast<int64_t>(static_cast<double>(size) * 2 * target_.padding);
+}
+
+bool ScheduleBuilder::RepeatsFew(int64_t size, int64_t block) const {
+  return AddsAtMost(2 * target_.padding, size, block);
 }
 
 bool ScheduleBuilder::IsTileable(size_t axis, int64_t rows) const {
   const int64_t size = Size(axis);
-  return size % rows == 0 ||
-         (MayPad(axis) && size > rows && PaddingIsAcceptable(size, rows, kTileWaste));
+  return size % rows == 0 || (MayPad(axis) && size > rows && PaddingIsAcceptable(size, rows));
 }
 
 int64_t ScheduleBuilder::TileAlong(size_t axis, int64_t most, int64_t divisor) const {
   const int64_t size = Size(axis);
   if (!MayPad(axis) || 2 * divisor > most || size <= most) return divisor;
   for (int64_t rows = most; rows > divisor; --rows) {
-    if (PaddingIsAcceptable(size, rows, kTileWaste)) return rows;
+    if (PaddingIsAcceptable(size, rows)) return rows;
   }
   return divisor;
 }
@@ -122,8 +125,8 @@ int64_t ScheduleBuilder::TileAlong(size_t axis, int64_t most, int64_t divisor) c
 bool ScheduleBuilder::Upcast(size_t axis, int64_t rows) {
   const int64_t size = Size(axis);
   int64_t to = rows;
-  for (int64_t tiles = 2; size % rows != 0 && tiles <= 8; tiles *= 2) {
-    if (PaddingIsAcceptable(size, rows * tiles, kBlockWaste)) to = rows * tiles;
+  for (int64_t tiles = 2; size % rows != 0 && tiles <= 2 * target_.tile_side; tiles *= 2) {
+    if (AddsAtMost(target_.padding / 2 / 2, size, rows * tiles)) to = rows * tiles;
   }
   if (size % to != 0 && !Try<directive::PadTo>(axis, to)) return false;
   return Try<directive::Upcast>(axis, rows);

@@ -19,6 +19,10 @@ namespace tg {
 // the schedule so far.
 class ScheduleBuilder {
  public:
+  // The most copies of a kernel's body that its source gets, by tiles or by unrolled loops. More
+  // take long to compile.
+  static constexpr int64_t kMostCopies = 64;
+
   // `folded`: reduces that `lower` computes without a loop; their axes must not be scheduled.
   ScheduleBuilder(const Kernel& kernel, ShapeMap& shapes, LoopNest nest,
                   std::vector<Access> accesses, NodeSet folded, const Target& target,
@@ -97,13 +101,20 @@ class ScheduleBuilder {
   // The stride of an access along a scheduled axis; nullopt if the address is not affine in it.
   std::optional<int64_t> Stride(const Access& a, size_t axis) const;
   // The base axes of the result along which some reduce of the kernel is invariant (bit i: base
-  // axis i). A work-item or group that iterates over them computes that reduce once. Reduces of
-  // four terms or fewer do not count.
+  // axis i). A work-item or group that iterates over them computes that reduce once. Reduces of at
+  // most Target::short_terms do not count.
   LoopSet SharedAlong() const;
   // The height of a tile along an axis, at most `most`. It is `divisor`, which divides the axis's
   // size. If `divisor` is at most half of `most`, it is instead the greatest height for which
-  // padding the axis costs at most 1/16.
+  // padding the axis is acceptable.
   int64_t TileAlong(size_t axis, int64_t most, int64_t divisor) const;
+  // Whether padding `size` steps to blocks of `block` adds at most Target::padding.
+  bool PaddingIsAcceptable(int64_t size, int64_t block) const;
+  // The most of `size` steps that blocks may repeat when they overlap: twice what padding may add,
+  // since repeated steps need no gates.
+  int64_t MostRepeated(int64_t size) const;
+  // Whether blocks of `block` steps that overlap repeat at most MostRepeated of `size` steps.
+  bool RepeatsFew(int64_t size, int64_t block) const;
   // Whether the last of an axis's blocks may overlap the one before.
   bool MayOverlap(size_t axis) const;
   // The lanes of vectors along an axis, a power of two of at most `most`. They divide the axis, or
@@ -111,8 +122,9 @@ class ScheduleBuilder {
   int64_t LanesAlong(size_t axis, int64_t most) const;
   // Whether `rows` divides an axis, or pads it with acceptable overhead.
   bool IsTileable(size_t axis, int64_t rows) const;
-  // Upcasts a global axis by `rows`, after padding it to a multiple. If padding to a multiple of 2,
-  // 4 or 8 tiles adds at most 1/64, it does so, so that the tiles can be grouped further.
+  // Upcasts a global axis by `rows`, after padding it to a multiple. If padding to several tiles,
+  // at most twice Target::tile_side, adds at most a quarter of Target::padding, it does so, so that
+  // the tiles can be grouped further.
   bool Upcast(size_t axis, int64_t rows);
   // The number of loads that vary along an axis of a staged value but are invariant along this
   // axis. Upcast rows of results share such loads.
@@ -153,9 +165,6 @@ class ScheduleBuilder {
 // The greatest power of two, and the greatest number, that divides n and is at most `limit`.
 int64_t PowerOfTwoDivisor(int64_t n, int64_t limit);
 int64_t GreatestDivisor(int64_t n, int64_t limit);
-
-// Whether blocks of `block` steps that overlap repeat at most one in eight of an axis's `size`.
-bool RepeatsFew(int64_t size, int64_t block);
 
 void ScheduleForGpu(ScheduleBuilder& builder);
 void ScheduleForCpu(ScheduleBuilder& builder);

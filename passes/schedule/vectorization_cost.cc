@@ -26,17 +26,17 @@ std::vector<bool> BoundaryLanes(const MaskBoundaries& boundaries, int64_t lanes)
 // The cost of an access per element, for vectors of `lanes` elements with this stride and with
 // predicates that change at `boundaries`. `line`: elements in a cache line.
 double AccessCost(std::optional<int64_t> stride, const MaskBoundaries& boundaries, int64_t lanes,
-                  int64_t line, bool is_store) {
-  // The costs of a lane that is accessed by itself: inserting it into the vector; fetching a cache
-  // line for it alone, which after a store is also written back; computing its address or
-  // predicate.
-  constexpr double kInsertCost = 2, kFarLoadCost = 3, kFarStoreCost = 4.5, kPredicateCost = 2;
+                  int64_t line, bool is_store, const Target& target) {
+  // A lane that is accessed by itself is inserted into the vector, and its address or predicate is
+  // computed. If its cache line is fetched for it alone, that line counts too, and after a store
+  // once more as it is written back.
+  const double insert = target.lane_instructions, predicate = target.lane_instructions;
+  const double far = insert + (is_store ? target.write_traffic : 1);
+  const auto all = static_cast<double>(lanes);
+  if (!stride) return insert + predicate;
   // A value that all lanes share costs half a load: neighbouring terms share its cache line, and a
   // multiply-add may read it directly from memory.
-  constexpr double kInvariantCost = 0.5;
-  const auto all = static_cast<double>(lanes);
-  if (!stride) return kInsertCost + kPredicateCost;
-  if (stride == 0) return (is_store ? 1 : kInvariantCost) / all;
+  if (stride == 0) return 1 / all / (is_store ? 1 : 2);
   const std::vector<bool> cut = BoundaryLanes(boundaries, lanes);
   double pieces = 0, decided = 0;
   for (int64_t i = 0; i < lanes;) {
@@ -46,9 +46,8 @@ double AccessCost(std::optional<int64_t> stride, const MaskBoundaries& boundarie
     decided += i > 0;
     i += run;
   }
-  const double far = is_store ? kFarStoreCost : kFarLoadCost;
-  if (stride != 1) pieces = all * (std::abs(*stride) > line ? far : kInsertCost);
-  return (pieces + kPredicateCost * decided) / all;
+  if (stride != 1) pieces = all * (std::abs(*stride) > line ? far : insert);
+  return (pieces + predicate * decided) / all;
 }
 
 int64_t WidestOf(const ScheduleBuilder& t) {
@@ -107,14 +106,14 @@ size_t VectorizationCost::LastAxis(const UOp* reduce) const {
 }
 
 bool VectorizationCost::IsShort(size_t axis) const {
-  constexpr int64_t kShort = 4, kWindow = 8;
+  const Target& target = t_.target();
   if (axis == kNoAxis || t_.IsSymbolic(axis) || HoldsReduce(axis) || t_.HasLanes(axis))
     return false;
   const size_t base = t_.nest().axes[axis].base;
   const bool decides = llvm::any_of(t_.accesses(), [&](const Access& a) {
     return !a.is_store() && (a.masked[base] || !t_.Stride(a, axis));
   });
-  return t_.Size(axis) <= (decides ? kWindow : kShort);
+  return t_.Size(axis) <= (decides ? target.window : target.short_terms);
 }
 
 double VectorizationCost::Sums(const UOp* reduce) const {
@@ -141,7 +140,7 @@ double VectorizationCost::CostAlong(const Access& a, size_t axis) const {
   MaskBoundaries boundaries = a.boundaries[t_.nest().axes[axis].base];
   // The blocks of an axis that overlaps start anywhere.
   boundaries.anywhere |= t_.Size(axis) % lanes != 0 && !boundaries.at.empty();
-  return AccessCost(t_.Stride(a, axis), boundaries, lanes, line, a.is_store()) *
+  return AccessCost(t_.Stride(a, axis), boundaries, lanes, line, a.is_store(), t_.target()) *
          static_cast<double>(lanes) / ElementsOfVector(axis);
 }
 
@@ -160,15 +159,9 @@ bool VectorizationCost::HoldsReduce(size_t axis) const {
 }
 
 bool VectorizationCost::GathersAlong(size_t axis) const {
-  double most = 0;
-  for (const Reduce& r : reduces_) most = std::max(most, r.terms);
   for (size_t i = 0; i < t_.accesses().size(); ++i) {
-    const Access& a = t_.accesses()[i];
-    const auto stride = t_.Stride(a, axis);
-    if (!reduce_of_[i] || stride == 0 || stride == 1) continue;
-    // Loads of reduces with fewer terms in all than this share of the largest reduce do not count.
-    constexpr double kRare = 1.0 / 32;
-    if (Find(reduce_of_[i])->terms >= most * kRare) return true;
+    const auto stride = t_.Stride(t_.accesses()[i], axis);
+    if (reduce_of_[i] && stride != 0 && stride != 1) return true;
   }
   return false;
 }
@@ -188,10 +181,10 @@ double VectorizationCost::OfReduce(const Reduce& reduce, size_t along, bool adds
   double cost = reduce.terms / lanes + (adds_up ? std::log2(lanes) * reduce.sums : 0);
   // The cost of one iteration of the loop over terms, shared by a whole tile: address computations,
   // a branch, and the latency of another cache line.
-  constexpr double kStep = 6;
+  const double step = t_.target().step_instructions;
   double rows = 1;
   for (const auto& part : tile) rows *= static_cast<double>(part.second);
-  if (shared_ == 0) cost += kStep * reduce.terms / lanes / rows;
+  if (shared_ == 0) cost += step * reduce.terms / lanes / rows;
   for (size_t i = 0; i < reduce_of_.size(); ++i) {
     if (reduce_of_[i] != reduce.node) continue;
     const Access& a = t_.accesses()[i];

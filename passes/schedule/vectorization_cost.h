@@ -64,9 +64,6 @@ class VectorizationCost {
   // most `most`, to upcast it by. Upcasting it makes several vectors share the loads that are
   // invariant along `axis`.
   std::pair<size_t, int64_t> VectorsBeside(size_t axis, int64_t width, int64_t most) const;
-  // The preferred number of rows, and of columns, of a register tile whose lanes are terms of a
-  // reduce.
-  static constexpr int64_t kTermRows = 4;
   // The register tile to use if the terms of reduces are vectorized. Its accumulators fit into
   // `words` words of 32 bits. The axes of results are taken in one of two orders, whichever leaves
   // fewer loads per product. The first order ranks axes by the number of loads that are invariant
@@ -99,8 +96,7 @@ class VectorizationCost {
 
   // The cost of an access for one element if `axis` is vectorized.
   double CostAlong(const Access& a, size_t axis) const;
-  // Whether vectorizing `axis` makes the terms of some reduce be loaded lane by lane. Reduces with
-  // few terms in all do not count.
+  // Whether vectorizing `axis` makes the terms of some reduce be loaded lane by lane.
   bool GathersAlong(size_t axis) const;
   // Axes of results along which loads are invariant, ranked as TileOfTerms says: by the first
   // order, or with `others_next` by the second.
