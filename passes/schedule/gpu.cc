@@ -11,14 +11,6 @@
 namespace tg {
 namespace {
 
-// The greatest of `choices` (descending) that divides n; 0 if none does.
-int64_t Divisor(int64_t n, std::initializer_list<int64_t> choices, int64_t limit = INT64_MAX) {
-  for (int64_t c : choices) {
-    if (c <= limit && n % c == 0 && n >= c) return c;
-  }
-  return 0;
-}
-
 const UOp* FinalReduce(const ScheduleBuilder& t) {
   for (const BaseAxis& b : t.nest().base) {
     if (const UOp* reduce = t.ReduceOf(b)) return reduce;
@@ -34,11 +26,14 @@ bool Matvec(ScheduleBuilder& t) {
   const UOp* product = reduce->src(0);
   if (product->op != Op::kMul) return false;
   const size_t k = reduces[0];
+  // A group computes `words` columns of `words` results, and `share` work-items each one's terms.
+  const int64_t words = t.target().AccessWords();
+  const int64_t share = std::max<int64_t>(2, 2 * t.target().least_group_items / words);
   std::vector<const Access*> loads;
   for (const Access& a : t.accesses()) {
     if (!a.is_store()) loads.push_back(&a);
   }
-  if (loads.size() != 2 || t.Size(k) % 8 != 0 || t.IsSymbolic(k)) return false;
+  if (loads.size() != 2 || t.Size(k) % share != 0 || t.IsSymbolic(k)) return false;
   const bool contiguous = t.Stride(*loads[0], k) == 1 || t.Stride(*loads[1], k) == 1;
   // If both operands are invariant along some axis, it is a matrix product, for which other rules
   // are better.
@@ -49,13 +44,13 @@ bool Matvec(ScheduleBuilder& t) {
   };
   if (!contiguous || (repeats(loads[0]) && repeats(loads[1]))) return false;
   for (size_t g : t.Axes(AxisKind::kGlobal)) {
-    if (t.Size(g) % 16 != 0 || t.IsSymbolic(g)) continue;
+    if (t.Size(g) % (words * words) != 0 || t.IsSymbolic(g)) continue;
     const std::string name = t.nest().axes[g].name;
-    if (!t.Try<directive::Group>(k, 8)) return false;
-    if (t.Try<directive::Local>(g, 4)) {
+    if (!t.Try<directive::Group>(k, share)) return false;
+    if (t.Try<directive::Local>(g, words)) {
       // The outer part of a split axis keeps its position in the order of axes.
       for (size_t i : t.Axes(AxisKind::kGlobal)) {
-        if (t.nest().axes[i].name == name + ".0") t.Try<directive::Upcast>(i, 4);
+        if (t.nest().axes[i].name == name + ".0") t.Try<directive::Upcast>(i, words);
       }
     }
     return true;
@@ -67,10 +62,11 @@ bool Matvec(ScheduleBuilder& t) {
 void UpcastMasked(ScheduleBuilder& t) {
   // The limit on copies of the body is divided by the number of reduces, as each has its own
   // accumulators.
-  const int64_t most = 49 / static_cast<int64_t>(std::max<size_t>(1, ReducesOf(t)));
+  const int64_t window = t.target().window;
+  const int64_t most = window * window / static_cast<int64_t>(std::max<size_t>(1, ReducesOf(t)));
   for (size_t n = t.nest().base.size(); n-- > 0;) {
     const BaseAxis& base = t.nest().base[n];
-    if (!base.IsStored() || base.size.is_symbolic() || base.max_size > 7) continue;
+    if (!base.IsStored() || base.size.is_symbolic() || base.max_size > window) continue;
     const bool masked = std::any_of(t.accesses().begin(), t.accesses().end(),
                                     [&](const Access& a) { return a.masked[n]; });
     if (!masked || t.nest().UpcastSize() * base.max_size > most) continue;
@@ -92,23 +88,25 @@ bool LeavesEnough(const ScheduleBuilder& t, int64_t times) {
     n = std::max<int64_t>(n, 1) * b.max_size;
     longest = std::max(longest, n);
   }
-  constexpr int64_t kUnrolled = 4;
-  return t.WorkItems() / times * MaxSharingItems(longest / kUnrolled) >= EnoughItems(t);
+  const int64_t steps = longest / t.target().AccessWords();
+  return t.WorkItems() / times * MaxSharingItems(t.target(), steps) >= EnoughItems(t);
 }
 
-// Upcasts axes along which some operand is invariant, by 3 or 4: each load then serves several
-// results.
+// Upcasts axes along which some operand is invariant, by the words of an access or one less (3 or
+// 4): each load then serves several results.
 void UpcastBroadcast(ScheduleBuilder& t) {
-  while (t.WorkItems() >= 1024) {
+  const int64_t words = t.target().AccessWords();
+  while (t.WorkItems() >= t.target().small_grid) {
     using Score = std::tuple<int64_t, int64_t, size_t, int64_t>;
     std::vector<Score> choices;
     for (size_t i : t.Axes(AxisKind::kGlobal)) {
       if (t.HasLanes(i) || t.IsSymbolic(i)) continue;
-      for (int64_t amount : {int64_t{3}, int64_t{4}}) {
-        // An axis that neither 3 nor 4 divides is padded to a multiple of 4, if the overhead is
-        // acceptable.
+      for (int64_t amount = std::max<int64_t>(2, words - 1); amount <= words; ++amount) {
+        // An axis that neither amount divides is padded to a multiple of the greater one, if the
+        // overhead is acceptable.
         if (t.Size(i) % amount != 0) {
-          const bool pads = amount == 4 && t.Size(i) % 3 != 0 && t.IsTileable(i, amount);
+          const bool neither = amount == words && t.Size(i) % (words - 1) != 0;
+          const bool pads = neither && t.IsTileable(i, amount);
           if (!pads || !LeavesEnough(t, amount)) continue;
         }
         bool reused = false;
@@ -151,11 +149,13 @@ void Locals(ScheduleBuilder& t) {
   });
   int64_t total = t.nest().GroupSize();
   std::vector<std::pair<size_t, int64_t>> chosen;
-  const int64_t limit = std::min(128, t.target().max_group_size);
+  const int64_t limit = std::min<int64_t>(t.target().group_items, t.target().max_group_size);
+  const int64_t words = t.target().AccessWords(), least = t.target().least_group_items;
   for (const Choice& c : ranked) {
-    const int64_t first = c.axis == 0 ? 32 : 16;
-    const int64_t n = Divisor(t.Size(c.axis), {first, 16, 8, 4, 3, 2}, limit / total);
-    if (n == 0 || chosen.size() == 3) continue;
+    const int64_t size = t.Size(c.axis), most = limit / total;
+    int64_t n = PowerOfTwoDivisor(size, std::min(most, c.axis == 0 ? 2 * least : least));
+    if (n < words) n = GreatestDivisor(size, std::min(most, words));
+    if (n == 1 || chosen.size() == 3) continue;
     chosen.emplace_back(c.axis, n);
     total *= n;
   }
@@ -203,15 +203,15 @@ void ScheduleForGpu(ScheduleBuilder& t) {
   UnrollReduce(t);
   if (t.Axes(AxisKind::kUpcast).empty() && t.Axes(AxisKind::kUnroll).empty()) {
     const AxisList globals = t.Axes(AxisKind::kGlobal);
+    const int64_t words = t.target().AccessWords();
     const bool fits =
-        !globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0;
-    if (fits) t.Try<directive::Upcast>(globals.back(), 4);
+        !globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % words == 0;
+    if (fits) t.Try<directive::Upcast>(globals.back(), words);
   }
   if (!grouped) ShareReduces(t);
-  // A group of at least this size that shares reduces does not gain from more work-items, since
-  // their partial results take local memory.
-  constexpr int64_t kFullGroup = 64;
-  if (t.nest().GroupSize() < kFullGroup) Locals(t);
+  // A group that shares reduces and has half of its work-items does not gain from more, since their
+  // partial results take local memory.
+  if (t.nest().GroupSize() < t.target().group_items / 2) Locals(t);
 }
 
 }  // namespace tg

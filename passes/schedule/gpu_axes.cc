@@ -12,18 +12,18 @@ int64_t EnoughItems(const ScheduleBuilder& t) {
 }
 
 bool PadForItems(ScheduleBuilder& t, const std::string& name, int64_t most) {
-  constexpr int64_t kMinItems = 32, kPaddingShare = 16;
   const size_t axis = t.nest().AxisNamed(name);
-  const int64_t size = t.Size(axis), lanes = size % 4 == 0 ? 4 : 1, block = most * lanes;
-  const int64_t waste = (block - size % block) % block;
-  if (GreatestDivisor(size / lanes, most) < kMinItems && waste * kPaddingShare <= size) {
+  const int64_t words = t.target().AccessWords(), size = t.Size(axis);
+  const int64_t lanes = size % words == 0 ? words : 1, block = most * lanes;
+  const bool is_uneven = GreatestDivisor(size / lanes, most) < 2 * t.target().least_group_items;
+  if (is_uneven && t.PaddingIsAcceptable(size, block)) {
     t.Try<directive::PadTo>(axis, block);
   }
   return lanes != 1;
 }
 
 void UnrollReduce(ScheduleBuilder& t) {
-  constexpr int64_t kMaxProducts = 64;  // in one step of a loop
+  const int64_t words = t.target().AccessWords();
   NodeSet seen;
   for (size_t n = 0; n < t.nest().base.size(); ++n) {
     const UOp* reduce = t.ReduceOf(t.nest().base[n]);
@@ -36,18 +36,17 @@ void UnrollReduce(ScheduleBuilder& t) {
     };
     const AxisList reduces = axes(AxisKind::kReduce);
     const int64_t upcast = t.nest().UpcastSize();
-    const bool unrolled = !axes(AxisKind::kUnroll).empty();
-    if (reduces.empty() || (upcast > 4 && unrolled) || upcast >= kMaxProducts) continue;
+    if (reduces.empty() || upcast >= ScheduleBuilder::kMostCopies) continue;
     const size_t last = reduces.back();
     if (t.IsSymbolic(last)) continue;
     const int64_t size = t.Size(last);
     if (size <= directive::Unroll::kMost) {
       if (!t.Try<directive::Unroll>(last)) continue;
       const AxisList rest = axes(AxisKind::kReduce);
-      if (!rest.empty() && size <= 3 && t.Size(rest.back()) <= 3)
+      if (!rest.empty() && size < words && t.Size(rest.back()) < words)
         t.Try<directive::Unroll>(rest.back());
-    } else if (size % 4 == 0 && upcast * 4 <= kMaxProducts) {
-      t.Try<directive::Unroll>(last, 4);
+    } else if (size % words == 0 && upcast * words <= ScheduleBuilder::kMostCopies) {
+      t.Try<directive::Unroll>(last, words);
     }
   }
 }

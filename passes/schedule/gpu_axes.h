@@ -15,23 +15,25 @@ namespace tg {
 // work-items may share a reduce.
 int64_t EnoughItems(const ScheduleBuilder& t);
 
-// Applies D to 4 iterations of the axis if 4 divides it and at least 32 blocks result. Returns the
-// name of the axis that remains outside: `name` with ".0", or `name` itself if nothing was done.
+// Applies D to as many iterations of the axis as words are in an access, if that divides the axis
+// and leaves blocks for twice the least work-items of a group. Returns the name of the axis that
+// remains outside: `name` with ".0", or `name` itself if nothing was done.
 template <typename D>
-std::string InFours(ScheduleBuilder& t, const std::string& name) {
+std::string InAccesses(ScheduleBuilder& t, const std::string& name) {
   const size_t axis = t.nest().AxisNamed(name);
-  if (t.Size(axis) % 4 != 0 || t.Size(axis) < 128 || !t.Try<D>(axis, 4)) return name;
-  return name + ".0";
+  const int64_t words = t.target().AccessWords(), blocks = t.Size(axis) / words;
+  const bool fits = t.Size(axis) % words == 0 && blocks >= 2 * t.target().least_group_items;
+  return fits && t.Try<D>(axis, words) ? name + ".0" : name;
 }
 
 // Pads the axis if few of `most` work-items could share its blocks evenly and the padding adds at
-// most 1/16. Returns whether 4 divided the axis before.
+// most Target::padding. Returns whether the words of an access divided the axis before.
 bool PadForItems(ScheduleBuilder& t, const std::string& name, int64_t most);
 
-// InFours after PadForItems.
+// InAccesses after PadForItems.
 template <typename D>
-std::string InFoursPadded(ScheduleBuilder& t, const std::string& name, int64_t most) {
-  return PadForItems(t, name, most) ? InFours<D>(t, name) : name;
+std::string InAccessesPadded(ScheduleBuilder& t, const std::string& name, int64_t most) {
+  return PadForItems(t, name, most) ? InAccesses<D>(t, name) : name;
 }
 
 // The axes of each reduce that are loops.
@@ -43,8 +45,9 @@ bool Nests(const ScheduleBuilder& t);
 // The number of reduces of the kernel that need a loop.
 size_t ReducesOf(const ScheduleBuilder& t);
 
-// Unrolls the innermost axis of each reduce: all of a short one, four iterations of a long one. If
-// that axis and the one around it have at most three iterations each, unrolls both.
+// Unrolls the innermost axis of each reduce: all of a short one, as many iterations as an access
+// has words of a long one. If that axis and the one around it have fewer iterations each, unrolls
+// both.
 void UnrollReduce(ScheduleBuilder& t);
 
 }  // namespace tg

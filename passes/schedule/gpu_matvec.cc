@@ -59,16 +59,17 @@ bool AddAlike(const ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
 
 // How many work-items share each axis of a reduce, given what is left of the axes' sizes. A grid
 // has three dimensions, so the smallest of more axes are left to loops.
-std::vector<int64_t> Shares(const std::vector<int64_t>& sizes, int64_t most) {
-  constexpr int64_t kWantedItems = 128, kFewItems = 64, kDimensions = 3;
+std::vector<int64_t> Shares(const std::vector<int64_t>& sizes, const Target& target) {
+  constexpr int64_t kDimensions = 3;
+  const int64_t most = target.MostItems(), wanted = std::min(target.group_items, most);
   std::vector<int64_t> loops = sizes;
   for (;;) {
     std::vector<int64_t> shares(sizes.size(), 1);
     int64_t items = 1;
     for (size_t k = sizes.size(); k-- > 0;) {
-      shares[k] = PowerOfTwoDivisor(loops[k], std::min(kWantedItems, most) / items);
+      shares[k] = PowerOfTwoDivisor(loops[k], wanted / items);
       // Uneven groups are better than small ones.
-      if (k == 0 && items * shares[k] < kFewItems) {
+      if (k == 0 && items * shares[k] < target.group_items / 2) {
         shares[k] = GreatestDivisor(loops[k], most / items);
       }
       items *= shares[k];
@@ -104,10 +105,9 @@ bool GroupAxes(ScheduleBuilder& t, const std::vector<std::string>& names, int64_
 // Computes several rows in a work-item, which then reads the vector once for all of them, while
 // enough work-items are left, and fills small groups with neighbouring rows.
 void TileRows(ScheduleBuilder& t, const std::string& row, int64_t group_items) {
-  constexpr int64_t kMinGroup = 64;
   std::string left = row;
   const int64_t items = t.WorkItems() * group_items;
-  for (const int64_t rows : {4, 2}) {
+  for (int64_t rows = t.target().tile_side; rows > 1; rows /= 2) {
     const size_t axis = t.nest().AxisNamed(row);
     if (t.Size(axis) % rows != 0 || items / rows < EnoughItems(t)) continue;
     const bool whole = t.Size(axis) == rows;
@@ -117,15 +117,14 @@ void TileRows(ScheduleBuilder& t, const std::string& row, int64_t group_items) {
     break;
   }
   const size_t axis = t.nest().AxisNamed(left);
-  const int64_t rows = PowerOfTwoDivisor(t.Size(axis), kMinGroup / group_items);
+  const int64_t rows = PowerOfTwoDivisor(t.Size(axis), t.target().group_items / 2 / group_items);
   if (rows > 1) t.Try<directive::Local>(axis, rows);
 }
 
 // Whether each reduce has the same known number of terms in a block, and some number of blocks.
 bool SumsBlocks(const ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
-  constexpr int64_t kMinItems = 8;
   return !reduces.empty() && llvm::all_of(reduces, [&](const AxisList& axes) {
-    const bool known = !t.IsSymbolic(axes.back()) && t.Size(axes.back()) >= kMinItems;
+    const bool known = !t.IsSymbolic(axes.back()) && t.Size(axes.back()) >= t.target().least_steps;
     return known && t.Size(axes.back()) == t.Size(reduces[0].back()) &&
            llvm::any_of(axes, [&](size_t i) { return t.IsSymbolic(i); });
   });
@@ -147,9 +146,8 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
   const int64_t unrolled =
       PowerOfTwoDivisor(sizes.back(), std::max<int64_t>(1, t.target().mem_width / operands.widest));
   sizes.back() /= unrolled;
-  const std::vector<int64_t> shares = Shares(sizes, t.target().MostItems());
-  constexpr int64_t kMinItems = 16, kUnrolledLoop = 4;
-  if (Product(shares) < kMinItems) return false;
+  const std::vector<int64_t> shares = Shares(sizes, t.target());
+  if (Product(shares) < t.target().least_group_items) return false;
 
   const ScheduleBuilder::State state = t.Save();
   const std::string row = t.nest().axes[results.back()].name;
@@ -165,7 +163,7 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
   }
   for (size_t k = 0; k < sizes.size() && legal; ++k) {
     if (shares[k] > 1) legal = GroupAxes(t, names[k], shares[k]);
-    if (shares[k] > 1 || sizes[k] == 1 || sizes[k] > kUnrolledLoop) continue;
+    if (shares[k] > 1 || sizes[k] == 1 || sizes[k] > t.target().short_terms) continue;
     for (const std::string& name : names[k]) t.Try<directive::Unroll>(t.nest().AxisNamed(name));
   }
   if (!legal) {
@@ -177,12 +175,12 @@ bool ScheduleGpuMatvec(ScheduleBuilder& t) {
 }
 
 bool ShareBlocks(ScheduleBuilder& t) {
-  constexpr int64_t kWantedItems = 128, kResults = 4;
+  const int64_t wanted = t.target().group_items, rows_of_item = t.target().tile_side;
   const std::vector<AxisList> reduces = AxesByReduce(t);
   if (!SumsBlocks(t, reduces) || Nests(t) || t.WorkItems() >= EnoughItems(t)) return false;
   std::vector<std::string> names;
   for (const AxisList& axes : reduces) names.push_back(t.nest().axes[axes.back()].name);
-  const int64_t items = PowerOfTwoDivisor(t.Size(reduces[0].back()), kWantedItems);
+  const int64_t items = PowerOfTwoDivisor(t.Size(reduces[0].back()), wanted);
   const ScheduleBuilder::State state = t.Save();
   if (items == 1 || !GroupAxes(t, names, items)) {
     t.Restore(state);
@@ -195,10 +193,11 @@ bool ShareBlocks(ScheduleBuilder& t) {
   });
   if (!contiguous) return true;
   std::string row = t.nest().axes[results.back()].name;
-  const bool several = t.Size(results.back()) % kResults == 0 && t.Size(results.back()) > kResults;
-  if (several && t.Try<directive::Upcast>(results.back(), kResults)) row += ".0";
+  const int64_t size = t.Size(results.back());
+  const bool several = size % rows_of_item == 0 && size > rows_of_item;
+  if (several && t.Try<directive::Upcast>(results.back(), rows_of_item)) row += ".0";
   const size_t axis = t.nest().AxisNamed(row);
-  const int64_t rows = PowerOfTwoDivisor(t.Size(axis), kWantedItems / items);
+  const int64_t rows = PowerOfTwoDivisor(t.Size(axis), wanted / items);
   if (rows > 1) t.Try<directive::Local>(axis, rows);
   return true;
 }

@@ -18,7 +18,7 @@ int64_t Rows(const ScheduleBuilder& t, LoopSet shared) {
 }
 
 // Lets a group compute several rows if they stage results and share loads: each work-item up to
-// four, and up to four work-items that compute different rows, while local memory suffices and
+// Target::tile_side, and up to as many work-items different rows, while local memory suffices and
 // enough groups are left. Returns the number of work-items along the rows. `steps` is the number of
 // iterations of a row that work-items share.
 int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
@@ -53,14 +53,14 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
   }
   if (best == SIZE_MAX) return 1;
   const std::string name = t.nest().axes[best].name;
-  for (int64_t rows : {4, 2}) {
+  for (int64_t rows = t.target().tile_side; rows > 1; rows /= 2) {
     if (!fits(rows, 1, 2 * units) || t.Size(best) % rows != 0 ||
         !t.Try<directive::Upcast>(best, rows))
       continue;
     const int left = t.nest().FindAxis(name + ".0");
     if (left < 0) return 1;
     const auto axis = static_cast<size_t>(left);
-    for (int64_t items : {4, 2}) {
+    for (int64_t items = t.target().tile_side; items > 1; items /= 2) {
       // Adding rows must not reduce the number of work-items that share a row.
       const bool keeps =
           GreatestDivisor(steps, most / items) * items >= GreatestDivisor(steps, most);
@@ -76,11 +76,11 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
 
 void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
   std::string row;  // the innermost long axis of a row, or that of a block of a symbolic number
-  int64_t least = 32;
+  int64_t least = 2 * t.target().least_group_items;
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     if ((shared & LoopBit(t.nest().axes[i].base)) == 0) continue;
     if (t.IsSymbolic(i)) {
-      least = 16;
+      least = t.target().least_group_items;
     } else if (t.Size(i) >= least) {
       row = t.nest().axes[i].name;
     }
@@ -90,14 +90,14 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
     if (t.nest().StagedBytes() == 0) {
       most = t.target().MostItems(Rows(t, shared), t.Size(t.nest().AxisNamed(row)));
     }
-    row = InFoursPadded<directive::Upcast>(t, row, most);
+    row = InAccessesPadded<directive::Upcast>(t, row, most);
   }
   const int64_t rows = TileRows(t, shared, row.empty() ? 1 : t.Size(t.nest().AxisNamed(row)));
   std::string local;
   if (!row.empty()) {
     const size_t axis = t.nest().AxisNamed(row);
     const int64_t items = GreatestDivisor(t.Size(axis), most / rows);
-    if (items >= 16) {
+    if (items >= t.target().least_group_items) {
       const bool whole = items == t.Size(axis);
       if (t.Try<directive::Local>(axis, items)) local = whole ? row : row + ".1";
     }
@@ -110,7 +110,7 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
     if (!base.staged) continue;
     staged |= LoopBit(n);
     if (!seen.Insert(base.staged) || base.size.is_symbolic()) continue;
-    const std::string rest = InFours<directive::Upcast>(t, base.name);
+    const std::string rest = InAccesses<directive::Upcast>(t, base.name);
     if (!local.empty()) t.TryWith<directive::Group>(t.nest().AxisNamed(rest), local);
   }
   for (size_t n = t.nest().base.size(); n-- > 0;) {
@@ -119,11 +119,14 @@ void ScheduleGpuRows(ScheduleBuilder& t, LoopSet shared) {
     // A reduce that a staged value depends on is not shared: the work-item that stages an element
     // computes its reduce.
     if (t.nest().varies[n] & staged) {
-      if (base.max_size % 4 == 0) t.Try<directive::Unroll>(t.nest().AxisNamed(base.name), 4);
+      const int64_t words = t.target().AccessWords();
+      const size_t axis = t.nest().AxisNamed(base.name);
+      if (base.max_size % words == 0) t.Try<directive::Unroll>(axis, words);
       continue;
     }
-    if (base.max_size <= 8 && t.Try<directive::Unroll>(t.nest().AxisNamed(base.name))) continue;
-    const std::string rest = InFoursPadded<directive::Unroll>(t, base.name, most);
+    const bool is_short = base.max_size <= t.target().window;
+    if (is_short && t.Try<directive::Unroll>(t.nest().AxisNamed(base.name))) continue;
+    const std::string rest = InAccessesPadded<directive::Unroll>(t, base.name, most);
     if (!local.empty()) t.TryWith<directive::Group>(t.nest().AxisNamed(rest), local);
   }
 }

@@ -14,7 +14,7 @@ namespace {
 // axes, which are contiguous in memory, then further ones until there are enough work-items.
 // Returns false if there are too few terms for a group.
 bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
-  constexpr int64_t kWantedItems = 128, kMinItems = 16;
+  const Target& target = t.target();
   std::vector<std::vector<std::string>> names;  // of the axes, of each reduce
   for (const AxisList& axes : reduces) {
     names.emplace_back();
@@ -25,16 +25,17 @@ bool GroupAlong(ScheduleBuilder& t, const std::vector<AxisList>& reduces) {
     if (t.IsSymbolic(i)) return false;
     terms *= t.Size(i);
   }
-  const int64_t most = t.target().MostItems(t.WorkItems(), terms);
+  const int64_t most = target.MostItems(t.WorkItems(), terms);
   const size_t num_axes = names[0].size();
-  if (t.Size(reduces[0].back()) < 64 && terms < 8 * most) return false;
+  const bool is_short = t.Size(reduces[0].back()) < target.group_items / 2;
+  if (is_short && terms < target.least_steps * most) return false;
   for (auto& of_one : names)
-    of_one.back() = InFoursPadded<directive::Unroll>(t, of_one.back(), most);
+    of_one.back() = InAccessesPadded<directive::Unroll>(t, of_one.back(), most);
   int64_t items = 1;
-  for (size_t k = num_axes; k-- > 0 && items < kWantedItems;) {
+  for (size_t k = num_axes; k-- > 0 && items < target.group_items;) {
     const std::string name = names[0][k];
     const int64_t share = GreatestDivisor(t.Size(t.nest().AxisNamed(name)), most / items);
-    if (items * share < kMinItems && k == 0) break;
+    if (items * share < target.least_group_items && k == 0) break;
     const bool whole = share == t.Size(t.nest().AxisNamed(name));
     if (share <= 1 || !t.Try<directive::Group>(t.nest().AxisNamed(name), share)) continue;
     items *= share;
@@ -73,8 +74,10 @@ int64_t Steps(const ScheduleBuilder& t, const std::vector<std::string>& names) {
   return steps;
 }
 
-// With fewer results of the inner reduce than this, a group has too little work.
-constexpr int64_t kMinNestedResults = 32;
+// Whether a group has enough work if each work-item computes one of `results` of an inner reduce.
+bool FillsGroup(const ScheduleBuilder& t, int64_t results) {
+  return results >= 2 * t.target().least_group_items;
+}
 
 // The outermost axis of each reduce.
 std::vector<std::string> FirstAxes(const ScheduleBuilder& t) {
@@ -112,24 +115,24 @@ bool Sums(ScheduleBuilder& t) {
   const AxisList globals = t.Axes(AxisKind::kGlobal);
   if (globals.empty() || t.IsSymbolic(globals.back())) return false;
   if (t.WorkItems() >= EnoughItems(t)) return false;
-  const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), 32);
-  const int64_t share =
-      GreatestDivisor(t.Size(reduces[0]), std::min<int64_t>(t.target().MostItems() / 32, 16));
-  if (neighbours < 8 || share < 2 || t.IsSymbolic(reduces[0])) return false;
+  const int64_t row = 2 * t.target().least_group_items;
+  const int64_t neighbours = GreatestDivisor(t.Size(globals.back()), row);
+  const int64_t share = GreatestDivisor(t.Size(reduces[0]), t.target().MostItems() / row);
+  const bool is_group = share > 1 && neighbours * share >= t.target().least_group_items;
+  if (!is_group || t.IsSymbolic(reduces[0])) return false;
   const std::string first = t.nest().axes[reduces[0]].name;
   return t.Try<directive::Local>(globals.back(), neighbours) &&
          t.Try<directive::Group>(t.nest().AxisNamed(first), share);
 }
 
 bool NestedWindows(ScheduleBuilder& t) {
-  constexpr int64_t kWindow = 4, kMaxLanes = 64;
   const std::vector<std::string> outer = OuterReduceAxes(t);
   const int64_t pixels = Steps(t, outer);
-  if (pixels < kMinNestedResults || pixels > kMaxLanes) return false;
+  if (!FillsGroup(t, pixels) || pixels > ScheduleBuilder::kMostCopies) return false;
   const AxisList reduces = t.Axes(AxisKind::kReduce);
   const bool windows = std::any_of(reduces.begin(), reduces.end(), [&](size_t i) {
     const bool inner = !llvm::is_contained(outer, t.nest().axes[i].name);
-    return inner && !t.IsSymbolic(i) && t.Size(i) <= kWindow;
+    return inner && !t.IsSymbolic(i) && t.Size(i) <= t.target().short_terms;
   });
   if (!windows) return false;
   for (size_t k = outer.size(); k-- > 0;) {
@@ -139,31 +142,32 @@ bool NestedWindows(ScheduleBuilder& t) {
 }
 
 bool NestedReduce(ScheduleBuilder& t) {
-  constexpr int64_t kMaxShare = 4;
   const std::vector<std::string> outer = OuterReduceAxes(t);
   const int64_t items = Steps(t, outer);
-  if (items < kMinNestedResults || items > t.target().MostItems()) return false;
+  if (!FillsGroup(t, items) || items > t.target().MostItems()) return false;
   for (const std::string& name : outer) {
     if (!t.Try<directive::Group>(t.nest().AxisNamed(name))) return false;
   }
+  const int64_t words = t.target().AccessWords();
   const AxisList globals = t.Axes(AxisKind::kGlobal);
-  if (!globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % 4 == 0) {
-    t.Try<directive::Upcast>(globals.back(), 4);
+  if (!globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % words == 0) {
+    t.Try<directive::Upcast>(globals.back(), words);
   }
   UnrollReduce(t);
   const AxisList left = t.Axes(AxisKind::kReduce);
   if (left.empty() || t.IsSymbolic(left[0])) return true;
-  const int64_t share =
-      PowerOfTwoDivisor(t.Size(left[0]), std::min(kMaxShare, t.target().MostItems() / items));
+  const int64_t share = PowerOfTwoDivisor(t.Size(left[0]), t.target().MostItems() / items);
   if (share > 1) t.Try<directive::Group>(left[0], share);
   return true;
 }
 
 bool GroupReduce(ScheduleBuilder& t) {
-  constexpr int64_t kManyItems = 256, kMinItems = 16;  // work-items
+  const int64_t most = t.target().MostItems(), least = t.target().least_group_items;
   const AxisList reduces = t.Axes(AxisKind::kReduce);
   const int64_t items = t.WorkItems();
-  if (reduces.empty() || items > 2048) return false;
+  if (reduces.empty() || items > 2 * t.target().small_grid) return false;
+  // Whether groups of the most work-items are no more than keep the device busy.
+  const bool is_idle = items * most <= EnoughItems(t);
   const size_t all = ReducesOf(t);
   if (t.Axes(AxisKind::kGlobal).size() > 2) return all == 1 && GroupAlong(t, {reduces});
   std::string group;  // the axis for which the first reduce got work-items; others share them
@@ -174,12 +178,12 @@ bool GroupReduce(ScheduleBuilder& t) {
     // work-items computes one row or a few.
     const UOp* reduce = t.ReduceOf(t.nest().base[t.nest().axes[axis].base]);
     const bool over_rows = all > 1 && !t.IsSymbolic(axis) && ReducesBeneath(t, reduce) + 1 == all;
-    int64_t rows = over_rows ? GreatestDivisor(t.Size(axis), kManyItems) : 0;
-    const bool pads = over_rows && rows < kMinItems && t.Size(axis) > kManyItems && items <= 32;
-    if (pads && t.Try<directive::PadTo>(axis, kManyItems)) rows = kManyItems;
-    for (int64_t amount : {kManyItems, rows, kMinItems}) {
-      if (amount < kMinItems || t.Size(axis) % amount != 0) continue;
-      if (amount == kManyItems && items > 32) continue;
+    int64_t rows = over_rows ? GreatestDivisor(t.Size(axis), most) : 0;
+    const bool pads = over_rows && rows < least && t.Size(axis) > most && is_idle;
+    if (pads && t.Try<directive::PadTo>(axis, most)) rows = most;
+    for (const int64_t amount : {most, rows, least}) {
+      if (amount < least || t.Size(axis) % amount != 0) continue;
+      if (amount == most && !is_idle) continue;
       if (t.nest().GroupSize() * amount > t.target().max_group_size) continue;
       const bool whole = t.Size(axis) == amount;
       if (!t.Try<directive::GroupTop>(axis, amount)) continue;
@@ -190,11 +194,8 @@ bool GroupReduce(ScheduleBuilder& t) {
   return !group.empty();
 }
 
-int64_t MaxSharingItems(int64_t steps) {
-  // With fewer iterations than this for each work-item, combining the partial results costs more
-  // than it saves.
-  constexpr int64_t kMinSteps = 8, kMaxItems = 64;
-  return std::clamp<int64_t>(steps / kMinSteps, 1, kMaxItems);
+int64_t MaxSharingItems(const Target& target, int64_t steps) {
+  return std::clamp<int64_t>(steps / target.least_steps, 1, target.group_items / 2);
 }
 
 void ShareReduces(ScheduleBuilder& t) {
@@ -207,7 +208,8 @@ void ShareReduces(ScheduleBuilder& t) {
     longest = std::max(longest, t.Size(i));
     divides = std::min(divides, PowerOfTwoDivisor(t.Size(i), t.Size(i) / 2));
   }
-  const int64_t items = t.WorkItems(), most = std::min(divides, MaxSharingItems(longest));
+  const int64_t items = t.WorkItems(),
+                most = std::min(divides, MaxSharingItems(t.target(), longest));
   int64_t share = 1;
   while (items * share < EnoughItems(t) && 2 * share <= most) share *= 2;
   if (share < 2 || names.empty()) return;

@@ -24,8 +24,9 @@ bool NestedWindows(ScheduleBuilder& t);
 // If the kernel has few results, the work-items of a group compute each reduce together.
 bool GroupReduce(ScheduleBuilder& t);
 
-// The largest number of work-items that should share a reduce of `steps` iterations.
-int64_t MaxSharingItems(int64_t steps);
+// The largest number of work-items that should share a reduce of `steps` iterations: each needs
+// Target::least_steps.
+int64_t MaxSharingItems(const Target& target, int64_t steps);
 
 // If there are too few register tiles to keep the device busy, lets several work-items share the
 // reduces of each tile. Must be called after the tiles are chosen.

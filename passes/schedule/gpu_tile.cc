@@ -10,34 +10,24 @@ namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Without copies in local memory: the share of peak arithmetic that register tiles reach. In a tile
-// of 4 x 4 results each multiply-add needs half a load from a cache.
-constexpr double kShareWithoutCopies = 0.45;
-
-// For each block of terms: the seconds in which a group, alone on its multiprocessor, computes
-// nothing, because it waits for loads from device memory and then at a barrier.
-constexpr double kFillSeconds = 1e-6;
-
-// Part of kFillSeconds that remains when copies of consecutive blocks overlap in this way.
+// Part of Target::fill_seconds that remains when copies of consecutive blocks overlap in this way.
 double WaitingShare(GpuTile::Copies copies) {
   switch (copies) {
     case GpuTile::Copies::kOne:
       return 1;
     case GpuTile::Copies::kTurns:
-      return 0.5;
+      return 1.0 / 2;
     case GpuTile::Copies::kAhead:
-      return 0.1;
+      return 0.1;  // the barrier, and the loads of the first block
   }
   TG_UNREACHABLE();
 }
 
-// The number of work-items that a multiprocessor can hold if each uses Target::vector_registers
-// registers.
-constexpr int64_t kResidentItems = 512;
-
 // The cost of reading four bytes of local memory, relative to a multiply-add, if vectors of
 // Target::mem_width are read.
-double ReadWeight(const Target& target) { return 8.0 / target.mem_width; }
+double ReadWeight(const Target& target) {
+  return target.load_weight / static_cast<double>(target.AccessWords());
+}
 
 }  // namespace
 
@@ -53,15 +43,16 @@ double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Ta
   // The groups of one multiprocessor take turns: some compute while others wait for memory.
   const int64_t own = CeilDiv(groups, target.compute_units);
   const int64_t items = tile.item_rows * tile.item_lanes;
-  const int64_t resident = std::clamp<int64_t>(kResidentItems / items, 1, own);
-  const double fill = kFillSeconds * WaitingShare(tile.copies);
+  // A multiprocessor holds twice the work-items that hide waits, with all registers in use.
+  const int64_t resident = std::clamp<int64_t>(2 * int64_t{target.items_per_unit} / items, 1, own);
+  const double fill = target.fill_seconds * WaitingShare(tile.copies);
   const double step = std::max(static_cast<double>(resident) * compute, compute + fill);
   const double rounds = static_cast<double>(CeilDiv(own, resident));
   const double memory = static_cast<double>(groups * steps * tile.depth *
                                             (tile.GroupRows() + tile.GroupLanes()) * size.bytes) /
                         target.bytes_per_second;
   const double computes = rounds * static_cast<double>(steps) * step;
-  return std::max(computes, memory) + kShareNotHidden * std::min(computes, memory);
+  return std::max(computes, memory) + target.not_hidden * std::min(computes, memory);
 }
 
 std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& target,
@@ -72,15 +63,19 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
   const int64_t vector = target.mem_width / size.bytes, words = size.bytes / 4;
   // The remaining quarter holds addresses.
   const int64_t registers = target.vector_registers * 3 / 4;
+  // The sides of a group, and the terms of a block, are powers of two. A group of the least sides
+  // has about half of Target::group_items, one of the greatest sides the most that a group may
+  // have.
+  const int64_t least = target.least_group_items;
   for (int64_t rows : {vector, 2 * vector}) {
     for (int64_t lanes : {vector, 2 * vector}) {
       const int64_t tile_words = (rows * lanes + rows + lanes) * words;  // sums and factors
       if (tile_words > registers) continue;
-      for (int64_t item_rows : {8, 16}) {
-        for (int64_t item_lanes : {8, 16}) {
+      for (int64_t item_rows = least / 2; item_rows <= least; item_rows *= 2) {
+        for (int64_t item_lanes = least / 2; item_lanes <= least; item_lanes *= 2) {
           const int64_t items = item_rows * item_lanes;
           if (items > target.MostItems()) continue;
-          for (int64_t depth : {8, 16, 32}) {
+          for (int64_t depth = least / 2; depth <= 2 * least; depth *= 2) {
             GpuTile tile{rows, lanes, item_rows, item_lanes, depth};
             const int64_t copied = (tile.GroupRows() + tile.GroupLanes()) * depth;
             const int64_t bytes = copied * size.bytes + 2 * depth * LoopNest::kRowPadding;
@@ -97,7 +92,7 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
       }
     }
   }
-  const double without = flops / (kShareWithoutCopies * target.flops_per_second);
+  const double without = flops / (target.cached_rate * target.flops_per_second);
   return best && best->seconds < without ? best : std::nullopt;
 }
 
