@@ -17,9 +17,6 @@
 namespace tg {
 namespace {
 
-// A sum of fewer pieces is left to the kernels that read it.
-constexpr size_t kMinPieces = 8;
-
 // Whether the op applied to a value and 0 gives that value, so that it joins padded pieces.
 bool Joins(const UOp* u) {
   const bool number = !u->dtype.is_bool();
@@ -198,7 +195,7 @@ class Writer {
       }
       if (!IsZero(v)) pieces.push_back(std::move(p));
     }
-    if (pieces.size() < kMinPieces || !Partition(whole, pieces)) return std::nullopt;
+    if (pieces.size() < 2 || !Partition(whole, pieces)) return std::nullopt;
     // One kernel writes up to this many pieces of one shape, which is limited by its arguments.
     constexpr double kPieces = 32;
     std::map<std::vector<int64_t>, double> by_shape;
@@ -212,7 +209,7 @@ class Writer {
     const auto elements = static_cast<double>(Volume(whole));
     const double bytes = 2 * elements * static_cast<double>(ByteSize(sum->dtype.scalar()));
     const double store = bytes / target_.bytes_per_second + kernels * target_.launch_seconds;
-    const double gates = static_cast<double>(pieces.size()) * CostModel::kGateWeight * elements;
+    const double gates = static_cast<double>(pieces.size()) * target_.gate_weight * elements;
     if (gates / target_.flops_per_second < store) return std::nullopt;
     return pieces;
   }

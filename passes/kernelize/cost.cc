@@ -7,21 +7,14 @@
 
 namespace tg {
 
-namespace {
-constexpr double kMinRowItems = 32;  // that share a row on a GPU
-// The number of rows with staged values that a work-item computes together, and the smallest number
-// of rows for which a group must have memory.
-constexpr double kTileRows = 4, kGroupRows = 16;
-
-}  // namespace
-
 int64_t WantedParallelism(const Target& target) {
   return int64_t{target.compute_units} *
          std::max<int64_t>(target.items_per_unit, target.groups_per_unit);
 }
 
 double RowItems(const Target& target, double parallel, double row) {
-  if (!target.HidesWaits() || row < kMinRowItems) return 1;
+  const auto least = static_cast<double>(2 * target.least_group_items);
+  if (!target.HidesWaits() || row < least) return 1;
   return std::min(row, static_cast<double>(target.MostItems(parallel, row)));
 }
 
@@ -63,8 +56,8 @@ double CostModel::OwnWeight(const UOp* u, bool reads) const {
   if (widens && target_.HidesWaits()) return 0;
   if (IsElementwise(u->op)) return OpWeight(u->op);
   // A load with a gate is not a vector load, so a pad of loaded values is costly.
-  if (u->op == Op::kPad) return reads ? kGateWeight : 1;
-  if (u->op == Op::kReduceAxis && reads && gathers_.Is(u)) return kGateWeight;
+  if (u->op == Op::kPad) return reads ? target_.gate_weight : 1;
+  if (u->op == Op::kReduceAxis && reads && gathers_.Is(u)) return target_.gate_weight;
   return 0;
 }
 
@@ -145,7 +138,9 @@ double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
 }
 
 double CostModel::StagingCapacityBytes() const {
-  if (target_.HidesWaits()) return static_cast<double>(target_.local_memory) / kGroupRows;
+  // A group has rows of work-items, and each of these a tile of rows.
+  const auto rows = static_cast<double>(target_.tile_side * target_.tile_side);
+  if (target_.HidesWaits()) return static_cast<double>(target_.local_memory) / rows;
   return static_cast<double>(2 * target_.near_cache_bytes);
 }
 
@@ -167,7 +162,7 @@ double CostModel::NearSeconds(const UOp* u) {
 
 double CostModel::StagingSeconds(const UOp* u, double parallel, double room, double row) {
   // A tile of several rows is computed together, so that they share their loads.
-  const double tiles = std::max(1.0, parallel / kTileRows);
+  const double tiles = std::max(1.0, parallel / static_cast<double>(target_.tile_side));
   double seconds = ReduceSeconds(u, Elements(u)) * (1 / RowUtilization(target_, tiles, row) - 1);
   const double shared =
       room * ExpressionCostOf(u).terms * static_cast<double>(ByteSize(u->dtype.scalar()));

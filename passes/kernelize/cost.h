@@ -13,8 +13,8 @@
 //   reduce * (1 / utilization of tiles - 1) + (tiles - 1) * shared bytes / bytes_per_second
 //       <= store
 //
-// where a tile is four rows, and the second term counts only if the data that all rows share exceed
-// the target's cache. Kernel memory is as fast as the caches of all cores together
+// where a tile is Target::tile_side rows, and the second term counts only if the data that all rows
+// share exceed the target's cache. Kernel memory is as fast as the caches of all cores together
 // (core_cache_bytes_per_second * compute_units).
 #ifndef TG_PASSES_KERNELIZE_COST_H_
 #define TG_PASSES_KERNELIZE_COST_H_
@@ -61,14 +61,6 @@ class CostModel {
   // The weight of the expression tree with the nodes in `stored` as additional leaves.
   double WeightAbove(const UOp* u, const NodeSet& stored) const;
 
-  // The cost of reading a padded value, in additions.
-  static constexpr double kGateWeight = 16;
-  // Expressions of constants and indices with at most this many operations are always recomputed.
-  static constexpr double kIndexArithmeticWeight = 32;
-  // A reduce of at most this many operations per element may be recomputed at each use, if that
-  // costs less than storing it.
-  static constexpr double kFreeReduce = 4;
-
   double Elements(const UOp* u);  // symbolic extents count with their greatest values
   // Seconds to write `u` once and read it once, with the launch of a kernel.
   double StoreSeconds(const UOp* u);
@@ -108,11 +100,14 @@ class CostModel {
   NodeMap<double> elements_;
 };
 
+// Expressions of constants and indices with at most this weight are always recomputed: a buffer
+// would take a store and a load, each as heavy as a load with a gate.
+inline double FreeIndexWeight(const Target& target) { return 2 * target.gate_weight; }
 // The number of results that keeps the device busy: compute_units times the greater of
 // items_per_unit and groups_per_unit.
 int64_t WantedParallelism(const Target& target);
 // The number of work-items of a group that share a row of `row` results or terms, if there are
-// `parallel` rows. 1 on a CPU, and for rows of fewer than 32.
+// `parallel` rows. 1 on a CPU, and for rows shorter than twice Target::least_group_items.
 double RowItems(const Target& target, double parallel, double row);
 // The fraction of the device (0 to 1) that `parallel` rows keep busy, if up to `row` work-items of
 // a group share a row.

@@ -41,9 +41,8 @@ std::string Planner::Decide(const UOp* u) {
   const ExpressionCost& expression = cost_.ExpressionCostOf(u);
   // Index arithmetic is cheap to recompute, so it is stored only if its uses multiply.
   if (uses.size() > kMaxUses) return absl::StrCat("used in ", uses.size(), " ways");
-  if (!expression.reads && !expression.reduces &&
-      expression.weight <= CostModel::kIndexArithmeticWeight)
-    return "";
+  const bool is_index = !expression.reads && !expression.reduces;
+  if (is_index && expression.weight <= FreeIndexWeight(target_)) return "";
   if (uses.size() > 1 || evaluations > size) {
     const bool again = DependsOnlyOnStaged(u);
     const auto how = [&] {
@@ -52,7 +51,9 @@ std::string Planner::Decide(const UOp* u) {
                           static_cast<int64_t>(size), " elements");
     };
     if (expression.reduces && !options_.fuse) return how();
-    if (expression.reduces && expression.weight > CostModel::kFreeReduce) {
+    // A short sum may be computed again at each use, if that costs less than storing it.
+    const bool is_short = expression.weight <= static_cast<double>(target_.short_terms);
+    if (expression.reduces && !is_short) {
       bool repeated = false;
       if (FusesRows(u, &repeated)) return "";
       if (!again) {
@@ -86,7 +87,9 @@ std::string Planner::Decide(const UOp* u) {
   const LoopSet serial = kernels_[kernel].serial;
   if (reduce) {
     if (!options_.fuse && !kernels_[kernel].reduces.empty()) return "beside another reduce";
-    if (uses_.Varies(uses[0]) & serial && expression.weight > kHeavyReduce) {
+    // A single work-item may compute sums over windows in its loop, but no longer ones.
+    const auto window = static_cast<double>(target_.window * target_.window);
+    if (uses_.Varies(uses[0]) & serial && expression.weight > window) {
       return absl::StrCat("a sum of ", static_cast<int64_t>(expression.terms), " terms in a loop");
     }
   } else if (serial != 0 || !JoinsReduces(u)) {
@@ -97,18 +100,18 @@ std::string Planner::Decide(const UOp* u) {
   const double items = parallel * RowItems(target_, parallel, size / parallel);
   const double seconds = cost_.ReduceSeconds(u, size) + expression.row_seconds;
   // If one core computes these results one after the other, each addition waits for the previous
-  // one. That costs a factor of four.
-  constexpr double kInTurn = 4;
-  double lost = seconds * (target_.HidesWaits() ? 1 : kInTurn) *
+  // one.
+  const auto in_turn = static_cast<double>(target_.HidesWaits() ? 1 : target_.LatencyCycles());
+  double lost = seconds * in_turn *
                 (1 / RowUtilization(target_, parallel, size / parallel) -
                  1 / RowUtilization(target_, size, expression.terms));
   // The same holds for each core if the reduce is inside another one: results that are added up
   // cannot form a register tile.
   if (!target_.HidesWaits() && size > parallel) {
-    lost = std::max(lost, cost_.ComputeSeconds(expression, size) * (kInTurn - 1));
+    lost = std::max(lost, cost_.ComputeSeconds(expression, size) * (in_turn - 1));
   }
   // Otherwise the reduces that rows share might have to be stored instead.
-  const bool frees = size >= 4 * items || (size > parallel && expression.rows > 0);
+  const bool frees = size >= 2 * items || (size > parallel && expression.rows > 0);
   if (serial == 0 && frees && lost > cost_.StoreSeconds(u)) {
     return absl::StrCat("computed with ", static_cast<int64_t>(items), " work-items otherwise");
   }

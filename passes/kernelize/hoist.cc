@@ -151,7 +151,7 @@ class Chooser {
     double work = 0;
     NodeSet seen;
     std::vector<const UOp*> stack = {u};
-    while (!stack.empty() && work <= CostModel::kIndexArithmeticWeight) {
+    while (!stack.empty() && work <= FreeIndexWeight(target_)) {
       const UOp* v = stack.back();
       stack.pop_back();
       if (!seen.Insert(v)) continue;
@@ -159,7 +159,7 @@ class Chooser {
       if (IsElementwise(v->op)) work += OpWeight(v->op);
       stack.insert(stack.end(), v->srcs().begin(), v->srcs().end());
     }
-    return work <= CostModel::kIndexArithmeticWeight;
+    return work <= FreeIndexWeight(target_);
   }
 
   bool IsWorthMoving(const UOp* u, double evaluations) {

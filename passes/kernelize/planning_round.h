@@ -89,8 +89,6 @@ class Planner {
 
   // Limit on the number of uses of a value that is recomputed at each use.
   static constexpr size_t kMaxUses = 256;
-  // A reduce of more operations than this is not computed in a loop of a single work-item.
-  static constexpr double kHeavyReduce = 64;
 
   const Body& body_;
   UOpSpan order_;

@@ -214,19 +214,20 @@ class Preparer {
     if (!IsStatic(from) || (exact && u->dtype.is_float())) return nullptr;
     const int64_t results = NumElements(to);
     const int64_t terms = NumElements(from) / results;
-    if (results >= WantedParallelism(target_) || terms < 32768) return nullptr;
+    if (results >= WantedParallelism(target_) || terms < Target::kLongRow) return nullptr;
     if (!LeavesIdle(u->dtype, results, terms)) return nullptr;
     const UOp* whole = b_.context().Rebuild(u, b_.context(), UOpSpan(&x, 1));
     if (Gathers(module_, b_.context(), shapes_).Is(whole)) return nullptr;
     // The second step is short for the least of these limits; the greatest keeps its terms few.
-    const int64_t most = std::clamp<int64_t>(WantedParallelism(target_), 256, 1024);
+    const int64_t most =
+        std::min(std::max(WantedParallelism(target_), target_.MostItems()), target_.small_grid);
     std::vector<int64_t> axes(u->list(1).begin(), u->list(1).end());
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto axis = static_cast<size_t>(axes[i]);
       const int64_t size = from[axis].value();
       int64_t parts = std::min(most, size / 2);
-      while (parts >= 8 && size % parts != 0) --parts;
-      if (parts < 8) continue;
+      while (parts >= 2 && size % parts != 0) --parts;
+      if (parts < 2) continue;
       // Reshapes [.., size, ..] to [.., parts, size / parts, ..]. The first step reduces all axes
       // but `parts`, the second step `parts`.
       Shape wide = from;
