@@ -9,17 +9,12 @@
 namespace tg {
 namespace {
 
-// A lane that is accessed alone takes the access, and the move of the element.
-constexpr double kLaneInstructions = 2;
 // A predicate takes a selection for each access.
 constexpr double kGateInstructions = 1;
-// One of this many instructions of the shorter kind delays those of the other.
-constexpr double kHidden = 8;
 
 // Vectors to whose sums one thread must add by turns to hide an addition's latency.
 double LatencyVectors(const Target& target) {
-  // Target::fma_accumulators is half as many again, since additions do not begin evenly.
-  return target.HidesWaits() ? 1 : static_cast<double>(target.fma_accumulators) / 1.5;
+  return target.HidesWaits() ? 1 : static_cast<double>(target.LatencySums());
 }
 
 // How many multiply-adds of vectors of f32 begin in the time of one of a vector of this type. On
@@ -69,7 +64,7 @@ double AccessInstructions(const ScheduledWork& work, const MemoryAccess& access,
     (static_cast<double>(stride) == run ? run : runs) *= trips;
   }
   const double widest = std::max(1.0, static_cast<double>(target.mem_width) / access.element_bytes);
-  if (run == 1) return runs * ((lanes.empty() ? 1 : kLaneInstructions) + gates);
+  if (run == 1) return runs * ((lanes.empty() ? 1 : target.lane_instructions) + gates);
   return runs * std::ceil(run / widest) * (1 + gates);
 }
 
@@ -98,7 +93,7 @@ double ComputeSeconds(const Instructions& count, const Target& target) {
   const double accesses = std::max(count.loads, count.stores);
   const double longer = std::max(count.arithmetic, accesses);
   const double shorter = std::min(count.arithmetic, accesses);
-  return (longer + shorter / kHidden) / per_second;
+  return (longer + shorter * target.not_hidden) / per_second;
 }
 
 }  // namespace tg

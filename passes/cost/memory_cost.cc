@@ -11,18 +11,19 @@
 namespace tg {
 namespace {
 
-// Working sets up to the capacity stay in a cache, those of `kSlack` times as much do not, and
+// Working sets up to the capacity stay in a cache, those of `slack` times as much do not, and
 // between the two a share that falls linearly.
-constexpr double kSlack = 1.5;
-
-double Stays(double bytes, double capacity) {
-  return std::clamp((kSlack - bytes / capacity) / (kSlack - 1), 0.0, 1.0);
+double Stays(double bytes, double capacity, double slack) {
+  return std::clamp((slack - bytes / capacity) / (slack - 1), 0.0, 1.0);
 }
 
 class Traffic {
  public:
   Traffic(const ScheduledWork& work, double capacity, const Target& target)
-      : work_(work), capacity_(capacity), write_traffic_(target.write_traffic) {
+      : work_(work),
+        capacity_(capacity),
+        slack_(target.cache_slack),
+        write_traffic_(target.write_traffic) {
     for (const MemoryAccess& a : work.accesses) {
       llvm::SmallVector<double, 8>& bytes = bytes_.emplace_back();
       for (size_t k = 0; k <= a.nest.loops.size(); ++k) {
@@ -34,7 +35,7 @@ class Traffic {
   double All() const {
     double sum = 0;
     for (size_t i = 0; i < bytes_.size(); ++i) sum += Of(i);
-    return sum * (1 - Stays(WorkingSet(kWhole), capacity_));
+    return sum * (1 - Stays(WorkingSet(kWhole), capacity_, slack_));
   }
 
  private:
@@ -83,7 +84,7 @@ class Traffic {
       if (!alike) continue;
       const size_t loop = common == 0 ? kWhole : Loops(i)[common - 1];
       const double shared = std::min(1.0, bytes_[i][common] / bytes_[access][common]);
-      best = std::max(best, shared * Stays(WorkingSet(loop), capacity_));
+      best = std::max(best, shared * Stays(WorkingSet(loop), capacity_, slack_));
     }
     return best;
   }
@@ -95,7 +96,7 @@ class Traffic {
     double moved = bytes.back();
     for (size_t k = Loops(access).size(); k-- > 0;) {
       const size_t loop = Loops(access)[k];
-      const double stays = Stays(WorkingSet(loop), capacity_);
+      const double stays = Stays(WorkingSet(loop), capacity_, slack_);
       moved *= stays * bytes[k] / bytes[k + 1] + (1 - stays) * work_.loops[loop].trips;
     }
     const double before = FetchedBefore(access);
@@ -104,7 +105,7 @@ class Traffic {
   }
 
   const ScheduledWork& work_;
-  const double capacity_, write_traffic_;
+  const double capacity_, slack_, write_traffic_;
   std::vector<llvm::SmallVector<double, 8>> bytes_;  // by access and level of its nest
 };
 

@@ -60,7 +60,7 @@ class LoopDepth {
 }  // namespace
 
 int OperandWidth(UOpSpan order, const Target& target) {
-  constexpr int64_t kMinBytes = 16;
+  constexpr int64_t kMinBytes = 16;  // the narrowest vector registers, as of SSE and NEON
   if (target.alu_width <= kMinBytes) return target.alu_width;
   const auto is_vector = [](const UOp* u) { return u->dtype.is_float() && u->dtype.lanes() > 1; };
   llvm::SmallVector<std::pair<const UOp*, int64_t>, 8> narrower;

@@ -20,6 +20,8 @@ int PiecesOf(size_t elements, int widest) {
 
 std::vector<MemoryCutter::StridedGroup> MemoryCutter::StridedGroups(
     const UOp* access, const std::vector<ElementRun>& runs) {
+  // The least number of lanes for which a function that gathers or scatters is worth its call, and
+  // the smallest elements that the instructions for this take.
   constexpr int kMinWidth = 8, kMinBytes = 4;
   const DType memory = access->src(0)->dtype;
   const auto lanes = static_cast<size_t>(AccessType(access).lanes());

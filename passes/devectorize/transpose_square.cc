@@ -14,10 +14,11 @@ namespace tg {
 namespace {
 
 // The column of a square that `u` may be: k if `u` is a vectorize of lane k of each of its n rows,
-// which have n lanes, for a power of two n >= 4. Otherwise -1.
+// which have n lanes, for a power of two n > 2. Otherwise -1. The
+// columns of a square of two rows are single shuffles already.
 int64_t ColumnOf(const UOp* u) {
   const size_t n = u->num_srcs;
-  if (u->op != Op::kVectorize || u->dtype.is_bool() || n < 4 || !std::has_single_bit(n)) return -1;
+  if (u->op != Op::kVectorize || u->dtype.is_bool() || n <= 2 || !std::has_single_bit(n)) return -1;
   const auto is_lane = [&](const UOp* s) {
     return s->op == Op::kGep && s->dtype.lanes() == 1 &&
            s->src(0)->dtype.lanes() == static_cast<int>(n) && s->list()[0] == u->src(0)->list()[0];

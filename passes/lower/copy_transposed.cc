@@ -10,7 +10,7 @@
 namespace tg {
 
 const UOp* MakeCopyTransposed(Builder& b, FreeLeaves& free, const UOp* address, const UOp* x) {
-  constexpr int64_t kMinSide = 4;
+  constexpr int64_t kMinSide = 4;  // of a square that is written as shuffles
   if (x->op != Op::kLoad || x->num_srcs != 1 || StrideOf(x) != 1) return nullptr;
   const UOp* read = x->src(0);
   const DType to_type = address->dtype, from_type = read->dtype;

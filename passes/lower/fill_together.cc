@@ -79,9 +79,9 @@ StagedMemory StagePlacement::FillTogether(StageToPlace stage) {
   while (lanes > 1 && (row % lanes != 0 || size % (items * lanes) != 0)) lanes /= 2;
   stage.ranges.clear();
   if (const int64_t turns = (size + items * lanes - 1) / (items * lanes); turns > 1) {
-    // In an unrolled loop over rounds, all loads are in flight at the same time.
-    constexpr int64_t kMostUnrolled = 32;
-    const bool unrolls = stage.ahead || turns * lanes <= kMostUnrolled;
+    // In an unrolled loop over rounds, all loads are in flight at the same time, and take
+    // registers.
+    const bool unrolls = stage.ahead || turns * lanes <= target_.vector_registers / 2;
     const UOp* turn = unrolls ? FreshUnroll(turns) : b_.Range(b_.Index(turns));
     (unrolls ? stage.unrolls : stage.ranges).push_back(turn);
     number = b_.Add(b_.Mul(turn, b_.Index(items)), number);

@@ -74,10 +74,12 @@ void StagePlacement::OrderFill(StageToPlace& stage) {
     row.push_back(axis.node);
     size *= axis.node->src(0)->word();
   }
-  constexpr int64_t kMaxSide = 16, kMinSide = 4;
+  // A square is at most as wide as the widest vector of OpenCL C. One of two rows is no faster than
+  // its elements.
+  constexpr int64_t kMaxSide = 16;
   int64_t side = kMaxSide;
-  while (side >= kMinSide && size % side != 0) side /= 2;
-  if (row.empty() || side < kMinSide) return;
+  while (side > 2 && size % side != 0) side /= 2;
+  if (row.empty() || side <= 2) return;
   const UOp* square = b_.Range(b_.Index(size / side));
   const UOp* column = FreshUnroll(side);
   // The innermost of the merged axes now counts all elements of the row; the others are 0.

@@ -59,9 +59,10 @@ bool IsDivision(Op op) {
   return op == Op::kFloorDiv || op == Op::kFloorMod || op == Op::kCDiv || op == Op::kCMod;
 }
 
-// The cost of the operations: a division that is not a shift costs as much as eight others, and
+// The cost of the operations: a division that is not a shift costs as much as several others, and
 // constants are free.
 int Cost(const NodeList& nodes) {
+  constexpr int kDivision = 8;
   int cost = 0;
   for (const UOp* u : nodes) {
     switch (u->op) {
@@ -72,15 +73,15 @@ int Cost(const NodeList& nodes) {
       case Op::kFloorMod: {
         const auto by = UniformBits(u->src(1));
         const bool shift = by && *by > 0 && (*by & (*by - 1)) == 0;
-        cost += shift ? 2 : 16;
+        cost += shift ? 1 : kDivision;
         break;
       }
       case Op::kCDiv:
       case Op::kCMod:
-        cost += 16;
+        cost += kDivision;
         break;
       default:
-        cost += 2;
+        cost += 1;
     }
   }
   return cost;
