@@ -61,7 +61,8 @@ int64_t TileRows(ScheduleBuilder& t, LoopSet shared, int64_t steps) {
     if (left < 0) return 1;
     const auto axis = static_cast<size_t>(left);
     for (int64_t items = t.target().tile_side; items > 1; items /= 2) {
-      // Adding rows must not reduce the number of work-items that share a row.
+      // Adding rows must not reduce the number of work-items that share a row, and must leave
+      // groups for three quarters of the units.
       const bool keeps =
           GreatestDivisor(steps, most / items) * items >= GreatestDivisor(steps, most);
       if (!keeps || !fits(rows, items, 3 * units / 4) || t.Size(axis) % items != 0) continue;
