@@ -11,10 +11,6 @@
 
 namespace tg {
 
-// Computing and waiting for memory overlap, but not completely: this share of the shorter of the
-// two is added to the longer.
-inline constexpr double kShareNotHidden = 0.25;
-
 // The sizes of a contraction: `batch` products of rows x terms by terms x lanes.
 struct ContractionSize {
   int64_t batch = 1, rows = 1, lanes = 1, terms = 1;

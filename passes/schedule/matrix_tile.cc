@@ -61,12 +61,12 @@ double MatrixTileSeconds(const MatrixTile& tile, const ContractionSize& size,
   const int64_t resident = std::clamp<int64_t>(fitting, 1, own);
   const double step = std::max(static_cast<double>(resident) * alone / share(resident),
                                alone / share(1) + target.load_seconds) +
-                      kShareNotHidden * target.load_seconds;
+                      target.not_hidden * target.load_seconds;
   const double computes = static_cast<double>(CeilDiv(own, resident) * steps) * step;
   // What one group copies, others have just copied too, so that the last cache has it.
   const double memory = static_cast<double>(groups * steps) * copied * kHalfBytes /
                         (target.shared_cache_bytes_per_second * target.compute_units);
-  return std::max(computes, memory) + kShareNotHidden * std::min(computes, memory);
+  return std::max(computes, memory) + target.not_hidden * std::min(computes, memory);
 }
 
 std::optional<MatrixTile> BestMatrixTile(const ContractionSize& size, const Target& target,
