@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
 #include "passes/linearize/block_writer.h"
+#include "passes/linearize/early_loads.h"
 #include "passes/linearize/instruction_order.h"
 #include "passes/linearize/memory_order.h"
 #include "passes/linearize/nest.h"
@@ -22,7 +23,7 @@ absl::Status Run(Module& module, PassContext& context) {
   const int64_t shuffle = context.Int("shuffle");
   return ForEachKernel(module, context, [&](Kernel& kernel, Statistics& statistics) {
     if (kernel.stage != Stage::kExpanded) return absl::OkStatus();
-    if (absl::Status s = LinearizeKernel(kernel, shuffle); !s.ok()) return s;
+    if (absl::Status s = LinearizeKernel(kernel, shuffle, &module); !s.ok()) return s;
     ++statistics["linearize.kernels"];
     statistics["linearize.nodes"] += static_cast<int64_t>(kernel.body.linear.size());
     return absl::OkStatus();
@@ -31,7 +32,7 @@ absl::Status Run(Module& module, PassContext& context) {
 
 }  // namespace
 
-absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle) {
+absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle, const Module* module) {
   using namespace linearize;  // NOLINT: the parts of this pass
   if (kernel.stage != Stage::kExpanded) {
     return absl::FailedPreconditionError(
@@ -42,17 +43,22 @@ absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle) {
   if (shuffle >= 0) random.emplace(static_cast<uint64_t>(shuffle));
   std::mt19937_64* rng = random ? &*random : nullptr;
 
-  absl::StatusOr<Nest> nest = FindLoops(kernel, rng);
-  if (!nest.ok()) return nest.status();
-  if (absl::Status s = CheckBarriers(*nest); !s.ok()) {
+  const auto error = [&](const absl::Status& s) {
     return absl::InvalidArgumentError(
         absl::StrCat("linearize: kernel @", kernel.name, ": ", s.message()));
+  };
+  Bounds bounds(*kernel.body.context, module);
+  absl::StatusOr<Nest> nest = FindLoops(kernel, bounds, rng);
+  if (!nest.ok()) return nest.status();
+  if (!nest->early.empty()) {
+    const absl::StatusOr<bool> changed = GuardEarlyLoads(*nest, kernel.body);
+    if (!changed.ok()) return error(changed.status());
+    if (*changed) nest = FindLoops(kernel, bounds, rng);
+    if (!nest.ok()) return nest.status();
   }
+  if (absl::Status s = CheckBarriers(*nest); !s.ok()) return error(s);
   auto steps = Schedule(*nest, OrderMemory(*nest), rng);
-  if (!steps.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("linearize: kernel @", kernel.name, ": ", steps.status().message()));
-  }
+  if (!steps.ok()) return error(steps.status());
   WriteBlocks(*nest, *steps, kernel.body);
   kernel.stage = Stage::kLinear;
   return absl::OkStatus();

@@ -2,6 +2,8 @@
 //
 //   nest          the loop that each node is part of, and         nest.h
 //                 loop-invariant code motion
+//   early loads   gates for loads before a loop that may         early_loads.h
+//                 have no iterations
 //   barriers      whether all work-items reach each barrier       block_writer.h
 //   memory order  loads before the stores that overwrite          memory_order.h
 //   schedule      the order in each block                         instruction_order.h
@@ -23,8 +25,9 @@ namespace tg {
 
 // `shuffle`: the seed for a random valid order; -1: the default order. Fails, naming the kernel, if
 // loops cannot be nested or ordered, or if a barrier is under control flow that may diverge between
-// the work-items of a group.
-absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle = -1);
+// the work-items of a group. `module` declares the bounds of variables; without it a variable may
+// have any value.
+absl::Status LinearizeKernel(Kernel& kernel, int64_t shuffle = -1, const Module* module = nullptr);
 
 extern const Pass kLinearizePass;
 

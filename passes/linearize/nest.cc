@@ -11,15 +11,15 @@ namespace {
 
 // Whether a node must stay in the block of the loops that it depends on. Any other node may be
 // moved into the loops of its users, where it is computed more often than needed. (See Hoist: a
-// load must not be computed outside of a loop that may have no iterations, because its address may
-// be invalid then.)
+// load stays in a loop that may have no iterations, because its address may be invalid then.)
 bool IsPinned(const UOp* u) {
   return YieldsToken(u->op) || u->op == Op::kRange || u->op == Op::kScratch || u->dtype.is_void();
 }
 
 class Finder {
  public:
-  Finder(const Kernel& kernel, std::mt19937_64* shuffle) : kernel_(kernel), shuffle_(shuffle) {}
+  Finder(const Kernel& kernel, Bounds& bounds, std::mt19937_64* shuffle)
+      : kernel_(kernel), bounds_(bounds), shuffle_(shuffle) {}
 
   absl::StatusOr<Nest> Run() {
     nest_.nodes = PostOrder(kernel_.body.root);
@@ -144,8 +144,7 @@ class Finder {
       if (depth(r) > 0 && (last < 0 || sets_.With(around_[last], last) != around_[r])) {
         return Error(absl::StrCat(RangeText(r), " lies in loops that do not hold each other"));
       }
-      const UOp* size = loop.range->src(0);
-      loop.runs = size->op == Op::kConst && size->word() > 0;
+      loop.runs = bounds_.Min(loop.range->src(0)) > 0;
       loop_of_[r] = static_cast<int>(nest_.loops.size());
       nest_.loops.push_back(std::move(loop));
     }
@@ -213,7 +212,8 @@ class Finder {
 
   // Chooses the block of each node between the outermost possible one, where it is now, and the
   // innermost block that contains all of its users. It stays outermost, except that a value that
-  // depends on a load moves inward into loops that may have no iterations. With shuffle_, it moves
+  // depends on a load moves inward into loops that may have no iterations, unless the address of
+  // the load is valid in any case or these loops overwrite what it reads. With shuffle_, it moves
   // inward by a random number of loops.
   void Hoist() {
     const auto runs = [](const Loop& loop) { return loop.runs; };
@@ -233,6 +233,10 @@ class Finder {
           at = nest_.loops[at].parent;
         }
         nest_.block[p] = at;
+        const bool is_read = u->op == Op::kLoad && tainted[p];
+        for (int l = users[p]; is_read && l != at; l = nest_.loops[l].parent) {
+          if (!nest_.loops[l].runs) nest_.early.push_back({static_cast<int>(p), l});
+        }
       }
       const bool closes = u->op == Op::kEnd && u->num_srcs > 1;
       for (int s : nest_.sources(p)) {
@@ -246,13 +250,40 @@ class Finder {
     }
   }
 
-  // By position: whether the value depends on a load.
+  // Whether the load may be executed wherever its sources are: it depends on a store to the same
+  // constant address of a scratch, without a gate, in a loop that the load is in.
+  bool IsWritten(size_t p) const {
+    const UOp* load = nest_.nodes[p];
+    const UOp* address = load->src(0);
+    if (address->op != Op::kIndex || address->num_srcs > 2 || !IsConst(address->src(1)))
+      return false;
+    if (MemoryOf(address)->op != Op::kScratch) return false;
+    NodeSet seen;
+    std::vector<const UOp*> stack = {address->src(0)};
+    while (!stack.empty()) {
+      const UOp* u = stack.back();
+      stack.pop_back();
+      if (!u->dtype.is_void() && u->op != Op::kAfter && u->op != Op::kIndex) continue;
+      if (!seen.Insert(u)) continue;
+      const UOp* to = u->op == Op::kStore ? u->src(0) : nullptr;
+      if (to && to->op == Op::kIndex && to->num_srcs == 2 && to->src(1) == address->src(1) &&
+          MemoryOf(to) == MemoryOf(address) && u->src(1)->dtype.lanes() == load->dtype.lanes() &&
+          ReachOf(u) == ReachOf(load) &&
+          nest_.Common(nest_.block[nest_.at(u)], nest_.block[p]) == nest_.block[nest_.at(u)]) {
+        return true;
+      }
+      stack.insert(stack.end(), u->srcs().begin(), u->srcs().end());
+    }
+    return false;
+  }
+
+  // By position: whether the value depends on a load whose address may be invalid.
   std::vector<char> FindTainted() const {
     std::vector<char> tainted(nest_.nodes.size(), 0);
     for (size_t p = 0; p < nest_.nodes.size(); ++p) {
       const UOp* u = nest_.nodes[p];
       if (u->dtype.is_void()) continue;
-      tainted[p] = u->op == Op::kLoad;
+      tainted[p] = u->op == Op::kLoad && !IsWritten(p);
       for (int s : nest_.sources(p)) tainted[p] |= tainted[s];
     }
     return tainted;
@@ -277,6 +308,7 @@ class Finder {
   }
 
   const Kernel& kernel_;
+  Bounds& bounds_;
   std::mt19937_64* shuffle_;
   Nest nest_;
   RangeSets sets_;
@@ -300,8 +332,8 @@ int Nest::Common(int a, int b) const {
   return a;
 }
 
-absl::StatusOr<Nest> FindLoops(const Kernel& kernel, std::mt19937_64* shuffle) {
-  return Finder(kernel, shuffle).Run();
+absl::StatusOr<Nest> FindLoops(const Kernel& kernel, Bounds& bounds, std::mt19937_64* shuffle) {
+  return Finder(kernel, bounds, shuffle).Run();
 }
 
 }  // namespace tg::linearize

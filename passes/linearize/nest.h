@@ -3,7 +3,9 @@
 // A node belongs inside every range that it depends on, unless an `end` between them closes the
 // range. These sets of ranges must form paths of one tree of loops; otherwise the kernel is
 // rejected. A node without effects is in the outermost block that its dependences allow, except
-// that a value that depends on a load stays inside loops that may have no iterations.
+// that a value that depends on a load stays inside loops that may have no iterations, unless the
+// load reads a scratch that was surely written. A load of
+// memory that such a loop overwrites cannot stay; GuardEarlyLoads gives it a gate (early_loads.h).
 //
 // Invariants: a node's sources are in the same block or in an enclosing one. Positions are numbers
 // in the post-order from the sink, so the result depends only on the structure.
@@ -19,6 +21,7 @@
 #include "ir/module.h"
 #include "ir/walk.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/analysis/bounds.h"
 
 namespace tg::linearize {
 
@@ -26,8 +29,15 @@ struct Loop {
   const UOp* range = nullptr;  // null for loop 0, the kernel itself
   int parent = -1;
   int depth = 0;
-  bool runs = true;                // the trip count is a positive constant
+  bool runs = true;                // the trip count is surely positive
   llvm::SmallVector<int, 1> ends;  // positions of the ends that close it
+};
+
+// A load that is executed before a loop of its users, which may have no iterations; its address may
+// be invalid then.
+struct EarlyLoad {
+  int position;
+  int loop;
 };
 
 struct Nest {
@@ -38,6 +48,7 @@ struct Nest {
   // By position: for a range, its loop; for an end, the outermost loop that it closes; else -1.
   // The block of both is the loop around that one.
   std::vector<int> opens;
+  std::vector<EarlyLoad> early;  // an entry for each load and loop
 
   // The positions of the sources of all nodes, concatenated, and the start of each node's sources.
   std::vector<int> source_positions;
@@ -52,8 +63,9 @@ struct Nest {
 };
 
 // The loop nest of a kernel at stage expanded. Fails, naming the kernel, if its ranges do not nest
-// or are not closed. With `shuffle`, nodes are hoisted out of a random number of loops.
-absl::StatusOr<Nest> FindLoops(const Kernel& kernel, std::mt19937_64* shuffle);
+// or are not closed. `bounds`: of the kernel's values. With `shuffle`, nodes are hoisted out of a
+// random number of loops.
+absl::StatusOr<Nest> FindLoops(const Kernel& kernel, Bounds& bounds, std::mt19937_64* shuffle);
 
 }  // namespace tg::linearize
 
