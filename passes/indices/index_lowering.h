@@ -119,6 +119,8 @@ class IndexLowering {
   // Reducing the result of the remaining plan over these ranges gives the whole reduce; algebra
   // does that without a loop.
   std::vector<const UOp*> HoistInvariantAxes(Op op, const UOp* x, ReduceAt& plan);
+  // Whether all terms of a reduce are `x`, and combining them gives x again.
+  bool IsOneTerm(Op op, const UOp* x, const ReduceAt& plan);
   // Whether unrolled terms are combined in each iteration, although there are enough registers to
   // keep them separate until after the loop. True if a loop inside computes the terms and needs
   // these registers.

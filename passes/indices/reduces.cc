@@ -158,7 +158,7 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
   const bool in_blocks =
       llvm::any_of(nest_.AxesOf(key.node), [&](size_t i) { return nest_.IsReduceLoop(i); });
   if (folded && in_blocks) return blocks_ = WithEarlierBlocks(op, folded);
-  if (!folded && !plan.is_whole && !in_blocks && MayFoldReduce(op, x)) {
+  if (!folded && !plan.is_whole && !in_blocks && (MayFoldReduce(op, x) || IsOneTerm(op, x, plan))) {
     const ReduceAt& whole = PlanWhole(key);
     const UOp* y = Find(key.node->src(0), whole.source, missing);
     if (!y) return nullptr;
@@ -188,6 +188,16 @@ const UOp* IndexLowering::StepReduce(const Key& key, std::vector<Key>& missing) 
   for (const UOp* range : idle) x = Fold(op, x, {range});
   if (in_blocks) x = blocks_ = WithEarlierBlocks(op, x);
   return x;
+}
+
+bool IndexLowering::IsOneTerm(Op op, const UOp* x, const ReduceAt& plan) {
+  if (!IsIdempotent(op)) return false;
+  NodeSet below;
+  std::vector<const UOp*> order;
+  AppendPostOrder(UOpSpan(&x, 1), below, order);
+  return llvm::none_of(plan.parts, [&](const auto& axis) {
+    return llvm::any_of(axis.second, [&](const UOp* part) { return below.Contains(part); });
+  });
 }
 
 bool IndexLowering::CombinesFirst(const UOp* x, const ReduceAt& plan) {
