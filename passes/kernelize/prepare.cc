@@ -19,6 +19,7 @@
 #include "passes/kernelize/placement.h"
 #include "passes/kernelize/uniform.h"
 #include "passes/kernelize/versions.h"
+#include "passes/kernelize/view_repeats.h"
 
 namespace tg {
 namespace {
@@ -147,6 +148,16 @@ class Preparer {
         const UOp* x = Reshaped(srcs[0], aligned);
         uniforms_.Note(x);
         return aligned == to ? x : b_.Expand(x, to);
+      }
+      case Op::kView: {
+        const UOp* view = b_.context().Rebuild(u, b_.context(), {srcs.data(), srcs.size()});
+        const UOp* to = WithExpand(b_, shapes_.Of(srcs[0]), view);
+        std::vector<const UOp*> made;  // the last one first
+        for (const UOp* v = to; v != view && v->src(0) != srcs[0]; v = v->src(0)) {
+          made.push_back(v->src(0));
+        }
+        for (const UOp* v : llvm::reverse(made)) uniforms_.Note(v);
+        return to;
       }
       case Op::kPermute: {
         if (srcs[0]->op != Op::kPermute) break;
