@@ -6,16 +6,43 @@
 
 #include "codegen/opencl/launch_data.h"
 #include "ir/walk.h"
+#include "llvm/ADT/STLExtras.h"
 #include "runtime/base/status.h"
+#include "runtime/plan/needed_shares.h"
 
 namespace tg::runtime {
 namespace {
 
-// Returns the nodes from which addresses and gates are computed.
+// Returns the values that are the same whatever the memory holds.
+NodeSet FindIndexArithmetic(const Body& body) {
+  NodeSet of_indices;
+  for (const UOp* u : body.linear) {
+    const auto is_of_indices = [&](const UOp* s) { return of_indices.Contains(s); };
+    const bool leaf = IsConst(u) || u->op == Op::kVConst || u->op == Op::kVar ||
+                      u->op == Op::kSpecial || u->op == Op::kRange;
+    const bool lanes = u->op == Op::kVectorize || u->op == Op::kSplat || u->op == Op::kGep;
+    const bool moves = IsElementwise(u->op) || lanes;
+    if (leaf || (moves && llvm::all_of(u->srcs(), is_of_indices))) of_indices.Insert(u);
+  }
+  return of_indices;
+}
+
+// Whether the node selects a value or a constant by index arithmetic: a mask, like a gate.
+bool IsMask(const UOp* u, const NodeSet& of_indices) {
+  return u->op == Op::kWhere && of_indices.Contains(u->src(0)) &&
+         (of_indices.Contains(u->src(1)) || of_indices.Contains(u->src(2)));
+}
+
+// Returns the nodes from which addresses, gates and masks are computed, and the masks.
 NodeSet AddressNodes(const Body& body) {
   NodeSet seen;
   std::vector<const UOp*> order;
+  const NodeSet of_indices = FindIndexArithmetic(body);
   for (const UOp* u : body.linear) {
+    if (IsMask(u, of_indices)) {
+      AppendPostOrder(u->srcs().first(1), seen, order);
+      seen.Insert(u);
+    }
     if (u->op == Op::kIndex || u->op == Op::kIf) {
       AppendPostOrder(u->srcs().subspan(u->op == Op::kIndex ? 1 : 0), seen, order);
     }
@@ -120,7 +147,7 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
     absl::StatusOr<SizeExpr> condition = SizeExpr::From(open->src(0), *body.context, item);
     if (!item || !condition.ok()) {
       blocks.push_back({nullptr, SizeExpr()});
-      return 1.0;
+      return condition.ok() && condition->Evaluate(var) == 0 ? 0.0 : 1.0;
     }
     TG_ASSIGN_OR_RETURN(const double share, mean_of(*condition, item));
     blocks.push_back({item, *std::move(condition)});
@@ -133,14 +160,20 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
     items *= size;
   }
   const NodeSet addresses = AddressNodes(body);
+  const NeededShares needed = FindNeededShares(kernel, addresses);
   KernelWork work;
-  double times = items;
-  std::vector<double> outer;  // `times` outside each enclosing loop and block
+  // How often a node runs, and how often its result is needed.
+  struct Times {
+    double run, needed;
+  };
+  Times times = {items, items * needed.of_items};
+  std::vector<Times> outer;  // `times` outside each enclosing loop and block
   for (const UOp* u : body.linear) {
     if (u->op == Op::kRange) {
       TG_ASSIGN_OR_RETURN(const double trips, trips_of(u));
       outer.push_back(times);
-      times *= trips;
+      times.run *= trips;
+      times.needed *= trips * needed.Of(u);
     } else if (u->op == Op::kEnd) {
       for (size_t i = 1; i < u->num_srcs && !outer.empty(); ++i) {
         times = outer.back();
@@ -149,28 +182,30 @@ absl::StatusOr<KernelWork> CountWork(const Kernel& kernel, const VarLookup& var)
     } else if (u->op == Op::kIf) {
       TG_ASSIGN_OR_RETURN(const double share, open_block(u));
       outer.push_back(times);
-      times *= share;
+      times.run *= share;
+      times.needed *= share;
     } else if (u->op == Op::kEndIf && !blocks.empty()) {
       times = outer.back();
       outer.pop_back();
       blocks.pop_back();
     } else if (u->op == Op::kLoad && IsGlobal(u->src(0))) {
-      work.load_bytes += times * AccessBytes(u->src(0), u->dtype);
+      work.load_bytes += times.run * AccessBytes(u->src(0), u->dtype);
     } else if (u->op == Op::kStore && IsGlobal(u->src(0))) {
-      work.store_bytes += times * AccessBytes(u->src(0), u->src(1)->dtype);
+      work.store_bytes += times.run * AccessBytes(u->src(0), u->src(1)->dtype);
     } else if (u->op == Op::kCopyAsync) {
       const UOp* from = u->src(1);
-      work.load_bytes += times * static_cast<double>(u->word() * ByteSize(from->dtype.scalar()));
+      work.load_bytes +=
+          times.run * static_cast<double>(u->word() * ByteSize(from->dtype.scalar()));
     } else if (u->op == Op::kCopyTransposed) {
       const auto bytes =
           static_cast<double>(u->word(0) * u->word(1) * ByteSize(u->src(1)->dtype.scalar()));
-      if (IsGlobal(u->src(1))) work.load_bytes += times * bytes;
-      if (IsGlobal(u->src(0))) work.store_bytes += times * bytes;
+      if (IsGlobal(u->src(1))) work.load_bytes += times.run * bytes;
+      if (IsGlobal(u->src(0))) work.store_bytes += times.run * bytes;
     } else if (u->op == Op::kWmma) {
-      work.ops +=
-          times * MatrixOps(body.context->String(static_cast<StringId>(u->word())), kSubgroup);
+      work.ops += times.needed *
+                  MatrixOps(body.context->String(static_cast<StringId>(u->word())), kSubgroup);
     } else if (CountsAsOp(u) && !addresses.Contains(u)) {
-      work.ops += times * u->dtype.lanes() * (u->op == Op::kMulAcc ? 2 : 1);
+      work.ops += times.needed * u->dtype.lanes() * (u->op == Op::kMulAcc ? 2 : 1);
     }
   }
   return work;

@@ -180,6 +180,81 @@ kernel @k : linear {
   }
 }
 
+// 13 terms in two blocks of 8, of which the second begins at 5 and repeats three terms, as lanes of
+// a vector that a mask replaces by 0; the results are 37 in three blocks of 16.
+TEST(KernelWork, RepeatedStepsAreNotNeeded) {
+  const auto work = Count(R"(
+kernel @k : linear {schedule = [overlap(r0, 8), unroll(r0, 8), overlap(i0, 16), vectorize(i0, 16)]} {
+  %y = define_global {arg = 0} : ptr<f32, 37>
+  %x = define_global {arg = 1} : ptr<f32, 13>
+  %acc = scratch {id = 0} : ptr<f32, 8, reg>
+  %0 = const 0 : i32
+  %2 = const 2 : i32
+  %3 = const 3 : i32
+  %5 = const 5 : i32
+  %8 = const 8 : i32
+  %16 = const 16 : i32
+  %21 = const 21 : i32
+  %zero = vconst {values = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]} : f32x8
+  %lanes = vconst {values = [0, 1, 2, 3, 4, 5, 6, 7]} : i32x8
+  %g = special %3 {name = grid0} : i32
+  %ai = index %acc, %0 : ptr<f32, 8, reg>
+  %z = store %ai, %zero
+  %r = range %2 {id = 0} : i32
+    %acc1 = after %acc, %z, %r : ptr<f32, 8, reg>
+    %start = mul %r, %8 : i32
+    %from = min %start, %5 : i32
+    %p = index %x, %from : ptr<f32, 13>
+    %v = load %p : f32x8
+    %gone = sub %start, %from : i32
+    %all = splat %gone : i32x8
+    %again = cmplt %lanes, %all : boolx8
+    %term = where %again, %zero, %v : f32x8
+    %aj = index %acc1, %0 : ptr<f32, 8, reg>
+    %old = load %aj : f32x8
+    %new = add %old, %term : f32x8
+    %s = store %aj, %new
+  %e = end %s, %r
+  %acc2 = after %acc, %e : ptr<f32, 8, reg>
+  %ak = index %acc2, %0 : ptr<f32, 8, reg>
+  %sum = load %ak : f32
+  %row = splat %sum : f32x16
+  %twice = add %row, %row : f32x16
+  %block = mul %g, %16 : i32
+  %to = min %block, %21 : i32
+  %q = index %y, %to : ptr<f32, 37>
+  %out = store %q, %twice
+  sink %out
+}
+)");
+  ASSERT_TRUE(work.ok()) << work.status();
+  constexpr double kBlocks = 37.0 / 16;
+  EXPECT_DOUBLE_EQ(work->ops, kBlocks * 13 + 37);
+  EXPECT_DOUBLE_EQ(work->load_bytes, 3 * 16 * 4);
+  EXPECT_DOUBLE_EQ(work->store_bytes, 48 * 4);
+}
+
+// Of two nests for long and short axes one runs.
+TEST(KernelWork, BlocksThatVariablesDecide) {
+  constexpr char kText[] = R"(
+kernel @k : linear {
+  %y = define_global {arg = 0} : ptr<f32, 64>
+  %n = var @n : i32
+  %0 = const 0 : i32
+  %16 = const 16 : i32
+  %f = const 2.0 : f32
+  %short = cmplt %n, %16 : bool
+  %p = index %y, %0 : ptr<f32, 64>
+  %a = if %short
+    %s = store %p, %f
+  endif %a
+  sink %s
+}
+)";
+  EXPECT_EQ(Count(kText, 15)->store_bytes, 4);
+  EXPECT_EQ(Count(kText, 16)->store_bytes, 0);
+}
+
 TEST(KernelWork, LocalMemoryIsNoTraffic) {
   const auto work = Count(R"(
 kernel @k : linear {
