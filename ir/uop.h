@@ -7,8 +7,9 @@
 // Semantics, for every evaluator, rule and renderer:
 //  - i8..i64 and u8..u64 wrap modulo 2^bits, also where C would promote. `index` never overflows.
 //  - Floor and truncating division are different ops; a division by zero has a value (ops.def).
-//  - A value computed in f16, bf16, fp8 or f32 is the exact result rounded once to that type.
-//    (Transcendentals: within their stated ulp.) Comparisons with NaN: cmplt false, cmpne true.
+//  - A value computed in a float type is the exact result rounded once to that type, except that
+//    mulacc may round its product too, and that transcendentals are within their stated ulp.
+//    Comparisons with NaN: cmplt false, cmpne true.
 //  - Loads and stores happen in the order that tokens (`after`, `end`) give them, no other.
 //  - Constants are equal by their bits: 0.0 and -0.0 differ, equal NaNs are equal.
 #ifndef TG_IR_UOP_H_
