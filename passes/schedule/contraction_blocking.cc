@@ -69,24 +69,27 @@ class Blocker {
     may_slice_ = products.size() == 1 && s.accumulates[products[0].terms.front()];
   }
 
-  std::optional<Blocking> Best() const {
+  std::vector<Blocking> Best(size_t count, double slack) const {
     // Copying an element takes at least as long as the multiply-add of a vector, so that each
     // copied element must be used often enough.
     if (lanes_ < 2 || rows_ * row_lines_ * others_ < lanes_ ||
         adjacent_ * lines_ * images_ < lanes_ || adjacent_ < lanes_ / 2) {
-      return std::nullopt;
+      return {};
     }
     for (const Sum& sum : sums_) {
-      if (sum.terms < target_.short_terms) return std::nullopt;
+      if (sum.terms < target_.short_terms) return {};
     }
-    std::optional<Blocking> best;
-    for (Blocking b : Tiles()) {
-      for (int64_t parts = 1; parts <= target_.groups_per_unit * target_.compute_units;
-           parts *= 2) {
-        for (b.row_groups = 1; b.row_groups <= parts; b.row_groups *= 2) {
-          b.lane_groups = parts / b.row_groups;
-          if (!best || ComputeSeconds(b) < best->seconds) Improve(best, b);
-        }
+    std::vector<Blocking> best;
+    for (const Blocking& tile : Tiles()) {
+      const double limit = best.empty() ? std::numeric_limits<double>::infinity()
+                           : best.size() < count
+                               ? best.front().seconds * slack
+                               : std::min(best.front().seconds * slack, best.back().seconds);
+      const std::optional<Blocking> of_tile = BestOfTile(tile, limit);
+      if (!of_tile) continue;
+      best.insert(llvm::upper_bound(best, *of_tile, IsFaster), *of_tile);
+      while (best.size() > count || best.back().seconds > best.front().seconds * slack) {
+        best.pop_back();
       }
     }
     return best;
@@ -112,9 +115,24 @@ class Blocker {
     double terms = 0, accesses = 0, copied = 0;
   };
 
+  static bool IsFaster(const Blocking& a, const Blocking& b) { return a.seconds < b.seconds; }
+
+  // The best blocking with the register tile in `b`, if it takes less than `limit` seconds.
+  std::optional<Blocking> BestOfTile(Blocking b, double limit) const {
+    Blocking best;
+    best.seconds = limit;
+    for (int64_t parts = 1; parts <= target_.groups_per_unit * target_.compute_units; parts *= 2) {
+      for (b.row_groups = 1; b.row_groups <= parts; b.row_groups *= 2) {
+        b.lane_groups = parts / b.row_groups;
+        if (ComputeSeconds(b) < best.seconds) Improve(best, b);
+      }
+    }
+    return best.seconds < limit ? std::optional(best) : std::nullopt;
+  }
+
   // Given the register tile and the partition into groups in `b`, tries all other sizes of a
   // blocking, and updates `best`.
-  void Improve(std::optional<Blocking>& best, Blocking b) const {
+  void Improve(Blocking& best, Blocking b) const {
     for (const int64_t lines : line_divisors_) {
       b.lines = lines;
       for (const bool slices : {false, true}) {
@@ -127,11 +145,11 @@ class Blocker {
   }
 
   // The same, given all that concerns the lanes.
-  void ImproveRows(std::optional<Blocking>& best, Blocking b, const Panels& panels) const {
+  void ImproveRows(Blocking& best, Blocking b, const Panels& panels) const {
     using enum Blocking::RowCopy;
     for (const int64_t row_lines : row_line_divisors_) {
       b.row_lines = row_lines;
-      if (!observer_ && best && Seconds(b, panels, {0, 0}) >= best->seconds) continue;
+      if (!observer_ && Seconds(b, panels, {0, 0}) >= best.seconds) continue;
       for (const auto copy : {kNone, kTile, kLine, kGroup}) {
         // If a group has one line, kGroup is the same as kLine.
         if (copy == kGroup && row_lines == 1) continue;
@@ -146,7 +164,7 @@ class Blocker {
         b.seconds = Seconds(b, panels, reads);
         if (!std::isfinite(b.seconds)) continue;
         if (observer_) observer_(b);
-        if (!best || b.seconds < best->seconds) best = b;
+        if (b.seconds < best.seconds) best = b;
       }
     }
   }
@@ -367,10 +385,11 @@ class Blocker {
 
 }  // namespace
 
-std::optional<Blocking> BestBlocking(const LoopNest& nest, const Roles& roles,
-                                     const std::vector<Product>& products, double epilogue,
-                                     const Target& target, DType type, BlockingObserver observer) {
-  return Blocker(nest, roles, products, epilogue, target, type, observer).Best();
+std::vector<Blocking> BestBlockings(const LoopNest& nest, const Roles& roles,
+                                    const std::vector<Product>& products, double epilogue,
+                                    const Target& target, DType type, size_t count, double slack,
+                                    BlockingObserver observer) {
+  return Blocker(nest, roles, products, epilogue, target, type, observer).Best(count, slack);
 }
 
 }  // namespace tg

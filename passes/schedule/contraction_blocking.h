@@ -2,7 +2,7 @@
 #ifndef TG_PASSES_SCHEDULE_CONTRACTION_BLOCKING_H_
 #define TG_PASSES_SCHEDULE_CONTRACTION_BLOCKING_H_
 
-#include <optional>
+#include <cstddef>
 #include <vector>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -55,16 +55,16 @@ struct Blocking {
 // Receives each blocking whose time is predicted, as explanations want them.
 using BlockingObserver = llvm::function_ref<void(const Blocking&)>;
 
-// The blocking with the least predicted time. Returns nullopt if no blocking fits, or if the axes
-// are so short that a copy of an operand would be read too few times to pay for itself. `type` is
-// the type of the sums.
-// `epilogue` is the cost of what is computed from each finished sum, in additions per result. The
-// terms are cut into slices only if there is one product, since the epilogue must follow the last
-// slice.
-std::optional<Blocking> BestBlocking(const LoopNest& nest, const Roles& roles,
-                                     const std::vector<Product>& products, double epilogue,
-                                     const Target& target, DType type,
-                                     BlockingObserver observer = nullptr);
+// The best blockings, each with another register tile, by ascending predicted time: at most
+// `count`, none of which takes more than `slack` times the time of the first. None if no blocking
+// fits, or if the axes are so short that a copy of an operand would be read too few times to pay
+// for itself. `type` is the type of the sums. `epilogue` is the cost of what is computed from each
+// finished sum, in additions per result. The terms are cut into slices only if there is one
+// product, since the epilogue must follow the last slice.
+std::vector<Blocking> BestBlockings(const LoopNest& nest, const Roles& roles,
+                                    const std::vector<Product>& products, double epilogue,
+                                    const Target& target, DType type, size_t count, double slack,
+                                    BlockingObserver observer = nullptr);
 
 }  // namespace tg
 

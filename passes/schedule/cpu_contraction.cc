@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "passes/directives/directives.h"
 #include "passes/schedule/contraction_blocking.h"
+#include "passes/schedule/kernel_cost.h"
+#include "passes/schedule/merge_axes.h"
 #include "passes/schedule/split_terms.h"
 #include "passes/simplify/simplify.h"
 
@@ -264,6 +268,47 @@ void AddBest(Candidates& candidates, std::vector<std::pair<Blocking, const Way*>
   }
 }
 
+// A blocking as a schedule.
+struct Scheduled {
+  std::vector<Directive> directives;
+  LoopNest nest;
+};
+
+// The blockings whose cost is predicted. Others are worse by their own estimate, by more than its
+// error: it does not see each level of the caches.
+constexpr size_t kMaxBlockings = 4;
+constexpr double kEstimateError = 1.1;
+
+// Of the blockings that are best by their own estimate, the one of the least predicted cost.
+std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> best,
+                                const std::vector<Contraction>& contractions, const LoopNest& nest,
+                                const Module& module, const KernelCalls& calls,
+                                const Kernel& kernel, const Target& target, int64_t lanes) {
+  llvm::stable_sort(best,
+                    [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
+  std::vector<Scheduled> candidates;
+  for (size_t i = 0; i < std::min(kMaxBlockings, best.size()); ++i) {
+    const auto& [blocking, way] = best[i];
+    if (blocking.seconds > best[0].first.seconds * kEstimateError) break;
+    Scheduled candidate = {{}, nest};
+    auto directives = Apply(blocking, *way, contractions, candidate.nest, target, lanes);
+    if (!directives) continue;
+    candidate.directives = std::move(*directives);
+    candidates.push_back(std::move(candidate));
+  }
+  if (candidates.empty()) return std::nullopt;
+  size_t chosen = 0;
+  if (candidates.size() > 1) {
+    KernelCosts costs(module, calls, kernel, target);
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const absl::StatusOr<Cost> cost = costs.Of(candidates[i].directives);
+      if (cost.ok() && cost->Total() < least) least = cost->Total(), chosen = i;
+    }
+  }
+  return std::move(candidates[chosen]);
+}
+
 }  // namespace
 
 std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const KernelCalls& calls,
@@ -272,7 +317,8 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
   std::vector<Contraction> found = FindContractions(kernel);
   if (found.empty()) return std::nullopt;
   ShapeMap shapes(module, *kernel.body.context);
-  if (SplitTerms(kernel.body, shapes)) found = FindContractions(kernel);
+  const bool merged = MergeResultAxes(kernel.body, shapes);
+  if (SplitTerms(kernel.body, shapes) || merged) found = FindContractions(kernel);
   Kernel copy;
   const std::vector<Access> accesses = FindAccessesIn(copy, module, calls, kernel, target);
   kernel.body.root = WithPackedOperands(kernel, found);
@@ -281,9 +327,7 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
   const DType type = found[0].reduce->dtype;
   const std::vector<Way> ways = FindWays(*s, found, accesses);
   const double epilogue = EpilogueWeight(kernel.body.root);
-  const Way* chosen = nullptr;
-  std::optional<Blocking> best;
-  std::vector<std::pair<Blocking, const Way*>> considered;
+  std::vector<std::pair<Blocking, const Way*>> best, considered;
   for (const Way& way : ways) {
     std::vector<Product> products;
     for (size_t c = 0; c < found.size(); ++c) {
@@ -298,21 +342,19 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
       product.rows = AccessOf(found[c].operands[1 - k], *s, accesses);
     }
     const auto observe = [&](const Blocking& b) { considered.emplace_back(b, &way); };
-    const std::optional<Blocking> blocking =
-        BestBlocking(*s, way.roles, products, epilogue, target, type,
-                     candidates ? BlockingObserver(observe) : nullptr);
-    if (blocking && (!best || blocking->seconds < best->seconds)) {
-      best = blocking;
-      chosen = &way;
+    for (const Blocking& blocking :
+         BestBlockings(*s, way.roles, products, epilogue, target, type, kMaxBlockings,
+                       kEstimateError, candidates ? BlockingObserver(observe) : nullptr)) {
+      best.emplace_back(blocking, &way);
     }
   }
   const int64_t lanes = target.alu_width / ByteSize(type.scalar());
   if (candidates) AddBest(*candidates, considered, found, *s, target, lanes);
-  if (!best) return std::nullopt;
-  auto directives = Apply(*best, *chosen, found, *s, target, lanes);
-  if (!directives) return std::nullopt;
-  kernel.directives = std::move(*directives);
-  return *std::move(s);
+  std::optional<Scheduled> chosen =
+      Choose(std::move(best), found, *s, module, calls, kernel, target, lanes);
+  if (!chosen) return std::nullopt;
+  kernel.directives = std::move(chosen->directives);
+  return std::move(chosen->nest);
 }
 
 }  // namespace tg

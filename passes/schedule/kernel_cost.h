@@ -1,16 +1,40 @@
-// The predicted cost of a kernel by its directives.
+// The predicted cost of kernels at Stage::kKernel.
 #ifndef TG_PASSES_SCHEDULE_KERNEL_COST_H_
 #define TG_PASSES_SCHEDULE_KERNEL_COST_H_
+
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/kernel_calls.h"
 #include "ir/module.h"
-#include "passes/cost/predict_cost.h"
+#include "ir/shape.h"
+#include "passes/analysis/accesses.h"
+#include "passes/cost/cost.h"
 #include "passes/target.h"
 
 namespace tg {
 
-// The cost of a kernel at Stage::kKernel. InvalidArgument if a directive is not legal.
+// Predicts the cost of one kernel under several schedules. The kernel is analysed in a clone, so
+// that its body keeps its form.
+class KernelCosts {
+ public:
+  // `module`, `calls` and `target` must outlive the object.
+  KernelCosts(const Module& module, const KernelCalls& calls, const Kernel& kernel,
+              const Target& target);
+
+  // The cost with these directives; an error if one is not legal.
+  absl::StatusOr<Cost> Of(std::vector<Directive> directives);
+
+ private:
+  const Module& module_;
+  const KernelCalls& calls_;
+  const Target& target_;
+  Kernel clone_;
+  ShapeMap shapes_;
+  std::vector<Access> accesses_;  // found when the first schedule is asked for
+};
+
+// The cost of a kernel with its own directives; an error if one is not legal.
 absl::StatusOr<Cost> KernelCost(const Module& module, const KernelCalls& calls,
                                 const Kernel& kernel, const Target& target);
 

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "ir/text/parser.h"
 #include "passes/cost/compute_cost.h"
+#include "passes/cost/predict_cost.h"
 #include "passes/directives/directives.h"
 #include "passes/simplify/simplify.h"
 

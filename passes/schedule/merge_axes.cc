@@ -1,0 +1,167 @@
+#include "passes/schedule/merge_axes.h"
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/op.h"
+#include "passes/analysis/indexing.h"
+
+namespace tg {
+namespace {
+
+// Two axes of a shape between which all axes have size 1.
+struct AxisPair {
+  size_t outer, inner;
+};
+
+Shape Merged(Shape shape, AxisPair pair) {
+  shape[pair.outer] = shape[pair.outer].value() * shape[pair.inner].value();
+  shape[pair.inner] = 1;
+  return shape;
+}
+
+// The axis of a reshape's source that alone makes up axis `dim` of its result.
+std::optional<size_t> AxisBelowReshape(const Shape& from, const Shape& to, size_t dim) {
+  for (const ReshapeGroup& g : GroupReshape(from, to)) {
+    if (dim < g.to_begin || dim >= g.to_end) continue;
+    std::optional<size_t> axis;
+    for (size_t k = g.from_begin; k < g.from_end; ++k) {
+      if (from[k] == to[dim]) axis = k;
+    }
+    for (size_t k = g.from_begin; k < g.from_end; ++k) {
+      if (k != axis && !from[k].Is(1)) return std::nullopt;
+    }
+    return axis;
+  }
+  return std::nullopt;
+}
+
+// Moves reshapes that merge two axes from values to the arguments that they are computed from.
+class Merger {
+ public:
+  Merger(Body& body, ShapeMap& shapes) : body_(body), b_(*body.context), shapes_(shapes) {}
+
+  // The value or pointer `u` with two axes merged, or null if an op below needs both.
+  const UOp* Of(const UOp* u, AxisPair pair) {
+    const Shape& shape = shapes_.Of(u);
+    if (shape.empty() || (shape[pair.outer].Is(1) && shape[pair.inner].Is(1))) return u;
+    for (size_t k = pair.outer + 1; k < pair.inner; ++k) {
+      if (!shape[k].Is(1)) return nullptr;
+    }
+    const auto [known, is_new] =
+        made_.try_emplace(std::tuple(u->id, pair.outer, pair.inner), nullptr);
+    if (!is_new) return known->second;
+    const UOp* made = Make(u, shape, pair);
+    if (made) body_.CarryOver(u, made);
+    return known->second = made;
+  }
+
+ private:
+  const UOp* Make(const UOp* u, const Shape& shape, AxisPair pair) {
+    switch (u->op) {
+      case Op::kReshape:
+        return OfReshape(u, shape, pair);
+      case Op::kPermute: {
+        const auto source = [&](size_t dim) { return static_cast<size_t>(u->list(0)[dim]); };
+        const AxisPair below = {source(pair.outer), source(pair.inner)};
+        const UOp* x = below.outer < below.inner ? Of(u->src(0), below) : nullptr;
+        return x ? b_.Permute(x, u->list(0)) : nullptr;
+      }
+      case Op::kExpand: {
+        const Shape& from = shapes_.Of(u->src(0));
+        const bool repeats = from[pair.outer] != shape[pair.outer];
+        if (repeats != (from[pair.inner] != shape[pair.inner])) return nullptr;
+        const UOp* x = repeats ? u->src(0) : Of(u->src(0), pair);
+        return x ? b_.Expand(x, Merged(shape, pair)) : nullptr;
+      }
+      case Op::kShrink:
+      case Op::kPad: {
+        const Shape& from = shapes_.Of(u->src(0));
+        if (from[pair.outer] != shape[pair.outer] || from[pair.inner] != shape[pair.inner]) {
+          return nullptr;
+        }
+        const UOp* x = Of(u->src(0), pair);
+        if (!x) return nullptr;
+        std::vector<std::pair<Dim, Dim>> pairs = PairsOf(u);
+        if (u->op == Op::kPad) return b_.Pad(x, pairs);
+        pairs[pair.outer].second = Merged(shape, pair)[pair.outer];
+        pairs[pair.inner].second = 1;
+        return b_.Shrink(x, pairs);
+      }
+      case Op::kReduceAxis:
+        for (int64_t axis : u->list(1)) {
+          const auto dim = static_cast<size_t>(axis);
+          if (dim == pair.outer || dim == pair.inner) return nullptr;
+        }
+        return OfSources(u, pair);
+      case Op::kLoad:
+        return OfSources(u, pair);
+      default:
+        return IsElementwise(u->op) && u->num_srcs > 0 ? OfSources(u, pair) : nullptr;
+    }
+  }
+
+  const UOp* OfReshape(const UOp* u, const Shape& shape, AxisPair pair) {
+    const UOp* source = u->src(0);
+    const Shape& from = shapes_.Of(source);
+    if (source->op == Op::kDefineGlobal) return b_.Reshape(source, Merged(shape, pair));
+    const std::optional<size_t> outer = AxisBelowReshape(from, shape, pair.outer);
+    const std::optional<size_t> inner = AxisBelowReshape(from, shape, pair.inner);
+    if (!outer || !inner) return nullptr;
+    const UOp* x = Of(source, {*outer, *inner});
+    return x ? b_.Reshape(x, Merged(shape, pair)) : nullptr;
+  }
+
+  // An op whose result has the shape of its sources, but for the axes of a reduce.
+  const UOp* OfSources(const UOp* u, AxisPair pair) {
+    std::vector<const UOp*> srcs;
+    for (const UOp* s : u->srcs()) {
+      srcs.push_back(Of(s, pair));
+      if (!srcs.back()) return nullptr;
+    }
+    return body_.context->Rebuild(u, *body_.context, UOpSpan(srcs.data(), srcs.size()));
+  }
+
+  Body& body_;
+  Builder b_;
+  ShapeMap& shapes_;
+  std::map<std::tuple<uint32_t, size_t, size_t>, const UOp*> made_;
+};
+
+// Merges a pair of axes in all stores, or in none.
+bool MergeInStores(Body& body, ShapeMap& shapes, AxisPair pair) {
+  Merger merger(body, shapes);
+  std::vector<const UOp*> stores;
+  for (const UOp* store : body.root->srcs()) {
+    const UOp *to = merger.Of(store->src(0), pair), *value = merger.Of(store->src(1), pair);
+    if (!to || !value || shapes.Of(value).empty()) return false;
+    const UOp* const srcs[] = {to, value};
+    stores.push_back(body.context->Rebuild(store, *body.context, srcs));
+    body.CarryOver(store, stores.back());
+  }
+  body.root =
+      body.context->Rebuild(body.root, *body.context, UOpSpan(stores.data(), stores.size()));
+  return true;
+}
+
+}  // namespace
+
+bool MergeResultAxes(Body& body, ShapeMap& shapes) {
+  const Shape shape = shapes.Of(body.root->src(0)->src(0));
+  bool changed = false;
+  // From the innermost axis, since the outer one of a pair keeps the product.
+  std::optional<size_t> inner;
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    if (shape[dim].Is(1)) continue;
+    const bool is_fixed = !shape[dim].is_symbolic();
+    if (is_fixed && inner) changed |= MergeInStores(body, shapes, {dim, *inner});
+    inner = is_fixed ? std::optional(dim) : std::nullopt;
+  }
+  return changed;
+}
+
+}  // namespace tg
