@@ -144,6 +144,23 @@ bool VectorizePadded(ScheduleBuilder& t, double least) {
   return false;
 }
 
+// If a vector has fewer lanes than fill a register, upcasts the axis along which the results
+// continue in memory where the vector ends, so that several of its steps are computed as one
+// vector.
+void FillRegister(ScheduleBuilder& t, int64_t widest) {
+  const size_t vector = t.Axes(AxisKind::kVector).back();
+  const int64_t lanes = t.Size(vector);
+  for (size_t i : t.Axes(AxisKind::kGlobal)) {
+    const bool continues = llvm::all_of(t.accesses(), [&](const Access& a) {
+      return !a.is_store() || (t.Stride(a, vector) == 1 && t.Stride(a, i) == lanes);
+    });
+    if (!continues || t.IsSymbolic(i)) continue;
+    const int64_t steps = PowerOfTwoDivisor(t.Size(i), widest / lanes);
+    if (steps > 1) t.Try<directive::Upcast>(i, steps);
+    return;
+  }
+}
+
 }  // namespace
 
 bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
@@ -159,6 +176,7 @@ bool VectorizeResults(ScheduleBuilder& t, LoopSet shared) {
   const VectorizationCost tiled(t, 0);
   const AxisList vectors = t.Axes(AxisKind::kVector);
   MakeTile(t, tiled.TileBeside(vectors.back(), t.Size(vectors.back())));
+  if (t.Axes(AxisKind::kUpcast).empty()) FillRegister(t, tiled.Widest());
   return true;
 }
 
