@@ -1,6 +1,7 @@
 // The heuristic for OpenCL on a CPU: one work-item for each group, vectors along the axis where
 // they cost least, a register tile where operands are reused, and loops inside so that there are
 // few groups.
+#include "ir/arithmetic.h"
 #include "passes/schedule/cache_blocking.h"
 #include "passes/schedule/cpu_axes.h"
 #include "passes/schedule/cpu_column_sums.h"
@@ -10,11 +11,26 @@
 namespace tg {
 namespace {
 
+// Results that share no loads are still computed some at a time, so that an addition need not wait
+// for the one before it, as long as every core gets enough of them.
+VectorizationCost::RegisterTile RowsOfTerms(const ScheduleBuilder& t,
+                                            const VectorizationCost& lanes) {
+  const AxisList globals = t.Axes(AxisKind::kGlobal);
+  if (globals.empty() || lanes.reduces().size() != 1 || t.IsSymbolic(globals.back())) return {};
+  int64_t results = 1;
+  for (size_t i : globals) results = SaturatingMul(results, t.Size(i));
+  const int64_t rows = PowerOfTwoDivisor(t.Size(globals.back()), t.target().tile_side);
+  if (rows == 1 || results / rows < EnoughGroups(t)) return {};
+  return {{globals.back(), rows}};
+}
+
 // Vectorizes the terms of reduces, and upcasts results so that loads are shared, while the
 // accumulators fit into `words` of registers.
 void TileTerms(ScheduleBuilder& t, int64_t words) {
   const VectorizationCost lanes(t, 0);
-  MakeTile(t, lanes.TileOfTerms(words));
+  VectorizationCost::RegisterTile tile = lanes.TileOfTerms(words);
+  if (tile.empty()) tile = RowsOfTerms(t, lanes);
+  MakeTile(t, tile);
   for (const VectorizationCost::Reduce& reduce : lanes.reduces()) {
     const size_t last = lanes.LastAxis(reduce.node);
     // A reduce around another one is left alone: its tile would multiply the number of the inner
