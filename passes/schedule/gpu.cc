@@ -203,10 +203,14 @@ void ScheduleForGpu(ScheduleBuilder& t) {
   UnrollReduce(t);
   if (t.Axes(AxisKind::kUpcast).empty() && t.Axes(AxisKind::kUnroll).empty()) {
     const AxisList globals = t.Axes(AxisKind::kGlobal);
-    const int64_t words = t.target().AccessWords();
-    const bool fits =
-        !globals.empty() && !t.IsSymbolic(globals.back()) && t.Size(globals.back()) % words == 0;
-    if (fits) t.Try<directive::Upcast>(globals.back(), words);
+    if (!globals.empty() && !t.IsSymbolic(globals.back())) {
+      const std::string last = t.nest().axes[globals.back()].name;
+      // To whole groups, or if that adds too much, to whole subgroups.
+      PadForItems(t, last, t.target().group_items);
+      if (PadForItems(t, last, t.target().subgroup_size)) {
+        t.Try<directive::Upcast>(t.nest().AxisNamed(last), t.target().AccessWords());
+      }
+    }
   }
   if (!grouped) ShareReduces(t);
   // A group that shares reduces and has half of its work-items does not gain from more, since their
