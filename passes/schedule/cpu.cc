@@ -19,7 +19,9 @@ VectorizationCost::RegisterTile RowsOfTerms(const ScheduleBuilder& t,
   if (globals.empty() || lanes.reduces().size() != 1 || t.IsSymbolic(globals.back())) return {};
   int64_t results = 1;
   for (size_t i : globals) results = SaturatingMul(results, t.Size(i));
-  const int64_t rows = PowerOfTwoDivisor(t.Size(globals.back()), t.target().tile_side);
+  const int64_t side = t.target().tile_side;
+  const int64_t rows =
+      t.TileAlong(globals.back(), side, PowerOfTwoDivisor(t.Size(globals.back()), side));
   if (rows == 1 || results / rows < EnoughGroups(t)) return {};
   return {{globals.back(), rows}};
 }
