@@ -67,6 +67,18 @@ bool Reduces(const Module& module) {
   });
 }
 
+// Whether a product of halves is cast to f32, as where it is summed in f32.
+bool WidensProducts(const Module& module) {
+  return std::any_of(module.graphs.begin(), module.graphs.end(), [](const auto& graph) {
+    const auto order = PostOrder(graph->body.root);
+    return std::any_of(order.begin(), order.end(), [](const UOp* u) {
+      if (u->op != Op::kCast || u->src(0)->op != Op::kMul) return false;
+      const Scalar from = u->src(0)->dtype.scalar();
+      return u->dtype.scalar() == Scalar::kF32 && (from == Scalar::kF16 || from == Scalar::kBF16);
+    });
+  });
+}
+
 }  // namespace
 
 bool IsTinygradText(std::string_view text) {
@@ -107,6 +119,8 @@ std::unique_ptr<Module> ImportTinygrad(std::string_view text, std::string_view f
   if (!ImportRoots(*syntax, *directives, *module, diags)) return nullptr;
   // tinygrad simplifies x*0 to 0 when it turns a sum over a one-hot row into a load.
   if (Reduces(*module)) module->flags.Add(ModuleFlag::kZeroMul);
+  // tinygrad's matrix units do not round products of halves.
+  if (WidensProducts(*module)) module->flags.Add(ModuleFlag::kWideProducts);
   return module;
 }
 

@@ -260,6 +260,15 @@ TEST(ImportTest, SumsTakeNothingOfWhatIsTimesZero) {
   EXPECT_NE(text.find("flags = [\"zero-mul\", \"inf-ratio\"]"), std::string::npos) << text;
 }
 
+// Products of halves that are summed in f32 need not be rounded; others are.
+TEST(ImportTest, ProductsOfHalves) {
+  const std::string x = Buffer(0, "half", 5), product = Op("MUL", "half", "None", x + ", " + x);
+  const std::string sum =
+      Op("REDUCE_AXIS", "float", "(Ops.ADD, (0,))", Op("CAST", "float", "None", product));
+  EXPECT_NE(Import(sum).find("\"wide-products\""), std::string::npos) << Import(sum);
+  EXPECT_EQ(Import(product).find("\"wide-products\""), std::string::npos);
+}
+
 // `after` takes a buffer: the `after` of a view becomes that view of the buffer.
 TEST(ImportTest, AfterOfAView) {
   const std::string buffer =

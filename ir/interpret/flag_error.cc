@@ -73,7 +73,9 @@ FlagError::FlagError(const UOp* u, ModuleFlags flags)
     : op_(u->op),
       exact_algebra_(flags.has(ModuleFlag::kFastMath)),
       zero_mul_(flags.has(ModuleFlag::kZeroMul)),
-      no_nan_(flags.has(ModuleFlag::kNoNan)) {
+      no_nan_(flags.has(ModuleFlag::kNoNan)),
+      wide_(u->op == Op::kMul && flags.has(ModuleFlag::kWideProducts) &&
+            (u->dtype.scalar() == Scalar::kF16 || u->dtype.scalar() == Scalar::kBF16)) {
   if (!exact_algebra_ && !flags.has(ModuleFlag::kInfRatio)) return;
   if (op_ == Op::kDiv) ratio_[0] = AddsOne(u->src(1));
   if (op_ == Op::kMul) {
@@ -131,6 +133,8 @@ double FlagError::Of(Scalar s, std::span<const double> x, std::span<const double
                         op_ != Op::kNeg && !IsMovement(op_) && op_ != Op::kBitcast;
     if (rounds) e += 2 * UnitRoundoff(s) * greatest + tiny;
   }
+  // The product may not be rounded, so that it does not overflow either.
+  if (wide_) e += std::isinf(y) ? kInf : UnitRoundoff(s) * std::fabs(y) + tiny;
   if (zero_mul_) {
     const bool product = op_ == Op::kMul || op_ == Op::kMulAcc;
     if (product && (may_be_zero(0) || may_be_zero(1))) {

@@ -163,6 +163,19 @@ TEST(FlagError, FastMathPowerOfMinusInfinity) {
   EXPECT_FALSE(IsAllowed(flag, power, kInfinity, NAN));
 }
 
+// A product of halves may keep what rounding takes from it, and may be finite where it overflows.
+TEST(FlagError, WideProducts) {
+  const std::string square =
+      "  %h = cast %x : f16\n  %p = mul %h, %h : f16\n  %r = cast %p : f32\n";
+  const std::string flag = "\"wide-products\"";
+  const double x = 1 + 0x1p-10;  // its square needs 21 bits
+  EXPECT_TRUE(IsAllowed(flag, square, x, x * x));
+  EXPECT_FALSE(IsAllowed("", square, x, x * x));
+  EXPECT_FALSE(IsAllowed(flag, square, x, x * x + 0x1p-8));
+  EXPECT_TRUE(IsAllowed(flag, square, 300, 90000));
+  EXPECT_FALSE(IsAllowed("", square, 300, 90000));
+}
+
 TEST(Allowed, FlagsWhereNothingIsTracked) {
   const auto differ = [](ModuleFlags flags, double expected, double actual) {
     return Difference(F32({1}, {expected}), F32({1}, {actual}), {.ulps = 4, .flags = flags})

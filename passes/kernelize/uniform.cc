@@ -10,7 +10,7 @@ namespace tg {
 namespace {
 
 const RuleSet& Rules() {
-  static const RuleSet kRules({&FloatRules()});
+  static const RuleSet kRules({&FloatRules(), &WidthRules()});
   return kRules;
 }
 

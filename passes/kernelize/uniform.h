@@ -21,7 +21,7 @@ class Uniforms {
   Uniforms(const Module& module, Context& ctx, ShapeMap& shapes);
 
   // Elementwise `u` with its sources replaced by `srcs` of the same shapes, and simplified by the
-  // rules for floats, which may turn it into a constant of shape [].
+  // rules for floats, which may turn it into a constant of shape [] or widen a product.
   const UOp* Elementwise(const UOp* u, UOpSpan srcs);
 
   // Records what is known about `u`. Its sources must have been recorded before.

@@ -187,6 +187,16 @@ const UOp* FoldCast(const UOp* u, RuleContext& rc) {
   return nullptr;
 }
 
+const UOp* WidenProduct(const UOp* u, RuleContext& rc) {
+  const UOp* x = u->src(0);
+  if (!rc.flags.has(ModuleFlag::kWideProducts) || x->op != Op::kMul) return nullptr;
+  const Scalar from = x->dtype.scalar();
+  const bool is_half = from == Scalar::kF16 || from == Scalar::kBF16;
+  if (!is_half || u->dtype.scalar() != Scalar::kF32) return nullptr;
+  const auto cast = [&](const UOp* v) { return rc.ctx.Make(Op::kCast, u->dtype, {v}); };
+  return rc.ctx.Make(Op::kMul, u->dtype, {cast(x->src(0)), cast(x->src(1))});
+}
+
 const UOp* FoldMulOfBool(const UOp* u, RuleContext& rc) {
   const DType t = u->dtype;
   if (t.is_bool() || (t.is_float() && !rc.flags.has(ModuleFlag::kZeroMul))) return nullptr;

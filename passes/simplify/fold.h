@@ -21,6 +21,9 @@ const UOp* FoldIntoWhere(const UOp* u, RuleContext& rc);
 // Folds a cast to the same type, the inner of two casts if the result is the same without it, and
 // a bitcast of a bitcast. Moves a cast into the branches of a `where` with a constant branch.
 const UOp* FoldCast(const UOp* u, RuleContext& rc);
+// Turns a product of halves that is cast to f32 into a product of floats, if the module has
+// wide-products.
+const UOp* WidenProduct(const UOp* u, RuleContext& rc);
 // Turns a product with a cast bool into where(p, x, 0). For floats only if the module has zero-mul.
 const UOp* FoldMulOfBool(const UOp* u, RuleContext& rc);
 // Moves an added or multiplied constant into an index that is cast to an integer, which is exact

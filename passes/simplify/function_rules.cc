@@ -30,6 +30,8 @@ constexpr auto kFold = rules(
            Op::kWhere, Op::kCast, Op::kNeg, Op::kMulAcc>(
         &FoldByBounds, "FoldByBounds"));
 
+constexpr auto kWidth = rules(custom<Op::kCast>(&WidenProduct, "WidenProduct"));
+
 // These run after the algebraic rules.
 constexpr auto kGeneral = rules(
     custom<Op::kFloorDiv, Op::kFloorMod, Op::kCmpLt>(&FoldRangeAgainstEnd, "FoldRangeAgainstEnd"),
@@ -76,6 +78,7 @@ constexpr auto kMemory = rules(
 }  // namespace
 
 const RuleList& FoldRules() { return RuleTable<kFold>::kList; }
+const RuleList& WidthRules() { return RuleTable<kWidth>::kList; }
 const RuleList& GeneralRules() { return RuleTable<kGeneral>::kList; }
 const RuleList& LaneRules() { return RuleTable<kLanes>::kList; }
 const RuleList& MemoryRules() { return RuleTable<kMemory>::kList; }

@@ -14,6 +14,7 @@ const RuleList& CompareRules();    // compare_rules.h
 const RuleList& BoolWhereRules();  // bool_where_rules.h
 const RuleList& BitRules();        // bit_rules.h
 const RuleList& FloatRules();      // float_rules.h
+const RuleList& WidthRules();      // the type in which products are computed
 const RuleList& GeneralRules();    // sums of any number of terms, comparisons, casts
 const RuleList& LaneRules();       // vectors
 const RuleList& MemoryRules();     // gates, loads, stores, reduces

@@ -61,15 +61,15 @@ constinit const Pass kSimplifyPass = {"simplify", "algebra on indices, integers,
 
 const RuleSet& AlgebraRules() {
   static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
-                               &BoolWhereRules(), &BitRules(), &FloatRules(), &GeneralRules(),
-                               &LaneRules()});
+                               &BoolWhereRules(), &BitRules(), &FloatRules(), &WidthRules(),
+                               &GeneralRules(), &LaneRules()});
   return kRules;
 }
 
 const RuleSet& SimplifyRules() {
   static const RuleSet kRules({&FoldRules(), &AddMulRules(), &DivModRules(), &CompareRules(),
-                               &BoolWhereRules(), &BitRules(), &FloatRules(), &GeneralRules(),
-                               &LaneRules(), &MemoryRules()});
+                               &BoolWhereRules(), &BitRules(), &FloatRules(), &WidthRules(),
+                               &GeneralRules(), &LaneRules(), &MemoryRules()});
   return kRules;
 }
 

@@ -170,7 +170,7 @@ class Instances {
 TEST(Subsumed, AllRulesReachTheSameWithoutThem) {
   // They would come right behind what folds constants and what bounds decide.
   const RuleSet with({&FoldRules(), &RuleTable<kSubsumed>::kList, &AddMulRules(), &DivModRules(),
-                      &CompareRules(), &BoolWhereRules(), &BitRules(), &FloatRules(),
+                      &CompareRules(), &BoolWhereRules(), &BitRules(), &FloatRules(), &WidthRules(),
                       &GeneralRules(), &LaneRules(), &MemoryRules()});
   for (const Case& c : Cases()) {
     for (int i = 1; i < kNumScalars; ++i) {
