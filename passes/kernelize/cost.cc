@@ -123,8 +123,11 @@ void CostModel::ComputeExpressionCosts(UOpSpan order, const NodeSet& leaves,
 }
 
 double CostModel::StoreSeconds(const UOp* u) {
-  const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
-  return 2 * Elements(u) * bytes / target_.bytes_per_second + target_.launch_seconds;
+  return 2 * WriteSeconds(u, Elements(u)) + target_.launch_seconds;
+}
+
+double CostModel::WriteSeconds(const UOp* u, double elements) const {
+  return elements * static_cast<double>(ByteSize(u->dtype.scalar())) / target_.bytes_per_second;
 }
 
 double CostModel::ComputeSeconds(const ExpressionCost& expression, double evaluations) const {
@@ -132,9 +135,8 @@ double CostModel::ComputeSeconds(const ExpressionCost& expression, double evalua
 }
 
 double CostModel::ReduceSeconds(const UOp* u, double evaluations) const {
-  const double bytes = static_cast<double>(ByteSize(u->dtype.scalar()));
   return ComputeSeconds(ExpressionCostOf(u), evaluations) +
-         evaluations * ExpressionCostOf(u).terms * bytes / target_.bytes_per_second;
+         WriteSeconds(u, evaluations * ExpressionCostOf(u).terms);
 }
 
 double CostModel::StagingCapacityBytes() const {

@@ -8,7 +8,8 @@
 //
 // A value is recomputed if compute <= store, where only the evaluations beyond one of each element
 // count. A reduce that the results along a row share stays in
-// the kernel if reduce * (1 / utilization - 1) <= store. A value of a row is staged if
+// the kernel if max(reduce, bytes of the results / bytes_per_second) * (1 / utilization - 1)
+// <= store. A value of a row is staged if
 //
 //   reduce * (1 / utilization of tiles - 1) + (tiles - 1) * shared bytes / bytes_per_second
 //       <= store
@@ -64,6 +65,8 @@ class CostModel {
   double Elements(const UOp* u);  // symbolic extents count with their greatest values
   // Seconds to write `u` once and read it once, with the launch of a kernel.
   double StoreSeconds(const UOp* u);
+  // Seconds to write `elements` of the type of `u`.
+  double WriteSeconds(const UOp* u, double elements) const;
   // Seconds for `evaluations` of the expression on the whole device.
   double ComputeSeconds(const ExpressionCost& expression, double evaluations) const;
   // Seconds for the reduces in the expression of `u`, including their memory traffic.

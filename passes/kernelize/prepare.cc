@@ -217,8 +217,7 @@ class Preparer {
   }
 
   // Computes reduce `u` of `x` in two steps; the first one has enough results to keep the device
-  // busy. Returns null if the reduce has enough results, or few terms, or no axis that can be
-  // divided well.
+  // busy. Returns null if the reduce has enough results, or few terms, or no axis of many.
   const UOp* SplitReduce(const UOp* u, const UOp* x) {
     const Shape &from = shapes_.Of(u->src(0)), &to = shapes_.Of(u);
     const bool exact = module_.flags.has(ModuleFlag::kNoReassociate);
@@ -232,26 +231,62 @@ class Preparer {
     // The second step is short for the least of these limits; the greatest keeps its terms few.
     const int64_t most =
         std::min(std::max(WantedParallelism(target_), target_.MostItems()), target_.small_grid);
-    std::vector<int64_t> axes(u->list(1).begin(), u->list(1).end());
-    for (size_t i = 0; i < axes.size(); ++i) {
-      const auto axis = static_cast<size_t>(axes[i]);
-      const int64_t size = from[axis].value();
-      int64_t parts = std::min(most, size / 2);
-      while (parts >= 2 && size % parts != 0) --parts;
-      if (parts < 2) continue;
-      // Reshapes [.., size, ..] to [.., parts, size / parts, ..]. The first step reduces all axes
-      // but `parts`, the second step `parts`.
-      Shape wide = from;
-      wide[axis] = parts;
-      wide.insert(wide.begin() + static_cast<ptrdiff_t>(axis) + 1, size / parts);
-      std::vector<int64_t> first;
-      for (int64_t a : axes) first.push_back(a >= axes[i] ? a + 1 : a);
-      const Op op = static_cast<Op>(u->word());
-      const int64_t second[] = {axes[i]};
-      const UOp* partial = b_.ReduceAxis(b_.Reshape(x, wide), op, first);
-      return b_.Reshape(b_.ReduceAxis(partial, op, second), to);
+    // The outermost axis that keeps the device busy: its parts are contiguous.
+    std::optional<int64_t> axis;
+    Parts parts;
+    double busy = 0;
+    for (int64_t a : u->list(1)) {
+      const Parts own = PartsOf(from[static_cast<size_t>(a)].value(), most);
+      const double share = RowUtilization(target_, static_cast<double>(results * own.count),
+                                          static_cast<double>(terms / own.count));
+      if (own.count < 2 || share <= busy) continue;
+      axis = a;
+      parts = own;
+      busy = share;
     }
-    return nullptr;
+    if (!axis) return nullptr;
+    const Op op = static_cast<Op>(u->word());
+    // Reshapes [.., extent, ..] to [.., count, size, ..]. The first step reduces all axes but
+    // `count`, and is stored; the second step reduces `count`.
+    Shape wide = from;
+    wide[static_cast<size_t>(*axis)] = parts.count;
+    wide.insert(wide.begin() + *axis + 1, parts.size);
+    std::vector<int64_t> first;
+    for (int64_t a : u->list(1)) first.push_back(a >= *axis ? a + 1 : a);
+    const UOp* padded = PaddedTo(x, from, static_cast<size_t>(*axis), parts.count * parts.size, op);
+    const UOp* partial = b_.ReduceAxis(b_.Reshape(padded, wide), op, first);
+    partial = b_.context().Make(Op::kContiguous, partial->dtype, {partial});
+    return b_.Reshape(b_.ReduceAxis(partial, op, {{*axis}}), to);
+  }
+
+  struct Parts {
+    int64_t count = 1, size = 0;
+  };
+  // Divides an axis into at most `most` parts of at least 2 elements: the greatest number that
+  // divides it, or if that is less than half of `most`, parts that exceed the axis.
+  static Parts PartsOf(int64_t extent, int64_t most) {
+    most = std::min(most, extent / 2);
+    if (most < 2) return {};
+    int64_t count = most;
+    while (extent % count != 0) --count;
+    if (2 * count >= most) return {count, extent / count};
+    const int64_t size = (extent + most - 1) / most;
+    return {(extent + size - 1) / size, size};
+  }
+
+  // `x` of shape `shape`, with `axis` extended to `extent` by terms that do not change a reduce.
+  const UOp* PaddedTo(const UOp* x, const Shape& shape, size_t axis, int64_t extent, Op op) {
+    const int64_t added = extent - shape[axis].value();
+    if (added == 0) return x;
+    std::vector<std::pair<Dim, Dim>> widths(shape.size());
+    widths[axis].second = added;
+    const UOp* padded = b_.Pad(x, widths);
+    const int64_t identity = ReduceIdentity(op, x->dtype.scalar());
+    if (identity == 0) return padded;
+    Shape along(shape.size(), 1), whole = shape;
+    along[axis] = whole[axis] = extent;
+    const UOp* inside = b_.Lt(b_.Reshape(b_.Iota(extent), along), b_.Index(shape[axis].value()));
+    return b_.Where(b_.Expand(inside, whole), padded, b_.ConstBits(x->dtype, identity));
   }
 
   // A constant of `u`'s shape.

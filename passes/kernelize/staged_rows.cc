@@ -47,7 +47,10 @@ bool Planner::FusesRows(const UOp* u, bool* repeated) {
                      : evaluations > parallel ? evaluations / parallel
                                               : cost_.ExpressionCostOf(u).terms;
   const double busy = RowUtilization(target_, parallel, row);
-  const double lost = cost_.ReduceSeconds(u, evaluations) * (1 / busy - 1);
+  // The work-items of a row compute its results as well, however few terms the reduce has.
+  const double seconds =
+      std::max(cost_.ReduceSeconds(u, evaluations), cost_.WriteSeconds(u, parallel * row));
+  const double lost = seconds * (1 / busy - 1);
   if (lost > cost_.StoreSeconds(u)) return false;
   state.serial = serial;
   return true;
