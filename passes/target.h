@@ -66,6 +66,8 @@ struct Target {
   // The cost of a cache miss that no prefetcher foresees, as the number of contiguous bytes that a
   // core reads in the same time: the latency of memory times a core's bandwidth.
   int64_t miss_bytes = 512;
+  // Runs of contiguous lines, in different pages, that a core's prefetcher follows at a time.
+  int prefetch_streams = 32;
   // L1 data cache of a CPU core; 0: the L1 cache is the one of core_cache_bytes.
   int64_t near_cache_bytes = 32 << 10;
   int64_t near_cache_ways = 8;  // its associativity

@@ -74,6 +74,8 @@ constexpr TargetField kFields[] = {
      &Target::cache_slack, 1.01},
     {"miss_bytes", "bytes", kKnown, "that a core reads in the time of one unforeseen line",
      &Target::miss_bytes, 1},
+    {"prefetch_streams", "streams", kKnown, "in different pages, that a core's prefetcher follows",
+     &Target::prefetch_streams, 1},
     {"copied_bytes", "bytes", kKnown, "read in a row in the time of one distant element",
      &Target::copied_bytes, 1},
     {"flops_per_second", "operations/s", kMeasured, "of f32 on all units, two for a multiply-add",

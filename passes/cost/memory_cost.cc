@@ -19,7 +19,7 @@ double Stays(double bytes, double capacity, double slack) {
 
 class Traffic {
  public:
-  Traffic(const ScheduledWork& work, double capacity, const Target& target)
+  Traffic(const ScheduledWork& work, double capacity, const Target& target, bool is_far)
       : work_(work),
         capacity_(capacity),
         slack_(target.cache_slack),
@@ -29,6 +29,7 @@ class Traffic {
       for (size_t k = 0; k <= a.nest.loops.size(); ++k) {
         bytes.push_back(FootprintBytes(work, a, k, target));
       }
+      factors_.push_back(is_far ? UnforeseenFactor(work, a, target) : 1);
     }
   }
 
@@ -101,12 +102,14 @@ class Traffic {
     }
     const double before = FetchedBefore(access);
     // A line that is written is fetched first, unless it is there, and written back.
-    return moved * (a.is_store ? write_traffic_ - before * (write_traffic_ - 1) : 1 - before);
+    return moved * factors_[access] *
+           (a.is_store ? write_traffic_ - before * (write_traffic_ - 1) : 1 - before);
   }
 
   const ScheduledWork& work_;
   const double capacity_, slack_, write_traffic_;
   std::vector<llvm::SmallVector<double, 8>> bytes_;  // by access and level of its nest
+  std::vector<double> factors_;                      // by access: UnforeseenFactor, where it counts
 };
 
 }  // namespace
@@ -119,9 +122,9 @@ std::vector<MemoryLevel> MemoryLevels(const Target& target) {
                       target.core_cache_bytes_per_second, 0, false});
   }
   levels.push_back({"shared cache", bytes(target.core_cache_bytes),
-                    target.shared_cache_bytes_per_second, 0, false});
+                    target.shared_cache_bytes_per_second, 0, false, true});
   levels.push_back({"memory", bytes(target.shared_cache_bytes), target.unit_bytes_per_second,
-                    target.bytes_per_second, true});
+                    target.bytes_per_second, true, true});
   return levels;
 }
 
@@ -151,8 +154,33 @@ double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, siz
                   std::max(access.buffer_bytes, access.element_bytes));
 }
 
-double BytesMoved(const ScheduledWork& work, double cache_bytes, const Target& target) {
-  return Traffic(work, cache_bytes, target).All();
+double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
+                        const Target& target) {
+  if (target.HidesWaits() || access.is_store) return 1;
+  const double line = target.cache_line / access.element_bytes;
+  const auto page = static_cast<double>(target.page_bytes);
+  // From the innermost loop outwards: the elements of a run, and how many runs take turns.
+  double run = 1, streams = 1;
+  const auto add = [&](uint16_t loop) {
+    const auto stride = static_cast<double>(access.strides[loop]);
+    const double trips = work.loops[loop].trips;
+    if (stride * access.element_bytes >= page && stride > run) {
+      streams *= trips;
+    } else if (streams <= target.prefetch_streams) {
+      run += (trips - 1) * stride;
+    }
+  };
+  for (const uint16_t loop : llvm::reverse(access.nest.lanes)) add(loop);
+  for (const uint16_t loop : llvm::reverse(access.nest.loops)) add(loop);
+  // Contiguous data wait at the end of each page, and rates are measured with that.
+  const double bytes = std::min(page, std::max(run, line) * access.element_bytes);
+  const auto wait = static_cast<double>(target.miss_bytes);
+  return (1 + wait / bytes) / (1 + wait / page);
+}
+
+double BytesMoved(const ScheduledWork& work, double cache_bytes, const Target& target,
+                  bool is_far) {
+  return Traffic(work, cache_bytes, target, is_far).All();
 }
 
 ScheduledWork ShareOfUnit(const ScheduledWork& work, double units) {
@@ -172,7 +200,8 @@ llvm::SmallVector<double, 3> MemorySeconds(const ScheduledWork& work, const Targ
   const ScheduledWork share = ShareOfUnit(work, units);
   llvm::SmallVector<double, 3> seconds;
   for (const MemoryLevel& level : MemoryLevels(target)) {
-    const double bytes = BytesMoved(level.is_shared ? work : share, level.cache_bytes, target);
+    const double bytes =
+        BytesMoved(level.is_shared ? work : share, level.cache_bytes, target, level.is_far);
     const double rate = level.unit_bytes_per_second * (level.is_shared ? units : 1);
     const bool limited = level.bytes_per_second > 0;
     seconds.push_back(bytes / (limited ? std::min(rate, level.bytes_per_second) : rate));

@@ -19,6 +19,7 @@ struct MemoryLevel {
   double unit_bytes_per_second = 0;  // the rate of one unit
   double bytes_per_second = 0;       // all units together; 0: no limit but that of each
   bool is_shared = false;            // the cache in front serves all units
+  bool is_far = false;               // a core waits for a line that its prefetcher does not foresee
 };
 
 // The levels of a target, the nearest first. What a load hits in the nearest cache is a matter of
@@ -30,12 +31,21 @@ std::vector<MemoryLevel> MemoryLevels(const Target& target);
 double FootprintBytes(const ScheduledWork& work, const MemoryAccess& access, size_t from,
                       const Target& target);
 
-// Bytes that move between a memory and the cache of `cache_bytes` in front of it. Each step of a
+// The time of a load from a far memory, as a multiple of that for contiguous data. A core's
+// prefetcher follows Target::prefetch_streams runs of lines at a time, up to the ends of pages;
+// where a load begins another run it waits as long as for Target::miss_bytes. 1 on a GPU, whose
+// units compute while others wait, and for stores.
+double UnforeseenFactor(const ScheduledWork& work, const MemoryAccess& access,
+                        const Target& target);
+
+// Bytes that move between a memory and the cache of `cache_bytes` in front of it, where those of a
+// far memory count by UnforeseenFactor. Each step of a
 // loop fetches the data of its body again, unless they stay in the cache; then what consecutive
 // steps share is fetched once. Several accesses to the same data fetch them once, if these stay in
 // the cache from one to the next. A kernel whose data all stay fetches nothing: they are taken to
 // be there from the kernel before it, or from the previous run.
-double BytesMoved(const ScheduledWork& work, double cache_bytes, const Target& target);
+double BytesMoved(const ScheduledWork& work, double cache_bytes, const Target& target,
+                  bool is_far = false);
 
 // The part of the work that one unit does: the steps of the loops over groups are divided among
 // `units`, the outermost first.

@@ -194,6 +194,27 @@ TEST(Memory, LocalMemoryIsBehindNoCache) {
   EXPECT_DOUBLE_EQ(BytesMoved(work, 300, Small()), 100 * 256);
 }
 
+TEST(Memory, LoadsWaitForLinesThatNoPrefetcherForesees) {
+  Target target = Small();
+  target.page_bytes = 4096;
+  target.miss_bytes = 512;
+  target.prefetch_streams = 32;
+  ScheduledWork work;
+  work.loops = {{"i", 64, Steps::kSerial}, {"k", 16, Steps::kSerial}, {"v", 32, Steps::kLanes}};
+  const MemoryAccess rows = Access({0, 1}, {2}, {32, 2048, 1}, 1e9);
+  // Each step of i continues 16 runs of 128 bytes, in as many pages.
+  EXPECT_DOUBLE_EQ(UnforeseenFactor(work, rows, target), 1);
+  // No prefetcher follows 64 of them: each run of 128 bytes begins anew.
+  work.loops[1].trips = 64;
+  EXPECT_DOUBLE_EQ(UnforeseenFactor(work, rows, target), (1 + 512.0 / 128) / (1 + 512.0 / 4096));
+  EXPECT_EQ(UnforeseenFactor(work, Access({0, 1}, {2}, {32, 64, 1}, 1e9), target), 1);
+  MemoryAccess store = rows;
+  store.is_store = true;
+  EXPECT_EQ(UnforeseenFactor(work, store, target), 1);
+  target.items_per_unit = 64;
+  EXPECT_EQ(UnforeseenFactor(work, rows, target), 1);
+}
+
 TEST(Memory, LevelsHaveRates) {
   const Target target = Small();
   ScheduledWork work;

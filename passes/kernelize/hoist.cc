@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/builder.h"
 #include "ir/walk.h"
+#include "passes/analysis/bounds.h"
 #include "passes/kernelize/copy_nodes.h"
 #include "passes/kernelize/cost.h"
 #include "passes/kernelize/gathers.h"
@@ -26,6 +27,18 @@ struct Fixed {
   double work_apart = 0, bytes_apart = 0;
 };
 
+// The type in which a value is stored: for an integer the narrowest that holds all of its values.
+DType StoredType(Bounds& bounds, const UOp* u) {
+  if (!u->dtype.is_int()) return u->dtype;
+  const Interval interval = bounds.Of(u);
+  for (Scalar s : {Scalar::kI8, Scalar::kU8, Scalar::kI16, Scalar::kU16, Scalar::kI32}) {
+    const Interval full = FullInterval(s);
+    const bool fits = full.lo <= interval.lo && interval.hi <= full.hi;
+    if (fits && ByteSize(s) < ByteSize(u->dtype.scalar())) return s;
+  }
+  return u->dtype;
+}
+
 // Finds the values that are worth moving: nodes of `order` (a prepared graph's, sources first).
 class Chooser {
  public:
@@ -37,6 +50,7 @@ class Chooser {
         placement_(placement),
         fused_(fused),
         gathers_(module, *body.context, shapes),
+        bounds_(*body.context, &module),
         order_(order) {
     for (const BufferDecl& decl : module.buffers) {
       if (decl.role == Role::kParam && !decl.dtype.is_image()) params_.insert(decl.name);
@@ -176,7 +190,13 @@ class Chooser {
     if (!fixed.varies || (fixed.bytes == 0 && IsPlaceArithmetic(u))) return false;
     const double in_place = Seconds(evaluations * fixed.work, fixed.bytes);
     const double apart = Seconds(evaluations * fixed.work_apart, fixed.bytes_apart);
-    return std::min(in_place, apart) > Seconds(0, Bytes(u));
+    const int64_t element = ByteSize(StoredType(bounds_, u).scalar());
+    // What is cast to a wider type is moved before the cast, if at all.
+    if (u->op == Op::kCast && u->dtype.is_int() && u->src(0)->dtype.is_int() &&
+        ByteSize(u->src(0)->dtype.scalar()) <= element) {
+      return false;
+    }
+    return std::min(in_place, apart) > Seconds(0, Elements(u) * static_cast<double>(element));
   }
 
   const Body& body_;
@@ -185,6 +205,7 @@ class Chooser {
   const Placement& placement_;
   const NodeSet& fused_;
   Gathers gathers_;
+  Bounds bounds_;
   const UOpSpan order_;
   std::unordered_set<std::string_view> params_;
   NodeMap<Fixed> facts_;
@@ -219,11 +240,16 @@ void Hoister::Run(Graph& graph, ShapeMap& shapes, NodeSet& fused, std::string& r
       Chooser(module_, body, shapes, target_, placement, fused, order).Run();
   if (chosen.empty()) return;
   Builder b(*body.context);
+  Builder init(*init_.context);
+  Bounds bounds(*body.context, &module_);
   NodeMap<const UOp*> imported, map;
   for (const UOp* u : chosen) {
+    const DType stored = StoredType(bounds, u);
     const UOp* value = CopyNodes(u, *body.context, *init_.context, imported);
+    if (stored != u->dtype) value = init.Cast(value, stored);
     const std::string state = StateOf(value, shapes.Of(u), placement.Name(placement.Of(u)));
-    map[u] = b.Buffer(state, u->dtype);
+    map[u] = b.Buffer(state, stored);
+    if (stored != u->dtype) map[u] = b.Cast(map[u], u->dtype);
     absl::StrAppend(&remarks, "kernelize: @", graph.name,
                     ": computed once, in @init: ", std::string(Mnemonic(u->op)), ", kept in @",
                     state, "\n");

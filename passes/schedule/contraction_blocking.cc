@@ -14,9 +14,6 @@
 namespace tg {
 namespace {
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
-
 class Blocker {
  public:
   Blocker(const LoopNest& s, const Roles& roles, const std::vector<Product>& products,

@@ -17,6 +17,7 @@
 #include "passes/schedule/kernel_cost.h"
 #include "passes/schedule/merge_axes.h"
 #include "passes/schedule/split_terms.h"
+#include "passes/schedule/streamed_rows.h"
 #include "passes/simplify/simplify.h"
 
 namespace tg {
@@ -268,25 +269,21 @@ void AddBest(Candidates& candidates, std::vector<std::pair<Blocking, const Way*>
   }
 }
 
-// A blocking as a schedule.
-struct Scheduled {
-  std::vector<Directive> directives;
-  LoopNest nest;
-};
-
 // The blockings whose cost is predicted. Others are worse by their own estimate, by more than its
 // error: it does not see each level of the caches.
 constexpr size_t kMaxBlockings = 4;
 constexpr double kEstimateError = 1.1;
 
-// Of the blockings that are best by their own estimate, the one of the least predicted cost.
+// Of these candidates and of the blockings that are best by their own estimate, the one of the
+// least predicted cost.
 std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> best,
+                                std::vector<Scheduled> candidates,
                                 const std::vector<Contraction>& contractions, const LoopNest& nest,
                                 const Module& module, const KernelCalls& calls,
-                                const Kernel& kernel, const Target& target, int64_t lanes) {
+                                const Kernel& kernel, const Target& target, int64_t lanes,
+                                Candidates* considered) {
   llvm::stable_sort(best,
                     [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
-  std::vector<Scheduled> candidates;
   for (size_t i = 0; i < std::min(kMaxBlockings, best.size()); ++i) {
     const auto& [blocking, way] = best[i];
     if (blocking.seconds > best[0].first.seconds * kEstimateError) break;
@@ -303,7 +300,9 @@ std::optional<Scheduled> Choose(std::vector<std::pair<Blocking, const Way*>> bes
     double least = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < candidates.size(); ++i) {
       const absl::StatusOr<Cost> cost = costs.Of(candidates[i].directives);
-      if (cost.ok() && cost->Total() < least) least = cost->Total(), chosen = i;
+      if (!cost.ok()) continue;
+      if (considered) considered->Add(cost->Total(), candidates[i].directives);
+      if (cost->Total() < least) least = cost->Total(), chosen = i;
     }
   }
   return std::move(candidates[chosen]);
@@ -328,6 +327,7 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
   const std::vector<Way> ways = FindWays(*s, found, accesses);
   const double epilogue = EpilogueWeight(kernel.body.root);
   std::vector<std::pair<Blocking, const Way*>> best, considered;
+  std::vector<Scheduled> streamed;
   for (const Way& way : ways) {
     std::vector<Product> products;
     for (size_t c = 0; c < found.size(); ++c) {
@@ -341,6 +341,9 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
       product.lanes = AccessOf(found[c].operands[k], *s, accesses);
       product.rows = AccessOf(found[c].operands[1 - k], *s, accesses);
     }
+    if (products.size() == 1 && IsBoundByLanes(*s, way.roles, products[0], target, type)) {
+      streamed = StreamedRows(*s, way.roles, products[0], target, type);
+    }
     const auto observe = [&](const Blocking& b) { considered.emplace_back(b, &way); };
     for (const Blocking& blocking :
          BestBlockings(*s, way.roles, products, epilogue, target, type, kMaxBlockings,
@@ -350,8 +353,8 @@ std::optional<LoopNest> ScheduleCpuContraction(const Module& module, const Kerne
   }
   const int64_t lanes = target.alu_width / ByteSize(type.scalar());
   if (candidates) AddBest(*candidates, considered, found, *s, target, lanes);
-  std::optional<Scheduled> chosen =
-      Choose(std::move(best), found, *s, module, calls, kernel, target, lanes);
+  std::optional<Scheduled> chosen = Choose(std::move(best), std::move(streamed), found, *s, module,
+                                           calls, kernel, target, lanes, candidates);
   if (!chosen) return std::nullopt;
   kernel.directives = std::move(chosen->directives);
   return std::move(chosen->nest);
