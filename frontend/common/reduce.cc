@@ -43,11 +43,13 @@ Value GraphBuilder::Mean(Value x, const Ints& axes, bool keep) {
   return Cast(Div(sum, DimValue(wide->dtype.scalar(), count)), type);
 }
 
+// The greatest exponential is 1, so that the sum is at least 1 and its reciprocal, which the
+// elements of a row share, does not overflow.
 Value GraphBuilder::Softmax(Value x, int64_t axis) {
   if (!x) return nullptr;
   const Value w = Widen(x);
   const Value e = Exp(Sub(w, Reduce(Op::kMax, w, {axis}, true)));
-  return Cast(Div(e, Sum(e, {axis}, true)), x->dtype.scalar());
+  return Cast(Mul(e, Recip(Sum(e, {axis}, true))), x->dtype.scalar());
 }
 
 Value GraphBuilder::LogSoftmax(Value x, int64_t axis) {

@@ -74,7 +74,8 @@ Value AttentionSoftmax(GraphBuilder& g, Value x, Value sink) {
   const Value e = g.Exp(g.Sub(x, most));
   Value sum = g.Sum(e, {-1}, true);
   if (sink) sum = g.Add(sum, g.Exp(g.Sub(sink, most)));
-  return g.Div(e, sum);
+  // The sum is at least 1. In f16 a reciprocal would be rounded too coarsely.
+  return x->dtype.scalar() == Scalar::kF32 ? g.Mul(e, g.Recip(sum)) : g.Div(e, sum);
 }
 
 Value ClearMaskedRows(GraphBuilder& g, Value probabilities, Value bias) {
