@@ -34,6 +34,8 @@ KernelNests::KernelNests(const LoopNest& nest) : s_(nest) {
   for (const LoopAxis& axis : s_.axes) {
     loops_.push_back(
         {axis.name, static_cast<double>(axis.max_size), StepsOf(axis.kind), !axis.shares.empty()});
+    // One instruction takes all of these terms.
+    if (s_.matrix && s_.matrix->term == axis.name) loops_.back().steps = Steps::kLanes;
   }
 }
 

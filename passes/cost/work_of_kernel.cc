@@ -115,14 +115,20 @@ class WorkBuilder {
     const UOp* terms = reduce->src(0);
     while (IsMovement(terms->op)) terms = terms->src(0);
     const bool adds = static_cast<Op>(reduce->word()) == Op::kAdd;
-    if (adds && terms->op == Op::kMul && target_.fast_fma) fused_.Insert(terms);
+    if (adds && terms->op == Op::kMul && (target_.fast_fma || s_.matrix)) fused_.Insert(terms);
+    double weight = OpWeight(static_cast<Op>(reduce->word()));
+    if (s_.matrix) {
+      // Matrix instructions take halves, at another rate.
+      for (const UOp* factor : terms->srcs()) fused_.Insert(factor);
+      weight *= target_.flops_per_second / target_.matrix_flops_per_second;
+    }
     AxisSet set = Visit(reduce->src(0), reduce);
     set |= nests_.AxesOfOwner(reduce);
     double sums = 1;
     for (const unsigned i : set.set_bits()) {
       if (nests_.IsLanes(i)) sums *= work_.loops[i].trips;
     }
-    Count(reduce, set, nullptr, OpWeight(static_cast<Op>(reduce->word())), sums);
+    Count(reduce, set, nullptr, weight, sums);
   }
 
   int64_t NumberOfBuffer() { return --last_buffer_; }

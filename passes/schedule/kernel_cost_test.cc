@@ -54,6 +54,30 @@ kernel @rows : kernel {schedule = [SCHEDULE]} {
 }
 )";
 
+constexpr char kHalves[] = R"(tg 1
+module @m {target = "cl-nvidia-sm90"}
+kernel @halves : kernel {schedule = [SCHEDULE]} {
+  %0 = define_global {arg = 0} : ptr<f32, 8192>
+  %y = reshape %0 {shape = [64, 128, 1]} : ptr<f32, 8192>
+  %1 = define_global {arg = 1} : ptr<f16, 2048>
+  %2 = reshape %1 {shape = [64, 1, 32]} : ptr<f16, 2048>
+  %3 = define_global {arg = 2} : ptr<f16, 4096>
+  %4 = reshape %3 {shape = [1, 128, 32]} : ptr<f16, 4096>
+  %la = load %2 : f16
+  %pa = packed %la : f16
+  %ea = expand %pa {shape = [64, 128, 32]} : f16
+  %a = cast %ea : f32
+  %lb = load %4 : f16
+  %pb = packed %lb : f16
+  %eb = expand %pb {shape = [64, 128, 32]} : f16
+  %b = cast %eb : f32
+  %p = mul %a, %b : f32
+  %s = reduce_axis %p {op = add, axes = [2]} : f32
+  %w = store %y, %s
+  sink %w
+}
+)";
+
 class KernelCostTest : public testing::Test {
  protected:
   void Read(std::string text, std::string_view schedule) {
@@ -75,7 +99,7 @@ class KernelCostTest : public testing::Test {
     work_ = WorkOf(kernel.body, *schedule_of, accesses, target_);
   }
 
-  const Target target_ = *FindTarget("cl-cpu");
+  Target target_ = *FindTarget("cl-cpu");
   std::unique_ptr<Module> module_;
   Cost cost_;
   ScheduledWork work_;
@@ -99,6 +123,15 @@ TEST_F(KernelCostTest, PackedProduct) {
   const double fill = 2 * 32 * 64 * 2;  // strided elements, each moved into its vector
   EXPECT_DOUBLE_EQ(count.loads, 2.0 * 16 * 32 * (4 + 4) + fill);
   EXPECT_DOUBLE_EQ(count.stores, target_.store_weight * (2.0 * 32 * 4 + 2 * 16 * 16));
+}
+
+TEST_F(KernelCostTest, MatrixInstructionsHaveARateOfTheirOwn) {
+  target_ = *FindTarget("cl-nvidia-sm90");
+  Read(kHalves, "matrix(i0, i1, r0), pack(p0, r0.0, local), pack(p1, r0.0, local)");
+  const Instructions count = CountInstructions(work_, target_);
+  // Casts and products are part of the instructions.
+  EXPECT_DOUBLE_EQ(count.arithmetic,
+                   64.0 * 128 * 32 * target_.flops_per_second / target_.matrix_flops_per_second);
 }
 
 TEST_F(KernelCostTest, AReduceIsComputedOnceARow) {
