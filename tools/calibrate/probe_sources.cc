@@ -106,4 +106,24 @@ std::string MultiplyAddSource(Scalar type, int width) {
              "  }\n  to[get_global_id(0)] = (float)(", sum, ");\n}\n");
 }
 
+std::string MatrixSource() {
+  std::string chains, steps, sum;
+  for (int i = 0; i < kChains; ++i) {
+    std::string outputs;
+    for (int k = 0; k < 4; ++k) {
+      const std::string x = Cat("x", i, "_", k);
+      chains += Cat("  float ", x, " = 0;\n");
+      outputs += Cat(k == 0 ? "" : ", ", "\"+f\"(", x, ")");
+      sum += Cat(i + k == 0 ? "" : " + ", x);
+    }
+    steps +=
+        Cat("    __asm__ volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};\" : ",
+            outputs, " : \"r\"(m));\n");
+  }
+  return Cat("__kernel void matrix(__global float* restrict to, const uint m, const int count) {\n",
+             chains, "  for (int i = 0; i < count; ++i) {\n", steps,
+             "  }\n  to[get_global_id(0)] = ", sum, ";\n}\n");
+}
+
 }  // namespace tg::calibrate

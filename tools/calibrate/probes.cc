@@ -96,7 +96,7 @@ absl::StatusOr<double> Probes::MultiplyAdds(Scalar type, int width) {
   TG_ASSIGN_OR_RETURN(const Program program, Build(MultiplyAddSource(type, width)));
   const auto units = static_cast<size_t>(std::max(1u, info().compute_units));
   const size_t local = is_cpu() ? 1 : 256, items = units * local * (is_cpu() ? 8 : 32);
-  const int32_t steps = is_cpu() ? 200000 : 20000;
+  const int32_t steps = (is_cpu() ? 800000 : 20000) / width;
   TG_ASSIGN_OR_RETURN(const BufferRef to, pool_->Allocate(items * sizeof(float)));
   const bool whole = type == Scalar::kI32;
   const std::vector<KernelArg> args = {to, ScalarArg::Of(whole ? 3.0f : 0.999f),
@@ -104,6 +104,18 @@ absl::StatusOr<double> Probes::MultiplyAdds(Scalar type, int width) {
   TG_ASSIGN_OR_RETURN(const double seconds,
                       Least(program, "multiply_add", args, {{items, 1, 1}, {local, 1, 1}}, kRuns));
   return 2.0 * kChains * width * steps * static_cast<double>(items) / seconds;
+}
+
+absl::StatusOr<double> Probes::MatrixMultiplyAdds() {
+  TG_ASSIGN_OR_RETURN(const Program program, Build(MatrixSource()));
+  constexpr size_t kLocal = 256, kGroups = 32;  // work-items of a group, groups of a unit
+  constexpr int32_t kSteps = 2000;
+  const size_t items = std::max(1u, info().compute_units) * kGroups * kLocal;
+  TG_ASSIGN_OR_RETURN(const BufferRef to, pool_->Allocate(items * sizeof(float)));
+  const std::vector<KernelArg> args = {to, ScalarArg::Of(uint32_t{0}), ScalarArg::Of(kSteps)};
+  TG_ASSIGN_OR_RETURN(const double seconds,
+                      Least(program, "matrix", args, {{items, 1, 1}, {kLocal, 1, 1}}, kRuns));
+  return kMatrixOperations * kChains * kSteps * static_cast<double>(items / kMatrixItems) / seconds;
 }
 
 Probes::Sweep Probes::SweepOf(size_t bytes, int width, size_t unrolled) const {

@@ -31,6 +31,8 @@ class Probes {
   // Multiply-adds, two operations each, with operands in registers, in vectors of `width` elements
   // of f16, f32, f64 or i32.
   absl::StatusOr<double> MultiplyAdds(Scalar type, int width);
+  // Operations of matrix instructions on halves. The device must take inline PTX.
+  absl::StatusOr<double> MatrixMultiplyAdds();
   // Bytes that one work-group reads again and again from `bytes` of memory, in vectors of `width`
   // floats.
   absl::StatusOr<double> GroupReads(size_t bytes, int width);
