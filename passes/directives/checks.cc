@@ -28,7 +28,9 @@ absl::Status CheckSplit(const LoopNest& nest, size_t axis, int64_t size) {
   const LoopAxis& whole = nest.axes[axis];
   if (size < 2) return Illegal("the amount must be at least 2");
   if (absl::Status s = CheckUnused(nest, axis); !s.ok()) return s;
-  if (whole.size.is_symbolic()) return Illegal("the axis is symbolic");
+  if (whole.size.is_symbolic() && whole.of_block % size != 0) {
+    return Illegal("the axis is symbolic (padto a multiple of ", size, " first)");
+  }
   if (whole.max_size == 0) return Illegal("the axis has no iterations");
   if (whole.max_size % size != 0) {
     return Illegal(size, " does not divide the axis's size ", whole.max_size, " (padto first)");

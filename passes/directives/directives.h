@@ -279,6 +279,10 @@ class DirectiveList {
     const int at = nest_.FindAxis(axis);
     return at < 0 ? 0 : nest_.axes[static_cast<size_t>(at)].max_size;
   }
+  bool IsSymbolic(const std::string& axis) const {
+    const int at = nest_.FindAxis(axis);
+    return at >= 0 && nest_.axes[static_cast<size_t>(at)].size.is_symbolic();
+  }
 
  private:
   LoopNest& nest_;

@@ -4,7 +4,7 @@
 namespace tg::directive {
 namespace {
 
-// Fails unless the axis is whole and of fixed size. Sets `at` to its position.
+// Fails unless the axis is whole. Sets `at` to its position.
 absl::Status CheckRounding(const LoopNest& nest, const std::string& axis, int64_t size,
                            size_t& at) {
   if (absl::Status s = FindAxis(nest, axis, at); !s.ok()) return s;
@@ -15,7 +15,6 @@ absl::Status CheckRounding(const LoopNest& nest, const std::string& axis, int64_
       a.kind != AxisKind::kStage) {
     return Illegal("the axis is already ", std::string(AxisKindName(a.kind)));
   }
-  if (a.size.is_symbolic()) return Illegal("the axis is symbolic");
   return absl::OkStatus();
 }
 
@@ -31,14 +30,24 @@ absl::Status PadTo::Check(const LoopNest& nest, const Target&) const {
   if (absl::Status s = CheckRounding(nest, axis, size, at); !s.ok()) return s;
   const LoopAxis& a = nest.axes[at];
   if (nest.overlap[a.base] != 0) return Illegal("the axis overlaps");
+  if (a.size.is_symbolic()) {
+    if (!nest.base[a.base].IsStored()) return Illegal("the axis is symbolic, and not of results");
+    if (a.block != 1) return Illegal("the axis is symbolic, and padded already");
+  }
   if (a.max_size < (size + 3) / 4) return Illegal("it would more than quadruple the axis");
   return absl::OkStatus();
 }
 
 void PadTo::Apply(LoopNest& nest) const {
   LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
-  if (a.max_size % size == 0) return;
-  RoundUp(a, size);
+  if (a.size.is_symbolic() && a.max_size > size) {
+    a.block = a.of_block = size;
+    a.max_size = (a.max_size + size - 1) / size * size;
+  } else if (a.size.is_symbolic() || a.max_size % size != 0) {
+    RoundUp(a, size);
+  } else {
+    return;
+  }
   nest.padded[a.base] = true;
 }
 
@@ -46,6 +55,7 @@ absl::Status Overlap::Check(const LoopNest& nest, const Target&) const {
   size_t at = 0;
   if (absl::Status s = CheckRounding(nest, axis, size, at); !s.ok()) return s;
   const LoopAxis& a = nest.axes[at];
+  if (a.size.is_symbolic()) return Illegal("the axis is symbolic");
   if (nest.padded[a.base]) return Illegal("the axis is padded");
   if (nest.overlap[a.base] != 0) return Illegal("the axis overlaps already");
   if (a.max_size < size) return Illegal("the axis has only ", a.max_size, " steps");

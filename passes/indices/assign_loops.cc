@@ -47,6 +47,14 @@ bool Merge(std::vector<Dimension>& dims, size_t limit) {
   return true;
 }
 
+// The number of steps.
+Dim StepsOf(Builder& b, const LoopAxis& a) {
+  if (!a.size.is_symbolic() || a.block == 1) return a.size;
+  const UOp* begun = b.Add(b.Index(a.size), b.Index(a.block - 1));
+  const UOp* blocks = b.Alu(Op::kFloorDiv, {begun, b.Index(a.block)});
+  return a.of_block == 1 ? blocks : b.Mul(blocks, b.Index(a.of_block));
+}
+
 class Maker {
  public:
   Maker(Builder& b, const LoopNest& s, const Target& target, SimplifyFn simplify)
@@ -73,7 +81,7 @@ class Maker {
           out_.axis[i] = b_.Unroll(static_cast<int64_t>(i), a.max_size);
           break;
         case AxisKind::kLoop:
-          out_.axis[i] = b_.Range(simplify_(b_.Index(a.size)));
+          out_.axis[i] = b_.Range(simplify_(b_.Index(StepsOf(b_, a))));
           break;
         case AxisKind::kReduce:
         case AxisKind::kStage:
@@ -157,7 +165,7 @@ class Maker {
   absl::Status Place(const Dimension& dim, SpecialName name, const int64_t* limits, size_t d,
                      std::vector<Dimension*>& order) {
     Dim size = 1;
-    for (size_t i : dim.axes) size = MulDims(b_.context(), size, s_.axes[i].size);
+    for (size_t i : dim.axes) size = MulDims(b_.context(), size, StepsOf(b_, s_.axes[i]));
     const UOp* id = nullptr;
     if (dim.max_size <= limits[d]) {
       id = b_.Special(name, simplify_(b_.Index(size)));
@@ -186,7 +194,7 @@ class Maker {
       if (spare < d) return absl::InternalError("a free dimension below a used one");
     }
     Shape shape;
-    for (size_t i : dim.axes) shape.push_back(s_.axes[i].size);
+    for (size_t i : dim.axes) shape.push_back(StepsOf(b_, s_.axes[i]));
     const std::vector<const UOp*> parts = Unflatten(b_, shape, id, simplify_);
     for (size_t k = 0; k < parts.size(); ++k) out_.axis[dim.axes[k]] = parts[k];
     return absl::OkStatus();

@@ -152,8 +152,9 @@ std::vector<const UOp*> IndexLowering::PartsOfAxis(size_t base,
 
 const UOp* IndexLowering::Guard(const BaseAxis& base, const UOp* value) {
   // Compares 0 for an axis of at most one iteration: `i < size` would be taken as always true for a
-  // loop index i.
-  const bool at_most_one = base.size.is_symbolic() && base.max_size <= 1;
+  // loop index i. A padded one has more.
+  const bool is_padded = nest_.padded[static_cast<size_t>(&base - nest_.base.data())];
+  const bool at_most_one = base.size.is_symbolic() && base.max_size <= 1 && !is_padded;
   return b_.Lt(at_most_one ? b_.Index(0) : value, b_.Index(base.size));
 }
 

@@ -39,10 +39,17 @@ void LoopNest::Split(size_t axis, int64_t outer, int64_t inner) {
   LoopAxis low = axes[axis];
   low.name += ".1";
   low.size = low.max_size = inner;
+  low.block = low.of_block = 1;
   low.grid_dim = -1;
   LoopAxis& high = axes[axis];
   high.name += ".0";
-  high.size = high.max_size = outer;
+  high.max_size = outer;
+  if (high.size.is_symbolic()) {
+    TG_CHECK(high.of_block % inner == 0);
+    high.of_block /= inner;
+  } else {
+    high.size = outer;
+  }
   auto& own = digits[low.base];
   axes.insert(axes.begin() + static_cast<ptrdiff_t>(axis) + 1, std::move(low));
   for (auto& all : digits) {

@@ -27,8 +27,11 @@ namespace tg {
 
 struct LoopAxis {
   std::string name;
+  // The steps are `size`; or, if that is symbolic and was padded to a multiple of `block`,
+  // ceil(size / block) * of_block, where of_block is `block` until the axis is split.
   Dim size;
-  int64_t max_size = 0;
+  int64_t block = 1, of_block = 1;
+  int64_t max_size = 0;  // the most steps
   AxisKind kind = AxisKind::kGlobal;
   int grid_dim = -1;   // set by directive `grid`
   std::string shares;  // for a group axis: the local or group axis whose work-items it reuses

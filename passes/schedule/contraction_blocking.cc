@@ -26,6 +26,7 @@ class Blocker {
     for (size_t n : roles.rows) others_ *= size(n);
     for (size_t n : roles.lanes) images_ *= size(n);
     rows_ = size(roles.rows.back());
+    symbolic_rows_ = roles.symbolic_rows;
     others_ /= rows_;
     if (roles.rows.size() > 1) {
       row_lines_ = size(roles.rows[roles.rows.size() - 2]);
@@ -119,7 +120,7 @@ class Blocker {
     Blocking best;
     best.seconds = limit;
     for (int64_t parts = 1; parts <= target_.groups_per_unit * target_.compute_units; parts *= 2) {
-      for (b.row_groups = 1; b.row_groups <= parts; b.row_groups *= 2) {
+      for (b.row_groups = 1; b.row_groups <= (symbolic_rows_ ? 1 : parts); b.row_groups *= 2) {
         b.lane_groups = parts / b.row_groups;
         if (ComputeSeconds(b) < best.seconds) Improve(best, b);
       }
@@ -149,7 +150,7 @@ class Blocker {
       if (!observer_ && Seconds(b, panels, {0, 0}) >= best.seconds) continue;
       for (const auto copy : {kNone, kTile, kLine, kGroup}) {
         // If a group has one line, kGroup is the same as kLine.
-        if (copy == kGroup && row_lines == 1) continue;
+        if ((copy == kGroup && row_lines == 1) || (symbolic_rows_ && copy != kTile)) continue;
         b.row_copy = copy;
         RowReads reads = {0, 0};
         for (const Sum& sum : sums_) {
@@ -371,7 +372,7 @@ class Blocker {
   const Target& target_;
   const double epilogue_;
   const BlockingObserver observer_;
-  bool may_slice_ = false;
+  bool may_slice_ = false, symbolic_rows_ = false;
   int64_t lanes_ = 1, bytes_ = 4;
   int64_t result_stride_ = 1;
   int64_t batch_ = 1, rows_ = 1, row_lines_ = 1, others_ = 1, adjacent_ = 1, lines_ = 1,

@@ -17,6 +17,9 @@ struct Roles {
   std::vector<size_t> rows;   // only the first operand varies along these
   std::vector<size_t> lanes;  // only the second does; the last one is vectorized
   int64_t result_stride = 1;  // elements between results along the vectors' axis
+  // The last axis of rows has a symbolic size: one group computes all of them, and rows are copied
+  // a tile at a time.
+  bool symbolic_rows = false;
 };
 
 // How an operand is addressed: its stride along each base axis. `is_indirect` says that the

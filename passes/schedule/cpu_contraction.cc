@@ -52,8 +52,9 @@ std::vector<Way> FindWays(const LoopNest& s, const std::vector<Contraction>& con
   std::vector<size_t> own[2];  // axes along which one operand of the first product alone varies
   std::vector<bool> swapped(contractions.size(), false), same(contractions.size(), true);
   for (size_t n = 0; n < s.base.size(); ++n) {
-    if (s.base[n].size.is_symbolic() || n >= 63) return {};
+    if (n >= 63) return {};
     if (s.base[n].reduce) {
+      if (s.base[n].size.is_symbolic()) return {};
       const bool known = llvm::any_of(
           contractions, [&](const Contraction& c) { return c.reduce == s.base[n].reduce; });
       if (!known) return {};
@@ -93,6 +94,12 @@ std::vector<Way> FindWays(const LoopNest& s, const std::vector<Contraction>& con
       way.roles.rows = own[1 - k];
       way.roles.lanes = own[k];
       way.roles.result_stride = std::abs(*store->stride[*vectors]);
+      // Only the tiled axis of rows may be symbolic, and what is outside of all tiles.
+      const auto is_symbolic = [&](size_t n) { return s.base[n].size.is_symbolic(); };
+      const std::vector<size_t>& rows = way.roles.rows;
+      if (llvm::any_of(way.roles.lanes, is_symbolic)) continue;
+      if (rows.size() > 1 && is_symbolic(rows[rows.size() - 2])) continue;
+      way.roles.symbolic_rows = is_symbolic(rows.back());
       const auto last = way.roles.lanes.begin() + (vectors - own[k].begin());
       std::rotate(last, last + 1, way.roles.lanes.end());
       for (bool other : swapped) way.lane_operand.push_back(other ? 1 - k : k);
@@ -189,7 +196,11 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
   const auto pad = [&](const std::string& axis, int64_t size) {
     if (to.Size(axis) < size) to.Try(directive::PadTo{axis, size});
   };
-  pad(row, b.rows * b.tiles * b.row_groups);
+  if (roles.symbolic_rows) {
+    to.Try(directive::PadTo{row, b.rows});
+  } else {
+    pad(row, b.rows * b.tiles * b.row_groups);
+  }
   // Strips that overlap need no predicate. If a copy held several of them, their common elements
   // would be in it twice; and no result may get the terms of a slice twice.
   const int64_t strip = lanes * b.vectors, all = b.strips * b.blocks * b.lane_groups;

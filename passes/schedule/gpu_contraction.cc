@@ -23,7 +23,7 @@ struct Axes {
 };
 
 // Chooses as rows and as lanes, for each operand, the last axis along which only that operand
-// varies. Returns nullopt if an operand has no such axis, or if one of them is symbolic.
+// varies. Returns nullopt if an operand has no such axis, or if lanes or terms are symbolic.
 std::optional<Axes> FindAxes(const LoopNest& s, const Contraction& contraction) {
   Axes out;
   LoopSet varies[2] = {0, 0};
@@ -35,7 +35,8 @@ std::optional<Axes> FindAxes(const LoopNest& s, const Contraction& contraction) 
     }
   }
   for (size_t n = 0; n < s.base.size(); ++n) {
-    if (s.base[n].size.is_symbolic()) return std::nullopt;
+    const bool is_symbolic = s.base[n].size.is_symbolic();
+    if (is_symbolic && s.base[n].reduce) return std::nullopt;
     const bool in[2] = {(varies[0] & LoopBit(n)) != 0, (varies[1] & LoopBit(n)) != 0};
     if (s.base[n].reduce) {
       if (out.term != SIZE_MAX || !in[0] || !in[1]) return std::nullopt;
@@ -50,11 +51,11 @@ std::optional<Axes> FindAxes(const LoopNest& s, const Contraction& contraction) 
   }
   const bool found = out.row != SIZE_MAX && out.lane != SIZE_MAX && out.term != SIZE_MAX &&
                      out.packed[0] != SIZE_MAX && out.packed[1] != SIZE_MAX;
-  return found ? std::optional(out) : std::nullopt;
+  return found && !s.base[out.lane].size.is_symbolic() ? std::optional(out) : std::nullopt;
 }
 
 void Pad(DirectiveList& to, const std::string& axis, int64_t n) {
-  if (to.Size(axis) % n != 0) to.Try(directive::PadTo{axis, n});
+  if (to.Size(axis) % n != 0 || to.IsSymbolic(axis)) to.Try(directive::PadTo{axis, n});
 }
 
 // The axes of work-items along the rows, or along the lanes, of a tile. `outer` is empty if one

@@ -18,7 +18,7 @@ struct Sizes {
 // The sizes of the product's axes; nullopt if it is not one of the kind that StreamedRows takes.
 std::optional<Sizes> SizesOf(const LoopNest& nest, const Roles& roles, const Product& product) {
   if (roles.rows.size() != 1 || roles.lanes.size() != 1 || product.terms.size() != 1 ||
-      product.lanes.is_indirect || roles.result_stride != 1 ||
+      product.lanes.is_indirect || roles.result_stride != 1 || roles.symbolic_rows ||
       !nest.accumulates[product.terms[0]]) {
     return std::nullopt;
   }
