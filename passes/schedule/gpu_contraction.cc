@@ -171,6 +171,7 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   ContractionSize size;
   size.batch = axes->batch;
   size.rows = s->base[axes->row].max_size;
+  size.symbolic_rows = s->base[axes->row].size.is_symbolic();
   size.lanes = s->base[axes->lane].max_size;
   size.terms = s->base[axes->term].max_size;
   size.bytes = ByteSize(found[0].reduce->dtype.scalar());

@@ -1,6 +1,7 @@
 #include "passes/schedule/gpu_tile.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/check.h"
 #include "passes/loop_nest/loop_nest.h"
@@ -30,6 +31,14 @@ double ReadWeight(const Target& target) {
 }
 
 }  // namespace
+
+double TimeOfRows(const ContractionSize& size,
+                  llvm::function_ref<double(const ContractionSize&)> seconds) {
+  if (!size.symbolic_rows) return seconds(size);
+  ContractionSize one = size;
+  one.rows = 1;
+  return std::sqrt(seconds(size) * seconds(one));
+}
 
 double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Target& target) {
   const int64_t groups =
@@ -84,7 +93,8 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
             if (2 * bytes <= target.local_memory) {
               tile.copies = ahead ? GpuTile::Copies::kAhead : GpuTile::Copies::kTurns;
             }
-            tile.seconds = GpuTileSeconds(tile, size, target);
+            tile.seconds = TimeOfRows(
+                size, [&](const ContractionSize& s) { return GpuTileSeconds(tile, s, target); });
             if (observer) observer(tile);
             if (!best || tile.seconds < best->seconds) best = tile;
           }
@@ -93,7 +103,7 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
     }
   }
   const double without = flops / (target.cached_rate * target.flops_per_second);
-  return best && best->seconds < without ? best : std::nullopt;
+  return best && GpuTileSeconds(*best, size, target) < without ? best : std::nullopt;
 }
 
 }  // namespace tg

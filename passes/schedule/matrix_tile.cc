@@ -90,7 +90,9 @@ std::optional<MatrixTile> BestMatrixTile(const ContractionSize& size, const Targ
                   (depth >= size.terms && depth > MatrixAxes::kTerms)) {
                 continue;
               }
-              tile.seconds = MatrixTileSeconds(tile, size, target);
+              tile.seconds = TimeOfRows(size, [&](const ContractionSize& s) {
+                return MatrixTileSeconds(tile, s, target);
+              });
               if (observer) observer(tile);
               if (!best || tile.seconds < best->seconds) best = tile;
             }

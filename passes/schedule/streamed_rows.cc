@@ -18,7 +18,7 @@ struct Sizes {
 // The sizes of the product's axes; nullopt if it is not one of the kind that StreamedRows takes.
 std::optional<Sizes> SizesOf(const LoopNest& nest, const Roles& roles, const Product& product) {
   if (roles.rows.size() != 1 || roles.lanes.size() != 1 || product.terms.size() != 1 ||
-      product.lanes.is_indirect || roles.result_stride != 1 || roles.symbolic_rows ||
+      product.lanes.is_indirect || roles.result_stride != 1 ||
       !nest.accumulates[product.terms[0]]) {
     return std::nullopt;
   }
@@ -73,7 +73,11 @@ std::vector<Scheduled> StreamedRows(const LoopNest& nest, const Roles& roles,
       const int64_t size = RoundUp(to.Size(axis), multiple);
       if (to.Size(axis) < size) to.Try(directive::PadTo{axis, size});
     };
-    pad(row, rows);
+    if (roles.symbolic_rows) {
+      to.Try(directive::PadTo{row, rows});
+    } else {
+      pad(row, rows);
+    }
     pad(lane, width * vectors * target.compute_units);
     pad(term, depth);
     to.Try(directive::Vectorize{{lane, width}});
