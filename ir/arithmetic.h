@@ -10,6 +10,10 @@ namespace tg {
 constexpr int64_t FloorDiv(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
+// Rounds toward infinity; `a` and `b` as above.
+constexpr int64_t CeilDiv(int64_t a, int64_t b) { return -FloorDiv(-a, b); }
+// The least multiple of `b` that is not less than `a`.
+constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
 // The remainder with the sign of `b`.
 constexpr int64_t FloorMod(int64_t a, int64_t b) {
   const int64_t r = a % b;

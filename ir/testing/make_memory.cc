@@ -1,6 +1,7 @@
 // Buffers that random graphs write in place.
 #include <algorithm>
 
+#include "ir/arithmetic.h"
 #include "ir/testing/graph_maker.h"
 
 namespace tg::testing {
@@ -33,7 +34,7 @@ std::optional<Value> GraphMaker::Stepped(const Value& x) {
   if (!IsStatic(x.shape) || x.shape.empty()) return std::nullopt;
   const auto axis = static_cast<size_t>(rng_.Below(static_cast<int64_t>(x.shape.size())));
   const int64_t size = x.extents[axis], step = 2 + rng_.Below(2);
-  const int64_t steps = (size + step - 1) / step;
+  const int64_t steps = CeilDiv(size, step);
   // The part kept of each step must exist in the last step too.
   const int64_t keep = rng_.Below(size - (steps - 1) * step);
   std::vector<std::pair<Dim, Dim>> pads(x.shape.size(), {0, 0}), kept;

@@ -9,8 +9,6 @@
 namespace tg {
 namespace {
 
-int64_t CeilDiv(int64_t a, int64_t b) { return -FloorDiv(-a, b); }
-
 // The coordinates of a row-major number. The outermost one is not reduced modulo its extent, so
 // that the number can be recovered even if it is outside of the shape.
 std::vector<int64_t> Unravel(const Shape& shape, int64_t flat) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "ir/arithmetic.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/devectorize/lane_origins.h"
 
@@ -60,7 +61,7 @@ bool HidesWaiting(const UOp* sum, const Target& target) {
   const int64_t terms = sum->src(0)->dtype.lanes() / sum->dtype.lanes();
   const int64_t size = ByteSize(sum->dtype.scalar());
   const int64_t width = std::max<int64_t>(1, target.alu_width / size);
-  const int64_t sums = (sum->dtype.lanes() + width - 1) / width;
+  const int64_t sums = CeilDiv(sum->dtype.lanes(), width);
   return 3 * sums * (terms + 1) >= 2 * target.fma_accumulators * terms;
 }
 

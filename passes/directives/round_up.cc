@@ -1,3 +1,4 @@
+#include "ir/arithmetic.h"
 #include "passes/directives/checks.h"
 #include "passes/directives/directives.h"
 
@@ -18,8 +19,8 @@ absl::Status CheckRounding(const LoopNest& nest, const std::string& axis, int64_
   return absl::OkStatus();
 }
 
-void RoundUp(LoopAxis& axis, int64_t step) {
-  axis.max_size = (axis.max_size + step - 1) / step * step;
+void Extend(LoopAxis& axis, int64_t step) {
+  axis.max_size = RoundUp(axis.max_size, step);
   axis.size = axis.max_size;
 }
 
@@ -42,9 +43,9 @@ void PadTo::Apply(LoopNest& nest) const {
   LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
   if (a.size.is_symbolic() && a.max_size > size) {
     a.block = a.of_block = size;
-    a.max_size = (a.max_size + size - 1) / size * size;
+    a.max_size = RoundUp(a.max_size, size);
   } else if (a.size.is_symbolic() || a.max_size % size != 0) {
-    RoundUp(a, size);
+    Extend(a, size);
   } else {
     return;
   }
@@ -65,7 +66,7 @@ absl::Status Overlap::Check(const LoopNest& nest, const Target&) const {
 void Overlap::Apply(LoopNest& nest) const {
   LoopAxis& a = nest.axes[nest.AxisNamed(axis)];
   if (a.max_size % size == 0) return;
-  RoundUp(a, size);
+  Extend(a, size);
   nest.overlap[a.base] = size;
 }
 

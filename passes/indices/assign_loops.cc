@@ -175,13 +175,13 @@ class Maker {
       while (spare < 3 && (order[spare] || limits[spare] < 2)) ++spare;
       const bool grid = name <= SpecialName::kGrid2;
       if (!grid || spare == 3 || size.is_symbolic() ||
-          (dim.max_size + limits[d] - 1) / limits[d] > limits[spare]) {
+          CeilDiv(dim.max_size, limits[d]) > limits[spare]) {
         return absl::InvalidArgumentError(absl::StrCat("dimension of ", dim.max_size,
                                                        " does not fit target ", target_.name,
                                                        ", which allows ", limits[d]));
       }
-      const int64_t high = (dim.max_size + limits[d] - 1) / limits[d];
-      const int64_t low = (dim.max_size + high - 1) / high;
+      const int64_t high = CeilDiv(dim.max_size, limits[d]);
+      const int64_t low = CeilDiv(dim.max_size, high);
       static Dimension taken;
       order[spare] = &taken;
       const auto high_name =

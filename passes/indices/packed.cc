@@ -1,6 +1,7 @@
 // The part of IndexLowering for cache blocking: copies of packed values, and reduces whose terms
 // are divided into blocks by a loop around the results.
 
+#include "ir/arithmetic.h"
 #include "ir/interpret/scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/analysis/indexing.h"
@@ -10,11 +11,7 @@
 #include "passes/simplify/affine_expr.h"
 
 namespace tg {
-namespace {
-
-int64_t RoundUpTo(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<size_t> IndexLowering::AxisOfLeaf(const UOp* leaf) const {
   if (leaf->op == Op::kUnroll) {
@@ -171,7 +168,7 @@ IndexLowering::PackedAt& IndexLowering::PlanPacked(const Key& key, size_t at) {
   for (const Window& window : windows) {
     // The last window is copied in vectors if its elements are adjacent in the copy.
     const bool in_vectors = lanes > 1 && ends_in_window && &window == &windows.back();
-    const int64_t size = in_vectors ? RoundUpTo(window.size, lanes) : window.size;
+    const int64_t size = in_vectors ? RoundUp(window.size, lanes) : window.size;
     const UOp* filled = nullptr;
     if (in_vectors) {
       // A few vectors are unrolled, so that their predicates are constants.

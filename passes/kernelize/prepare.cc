@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "ir/arithmetic.h"
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "ir/interpret/scalar.h"
@@ -270,8 +271,8 @@ class Preparer {
     int64_t count = most;
     while (extent % count != 0) --count;
     if (2 * count >= most) return {count, extent / count};
-    const int64_t size = (extent + most - 1) / most;
-    return {(extent + size - 1) / size, size};
+    const int64_t size = CeilDiv(extent, most);
+    return {CeilDiv(extent, size), size};
   }
 
   // `x` of shape `shape`, with `axis` extended to `extent` by terms that do not change a reduce.

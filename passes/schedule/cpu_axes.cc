@@ -125,7 +125,7 @@ bool VectorizePadded(ScheduleBuilder& t, double least) {
     if (!is_adjacent || t.IsSymbolic(i)) continue;
     const int64_t size = t.Size(i);
     const int64_t width = std::min<int64_t>(lanes.Widest(), std::bit_ceil<uint64_t>(size));
-    const int64_t vectors = (size + width - 1) / width;
+    const int64_t vectors = CeilDiv(size, width);
     if (size % width == 0 || vectors > lanes.MaxAccumulatorVectors(width)) continue;
     const ScheduleBuilder::State unpadded = t.Save();
     const std::string name = t.nest().axes[i].name;

@@ -99,7 +99,7 @@ int64_t VectorsOfGroup(const ScheduleBuilder& t, const ColumnSums& sums, int64_t
   int64_t best = 1, least = INT64_MAX;
   const auto consider = [&](int64_t share) {
     const int64_t groups = SaturatingMul(vectors / share, sums.others);
-    const int64_t rounds = (groups + target.compute_units - 1) / target.compute_units;
+    const int64_t rounds = CeilDiv(groups, target.compute_units);
     const int64_t cost = SaturatingMul(rounds, share * width * sums.element + start);
     if (cost < least) best = share, least = cost;
   };
@@ -145,7 +145,7 @@ bool ScheduleOverlapping(ScheduleBuilder& t, const ColumnSums& sums, int64_t wid
   const int64_t size = t.nest().base[sums.columns].max_size;
   int64_t share = 1;
   for (int64_t more = 2; more <= most; more *= 2) {
-    const int64_t block = more * width, groups = (size + block - 1) / block;
+    const int64_t block = more * width, groups = CeilDiv(size, block);
     const bool is_enough = SaturatingMul(groups, sums.others) >= t.target().compute_units;
     if (is_enough && t.RepeatsFew(size, block)) share = more;
   }

@@ -206,7 +206,7 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
   const int64_t strip = lanes * b.vectors, all = b.strips * b.blocks * b.lane_groups;
   const int64_t size = to.Size(lane);
   const bool overlaps =
-      b.strips == 1 && b.slices == 1 && size >= strip && (size + strip - 1) / strip == all;
+      b.strips == 1 && b.slices == 1 && size >= strip && CeilDiv(size, strip) == all;
   if (!overlaps) {
     pad(lane, strip * all);
   } else if (size % strip != 0) {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/arithmetic.h"
 #include "ir/check.h"
 #include "passes/loop_nest/loop_nest.h"
 
 namespace tg {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Part of Target::fill_seconds that remains when copies of consecutive blocks overlap in this way.
 double WaitingShare(GpuTile::Copies copies) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/arithmetic.h"
 #include "passes/loop_nest/loop_nest.h"
 
 namespace tg {
@@ -9,8 +10,6 @@ namespace {
 
 constexpr int64_t kRows = MatrixAxes::kRows, kColumns = MatrixAxes::kColumns;
 constexpr int64_t kHalfBytes = 2;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Registers of a work-item: the sums, the factors of one step, and addresses.
 int64_t Registers(const MatrixTile& tile, const Target& target) {

@@ -54,7 +54,7 @@ Traversal::CacheLines Traversal::LinesRead(int64_t terms, int64_t lines, int64_t
       if (out.distance == 0) out.distance = stride;
     }
   }
-  out.count *= static_cast<double>((run + line_elements - 1) / line_elements);
+  out.count *= static_cast<double>(CeilDiv(run, line_elements));
   return out;
 }
 

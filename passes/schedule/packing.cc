@@ -19,7 +19,7 @@ void LoopOverSame(ScheduleBuilder& t, LoopSet same, int64_t groups, int64_t want
   for (size_t i : t.Axes(AxisKind::kGlobal)) {
     const LoopSet bit = LoopBit(t.nest().axes[i].base);
     if ((same & bit) == 0 || groups >= wanted) continue;
-    int64_t parts = std::min((wanted + groups - 1) / groups, t.Size(i));
+    int64_t parts = std::min(CeilDiv(wanted, groups), t.Size(i));
     while (t.Size(i) % parts != 0) ++parts;
     if (parts != t.Size(i) && !t.Try<directive::Loop>(i, t.Size(i) / parts)) continue;
     same &= ~bit;
@@ -58,7 +58,7 @@ std::optional<PackedRows> FindPackedRows(const ScheduleBuilder& t) {
         along = i;
       }
     }
-    const int64_t parts = (GroupsOfRows(t) + blocks - 1) / blocks;
+    const int64_t parts = CeilDiv(GroupsOfRows(t), blocks);
     if (!fits || along == kNoAxis || rows / parts < kMinRows) continue;
     const int64_t sums = t.Size(along), width = PowerOfTwoDivisor(sums, lanes.Widest());
     const int64_t bytes = sums * terms * ByteSize(a.node->dtype.scalar());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "passes/schedule/vectorization_cost.h"
 
@@ -63,7 +64,7 @@ std::pair<size_t, int64_t> VectorizationCost::VectorsBeside(size_t axis, int64_t
       t_.accesses(), [&](const Access& a) { return !a.is_store() && t_.Stride(a, axis) == 0; });
   if (!serves || GathersAlong(axis)) return {kNoAxis, 1};
   if (t_.nest().axes[axis].kind != AxisKind::kVector) {
-    return {axis, PowerOfTwoDivisor((t_.Size(axis) + width - 1) / width, most)};
+    return {axis, PowerOfTwoDivisor(CeilDiv(t_.Size(axis), width), most)};
   }
   for (size_t i = 0; i < t_.nest().axes.size(); ++i) {
     const LoopAxis& rest = t_.nest().axes[i];

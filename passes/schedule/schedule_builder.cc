@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/arithmetic.h"
+
 namespace tg {
 namespace {
 
 // Whether the next multiple of `block` exceeds `size` by at most this share of it.
 bool AddsAtMost(double share, int64_t size, int64_t block) {
-  const int64_t added = (size + block - 1) / block * block - size;
+  const int64_t added = RoundUp(size, block) - size;
   return static_cast<double>(added) <= static_cast<double>(size) * share;
 }
 
@@ -91,7 +93,7 @@ int64_t ScheduleBuilder::LanesAlong(size_t axis, int64_t most) const {
   if (divisor == most || !MayOverlap(axis)) return divisor;
   const auto widest =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(size, most))));
-  const auto vectors = static_cast<double>((size + widest - 1) / widest);
+  const auto vectors = static_cast<double>(CeilDiv(size, widest));
   return vectors * target_.unaligned_weight < static_cast<double>(size / divisor) ? widest
                                                                                   : divisor;
 }

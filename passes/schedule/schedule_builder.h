@@ -165,8 +165,6 @@ class ScheduleBuilder {
 // The greatest power of two, and the greatest number, that divides n and is at most `limit`.
 int64_t PowerOfTwoDivisor(int64_t n, int64_t limit);
 int64_t GreatestDivisor(int64_t n, int64_t limit);
-constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
 
 void ScheduleForGpu(ScheduleBuilder& builder);
 void ScheduleForCpu(ScheduleBuilder& builder);

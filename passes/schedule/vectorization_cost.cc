@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "ir/arithmetic.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tg {
@@ -65,7 +66,7 @@ int64_t VectorizationCost::Along(size_t axis) const { return t_.LanesAlong(axis,
 double VectorizationCost::ElementsOfVector(size_t axis) const {
   if (axis == kNoAxis) return 1;
   const int64_t size = t_.Size(axis), lanes = Along(axis);
-  return static_cast<double>(size) / static_cast<double>((size + lanes - 1) / lanes);
+  return static_cast<double>(size) / static_cast<double>(CeilDiv(size, lanes));
 }
 
 VectorizationCost::VectorizationCost(const ScheduleBuilder& builder, LoopSet shared)
