@@ -11,7 +11,6 @@
 #include "passes/simplify/affine_expr.h"
 
 namespace tg {
-namespace {}  // namespace
 
 std::optional<size_t> IndexLowering::AxisOfLeaf(const UOp* leaf) const {
   if (leaf->op == Op::kUnroll) {

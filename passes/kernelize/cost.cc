@@ -49,11 +49,13 @@ void CostModel::ComputeExpressionCosts(UOpSpan order, const std::vector<const UO
 }
 
 double CostModel::OwnWeight(const UOp* u, bool reads) const {
-  // A GPU's tiles convert an element where they load it, not once for each product, and a stored
-  // copy in the wider type would be slower to load. A matrix instruction reads the halves.
-  const bool widens = u->op == Op::kCast && u->dtype.scalar() == Scalar::kF32 &&
-                      u->src(0)->dtype.scalar() == Scalar::kF16;
-  if (widens && target_.HidesWaits()) return 0;
+  // Tiles and packed panels widen an element where they load it, not once for each product, and a
+  // stored copy in the wider type would be slower to load. A CPU widens halves slowly. A matrix
+  // instruction reads halves.
+  const Scalar to = u->dtype.scalar(), from = u->op == Op::kCast ? u->src(0)->dtype.scalar() : to;
+  const bool integers = IsInt(from) && IsInt(to) && ByteSize(from) < ByteSize(to);
+  const bool halves = from == Scalar::kF16 && to == Scalar::kF32;
+  if (integers || (halves && target_.HidesWaits())) return 0;
   if (IsElementwise(u->op)) return OpWeight(u->op);
   // A load with a gate is not a vector load, so a pad of loaded values is costly.
   if (u->op == Op::kPad) return reads ? target_.gate_weight : 1;
