@@ -25,6 +25,11 @@ class Blocker {
     for (size_t n : roles.batch) batch_ *= size(n);
     for (size_t n : roles.rows) others_ *= size(n);
     for (size_t n : roles.lanes) images_ *= size(n);
+    const auto steps = [&](size_t n) {
+      return s.base[n].size.is_symbolic() ? std::max<int64_t>(1, size(n)) : 1;
+    };
+    for (size_t n : roles.batch) symbolic_groups_ *= steps(n);
+    for (size_t n : roles.rows) symbolic_groups_ *= n == roles.rows.back() ? 1 : steps(n);
     rows_ = size(roles.rows.back());
     symbolic_rows_ = roles.symbolic_rows;
     others_ /= rows_;
@@ -287,7 +292,9 @@ class Blocker {
     const double apart = result_accesses * StoresApart() * 2 * static_cast<double>(lanes_) /
                          target_.flops_per_second;
     const auto units = static_cast<double>(target_.compute_units);
-    const double rounds = std::ceil(groups / units) * units / groups;
+    // Steps of a symbolic axis may be few, so that no core can count on them for its work.
+    const double sure = groups / static_cast<double>(symbolic_groups_);
+    const double rounds = std::ceil(sure / units) * units / sure;
     const double epilogue =
         results * static_cast<double>(b.slices) * epilogue_ * 2 / target_.flops_per_second;
     const double reread = passes * rows_read.reread_lines * NearMissSeconds();
@@ -375,6 +382,7 @@ class Blocker {
   bool may_slice_ = false, symbolic_rows_ = false;
   int64_t lanes_ = 1, bytes_ = 4;
   int64_t result_stride_ = 1;
+  int64_t symbolic_groups_ = 1;  // groups for the steps of symbolic axes
   int64_t batch_ = 1, rows_ = 1, row_lines_ = 1, others_ = 1, adjacent_ = 1, lines_ = 1,
           images_ = 1;
   std::vector<int64_t> line_divisors_, row_line_divisors_;

@@ -171,7 +171,12 @@ std::optional<Problem> FindProblem(const Module& module, const KernelCalls& call
   ContractionSize size;
   size.batch = axes->batch;
   size.rows = s->base[axes->row].max_size;
-  size.symbolic_rows = s->base[axes->row].size.is_symbolic();
+  for (size_t n = 0; n < s->base.size(); ++n) {
+    const BaseAxis& base = s->base[n];
+    if (!base.size.is_symbolic()) continue;
+    int64_t& factor = n == axes->row ? size.symbolic_rows : size.symbolic_batch;
+    factor = SaturatingMul(factor, std::max<int64_t>(1, base.max_size));
+  }
   size.lanes = s->base[axes->lane].max_size;
   size.terms = s->base[axes->term].max_size;
   size.bytes = ByteSize(found[0].reduce->dtype.scalar());

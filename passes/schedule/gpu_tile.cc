@@ -31,12 +31,13 @@ double ReadWeight(const Target& target) {
 
 }  // namespace
 
-double TimeOfRows(const ContractionSize& size,
-                  llvm::function_ref<double(const ContractionSize&)> seconds) {
-  if (!size.symbolic_rows) return seconds(size);
-  ContractionSize one = size;
-  one.rows = 1;
-  return std::sqrt(seconds(size) * seconds(one));
+double TimeOfSizes(const ContractionSize& size,
+                   llvm::function_ref<double(const ContractionSize&)> seconds) {
+  if (size.symbolic_batch == 1 && size.symbolic_rows == 1) return seconds(size);
+  ContractionSize least = size;
+  least.batch /= size.symbolic_batch;
+  least.rows /= size.symbolic_rows;
+  return std::sqrt(seconds(size) * seconds(least));
 }
 
 double GpuTileSeconds(const GpuTile& tile, const ContractionSize& size, const Target& target) {
@@ -92,7 +93,7 @@ std::optional<GpuTile> BestGpuTile(const ContractionSize& size, const Target& ta
             if (2 * bytes <= target.local_memory) {
               tile.copies = ahead ? GpuTile::Copies::kAhead : GpuTile::Copies::kTurns;
             }
-            tile.seconds = TimeOfRows(
+            tile.seconds = TimeOfSizes(
                 size, [&](const ContractionSize& s) { return GpuTileSeconds(tile, s, target); });
             if (observer) observer(tile);
             if (!best || tile.seconds < best->seconds) best = tile;

@@ -15,15 +15,15 @@ namespace tg {
 struct ContractionSize {
   int64_t batch = 1, rows = 1, lanes = 1, terms = 1;
   int64_t bytes = 4;  // of an element of a sum and of the copies
-  // The number of rows is symbolic, and `rows` the greatest.
-  bool symbolic_rows = false;
+  // Of `batch` and of `rows`, the factor that symbolic axes make, at most.
+  int64_t symbolic_batch = 1, symbolic_rows = 1;
 };
 
-// The time by which tiles are compared: `seconds(size)`; if the number of rows is symbolic, the
-// geometric mean of the times for the most rows and for one, so that few rows do not take many
-// times as long as with another tile.
-double TimeOfRows(const ContractionSize& size,
-                  llvm::function_ref<double(const ContractionSize&)> seconds);
+// The time by which tiles are compared: `seconds(size)`; if axes are symbolic, the geometric mean
+// of the times for their most steps and for one, so that few steps do not take many times as long
+// as with another tile.
+double TimeOfSizes(const ContractionSize& size,
+                   llvm::function_ref<double(const ContractionSize&)> seconds);
 
 // A group has item_rows x item_lanes work-items, with rows x lanes results each. It copies what it
 // reads of `depth` terms at a time.

@@ -89,7 +89,7 @@ std::optional<MatrixTile> BestMatrixTile(const ContractionSize& size, const Targ
                   (depth >= size.terms && depth > MatrixAxes::kTerms)) {
                 continue;
               }
-              tile.seconds = TimeOfRows(size, [&](const ContractionSize& s) {
+              tile.seconds = TimeOfSizes(size, [&](const ContractionSize& s) {
                 return MatrixTileSeconds(tile, s, target);
               });
               if (observer) observer(tile);
