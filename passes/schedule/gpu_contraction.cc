@@ -1,5 +1,6 @@
 #include "passes/schedule/gpu_contraction.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
