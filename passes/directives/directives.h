@@ -279,10 +279,8 @@ class DirectiveList {
     const int at = nest_.FindAxis(axis);
     return at < 0 ? 0 : nest_.axes[static_cast<size_t>(at)].max_size;
   }
-  bool IsSymbolic(const std::string& axis) const {
-    const int at = nest_.FindAxis(axis);
-    return at >= 0 && nest_.axes[static_cast<size_t>(at)].size.is_symbolic();
-  }
+  // Pads an axis to a multiple of `n`; one of a symbolic size always, so that it can be split.
+  void Pad(const std::string& axis, int64_t n);
 
  private:
   LoopNest& nest_;

@@ -77,6 +77,12 @@ std::pair<std::string, std::string> DirectiveList::Split(const std::string& axis
   return {axis + ".0", axis + ".1"};
 }
 
+void DirectiveList::Pad(const std::string& axis, int64_t n) {
+  const int at = nest_.FindAxis(axis);
+  const bool is_symbolic = at >= 0 && nest_.axes[static_cast<size_t>(at)].size.is_symbolic();
+  if (is_symbolic || Size(axis) % n != 0) Try(directive::PadTo{axis, n});
+}
+
 absl::StatusOr<LoopNest> MakeLoopNest(const Module& module, const KernelCalls& calls,
                                       const Kernel& kernel, const Target& target,
                                       ShapeMap& shapes) {

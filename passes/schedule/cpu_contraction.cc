@@ -197,7 +197,7 @@ std::optional<std::vector<Directive>> Apply(const Blocking& b, const Way& way,
     if (to.Size(axis) < size) to.Try(directive::PadTo{axis, size});
   };
   if (roles.symbolic_rows) {
-    to.Try(directive::PadTo{row, b.rows});
+    to.Pad(row, b.rows);
   } else {
     pad(row, b.rows * b.tiles * b.row_groups);
   }

@@ -55,10 +55,6 @@ std::optional<Axes> FindAxes(const LoopNest& s, const Contraction& contraction) 
   return found && !s.base[out.lane].size.is_symbolic() ? std::optional(out) : std::nullopt;
 }
 
-void Pad(DirectiveList& to, const std::string& axis, int64_t n) {
-  if (to.Size(axis) % n != 0 || to.IsSymbolic(axis)) to.Try(directive::PadTo{axis, n});
-}
-
 // The axes of work-items along the rows, or along the lanes, of a tile. `outer` is empty if one
 // subgroup covers the whole tile in this direction.
 struct Items {
@@ -70,7 +66,7 @@ struct Items {
 // vectors of local memory at the same time.
 Items TileAxis(DirectiveList& to, const std::string& axis, int64_t results, int64_t items,
                int64_t vector, int64_t in_subgroup) {
-  Pad(to, axis, results * items);
+  to.Pad(axis, results * items);
   const auto [vectors, own] = to.Split(axis, vector);
   to.Try(directive::Upcast{{own, std::nullopt}});
   const auto [outer, item] = to.Split(vectors, items);
@@ -95,9 +91,9 @@ std::optional<std::vector<Directive>> Apply(const MatrixTile& tile, const Axes& 
   DirectiveList to(s, target);
   const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
                     term = s.base[axes.term].name;
-  Pad(to, row, tile.GroupRows());
-  Pad(to, lane, tile.GroupLanes());
-  Pad(to, term, tile.depth);
+  to.Pad(row, tile.GroupRows());
+  to.Pad(lane, tile.GroupLanes());
+  to.Pad(term, tile.depth);
   // What is left of an axis outside of the instructions; empty if nothing is.
   const auto outside = [&](const std::string& axis, int64_t size) {
     return to.Size(axis) == size ? std::string() : axis + ".0";
@@ -128,7 +124,7 @@ std::optional<std::vector<Directive>> Apply(const GpuTile& tile, const Axes& axe
   DirectiveList to(s, target);
   const std::string row = s.base[axes.row].name, lane = s.base[axes.lane].name,
                     term = s.base[axes.term].name;
-  Pad(to, term, tile.depth);
+  to.Pad(term, tile.depth);
   // A subgroup's work-items form a rectangle that is about square, so that together they read few
   // different elements.
   int64_t lanes_of_subgroup = 1;

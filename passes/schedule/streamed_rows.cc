@@ -70,17 +70,9 @@ std::vector<Scheduled> StreamedRows(const LoopNest& nest, const Roles& roles,
     const int64_t rows = PartOf(sizes->rows, target.accumulator_registers / vectors);
     Scheduled scheduled = {{}, nest};
     DirectiveList to(scheduled.nest, target);
-    const auto pad = [&](const std::string& axis, int64_t multiple) {
-      const int64_t size = RoundUp(to.Size(axis), multiple);
-      if (to.Size(axis) < size) to.Try(directive::PadTo{axis, size});
-    };
-    if (roles.symbolic_rows) {
-      to.Try(directive::PadTo{row, rows});
-    } else {
-      pad(row, rows);
-    }
-    pad(lane, width * vectors * target.compute_units);
-    pad(term, depth);
+    to.Pad(row, rows);
+    to.Pad(lane, width * vectors * target.compute_units);
+    to.Pad(term, depth);
     to.Try(directive::Vectorize{{lane, width}});
     std::string tiles = row, strips = lane + ".0";
     if (rows == to.Size(row)) {
